@@ -1,0 +1,111 @@
+import * as z from "zod";
+import { mediaPart, part, textPart } from "./part.ts";
+import { optional, record, uuid } from "./record.ts";
+import { uiExtra } from "./ui-extra.ts";
+
+/**
+ * Tokens of one model call. `input` does not contain `cache_read` and `cache_write` (readers subtract where an agent's
+ * own figure does, as Codex and Gemini do); `output` contains `reasoning`.
+ */
+export const usage = record({
+  input: z.number(),
+  output: z.number(),
+  cache_read: optional(z.number()),
+  cache_write: optional(z.number()),
+  reasoning: optional(z.number()),
+  /** US dollars, only where the source states it. */
+  cost: optional(z.number()),
+});
+export type Usage = z.infer<typeof usage>;
+
+/** `aborted` means that a person or a cancelled task stopped it; a failure or a time-out is `error`. */
+export const stopReason = z.enum(["stop", "length", "tool_use", "error", "aborted"]);
+export type StopReason = z.infer<typeof stopReason>;
+
+export const toolStatus = z.enum(["success", "error", "aborted"]);
+export type ToolStatus = z.infer<typeof toolStatus>;
+
+const common = {
+  id: uuid,
+  /** ISO 8601, UTC. */
+  created_at: z.string(),
+  response_id: optional(z.string()),
+  /**
+   * The id of the transcript part after which this message stood while an assistant message was still being written
+   * (a result between two calls of one message, a prompt typed meanwhile). Absent: after the message before it.
+   */
+  after_part_id: optional(z.string()),
+};
+
+export const systemMessage = record({ ...common, role: z.literal("system"), parts: z.array(textPart) });
+export const developerMessage = record({
+  ...common,
+  role: z.literal("developer"),
+  parts: z.array(part),
+  /** For the screen only, never sent to a provider: what the person would call this context. */
+  title: optional(z.string()),
+});
+export const userMessage = record({
+  ...common,
+  role: z.literal("user"),
+  parts: z.array(part),
+  /** Typed while a turn ran: it stands inside that turn. */
+  queued: optional(z.boolean()),
+  /** Who wrote it, where that was not a person at the prompt. */
+  origin: optional(z.enum(["agent", "notification", "command"])),
+});
+export const assistantMessage = record({
+  ...common,
+  role: z.literal("assistant"),
+  parts: z.array(part),
+  usage: optional(usage),
+  stop_reason: optional(stopReason),
+  model: optional(z.string()),
+  provider: optional(z.string()),
+  api: optional(z.string()),
+  /** The model id that was requested; `model` is the one that the provider reported. */
+  model_id: optional(z.string()),
+  raw_blocks: optional(z.unknown()),
+  stop_reason_raw: optional(z.string()),
+  stop_details: optional(z.unknown()),
+  error: optional(z.string()),
+});
+export const toolMessage = record({
+  ...common,
+  role: z.literal("tool"),
+  call_id: z.string(),
+  tool_name: z.string(),
+  status: toolStatus,
+  /** All text of the result. */
+  output_text: z.string(),
+  /** Never text. */
+  parts: z.array(mediaPart),
+  ui_extra: optional(uiExtra),
+  side_effects: optional(z.array(z.unknown())),
+  task_metadata: optional(z.unknown()),
+});
+
+/** A message written before parts existed: it renders the old look, `thinking` above `content`. */
+export const legacyMessage = record({
+  ...common,
+  role: z.enum(["user", "assistant"]),
+  content: z.string(),
+  thinking: optional(z.string()),
+  parts: optional(z.undefined()),
+});
+
+export type SystemMessage = z.infer<typeof systemMessage>;
+export type DeveloperMessage = z.infer<typeof developerMessage>;
+export type UserMessage = z.infer<typeof userMessage>;
+export type AssistantMessage = z.infer<typeof assistantMessage>;
+export type ToolMessage = z.infer<typeof toolMessage>;
+export type LegacyMessage = z.infer<typeof legacyMessage>;
+
+export const message = z.discriminatedUnion("role", [
+  systemMessage,
+  developerMessage,
+  userMessage,
+  assistantMessage,
+  toolMessage,
+]);
+export type Message = z.infer<typeof message>;

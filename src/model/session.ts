@@ -1,0 +1,65 @@
+import * as z from "zod";
+import { usage } from "./message.ts";
+import { milliseconds, optional, record, uuid } from "./record.ts";
+
+/** What a source says about a session as a whole. Every field is optional: a later patch wins, field by field. */
+export const sessionPatch = record({
+  /** A format's id: `claude-code`, `codex`. */
+  agent: optional(z.string()),
+  agent_version: optional(z.string()),
+  title: optional(z.string()),
+  /** The folder that the agent worked in. */
+  cwd: optional(z.string()),
+  git_branch: optional(z.string()),
+  model: optional(z.string()),
+  /** A sub-agent's run names the session that started it and, once linked, the call. */
+  parent: optional(record({ session_id: uuid, tool_call_id: optional(z.string()) })),
+  run: optional(
+    record({ name: optional(z.string()), task: optional(z.string()), depth: optional(z.number()) }),
+  ),
+  forked_from: optional(record({ session_id: uuid, at_byte: optional(z.number()) })),
+  /** One of the samples that ship with Verbatim. */
+  sample: optional(z.boolean()),
+});
+export type SessionPatch = z.infer<typeof sessionPatch>;
+
+/** `running`: the agent works or waits; `completed`, `failed`, `interrupted`: how the last turn ended. */
+export const sessionStatus = z.enum(["running", "completed", "failed", "interrupted"]);
+export type SessionStatus = z.infer<typeof sessionStatus>;
+
+/** One row of the session list. Folded from frames by `summarize`; the daemon alone decides `status` and `archived`. */
+export const sessionSummary = record({
+  id: uuid,
+  agent: z.string(),
+  agent_version: optional(z.string()),
+  title: optional(z.string()),
+  /** At most 200 characters. */
+  first_prompt: optional(z.string()),
+  cwd: optional(z.string()),
+  git_branch: optional(z.string()),
+  model: optional(z.string()),
+  status: sessionStatus,
+  /** What the agent does now: the tool or kind of the last open part, one line. Only while running. */
+  activity: optional(z.string()),
+  started_at: optional(milliseconds),
+  last_activity_at: milliseconds,
+  turns: z.number(),
+  steps: z.number(),
+  tool_calls: z.number(),
+  errors: z.number(),
+  parts: z.number(),
+  usage: optional(usage),
+  parent: optional(record({ session_id: uuid, tool_call_id: optional(z.string()) })),
+  run: optional(
+    record({ name: optional(z.string()), task: optional(z.string()), depth: optional(z.number()) }),
+  ),
+  forked_from: optional(record({ session_id: uuid, at_byte: optional(z.number()) })),
+  runs: z.number(),
+  sample: optional(z.boolean()),
+  /** The agent's file is gone: shown from the archive. */
+  archived: optional(z.boolean()),
+  /** The agent's file, for show. */
+  file: optional(z.string()),
+  byte_size: z.number(),
+});
+export type SessionSummary = z.infer<typeof sessionSummary>;

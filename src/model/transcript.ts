@@ -1,0 +1,197 @@
+import * as z from "zod";
+import { stopReason, toolStatus, usage } from "./message.ts";
+import { filePart, imageFilePart, imageUrlPart, mediaPart, part } from "./part.ts";
+import { milliseconds, optional, record, uuid } from "./record.ts";
+import { toolState } from "./tool-state.ts";
+import { uiExtra } from "./ui-extra.ts";
+
+/** Where in an agent's file the record stands that a part was made from. */
+export const source = record({
+  /** The file's path as the reader was given it. */
+  file: z.string(),
+  /** From 1. Two records joined on one line share it. */
+  line: z.number(),
+  /** Offset of the record's first byte in the file, and its length in bytes without the newline. */
+  byte: z.number(),
+  length: z.number(),
+});
+export type Source = z.infer<typeof source>;
+
+/** A field that was cut for the wire: its true length in UTF-16 code units. Absent fields are whole. */
+export const truncated = z.record(z.string(), z.number());
+export type Truncated = z.infer<typeof truncated>;
+
+const common = {
+  /** Unique within the message, and stable: the link `#part-<id>` opens the part. */
+  id: uuid,
+  session_id: uuid,
+  message_id: uuid,
+  at: optional(milliseconds),
+  source: optional(source),
+  /** The step (model call) of the turn that it belongs to, from 1; absent before the first. */
+  step: optional(z.number()),
+  /** Withdrawn by its writer: kept, shown folded, with the reason. */
+  retracted: optional(z.string()),
+  truncated: optional(truncated),
+};
+
+/** A part is still growing while `open` is true. */
+export const thinkingEntry = record({
+  ...common,
+  type: z.literal("thinking"),
+  /** Empty where the provider hides or encrypts the thought (`hidden`). */
+  thinking: z.string(),
+  hidden: optional(z.enum(["encrypted", "redacted", "empty"])),
+  signature: optional(z.string()),
+  open: optional(z.boolean()),
+  ended_at: optional(milliseconds),
+});
+export const textEntry = record({
+  ...common,
+  type: z.literal("text"),
+  text: z.string(),
+  phase: optional(z.string()),
+  open: optional(z.boolean()),
+  ended_at: optional(milliseconds),
+});
+/** The run that a call started, once it is known. */
+export const runLink = record({
+  session_id: uuid,
+  name: optional(z.string()),
+  task: optional(z.string()),
+});
+export type RunLink = z.infer<typeof runLink>;
+
+export const toolCallEntry = record({
+  ...common,
+  type: z.literal("tool_call"),
+  tool_call_id: z.string(),
+  tool_name: z.string(),
+  arguments_json: z.string(),
+  state: toolState,
+  /** Live output so far, where the source sends it. */
+  progress: optional(z.string()),
+  /** Position of the paired result in the transcript's parts. */
+  result_index: optional(z.number()),
+  run: optional(runLink),
+});
+export const toolResultEntry = record({
+  ...common,
+  type: z.literal("tool_result"),
+  tool_call_id: z.string(),
+  tool_name: optional(z.string()),
+  is_error: z.boolean(),
+  status: toolStatus,
+  output_text: z.string(),
+  parts: z.array(mediaPart),
+  ui_extra: optional(uiExtra),
+  /** Position of its call in the transcript's parts; absent: an orphan, which stands alone. */
+  call_index: optional(z.number()),
+});
+export const imageEntry = record({
+  ...common,
+  type: z.literal("image"),
+  media: z.discriminatedUnion("type", [imageUrlPart, imageFilePart]),
+});
+export const fileEntry = record({ ...common, type: z.literal("file"), media: filePart });
+/** What a person (or who `origin` says) asked for: the first part of its turn, or, `queued`, inside a running one. */
+export const promptEntry = record({
+  ...common,
+  type: z.literal("prompt"),
+  parts: z.array(part),
+  queued: optional(z.boolean()),
+  origin: optional(z.enum(["agent", "notification", "command"])),
+});
+export const stepStartEntry = record({
+  ...common,
+  type: z.literal("step_start"),
+  model: optional(z.string()),
+});
+export const stepFinishEntry = record({
+  ...common,
+  type: z.literal("step_finish"),
+  reason: optional(stopReason),
+  tokens: optional(usage),
+  cost: optional(z.number()),
+});
+export const markerKind = z.enum([
+  "compaction",
+  "interrupt",
+  "error",
+  "retry",
+  "model_switch",
+  "rewind",
+  "context",
+  "hook",
+  "notification",
+  "note",
+]);
+export type MarkerKind = z.infer<typeof markerKind>;
+/** One line in its place; `text` and `data` are one click away. */
+export const markerEntry = record({
+  ...common,
+  type: z.literal("marker"),
+  kind: markerKind,
+  title: z.string(),
+  text: optional(z.string()),
+  data: optional(z.unknown()),
+});
+/** A record that no reader understands, or (`error` says why) could not be read. */
+export const unknownEntry = record({
+  ...common,
+  type: z.literal("unknown"),
+  raw: z.unknown(),
+  title: optional(z.string()),
+  error: optional(z.string()),
+});
+/** A whole message that has no parts: the old look, `thinking` above `content`. */
+export const legacyEntry = record({
+  ...common,
+  type: z.literal("legacy"),
+  role: z.enum(["user", "assistant"]),
+  content: z.string(),
+  thinking: optional(z.string()),
+});
+
+export const transcriptPart = z.discriminatedUnion("type", [
+  thinkingEntry,
+  textEntry,
+  toolCallEntry,
+  toolResultEntry,
+  imageEntry,
+  fileEntry,
+  promptEntry,
+  stepStartEntry,
+  stepFinishEntry,
+  markerEntry,
+  unknownEntry,
+  legacyEntry,
+]);
+export type TranscriptPart = z.infer<typeof transcriptPart>;
+export type TranscriptPartOf<Type extends TranscriptPart["type"]> = Extract<TranscriptPart, { type: Type }>;
+
+/** `running`: open; `completed`: the agent yielded; `failed`: it ended in an error; `interrupted`: a person stopped it. */
+export const turnStatus = z.enum(["running", "completed", "failed", "interrupted"]);
+export type TurnStatus = z.infer<typeof turnStatus>;
+
+/** One prompt and all that the agent did about it. Its parts are `parts[first_part … next turn's first_part)`. */
+export const turn = record({
+  id: uuid,
+  session_id: uuid,
+  /** From 0, in the session. */
+  index: z.number(),
+  first_part: z.number(),
+  part_count: z.number(),
+  status: turnStatus,
+  /** The first line of the prompt, at most 200 characters; absent where the session begins without one. */
+  title: optional(z.string()),
+  started_at: optional(milliseconds),
+  ended_at: optional(milliseconds),
+  steps: z.number(),
+  tool_calls: z.number(),
+  errors: z.number(),
+  model: optional(z.string()),
+  usage: optional(usage),
+  retracted: optional(z.string()),
+});
+export type Turn = z.infer<typeof turn>;

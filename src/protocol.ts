@@ -1,0 +1,192 @@
+import * as z from "zod";
+import { frame } from "./model/frame.ts";
+import { optional, record, uuid } from "./model/record.ts";
+import { sessionSummary } from "./model/session.ts";
+import { transcriptPart, turn } from "./model/transcript.ts";
+import { todoItem } from "./model/ui-extra.ts";
+
+/**
+ * What travels between daemon and browser. `docs/specs/http-api.md` is its description for strangers; the constants and
+ * schemas here are what both halves run.
+ */
+
+/** Sent with every REST request beside the cookie: a form or an image of another page cannot set it. */
+export const CLIENT_HEADER = "x-verbatim-client";
+
+export const sessionsChannel = "sessions";
+export const outputChannel = (session_id: string): string => `output:${session_id}`;
+
+/** Parts in one page of `/api/sessions/:id/parts`, and in the tail of a snapshot. */
+export const PAGE_SIZE = 200;
+/** Longest text of a part on the wire, in UTF-16 code units; the whole is at `/api/sessions/:id/parts/:part/whole`. */
+export const TEXT_LIMIT = 64 * 1024;
+export const OUTPUT_LIMIT = 8 * 1024;
+/** A frame of its own so often when nothing else is sent, in milliseconds. */
+export const HEARTBEAT_MS = 4_000;
+
+// --- REST -----------------------------------------------------------------------------------------------------------
+
+/** `GET /api/status` */
+export const statusReply = record({
+  version: z.string(),
+  instance: z.string(),
+  /** Files found, files indexed so far, bytes of both. */
+  index: record({
+    files_found: z.number(),
+    files_done: z.number(),
+    bytes_found: z.number(),
+    bytes_done: z.number(),
+    done: z.boolean(),
+  }),
+  /** What a person should know: a store that is read only, set aside, newer; a folder that cannot be read. */
+  notices: z.array(
+    record({ level: z.enum(["info", "warning", "error"]), text: z.string(), remedy: optional(z.string()) }),
+  ),
+  roots: z.array(record({ agent: z.string(), path: z.string(), exists: z.boolean() })),
+});
+export type StatusReply = z.infer<typeof statusReply>;
+
+/** `GET /api/sessions`: every session's row, newest first, and the position of the `sessions` channel that it reflects. */
+export const sessionsReply = record({
+  epoch: z.string(),
+  seq: z.number(),
+  sessions: z.array(sessionSummary),
+});
+export type SessionsReply = z.infer<typeof sessionsReply>;
+
+/** A part with its position in the session. */
+export const placedPart = record({ index: z.number(), part: transcriptPart });
+export type PlacedPart = z.infer<typeof placedPart>;
+
+/**
+ * The folded state of a session as a client gets it: every turn's head, how many parts there are, and some of the parts
+ * (the tail, or a page; with them the results of their calls wherever those stand). Parts are cut by `TEXT_LIMIT` and
+ * `OUTPUT_LIMIT`, `truncated` giving true lengths; data URLs are replaced by `attachment:<part id>:<n>`.
+ */
+export const sessionPage = record({
+  session: sessionSummary,
+  turns: z.array(turn),
+  part_count: z.number(),
+  parts: z.array(placedPart),
+  /** Calls without a result yet, by id: where a later result belongs. */
+  open_calls: z.array(z.tuple([z.string(), z.number()])),
+  /** The fold's own position: what is open now. */
+  open: record({
+    message_id: optional(uuid),
+    turn_open: z.boolean(),
+    step: z.number(),
+    model: optional(z.string()),
+  }),
+  todos: optional(z.array(todoItem)),
+  context: optional(record({ tokens: z.number(), limit: optional(z.number()) })),
+});
+export type SessionPage = z.infer<typeof sessionPage>;
+
+/** `GET /api/sessions/:id` → a page with the tail, plus the channel's position for the subscription that follows. */
+export const sessionReply = record({ epoch: z.string(), seq: z.number(), page: sessionPage });
+export type SessionReply = z.infer<typeof sessionReply>;
+
+/** `GET /api/sessions/:id/parts?from=&to=` (positions, at most `PAGE_SIZE`) */
+export const partsReply = record({
+  epoch: z.string(),
+  seq: z.number(),
+  part_count: z.number(),
+  parts: z.array(placedPart),
+});
+export type PartsReply = z.infer<typeof partsReply>;
+
+/** `GET /api/sessions/:id/locate?part=` or `?turn=` or `?call=` */
+export const locateReply = record({ index: z.number(), part_id: uuid });
+export type LocateReply = z.infer<typeof locateReply>;
+
+/** `GET /api/sessions/:id/parts/:part/whole` → the part uncut (attachments still by reference). */
+export const wholePartReply = record({ part: transcriptPart });
+
+/** `GET /api/sessions/:id/parts/:part/raw` → the record as it stands in the agent's file. */
+export const rawReply = record({
+  file: z.string(),
+  line: z.number(),
+  byte: z.number(),
+  length: z.number(),
+  /** The record's text; cut at 1 MB, `truncated` then giving its true length. */
+  text: z.string(),
+  truncated: optional(z.number()),
+  archived: z.boolean(),
+});
+export type RawReply = z.infer<typeof rawReply>;
+
+/** `GET /api/sessions/:id/search?q=` → parts that contain the text (case-insensitive), in order, at most 1,000. */
+export const searchReply = record({
+  total: z.number(),
+  hits: z.array(record({ index: z.number(), part_id: uuid, excerpt: z.string() })),
+});
+export type SearchReply = z.infer<typeof searchReply>;
+
+/** Every refusal: `{ error: { code, message, remedy? } }` with the status that fits. */
+export const errorReply = record({
+  error: record({ code: z.string(), message: z.string(), remedy: optional(z.string()) }),
+});
+export type ErrorReply = z.infer<typeof errorReply>;
+
+// --- The socket: GET /api/live ----------------------------------------------------------------------------------------
+
+/** Client to daemon. */
+export const clientMessage = z.discriminatedUnion("type", [
+  /** Without `epoch` and `after_seq`: a snapshot. */
+  record({
+    type: z.literal("subscribe"),
+    channel: z.string(),
+    epoch: optional(z.string()),
+    after_seq: optional(z.number()),
+  }),
+  record({ type: z.literal("unsubscribe"), channel: z.string() }),
+]);
+export type ClientMessage = z.infer<typeof clientMessage>;
+
+/** A frame on its channel: `seq` rises by one. */
+export const channelFrame = record({ seq: z.number(), frame });
+export type ChannelFrame = z.infer<typeof channelFrame>;
+
+/** Daemon to client: one socket message. Frames of one channel within 16 ms are joined. */
+export const serverMessage = z.discriminatedUnion("type", [
+  record({
+    type: z.literal("frames"),
+    channel: z.string(),
+    epoch: z.string(),
+    frames: z.array(channelFrame),
+  }),
+  /** The state at `seq`: a barrier, what came before is replaced. */
+  record({
+    type: z.literal("snapshot"),
+    channel: z.string(),
+    epoch: z.string(),
+    seq: z.number(),
+    reason: z.enum(["first", "epoch", "too_old", "too_slow", "rewritten"]),
+    page: optional(sessionPage),
+    sessions: optional(z.array(sessionSummary)),
+  }),
+  /** Everything up to `seq` has been sent: live from here. */
+  record({ type: z.literal("synced"), channel: z.string(), epoch: z.string(), seq: z.number() }),
+  /** A row of the list changed (`sessions` channel). */
+  record({
+    type: z.literal("sessions"),
+    channel: z.literal("sessions"),
+    epoch: z.string(),
+    seq: z.number(),
+    changed: z.array(sessionSummary),
+    removed: z.array(uuid),
+  }),
+  /** Where each subscribed channel stands: a gap shows here if nowhere else. */
+  record({
+    type: z.literal("heartbeat"),
+    at: z.number(),
+    positions: z.record(z.string(), record({ epoch: z.string(), seq: z.number() })),
+  }),
+  record({
+    type: z.literal("refused"),
+    channel: optional(z.string()),
+    code: z.string(),
+    message: z.string(),
+  }),
+]);
+export type ServerMessage = z.infer<typeof serverMessage>;

@@ -1,0 +1,48 @@
+import type { Transcript } from "../model/accumulate.ts";
+import type { SessionSummary } from "../model/session.ts";
+import type { ChannelFrame, RawReply, StatusReply } from "../protocol.ts";
+
+/** A session that is folded and followed because someone looks at it. */
+export interface OpenSession {
+  readonly id: string;
+  /** One life of the channel: changes when the file was replaced or the daemon restarted. */
+  readonly epoch: string;
+  /** The seq of the last frame that `transcript` contains. */
+  readonly seq: number;
+  readonly transcript: Transcript;
+  readonly summary: SessionSummary;
+  /** The frames after `seq`, or `undefined` when they are no longer held (or `epoch` is another). */
+  framesAfter(epoch: string, seq: number): readonly ChannelFrame[] | undefined;
+  /**
+   * `frames`: new frames, in order, already folded into `transcript`. `reset`: the epoch changed, start from a snapshot.
+   * Returns the function that ends the subscription.
+   */
+  subscribe(listener: (event: SessionEvent) => void): () => void;
+}
+export type SessionEvent = { type: "frames"; frames: readonly ChannelFrame[] } | { type: "reset" };
+
+/** All sessions that this daemon knows: found on disk, followed as they grow, kept in the archive. */
+export interface Sessions {
+  readonly epoch: string;
+  /** Rises by one with every change of the list. */
+  readonly seq: number;
+  /** Newest activity first. */
+  list(): readonly SessionSummary[];
+  get(id: string): SessionSummary | undefined;
+  /** Reads and folds the session if nobody looks at it yet; `undefined`: no such session. */
+  open(id: string): Promise<OpenSession | undefined>;
+  /** The record that a part was made from, from the agent's file or, when that is gone, the archive. */
+  raw(id: string, part_id: string): Promise<RawReply | undefined>;
+  /** The bytes of an image or file that a part carries: `n` counts the part's media from 0. */
+  attachment(
+    id: string,
+    part_id: string,
+    n: number,
+  ): Promise<{ mime_type: string; bytes: Uint8Array } | undefined>;
+  status(): Pick<StatusReply, "index" | "notices" | "roots">;
+  /** Changes of the list, joined: rows that changed, ids that went away, and the list's new `seq`. */
+  subscribe(
+    listener: (change: { seq: number; changed: SessionSummary[]; removed: string[] }) => void,
+  ): () => void;
+  close(): Promise<void>;
+}

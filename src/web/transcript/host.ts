@@ -1,0 +1,57 @@
+import type { SessionSummary } from "../../model/session.ts";
+import type { TranscriptPart, Turn } from "../../model/transcript.ts";
+
+/** The record that a part was made from, as the raw view shows it. */
+export interface RawRecord {
+  file: string;
+  line: number;
+  byte: number;
+  length: number;
+  text: string;
+  truncated?: number;
+  archived: boolean;
+}
+
+/**
+ * What a transcript cannot get from its parts: it comes from the screen, so that the same components serve a live
+ * session, a past one, a run beside its parent, and a document without a daemon (where the functions may be absent).
+ */
+export interface TranscriptHost {
+  /** Whether the reader opened or closed this part (`undefined`: never touched, the view's own default holds). */
+  openState(part_id: string): boolean | undefined;
+  setOpen(part_id: string, open: boolean): void;
+  /** The part uncut. */
+  loadWhole?(part_id: string): Promise<TranscriptPart>;
+  loadRaw?(part_id: string): Promise<RawRecord>;
+  /** A blob address for `attachment:<part id>:<n>`. */
+  loadAttachment?(reference: string): Promise<string>;
+  /** The row of a sub-agent's run, live. A hook: call it unconditionally. */
+  useRun?(session_id: string): SessionSummary | undefined;
+  partHref(part_id: string): string;
+  runHref(session_id: string): string;
+  /** Reader's settings. */
+  thinking: "open" | "closed" | "open-while-live";
+  showSteps: boolean;
+  /** `14:03:22`, or relative, as the reader chose. */
+  formatTime(at: number): string;
+}
+
+/** The rows of a turn that are on screen, placed by the screen's virtual list. Absent: all rows, in the page's flow. */
+export interface TurnWindow {
+  /** Height of the whole turn, heading included, in pixels. */
+  height: number;
+  /** Rows to render: `index` is a position in the session's parts, `top` is relative to the turn's top. */
+  rows: readonly { index: number; top: number }[];
+  /** Ref callback for each row's element (`data-index` holds its index) and for the heading. */
+  measure(element: HTMLElement | null): void;
+}
+
+export interface TurnTranscriptProps {
+  turn: Turn;
+  /** The part at a position in the session; `undefined`: not loaded yet (a placeholder row stands there). */
+  partAt(index: number): TranscriptPart | undefined;
+  host: TranscriptHost;
+  window?: TurnWindow;
+  /** The part that the address names: marked and focusable. */
+  targetPartId?: string;
+}
