@@ -1,17 +1,341 @@
 import type { RecordPlace } from "./format.ts";
 
-/** One record of a file of JSON lines: parsed, or what kept it from being parsed. */
+/** One record of a file of JSON lines: a JSON object, or what kept the bytes from being one, or a blank line. */
 export type LineRecord =
-  | { place: RecordPlace; value: unknown; text?: undefined; error?: undefined }
-  | { place: RecordPlace; text: string; error: string; value?: undefined };
+  | {
+      place: RecordPlace;
+      value: Record<string, unknown>;
+      text?: undefined;
+      error?: undefined;
+      blank?: undefined;
+    }
+  | { place: RecordPlace; text: string; error: string; value?: undefined; blank?: undefined }
+  /** Holds nothing but white space; a record of its own so that lines can be accounted for. */
+  | { place: RecordPlace; blank: true; value?: undefined; text?: undefined; error?: undefined };
 
 /**
  * Cuts bytes into JSON records: splits at newline bytes only (never at U+2028), survives chunks that end anywhere, takes
- * apart records joined on one line (`}{`), skips runs of NUL bytes, and gives every record its place.
+ * apart records joined on one line (`}{`, also behind a torn record), and gives every record its place. A run of NUL
+ * bytes before, between or after records is a record of its own with an error. A byte-order mark at the start of the file
+ * and a carriage return before the newline belong to no record. JSON that is no object, or nested deeper than
+ * `MAX_DEPTH`, is an error too.
  */
 export interface LineReader {
+  /** The chunk may be reused by the caller afterwards. */
   push(chunk: Uint8Array): LineRecord[];
+  /** Reads the last line without its newline where it is whole; what comes later on that line is joined to it. */
   settle(): LineRecord[];
+  /** Reads what is left as if its newline had come. */
   close(): LineRecord[];
 }
-export declare function createLineReader(): LineReader;
+
+/** Deepest nesting of arrays and objects that is read; the bound keeps later recursive walks off the stack's end. */
+export const MAX_DEPTH = 500;
+
+const NEWLINE = 0x0a;
+const NUL = 0x00;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+export function createLineReader(): LineReader {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  /** The bytes of the line that has no newline yet; grows by doubling, so that bytes fed one by one cost the same. */
+  let pending = new Uint8Array(0);
+  let pendingLength = 0;
+  /** Place of the first pending byte. */
+  let byte = 0;
+  let line = 1;
+  /** Part of this line was already read by `settle`: an empty rest is no blank line. */
+  let settled = false;
+  /** Pending length at the last `settle` that found nothing, so that polling a long torn line does not read it again. */
+  let settleTried = 0;
+
+  function append(bytes: Uint8Array): void {
+    const length = pendingLength + bytes.length;
+    if (length > pending.length) {
+      const grown = new Uint8Array(Math.max(length, pending.length * 2, 256));
+      grown.set(pending.subarray(0, pendingLength));
+      pending = grown;
+    }
+    pending.set(bytes, pendingLength);
+    pendingLength = length;
+  }
+
+  function readLine(bytes: Uint8Array, out: LineRecord[]): void {
+    const bom = byte === 0 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+    const from = skipSpace(bytes, bom, bytes.length);
+    const to = trimEnd(bytes, from, bytes.length);
+    if (from === to) {
+      if (!settled) out.push({ place: { line, byte, length: bytes.length }, blank: true });
+      return;
+    }
+    const record = parse(bytes, from, to);
+    // A line of text or of pretty-printed JSON is one unreadable record, whatever objects stand in it.
+    const mayHoldRecords = bytes[from] === OPEN_BRACE || bytes.includes(NUL, from);
+    if (record.value !== undefined || !mayHoldRecords) out.push(record);
+    else out.push(...takeApart(bytes, from, to, record));
+  }
+
+  function place(from: number, to: number): RecordPlace {
+    return { line, byte: byte + from, length: to - from };
+  }
+
+  function parse(bytes: Uint8Array, from: number, to: number): LineRecord {
+    const text = decoder.decode(bytes.subarray(from, to));
+    try {
+      const value: unknown = JSON.parse(text);
+      if (value === null || typeof value !== "object" || Array.isArray(value)) {
+        return { place: place(from, to), text, error: `JSON, but ${nameOf(value)} instead of an object` };
+      }
+      // Shorter text cannot nest that deep.
+      if (text.length > 2 * MAX_DEPTH && isDeeperThan(value, MAX_DEPTH)) {
+        return { place: place(from, to), text, error: `nested deeper than ${MAX_DEPTH} levels` };
+      }
+      // JSON.parse made it: a plain object whose members are unknown.
+      return { place: place(from, to), value: value as Record<string, unknown> };
+    } catch (problem) {
+      return {
+        place: place(from, to),
+        text,
+        error: `no valid JSON: ${problem instanceof Error ? problem.message : String(problem)}`,
+      };
+    }
+  }
+
+  /** Whole objects at the start of `[from, to)`, each directly followed by another, by NUL bytes or by the end. */
+  function leadingRecords(
+    bytes: Uint8Array,
+    from: number,
+    to: number,
+  ): { records: LineRecord[]; rest: number } {
+    const records: LineRecord[] = [];
+    let rest = from;
+    while (rest < to) {
+      if (bytes[rest] === NUL) {
+        const end = skipNul(bytes, rest, to);
+        records.push(nulRecord(rest, end));
+        rest = skipSpace(bytes, end, to);
+        continue;
+      }
+      if (bytes[rest] !== OPEN_BRACE) break;
+      const end = objectEnd(bytes, rest, to);
+      if (end === undefined) break;
+      const next = skipSpace(bytes, end, to);
+      if (next < to && bytes[next] !== OPEN_BRACE && bytes[next] !== NUL) break;
+      const record = parse(bytes, rest, end);
+      if (record.value === undefined) break;
+      records.push(record);
+      rest = next;
+    }
+    return { records, rest };
+  }
+
+  /** A line that is no single object: the records that can be told apart in it, and the rest as unreadable. */
+  function takeApart(bytes: Uint8Array, from: number, to: number, whole: LineRecord): LineRecord[] {
+    const { records, rest } = leadingRecords(bytes, from, to);
+    if (rest >= to) return records;
+    const trailing: LineRecord[] = [];
+    let end = to;
+    while (end > rest) {
+      if (bytes[end - 1] === NUL) {
+        const start = skipNulBack(bytes, rest, end);
+        trailing.unshift(nulRecord(start, end));
+        end = trimEnd(bytes, rest, start);
+        continue;
+      }
+      const start = objectStart(bytes, rest, end);
+      if (start === undefined || start === rest || belongsAt(bytes, rest, start)) break;
+      const record = parse(bytes, start, end);
+      if (record.value === undefined || Object.keys(record.value).length === 0) break;
+      trailing.unshift(record);
+      end = trimEnd(bytes, rest, start);
+    }
+    if (end > rest) {
+      records.push(rest === from && end === to ? whole : parse(bytes, rest, end));
+    }
+    records.push(...trailing);
+    return records;
+  }
+
+  function nulRecord(from: number, to: number): LineRecord {
+    return { place: place(from, to), text: "", error: `${to - from} NUL bytes` };
+  }
+
+  function advance(length: number): void {
+    byte += length + 1;
+    line += 1;
+    settled = false;
+    settleTried = 0;
+  }
+
+  return {
+    push(chunk) {
+      const out: LineRecord[] = [];
+      let from = 0;
+      for (;;) {
+        const newline = chunk.indexOf(NEWLINE, from);
+        if (newline === -1) break;
+        if (pendingLength > 0) {
+          append(chunk.subarray(from, newline));
+          const bytes = pending.subarray(0, pendingLength);
+          readLine(bytes, out);
+          advance(bytes.length);
+          pendingLength = 0;
+          // One long line must not keep its memory for the life of the reader.
+          if (pending.length > 1 << 20) pending = new Uint8Array(0);
+        } else {
+          const bytes = chunk.subarray(from, newline);
+          readLine(bytes, out);
+          advance(bytes.length);
+        }
+        from = newline + 1;
+      }
+      if (from < chunk.length) append(chunk.subarray(from));
+      return out;
+    },
+
+    settle() {
+      if (pendingLength === 0 || pendingLength === settleTried) return [];
+      settleTried = pendingLength;
+      const bytes = pending.subarray(0, pendingLength);
+      const bom = byte === 0 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+      const to = trimEnd(bytes, bom, bytes.length);
+      if (bytes[to - 1] !== CLOSE_BRACE) return [];
+      const from = skipSpace(bytes, bom, to);
+      const whole = parse(bytes, from, to);
+      const { records, rest } =
+        whole.value === undefined ? leadingRecords(bytes, from, to) : { records: [whole], rest: to };
+      if (records.length === 0) return [];
+      const left = bytes.slice(rest);
+      byte += rest;
+      settled = true;
+      settleTried = 0;
+      pending = left;
+      pendingLength = left.length;
+      return records;
+    },
+
+    close() {
+      const out: LineRecord[] = [];
+      if (pendingLength > 0) {
+        readLine(pending.subarray(0, pendingLength), out);
+        byte += pendingLength;
+        pendingLength = 0;
+        settled = true;
+      }
+      return out;
+    },
+  };
+}
+
+function nameOf(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "an array" : `a ${typeof value}`;
+}
+
+/** Space, tab and carriage return; a newline cannot occur. */
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0d || byte === 0x09;
+}
+function skipSpace(bytes: Uint8Array, from: number, to: number): number {
+  let at = from;
+  while (at < to && isSpace(bytes[at])) at += 1;
+  return at;
+}
+function trimEnd(bytes: Uint8Array, from: number, to: number): number {
+  let end = to;
+  while (end > from && isSpace(bytes[end - 1])) end -= 1;
+  return end;
+}
+function skipNul(bytes: Uint8Array, from: number, to: number): number {
+  let at = from;
+  while (at < to && bytes[at] === NUL) at += 1;
+  return at;
+}
+function skipNulBack(bytes: Uint8Array, from: number, to: number): number {
+  let at = to;
+  while (at > from && bytes[at - 1] === NUL) at -= 1;
+  return at;
+}
+
+/** Where the object that opens at `from` ends, by brace depth outside strings; `undefined`: it does not. */
+function objectEnd(bytes: Uint8Array, from: number, to: number): number | undefined {
+  let depth = 0;
+  let inString = false;
+  for (let at = from; at < to; at += 1) {
+    const byte = bytes[at];
+    if (inString) {
+      if (byte === BACKSLASH) at += 1;
+      else if (byte === QUOTE) inString = false;
+    } else if (byte === QUOTE) inString = true;
+    else if (byte === OPEN_BRACE) depth += 1;
+    else if (byte === CLOSE_BRACE) {
+      depth -= 1;
+      if (depth === 0) return at + 1;
+    }
+  }
+  return undefined;
+}
+
+/** Where the object that ends at `to` begins, reading backwards: `to` is outside strings, so every quote is known. */
+function objectStart(bytes: Uint8Array, from: number, to: number): number | undefined {
+  if (bytes[to - 1] !== CLOSE_BRACE) return undefined;
+  let depth = 0;
+  let inString = false;
+  for (let at = to - 1; at >= from; at -= 1) {
+    const byte = bytes[at];
+    if (byte === QUOTE) {
+      let backslashes = 0;
+      while (at - 1 - backslashes >= from && bytes[at - 1 - backslashes] === BACKSLASH) backslashes += 1;
+      if (!inString) inString = true;
+      else if (backslashes % 2 === 0) inString = false;
+      at -= backslashes;
+    } else if (inString) continue;
+    else if (byte === CLOSE_BRACE) depth += 1;
+    else if (byte === OPEN_BRACE) {
+      depth -= 1;
+      if (depth === 0) return at;
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Whether an object may stand at `at` inside the record torn after it that begins at `from`: as an array's item or a
+ * member's value. Then it is a piece of that record; otherwise it is a record of its own, joined to a torn one.
+ */
+function belongsAt(bytes: Uint8Array, from: number, at: number): boolean {
+  const containers: number[] = [];
+  let inString = false;
+  let before = 0;
+  for (let position = from; position < at; position += 1) {
+    const byte = bytes[position] ?? 0;
+    if (inString) {
+      if (byte === BACKSLASH) position += 1;
+      else if (byte === QUOTE) inString = false;
+      continue;
+    }
+    if (byte === QUOTE) inString = true;
+    else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) containers.push(byte);
+    else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) containers.pop();
+    if (!isSpace(byte)) before = byte;
+  }
+  if (inString) return false;
+  if (containers.at(-1) === OPEN_BRACKET) return before === COMMA || before === OPEN_BRACKET;
+  return before === COLON;
+}
+
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (value === null || typeof value !== "object") return false;
+  if (levels === 0) return true;
+  for (const member of Array.isArray(value) ? value : Object.values(value)) {
+    if (member !== null && typeof member === "object" && isDeeperThan(member, levels - 1)) return true;
+  }
+  return false;
+}
