@@ -1,0 +1,17 @@
+import { cleanup } from "@testing-library/react";
+import { afterEach, beforeEach, expect, vi } from "vitest";
+
+const spies = () => [vi.spyOn(console, "error"), vi.spyOn(console, "warn")];
+let watched: ReturnType<typeof spies> = [];
+
+beforeEach(() => {
+  watched = spies();
+});
+
+/** A warning that nobody asked for is a failure: React reports misuse nowhere else. */
+afterEach(() => {
+  cleanup();
+  const said = watched.flatMap((spy) => spy.mock.calls.map((call) => call.map(String).join(" ")));
+  for (const spy of watched) spy.mockRestore();
+  expect(said).toEqual([]);
+});

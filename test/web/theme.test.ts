@@ -1,0 +1,73 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+
+const css = readFileSync("src/web/theme.css", "utf8");
+const colours = new Map(
+  [...css.matchAll(/--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);/g)].map(
+    ([, name = "", light = "", dark = ""]) => [name, { light, dark }],
+  ),
+);
+
+/** Relative luminance, as WCAG 2.2 defines it. */
+function luminance(hex: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+    const value = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
+    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+function contrast(one: string, other: string): number {
+  const [high = 0, low = 0] = [luminance(one), luminance(other)].sort((a, b) => b - a);
+  return (high + 0.05) / (low + 0.05);
+}
+/** `ink` as it looks at an opacity above a surface: thinking is shown at 0.8. */
+function blend(ink: string, surface: string, opacity: number): string {
+  const channel = (at: number) =>
+    Math.round(
+      Number.parseInt(ink.slice(at, at + 2), 16) * opacity +
+        Number.parseInt(surface.slice(at, at + 2), 16) * (1 - opacity),
+    )
+      .toString(16)
+      .padStart(2, "0");
+  return `#${channel(1)}${channel(3)}${channel(5)}`;
+}
+
+const surfaces = ["surface", "surface-raised", "surface-sunken"];
+const inks = [
+  "ink",
+  "ink-muted",
+  "ink-faint",
+  "accent-link",
+  "status-running",
+  "status-ok",
+  "status-failed",
+  "diff-add",
+  "diff-remove",
+  ...["keyword", "string", "number", "comment", "function", "type", "punctuation", "constant"].map(
+    (name) => `code-${name}`,
+  ),
+];
+const uses: [ink: string, surface: string][] = [
+  ...inks.flatMap((ink) => surfaces.map((surface): [string, string] => [ink, surface])),
+  ...["ink", "ink-muted", "diff-add"].map((ink): [string, string] => [ink, "diff-add-surface"]),
+  ...["ink", "ink-muted", "diff-remove"].map((ink): [string, string] => [ink, "diff-remove-surface"]),
+];
+
+describe.each(["light", "dark"] as const)("the %s theme", (theme) => {
+  const colour = (name: string): string => {
+    const found = colours.get(name)?.[theme];
+    if (found === undefined) throw new Error(`theme.css defines no colour --${name}`);
+    return found;
+  };
+
+  test.each(uses)("%s is readable on %s", (ink, surface) => {
+    expect(contrast(colour(ink), colour(surface))).toBeGreaterThanOrEqual(4.5);
+  });
+  test.each(surfaces)("muted thinking is readable on %s", (surface) => {
+    for (const ink of ["ink", "ink-muted"])
+      expect(contrast(blend(colour(ink), colour(surface), 0.8), colour(surface))).toBeGreaterThanOrEqual(4.5);
+  });
+  test.each(surfaces)("the focus ring is visible on %s", (surface) => {
+    expect(contrast(colour("focus"), colour(surface))).toBeGreaterThanOrEqual(3);
+  });
+});
