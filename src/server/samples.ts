@@ -1,0 +1,182 @@
+import { existsSync } from "node:fs";
+import { appendFile, mkdir, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+
+/** The sample session that is replayed, by its path in the samples' folder without `.jsonl`; its runs lie below that. */
+const REPLAYED = "claude-code/projects/-home-mara-tidewatch/6f0c2a9e-41d7-4c55-9a3b-0d2f7e88b114";
+
+/** Shortest and longest pause between two lines of the replay, in milliseconds at pace 1. */
+const SHORTEST_PAUSE = 300;
+const LONGEST_PAUSE = 2_500;
+
+export interface SamplesOptions {
+  /** The daemon's data directory: the samples are copied into its `samples` folder, laid out as agents lay out theirs. */
+  dataDir: string;
+  /** Divides the replay's pauses: 1 is an agent's pace, 20 is twenty times as fast, `Infinity` has no pauses. */
+  pace?: number;
+  /** The replay cannot go on: what a person should know. The other samples are not affected. */
+  onError?: (error: unknown) => void;
+}
+
+export interface Samples {
+  /** What stands where an agent's own folder would: by format id. */
+  roots: { agent: string; path: string }[];
+  /** The file that grows, and how many lines it will have with its runs' files. */
+  replayed: { path: string; lines: number };
+  /** Begins the replay from its first line; a replay that still runs ends first. */
+  replay(): void;
+  /** Resolves when the replay has written its last line (or was stopped, or failed). */
+  finished(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Copies the sample sessions that ship with Verbatim into the data directory and replays one of them there, line by line,
+ * with the moments rewritten to now. It keeps its ids, so links into it hold from one replay to the next.
+ */
+export async function startSamples({ dataDir, pace = 1, onError }: SamplesOptions): Promise<Samples> {
+  if (!(pace > 0)) throw new RangeError(`The replay's pace is ${pace}: give a number above 0.`);
+  const from = shippedSamples();
+  const to = join(dataDir, "samples");
+  const entries = await readdir(from, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) =>
+      join(entry.parentPath, entry.name)
+        .slice(from.length + 1)
+        .replaceAll("\\", "/"),
+    )
+    .toSorted();
+  const isReplayed = (path: string) => path === `${REPLAYED}.jsonl` || path.startsWith(`${REPLAYED}/`);
+  // What an earlier version shipped must not stay, nor what an earlier replay wrote.
+  await rm(to, { recursive: true, force: true });
+  for (const path of files) if (!isReplayed(path)) await copySample(join(from, path), join(to, path));
+  const script = await readScript(from, to, files.filter(isReplayed));
+
+  let current: { stopped: AbortController; finished: Promise<void> } | undefined;
+  const replay = () => {
+    const earlier = current;
+    earlier?.stopped.abort();
+    const stopped = new AbortController();
+    const finished = (async () => {
+      await earlier?.finished;
+      await play(script, pace, stopped.signal);
+    })().catch((error: unknown) => onError?.(error));
+    current = { stopped, finished };
+  };
+  replay();
+  return {
+    roots: [
+      { agent: "claude-code", path: join(to, "claude-code") },
+      { agent: "codex", path: join(to, "codex") },
+    ],
+    replayed: { path: join(to, `${REPLAYED}.jsonl`), lines: script.filter((line) => line.append).length },
+    replay,
+    finished: async () => current?.finished,
+    async stop() {
+      current?.stopped.abort();
+      await current?.finished;
+    },
+  };
+}
+
+/** The folder of the samples: beside this file in the sources, beside the bundle in the package. */
+function shippedSamples(): string {
+  const path = join(import.meta.dirname, "samples");
+  if (!existsSync(path)) {
+    throw new Error(
+      `The sample sessions are not at ${path}: install the package again, or start with --no-samples.`,
+    );
+  }
+  return path;
+}
+
+/** Copies a file and dates it to its own last record, so that it sorts among real sessions by when it happened. */
+async function copySample(from: string, to: string): Promise<void> {
+  const text = await readFile(from, "utf8");
+  await mkdir(dirname(to), { recursive: true });
+  await writeFile(to, text);
+  let last = 0;
+  for (const [, at = ""] of text.matchAll(TIMESTAMP)) last = Math.max(last, Date.parse(at));
+  if (last > 0) await utimes(to, last / 1000, last / 1000);
+}
+
+const TIMESTAMP = /"timestamp":"([^"]+)"/g;
+
+/** One write of the replay: a line that is appended, or a side file that is written whole. */
+interface ReplayedLine {
+  path: string;
+  text: string;
+  append: boolean;
+  /** When it was written in the recording. */
+  at: number;
+}
+
+/** All lines of the replayed session and its runs in the order in which they were written. */
+async function readScript(from: string, to: string, files: string[]): Promise<ReplayedLine[]> {
+  const script: ReplayedLine[] = [];
+  for (const file of files.filter((file) => file.endsWith(".jsonl"))) {
+    const path = join(to, file);
+    const side = file.replace(/\.jsonl$/, ".meta.json");
+    // Lines without a moment of their own were written with the line before them; the first ones with the next.
+    let at = firstMoment(await readFile(join(from, file), "utf8"));
+    if (files.includes(side)) {
+      const text = await readFile(join(from, side), "utf8");
+      script.push({ path: join(to, side), text, append: false, at });
+    }
+    for (const text of (await readFile(join(from, file), "utf8")).split("\n")) {
+      if (text === "") continue;
+      at = Math.max(at, momentOf(text) ?? at);
+      script.push({ path, text: `${text}\n`, append: true, at });
+    }
+  }
+  return script.toSorted((a, b) => a.at - b.at);
+}
+
+function momentOf(line: string): number | undefined {
+  const record: unknown = JSON.parse(line);
+  if (typeof record !== "object" || record === null || !("timestamp" in record)) return undefined;
+  const moment = Date.parse(String(record.timestamp));
+  return Number.isNaN(moment) ? undefined : moment;
+}
+
+function firstMoment(text: string): number {
+  for (const line of text.split("\n")) {
+    const moment = line === "" ? undefined : momentOf(line);
+    if (moment !== undefined) return moment;
+  }
+  return 0;
+}
+
+async function play(script: ReplayedLine[], pace: number, stopped: AbortSignal): Promise<void> {
+  for (const path of new Set(script.map((line) => line.path))) await rm(path, { force: true });
+  let before = script[0]?.at ?? 0;
+  for (const line of script) {
+    // Lines of one moment are one write of the agent; any other pause is an agent's, but never a long wait.
+    const gap = line.at - before;
+    if (gap > 20) await pause(Math.min(Math.max(gap, SHORTEST_PAUSE), LONGEST_PAUSE) / pace, stopped);
+    before = line.at;
+    if (stopped.aborted) return;
+    await mkdir(dirname(line.path), { recursive: true });
+    if (line.append) await appendFile(line.path, atNow(line.text));
+    else await writeFile(line.path, line.text);
+  }
+}
+
+/** Moves every moment in a line to now. */
+function atNow(text: string): string {
+  return text.replaceAll(TIMESTAMP, `"timestamp":"${new Date().toISOString()}"`);
+}
+
+function pause(milliseconds: number, stopped: AbortSignal): Promise<void> {
+  if (milliseconds < 1 || stopped.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = setTimeout(end, milliseconds);
+    function end() {
+      clearTimeout(timer);
+      stopped.removeEventListener("abort", end);
+      resolve();
+    }
+    stopped.addEventListener("abort", end);
+  });
+}
