@@ -1,15 +1,36 @@
+import { cpSync, rmSync } from "node:fs";
 import react from "@vitejs/plugin-react";
+import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
+
+/** The daemon reads its sample sessions from a folder beside it, in the package as in the sources. */
+const samplesBesideDaemon: Plugin = {
+  name: "samples-beside-daemon",
+  apply: (_config, { isSsrBuild }) => isSsrBuild === true,
+  closeBundle() {
+    rmSync("dist/server/samples", { recursive: true, force: true });
+    cpSync("src/server/samples", "dist/server/samples", { recursive: true });
+  },
+};
 
 /** Both halves: `vite build` makes the page (dist/web), `vite build --ssr` the daemon (dist/server). */
 export default defineConfig(({ isSsrBuild }) => ({
-  plugins: [react()],
+  plugins: [react(), samplesBesideDaemon],
   build: isSsrBuild
     ? {
         outDir: "dist/server",
         ssr: "src/server/main.ts",
         target: "node22",
         copyPublicDir: false,
+        rolldownOptions: {
+          output: {
+            entryFileNames: "main.js",
+            // One file: what it finds beside itself (the samples, the page) is found from every part of it.
+            codeSplitting: false,
+            // SQLite is still marked experimental in Node 22; the flag keeps that notice off the operator's screen.
+            banner: "#!/usr/bin/env -S node --disable-warning=ExperimentalWarning",
+          },
+        },
       }
     : { outDir: "dist/web", target: "es2023" },
   ssr: { noExternal: true },
@@ -21,6 +42,7 @@ export default defineConfig(({ isSsrBuild }) => ({
           name: "unit",
           environment: "node",
           include: ["test/{model,formats,server}/**/*.test.ts", "test/*.test.ts"],
+          exclude: ["test/package.test.ts"],
         },
       },
       {
@@ -41,6 +63,16 @@ export default defineConfig(({ isSsrBuild }) => ({
           testTimeout: 60_000,
           hookTimeout: 120_000,
           fileParallelism: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "package",
+          environment: "node",
+          include: ["test/package.test.ts"],
+          testTimeout: 120_000,
+          hookTimeout: 240_000,
         },
       },
     ],

@@ -1,0 +1,216 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { findChromium } from "./chromium.mjs";
+
+const root = resolve(import.meta.dirname, "../..");
+
+/** A temporary home for one test: the agents' folders in it, and the daemon's data. */
+export interface Home {
+  path: string;
+  /** `CLAUDE_CONFIG_DIR` */
+  claude: string;
+  /** `CODEX_HOME` */
+  codex: string;
+  data: string;
+  remove(): Promise<void>;
+}
+
+export async function createHome(): Promise<Home> {
+  const path = await mkdtemp(join(tmpdir(), "verbatim-browser-"));
+  const home = { path, claude: join(path, "claude"), codex: join(path, "codex"), data: join(path, "data") };
+  await mkdir(join(home.claude, "projects"), { recursive: true });
+  await mkdir(join(home.codex, "sessions"), { recursive: true });
+  return { ...home, remove: () => rm(path, { recursive: true, force: true, maxRetries: 5 }) };
+}
+
+export interface Daemon {
+  /** The address that it printed, with its launch link: opens once. */
+  launch: string;
+  origin: string;
+  port: number;
+  output(): string;
+  stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+/** Starts the real daemon from the sources, on the page that the last `vite build` made. */
+export async function startDaemon(home: Home, args: string[] = []): Promise<Daemon> {
+  const named = args.includes("--port");
+  const daemon = spawn(
+    process.execPath,
+    [
+      "--disable-warning=ExperimentalWarning",
+      join(root, "src/server/main.ts"),
+      ...(named ? [] : ["--port", "0"]),
+      "--data-dir",
+      home.data,
+      ...args,
+    ],
+    { env: { ...process.env, HOME: home.path, CLAUDE_CONFIG_DIR: home.claude, CODEX_HOME: home.codex } },
+  );
+  let output = "";
+  const launch = await new Promise<string>((resolve, reject) => {
+    const read = (chunk: Buffer) => {
+      output += chunk.toString();
+      const [address] = /http:\/\/\S+(?=\s)/.exec(output) ?? [];
+      if (address !== undefined) resolve(address);
+    };
+    daemon.stdout.on("data", read);
+    daemon.stderr.on("data", read);
+    daemon.once("exit", (code) => reject(new Error(`The daemon ended with ${code}:\n${output}`)));
+  });
+  const { origin, port } = new URL(launch);
+  return {
+    launch,
+    origin,
+    port: Number(port),
+    output: () => output,
+    stop: (signal = "SIGTERM") => ended(daemon, signal),
+  };
+}
+
+function ended(daemon: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (daemon.exitCode !== null || daemon.signalCode !== null) return Promise.resolve();
+  return new Promise((resolve) => {
+    daemon.once("exit", () => resolve());
+    daemon.kill(signal);
+  });
+}
+
+/**
+ * Opens Chromium. `through`: what it sends to the daemon's port goes to the proxy's instead, under the daemon's own address,
+ * so that neither of the two sees a difference.
+ */
+export async function openBrowser(through?: { daemon: Daemon; proxy: CutProxy }): Promise<Browser> {
+  const executablePath = findChromium();
+  if (executablePath === undefined) {
+    throw new Error("No Chromium was found: run `npm test`, which installs it, or set CHROMIUM_PATH.");
+  }
+  return chromium.launch({
+    executablePath,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+      ...(through
+        ? [`--host-resolver-rules=MAP 127.0.0.1:${through.daemon.port} 127.0.0.1:${through.proxy.port}`]
+        : []),
+    ],
+  });
+}
+
+/** A page of a browser context, with all that it complained about. */
+export interface WatchedPage {
+  page: Page;
+  /** Console errors and warnings, uncaught exceptions and policy violations so far. */
+  complaints: string[];
+}
+
+/**
+ * Opens a page whose every complaint is kept: a test ends with `expect(complaints).toEqual([])`. `expected` names what a
+ * test provokes on purpose (a refused connection while the daemon is away).
+ */
+export async function openPage(context: BrowserContext, expected: RegExp[] = []): Promise<WatchedPage> {
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  const complain = (text: string) => {
+    if (!expected.some((pattern) => pattern.test(text))) complaints.push(text);
+  };
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") {
+      complain(`${message.type()}: ${message.text()} (${message.location().url})`);
+    }
+  });
+  page.on("pageerror", (error) => complain(`exception: ${error.stack ?? error.message}`));
+  // Trusted Types reports without a console line where a default policy steps in: ask the page itself.
+  await page.addInitScript(() => {
+    document.addEventListener("securitypolicyviolation", (event) => {
+      console.error(`policy violation: ${event.effectiveDirective} ${event.blockedURI}`);
+    });
+  });
+  return { page, complaints };
+}
+
+/** Follows a launch link: afterwards the context holds the daemon's cookie and the page shows its list. */
+export async function enter(
+  context: BrowserContext,
+  daemon: Daemon,
+  expected: RegExp[] = [],
+): Promise<WatchedPage> {
+  const watched = await openPage(context, expected);
+  await watched.page.goto(daemon.launch);
+  await watched.page.waitForURL((url) => url.pathname === "/" && url.search === "");
+  return watched;
+}
+
+/** What a connection that breaks looks like in a page's console. */
+export const BROKEN_CONNECTION = [/WebSocket connection to/, /net::ERR_/, /Failed to load resource/];
+
+/** Stands between browser and daemon, and cuts what goes through it. */
+export interface CutProxy {
+  port: number;
+  /** Cuts every connection that is open, in the middle of whatever it carries. Returns how many there were. */
+  cut(): number;
+  /** From now on new connections are cut at once, too, until `heal`. */
+  block(): void;
+  heal(): void;
+  /** Bytes from the daemon to browsers so far. */
+  bytes(): number;
+  close(): Promise<void>;
+}
+
+/** A TCP proxy to the daemon. Browsers are led to it by `openBrowser`'s `through`. */
+export async function cutProxy(daemonPort: number): Promise<CutProxy> {
+  const open = new Set<Socket>();
+  let blocked = false;
+  let bytes = 0;
+  const server = createServer((client) => {
+    if (blocked) {
+      client.resetAndDestroy();
+      return;
+    }
+    const upstream = connect(daemonPort, "127.0.0.1");
+    open.add(client);
+    upstream.on("data", (chunk) => {
+      bytes += chunk.length;
+    });
+    client.pipe(upstream).pipe(client);
+    const drop = () => {
+      open.delete(client);
+      client.destroy();
+      upstream.destroy();
+    };
+    client.on("close", drop).on("error", drop);
+    upstream.on("close", drop).on("error", drop);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const cut = () => {
+    const count = open.size;
+    for (const socket of open) socket.resetAndDestroy();
+    return count;
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut,
+    block() {
+      blocked = true;
+      cut();
+    },
+    heal() {
+      blocked = false;
+    },
+    bytes: () => bytes,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        cut();
+      }),
+  };
+}

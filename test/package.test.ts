@@ -1,0 +1,108 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+const run = promisify(execFile);
+const root = resolve(import.meta.dirname, "..");
+/** The Node that runs this test stands first, so that `npx` starts the package with it. */
+const path = [join(process.execPath, ".."), process.env.PATH].join(delimiter);
+
+let scratch: string;
+let tarball: string;
+let environment: NodeJS.ProcessEnv;
+
+beforeAll(async () => {
+  scratch = await mkdtemp(join(tmpdir(), "verbatim-package-"));
+  const home = join(scratch, "home");
+  await mkdir(home);
+  environment = {
+    ...process.env,
+    PATH: path,
+    HOME: home,
+    CLAUDE_CONFIG_DIR: join(home, ".claude"),
+    CODEX_HOME: join(home, ".codex"),
+    npm_config_cache: join(scratch, "npm"),
+  };
+  await run("npm", ["pack", "--silent", "--pack-destination", scratch], { cwd: root, env: environment });
+  const [found] = (await readdir(scratch)).filter((name) => name.endsWith(".tgz"));
+  tarball = join(scratch, found ?? "");
+});
+afterAll(() => rm(scratch, { recursive: true, force: true }));
+
+describe("the packed package, in an empty folder", () => {
+  it("explains itself without a warning", async () => {
+    const { stdout, stderr } = await run("npx", ["--yes", tarball, "--help"], {
+      cwd: await emptyFolder("help"),
+      env: environment,
+    });
+    expect(stdout).toContain("--port");
+    expect(stdout).toContain("--data-dir");
+    expect(stderr).toBe("");
+  });
+
+  it("serves its page and its samples", async () => {
+    const folder = await emptyFolder("serve");
+    const daemon = spawn(
+      "npx",
+      ["--yes", tarball, "--port", "0", "--data-dir", join(folder, "data"), "--samples"],
+      {
+        cwd: folder,
+        env: environment,
+        detached: true,
+      },
+    );
+    try {
+      const address = await printedAddress(daemon);
+      const entry = await fetch(address, { redirect: "manual" });
+      const cookie = entry.headers
+        .getSetCookie()
+        .map((line) => line.split(";")[0])
+        .join("; ");
+      expect(cookie).not.toBe("");
+      const { origin } = new URL(address);
+      const page = await fetch(`${origin}/`, { headers: { cookie } });
+      expect(page.status).toBe(200);
+      expect(await page.text()).toContain('<div id="root">');
+      await expect
+        .poll(
+          async () => {
+            const reply = await fetch(`${origin}/api/sessions`, {
+              headers: { cookie, "x-verbatim-client": "1" },
+            });
+            const { sessions } = (await reply.json()) as { sessions: { sample?: boolean }[] };
+            return sessions.filter((session) => session.sample).length;
+          },
+          { timeout: 30_000 },
+        )
+        .toBeGreaterThan(5);
+    } finally {
+      if (daemon.pid !== undefined) process.kill(-daemon.pid, "SIGTERM");
+      await new Promise((resolve) =>
+        daemon.exitCode === null ? daemon.once("exit", resolve) : resolve(null),
+      );
+    }
+  });
+});
+
+async function emptyFolder(name: string): Promise<string> {
+  const folder = join(scratch, name);
+  await mkdir(folder);
+  return folder;
+}
+
+function printedAddress(daemon: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let output = "";
+    const read = (chunk: Buffer) => {
+      output += chunk.toString();
+      const [address] = /http:\/\/\S+/.exec(output) ?? [];
+      if (address !== undefined && output.endsWith("\n")) resolve(address);
+    };
+    daemon.stdout?.on("data", read);
+    daemon.stderr?.on("data", read);
+    daemon.once("exit", (code) => reject(new Error(`The daemon ended with ${code}:\n${output}`)));
+  });
+}

@@ -1,0 +1,134 @@
+// `npm test`: everything that must hold, in a fresh clone too. Plain JavaScript for whatever Node the machine has; the
+// checks themselves run on the pinned one.
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { findChromium } from "./browser/chromium.mjs";
+
+class StepFailed extends Error {}
+
+const root = resolve(import.meta.dirname ?? dirname(new URL(import.meta.url).pathname), "..");
+const windows = process.platform === "win32";
+const scratch = mkdtempSync(join(tmpdir(), "verbatim-test-"));
+const counts = { passed: 0, failed: 0, skipped: 0 };
+
+try {
+  install();
+  const chromium = chromiumOrInstall();
+  const environment = { ...pinnedEnvironment(), CHROMIUM_PATH: chromium };
+  const pinned = (script, ...options) => [nodeBinary(), join(root, "node_modules", script), ...options];
+
+  step(
+    "Format and lint",
+    pinned("@biomejs/biome/bin/biome", "check", "--error-on-warnings", "."),
+    environment,
+  );
+  step("Types", pinned("typescript/bin/tsc", "--noEmit"), environment);
+  step("Build of the page", pinned("vite/bin/vite.js", "build", "--logLevel", "warn"), environment);
+  step(
+    "Build of the daemon",
+    pinned("vite/bin/vite.js", "build", "--ssr", "--logLevel", "warn"),
+    environment,
+  );
+  tests("Unit and component tests", ["unit", "components"], environment);
+  tests("Browser and package tests", ["browser", "package"], environment);
+} catch (error) {
+  if (!(error instanceof StepFailed)) throw error;
+  console.error(`\n${error.message}`);
+  process.exitCode = 1;
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+  if (process.exitCode && counts.failed === 0) counts.failed = 1;
+  console.log(`\n${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
+}
+
+/** Installs what package-lock.json names, unless that is what stands in node_modules. */
+function install() {
+  const installed = join(root, "node_modules/.package-lock.json");
+  const lock = join(root, "package-lock.json");
+  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
+  const options = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
+  const npm = process.env.npm_execpath;
+  const command = npm?.endsWith(".js")
+    ? [process.execPath, npm, ...options]
+    : [windows ? "npm.cmd" : "npm", ...options];
+  step("Install", command, process.env);
+}
+
+/** The Chromium of this machine; on Debian and its kin it is installed where there is none. */
+function chromiumOrInstall() {
+  const found = findChromium();
+  if (found) return found;
+  if (!existsSync("/usr/bin/apt-get")) {
+    throw new StepFailed(
+      "No Chromium was found. Install Chromium or Google Chrome, or name one: CHROMIUM_PATH=/path/to/chrome npm test",
+    );
+  }
+  const privileges = process.getuid?.() === 0 ? [] : ["sudo"];
+  const quiet = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  step("Package lists, to install Chromium", [...privileges, "apt-get", "-qq", "update"], quiet);
+  const options = ["-qq", "install", "-y", "--no-install-recommends", "chromium"];
+  step("Install Chromium", [...privileges, "apt-get", ...options], quiet);
+  const installed = findChromium();
+  if (installed) return installed;
+  throw new StepFailed("apt-get installed chromium, yet no chromium is in PATH. Name it with CHROMIUM_PATH.");
+}
+
+function nodeBinary() {
+  return join(root, "node_modules/node/bin", windows ? "node.exe" : "node");
+}
+
+/** Tools that start `node` or the repository's own commands find the pinned ones. */
+function pinnedEnvironment() {
+  const path = [join(root, "node_modules/node/bin"), join(root, "node_modules/.bin"), process.env.PATH];
+  return { ...process.env, PATH: path.join(windows ? ";" : ":") };
+}
+
+/** Runs a command quietly; its output is shown when it fails, or when it has something to say all the same. */
+function step(name, [command, ...options], env, succeeds = (status) => status === 0) {
+  const started = Date.now();
+  process.stdout.write(`\n— ${name}\n`);
+  const { status, error, stdout, stderr } = spawnSync(command, options, {
+    cwd: root,
+    env,
+    encoding: "utf8",
+    shell: windows && command.endsWith(".cmd"),
+    maxBuffer: 256 * 1024 * 1024,
+  });
+  const output = `${stdout ?? ""}${stderr ?? ""}`.trim();
+  if (error || !succeeds(status)) {
+    if (output) console.log(output);
+    throw new StepFailed(`${name}: failed${error ? `: ${error.message}` : ` with exit code ${status}`}.`);
+  }
+  if (stderr?.trim()) console.log(stderr.trim());
+  console.log(`  ${((Date.now() - started) / 1000).toFixed(1)} s`);
+}
+
+/** Runs projects of the test suite with their output as it comes, and adds up what passed. */
+function tests(name, projects, env) {
+  const report = join(scratch, `${projects.join("-")}.json`);
+  process.stdout.write(`\n— ${name}\n`);
+  const { status } = spawnSync(
+    nodeBinary(),
+    [
+      join(root, "node_modules/vitest/vitest.mjs"),
+      "run",
+      ...projects.flatMap((project) => ["--project", project]),
+      "--passWithNoTests",
+      "--reporter=default",
+      "--reporter=json",
+      `--outputFile.json=${report}`,
+    ],
+    { cwd: root, env, stdio: "inherit" },
+  );
+  if (existsSync(report)) {
+    const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = JSON.parse(
+      readFileSync(report, "utf8"),
+    );
+    counts.passed += numPassedTests;
+    counts.failed += numFailedTests;
+    counts.skipped += numPendingTests + numTodoTests;
+  }
+  if (status !== 0) throw new StepFailed(`${name}: failed.`);
+}
