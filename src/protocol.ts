@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { frame } from "./model/frame.ts";
+import { usage } from "./model/message.ts";
 import { optional, record, uuid } from "./model/record.ts";
 import { sessionSummary } from "./model/session.ts";
 import { transcriptPart, turn } from "./model/transcript.ts";
@@ -70,13 +71,18 @@ export const sessionPage = record({
   parts: z.array(placedPart),
   /** Calls without a result yet, by id: where a later result belongs. */
   open_calls: z.array(z.tuple([z.string(), z.number()])),
+  /** Results whose call has not come, by its id. */
+  orphan_results: optional(z.array(z.tuple([z.string(), z.number()]))),
   /** The fold's own position: what is open now. */
   open: record({
     message_id: optional(uuid),
     turn_open: z.boolean(),
     step: z.number(),
     model: optional(z.string()),
+    bare_part: optional(z.number()),
+    outcome: optional(z.enum(["failed", "interrupted"])),
   }),
+  usage: optional(usage),
   todos: optional(z.array(todoItem)),
   context: optional(record({ tokens: z.number(), limit: optional(z.number()) })),
 });
@@ -114,6 +120,15 @@ export const rawReply = record({
   archived: z.boolean(),
 });
 export type RawReply = z.infer<typeof rawReply>;
+
+/**
+ * `GET /api/sessions/:id/attachments/:part/:n` → the bytes that `attachment:<part id>:<n>` stands for, as a download:
+ * only plain pictures keep their type.
+ */
+
+/** `POST /api/link` with `{}` → an address that lets one more browser in, once. */
+export const linkReply = record({ link: z.string() });
+export type LinkReply = z.infer<typeof linkReply>;
 
 /** `GET /api/sessions/:id/search?q=` → parts that contain the text (case-insensitive), in order, at most 1,000. */
 export const searchReply = record({

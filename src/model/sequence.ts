@@ -14,3 +14,117 @@ export interface Sequence<Item> {
   slice(from?: number, to?: number): (Item | undefined)[];
   [Symbol.iterator](): IterableIterator<Item | undefined>;
 }
+
+// A trie of nodes with up to 32 slots: the slots of the lowest level hold items, those above hold nodes. An absent node
+// stands for 32ⁿ holes, so a sequence that is mostly holes costs only what it holds.
+const BITS = 5;
+const WIDTH = 1 << BITS;
+const MASK = WIDTH - 1;
+
+type Leaf<Item> = readonly (Item | undefined)[];
+interface Branch<Item> {
+  readonly nodes: readonly (Node<Item> | undefined)[];
+}
+type Node<Item> = Leaf<Item> | Branch<Item>;
+
+function isBranch<Item>(node: Node<Item>): node is Branch<Item> {
+  return "nodes" in node;
+}
+
+/** The shift of the highest level that `length` items need: 0 up to 32 items, 5 up to 1,024, … */
+function shiftFor(length: number): number {
+  let shift = 0;
+  while (length > 2 ** (shift + BITS)) shift += BITS;
+  return shift;
+}
+
+function put<Item>(node: Node<Item> | undefined, shift: number, index: number, item: Item): Node<Item> {
+  const slot = (index >>> shift) & MASK;
+  if (shift === 0) {
+    const leaf: (Item | undefined)[] = node === undefined || isBranch(node) ? [] : node.slice();
+    while (leaf.length < slot) leaf.push(undefined);
+    leaf[slot] = item;
+    return leaf;
+  }
+  const nodes = node !== undefined && isBranch(node) ? node.nodes.slice() : [];
+  while (nodes.length < slot) nodes.push(undefined);
+  nodes[slot] = put(nodes[slot], shift - BITS, index, item);
+  return { nodes };
+}
+
+class Trie<Item> implements Sequence<Item> {
+  readonly length: number;
+  readonly #root: Node<Item> | undefined;
+  readonly #shift: number;
+
+  constructor(length: number, root: Node<Item> | undefined, shift: number) {
+    this.length = length;
+    this.#root = root;
+    this.#shift = shift;
+  }
+
+  #leafOf(index: number): Leaf<Item> | undefined {
+    let node = this.#root;
+    for (let shift = this.#shift; shift > 0; shift -= BITS) {
+      if (node === undefined || !isBranch(node)) return undefined;
+      node = node.nodes[(index >>> shift) & MASK];
+    }
+    return node === undefined || isBranch(node) ? undefined : node;
+  }
+
+  at(index: number): Item | undefined {
+    if (!Number.isInteger(index) || index < 0 || index >= this.length) return undefined;
+    return this.#leafOf(index)?.[index & MASK];
+  }
+
+  append(item: Item): Sequence<Item> {
+    const shift = shiftFor(this.length + 1);
+    const root = shift > this.#shift && this.#root !== undefined ? { nodes: [this.#root] } : this.#root;
+    return new Trie(this.length + 1, put(root, shift, this.length, item), shift);
+  }
+
+  set(index: number, item: Item): Sequence<Item> {
+    if (!Number.isInteger(index) || index < 0 || index >= this.length) {
+      throw new RangeError(`Position ${index} is outside the sequence: it has ${this.length} items`);
+    }
+    return new Trie(this.length, put(this.#root, this.#shift, index, item), this.#shift);
+  }
+
+  slice(from = 0, to = this.length): (Item | undefined)[] {
+    const items: (Item | undefined)[] = [];
+    const end = Math.min(to, this.length);
+    for (let index = Math.max(0, from); index < end; ) {
+      const leaf = this.#leafOf(index);
+      const leafEnd = Math.min(end, (index | MASK) + 1);
+      for (; index < leafEnd; index += 1) items.push(leaf?.[index & MASK]);
+    }
+    return items;
+  }
+
+  *[Symbol.iterator](): IterableIterator<Item | undefined> {
+    for (let start = 0; start < this.length; start += WIDTH) yield* this.slice(start, start + WIDTH);
+  }
+}
+
+export function emptySequence<Item>(): Sequence<Item> {
+  return new Trie<Item>(0, undefined, 0);
+}
+
+/** A sequence of `length` holes, to be filled with `set`. */
+export function sequenceWithHoles<Item>(length: number): Sequence<Item> {
+  return new Trie<Item>(length, undefined, shiftFor(length));
+}
+
+/** The items as a sequence, in O(n). */
+export function sequenceOf<Item>(items: readonly Item[]): Sequence<Item> {
+  let level: Node<Item>[] = [];
+  for (let start = 0; start < items.length; start += WIDTH) level.push(items.slice(start, start + WIDTH));
+  while (level.length > 1) {
+    const above: Node<Item>[] = [];
+    for (let start = 0; start < level.length; start += WIDTH) {
+      above.push({ nodes: level.slice(start, start + WIDTH) });
+    }
+    level = above;
+  }
+  return new Trie<Item>(items.length, level[0], shiftFor(items.length));
+}

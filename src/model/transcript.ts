@@ -111,6 +111,8 @@ export const stepFinishEntry = record({
   ...common,
   type: z.literal("step_finish"),
   reason: optional(stopReason),
+  /** The provider's own word for it. */
+  reason_raw: optional(z.string()),
   tokens: optional(usage),
   cost: optional(z.number()),
 });

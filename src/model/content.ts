@@ -1,0 +1,81 @@
+import type { Part } from "./part.ts";
+import type { TranscriptPart } from "./transcript.ts";
+
+const TITLE_LIMIT = 200;
+
+/** The text of a stored message's text parts, joined by a blank line: for search and for old clients, never an input. */
+export function textOf(parts: readonly Part[]): string {
+  const texts: string[] = [];
+  for (const part of parts) if (part.type === "text") texts.push(part.text);
+  return texts.join("\n\n");
+}
+
+/** The first line of a text that says anything, at most 200 characters; `undefined`: there is none. */
+export function titleOf(text: string): string | undefined {
+  // Only the beginning is looked at: a prompt may hold megabytes of pasted log.
+  const line = text
+    .slice(0, 20_000)
+    .split("\n")
+    .map((candidate) => candidate.trim())
+    .find((candidate) => candidate !== "");
+  if (line === undefined) return undefined;
+  const characters = Array.from(line.slice(0, TITLE_LIMIT * 2));
+  return characters.length <= TITLE_LIMIT ? line : `${characters.slice(0, TITLE_LIMIT - 1).join("")}…`;
+}
+
+/** What a turn is called by: the first line of its prompt, or what was attached where nothing was written. */
+export function promptTitle(parts: readonly Part[]): string | undefined {
+  for (const part of parts) {
+    const title = part.type === "text" ? titleOf(part.text) : undefined;
+    if (title !== undefined) return title;
+  }
+  for (const part of parts) {
+    if (part.type === "image_url" || part.type === "image_file") return "[image]";
+    if (part.type === "file") return titleOf(`[${part.filename ?? part.mime}]`);
+  }
+  return undefined;
+}
+
+/** `content` of a message as clients without parts expect it: all text parts, concatenated as they stand. */
+export function contentOf(parts: readonly (TranscriptPart | undefined)[]): string {
+  let content = "";
+  for (const part of parts) if (part?.type === "text") content += part.text;
+  return content;
+}
+
+/** All that a reader could search for in one part, in the order in which it is shown. */
+export function searchText(part: TranscriptPart): string {
+  switch (part.type) {
+    case "thinking":
+      return part.thinking;
+    case "text":
+      return part.text;
+    case "tool_call":
+      return `${part.tool_name}\n${part.arguments_json}${part.progress === undefined ? "" : `\n${part.progress}`}`;
+    case "tool_result":
+      return part.output_text;
+    case "image":
+      return part.media.type === "image_file" ? part.media.file_path : addressText(part.media.url);
+    case "file":
+      return `${part.media.filename ?? ""}\n${addressText(part.media.url)}`;
+    case "prompt":
+      return textOf(part.parts);
+    case "step_start":
+      return part.model ?? "";
+    case "step_finish":
+      return part.reason ?? "";
+    case "marker":
+      return `${part.title}\n${part.text ?? ""}`;
+    case "unknown":
+      return `${part.title ?? ""}\n${typeof part.raw === "string" ? part.raw : JSON.stringify(part.raw)}`;
+    case "legacy":
+      return `${part.thinking ?? ""}\n${part.content}`;
+    default:
+      return part satisfies never;
+  }
+}
+
+/** A data URL is no text to search in, and may be megabytes long. */
+function addressText(url: string): string {
+  return url.startsWith("data:") ? "" : url;
+}

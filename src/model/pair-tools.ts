@@ -1,0 +1,49 @@
+import type { Transcript } from "./accumulate.ts";
+import type { TranscriptPart, TranscriptPartOf } from "./transcript.ts";
+
+/**
+ * Whether a part has a row of its own. A paired result is shown in the card of its call; steps are separators that a
+ * reader may switch on; a block that was opened and closed without a word was never said. A prompt that heads its turn
+ * is a row too: whoever renders the turn's heading from it leaves it out there.
+ */
+export function isRow(part: TranscriptPart, { showSteps }: { showSteps: boolean }): boolean {
+  switch (part.type) {
+    case "tool_result":
+      return part.call_index === undefined;
+    case "step_start":
+    case "step_finish":
+      return showSteps;
+    case "text":
+      return part.text !== "" || part.open === true;
+    case "thinking":
+      return part.thinking !== "" || part.open === true || part.hidden !== undefined;
+    case "tool_call":
+    case "image":
+    case "file":
+    case "prompt":
+    case "marker":
+    case "unknown":
+    case "legacy":
+      return true;
+    default:
+      return part satisfies never;
+  }
+}
+
+/** The result of a call, wherever it stands; `undefined`: none yet, or not loaded. */
+export function resultOf(
+  transcript: Pick<Transcript, "parts">,
+  call: TranscriptPartOf<"tool_call">,
+): TranscriptPartOf<"tool_result"> | undefined {
+  const part = call.result_index === undefined ? undefined : transcript.parts.at(call.result_index);
+  return part?.type === "tool_result" ? part : undefined;
+}
+
+/** The call that a result belongs to; `undefined`: it is an orphan, or the call is not loaded. */
+export function callOf(
+  transcript: Pick<Transcript, "parts">,
+  result: TranscriptPartOf<"tool_result">,
+): TranscriptPartOf<"tool_call"> | undefined {
+  const part = result.call_index === undefined ? undefined : transcript.parts.at(result.call_index);
+  return part?.type === "tool_call" ? part : undefined;
+}

@@ -1,0 +1,93 @@
+import type { Sequence } from "./sequence.ts";
+import type { TranscriptPart, Turn } from "./transcript.ts";
+
+/** Where things stand in a transcript: positions in its parts, so that a frame finds its part without a search. */
+export interface Positions {
+  readonly parts: Map<string, number>;
+  /** The newest call of an id and its result; one of them may be missing so far. */
+  readonly calls: Map<string, { readonly call?: number; readonly result?: number }>;
+  readonly messages: Map<string, MessagePosition>;
+  /** Text and thinking that still grow. */
+  readonly open: Set<number>;
+  /** Turns by id: positions in `turns`. */
+  readonly turns: Map<string, number>;
+}
+export interface MessagePosition {
+  readonly step?: number;
+  readonly step_start?: number;
+  readonly step_finish?: number;
+  /** All of the message's parts lie in `[first, last]`. */
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Calls without a result, and results without a call, by id: known to stand there even where the part is not loaded. */
+export interface Unpaired {
+  readonly open_calls: readonly (readonly [string, number])[];
+  readonly orphan_results: readonly (readonly [string, number])[];
+}
+
+/** Records the part at a position: a new one, or another value of the one that stood there. */
+export function place(positions: Positions, part: TranscriptPart, index: number): void {
+  if ((part.type === "text" || part.type === "thinking") && part.open === true) positions.open.add(index);
+  else positions.open.delete(index);
+
+  // Ids are unique within a message only: of equal ones the newest is meant.
+  positions.parts.set(part.id, index);
+  const known = positions.messages.get(part.message_id);
+  if (
+    known === undefined ||
+    index > known.last ||
+    (part.type === "step_finish" && known.step_finish !== index)
+  ) {
+    const step = known?.step ?? part.step;
+    positions.messages.set(part.message_id, {
+      ...known,
+      ...(step === undefined ? {} : { step }),
+      ...(part.type === "step_start" ? { step_start: index } : {}),
+      ...(part.type === "step_finish" ? { step_finish: index } : {}),
+      first: known?.first ?? index,
+      last: Math.max(known?.last ?? index, index),
+    });
+  }
+  if (part.type === "tool_call") {
+    positions.calls.set(part.tool_call_id, {
+      call: index,
+      ...(part.result_index === undefined ? {} : { result: part.result_index }),
+    });
+  }
+  if (part.type === "tool_result") {
+    const pair = positions.calls.get(part.tool_call_id);
+    const call = part.call_index ?? -1;
+    if (call >= (pair?.call ?? -1)) {
+      positions.calls.set(part.tool_call_id, {
+        result: index,
+        ...(part.call_index === undefined ? {} : { call: part.call_index }),
+      });
+    }
+  }
+}
+
+/** The positions of a whole transcript, found by reading it once. */
+export function findPositions(
+  turns: Sequence<Turn>,
+  parts: Sequence<TranscriptPart>,
+  unpaired: Unpaired | undefined,
+): Positions {
+  const positions: Positions = {
+    parts: new Map(),
+    calls: new Map(),
+    messages: new Map(),
+    open: new Set(),
+    turns: new Map(),
+  };
+  for (const [id, result] of unpaired?.orphan_results ?? []) positions.calls.set(id, { result });
+  for (const [id, call] of unpaired?.open_calls ?? []) positions.calls.set(id, { call });
+  let index = 0;
+  for (const part of parts) {
+    if (part !== undefined) place(positions, part, index);
+    index += 1;
+  }
+  for (const turn of turns) if (turn !== undefined) positions.turns.set(turn.id, turn.index);
+  return positions;
+}

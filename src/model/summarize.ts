@@ -1,0 +1,374 @@
+import { promptTitle, titleOf } from "./content.ts";
+import type { Frame } from "./frame.ts";
+import type { Usage } from "./message.ts";
+import type { SessionSummary } from "./session.ts";
+import { countUsage } from "./usage.ts";
+
+/** What a summary must remember to count each thing once, newest first. */
+interface Counted {
+  readonly key: string;
+  readonly usage?: Usage;
+  readonly failed?: boolean;
+  readonly older: Counted | undefined;
+  readonly length: number;
+}
+
+/**
+ * What a summary knows beside what it shows. It is kept under a symbol, so that it goes along when a summary is spread
+ * into another, and never onto the wire or into the store.
+ */
+interface Progress {
+  readonly counted: Counted | undefined;
+  readonly turn_open: boolean;
+  readonly turn_empty: boolean;
+  readonly message_id?: string;
+  /** The kind of the part that a delta without a part opened, while it grows. */
+  readonly bare?: "text" | "thinking";
+  readonly outcome?: "failed" | "interrupted";
+}
+const PROGRESS = Symbol("progress");
+type Summarizing = SessionSummary & { readonly [PROGRESS]?: Progress };
+
+/** Repeats come soon after the first: this many things back they are still known as such. */
+const REMEMBERED = 128;
+
+function remember(
+  counted: Counted | undefined,
+  key: string,
+  facts: { usage?: Usage; failed?: boolean } = {},
+): Counted {
+  if ((counted?.length ?? 0) < 2 * REMEMBERED) {
+    return { key, ...facts, older: counted, length: (counted?.length ?? 0) + 1 };
+  }
+  const kept: Counted[] = [];
+  for (let entry = counted; entry !== undefined && kept.length < REMEMBERED; entry = entry.older)
+    kept.push(entry);
+  const shortened = kept.reduceRight<Counted | undefined>(
+    (older, entry) => ({ ...entry, older, length: (older?.length ?? 0) + 1 }),
+    undefined,
+  );
+  return { key, ...facts, older: shortened, length: REMEMBERED + 1 };
+}
+
+function recall(counted: Counted | undefined, key: string): Counted | undefined {
+  let entry = counted;
+  while (entry !== undefined && entry.key !== key) entry = entry.older;
+  return entry;
+}
+
+/** The row of a session of which nothing has been read. `at`: milliseconds since 1970. */
+export function emptySummary(id: string, agent: string, at: number): SessionSummary {
+  return {
+    id,
+    agent,
+    status: "completed",
+    last_activity_at: at,
+    turns: 0,
+    steps: 0,
+    tool_calls: 0,
+    errors: 0,
+    parts: 0,
+    runs: 0,
+    byte_size: 0,
+  };
+}
+
+/**
+ * Folds a frame into the session's row, without a transcript: the cost does not depend on the session's length. A
+ * message's usage, a call, a result are counted once however often they are sent, as long as the repeat comes within the
+ * next 128 such things. `status` is how the last turn stands by its frames; the daemon may know better.
+ */
+export function summarize(summary: SessionSummary, frame: Frame): SessionSummary {
+  if (frame.session_id !== summary.id) return summary;
+  const draft: Draft = {
+    summary: {
+      ...summary,
+      last_activity_at: Math.max(summary.last_activity_at, frame.at),
+    },
+    // The type of a summary hides what this module keeps with it.
+    progress: (summary as Summarizing)[PROGRESS] ?? {
+      counted: undefined,
+      turn_open: summary.status === "running",
+      turn_empty: false,
+    },
+  };
+  draft.summary.started_at ??= frame.at;
+  count(draft, frame);
+  if (draft.summary.status !== "running") delete draft.summary.activity;
+  const next: Summarizing = { ...draft.summary, [PROGRESS]: draft.progress };
+  return next;
+}
+
+interface Draft {
+  summary: SessionSummary;
+  progress: Progress;
+}
+
+function count(draft: Draft, frame: Frame): void {
+  const { summary } = draft;
+  switch (frame.type) {
+    case "message.start":
+      act(draft);
+      if (frame.model !== undefined) summary.model = frame.model;
+      endBare(draft);
+      draft.progress = { ...draft.progress, message_id: frame.message_id };
+      if (isNew(draft, `message ${frame.message_id}`)) {
+        summary.steps += 1;
+        addPart(draft);
+      }
+      return;
+    case "message.part_start":
+      act(draft);
+      if (isNew(draft, `part ${frame.part_id}`)) addPart(draft);
+      if (frame.kind === "thinking" || frame.kind === "text") summary.activity = frame.kind;
+      return;
+    case "message.delta":
+      countDelta(draft, frame.kind, frame.text, frame.part_id);
+      return;
+    case "message.part_end":
+      if (frame.text !== undefined || frame.signature !== undefined || frame.hidden !== undefined) {
+        if (isNew(draft, `part ${frame.part_id}`)) {
+          act(draft);
+          addPart(draft);
+        }
+      }
+      return;
+    case "message.tool_call_start":
+    case "message.tool_call":
+      if (isNew(draft, `call ${frame.tool_call_id} ${summary.turns}`)) {
+        act(draft);
+        addPart(draft);
+        summary.tool_calls += 1;
+      }
+      summary.activity = titleOf(frame.tool_name) ?? frame.tool_name;
+      return;
+    case "message.tool_progress":
+      return;
+    case "message.tool_result":
+      countResult(draft, `result ${frame.tool_call_id}`, frame.is_error || frame.status === "error");
+      return;
+    case "message.image":
+    case "message.file":
+      act(draft);
+      if (isNew(draft, `part ${frame.part_id}`)) addPart(draft);
+      return;
+    case "message.end":
+      countEnd(draft, frame);
+      return;
+    case "message.legacy":
+      if (frame.message.role === "user") {
+        summary.first_prompt ??= titleOf(frame.message.content) ?? "";
+        if (isNew(draft, `message ${frame.message.id}`)) enterTurn(draft);
+        else return;
+      } else {
+        act(draft);
+        if (!isNew(draft, `message ${frame.message.id}`)) return;
+      }
+      addPart(draft);
+      return;
+    case "user.message": {
+      const title = promptTitle(frame.parts);
+      if (summary.first_prompt === undefined && title !== undefined && frame.origin === undefined) {
+        summary.first_prompt = title;
+      }
+      if (!isNew(draft, `prompt ${frame.part_id ?? frame.message_id}`)) return;
+      if (frame.queued === true) ensureTurn(draft);
+      else enterTurn(draft);
+      addPart(draft);
+      return;
+    }
+    case "developer.message":
+      if (isNew(draft, `prompt ${frame.part_id ?? frame.message_id}`)) addMarker(draft);
+      return;
+    case "marker":
+      if (isNew(draft, `part ${frame.part_id}`)) {
+        addMarker(draft);
+        if (frame.kind === "error") failed(draft);
+      }
+      return;
+    case "unknown":
+      if (isNew(draft, `part ${frame.part_id}`)) {
+        ensureTurn(draft);
+        addPart(draft);
+      }
+      return;
+    case "error":
+      if (frame.part_id === undefined || isNew(draft, `part ${frame.part_id}`)) {
+        addMarker(draft);
+        failed(draft);
+      }
+      return;
+    case "interrupt":
+      interrupt(draft);
+      return;
+    case "turn.start":
+      if (isNew(draft, `turn ${frame.turn_id}`)) openTurn(draft);
+      else act(draft);
+      return;
+    case "turn.end":
+      if (draft.progress.turn_open || frame.status !== undefined) {
+        summary.status = frame.status ?? draft.progress.outcome ?? "completed";
+      }
+      endBare(draft);
+      draft.progress = { ...draft.progress, turn_open: summary.status === "running" };
+      return;
+    case "task.start":
+      if (frame.tool_call_id !== undefined && frame.sub_agent !== undefined) {
+        if (isNew(draft, `run ${frame.sub_agent.session_id}`)) summary.runs += 1;
+      }
+      return;
+    case "session.update":
+      draft.summary = { ...summary, ...frame.patch };
+      return;
+    case "end":
+      if (draft.progress.turn_open) {
+        summary.status = draft.progress.outcome ?? "completed";
+        draft.progress = { ...draft.progress, turn_open: false };
+      }
+      return;
+    // These change no figure of the row.
+    case "message.retract":
+    case "turn.retract":
+    case "todo.change":
+    case "task.finish":
+    case "task.metadata":
+    case "context.usage":
+      return;
+    default:
+      frame satisfies never;
+  }
+}
+
+function isNew(draft: Draft, key: string): boolean {
+  const { counted } = draft.progress;
+  if (recall(counted, key) !== undefined) return false;
+  draft.progress = { ...draft.progress, counted: remember(counted, key) };
+  return true;
+}
+
+function openTurn(draft: Draft): void {
+  draft.summary.turns += 1;
+  draft.summary.status = "running";
+  const { counted } = draft.progress;
+  draft.progress = { counted, turn_open: true, turn_empty: true };
+}
+
+function enterTurn(draft: Draft): void {
+  if (!(draft.progress.turn_open && draft.progress.turn_empty)) openTurn(draft);
+}
+
+function ensureTurn(draft: Draft): void {
+  if (draft.summary.turns === 0) openTurn(draft);
+}
+
+/** The agent does something: its turn runs, even where it had ended. */
+function act(draft: Draft): void {
+  ensureTurn(draft);
+  if (draft.progress.turn_open) return;
+  draft.summary.status = "running";
+  const { outcome: _, ...progress } = draft.progress;
+  draft.progress = { ...progress, turn_open: true };
+}
+
+function addPart(draft: Draft): void {
+  draft.summary.parts += 1;
+  const { bare: _, outcome, ...progress } = draft.progress;
+  const kept = outcome === undefined || draft.progress.turn_open ? {} : { outcome };
+  draft.progress = { ...progress, ...kept, turn_empty: false };
+}
+
+function addMarker(draft: Draft): void {
+  ensureTurn(draft);
+  const { outcome } = draft.progress;
+  addPart(draft);
+  if (outcome !== undefined) draft.progress = { ...draft.progress, outcome };
+}
+
+function failed(draft: Draft): void {
+  draft.summary.errors += 1;
+  draft.progress = { ...draft.progress, outcome: "failed" };
+}
+
+function interrupt(draft: Draft): void {
+  ensureTurn(draft);
+  if (draft.progress.outcome === "interrupted") return;
+  const { message_id } = draft.progress;
+  if (message_id !== undefined && isNew(draft, `end ${message_id}`)) addPart(draft);
+  addPart(draft);
+  const { message_id: _, ...progress } = draft.progress;
+  draft.progress = { ...progress, turn_open: false, outcome: "interrupted" };
+  draft.summary.status = "interrupted";
+}
+
+function endBare(draft: Draft): void {
+  const { bare: _, ...progress } = draft.progress;
+  draft.progress = progress;
+}
+
+function countDelta(
+  draft: Draft,
+  kind: "text" | "thinking",
+  text: string,
+  part_id: string | undefined,
+): void {
+  if (text === "") return;
+  if (part_id !== undefined) {
+    if (recall(draft.progress.counted, `part ${part_id}`) !== undefined) return;
+    act(draft);
+    isNew(draft, `part ${part_id}`);
+    addPart(draft);
+  } else if (draft.progress.bare !== kind) {
+    // Without ids only what opens a part can be told, not where a delta between a start and an end goes.
+    if (draft.summary.activity === kind && draft.progress.bare === undefined && draft.progress.turn_open)
+      return;
+    act(draft);
+    addPart(draft);
+    draft.progress = { ...draft.progress, bare: kind };
+  }
+  draft.summary.activity = kind;
+}
+
+function countResult(draft: Draft, key: string, isError: boolean): void {
+  const { summary } = draft;
+  const before = recall(draft.progress.counted, key);
+  if (before === undefined) {
+    ensureTurn(draft);
+    addPart(draft);
+  }
+  summary.errors += (isError ? 1 : 0) - (before?.failed === true ? 1 : 0);
+  draft.progress = {
+    ...draft.progress,
+    counted: remember(draft.progress.counted, key, { failed: isError }),
+  };
+  delete summary.activity;
+}
+
+function countEnd(draft: Draft, frame: Extract<Frame, { type: "message.end" }>): void {
+  const { summary } = draft;
+  endBare(draft);
+  const key = `end ${frame.message_id}`;
+  const before = recall(draft.progress.counted, key);
+  if (before === undefined) {
+    ensureTurn(draft);
+    const { outcome } = draft.progress;
+    addPart(draft);
+    if (outcome !== undefined) draft.progress = { ...draft.progress, outcome };
+  }
+  const usage = frame.usage ?? before?.usage;
+  if (frame.usage !== undefined) summary.usage = countUsage(summary.usage, before?.usage, frame.usage);
+  draft.progress = {
+    ...draft.progress,
+    counted: remember(draft.progress.counted, key, usage === undefined ? {} : { usage }),
+  };
+  if (draft.progress.message_id === frame.message_id) {
+    const { message_id: _, ...progress } = draft.progress;
+    draft.progress = progress;
+  }
+  if (frame.error !== undefined && isNew(draft, `error ${frame.message_id}`)) {
+    addMarker(draft);
+    failed(draft);
+  }
+  if (frame.stop_reason === "error") draft.progress = { ...draft.progress, outcome: "failed" };
+  if (frame.stop_reason === "aborted" && before === undefined) interrupt(draft);
+  delete summary.activity;
+}
