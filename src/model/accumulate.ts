@@ -731,7 +731,7 @@ function grow(
   part: TranscriptPart,
   field: string,
   text: string,
-  delta: { text: string; offset?: number },
+  delta: { text: string; offset?: number; truncated?: Truncated },
 ): { text: string; cut: { truncated?: Truncated } } | undefined {
   const cut = part.truncated?.[field];
   const length = cut ?? text.length;
@@ -742,6 +742,12 @@ function grow(
     return undefined;
   }
   const fresh = offset === length ? delta.text : delta.text.slice(length - offset);
+  // The delta itself was cut for the wire: with it the text reaches its limit, and this true length.
+  const whole = delta.truncated?.text;
+  if (whole !== undefined && whole > length) {
+    const grown = cut === undefined ? text + fresh : text;
+    return { text: grown, cut: { truncated: { ...part.truncated, [field]: whole } } };
+  }
   if (fresh === "") return undefined;
   // Of a text that was cut for the wire only the true length grows: its end is not here to be appended to.
   return cut === undefined
@@ -782,12 +788,14 @@ function wholeText(part: TranscriptPartOf<"text">, frame: PartEnd): TranscriptPa
 
 function wholeThought(part: TranscriptPartOf<"thinking">, frame: PartEnd): TranscriptPartOf<"thinking"> {
   const signature = frame.signature ?? part.signature;
+  const format = frame.format ?? part.format;
   const hidden = frame.hidden ?? part.hidden;
   const thinking = frame.text ?? part.thinking;
   const cut = frame.text === undefined ? part.truncated : renamed(frame.truncated, "thinking");
   if (
     thinking === part.thinking &&
     signature === part.signature &&
+    format === part.format &&
     hidden === part.hidden &&
     cut?.thinking === part.truncated?.thinking
   ) {
@@ -798,6 +806,7 @@ function wholeThought(part: TranscriptPartOf<"thinking">, frame: PartEnd): Trans
     ...rest,
     thinking,
     ...(signature === undefined ? {} : { signature }),
+    ...(format === undefined ? {} : { format }),
     ...(hidden === undefined ? {} : { hidden }),
     ...(cut === undefined ? {} : { truncated: cut }),
   };
@@ -1141,7 +1150,7 @@ function put(fold: Fold, frame: { part_index?: number }, part: TranscriptPart): 
 
 function putMedia(fold: Fold, frame: FrameOf<"message.image"> | FrameOf<"message.file">): void {
   const turn = ensureTurn(fold, frame.at, true);
-  const message_id = messageFor(fold, turn, frame.type === "message.image" ? frame.message_id : undefined);
+  const message_id = messageFor(fold, turn, frame.message_id);
   const common = commonOf(fold, frame, frame.part_id, message_id);
   if (frame.type === "message.file") {
     const { mime, url, filename } = frame;

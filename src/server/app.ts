@@ -1,0 +1,225 @@
+import { type Context, Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { callPositionOf, positionOf } from "../model/accumulate.ts";
+import type { ErrorReply, StatusReply } from "../protocol.ts";
+import type { Frontend } from "./frontend.ts";
+import { BODY_LIMIT, type Guard } from "./guard.ts";
+import { placedParts, sessionPage, wholePart } from "./pages.ts";
+import { searchParts } from "./search.ts";
+import type { OpenSession, Sessions } from "./sessions.ts";
+
+export interface AppOptions {
+  sessions: Sessions;
+  guard: Guard;
+  /** Absent: only the API is served. */
+  frontend?: Frontend;
+  version: string;
+  /** Told about failures that the client only hears of as such. */
+  report?: (error: unknown) => void;
+}
+
+/** Longest query of a search, in UTF-16 code units. */
+const QUERY_LIMIT = 1_000;
+
+/** Every REST route and the built page, behind the guard. Testable without a port: `app.request(…)`. */
+export function createApp({ sessions, guard, frontend, version, report = () => {} }: AppOptions) {
+  const app = new Hono();
+
+  app.use(async (context, next) => {
+    const { raw } = context.req;
+    const answer = await guard.admit(
+      {
+        method: raw.method,
+        target: targetOf(raw.url),
+        header: (name) => raw.headers.get(name) ?? undefined,
+      },
+      () => limitedText(raw),
+    );
+    if (answer) return answer;
+    await next();
+    for (const [name, value] of Object.entries(guard.headers(raw.headers.get("host") ?? undefined))) {
+      // A route may say more strictly how its answer is to be treated (attachments), or that it keeps (assets).
+      if (!context.res.headers.has(name)) context.res.headers.set(name, value);
+    }
+    return undefined;
+  });
+  app.use(
+    bodyLimit({
+      maxSize: BODY_LIMIT,
+      onError: (context) => refuse(context, 413, "too_large", `A body may have ${BODY_LIMIT} bytes.`),
+    }),
+  );
+
+  app.get("/api/status", (context) => {
+    const reply: StatusReply = { version, instance: guard.instance, ...sessions.status() };
+    return context.json(reply);
+  });
+
+  app.post("/api/link", (context) => context.json({ link: guard.launchLink() }));
+
+  app.get("/api/sessions", (context) =>
+    context.json({ epoch: sessions.epoch, seq: sessions.seq, sessions: sessions.list() }),
+  );
+
+  app.get("/api/sessions/:id", async (context) => {
+    const open = await sessions.open(context.req.param("id"));
+    if (!open) return noSession(context);
+    return context.json({
+      epoch: open.epoch,
+      seq: open.seq,
+      page: sessionPage(open.summary, open.transcript),
+    });
+  });
+
+  app.get("/api/sessions/:id/parts", async (context) => {
+    const from = numberOf(context.req.query("from"));
+    const to = numberOf(context.req.query("to"));
+    if (from === undefined || to === undefined || to < from) {
+      return refuse(context, 400, "range", "`from` and `to` must be positions, from 0, in order.");
+    }
+    const open = await sessions.open(context.req.param("id"));
+    if (!open) return noSession(context);
+    return context.json({
+      epoch: open.epoch,
+      seq: open.seq,
+      part_count: open.transcript.parts.length,
+      parts: placedParts(open.transcript, from, to),
+    });
+  });
+
+  app.get("/api/sessions/:id/locate", async (context) => {
+    const { part, turn, call } = context.req.query();
+    if ([part, turn, call].filter((given) => given !== undefined).length !== 1) {
+      return refuse(context, 400, "query", "Give one of `part`, `turn` and `call`.");
+    }
+    const open = await sessions.open(context.req.param("id"));
+    if (!open) return noSession(context);
+    const index = locate(open, { part, turn, call });
+    const found = index === undefined ? undefined : open.transcript.parts.at(index);
+    if (index === undefined || !found) return noPart(context);
+    return context.json({ index, part_id: found.id });
+  });
+
+  app.get("/api/sessions/:id/search", async (context) => {
+    const query = context.req.query("q") ?? "";
+    if (query.length > QUERY_LIMIT) {
+      return refuse(context, 400, "query", `A search may have ${QUERY_LIMIT} characters.`);
+    }
+    const open = await sessions.open(context.req.param("id"));
+    if (!open) return noSession(context);
+    return context.json(await searchParts(open.transcript, query, () => context.req.raw.signal.aborted));
+  });
+
+  app.get("/api/sessions/:id/parts/:part/whole", async (context) => {
+    const open = await sessions.open(context.req.param("id"));
+    if (!open) return noSession(context);
+    const index = locate(open, { part: context.req.param("part") });
+    const part = index === undefined ? undefined : open.transcript.parts.at(index);
+    return part ? context.json({ part: wholePart(part) }) : noPart(context);
+  });
+
+  app.get("/api/sessions/:id/parts/:part/raw", async (context) => {
+    if (!sessions.get(context.req.param("id"))) return noSession(context);
+    const raw = await sessions.raw(context.req.param("id"), context.req.param("part"));
+    return raw ? context.json(raw) : noPart(context);
+  });
+
+  app.get("/api/sessions/:id/attachments/:part/:n", async (context) => {
+    const n = numberOf(context.req.param("n"));
+    if (n === undefined) return noPart(context);
+    if (!sessions.get(context.req.param("id"))) return noSession(context);
+    const found = await sessions.attachment(context.req.param("id"), context.req.param("part"), n);
+    if (!found) return noPart(context);
+    // Whatever an agent says that it is: only plain pictures keep their type, and nothing is shown in place.
+    const type = PICTURES.has(found.mime_type) ? found.mime_type : "application/octet-stream";
+    return new Response(new Uint8Array(found.bytes), {
+      headers: {
+        "content-type": type,
+        "content-disposition": "attachment",
+        "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
+      },
+    });
+  });
+
+  app.all("/api/*", (context) => refuse(context, 404, "route", "There is no such route."));
+
+  app.get("*", async (context) => {
+    const path = context.req.path;
+    // Addresses of the page's own screens have no extension: the page itself reads them.
+    const file = await frontend?.read(/\.[a-z0-9]+$/i.test(path) ? path : "/");
+    if (!file) {
+      return frontend
+        ? context.text("There is no such file.", 404)
+        : context.text("The page is not built. Run `npm run build`, then start again.", 503);
+    }
+    const headers = {
+      etag: file.etag,
+      "cache-control": file.immutable ? "private, max-age=31536000, immutable" : "no-cache",
+    };
+    if (context.req.header("if-none-match") === file.etag) return context.body(null, 304, headers);
+    return context.body(file.body, 200, { ...headers, "content-type": file.type });
+  });
+
+  app.notFound((context) => refuse(context, 404, "route", "There is no such route."));
+  app.onError((error, context) => {
+    report(error);
+    const refused = refuse(context, 500, "failed", "This could not be done.", "See the daemon's terminal.");
+    for (const [name, value] of Object.entries(guard.headers(context.req.header("host")))) {
+      refused.headers.set(name, value);
+    }
+    return refused;
+  });
+  return app;
+}
+
+const PICTURES: ReadonlySet<string> = new Set([
+  "image/png",
+  "image/jpeg",
+  "image/gif",
+  "image/webp",
+  "image/avif",
+]);
+
+/** Path and query as they were asked, without what URL parsing makes of the host. */
+function targetOf(url: string): string {
+  return url.replace(/^[a-z]+:\/\/[^/?#]*/i, "").replace(/^(?!\/)/, "/");
+}
+
+/** The body as text, read no further than the limit. */
+async function limitedText(request: Request): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of request.body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length > BODY_LIMIT) return "";
+  }
+  return text;
+}
+
+function numberOf(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+}
+
+function locate(
+  { transcript }: OpenSession,
+  { part, turn, call }: { part?: string | undefined; turn?: string | undefined; call?: string | undefined },
+): number | undefined {
+  if (part !== undefined) return positionOf(transcript, part);
+  if (call !== undefined) return callPositionOf(transcript, call);
+  for (const known of transcript.turns) if (known?.id === turn) return known?.first_part;
+  return undefined;
+}
+
+function refuse(
+  context: Context,
+  status: 400 | 404 | 413 | 500,
+  code: string,
+  message: string,
+  remedy?: string,
+) {
+  const reply: ErrorReply = { error: remedy === undefined ? { code, message } : { code, message, remedy } };
+  return context.json(reply, status);
+}
+const noSession = (context: Context) =>
+  refuse(context, 404, "no_session", "There is no such session.", "Reload the list of sessions.");
+const noPart = (context: Context) => refuse(context, 404, "no_part", "The session has no such part.");

@@ -1,0 +1,389 @@
+import { spawn } from "node:child_process";
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { formats } from "../formats/index.ts";
+import { createApp } from "./app.ts";
+import { openFrontend } from "./frontend.ts";
+import { createGuard, loadAccess, readAccess } from "./guard.ts";
+import { createLive } from "./live.ts";
+import { startSamples } from "./samples.ts";
+import { type Served, serve } from "./serve.ts";
+import { createSessions } from "./sessions.ts";
+import { show } from "./show.ts";
+
+const HELP = `Usage: npm start -- [options] [PATH…]
+       npm start -- show FILE… [--json | --accounting]
+
+Shows what AI agents on this machine did and do, in a browser. PATH…: files or folders of
+sessions to read beside the agents' own folders.
+
+Options
+  --port N              Port to listen on. Default 4747, or the next free one. 0: any free one.
+  --data-dir DIR        Where the archive and the secrets are kept. Default: ${dataDirText()}
+  --open                Open the page in the default browser.
+  --link                Print a new launch link of the daemon that runs, and end.
+  --samples             Show the sample sessions. Without it they are shown only while no
+                        agent's sessions are found.
+  --no-samples          Never show the sample sessions.
+  --host ADDRESS        Address to listen on. Default 127.0.0.1. Any other than loopback needs
+                        --password-file and --origin.
+  --password-file FILE  File whose first line is the password that browsers are asked for.
+  --origin URL          https:// address at which browsers reach this daemon.
+  --cert FILE           TLS certificate and key (PEM). Without them a proxy in front of this
+  --key FILE            daemon must speak TLS.
+  --version             Print the version.
+  --help                Print this.
+
+show                    Print a session file as text, without a daemon.
+  --json                One JSON object per transcript part, in order.
+  --accounting          Instead: what became of the file's lines, one JSON object per file.
+
+Environment: CLAUDE_CONFIG_DIR and CODEX_HOME name the agents' folders where they are not in
+the usual place.
+`;
+
+const DEFAULT_PORT = 4747;
+const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
+const SHORTEST_PASSWORD = 12;
+/** A second signal this soon is the same one, come by another way (terminal and `npm`), in milliseconds. */
+const SAME_SIGNAL_MS = 1_000;
+
+/** A mistake of the person who called: said in one line, without a stack. */
+class UsageError extends Error {}
+
+type Flags = ReturnType<typeof readFlags>["values"];
+
+function readFlags(args: string[]) {
+  return parseArgs({
+    args,
+    allowPositionals: true,
+    allowNegative: true,
+    options: {
+      port: { type: "string" },
+      host: { type: "string" },
+      "data-dir": { type: "string" },
+      open: { type: "boolean" },
+      link: { type: "boolean" },
+      samples: { type: "boolean" },
+      "password-file": { type: "string" },
+      origin: { type: "string" },
+      cert: { type: "string" },
+      key: { type: "string" },
+      json: { type: "boolean" },
+      accounting: { type: "boolean" },
+      version: { type: "boolean" },
+      help: { type: "boolean", short: "h" },
+    },
+  });
+}
+
+async function main(args: string[]): Promise<number> {
+  const { values: flags, positionals } = parsed(args);
+  if (flags.help) return await print(HELP);
+  if (flags.version) return await print(`${version()}\n`);
+  if (positionals[0] === "show") return await showFiles(positionals.slice(1), flags);
+  if (flags.json || flags.accounting) throw new UsageError("--json and --accounting belong to `show FILE`.");
+  if (flags.link) return await printLink(dataDir(flags));
+  return await runDaemon(positionals, flags);
+}
+
+function parsed(args: string[]) {
+  try {
+    return readFlags(args);
+  } catch (error) {
+    throw new UsageError(`${error instanceof Error ? error.message : error} --help lists all options.`);
+  }
+}
+
+async function showFiles(files: string[], flags: Flags): Promise<number> {
+  if (files.length === 0) throw new UsageError("Name a session's file: show FILE");
+  return await show({
+    files,
+    formats,
+    as: flags.accounting ? "accounting" : flags.json ? "json" : "text",
+    write: async (text) => {
+      await print(text);
+    },
+    warn: (text) => console.error(text),
+  });
+}
+
+/** Writes to standard output, no faster than it is read. */
+async function print(text: string): Promise<0> {
+  if (!process.stdout.write(text)) await new Promise((resolve) => process.stdout.once("drain", resolve));
+  return 0;
+}
+
+async function runDaemon(paths: string[], flags: Flags): Promise<number> {
+  const address = addressOf(flags);
+  const data_dir = dataDir(flags);
+  for (const path of paths) {
+    if (!statSync(path, { throwIfNoEntry: false }))
+      throw new UsageError(`${path}: there is no such file or folder.`);
+  }
+  mkdirSync(data_dir, { recursive: true, mode: 0o700 });
+  const report = (error: unknown) =>
+    console.error(error instanceof Error ? (error.stack ?? error.message) : error);
+
+  const roots = formats.map((format) => ({
+    format,
+    path: process.env[format.root.variable] || join(homedir(), format.root.home),
+  }));
+  const sessions = await createSessions({
+    data_dir,
+    formats,
+    roots,
+    paths: paths.map((path) => resolve(path)),
+  });
+  const frontend = await openFrontend(join(import.meta.dirname, "../../dist/web"));
+  const access = loadAccess(data_dir);
+
+  let served: Served;
+  let link = "";
+  const listen = (port: number) =>
+    serve({ ...address, port }, (bound) => {
+      const guard = createGuard({
+        access,
+        origins: originsOf(address, bound),
+        ...(address.password === undefined ? {} : { password: address.password }),
+      });
+      link = guard.launchLink();
+      return {
+        guard,
+        app: createApp({ sessions, guard, version: version(), report, ...(frontend ? { frontend } : {}) }),
+        live: createLive({ sessions, report }),
+      };
+    });
+  served = await listenSomewhere(listen, flags.port);
+
+  const record = join(data_dir, "daemon.json");
+  writeFileSync(
+    record,
+    JSON.stringify({ pid: process.pid, origin: new URL(link).origin, port: served.port }),
+    { mode: 0o600 },
+  );
+  await print(`${link}\n`);
+  if (flags.open) openBrowser(link, data_dir);
+
+  await endSignal();
+  rmSync(record, { force: true });
+  await served.close();
+  await sessions.close();
+  return 0;
+}
+
+interface Address {
+  host: string;
+  password?: string;
+  /** Where browsers reach the daemon when that is not where it listens. */
+  origin?: string;
+  tls?: { cert: string; key: string };
+}
+
+/** Where to listen; refuses what would let strangers in. */
+function addressOf(flags: Flags): Address {
+  const address: Address = { host: flags.host ?? "127.0.0.1" };
+  if (flags["password-file"] !== undefined) address.password = readPassword(flags["password-file"]);
+  if (flags.origin !== undefined) address.origin = readOrigin(flags.origin);
+  if ((flags.cert === undefined) !== (flags.key === undefined))
+    throw new UsageError("--cert and --key go together.");
+  if (flags.cert !== undefined && flags.key !== undefined) {
+    address.tls = { cert: readText(flags.cert), key: readText(flags.key) };
+  }
+  if (LOOPBACK.has(address.host)) {
+    if (address.origin !== undefined && address.password === undefined) {
+      throw new UsageError("--origin lets other machines in: it needs --password-file.");
+    }
+    return address;
+  }
+  if (address.password === undefined) {
+    throw new UsageError(
+      `--host ${address.host} would let other machines read your agents' sessions: it needs --password-file.`,
+    );
+  }
+  if (address.origin === undefined) {
+    throw new UsageError(
+      `--host ${address.host} needs TLS and --origin https://NAME[:PORT], the address that browsers will open. Give --cert and --key, or put a proxy that speaks TLS in front of this daemon.`,
+    );
+  }
+  return address;
+}
+
+function readPassword(file: string): string {
+  const password = readText(file).split(/\r?\n/, 1)[0] ?? "";
+  if (password.length < SHORTEST_PASSWORD) {
+    throw new UsageError(
+      `${file}: the password (its first line) must have at least ${SHORTEST_PASSWORD} characters.`,
+    );
+  }
+  return password;
+}
+
+function readOrigin(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== "https:" || url.origin !== text.replace(/\/$/, "")) {
+    throw new UsageError(`--origin ${text}: give an address such as https://verbatim.example.org.`);
+  }
+  return url.origin;
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new UsageError(`${file}: it cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+function originsOf({ host, origin, tls }: Address, port: number): [string, ...string[]] {
+  const scheme = tls ? "https" : "http";
+  const local = ["127.0.0.1", "localhost", "[::1]"].map((name) => `${scheme}://${name}:${port}`);
+  if (origin !== undefined) return [origin, ...(LOOPBACK.has(host) ? local : [])];
+  const own = `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  return [own, ...local.filter((other) => other !== own)];
+}
+
+/** The port that was asked for, or from the usual one on the next that is free. */
+async function listenSomewhere(listen: (port: number) => Promise<Served>, asked?: string): Promise<Served> {
+  if (asked !== undefined) {
+    const port = /^\d{1,5}$/.test(asked) ? Number(asked) : Number.NaN;
+    if (!(port <= 65_535)) throw new UsageError(`--port ${asked}: give a number from 0 to 65535.`);
+    return await listen(port).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "EADDRINUSE") {
+        throw new UsageError(`Port ${port} is taken: give another --port, or none for the next free one.`);
+      }
+      if (error.code === "EACCES")
+        throw new UsageError(`Port ${port} is not allowed to you: give one above 1023.`);
+      throw error;
+    });
+  }
+  for (let port = DEFAULT_PORT; port < DEFAULT_PORT + 50; port++) {
+    try {
+      return await listen(port);
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) throw error;
+    }
+  }
+  return await listen(0);
+}
+
+/** Asks the daemon of this data directory for a new launch link. */
+async function printLink(data_dir: string): Promise<number> {
+  const access = readAccess(join(data_dir, "access.json"));
+  const daemon = readDaemon(join(data_dir, "daemon.json"));
+  const none = new UsageError(`No daemon runs with the data in ${data_dir}: start one with \`npm start\`.`);
+  if (!access || !daemon) throw none;
+  const text = await new Promise<string>((resolve, reject) => {
+    const asking = request(
+      {
+        host: "127.0.0.1",
+        port: daemon.port,
+        path: "/api/link",
+        method: "POST",
+        headers: {
+          host: new URL(daemon.origin).host,
+          authorization: `Bearer ${access.api_token}`,
+          "content-type": "application/json",
+        },
+      },
+      (reply) => {
+        let body = "";
+        reply.setEncoding("utf8").on("data", (chunk: string) => {
+          body += chunk;
+        });
+        reply.on("end", () => (reply.statusCode === 200 ? resolve(body) : reject(none)));
+      },
+    );
+    asking.on("error", () => reject(none)).end("{}");
+  });
+  const reply: unknown = JSON.parse(text);
+  if (typeof reply !== "object" || reply === null || !("link" in reply)) throw none;
+  return await print(`${reply.link}\n`);
+}
+
+function readDaemon(file: string): { origin: string; port: number } | undefined {
+  try {
+    const value: unknown = JSON.parse(readFileSync(file, "utf8"));
+    if (typeof value !== "object" || value === null || !("origin" in value) || !("port" in value))
+      return undefined;
+    const { origin, port } = value;
+    return typeof origin === "string" && URL.canParse(origin) && typeof port === "number"
+      ? { origin, port }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Opens the link through a file that only the person can read: arguments of a process are everyone's. */
+function openBrowser(link: string, data_dir: string): void {
+  const file = join(data_dir, "open.html");
+  writeFileSync(file, `<!doctype html><meta http-equiv="refresh" content="0;url=${link}">`, { mode: 0o600 });
+  chmodSync(file, 0o600);
+  const [command, ...args] =
+    process.platform === "darwin"
+      ? ["open", file]
+      : process.platform === "win32"
+        ? ["cmd", "/c", "start", "", file]
+        : ["xdg-open", file];
+  if (command === undefined) return;
+  spawn(command, args, { stdio: "ignore", detached: true })
+    .on("error", () => console.error("No browser could be opened: open the address above."))
+    .unref();
+}
+
+function dataDir(flags: Flags): string {
+  return resolve(flags["data-dir"] ?? defaultDataDir());
+}
+
+function defaultDataDir(): string {
+  if (process.platform === "darwin") return join(homedir(), "Library/Application Support/Verbatim");
+  if (process.platform === "win32") {
+    return join(process.env.LOCALAPPDATA || join(homedir(), "AppData/Local"), "Verbatim");
+  }
+  return join(process.env.XDG_DATA_HOME || join(homedir(), ".local/share"), "verbatim");
+}
+
+function dataDirText(): string {
+  const path = defaultDataDir();
+  return path.startsWith(homedir()) ? `~${path.slice(homedir().length)}` : path;
+}
+
+/** From package.json, which stands two folders up in the sources and in the package alike. */
+function version(): string {
+  const text = readFileSync(join(import.meta.dirname, "../../package.json"), "utf8");
+  const value: unknown = JSON.parse(text);
+  return typeof value === "object" && value !== null && "version" in value
+    ? String(value.version)
+    : "unknown";
+}
+
+/** Resolves when the person wants an end; a second wish does not wait for what is under way. */
+function endSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let first: number | undefined;
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+      process.on(signal, () => {
+        if (first !== undefined && performance.now() - first > SAME_SIGNAL_MS) process.exit(1);
+        first ??= performance.now();
+        resolve();
+      });
+    }
+  });
+}
+
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  // Whoever read our output has seen enough (`| head`).
+  if (error.code === "EPIPE") process.exit(0);
+  throw error;
+});
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  const usage = error instanceof UsageError;
+  console.error(usage ? error.message : error);
+  process.exitCode = usage ? 2 : 1;
+}

@@ -1,0 +1,52 @@
+import { setImmediate } from "node:timers/promises";
+import type { Transcript } from "../model/accumulate.ts";
+import { searchText } from "../model/content.ts";
+import type { SearchReply } from "../protocol.ts";
+
+const MOST_HITS = 1_000;
+const EXCERPT = 80;
+/** So long the search may keep the event loop, in milliseconds. */
+const SLICE = 8;
+
+/** Finds a text in all parts, ignoring case; gives way to other work between parts. */
+export async function searchParts(
+  transcript: Transcript,
+  query: string,
+  cancelled: () => boolean = () => false,
+): Promise<SearchReply> {
+  const reply: SearchReply = { total: 0, hits: [] };
+  if (query === "") return reply;
+  // A pattern finds positions in the text itself; lower-casing the text would move them ("İ" becomes two units).
+  const pattern = new RegExp(query.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"), "iu");
+  let since = performance.now();
+  for (let index = 0; index < transcript.parts.length; index++) {
+    if (performance.now() - since > SLICE) {
+      await setImmediate();
+      if (cancelled()) return reply;
+      since = performance.now();
+    }
+    const part = transcript.parts.at(index);
+    if (!part) continue;
+    const text = searchText(part);
+    const at = text.search(pattern);
+    if (at < 0) continue;
+    reply.total++;
+    if (reply.hits.length < MOST_HITS) {
+      reply.hits.push({ index, part_id: part.id, excerpt: excerpt(text, at, query.length) });
+    }
+  }
+  return reply;
+}
+
+function excerpt(text: string, at: number, length: number): string {
+  const from = Math.max(0, at - EXCERPT);
+  const to = Math.min(text.length, at + length + EXCERPT);
+  return (
+    (from > 0 ? "…" : "") +
+    text
+      .slice(from, to)
+      .replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, "")
+      .replace(/\s+/g, " ") +
+    (to < text.length ? "…" : "")
+  );
+}

@@ -1,0 +1,137 @@
+import { createServer as createHttpServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { getRequestListener } from "@hono/node-server";
+import type { Hono } from "hono";
+import { WebSocketServer } from "ws";
+import { BODY_LIMIT, type Guard, type Knock } from "./guard.ts";
+import type { Live } from "./live.ts";
+
+/** Longest message from a client, in bytes. */
+const MESSAGE_LIMIT = 1024 * 1024;
+const HEADER_LIMIT = 16 * 1024;
+const HANDSHAKE_MS = 10_000;
+
+export interface ListenOptions {
+  host: string;
+  /** 0: any free one. */
+  port: number;
+  tls?: { cert: string; key: string };
+}
+
+/** What answers once the port is known. */
+export interface Doors {
+  guard: Guard;
+  app: Hono;
+  live: Live;
+}
+
+export interface Served {
+  port: number;
+  /** Ends at once: answers under way are cut off. */
+  close(): Promise<void>;
+}
+
+/** Takes the port; rejects with the system's error (`EADDRINUSE`…). `open` is asked for the doors once it is taken. */
+export async function serve(options: ListenOptions, open: (port: number) => Doors): Promise<Served> {
+  const limits = {
+    maxHeaderSize: HEADER_LIMIT,
+    headersTimeout: HANDSHAKE_MS - 1_000,
+    requestTimeout: 30_000,
+    connectionsCheckingInterval: 500,
+    keepAliveTimeout: 30_000,
+  };
+  const server: Server = options.tls
+    ? createHttpsServer({ ...limits, ...options.tls, minVersion: "TLSv1.2", handshakeTimeout: HANDSHAKE_MS })
+    : createHttpServer(limits);
+  const port = await listen(server, options);
+  const { guard, app, live } = open(port);
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: MESSAGE_LIMIT,
+    perMessageDeflate: false,
+  });
+  const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+
+  server.on("request", (incoming, outgoing) => {
+    const { host } = incoming.headers;
+    // Before the request is even made into one of the app's: its address is built from the Host.
+    for (const [name, value] of Object.entries(guard.headers(host))) outgoing.setHeader(name, value);
+    const length = Number(incoming.headers["content-length"] ?? 0);
+    if (length > BODY_LIMIT) {
+      outgoing.writeHead(413, { connection: "close", "content-type": "text/plain" });
+      outgoing.end("Too large.", () => incoming.destroy());
+      return;
+    }
+    void answer(incoming, outgoing);
+  });
+  server.on("upgrade", (incoming, socket, head) => {
+    socket.on("error", () => socket.destroy());
+    const refusal = guard.admitSocket(knockOf(incoming));
+    if (refusal) {
+      return refuseSocket(socket, refusal.status, refusal.message, guard.headers(incoming.headers.host));
+    }
+    sockets.handleUpgrade(incoming, socket, head, (client) => live.accept(client));
+  });
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === "ECONNRESET" || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const status =
+      error.code === "HPE_HEADER_OVERFLOW" ? 431 : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
+    refuseSocket(socket, status, STATUS_CODES[status] ?? "", guard.headers(undefined));
+  });
+
+  return {
+    port,
+    async close() {
+      live.close();
+      sockets.close();
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      for (const client of sockets.clients) client.terminate();
+      await closed;
+    },
+  };
+}
+
+async function listen(server: Server, { host, port }: ListenOptions): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host, port, exclusive: true }, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  // A server that listens on a port has an address of this kind; strings are for pipes.
+  return (server.address() as AddressInfo).port;
+}
+
+function knockOf(incoming: IncomingMessage): Knock {
+  return {
+    method: incoming.method ?? "",
+    target: incoming.url ?? "",
+    header(name) {
+      const values = incoming.headersDistinct[name];
+      return values?.join(", ");
+    },
+  };
+}
+
+function refuseSocket(
+  socket: Duplex,
+  status: number,
+  message: string,
+  headers: Record<string, string>,
+): void {
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    "content-type: text/plain; charset=utf-8",
+    `content-length: ${Buffer.byteLength(message)}`,
+    "connection: close",
+  ];
+  socket.end(`${lines.join("\r\n")}\r\n\r\n${message}`);
+}

@@ -1,0 +1,319 @@
+import { createReadStream } from "node:fs";
+import { open, readFile, stat } from "node:fs/promises";
+import { basename, dirname, resolve } from "node:path";
+import { Readable } from "node:stream";
+import { createZstdDecompress } from "node:zlib";
+import type { Format, ReadRecord } from "../formats/format.ts";
+import { accumulate, emptyTranscript, type Transcript } from "../model/accumulate.ts";
+import { searchText } from "../model/content.ts";
+import type { TranscriptPart, Turn } from "../model/transcript.ts";
+
+export interface ShowOptions {
+  files: readonly string[];
+  formats: readonly Format[];
+  /** `text`: for people; `json`: one object per part; `accounting`: what became of the lines of each file. */
+  as: "text" | "json" | "accounting";
+  write(text: string): Promise<void>;
+  /** What went wrong, one line each. */
+  warn(text: string): void;
+}
+
+/** What became of the records of a file: the other figures add up to `lines`. */
+export interface Accounting {
+  file: string;
+  agent: string;
+  /** Records: one for each line, but more where several were joined on one. */
+  lines: number;
+  shown: number;
+  folded: number;
+  /** By rule. */
+  hidden: Record<string, number>;
+  unknown: number;
+  unreadable: number;
+}
+
+const HEAD = 64 * 1024;
+/** Lines of one output that the text form prints. */
+const OUTPUT_LINES = 40;
+
+/** Prints session files; returns the exit code: 1 when one of them is no session or cannot be read. */
+export async function show(options: ShowOptions): Promise<number> {
+  let code = 0;
+  for (const file of options.files) {
+    const problem = await showFile(file, options);
+    if (problem === undefined) continue;
+    options.warn(problem);
+    code = 1;
+  }
+  return code;
+}
+
+/** `undefined`: shown. Otherwise what a person should know. */
+async function showFile(file: string, options: ShowOptions): Promise<string | undefined> {
+  const found = await stat(file).catch((error: NodeJS.ErrnoException) => error);
+  if (found instanceof Error) {
+    return found.code === "ENOENT" ? `${file}: there is no such file.` : `${file}: ${found.message}`;
+  }
+  if (found.isDirectory()) return `${file}: this is a folder; name a session's file in it.`;
+  if (!found.isFile()) return `${file}: this is no regular file.`;
+  if (found.size === 0) return `${file}: the file is empty, so it is no session.`;
+  const compressed = file.endsWith(".zst");
+  try {
+    const head = await readHead(file, compressed);
+    const format = options.formats.find((candidate) => candidate.detect(head));
+    if (!format) {
+      const names = options.formats.map(({ name }) => name).join(", ");
+      return `${file}: this is no session of an agent that Verbatim reads (${names}).`;
+    }
+    await showSession(file, format, chunksOf(file, compressed), options);
+    return undefined;
+  } catch (error) {
+    return `${file}: it cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+function chunksOf(file: string, compressed: boolean): AsyncIterable<Uint8Array> {
+  const bytes = createReadStream(file, { highWaterMark: 256 * 1024 });
+  return compressed ? Readable.from(bytes).compose(createZstdDecompress()) : bytes;
+}
+
+async function readHead(file: string, compressed: boolean): Promise<Uint8Array> {
+  if (!compressed) {
+    const handle = await open(file);
+    try {
+      const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(HEAD), position: 0 });
+      return buffer.subarray(0, bytesRead);
+    } finally {
+      await handle.close();
+    }
+  }
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of chunksOf(file, true)) {
+    pieces.push(chunk);
+    length += chunk.length;
+    if (length >= HEAD) break;
+  }
+  return Buffer.concat(pieces).subarray(0, HEAD);
+}
+
+async function showSession(
+  file: string,
+  format: Format,
+  chunks: AsyncIterable<Uint8Array>,
+  { as, write }: ShowOptions,
+): Promise<void> {
+  const reader = format.createReader({ path: file });
+  const transcripts = new Map<string, Transcript>();
+  const accounting: Accounting = {
+    file,
+    agent: format.id,
+    lines: 0,
+    shown: 0,
+    folded: 0,
+    hidden: {},
+    unknown: 0,
+    unreadable: 0,
+  };
+  const take = (records: ReadRecord[], counted: boolean) => {
+    for (const record of records) {
+      if (counted) count(accounting, record);
+      for (const frame of record.frames) {
+        const before = transcripts.get(frame.session_id) ?? emptyTranscript(frame.session_id);
+        transcripts.set(frame.session_id, accumulate(before, frame));
+      }
+    }
+  };
+  for await (const chunk of chunks) take(reader.push(chunk), true);
+  take(reader.close(), true);
+  const side = await readSide(file, format);
+  if (side !== undefined) take(reader.readSide(side), false);
+
+  if (as === "accounting") return await write(`${JSON.stringify(accounting)}\n`);
+  for (const transcript of transcripts.values()) {
+    if (as === "json") await writeJson(transcript, write);
+    else await writeText(transcript, { file, agent: format.name, write });
+  }
+}
+
+/** A small file beside the session's that says more about it. It may be missing. */
+async function readSide(file: string, format: Format): Promise<string | undefined> {
+  const side = format.classify(resolve(file).replaceAll("\\", "/"))?.side;
+  if (side === undefined) return undefined;
+  return await readFile(resolve(dirname(file), basename(side)), "utf8").catch(() => undefined);
+}
+
+function count(accounting: Accounting, { disposition }: ReadRecord): void {
+  accounting.lines++;
+  switch (disposition.kind) {
+    case "shown":
+    case "folded":
+    case "unknown":
+    case "unreadable":
+      accounting[disposition.kind]++;
+      return;
+    case "hidden":
+      accounting.hidden[disposition.rule] = (accounting.hidden[disposition.rule] ?? 0) + 1;
+      return;
+    default:
+      disposition satisfies never;
+  }
+}
+
+type Role = "user" | "assistant" | "tool" | "system";
+
+/** Who a part comes from. */
+export function roleOf(part: TranscriptPart): Role {
+  switch (part.type) {
+    case "prompt":
+      return "user";
+    case "thinking":
+    case "text":
+    case "tool_call":
+    case "image":
+    case "file":
+    case "step_start":
+    case "step_finish":
+      return "assistant";
+    case "tool_result":
+      return "tool";
+    case "marker":
+    case "unknown":
+      return "system";
+    case "legacy":
+      return part.role;
+    default:
+      return part satisfies never;
+  }
+}
+
+/** Every part with its turn, in order. */
+function* partsOf(
+  transcript: Transcript,
+): Generator<{ index: number; turn: Turn | undefined; part: TranscriptPart }> {
+  const turns = [...transcript.turns].filter((turn) => turn !== undefined);
+  let at = 0;
+  let index = 0;
+  for (const part of transcript.parts) {
+    while (turns[at + 1] !== undefined && (turns[at + 1]?.first_part ?? 0) <= index) at++;
+    const turn = turns[at];
+    if (part) yield { index, turn: turn && turn.first_part <= index ? turn : undefined, part };
+    index++;
+  }
+}
+
+async function writeJson(transcript: Transcript, write: ShowOptions["write"]): Promise<void> {
+  for (const { index, turn, part } of partsOf(transcript)) {
+    const { session_id, source, ...fields } = part;
+    const place = source && { file: source.file, line: source.line, byte: source.byte };
+    const line = { session_id, turn: turn?.index ?? 0, index, role: roleOf(part), ...fields, source: place };
+    await write(`${JSON.stringify(line)}\n`);
+  }
+}
+
+async function writeText(
+  transcript: Transcript,
+  { file, agent, write }: { file: string; agent: string; write: ShowOptions["write"] },
+): Promise<void> {
+  await write(`${safe(`${agent} session ${transcript.session_id}\n${file}`)}\n`);
+  let shown: Turn | undefined;
+  for (const { turn, part } of partsOf(transcript)) {
+    if (turn !== shown && turn) {
+      shown = turn;
+      await write(`\n── turn ${turn.index + 1} ${statusBadge(turn.status)}\n`);
+    }
+    const text = textOf(part, transcript);
+    if (text !== undefined) await write(`\n${safe(text)}\n`);
+  }
+  await write("\n");
+}
+
+/** One part as people read it in a terminal; `undefined`: it is part of another one, or says nothing. */
+function textOf(part: TranscriptPart, transcript: Transcript): string | undefined {
+  const text = textOfKind(part, transcript);
+  return text !== undefined && part.retracted !== undefined
+    ? `[withdrawn: ${part.retracted}]\n${text}`
+    : text;
+}
+
+function textOfKind(part: TranscriptPart, transcript: Transcript): string | undefined {
+  switch (part.type) {
+    case "prompt":
+      return indent(
+        `${part.queued ? "(while it ran) " : ""}${searchText(part) || mediaText(part.parts)}`,
+        "> ",
+      );
+    case "thinking":
+      return indent(part.thinking || `(${part.hidden ?? "empty"})`, "thinking │ ");
+    case "text":
+      return part.text;
+    case "tool_call": {
+      const head = `${callBadge(part.state.status)} ${part.tool_name} ${part.arguments_json}`;
+      const result = part.result_index === undefined ? undefined : transcript.parts.at(part.result_index);
+      const output =
+        result?.type === "tool_result" ? outputText(result.output_text, mediaText(result.parts)) : "";
+      const run = part.run ? `\n    → run ${part.run.session_id} ${part.run.name ?? ""}` : "";
+      return `${head}${run}${output && `\n${output}`}`;
+    }
+    case "tool_result":
+      return part.call_index === undefined
+        ? `${callBadge(part.is_error ? "error" : "completed")} result of ${part.tool_call_id}\n${outputText(part.output_text, mediaText(part.parts))}`
+        : undefined;
+    case "image":
+    case "file":
+      return mediaText([part.media]);
+    case "step_start":
+    case "step_finish":
+      return undefined;
+    case "marker":
+      return `── ${part.kind}: ${part.title}${part.text ? `\n${indent(part.text, "   ")}` : ""}`;
+    case "unknown":
+      return `?? ${part.title ?? "unknown record"}${part.error ? `: ${part.error}` : ""}\n${outputText(searchText(part), "")}`;
+    case "legacy":
+      return [part.thinking && indent(part.thinking, "thinking │ "), part.content].filter(Boolean).join("\n");
+    default:
+      return part satisfies never;
+  }
+}
+
+function mediaText(parts: readonly { type: string }[]): string {
+  return parts
+    .filter(({ type }) => type !== "text")
+    .map(({ type }) => `[${type}]`)
+    .join(" ");
+}
+
+function outputText(text: string, media: string): string {
+  const lines = text === "" ? [] : text.split("\n");
+  const more = lines.length - OUTPUT_LINES;
+  if (more > 0) lines.splice(OUTPUT_LINES, more, `… ${more} more lines (--json prints all)`);
+  if (media !== "") lines.push(media);
+  return indent(lines.join("\n"), "    ");
+}
+
+function indent(text: string, by: string): string {
+  return text === "" ? "" : text.replace(/^/gm, by);
+}
+
+function statusBadge(status: Turn["status"]): string {
+  return { running: "[RUNNING]", completed: "[OK]", failed: "[FAILED]", interrupted: "[FAILED] interrupted" }[
+    status
+  ];
+}
+
+function callBadge(status: "pending" | "running" | "completed" | "error" | "aborted"): string {
+  return status === "completed"
+    ? "[OK]"
+    : status === "pending" || status === "running"
+      ? "[RUNNING]"
+      : "[FAILED]";
+}
+
+/** An agent's text must not drive the terminal that shows it: control and direction characters are spelled out. */
+function safe(text: string): string {
+  return text.replace(/\r\n/g, "\n").replace(
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about
+    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}

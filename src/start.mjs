@@ -1,0 +1,120 @@
+// `npm start`: installs and builds what is missing or stale, then becomes the daemon. Plain JavaScript for whatever Node
+// the machine has: the pinned one (a dev dependency) runs everything else. Standard output is the daemon's alone.
+import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { constants } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const windows = process.platform === "win32";
+const node = join(root, "node_modules/node/bin", windows ? "node.exe" : "node");
+const args = process.argv.slice(2);
+
+if (!isInstalled()) install();
+if (needsPage()) buildIfStale();
+runDaemon();
+
+/** Whether node_modules holds exactly what package-lock.json names (but what is optional). */
+function isInstalled() {
+  const wanted = readPackages(join(root, "package-lock.json"));
+  const present = readPackages(join(root, "node_modules/.package-lock.json"));
+  if (!wanted || !present || !existsSync(node)) return false;
+  return Object.entries(wanted).every(([path, entry]) => {
+    if (path === "") return true;
+    const installed = present[path];
+    return installed ? installed.version === entry.version : Boolean(entry.optional || entry.peer);
+  });
+}
+
+function readPackages(file) {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")).packages;
+  } catch {
+    return undefined;
+  }
+}
+
+function install() {
+  console.error("Installing (once, and after updates) …");
+  const options = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
+  const npm = process.env.npm_execpath;
+  const [command, ...rest] = npm?.endsWith(".js") ? [process.execPath, npm, ...options] : ["npm", ...options];
+  run(command, rest, { shell: windows && command === "npm" }, "The installation failed");
+  if (!existsSync(node)) {
+    fail(
+      `The installation left out Node itself (${node}). Are install scripts switched off? Allow them: npm ci --ignore-scripts=false`,
+    );
+  }
+}
+
+/** Everything but `show`, `--help` and the like serves the page. */
+function needsPage() {
+  const command = args.find((arg) => !arg.startsWith("-"));
+  return command !== "show" && !args.some((arg) => ["--help", "-h", "--version", "--link"].includes(arg));
+}
+
+function buildIfStale() {
+  const stamp = join(root, "node_modules/.cache/verbatim/page.sha256");
+  const hash = hashOfSources();
+  const built =
+    existsSync(join(root, "dist/web/index.html")) && existsSync(stamp) && readFileSync(stamp, "utf8");
+  if (built === hash) return;
+  console.error("Building the page …");
+  run(
+    node,
+    [join(root, "node_modules/vite/bin/vite.js"), "build", "--logLevel", "warn"],
+    {},
+    "The build failed",
+  );
+  mkdirSync(dirname(stamp), { recursive: true });
+  writeFileSync(stamp, hash);
+}
+
+/** Of all files that the page is built from. */
+function hashOfSources() {
+  const hash = createHash("sha256");
+  const add = (path) =>
+    hash
+      .update(path)
+      .update("\0")
+      .update(readFileSync(join(root, path)))
+      .update("\0");
+  const walk = (folder) => {
+    for (const entry of readdirSync(join(root, folder), { withFileTypes: true }).sort((a, b) =>
+      a.name < b.name ? -1 : 1,
+    )) {
+      const path = `${folder}/${entry.name}`;
+      if (["src/server", "src/formats", "src/start.mjs"].includes(path)) continue;
+      if (entry.isDirectory()) walk(path);
+      else if (entry.isFile()) add(path);
+    }
+  };
+  walk("src");
+  walk("public");
+  for (const file of ["index.html", "vite.config.ts", "package-lock.json"]) add(file);
+  return hash.digest("hex");
+}
+
+/** Runs a tool whose every word goes to standard error. */
+function run(command, options, more, problem) {
+  const { status, error } = spawnSync(command, options, { cwd: root, stdio: ["ignore", 2, 2], ...more });
+  if (error || status !== 0) fail(`${problem}${error ? `: ${error.message}` : ` (exit code ${status})`}.`);
+}
+
+function fail(message) {
+  console.error(message);
+  process.exit(1);
+}
+
+function runDaemon() {
+  const main = join(root, "src/server/main.ts");
+  const daemon = spawn(node, ["--disable-warning=ExperimentalWarning", main, ...args], { stdio: "inherit" });
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+    // The daemon takes one signal that comes twice (from the terminal, and from here) as one.
+    process.on(signal, () => daemon.kill(signal));
+  }
+  daemon.on("error", (error) => fail(`Node could not be started: ${error.message}`));
+  daemon.on("exit", (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
+}
