@@ -1,0 +1,310 @@
+import type { Usage } from "../../model/message.ts";
+import type { Disposition } from "../format.ts";
+import { asNumber, asObject, asString, asStrings, type JsonObject } from "../narrow.ts";
+import { blocksOf } from "./content.ts";
+import { type Block, firstLine, type Line, type Session, type Step } from "./session.ts";
+import { searchHits, startsRun } from "./tool-extra.ts";
+
+/**
+ * An `assistant` line: usually one finished block of a model call (several lines share its `message.id`), sometimes
+ * several, sometimes a longer snapshot of what an earlier line of the id held.
+ */
+export function readAssistant(session: Session, line: Line): Disposition {
+  const message = asObject(line.value.message);
+  if (message === undefined) {
+    const { part_id } = session.recordPart(line);
+    session.push(line, {
+      type: "unknown",
+      part_id,
+      raw: line.value,
+      title: "assistant line without a message",
+    });
+    return { kind: "unknown" };
+  }
+  const blocks = blocksOf(message.content);
+  const model = asString(message.model);
+  if (line.value.isApiErrorMessage === true) return readApiError(session, line, blocks);
+  if (model === "<synthetic>" && textOf(blocks).trim() === "No response requested.") {
+    return { kind: "hidden", rule: "no response requested" };
+  }
+  if (blocks.length === 0) return { kind: "hidden", rule: "empty message" };
+  const id = asString(message.id) ?? line.key;
+  if (blocks.every(isBlank)) {
+    // It may still bring the step's final usage.
+    const known = session.steps.get(id);
+    if (known !== undefined) noteProgress(known, message);
+    return { kind: "hidden", rule: "blank text" };
+  }
+  withdrawSuperseded(session, line);
+  const step = session.openStepOf(line, id, model);
+  // A snapshot repeats the step's earlier blocks at their own positions; one new block per line does not.
+  const isCopy = step.ended || blocks.length > 1;
+  let shown = 0;
+  let unknown = 0;
+  let folded = 0;
+  blocks.forEach((block, index) => {
+    switch (block.type) {
+      case "text":
+      case "thinking":
+      case "redacted_thinking":
+        if (isBlank(block)) return;
+        if (readBlock(session, line, step, block, index, isCopy)) shown += 1;
+        else folded += 1;
+        return;
+      case "tool_use":
+      case "server_tool_use":
+      case "mcp_tool_use":
+        if (readCall(session, line, step, block, index)) shown += 1;
+        else folded += 1;
+        return;
+      case "fallback": {
+        const from = asString(asObject(block.from)?.model) ?? "one model";
+        const to = asString(asObject(block.to)?.model) ?? "another";
+        session.marker(line, "model_switch", `Fell back from ${from} to ${to}`, undefined, block);
+        step.lastIsBlock = false;
+        shown += 1;
+        return;
+      }
+      default: {
+        step.lastIsBlock = false;
+        const call_id = asString(block.tool_use_id);
+        if (call_id !== undefined && asString(block.type)?.endsWith("_tool_result") === true) {
+          readServerResult(session, line, call_id, block);
+          shown += 1;
+          return;
+        }
+        const { part_id } = session.recordPart(line);
+        const title = `Block of type ${firstLine(asString(block.type) ?? "unknown")}`;
+        session.push(line, { type: "unknown", part_id, raw: block, title });
+        unknown += 1;
+      }
+    }
+  });
+  noteProgress(step, message);
+  if (shown > 0) return { kind: "shown" };
+  if (unknown > 0) return { kind: "unknown" };
+  return folded > 0
+    ? { kind: "folded", into: "an earlier line of its message" }
+    : { kind: "hidden", rule: "blank text" };
+}
+
+function textOf(blocks: readonly JsonObject[]): string {
+  return blocks.flatMap((block) => (block.type === "text" ? [asString(block.text) ?? ""] : [])).join("\n");
+}
+
+/** Text of white space only, or a thought without text and signature: the wire's leftovers. */
+function isBlank(block: JsonObject): boolean {
+  if (block.type === "text") return (asString(block.text) ?? "").trim() === "" && isTextLike(block.text);
+  return block.type === "thinking" && (asString(block.thinking) ?? "") === "" && !asString(block.signature);
+}
+function isTextLike(value: unknown): boolean {
+  return value === undefined || value === null || typeof value === "string";
+}
+
+function readApiError(session: Session, line: Line, blocks: readonly JsonObject[]): Disposition {
+  const message = textOf(blocks).trim() || "API error";
+  session.endStep(line);
+  session.turnFailed = true;
+  const data: JsonObject = {};
+  for (const key of ["error", "apiErrorStatus", "errorDetails"]) {
+    if (line.value[key] !== undefined && line.value[key] !== null) data[key] = line.value[key];
+  }
+  session.push(line, {
+    type: "error",
+    part_id: session.recordPart(line).part_id,
+    message,
+    ...(Object.keys(data).length > 0 && { data }),
+  });
+  return { kind: "shown" };
+}
+
+/** Returns whether it made a part; otherwise it changed or repeated one. */
+function readBlock(
+  session: Session,
+  line: Line,
+  step: Step,
+  block: JsonObject,
+  index: number,
+  isCopy: boolean,
+): boolean {
+  const kind = block.type === "text" ? "text" : "thinking";
+  const raw = kind === "text" ? block.text : block.thinking;
+  // What is no string where one belongs is still shown, as JSON.
+  const text = asString(raw) ?? (raw === undefined || raw === null ? "" : JSON.stringify(raw));
+  const signature = asString(block.signature) ?? asString(block.data);
+  const earlier = earlierBlock(step, kind, text, signature, index, isCopy);
+  if (earlier !== undefined) {
+    if (text.length > earlier.text.length || (signature !== undefined && signature !== earlier.signature)) {
+      if (text.length > earlier.text.length) earlier.text = text;
+      earlier.signature = signature ?? earlier.signature;
+      session.push(line, {
+        type: "message.part_end",
+        part_id: earlier.part_id,
+        text: earlier.text,
+        ...(earlier.signature !== undefined && { signature: earlier.signature }),
+      });
+    }
+    return false;
+  }
+  const part_id = session.stepPart(line, step);
+  const hidden =
+    block.type === "redacted_thinking"
+      ? "redacted"
+      : kind === "thinking" && text === ""
+        ? "empty"
+        : undefined;
+  session.push(line, { type: "message.part_start", part_id, kind, message_id: step.message_id });
+  session.push(line, {
+    type: "message.part_end",
+    part_id,
+    text,
+    ...(signature !== undefined && { signature }),
+    ...(hidden !== undefined && { hidden }),
+  });
+  step.blocks.push({ kind, text, signature, part_id });
+  step.lastIsBlock = true;
+  return true;
+}
+
+/**
+ * The block that a later line of the same message repeats or continues. In a snapshot or a copy of a finished message
+ * any equal block is the same; in a running message only the last part is, since a model may say a thing twice.
+ */
+function earlierBlock(
+  step: Step,
+  kind: Block["kind"],
+  text: string,
+  signature: string | undefined,
+  index: number,
+  isCopy: boolean,
+): Block | undefined {
+  const same = (block: Block): boolean => {
+    if (block.kind !== kind) return false;
+    if (block.text === text) return text !== "" || block.signature === signature;
+    if (block.text === "" || text === "") return false;
+    return text.startsWith(block.text) || (isCopy && block.text.startsWith(text));
+  };
+  const last = step.blocks.at(-1);
+  if (step.lastIsBlock && last !== undefined && index === 0 && same(last)) return last;
+  if (!isCopy) return undefined;
+  const aligned = step.blocks[index];
+  if (aligned !== undefined && same(aligned)) return aligned;
+  return step.blocks.find((block) => block.kind === kind && block.text === text && text !== "");
+}
+
+function readCall(session: Session, line: Line, step: Step, block: JsonObject, index: number): boolean {
+  const id = asString(block.id) ?? `${line.key}:${index}`;
+  const tool_name = asString(block.name) ?? "(unnamed tool)";
+  const arguments_json = typeof block.input === "string" ? block.input : JSON.stringify(block.input ?? {});
+  const known = session.calls.get(id);
+  if (known !== undefined) {
+    if (known.arguments_json !== arguments_json && known.result === undefined) {
+      known.arguments_json = arguments_json;
+      known.input = inputOf(block.input);
+      session.push(line, {
+        type: "message.tool_call",
+        tool_call_id: id,
+        tool_name: known.tool_name,
+        arguments_json,
+        part_id: known.part_id,
+        message_id: known.message_id,
+      });
+    }
+    return false;
+  }
+  const part_id = session.stepPart(line, step);
+  const input = inputOf(block.input);
+  session.addCall(id, {
+    tool_name,
+    message_id: step.message_id,
+    part_id,
+    input,
+    arguments_json,
+    progress: "",
+  });
+  // The server runs its own tools inside the step.
+  if (block.type === "tool_use") step.calls += 1;
+  step.lastIsBlock = false;
+  session.push(line, {
+    type: "message.tool_call",
+    tool_call_id: id,
+    tool_name,
+    arguments_json,
+    part_id,
+    message_id: step.message_id,
+  });
+  if (startsRun(tool_name)) {
+    const prompt = asString(input?.prompt);
+    session.facts.calls.push({ tool_call_id: id, ...(prompt !== undefined && { prompt }), at: line.at });
+  }
+  return true;
+}
+
+function inputOf(value: unknown): JsonObject | undefined {
+  if (typeof value !== "string") return asObject(value);
+  try {
+    return asObject(JSON.parse(value));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The result of a tool that the server ran, inside the model's own message. */
+function readServerResult(session: Session, line: Line, call_id: string, block: JsonObject): void {
+  const call = session.calls.get(call_id);
+  const content = block.content;
+  const failure = asString(asObject(content)?.error_code);
+  const hits = searchHits(content);
+  const output_text =
+    failure ??
+    asString(content) ??
+    asString(asObject(content)?.text) ??
+    (hits.length > 0
+      ? hits.map((hit) => `${hit.title}\n${hit.url}`).join("\n\n")
+      : JSON.stringify(content ?? ""));
+  const query = asString(call?.input?.query) ?? "";
+  if (call !== undefined) session.answer(line, call, output_text);
+  session.push(line, {
+    type: "message.tool_result",
+    tool_call_id: call_id,
+    ...(call !== undefined && { tool_name: call.tool_name }),
+    is_error: failure !== undefined,
+    status: failure === undefined ? "success" : "error",
+    output_text,
+    parts: [],
+    ...(block.type === "web_search_tool_result" &&
+      hits.length > 0 && { ui_extra: { type: "web_search", query, results: hits } }),
+    ...session.recordPart(line),
+  });
+}
+
+/** Lines that name older ones as replaced by themselves. */
+function withdrawSuperseded(session: Session, line: Line): void {
+  withdraw(session, line, asStrings(line.value.supersedesUuids), "replaced by a later answer");
+}
+
+/** Marks what the lines made as withdrawn. */
+export function withdraw(session: Session, line: Line, uuids: readonly string[], reason: string): void {
+  for (const uuid of uuids) {
+    const made = session.partsOfLine.get(uuid);
+    if (made === undefined) continue;
+    for (const part_id of made.part_ids) {
+      session.push(line, { type: "message.retract", message_id: made.message_id, part_id, reason });
+    }
+  }
+}
+
+/** Usage and stop reason: every line of the id repeats them, early ones partly, so the largest figure is the true one. */
+function noteProgress(step: Step, message: JsonObject): void {
+  step.stop = asString(message.stop_reason) ?? step.stop;
+  const usage = asObject(message.usage);
+  if (usage === undefined) return;
+  const most = (a: number | undefined, value: unknown): number => Math.max(a ?? 0, asNumber(value) ?? 0);
+  const next: Usage = {
+    input: most(step.usage?.input, usage.input_tokens),
+    output: most(step.usage?.output, usage.output_tokens),
+    cache_read: most(step.usage?.cache_read, usage.cache_read_input_tokens),
+    cache_write: most(step.usage?.cache_write, usage.cache_creation_input_tokens),
+  };
+  step.usage = next;
+}

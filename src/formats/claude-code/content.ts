@@ -1,0 +1,61 @@
+import type { MediaPart, Part } from "../../model/part.ts";
+import { asArray, asObject, asString, type JsonObject } from "../narrow.ts";
+
+/** `message.content` as blocks, whether it was a string, a list, or missing. */
+export function blocksOf(content: unknown): JsonObject[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return asArray(content).map((block) => {
+    if (typeof block === "string") return { type: "text", text: block };
+    return asObject(block) ?? { type: "unknown", value: block };
+  });
+}
+
+/** An image or document block as media, by data or by address; anything else is kept as it is. */
+export function mediaOf(block: JsonObject): MediaPart {
+  const source = asObject(block.source);
+  const data = asString(source?.data);
+  const mime = asString(source?.media_type);
+  const address = asString(source?.url);
+  if (block.type === "image") {
+    if (data !== undefined) {
+      return { type: "image_url", url: `data:${mime ?? "image/png"};base64,${data}` };
+    }
+    if (address !== undefined) return { type: "image_url", url: address };
+  }
+  if (block.type === "document") {
+    const filename = asString(block.title) ?? asString(block.name);
+    const type = mime ?? "application/pdf";
+    const url =
+      source?.type === "text" && data !== undefined
+        ? `data:${type};charset=utf-8,${encodeURIComponent(data.toWellFormed())}`
+        : data !== undefined
+          ? `data:${type};base64,${data}`
+          : address;
+    if (url !== undefined) {
+      return { type: "file", mime: type, url, ...(filename !== undefined && { filename }) };
+    }
+  }
+  return { type: "unknown", raw: block };
+}
+
+/** A `tool_result`'s content: all its text, and the rest as media. */
+export function resultContent(content: unknown): { output_text: string; parts: MediaPart[] } {
+  if (typeof content === "string") return { output_text: content, parts: [] };
+  const texts: string[] = [];
+  const parts: MediaPart[] = [];
+  for (const block of blocksOf(content)) {
+    const text = asString(block.text);
+    if (block.type === "text" && text !== undefined) texts.push(text);
+    else if (block.type === "tool_reference") texts.push(asString(block.tool_name) ?? "");
+    else parts.push(mediaOf(block));
+  }
+  return { output_text: texts.join("\n"), parts };
+}
+
+/** A person's blocks as parts of a prompt. */
+export function promptParts(blocks: readonly JsonObject[]): Part[] {
+  return blocks.map((block): Part => {
+    const text = asString(block.text);
+    return block.type === "text" && text !== undefined ? { type: "text", text } : mediaOf(block);
+  });
+}

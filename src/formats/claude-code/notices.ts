@@ -1,0 +1,351 @@
+import type { Disposition } from "../format.ts";
+import { asArray, asNumber, asObject, asString, asStrings, asText, type JsonObject } from "../narrow.ts";
+import { withdraw } from "./assistant.ts";
+import { firstLine, type Line, type Session } from "./session.ts";
+import { readCommand, readQueued, readWrapped } from "./user.ts";
+import { parseWrappers, stripAnsi } from "./wrappers.ts";
+
+const SHOWN: Disposition = { kind: "shown" };
+
+/** `system` lines, by subtype. */
+export function readSystem(session: Session, line: Line): Disposition {
+  const { value } = line;
+  const subtype = asString(value.subtype);
+  const content = stripAnsi(asString(value.content) ?? "").trim();
+  switch (subtype) {
+    case "local_command": {
+      const elements = parseWrappers(asString(value.content) ?? "");
+      if (elements !== undefined) return readWrapped(session, line, elements);
+      if (content.startsWith("/")) {
+        const [name = content, ...args] = content.split(" ");
+        return readCommand(session, line, name, args.join(" "));
+      }
+      return note(session, line, "Command", content);
+    }
+    case "turn_duration":
+      session.endTurn(line, session.turnFailed ? "failed" : "completed");
+      return { kind: "folded", into: "the end of the turn" };
+    case "stop_hook_summary":
+      return readStopHooks(session, line);
+    case "compact_boundary":
+      return readBoundary(session, line);
+    case "microcompact_boundary": {
+      const metadata = asObject(value.microcompactMetadata);
+      const saved = asNumber(metadata?.tokensSaved);
+      const title = `Old tool outputs dropped from the context${saved === undefined ? "" : `, ${count(saved)} tokens saved`}`;
+      session.marker(line, "compaction", title, undefined, metadata);
+      return SHOWN;
+    }
+    case "api_error":
+      return readRetry(session, line);
+    case "away_summary":
+      session.marker(line, "note", `Recap: ${firstLine(content)}`, content);
+      return SHOWN;
+    case "error": {
+      const error = asObject(value.error);
+      const message = asText(error?.formatted) ?? asText(error?.message) ?? (content || "Error");
+      session.push(line, {
+        type: "error",
+        part_id: session.recordPart(line).part_id,
+        message,
+        data: value.error,
+      });
+      return SHOWN;
+    }
+    case "api_refusal":
+    case "model_refusal_fallback": {
+      const from = asString(value.originalModel);
+      const to = asString(value.fallbackModel);
+      const why = asText(value.apiRefusalExplanation) ?? content;
+      if (subtype === "api_refusal") {
+        session.marker(
+          line,
+          "error",
+          `The model refused${why === "" ? "" : `: ${firstLine(why)}`}`,
+          why,
+          value,
+        );
+      } else {
+        const title = `The model refused: answered again${to === undefined ? "" : ` by ${to}`}${from === undefined ? "" : ` instead of ${from}`}`;
+        session.marker(line, "model_switch", title, why, value);
+      }
+      withdraw(session, line, asStrings(value.retractedMessageUuids), "withdrawn: the model refused");
+      return SHOWN;
+    }
+    case "session_start":
+    case "init":
+      return { kind: "hidden", rule: "session start" };
+    case undefined:
+      if (content === "") return { kind: "hidden", rule: "empty notice" };
+      session.marker(
+        line,
+        asString(value.toolUseID) === undefined ? "note" : "hook",
+        firstLine(content),
+        content,
+      );
+      return SHOWN;
+    default:
+      if (content !== "") return note(session, line, subtype.replaceAll("_", " "), content);
+      session.push(line, {
+        type: "unknown",
+        part_id: session.recordPart(line).part_id,
+        raw: value,
+        title: `System notice of type ${firstLine(subtype)}`,
+      });
+      return { kind: "unknown" };
+  }
+}
+
+function note(session: Session, line: Line, what: string, content: string): Disposition {
+  if (content === "") return { kind: "hidden", rule: "empty notice" };
+  session.marker(line, "note", `${firstLine(what)}: ${firstLine(content)}`, content);
+  return SHOWN;
+}
+
+function count(tokens: number): string {
+  return tokens.toLocaleString("en-US");
+}
+
+function readBoundary(session: Session, line: Line): Disposition {
+  const metadata = asObject(line.value.compactMetadata);
+  const tokens = asNumber(metadata?.preTokens);
+  const after = asNumber(metadata?.postTokens);
+  const how =
+    metadata?.trigger === "manual" ? "by command" : metadata?.trigger === "auto" ? "automatically" : "";
+  const size =
+    tokens === undefined || tokens === 0
+      ? ""
+      : `, ${count(tokens)} tokens before${after === undefined ? "" : `, ${count(after)} after`}`;
+  session.endStep(line);
+  session.compactedAt = line.at;
+  session.marker(line, "compaction", `Conversation compacted ${how}`.trimEnd() + size, undefined, metadata);
+  const frame = line.frames.at(-1);
+  if (frame?.type === "marker") session.boundary = { frame, place: line.place };
+  return SHOWN;
+}
+
+function readRetry(session: Session, line: Line): Disposition {
+  const { value } = line;
+  const error = asObject(value.error);
+  const cause = asObject(value.cause) ?? asObject(error?.cause) ?? asObject(error?.connection);
+  const inner = asObject(asObject(error?.error)?.error);
+  const status = asNumber(error?.status);
+  const reason =
+    asText(inner?.message) ?? asText(error?.formatted) ?? asText(error?.message) ?? asText(cause?.code);
+  const attempt = asNumber(value.retryAttempt);
+  const most = asNumber(value.maxRetries);
+  const wait = asNumber(value.retryInMs);
+  const title = [
+    `API error${status === undefined || status === 0 ? "" : ` ${status}`}`,
+    attempt === undefined || attempt === 0
+      ? ""
+      : `, retry ${attempt}${most === undefined ? "" : ` of ${most}`}`,
+    wait === undefined || wait === 0 ? "" : ` in ${Math.max(1, Math.round(wait / 1000))} s`,
+    reason === undefined ? "" : `: ${firstLine(reason)}`,
+  ].join("");
+  session.marker(line, "retry", title, reason, { error: value.error ?? null, cause: value.cause ?? null });
+  return SHOWN;
+}
+
+function readStopHooks(session: Session, line: Line): Disposition {
+  const { value } = line;
+  const errors = asArray(value.hookErrors).map((error) => asString(error) ?? JSON.stringify(error));
+  if (errors.length === 0 && value.preventedContinuation !== true) {
+    session.endTurn(line, session.turnFailed ? "failed" : "completed");
+    return { kind: "folded", into: "the end of the turn" };
+  }
+  const why = asText(value.stopReason);
+  const said = errors.length > 0 ? errors.join("\n") : (why ?? "");
+  const title = value.preventedContinuation === true ? "A stop hook ended the turn" : "A stop hook failed";
+  session.marker(line, "hook", said === "" ? title : `${title}: ${firstLine(said)}`, said, value.hookInfos);
+  return SHOWN;
+}
+
+// --- Attachments ----------------------------------------------------------------------------------------------------
+
+/** Attachments that only keep the agent's own books. */
+const BOOKKEEPING = new Set([
+  "agent_listing_delta",
+  "auto_mode",
+  "auto_mode_exit",
+  "batching_reminder_sent",
+  "budget_usd",
+  "command_permissions",
+  "critical_system_reminder",
+  "date_change",
+  "deferred_tools_delta",
+  "dynamic_skill",
+  "invoked_skills",
+  "mcp_instructions_delta",
+  "output_style",
+  "plan_mode",
+  "plan_mode_exit",
+  "plan_mode_reentry",
+  "silent_turn_reminder",
+  "skill_listing",
+  "task_reminder",
+  "task_status",
+  "todo_reminder",
+  "token_usage",
+  "total_tokens_reminder",
+  "ultra_effort_enter",
+  "ultra_effort_exit",
+  "verify_plan_reminder",
+]);
+
+/** `attachment` lines: queued prompts, hooks, files that were put into the context, and bookkeeping. */
+export function readAttachment(session: Session, line: Line): Disposition {
+  const attachment = asObject(line.value.attachment) ?? {};
+  const type = asString(attachment.type) ?? "";
+  if (BOOKKEEPING.has(type)) return { kind: "hidden", rule: `context bookkeeping: ${type}` };
+  const name = asText(attachment.displayPath) ?? asText(attachment.filename) ?? asText(attachment.path) ?? "";
+  switch (type) {
+    case "queued_command":
+      return readQueued(session, line, attachment);
+    case "hook_success": {
+      const content = textOf(attachment.content);
+      if (content === "") return { kind: "hidden", rule: "hook without output" };
+      session.marker(
+        line,
+        "hook",
+        `Hook ${hookName(attachment)}: ${firstLine(content)}`,
+        content,
+        attachment,
+      );
+      return SHOWN;
+    }
+    case "hook_additional_context": {
+      const content = textOf(attachment.content);
+      if (content === "") return { kind: "hidden", rule: "hook without output" };
+      session.marker(
+        line,
+        "context",
+        `Context from hook ${hookName(attachment)}: ${firstLine(content)}`,
+        content,
+      );
+      return SHOWN;
+    }
+    case "hook_blocking_error":
+    case "hook_non_blocking_error":
+    case "hook_error_during_execution":
+    case "hook_stopped_continuation":
+    case "hook_cancelled": {
+      const said =
+        asText(asObject(attachment.blockingError)?.blockingError) ??
+        asText(attachment.stderr) ??
+        asText(attachment.stdout) ??
+        textOf(attachment.content);
+      const what =
+        type === "hook_cancelled"
+          ? "was cancelled"
+          : type === "hook_blocking_error"
+            ? "blocked this"
+            : "failed";
+      const title = `Hook ${hookName(attachment)} ${what}${said === "" ? "" : `: ${firstLine(stripAnsi(said))}`}`;
+      session.marker(line, "hook", title, stripAnsi(said), attachment);
+      return SHOWN;
+    }
+    case "file":
+    case "directory":
+      return context(session, line, `Attached ${name}`, textOf(attachment.content), attachment);
+    case "edited_text_file":
+      return context(
+        session,
+        line,
+        `Changed outside of the agent: ${name}`,
+        textOf(attachment.snippet),
+        attachment,
+      );
+    case "compact_file_reference":
+      return context(session, line, `Read before the compaction: ${name}`, "", attachment);
+    case "selected_lines_in_ide":
+    case "opened_file_in_ide":
+      return context(session, line, `From the editor: ${name}`, textOf(attachment.content), attachment);
+    case "nested_memory":
+      return context(session, line, `Memory: ${name}`, textOf(attachment.content), attachment);
+    case "read_truncation_notice":
+      return context(session, line, "A file was read in part", textOf(attachment.banner), attachment);
+    default:
+      session.push(line, {
+        type: "unknown",
+        part_id: session.recordPart(line).part_id,
+        raw: attachment,
+        title: `Attachment of type ${firstLine(type) || "unknown"}`,
+      });
+      return { kind: "unknown" };
+  }
+}
+
+function context(
+  session: Session,
+  line: Line,
+  title: string,
+  text: string,
+  attachment: JsonObject,
+): Disposition {
+  session.marker(line, "context", firstLine(title), text, text === "" ? attachment : undefined);
+  return SHOWN;
+}
+
+function hookName(attachment: JsonObject): string {
+  return firstLine(asText(attachment.hookName) ?? asText(attachment.hookEvent) ?? "").trim();
+}
+
+/** The text inside an attachment's content: a string, a list of strings, or a file's content two levels down. */
+function textOf(value: unknown): string {
+  if (typeof value === "string") return value.trim();
+  if (Array.isArray(value))
+    return value
+      .map(textOf)
+      .filter((text) => text !== "")
+      .join("\n");
+  const inner = asObject(value);
+  if (inner === undefined) return "";
+  return textOf(asObject(inner.file)?.content ?? inner.content ?? inner.text);
+}
+
+// --- Progress -------------------------------------------------------------------------------------------------------
+
+/** `progress` lines: the live state of a running call, or a word on which run it started. */
+export function readProgress(session: Session, line: Line): Disposition {
+  const data = asObject(line.value.data);
+  const type = asString(data?.type) ?? "progress";
+  const id = asString(line.value.parentToolUseID) ?? asString(line.value.toolUseID);
+  const call = id === undefined ? undefined : session.calls.get(id);
+  if (id === undefined || call === undefined) return { kind: "hidden", rule: `progress: ${type}` };
+  let text: string | undefined;
+  switch (type) {
+    case "agent_progress": {
+      const agent_key = asText(data?.agentId);
+      const fact = session.facts.calls.find((known) => known.tool_call_id === id);
+      if (fact !== undefined && agent_key !== undefined) fact.agent_key ??= agent_key;
+      return { kind: "hidden", rule: "progress: agent_progress" };
+    }
+    case "bash_progress":
+      text = asString(data?.fullOutput) ?? asString(data?.output);
+      break;
+    case "query_update":
+      text = `${call.progress}Searching: ${asString(data?.query) ?? ""}\n`;
+      break;
+    case "search_results_received":
+      text = `${call.progress}${asNumber(data?.resultCount) ?? 0} results: ${asString(data?.query) ?? ""}\n`;
+      break;
+    default:
+      return { kind: "hidden", rule: `progress: ${type}` };
+  }
+  if (
+    text !== undefined &&
+    call.result === undefined &&
+    text.length > call.progress.length &&
+    text.startsWith(call.progress)
+  ) {
+    session.push(line, {
+      type: "message.tool_progress",
+      tool_call_id: id,
+      text: text.slice(call.progress.length),
+      offset: call.progress.length,
+    });
+    call.progress = text;
+  }
+  return { kind: "folded", into: `the live output of ${id}` };
+}

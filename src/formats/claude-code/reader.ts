@@ -1,0 +1,522 @@
+import type { Frame } from "../../model/frame.ts";
+import type { SessionPatch } from "../../model/session.ts";
+import { isUuid, uuidFrom } from "../../model/uuid.ts";
+import type { Disposition, LinkFacts, Reader, ReaderOptions, ReadRecord } from "../format.ts";
+import { createLineReader, type LineRecord } from "../lines.ts";
+import { asNumber, asObject, asString, asText, type JsonObject } from "../narrow.ts";
+import { readAssistant } from "./assistant.ts";
+import { readAttachment, readProgress, readSystem } from "./notices.ts";
+import { type FilePath, parsePath } from "./path.ts";
+import { createSession, type Line, type Session } from "./session.ts";
+import { readUser } from "./user.ts";
+
+/** Lines that only keep the agent's own books; what they say is not part of the conversation. */
+const BOOKKEEPING = new Set([
+  "agent-color",
+  "agent-setting",
+  "atis-latch",
+  "attribution-snapshot",
+  "auto-mode-denial",
+  "bridge-session",
+  "content-replacement",
+  "file-history-delta",
+  "file-history-snapshot",
+  "fork-context-ref",
+  "frame-link",
+  "last-prompt",
+  "mode",
+  "permission-denial",
+  "permission-mode",
+  "queue-operation",
+  "rewind-pointer",
+  "started",
+  "stream_event",
+  "tag",
+  "worktree-state",
+]);
+
+/** How far a title is trusted; of equal ones the last wins. */
+const TITLES = ["summary", "agent-name", "ai-title", "custom-title"] as const;
+
+/** Without any line that names its session after so many records, a file is taken for a session of its own. */
+const MOST_HELD = 256;
+
+export function createClaudeCodeReader({ path }: ReaderOptions): Reader {
+  const lines = createLineReader();
+  const filePath = parsePath(path);
+  /** Records read before the session's id is known. */
+  let held: LineRecord[] = [];
+  let file: SessionFile | undefined;
+  /** Text of a side file that came before the session's id was known. */
+  let side: string | undefined;
+
+  function read(records: LineRecord[], final: boolean): ReadRecord[] {
+    if (file !== undefined) return records.map(file.read);
+    held.push(...records);
+    const named = held.find(({ value }) => value !== undefined && sessionNameOf(value) !== undefined)?.value;
+    const known = filePath.session_id !== undefined;
+    if (!known && named === undefined && !final && held.length < MOST_HELD) return [];
+    file = openFile(path, identify(filePath, named));
+    const read = held.map(file.read);
+    held = [];
+    if (side !== undefined) read.push(...file.readSide(side));
+    return read;
+  }
+
+  return {
+    push: (chunk) => read(lines.push(chunk), false),
+    settle() {
+      const records = read(lines.settle(), false);
+      const ending = file?.settle();
+      return ending === undefined ? records : [...records, ending];
+    },
+    close() {
+      const records = read(lines.close(), true);
+      const ending = file?.close();
+      return ending === undefined ? records : [...records, ending];
+    },
+    readSide(text) {
+      if (file !== undefined) return file.readSide(text);
+      side = text;
+      return [];
+    },
+    linkFacts: (): LinkFacts => file?.linkFacts() ?? { sessions: [] },
+  };
+}
+
+/** The session that a line belongs to, in its own files and in the printed stream of `claude -p`. */
+function sessionNameOf(value: JsonObject): string | undefined {
+  return asText(value.sessionId) ?? asText(value.session_id);
+}
+
+interface Identity {
+  /** The session of this file. */
+  session_id: string;
+  /** The session that a person started: its own id, or that of the session whose sub-agent this is. */
+  main_id: string;
+  run: { agent_id: string; workflow: string | undefined; hidden: string | undefined } | undefined;
+}
+
+function identify(path: FilePath, named: JsonObject | undefined): Identity {
+  const name = named === undefined ? undefined : sessionNameOf(named);
+  const main_id = path.session_id ?? asSessionId(name ?? path.stem);
+  // A run's file that was given another name still says whose it is.
+  const agent_id = path.agent_id ?? (named?.isSidechain === true ? asText(named.agentId) : undefined);
+  if (agent_id === undefined || (path.agent_id === undefined && path.session_id !== undefined)) {
+    return { session_id: main_id, main_id, run: undefined };
+  }
+  const hidden = agent_id.startsWith("acompact-") ? "helper of a compaction" : undefined;
+  return {
+    session_id: runId(main_id, agent_id),
+    main_id,
+    run: { agent_id, workflow: path.workflow, hidden },
+  };
+}
+
+function asSessionId(name: string): string {
+  return isUuid(name) ? name.toLowerCase() : uuidFrom("claude-code", name);
+}
+
+function runId(main_id: string, agent_id: string): string {
+  return uuidFrom(main_id, `agent-${agent_id}`);
+}
+
+interface SessionFile {
+  read(record: LineRecord): ReadRecord;
+  settle(): ReadRecord | undefined;
+  close(): ReadRecord | undefined;
+  readSide(text: string): ReadRecord[];
+  linkFacts(): LinkFacts;
+}
+
+function openFile(path: string, identity: Identity): SessionFile {
+  const { session_id, main_id, run } = identity;
+  const main = open(session_id);
+  if (run !== undefined) {
+    main.facts.run = {
+      agent_key: run.workflow ?? run.agent_id,
+      ...(run.workflow !== undefined && { parent_session_id: main_id }),
+      at: 0,
+    };
+  }
+  /** Runs that old versions wrote between the lines of their parent, by the first line's uuid or the agent's id. */
+  const inline = new Map<string, Session>();
+  const inlineOfLine = new Map<string, Session>();
+  let lastInline: Session | undefined;
+  /** Sessions that are not shown, by the rule. */
+  const hiddenRule = new Map<Session, string>();
+  if (run?.hidden !== undefined) hiddenRule.set(main, run.hidden);
+  /** What tells a copy of a line from another line with the same uuid. */
+  const seen = new Map<string, string>();
+  const begun = new Set<Session>();
+  /** Parts of the head that came before the conversation began. */
+  let early: SessionPatch = {};
+  let titleRank = -1;
+  const summaries = new Map<string, string>();
+  let lastAt = 0;
+  let otherSession: string | undefined;
+  /** The last line that was read: what follows from the end of the file is said in its name. */
+  let last: Line | undefined;
+
+  function open(id: string): Session {
+    return createSession(id, path, { session_id: id, group: main_id, calls: [] });
+  }
+
+  function timeOf(value: JsonObject): number {
+    const { timestamp } = value;
+    const at = typeof timestamp === "string" ? Date.parse(timestamp) : asNumber(timestamp);
+    if (at !== undefined && !Number.isNaN(at)) lastAt = at;
+    return lastAt;
+  }
+
+  function read(record: LineRecord): ReadRecord {
+    const { place } = record;
+    if (record.blank === true)
+      return { place, disposition: { kind: "hidden", rule: "blank line" }, frames: [] };
+    if (record.error !== undefined) return readBroken(record.place, record.text, record.error);
+    const { value } = record;
+    const uuid = asText(value.uuid);
+    const line: Line = {
+      place,
+      value,
+      uuid,
+      key: uuid ?? `byte ${place.byte}`,
+      at: timeOf(value),
+      frames: [],
+    };
+    last = line;
+    return { place, disposition: readLine(line), frames: line.frames };
+  }
+
+  function readBroken(place: Line["place"], text: string, error: string): ReadRecord {
+    const line: Line = {
+      place,
+      value: {},
+      uuid: undefined,
+      key: `byte ${place.byte}`,
+      at: lastAt,
+      frames: [],
+    };
+    const { part_id } = main.recordPart(line);
+    main.push(line, { type: "unknown", part_id, raw: text, title: "Unreadable line", error });
+    return { place, disposition: { kind: "unreadable" }, frames: line.frames };
+  }
+
+  function readLine(line: Line): Disposition {
+    const { value, uuid } = line;
+    const type = asString(value.type);
+    const title = TITLES.findIndex((kind) => kind === type);
+    if (title !== -1) return readTitle(line, title);
+    if (type !== undefined && BOOKKEEPING.has(type)) return { kind: "hidden", rule: `bookkeeping: ${type}` };
+    if (type === "relocated") {
+      const cwd = asText(value.relocatedCwd);
+      if (cwd !== undefined) tell(line, { cwd });
+      return { kind: "folded", into: "the session's folder" };
+    }
+    // The printed stream ends with a line of type `result`, a workflow's journal has such lines too.
+    if (type === "result") return readResult(line);
+
+    const session = sessionOf(line);
+    const parent = asText(value.parentUuid);
+    if (uuid !== undefined) {
+      if (parent !== undefined) session.hangs(uuid, parent);
+      const copy = `${type}:${line.place.length}:${asString(value.timestamp) ?? ""}`;
+      const before = seen.get(uuid);
+      if (before === copy) return { kind: "folded", into: "the same line before it" };
+      if (before === undefined) seen.set(uuid, copy);
+      else line.key = `${uuid} byte ${line.place.byte}`;
+    }
+    const rule = ruleAgainst(session, line, type);
+    if (rule !== undefined) return { kind: "hidden", rule };
+    begin(session, line);
+    return readConversation(session, line, type);
+  }
+
+  function readConversation(session: Session, line: Line, type: string | undefined): Disposition {
+    const { value } = line;
+    switch (type) {
+      case "assistant":
+        return readAssistant(session, line);
+      case "user":
+        return readUser(session, line, session.facts.run !== undefined);
+      case "system":
+        return readSystem(session, line);
+      case "attachment":
+        return readAttachment(session, line);
+      case "progress":
+        return readProgress(session, line);
+      case "pr-link": {
+        const url = asText(value.prUrl);
+        const name = `${asText(value.prRepository) ?? ""}#${asNumber(value.prNumber) ?? "?"}`;
+        session.marker(line, "note", `Pull request ${name}`, url);
+        return { kind: "shown" };
+      }
+      default: {
+        const { part_id } = session.recordPart(line);
+        const title = `Line of type ${(type ?? "unknown").slice(0, 80).toWellFormed()}`;
+        session.push(line, { type: "unknown", part_id, raw: value, title });
+        return { kind: "unknown" };
+      }
+    }
+  }
+
+  /** The session that a line stands in: this file's, or a run that was written inline. */
+  function sessionOf(line: Line): Session {
+    const { value, uuid } = line;
+    const call = asText(value.parent_tool_use_id);
+    const sidechain = value.isSidechain === true || call !== undefined;
+    if (!sidechain || run !== undefined) return main;
+    const parent = asText(value.parentUuid);
+    const agent = asText(value.agentId);
+    const name = agent !== undefined ? `agent-${agent}` : call !== undefined ? `call-${call}` : undefined;
+    let session =
+      name !== undefined
+        ? inline.get(name)
+        : parent === undefined
+          ? undefined
+          : // The beginning of its chain may be cut off.
+            (inlineOfLine.get(parent) ?? lastInline);
+    if (session === undefined) {
+      const key = name ?? `sidechain-${line.key}`;
+      session = open(uuidFrom(main_id, key));
+      session.facts.run = {
+        agent_key: agent ?? call ?? line.key,
+        parent_session_id: main_id,
+        ...(call !== undefined && { tool_call_id: call }),
+        at: line.at,
+      };
+      inline.set(key, session);
+    }
+    if (uuid !== undefined) inlineOfLine.set(uuid, session);
+    lastInline = session;
+    return session;
+  }
+
+  /** Why a whole session is not shown: agents that the program starts for itself. */
+  function ruleAgainst(session: Session, line: Line, type: string | undefined): string | undefined {
+    const known = hiddenRule.get(session);
+    if (known !== undefined || session.facts.run === undefined || begun.has(session)) return known;
+    if (type !== "user") return undefined;
+    const content = asObject(line.value.message)?.content;
+    const text = asString(content) ?? "";
+    if (text.trim() !== "Warmup") return undefined;
+    hiddenRule.set(session, "warm-up of a sub-agent");
+    return "warm-up of a sub-agent";
+  }
+
+  /** Says what is known of the session as a whole, at its first line and whenever it changes. */
+  function begin(session: Session, line: Line): void {
+    const { value } = line;
+    const version = asText(value.version) ?? asText(value.claude_code_version);
+    const git_branch = asText(value.gitBranch);
+    const patch: SessionPatch = {
+      ...(version !== undefined && { agent_version: version }),
+      ...(git_branch !== undefined && { git_branch }),
+    };
+    if (!begun.has(session)) {
+      begun.add(session);
+      const cwd = asText(value.cwd);
+      Object.assign(patch, { agent: "claude-code" }, cwd !== undefined && { cwd });
+      if (session === main) Object.assign(patch, early);
+      const fact = session.facts.run;
+      if (fact !== undefined) {
+        fact.at = line.at;
+        patch.parent = {
+          session_id: main_id,
+          ...(fact.tool_call_id !== undefined && { tool_call_id: fact.tool_call_id }),
+        };
+        const depth = session === main && run !== undefined ? undefined : 1;
+        const name = asText(value.attributionAgent);
+        const described = {
+          ...(name !== undefined && { name }),
+          ...(depth !== undefined && { depth }),
+          ...patch.run,
+        };
+        patch.run = described;
+      }
+    }
+    if (session.facts.run !== undefined && session.facts.run.prompt === undefined && value.type === "user") {
+      const prompt = promptOf(value);
+      if (prompt !== undefined) session.facts.run.prompt = prompt;
+    }
+    if (session === main && run === undefined) noteCopies(line);
+    noteTeam(session, line);
+    session.update(line, patch);
+    const summary = line.uuid === undefined ? undefined : summaries.get(line.uuid);
+    if (summary !== undefined) retitle(line, 0, summary);
+  }
+
+  /** Resuming copies lines of another session into this file; a fork names it. */
+  function noteCopies(line: Line): void {
+    const fork = asObject(line.value.forkedFrom);
+    const from = asText(fork?.sessionId) ?? asText(line.value.forkedFrom);
+    const named = asText(line.value.sessionId);
+    const other = from ?? (named !== undefined && asSessionId(named) !== session_id ? named : undefined);
+    if (other !== undefined && other !== otherSession) {
+      otherSession = other;
+      const origin = asSessionId(other);
+      if (origin !== session_id) main.update(line, { forked_from: { session_id: origin } });
+    }
+  }
+
+  /** A teammate's session is a file of its own; the call that started it answered `name@team`. */
+  function noteTeam(session: Session, line: Line): void {
+    const team = asText(line.value.teamName);
+    const name = asText(line.value.agentName);
+    if (team === undefined || name === undefined || session !== main || run !== undefined) return;
+    if (main.facts.run !== undefined) return;
+    // No `run` yet by the file's place; the session stays one that a person can open by itself.
+    main.facts.run = { agent_key: `${name}@${team}`, at: line.at };
+    main.update(line, { run: { name } });
+  }
+
+  function readTitle(line: Line, rank: number): Disposition {
+    const { value } = line;
+    const kind = TITLES[rank];
+    const text =
+      asText(value.customTitle) ?? asText(value.aiTitle) ?? asText(value.agentName) ?? asText(value.summary);
+    if (text === undefined) return { kind: "hidden", rule: `bookkeeping: ${kind}` };
+    if (kind === "summary") {
+      // Summaries of other sessions stand in this file too.
+      const leaf = asText(value.leafUuid);
+      if (leaf !== undefined && !seen.has(leaf)) {
+        summaries.set(leaf, text);
+        return { kind: "hidden", rule: "title of another session" };
+      }
+    }
+    retitle(line, rank, text);
+    return { kind: "folded", into: "the session's title" };
+  }
+
+  function retitle(line: Line, rank: number, title: string): void {
+    if (rank < titleRank) return;
+    titleRank = rank;
+    tell(line, { title });
+  }
+
+  /** Facts that may come before the conversation begins: a file without one is no session. */
+  function tell(line: Line, patch: SessionPatch): void {
+    if (begun.has(main)) main.update(line, patch);
+    else early = { ...early, ...patch };
+  }
+
+  function readResult(line: Line): Disposition {
+    const { value } = line;
+    if (asText(value.subtype) === undefined || !begun.has(main))
+      return { kind: "hidden", rule: "bookkeeping: result" };
+    if (value.is_error === true) {
+      const message = asText(value.result) ?? asText(value.subtype) ?? "The run failed";
+      main.push(line, { type: "error", part_id: main.recordPart(line).part_id, message });
+      main.turnFailed = true;
+    }
+    main.endTurn(line, main.turnFailed ? "failed" : "completed");
+    return value.is_error === true ? { kind: "shown" } : { kind: "folded", into: "the end of the turn" };
+  }
+
+  function sessions(): Session[] {
+    return [main, ...inline.values()];
+  }
+
+  /** Frames that follow from the file's end, in the name of its last line; they belong to no record. */
+  function atEnd(settleSession: (session: Session, line: Line) => void): ReadRecord | undefined {
+    if (last === undefined) return undefined;
+    const frames: Frame[] = [];
+    const line: Line = { ...last, at: lastAt, frames };
+    for (const session of sessions()) settleSession(session, line);
+    if (frames.length === 0) return undefined;
+    return {
+      place: { ...last.place, length: 0 },
+      disposition: { kind: "folded", into: "the end of the turn" },
+      frames,
+    };
+  }
+
+  return {
+    read,
+    settle: () =>
+      atEnd((session, line) => {
+        // The model gave its turn back in so many words, and nothing that it asked for runs any more.
+        const step = session.openStep;
+        const ended = step !== undefined && (step.stop === "end_turn" || step.stop === "stop_sequence");
+        if (ended && step.lastIsBlock && session.hasYielded() && session.openCalls() === 0) {
+          session.endTurn(line, session.turnFailed ? "failed" : "completed");
+        } else if (step === undefined && session.turnOpen && session.turnFailed) {
+          session.endTurn(line, "failed");
+        }
+      }),
+    close: () =>
+      atEnd((session, line) => {
+        const status = session.turnFailed
+          ? "failed"
+          : session.hasYielded() && session.openCalls() === 0
+            ? "completed"
+            : "interrupted";
+        session.endStep(line);
+        session.endTurn(line, status);
+      }),
+    readSide,
+    linkFacts: () => ({
+      sessions: sessions()
+        .filter((session) => begun.has(session) && !hiddenRule.has(session))
+        .map((session) => session.facts),
+    }),
+  };
+
+  function readSide(text: string): ReadRecord[] {
+    let meta: JsonObject | undefined;
+    try {
+      meta = asObject(JSON.parse(text));
+    } catch {
+      // Half written: it comes again whole.
+      return [];
+    }
+    if (meta === undefined || main.facts.run === undefined) return [];
+    const call = asText(meta.toolUseId);
+    const parent = asText(meta.parentAgentId);
+    if (call !== undefined) main.facts.run.tool_call_id = call;
+    if (parent !== undefined) main.facts.run.parent_session_id = runId(main_id, parent);
+    const name = asText(meta.name) ?? asText(meta.agentType);
+    const task = asText(meta.description);
+    const depth = asNumber(meta.spawnDepth);
+    const patch: SessionPatch = {
+      parent: {
+        session_id: main.facts.run.parent_session_id ?? main_id,
+        ...(call !== undefined && { tool_call_id: call }),
+      },
+      run: {
+        ...(name !== undefined && { name }),
+        ...(task !== undefined && { task }),
+        ...(depth !== undefined && { depth }),
+      },
+    };
+    const line: Line = {
+      place: { line: 0, byte: 0, length: 0 },
+      value: {},
+      uuid: undefined,
+      key: "side",
+      at: lastAt,
+      frames: [],
+    };
+    if (hiddenRule.has(main)) return [];
+    tell(line, patch);
+    if (line.frames.length === 0) return [];
+    return [
+      {
+        place: line.place,
+        disposition: { kind: "folded", into: "the session's facts" },
+        frames: line.frames,
+      },
+    ];
+  }
+}
+
+function promptOf(value: JsonObject): string | undefined {
+  const content = asObject(value.message)?.content;
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return undefined;
+  const texts = content.flatMap((block) => {
+    const text = asObject(block);
+    return text?.type === "text" ? [asString(text.text) ?? ""] : [];
+  });
+  return texts.length === 0 ? undefined : texts.join("\n");
+}

@@ -1,0 +1,422 @@
+import type { Frame } from "../../model/frame.ts";
+import type { Usage } from "../../model/message.ts";
+import type { Part } from "../../model/part.ts";
+import type { SessionPatch } from "../../model/session.ts";
+import type { MarkerKind, TurnStatus } from "../../model/transcript.ts";
+import { partId, uuidFrom } from "../../model/uuid.ts";
+import type { RecordPlace, SessionLinkFacts } from "../format.ts";
+import type { JsonObject } from "../narrow.ts";
+
+/** One record in the hands of the reader. */
+export interface Line {
+  place: RecordPlace;
+  value: JsonObject;
+  uuid: string | undefined;
+  /** Names the record in ids: its uuid, or its place where that is missing or was used before. */
+  key: string;
+  /** By the agent's clock; of the record before it where it has no time. */
+  at: number;
+  /** What becomes of the record is collected here. */
+  frames: Frame[];
+}
+
+type WithoutCommon<Member> = Member extends Frame ? Omit<Member, "session_id" | "at" | "source"> : never;
+/** A frame without what every frame of a record shares. */
+export type BareFrame = WithoutCommon<Frame>;
+export type BareFrameOf<Type extends Frame["type"]> = Extract<BareFrame, { type: Type }>;
+
+export interface Block {
+  kind: "text" | "thinking";
+  text: string;
+  signature: string | undefined;
+  part_id: string;
+}
+
+/** One model call: all lines that share a `message.id`. */
+export interface Step {
+  message_id: string;
+  ended: boolean;
+  blocks: Block[];
+  /** Parts so far, which is the next part's index. */
+  parts: number;
+  calls: number;
+  /** Whether the step's last part is a block that a longer snapshot may still replace. */
+  lastIsBlock: boolean;
+  usage: Usage | undefined;
+  stop: string | undefined;
+  synthetic: boolean;
+}
+
+export interface Call {
+  tool_name: string;
+  message_id: string;
+  part_id: string;
+  /** Kept until the result came. */
+  input: JsonObject | undefined;
+  arguments_json: string;
+  /** The result that came: where it stands, and what tells a copy from another one; absent while it runs. */
+  result?: { signature: string; place: RecordPlace };
+  /** Live output so far. */
+  progress: string;
+}
+
+export interface PromptOptions {
+  origin?: "agent" | "notification" | "command";
+  /** Opens a turn even inside a running one: what a person typed at the prompt does. */
+  opensTurn: boolean;
+  /** Typed at the prompt without markup: only these can be the two branches of a rewind. */
+  typed: boolean;
+}
+
+interface OpenedTurn {
+  turn_id: string;
+  uuid: string | undefined;
+  retracted: boolean;
+}
+
+/** The transcript of one session as it is read: the frames' order, what is open, what may still be revised. */
+export interface Session {
+  readonly session_id: string;
+  readonly facts: SessionLinkFacts;
+  readonly steps: Map<string, Step>;
+  readonly calls: ReadonlyMap<string, Call>;
+  /** Which parts a line made: lines are withdrawn by their uuid. */
+  readonly partsOfLine: Map<string, { message_id: string; part_ids: string[] }>;
+  /** The step being written; results may stand between its blocks. */
+  openStep: Step | undefined;
+  lastStep: Step | undefined;
+  turnOpen: boolean;
+  /** The turn met an error that the agent gave up on. */
+  turnFailed: boolean;
+  /** When the last compaction was, until the model's next step: older lines may be copied behind it. */
+  compactedAt: number | undefined;
+  /** A compaction's marker whose summary has not been read yet. */
+  boundary: { frame: BareFrameOf<"marker">; place: RecordPlace } | undefined;
+  /** A caveat was read: the next command is one that runs no prompt. */
+  localCommand: boolean;
+  /** A command that may run a prompt was read: the next injected text is its expansion. */
+  command: string | undefined;
+
+  push(line: Line, frame: BareFrame, place?: RecordPlace): void;
+  update(line: Line, patch: SessionPatch): void;
+  /** The id of the next part that the record itself (not a step) makes. */
+  recordPart(line: Line): { message_id: string; part_id: string };
+  /** The id of the step's next part. */
+  stepPart(line: Line, step: Step): string;
+  prompt(line: Line, parts: Part[], options: PromptOptions): void;
+  /** Whether the same prompt was copied behind a compaction. */
+  isReplayedPrompt(line: Line, text: string): boolean;
+  marker(line: Line, kind: MarkerKind, title: string, text?: string, data?: unknown): void;
+  openStepOf(line: Line, id: string, model: string | undefined): Step;
+  endStep(line: Line): void;
+  endTurn(line: Line, status: TurnStatus): void;
+  interrupt(line: Line, reason: string): void;
+  addCall(id: string, call: Call): void;
+  answer(line: Line, call: Call, signature: string): void;
+  /** Calls without a result. */
+  openCalls(): number;
+  /** The model gave its turn back: its last step called no tool of the agent's. */
+  hasYielded(): boolean;
+  /** Every line that names a parent, for telling a rewind's branches apart. */
+  hangs(uuid: string, parent: string): void;
+}
+
+const SHORT = 160;
+
+/** The first line of a text, for titles. */
+export function firstLine(text: string): string {
+  const line = text.trim().split("\n", 1)[0] ?? "";
+  return line.length > SHORT ? `${line.slice(0, SHORT - 1).toWellFormed()}…` : line;
+}
+
+export function createSession(session_id: string, file: string, facts: SessionLinkFacts): Session {
+  const steps = new Map<string, Step>();
+  const calls = new Map<string, Call>();
+  const partsOfLine = new Map<string, { message_id: string; part_ids: string[] }>();
+  const parents = new Map<string, string>();
+  const turns: OpenedTurn[] = [];
+  /** Prompts typed under one parent: more than one is a rewind. */
+  const branches = new Map<string, { uuid: string; second: number }[]>();
+  /** When each prompt's text was typed. */
+  const prompts = new Map<string, number[]>();
+  const told: SessionPatch = {};
+  let lastModel: string | undefined;
+  let unanswered = 0;
+  /** The record that `recordPart` counts for. */
+  let counted: { line: Line; message_id: string; parts: number } | undefined;
+
+  function push(line: Line, frame: BareFrame, place: RecordPlace = line.place): void {
+    // Omit over a union loses the tie between members; the three fields complete any of them.
+    const whole = { ...frame, session_id, at: line.at, source: { file, ...place } } as Frame;
+    line.frames.push(whole);
+  }
+  /** Boundaries belong to no record: they follow from several. */
+  function pushUnplaced(line: Line, frame: BareFrame): void {
+    line.frames.push({ ...frame, session_id, at: line.at } as Frame);
+  }
+
+  function remember(line: Line, message_id: string, part_id: string): void {
+    if (line.uuid === undefined) return;
+    const known = partsOfLine.get(line.uuid);
+    if (known === undefined) partsOfLine.set(line.uuid, { message_id, part_ids: [part_id] });
+    else known.part_ids.push(part_id);
+  }
+
+  function recordPart(line: Line): { message_id: string; part_id: string } {
+    if (counted?.line !== line) {
+      counted = { line, message_id: uuidFrom(session_id, `record:${line.key}`), parts: 0 };
+    }
+    const part_id = partId(counted.message_id, counted.parts);
+    counted.parts += 1;
+    remember(line, counted.message_id, part_id);
+    return { message_id: counted.message_id, part_id };
+  }
+
+  function startTurn(line: Line): void {
+    const turn_id = uuidFrom(session_id, `turn:${line.key}`);
+    turns.push({ turn_id, uuid: line.uuid, retracted: false });
+    session.turnOpen = true;
+    session.turnFailed = false;
+    session.lastStep = undefined;
+    pushUnplaced(line, { type: "turn.start", turn_id });
+  }
+
+  function descendsFrom(uuid: string, ancestor: string): boolean {
+    const walked = new Set<string>();
+    let at: string | undefined = uuid;
+    while (at !== undefined && !walked.has(at)) {
+      if (at === ancestor) return true;
+      walked.add(at);
+      at = parents.get(at);
+    }
+    return false;
+  }
+
+  /** An earlier prompt under the same parent was edited: its turns, and those that followed from it, are abandoned. */
+  function rewind(line: Line): void {
+    const parent = typeof line.value.parentUuid === "string" ? line.value.parentUuid : undefined;
+    if (parent === undefined || line.uuid === undefined) return;
+    const second = Math.floor(line.at / 1000);
+    const siblings = branches.get(parent) ?? [];
+    const abandoned = turns.filter(
+      (turn) =>
+        !turn.retracted &&
+        turn.uuid !== undefined &&
+        siblings.some((sibling) => sibling.second !== second && descendsFrom(turn.uuid ?? "", sibling.uuid)),
+    );
+    branches.set(parent, [...siblings, { uuid: line.uuid, second }]);
+    if (abandoned.length === 0) return;
+    session.endStep(line);
+    if (session.turnOpen) session.endTurn(line, session.turnFailed ? "failed" : "completed");
+    for (const turn of abandoned) {
+      turn.retracted = true;
+      pushUnplaced(line, {
+        type: "turn.retract",
+        turn_id: turn.turn_id,
+        reason: "rewound to an earlier prompt",
+      });
+    }
+    const count = abandoned.length === 1 ? "the turn above is" : `${abandoned.length} turns above are`;
+    session.marker(line, "rewind", `Rewound to an earlier prompt: ${count} abandoned`);
+  }
+
+  const session: Session = {
+    session_id,
+    facts,
+    steps,
+    calls,
+    partsOfLine,
+    openStep: undefined,
+    lastStep: undefined,
+    turnOpen: false,
+    turnFailed: false,
+    compactedAt: undefined,
+    boundary: undefined,
+    localCommand: false,
+    command: undefined,
+
+    push,
+
+    update(line, patch) {
+      const news: SessionPatch = {};
+      for (const [key, value] of Object.entries(patch)) {
+        if (value === undefined || JSON.stringify(told[key as keyof SessionPatch]) === JSON.stringify(value))
+          continue;
+        Object.assign(news, { [key]: value });
+      }
+      if (Object.keys(news).length === 0) return;
+      Object.assign(told, news);
+      pushUnplaced(line, { type: "session.update", patch: news });
+    },
+
+    recordPart,
+
+    stepPart(line, step) {
+      const part_id = partId(step.message_id, step.parts);
+      step.parts += 1;
+      remember(line, step.message_id, part_id);
+      return part_id;
+    },
+
+    prompt(line, parts, options) {
+      const text = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+      const times = prompts.get(text);
+      if (times === undefined) prompts.set(text, [line.at]);
+      else times.push(line.at);
+      const opens = options.opensTurn || !session.turnOpen || session.hasYielded();
+      if (opens) {
+        if (options.typed) rewind(line);
+        session.endStep(line);
+        if (session.turnOpen) {
+          const status = session.turnFailed ? "failed" : unanswered > 0 ? "interrupted" : "completed";
+          session.endTurn(line, status);
+        }
+        startTurn(line);
+      }
+      const { message_id, part_id } = recordPart(line);
+      push(line, {
+        type: "user.message",
+        message_id,
+        part_id,
+        parts,
+        ...(!opens && { queued: true }),
+        ...(options.origin !== undefined && { origin: options.origin }),
+      });
+    },
+
+    isReplayedPrompt(line, text) {
+      if (session.compactedAt === undefined) return false;
+      const second = Math.floor(line.at / 1000);
+      const boundary = Math.floor(session.compactedAt / 1000);
+      return (prompts.get(text) ?? []).some((at) => Math.floor(at / 1000) === second || boundary === second);
+    },
+
+    marker(line, kind, title, text, data) {
+      const { message_id, part_id } = recordPart(line);
+      push(line, {
+        type: "marker",
+        part_id,
+        message_id,
+        kind,
+        title,
+        ...(text !== undefined && text !== "" && { text }),
+        ...(data !== undefined && { data }),
+      });
+    },
+
+    openStepOf(line, id, model) {
+      session.compactedAt = undefined;
+      const known = steps.get(id);
+      if (known !== undefined) return known;
+      session.endStep(line);
+      // What the agent does without a new prompt goes on with the turn before.
+      if (turns.length === 0) startTurn(line);
+      session.turnOpen = true;
+      const synthetic = model === "<synthetic>";
+      const named = synthetic ? undefined : model;
+      if (named !== undefined) {
+        if (lastModel !== undefined && lastModel !== named) {
+          session.marker(line, "model_switch", `Model changed: ${lastModel} → ${named}`);
+        }
+        lastModel = named;
+        session.update(line, { model: named });
+      }
+      const step: Step = {
+        message_id: uuidFrom(session_id, `message:${id}`),
+        ended: false,
+        blocks: [],
+        parts: 0,
+        calls: 0,
+        lastIsBlock: false,
+        usage: undefined,
+        stop: undefined,
+        synthetic,
+      };
+      steps.set(id, step);
+      session.openStep = step;
+      session.lastStep = step;
+      push(line, {
+        type: "message.start",
+        message_id: step.message_id,
+        response_id: id,
+        ...(named !== undefined && { model: named }),
+      });
+      return step;
+    },
+
+    endStep(line) {
+      const step = session.openStep;
+      if (step === undefined) return;
+      session.openStep = undefined;
+      step.ended = true;
+      const stop_reason = stopReason(step);
+      pushUnplaced(line, {
+        type: "message.end",
+        message_id: step.message_id,
+        ...(stop_reason !== undefined && { stop_reason }),
+        ...(step.stop !== undefined && { stop_reason_raw: step.stop }),
+        ...(step.usage !== undefined && !step.synthetic && { usage: step.usage }),
+      });
+    },
+
+    endTurn(line, status) {
+      session.endStep(line);
+      if (!session.turnOpen) return;
+      session.turnOpen = false;
+      pushUnplaced(line, { type: "turn.end", status });
+    },
+
+    interrupt(line, reason) {
+      const step = session.openStep;
+      // A model call that was cut off has no end; one whose tools were stopped had ended before.
+      if (step !== undefined && step.calls === 0) {
+        step.ended = true;
+        session.openStep = undefined;
+      }
+      session.endStep(line);
+      if (reason === "permission refused")
+        session.marker(line, "interrupt", "Permission refused: the agent stopped");
+      else push(line, { type: "interrupt", part_id: recordPart(line).part_id, reason });
+      session.endTurn(line, "interrupted");
+    },
+
+    hasYielded() {
+      const step = session.lastStep;
+      return step !== undefined && step.calls === 0 && step.parts > 0;
+    },
+
+    addCall(id, call) {
+      if (!calls.has(id)) unanswered += 1;
+      calls.set(id, call);
+    },
+    answer(line, call, signature) {
+      if (call.result === undefined) unanswered -= 1;
+      call.result = { signature, place: call.result?.place ?? line.place };
+      call.input = undefined;
+    },
+    openCalls() {
+      return unanswered;
+    },
+    hangs(uuid, parent) {
+      if (!parents.has(uuid)) parents.set(uuid, parent);
+    },
+  };
+
+  return session;
+}
+
+function stopReason(step: Step): "stop" | "length" | "tool_use" | "error" | undefined {
+  switch (step.stop) {
+    case undefined:
+      return step.calls > 0 ? "tool_use" : undefined;
+    case "max_tokens":
+    case "model_context_window_exceeded":
+      return "length";
+    case "tool_use":
+      return "tool_use";
+    case "refusal":
+      return "error";
+    default:
+      return "stop";
+  }
+}

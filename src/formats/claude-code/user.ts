@@ -1,0 +1,408 @@
+import type { ToolStatus } from "../../model/message.ts";
+import type { Disposition } from "../format.ts";
+import { asObject, asString, asText, type JsonObject } from "../narrow.ts";
+import { blocksOf, promptParts, resultContent } from "./content.ts";
+import { firstLine, type Line, type Session } from "./session.ts";
+import { agentKeyOf, startsRun, todosOf, uiExtraOf } from "./tool-extra.ts";
+import { attribute, field, parseWrappers, stripAnsi, type WrapperElement } from "./wrappers.ts";
+
+/**
+ * A `user` line: a prompt, results of tools, or any of the things that the agent puts under the user's role. `isRun`:
+ * the session is a sub-agent's, whose prompts no person typed.
+ */
+export function readUser(session: Session, line: Line, isRun: boolean): Disposition {
+  const message = asObject(line.value.message);
+  const content = message?.content;
+  if (content === undefined || content === null || (typeof content === "object" && !Array.isArray(content))) {
+    const { part_id } = session.recordPart(line);
+    session.push(line, { type: "unknown", part_id, raw: line.value, title: "user line without a message" });
+    return { kind: "unknown" };
+  }
+  const blocks = blocksOf(content);
+  const results = blocks.filter((block) => block.type === "tool_result");
+  const rest = blocks.filter((block) => block.type !== "tool_result");
+  let disposition: Disposition | undefined;
+  for (const [index, result] of results.entries()) {
+    disposition = firstOf(disposition, readResult(session, line, result, index, results.length));
+  }
+  if (rest.length > 0 || results.length === 0) {
+    disposition = firstOf(disposition, readText(session, line, rest, isRun, results.length > 0));
+  }
+  return disposition ?? { kind: "hidden", rule: "empty message" };
+}
+
+/** A record that made several things is counted as the most visible of them. */
+export function firstOf(one: Disposition | undefined, other: Disposition): Disposition {
+  const rank = ["shown", "unknown", "folded", "hidden", "unreadable"];
+  return one !== undefined && rank.indexOf(one.kind) <= rank.indexOf(other.kind) ? one : other;
+}
+
+// --- Tool results ---------------------------------------------------------------------------------------------------
+
+const STOPPED =
+  /^(The user doesn't want to (proceed with this tool use|take this action right now)|Interrupted by user|\[Request interrupted by user|(<tool_use_error>)?(Cancelled: parallel tool call|Sibling tool call errored))/;
+
+/** `aborted`: a person stopped or refused it, or it was cancelled with its siblings. */
+function statusOf(line: Line, is_error: boolean, output_text: string, count: number): ToolStatus {
+  const structured = count === 1 ? line.value.toolUseResult : undefined;
+  if (line.value.toolDenialKind === "user-rejected" || structured === "User rejected tool use")
+    return "aborted";
+  if (is_error && STOPPED.test(output_text)) return "aborted";
+  if (asObject(structured)?.interrupted === true) return "aborted";
+  return is_error ? "error" : "success";
+}
+
+function readResult(
+  session: Session,
+  line: Line,
+  block: JsonObject,
+  index: number,
+  count: number,
+): Disposition {
+  const id = asString(block.tool_use_id) ?? asString(line.value.sourceToolUseID) ?? `${line.key}:${index}`;
+  const { output_text, parts } = resultContent(block.content);
+  const is_error = block.is_error === true;
+  const status = statusOf(line, is_error, output_text, count);
+  const call = session.calls.get(id);
+  const signature = `${status}:${output_text.length}:${parts.length}:${sample(output_text)}`;
+  if (call?.result?.signature === signature) return { kind: "folded", into: `the first result of ${id}` };
+  // Where one line holds several results, its one structure belongs to none of them for sure.
+  const result = count === 1 ? line.value.toolUseResult : undefined;
+  const finished = {
+    tool_name: call?.tool_name,
+    input: call?.input,
+    result,
+    output_text,
+    failed: status !== "success",
+  };
+  const ui_extra = uiExtraOf(finished);
+  const earlier = call?.result?.place;
+  const todos = todosOf(finished);
+  if (call !== undefined) {
+    session.answer(line, call, signature);
+    if (startsRun(call.tool_name)) noteRun(session, id, asObject(result), output_text);
+  }
+  session.push(
+    line,
+    {
+      type: "message.tool_result",
+      tool_call_id: id,
+      ...(call !== undefined && { tool_name: call.tool_name }),
+      is_error,
+      status,
+      output_text,
+      parts,
+      ...(ui_extra !== undefined && { ui_extra }),
+      ...session.recordPart(line),
+    },
+    earlier,
+  );
+  if (todos !== undefined) session.push(line, { type: "todo.change", todos });
+  return earlier !== undefined ? { kind: "folded", into: `the result of ${id}` } : { kind: "shown" };
+}
+
+/** A cheap fingerprint: a copy has the same length and the same characters at the sampled places. */
+function sample(text: string): number {
+  let hash = 0;
+  const step = Math.max(1, Math.floor(text.length / 64));
+  for (let at = 0; at < text.length; at += step) hash = (Math.imul(hash, 31) + text.charCodeAt(at)) | 0;
+  return hash;
+}
+
+function noteRun(session: Session, id: string, result: JsonObject | undefined, output_text: string): void {
+  const tail = /\b(?:agentId|agent_id): ?([\w@.-]+)/.exec(output_text)?.[1];
+  noteAgentKey(session, id, agentKeyOf(result) ?? tail);
+}
+
+/** The first word on which run a call started stands: a later message to the same run does not move it. */
+export function noteAgentKey(session: Session, id: string, agent_key: string | undefined): void {
+  const fact = session.facts.calls.find((call) => call.tool_call_id === id);
+  if (fact !== undefined && fact.agent_key === undefined && agent_key !== undefined)
+    fact.agent_key = agent_key;
+}
+
+// --- Everything else ------------------------------------------------------------------------------------------------
+
+const INTERRUPT = /^\[Request interrupted by user( for tool use)?\]$/;
+
+function readText(
+  session: Session,
+  line: Line,
+  blocks: readonly JsonObject[],
+  isRun: boolean,
+  besideResults: boolean,
+): Disposition {
+  const { value } = line;
+  const texts = blocks.flatMap((block) => (block.type === "text" ? [asString(block.text) ?? ""] : []));
+  const text = texts.join("\n");
+  const others = blocks.some((block) => block.type !== "text");
+  if (value.isCompactSummary === true) return readSummary(session, line, text);
+  const interrupt = texts.map((item) => INTERRUPT.exec(item.trim())).find((match) => match !== null);
+  if (interrupt !== undefined && !others) {
+    session.interrupt(line, interruptReason(line, interrupt[1] !== undefined));
+    return { kind: "shown" };
+  }
+  if (value.isMeta === true) return readInjected(session, line, blocks, text);
+  if (!others && text.trim() === "") return { kind: "hidden", rule: "empty message" };
+
+  const prompt: JsonObject[] = [];
+  const wrapped: WrapperElement[] = [];
+  for (const block of blocks) {
+    const elements = block.type === "text" ? parseWrappers(asString(block.text) ?? "") : undefined;
+    if (elements === undefined) {
+      if (block.type !== "text" || asText(block.text) !== undefined || !("text" in block)) prompt.push(block);
+    } else wrapped.push(...elements);
+  }
+  let disposition: Disposition | undefined;
+  if (wrapped.length > 0) disposition = readWrapped(session, line, wrapped);
+  if (prompt.length === 0) return disposition ?? { kind: "hidden", rule: "empty message" };
+  if (prompt.some((block) => block.type === "text") && session.isReplayedPrompt(line, textOf(prompt))) {
+    return { kind: "folded", into: "the same prompt before the compaction" };
+  }
+  const kind = asString(asObject(value.origin)?.kind);
+  const notified = kind === "task-notification";
+  const fromAgent = isRun || kind === "coordinator" || kind === "teammate";
+  session.prompt(line, promptParts(prompt), {
+    ...(notified ? { origin: "notification" as const } : fromAgent && { origin: "agent" as const }),
+    // Text beside results is said into the running turn; so is what another agent says.
+    opensTurn: !besideResults && !notified && (!fromAgent || !session.turnOpen),
+    typed: !isRun && !notified && !fromAgent && !besideResults,
+  });
+  session.localCommand = false;
+  session.command = undefined;
+  return { kind: "shown" };
+}
+
+function textOf(blocks: readonly JsonObject[]): string {
+  return blocks.flatMap((block) => (block.type === "text" ? [asString(block.text) ?? ""] : [])).join("\n");
+}
+
+function readSummary(session: Session, line: Line, text: string): Disposition {
+  const boundary = session.boundary;
+  if (boundary !== undefined) {
+    session.boundary = undefined;
+    session.push(line, { ...boundary.frame, text }, boundary.place);
+    return { kind: "folded", into: "the compaction that it sums up" };
+  }
+  session.compactedAt = line.at;
+  session.marker(line, "compaction", "Summary of the conversation so far", text);
+  return { kind: "shown" };
+}
+
+/**
+ * In the interactive program (from 2.1.197) the marker of a real interrupt names the message; that of a refused
+ * permission does not. Programs that drive the agent never name it.
+ */
+function interruptReason(line: Line, inTool: boolean): string {
+  const { entrypoint, interruptedMessageId, version } = line.value;
+  if (asString(interruptedMessageId) === undefined) {
+    if (asString(entrypoint)?.startsWith("sdk") === true)
+      return inTool ? "stopped during a tool call" : "stopped";
+    if (inTool && entrypoint === "cli" && isAtLeast(asString(version), [2, 1, 197]))
+      return "permission refused";
+  }
+  return inTool ? "interrupted by the user during a tool call" : "interrupted by the user";
+}
+
+function isAtLeast(version: string | undefined, least: readonly number[]): boolean {
+  const numbers = (version ?? "").split(".").map(Number);
+  for (const [index, wanted] of least.entries()) {
+    const got = numbers[index] ?? 0;
+    if (got !== wanted) return got > wanted;
+  }
+  return true;
+}
+
+/** Lines with `isMeta`: injected by the agent, not typed. */
+function readInjected(
+  session: Session,
+  line: Line,
+  blocks: readonly JsonObject[],
+  text: string,
+): Disposition {
+  const elements = parseWrappers(text);
+  if (
+    text.startsWith("Caveat: The messages below") ||
+    elements?.every(({ tag }) => tag === "local-command-caveat") === true
+  ) {
+    session.localCommand = true;
+    return { kind: "hidden", rule: "caveat before a local command" };
+  }
+  if (elements?.every(({ tag }) => tag === "system-reminder") === true) {
+    return { kind: "hidden", rule: "system reminder" };
+  }
+  if (text.trim() === "Continue from where you left off.") return { kind: "hidden", rule: "resume note" };
+  if (asString(asObject(line.value.origin)?.kind) === "coordinator") {
+    session.prompt(line, promptParts(blocks), { origin: "agent", opensTurn: false, typed: false });
+    return { kind: "shown" };
+  }
+  const media = blocks.filter((block) => block.type !== "text");
+  if (text.trim() !== "") {
+    const command = session.command;
+    session.command = undefined;
+    if (text.startsWith("Stop hook feedback:")) {
+      session.marker(line, "hook", `Stop hook: ${firstLine(text.slice("Stop hook feedback:".length))}`, text);
+    } else if (asString(line.value.sourceToolUseID) !== undefined) {
+      session.marker(line, "context", `Instructions loaded: ${firstLine(text)}`, text);
+    } else if (command !== undefined) {
+      session.marker(line, "context", `What ${firstLine(command)} expands to`, text);
+    } else session.marker(line, "context", `Context added: ${firstLine(text)}`, text);
+  }
+  for (const part of promptParts(media)) {
+    const { part_id, message_id } = session.recordPart(line);
+    if (part.type === "image_url") {
+      session.push(line, { type: "message.image", part_id, message_id, url: part.url });
+    } else if (part.type === "file") {
+      session.push(line, {
+        type: "message.file",
+        part_id,
+        mime: part.mime,
+        url: part.url,
+        ...(part.filename !== undefined && { filename: part.filename }),
+      });
+    } else session.push(line, { type: "unknown", part_id, raw: part });
+  }
+  return text.trim() === "" && media.length === 0
+    ? { kind: "hidden", rule: "empty message" }
+    : { kind: "shown" };
+}
+
+/** Text that is wrapper markup as a whole; also in `system` lines of subtype `local_command`. */
+export function readWrapped(session: Session, line: Line, elements: readonly WrapperElement[]): Disposition {
+  let disposition: Disposition | undefined;
+  const take = (next: Disposition): void => {
+    disposition = firstOf(disposition, next);
+  };
+  const body = (tag: string): string | undefined =>
+    elements.find((element) => element.tag === tag)?.body.trim();
+  const name = body("command-name") ?? body("command-message");
+  if (name !== undefined && elements.some(({ tag }) => tag === "command-name" || tag === "command-message")) {
+    take(readCommand(session, line, name, body("command-args") ?? ""));
+  }
+  for (const element of elements) {
+    switch (element.tag) {
+      case "command-name":
+      case "command-message":
+      case "command-args":
+      case "command-contents":
+        break;
+      case "local-command-stdout":
+      case "local-command-stderr":
+        take(readOutput(session, line, "Command output", element.body));
+        break;
+      case "bash-input":
+        session.prompt(line, [{ type: "text", text: `! ${element.body.trim()}` }], {
+          origin: "command",
+          opensTurn: true,
+          typed: false,
+        });
+        take({ kind: "shown" });
+        break;
+      case "bash-stdout":
+        take(readOutput(session, line, "Shell output", element.body));
+        break;
+      case "bash-stderr":
+        take(readOutput(session, line, "Shell error output", element.body));
+        break;
+      case "task-notification":
+        session.prompt(line, [{ type: "text", text: readNotification(session, element) }], {
+          origin: "notification",
+          opensTurn: false,
+          typed: false,
+        });
+        take({ kind: "shown" });
+        break;
+      case "teammate-message":
+      case "cross-session-message": {
+        const from =
+          attribute(element, "teammate_id") ?? attribute(element, "from-name") ?? attribute(element, "from");
+        session.prompt(
+          line,
+          [{ type: "text", text: `From ${from ?? "another agent"}: ${element.body.trim()}` }],
+          {
+            origin: "agent",
+            opensTurn: false,
+            typed: false,
+          },
+        );
+        take({ kind: "shown" });
+        break;
+      }
+      case "local-command-caveat":
+        take({ kind: "hidden", rule: "caveat before a local command" });
+        break;
+      case "system-reminder":
+        take({ kind: "hidden", rule: "system reminder" });
+        break;
+      case "ide_opened_file":
+      case "ide_selection":
+      case "ide_diagnostics":
+      case "new-diagnostics":
+        session.marker(line, "context", `From the editor: ${firstLine(element.body)}`, element.body.trim());
+        take({ kind: "shown" });
+        break;
+      default:
+        session.marker(
+          line,
+          "context",
+          `Context added (${element.tag}): ${firstLine(element.body)}`,
+          element.body.trim(),
+        );
+        take({ kind: "shown" });
+    }
+  }
+  return disposition ?? { kind: "hidden", rule: "empty message" };
+}
+
+export function readCommand(session: Session, line: Line, name: string, args: string): Disposition {
+  const command = `${name.startsWith("/") ? name : `/${name}`}${args === "" ? "" : ` ${args}`}`;
+  if (session.localCommand || line.value.type === "system") {
+    session.localCommand = false;
+    session.marker(line, "note", `Command ${firstLine(command)}`, command.length > 80 ? command : undefined);
+    return { kind: "shown" };
+  }
+  session.prompt(line, [{ type: "text", text: command }], {
+    origin: "command",
+    opensTurn: true,
+    typed: true,
+  });
+  session.command = name.startsWith("/") ? name : `/${name}`;
+  return { kind: "shown" };
+}
+
+function readOutput(session: Session, line: Line, title: string, body: string): Disposition {
+  const text = stripAnsi(body).trim();
+  if (text === "" || text === "(no content)") return { kind: "hidden", rule: "empty command output" };
+  session.marker(line, "note", `${title}: ${firstLine(text)}`, text);
+  return { kind: "shown" };
+}
+
+/** What a person would read of a notification, and the link that it tells. */
+function readNotification(session: Session, element: WrapperElement): string {
+  const call = field(element.body, "tool-use-id");
+  if (call !== undefined) noteAgentKey(session, call, field(element.body, "task-id"));
+  const summary = field(element.body, "summary");
+  const result = field(element.body, "result");
+  const said = [summary, result].filter((part) => part !== undefined && part !== "");
+  return said.length === 0 ? element.body.trim() : said.join("\n\n");
+}
+
+export function readQueued(session: Session, line: Line, attachment: JsonObject): Disposition {
+  const blocks = blocksOf(attachment.prompt);
+  const parts = blocks.flatMap((block) => {
+    const elements = block.type === "text" ? parseWrappers(asString(block.text) ?? "") : undefined;
+    const notice = elements?.find(({ tag }) => tag === "task-notification");
+    if (notice !== undefined) return [{ type: "text" as const, text: readNotification(session, notice) }];
+    return promptParts([block]);
+  });
+  if (parts.length === 0) return { kind: "hidden", rule: "empty message" };
+  const kind = asString(asObject(attachment.origin)?.kind);
+  const origin =
+    attachment.commandMode === "task-notification" || kind === "task-notification"
+      ? ("notification" as const)
+      : kind === "coordinator" || kind === "teammate" || kind === "agent"
+        ? ("agent" as const)
+        : undefined;
+  session.prompt(line, parts, { ...(origin !== undefined && { origin }), opensTurn: false, typed: false });
+  return { kind: "shown" };
+}
