@@ -1,0 +1,104 @@
+import { promisify } from "node:util";
+import { constants, zstdCompress } from "node:zlib";
+import type { SessionStore, StoredChunk } from "./store.ts";
+
+const compress = promisify(zstdCompress);
+
+/** Bytes of one chunk, before compression. */
+const CHUNK = 256 * 1024;
+/** A last chunk shorter than this is written again together with what follows it. */
+const SHORT = 64 * 1024;
+/** Bytes that wait for the disk; beyond it they are left in the agents' files, and read from there later. */
+const MOST_PENDING = 16 * 1024 * 1024;
+
+/** Copies the agents' bytes into the store, in the order in which they stand in each file. */
+export interface Archive {
+  /**
+   * Takes bytes of a file if they continue what is archived; what is there already is skipped. `false`: there is a gap
+   * before them, or no room to wait: read them again later, from `end`.
+   */
+  append(file_id: number, start: number, bytes: Uint8Array): boolean;
+  /** How far a file is archived or waits to be, in bytes from 0. */
+  end(file_id: number): number;
+  readonly pendingBytes: number;
+  /** What waits, as chunks for one transaction. Once they are written, call `written`; if they were not, `failed`. */
+  take(): Promise<StoredChunk[]>;
+  written(): void;
+  failed(): void;
+}
+
+export function createArchive(store: SessionStore): Archive {
+  const ends = new Map<number, number>();
+  let pending = new Map<number, { start: number; pieces: Uint8Array[] }>();
+  let pendingBytes = 0;
+  let taken: Map<number, unknown> = new Map();
+  let takenBytes = 0;
+
+  const end = (file_id: number) => {
+    let known = ends.get(file_id);
+    if (known === undefined) {
+      known = store.archivedTo(file_id);
+      ends.set(file_id, known);
+    }
+    return known;
+  };
+
+  return {
+    end,
+    get pendingBytes() {
+      return pendingBytes + takenBytes;
+    },
+    append(file_id, start, bytes) {
+      const at = end(file_id);
+      if (start + bytes.length <= at) return true;
+      if (start > at || pendingBytes + takenBytes + bytes.length > MOST_PENDING) return false;
+      const fresh = bytes.subarray(at - start);
+      let waiting = pending.get(file_id);
+      if (!waiting) {
+        waiting = { start: at, pieces: [] };
+        pending.set(file_id, waiting);
+      }
+      waiting.pieces.push(fresh);
+      pendingBytes += fresh.length;
+      ends.set(file_id, at + fresh.length);
+      return true;
+    },
+    async take() {
+      const batch = pending;
+      taken = batch;
+      takenBytes = pendingBytes;
+      pending = new Map();
+      pendingBytes = 0;
+      const chunks: StoredChunk[] = [];
+      for (const [file_id, waiting] of batch) {
+        let { start } = waiting;
+        let bytes: Uint8Array = Buffer.concat(waiting.pieces);
+        const tail = start > 0 ? store.shortTail(file_id, SHORT) : undefined;
+        if (tail && tail.start + tail.bytes.length === start) {
+          start = tail.start;
+          bytes = Buffer.concat([tail.bytes, bytes]);
+        }
+        for (let at = 0; at < bytes.length; at += CHUNK) {
+          const piece = bytes.subarray(at, at + CHUNK);
+          const compressed = await compress(piece, {
+            params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
+          });
+          chunks.push({ file_id, start: start + at, length: piece.length, compressed });
+        }
+      }
+      return chunks;
+    },
+    written() {
+      taken = new Map();
+      takenBytes = 0;
+    },
+    failed() {
+      // What follows a lost piece would leave a gap: all of it is read again from the agents' files.
+      for (const file_id of [...taken.keys(), ...pending.keys()]) ends.delete(file_id);
+      taken = new Map();
+      takenBytes = 0;
+      pending = new Map();
+      pendingBytes = 0;
+    },
+  };
+}

@@ -1,0 +1,290 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { emptySummary } from "../../src/model/summarize.ts";
+import { createArchive } from "../../src/server/store/archive.ts";
+import { MIGRATIONS, openStore } from "../../src/server/store/sqlite.ts";
+import type { OpenedStore, SessionStore, StoredFile, StoredSession } from "../../src/server/store/store.ts";
+
+const ID = "0b6e5a52-6d0e-4f5a-8f5d-0c2f3c1d9e01";
+const now = () => Date.parse("2026-11-21T12:00:00Z");
+const file: StoredFile = {
+  id: 1,
+  path: "/home/mara/.agent/sessions/one.jsonl",
+  format: "frames",
+  kind: "session",
+  side: "/home/mara/.agent/sessions/one.meta.json",
+  side_stamp: "7:12:5",
+  side_text: "{}",
+  inode: "66306:18446744073709551615",
+  size: 7_000_000_000,
+  modified_at: 1_790_000_000_000.123,
+  head: "aa",
+  head_length: 1024,
+  tail: "bb",
+  gone: false,
+};
+const session: StoredSession = {
+  id: ID,
+  file_id: 1,
+  summary: { ...emptySummary(ID, "frames", 5), title: "Tides", parts: 3 },
+  open_calls: [{ id: "call-1", name: "Bash" }],
+  facts: { session_id: ID, group: ID, calls: [] },
+};
+
+let folder: string;
+let openedStores: OpenedStore[];
+function open(migrations?: readonly string[]): OpenedStore {
+  const opened = openStore({ folder, now, ...(migrations && { migrations }) });
+  openedStores.push(opened);
+  return opened;
+}
+function openGood(): SessionStore {
+  const { store, notices } = open();
+  expect(notices).toEqual([]);
+  if (!store) throw new Error("the store did not open");
+  return store;
+}
+const database = () => join(folder, "verbatim.db");
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "store-"));
+  openedStores = [];
+});
+afterEach(() => {
+  for (const { store } of openedStores) {
+    try {
+      store?.close();
+    } catch {
+      // Closed by the test.
+    }
+  }
+  rmSync(folder, { recursive: true });
+});
+
+describe("the store", () => {
+  it("gives back what was written to it, after it was closed and opened", () => {
+    const store = openGood();
+    store.write({ files: [file], sessions: [session] });
+    store.close();
+    expect(openGood().load()).toEqual({ files: [file], sessions: [session] });
+  });
+
+  it("writes all of a batch or nothing of it", () => {
+    const store = openGood();
+    const bad = { ...session, summary: { ...session.summary, title: 7n as unknown as string } };
+    expect(() => store.write({ files: [file], sessions: [bad] })).toThrow();
+    expect(store.load()).toEqual({ files: [], sessions: [] });
+    store.write({ files: [file] });
+    expect(store.load().files).toEqual([file]);
+  });
+
+  it("keeps what is committed in the write-ahead log, flushed fully", () => {
+    openGood().close();
+    const direct = new DatabaseSync(database());
+    expect(direct.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
+    direct.close();
+  });
+
+  it("opens for reading beside the daemon that writes, and says so", () => {
+    openGood().write({ files: [file], sessions: [session] });
+    const second = open();
+    expect(second.read_only).toBe(true);
+    expect(second.notices[0]?.text).toContain(`process ${process.pid}`);
+    expect(second.notices[0]?.remedy).toContain("--data-dir");
+    expect(second.store?.load().sessions).toEqual([session]);
+    expect(() => second.store?.write({ files: [file] })).toThrow();
+  });
+
+  it("can be written again once the other daemon has ended", () => {
+    openGood().close();
+    openGood().write({ files: [file] });
+  });
+
+  it("leaves a store alone that a newer version wrote, and names the way out", () => {
+    openGood().close();
+    const direct = new DatabaseSync(database());
+    direct.exec(`PRAGMA user_version = ${MIGRATIONS.length + 1}`);
+    direct.close();
+    const before = readFileSync(database());
+    const { store, notices } = open();
+    expect(store).toBeUndefined();
+    expect(notices[0]?.text).toContain("newer Verbatim");
+    expect(notices[0]?.remedy).toContain("--data-dir");
+    expect(readFileSync(database()).equals(before)).toBe(true);
+  });
+
+  it("keeps a copy of the store before it brings it to a newer version", () => {
+    const store = openGood();
+    store.write({ files: [file], sessions: [session] });
+    store.close();
+    const { store: newer } = open([...MIGRATIONS, "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT;"]);
+    expect(newer?.load().sessions).toEqual([session]);
+    const backup = new DatabaseSync(`${database()}.version-${MIGRATIONS.length}`, { readOnly: true });
+    expect(backup.prepare("SELECT path FROM file").get()).toEqual({ path: file.path });
+    backup.close();
+  });
+
+  it("is as it was when a migration fails", () => {
+    const store = openGood();
+    store.write({ files: [file] });
+    store.close();
+    const failed = open([
+      ...MIGRATIONS,
+      "CREATE TABLE extra (id INTEGER) STRICT; INSERT INTO extra VALUES ('x');",
+    ]);
+    expect(failed.store).toBeUndefined();
+    expect(failed.notices[0]?.level).toBe("error");
+    expect(openGood().load().files).toEqual([file]);
+  });
+
+  it.each([
+    ["is cut to nothing", () => truncateSync(database(), 0)],
+    ["is cut in its middle", () => truncateSync(database(), 9_000)],
+    ["holds other bytes", () => writeFileSync(database(), "no database\n".repeat(1_000))],
+    [
+      "has a damaged page",
+      () => {
+        const bytes = readFileSync(database());
+        bytes.fill(0xa5, 4096, 4096 + 2048);
+        writeFileSync(database(), bytes);
+      },
+    ],
+    [
+      "has a row that is no JSON",
+      () => {
+        const direct = new DatabaseSync(database());
+        direct.exec("UPDATE session SET summary = '{'");
+        direct.close();
+      },
+    ],
+  ])("sets a store aside that %s, and begins anew", (_how, damage) => {
+    const store = openGood();
+    store.write({ files: [file], sessions: [session] });
+    store.close();
+    damage();
+    const damaged = readFileSync(database());
+    const again = open();
+    expect(again.read_only).toBe(false);
+    expect(again.notices[0]?.text).toContain("set aside");
+    expect(again.store?.load()).toEqual({ files: [], sessions: [] });
+    const aside = readdirSync(folder).find((name) =>
+      /^verbatim\.db\.broken-2026-11-21T12-00-00-000Z$/.test(name),
+    );
+    expect(aside).toBeDefined();
+    expect(readFileSync(join(folder, aside ?? "")).equals(damaged)).toBe(true);
+    again.store?.write({ files: [file] });
+    again.store?.close();
+    expect(openGood().load().files).toEqual([file]);
+  });
+
+  it("says why when the data folder cannot be made", () => {
+    writeFileSync(join(folder, "plain"), "");
+    const { store, notices } = openStore({ folder: join(folder, "plain", "data"), now });
+    expect(store).toBeUndefined();
+    expect(notices[0]?.text).toContain("plain");
+    expect(notices[0]?.remedy).toContain("--data-dir");
+  });
+
+  it("makes a damaged lock again", () => {
+    openGood().close();
+    writeFileSync(join(folder, "lock.db"), "x".repeat(5_000));
+    openGood();
+  });
+
+  it("is free, and whole, after the daemon that wrote to it was killed", async () => {
+    const script = `
+      import { openStore } from ${JSON.stringify(join(import.meta.dirname, "../../src/server/store/sqlite.ts"))};
+      const { store } = openStore({ folder: ${JSON.stringify(folder)}, now: Date.now });
+      store.write(${JSON.stringify({ files: [file], sessions: [session] })});
+      process.stdout.write("written");
+      setInterval(() => {}, 1000);
+    `;
+    const daemon = spawn(process.execPath, ["--input-type=module", "--eval", script], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await once(daemon.stdout, "data");
+    expect(open().read_only).toBe(true);
+    daemon.kill("SIGKILL");
+    await once(daemon, "exit");
+    expect(openGood().load()).toEqual({ files: [file], sessions: [session] });
+  });
+});
+
+describe("the archive", () => {
+  async function flush(store: SessionStore, archive: ReturnType<typeof createArchive>) {
+    store.write({ chunks: await archive.take() });
+    archive.written();
+  }
+  function readAll(store: SessionStore, file_id: number): Buffer {
+    const pieces: Uint8Array[] = [];
+    for (let at = 0; ; ) {
+      const bytes = store.read(file_id, at, at + 100_000);
+      if (bytes.length === 0) return Buffer.concat(pieces);
+      pieces.push(bytes);
+      at += bytes.length;
+    }
+  }
+  const noise = (length: number, seed: number) =>
+    Uint8Array.from({ length }, (_, index) => (index * 31 + seed + (index >> 8)) & 0xff);
+
+  it("gives back the bytes of a file that grew in pieces of any size", async () => {
+    const store = openGood();
+    const archive = createArchive(store);
+    const all: Uint8Array[] = [];
+    let at = 0;
+    for (const length of [1, 17, 300, 70_000, 5, 600_000, 2, 2]) {
+      const bytes = noise(length, at);
+      expect(archive.append(1, at, bytes)).toBe(true);
+      all.push(bytes);
+      at += length;
+      await flush(store, archive);
+    }
+    expect(readAll(store, 1).equals(Buffer.concat(all))).toBe(true);
+    expect(store.archivedTo(1)).toBe(at);
+    // Many small pieces do not stay many.
+    const direct = new DatabaseSync(database(), { readOnly: true });
+    expect(direct.prepare("SELECT count(*) AS n FROM chunk").get()).toEqual({ n: 5 });
+    direct.close();
+  });
+
+  it("takes what is new of bytes that it has in part, and refuses what would leave a gap", async () => {
+    const store = openGood();
+    const archive = createArchive(store);
+    const bytes = noise(1_000, 1);
+    archive.append(1, 0, bytes.subarray(0, 400));
+    expect(archive.append(1, 200, bytes.subarray(200))).toBe(true);
+    expect(archive.append(1, 1_500, bytes)).toBe(false);
+    expect(archive.append(1, 0, bytes)).toBe(true);
+    await flush(store, archive);
+    expect(readAll(store, 1).equals(bytes)).toBe(true);
+  });
+
+  it("goes on from what is on the disk after bytes could not be written", async () => {
+    const store = openGood();
+    const archive = createArchive(store);
+    archive.append(1, 0, noise(100, 1));
+    await flush(store, archive);
+    archive.append(1, 100, noise(50, 2));
+    await archive.take();
+    archive.failed();
+    expect(archive.end(1)).toBe(100);
+    expect(archive.append(1, 150, noise(10, 3))).toBe(false);
+    expect(archive.append(1, 100, noise(60, 2))).toBe(true);
+  });
+
+  it("notices a damaged chunk", async () => {
+    const store = openGood();
+    const archive = createArchive(store);
+    archive.append(1, 0, noise(10_000, 1));
+    const [chunk] = await archive.take();
+    if (!chunk) throw new Error("no chunk");
+    chunk.compressed[chunk.compressed.length - 6] = (chunk.compressed.at(-6) ?? 0) ^ 1;
+    store.write({ chunks: [chunk] });
+    expect(() => store.read(1, 0, 10)).toThrow(/archive/);
+  });
+});
