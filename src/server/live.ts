@@ -344,11 +344,7 @@ function createSessionChannel(
   let timer: NodeJS.Timeout | undefined;
   let written: { epoch: string; seq: number; page: string } | undefined;
 
-  const cut = ({ seq, frame }: ChannelFrame): ChannelFrame => {
-    const index = frame.part_index;
-    const part_id = index === undefined ? undefined : open.transcript.parts.at(index)?.id;
-    return { seq, frame: cutFrame(frame, part_id) };
-  };
+  const cut = ({ seq, frame }: ChannelFrame): ChannelFrame => ({ seq, frame: cutFrame(frame) });
 
   const channel: Channel = {
     name,

@@ -5,6 +5,7 @@ import type { MediaPart, Part } from "../model/part.ts";
 import type { SessionSummary } from "../model/session.ts";
 import { parseArguments, type ToolState } from "../model/tool-state.ts";
 import type { TranscriptPart, TranscriptPartOf, Truncated } from "../model/transcript.ts";
+import { partId } from "../model/uuid.ts";
 import { OUTPUT_LIMIT, PAGE_SIZE, type PlacedPart, type SessionPage, TEXT_LIMIT } from "../protocol.ts";
 
 /** A page may have so many bytes of JSON (about; but at least `PAGE_MINIMUM` parts). */
@@ -297,10 +298,10 @@ function cutState(part: TranscriptPartOf<"tool_call">, arguments_json: string, c
 }
 
 /**
- * A frame as it goes over the wire: folding cut frames and cutting the fold gives the same parts. `part_id` is the part
- * that the frame opens or changes, where the frame itself does not say.
+ * A frame as it goes over the wire, made from one that the fold has addressed (`accumulateAndAddress`): folding cut
+ * frames and cutting the fold gives the same parts.
  */
-export function cutFrame(frame: Frame, part_id?: string): Frame {
+export function cutFrame(frame: Frame): Frame {
   const cutter = createCutter(frame.truncated);
   switch (frame.type) {
     case "message.part_end": {
@@ -315,7 +316,7 @@ export function cutFrame(frame: Frame, part_id?: string): Frame {
         arguments_json: cutter.json("arguments_json", frame.arguments_json, OUTPUT_LIMIT),
       });
     case "message.tool_result": {
-      const id = frame.part_id ?? part_id ?? frame.session_id;
+      const id = frame.part_id ?? frame.session_id;
       const cut = {
         ...frame,
         output_text: cutter.text("output_text", frame.output_text, OUTPUT_LIMIT),
@@ -342,7 +343,7 @@ export function cutFrame(frame: Frame, part_id?: string): Frame {
     case "user.message":
       return cutter.apply({
         ...frame,
-        parts: cutParts(frame.parts, frame.part_id ?? part_id ?? frame.message_id, cutter),
+        parts: cutParts(frame.parts, frame.part_id ?? partId(frame.message_id, 0), cutter),
       });
     case "message.legacy": {
       const message = { ...frame.message };

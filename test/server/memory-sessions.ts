@@ -1,0 +1,161 @@
+import { randomUUID } from "node:crypto";
+import { accumulateAndAddress, emptyTranscript, type Transcript } from "../../src/model/accumulate.ts";
+import type { Frame } from "../../src/model/frame.ts";
+import type { SessionSummary } from "../../src/model/session.ts";
+import type { ChannelFrame, RawReply } from "../../src/protocol.ts";
+import { mediaOf } from "../../src/server/pages.ts";
+import type { OpenSession, SessionEvent, Sessions } from "../../src/server/sessions.ts";
+
+/** Sessions that a test writes itself: the contract of `Sessions` over nothing but the fold. */
+export interface MemorySessions extends Sessions {
+  add(id: string, frames?: readonly Frame[]): void;
+  /** New frames of a session, as its file would give them. */
+  push(id: string, frames: readonly Frame[]): void;
+  /** The session's file was replaced by one with these frames. */
+  rewrite(id: string, frames: readonly Frame[]): void;
+  transcript(id: string): Transcript;
+}
+
+interface Kept {
+  epoch: string;
+  seq: number;
+  transcript: Transcript;
+  frames: ChannelFrame[];
+  listeners: Set<(event: SessionEvent) => void>;
+}
+
+export function createMemorySessions({ held = 5_000 } = {}): MemorySessions {
+  const kept = new Map<string, Kept>();
+  const listeners = new Set<
+    (change: { seq: number; changed: SessionSummary[]; removed: string[] }) => void
+  >();
+  const epoch = randomUUID();
+  let seq = 0;
+
+  const fold = (session: Kept, frames: readonly Frame[]) =>
+    frames.map((frame) => {
+      const folded = accumulateAndAddress(session.transcript, frame);
+      session.transcript = folded.transcript;
+      session.seq++;
+      const sent = { seq: session.seq, frame: folded.frame };
+      session.frames.push(sent);
+      if (session.frames.length > held) session.frames.shift();
+      return sent;
+    });
+  const summaryOf = (id: string, { transcript }: Kept): SessionSummary => ({
+    id,
+    agent: "claude-code",
+    status: "running",
+    last_activity_at: 0,
+    turns: transcript.turns.length,
+    steps: 0,
+    tool_calls: 0,
+    errors: 0,
+    parts: transcript.parts.length,
+    runs: 0,
+    byte_size: 0,
+  });
+  const changed = (id: string, session: Kept) => {
+    seq++;
+    for (const listener of listeners) listener({ seq, changed: [summaryOf(id, session)], removed: [] });
+  };
+  const need = (id: string): Kept => {
+    const session = kept.get(id);
+    if (!session) throw new Error(`The test has no session ${id}.`);
+    return session;
+  };
+
+  return {
+    epoch,
+    get seq() {
+      return seq;
+    },
+    list: () => [...kept].map(([id, session]) => summaryOf(id, session)),
+    get: (id) => {
+      const session = kept.get(id);
+      return session && summaryOf(id, session);
+    },
+    async open(id) {
+      const session = kept.get(id);
+      if (!session) return undefined;
+      const open: OpenSession = {
+        id,
+        get epoch() {
+          return session.epoch;
+        },
+        get seq() {
+          return session.seq;
+        },
+        get transcript() {
+          return session.transcript;
+        },
+        get summary() {
+          return summaryOf(id, session);
+        },
+        framesAfter(epoch, after) {
+          const missed = session.seq - after;
+          if (epoch !== session.epoch || !(missed >= 0 && missed <= session.frames.length)) return undefined;
+          return session.frames.slice(session.frames.length - missed);
+        },
+        subscribe(listener) {
+          session.listeners.add(listener);
+          return () => session.listeners.delete(listener);
+        },
+      };
+      return open;
+    },
+    async raw(id, part_id): Promise<RawReply | undefined> {
+      const part = [...need(id).transcript.parts].find((candidate) => candidate?.id === part_id);
+      if (!part) return undefined;
+      const text = JSON.stringify(part);
+      return { file: "memory", line: 1, byte: 0, length: text.length, text, archived: false };
+    },
+    async attachment(id, part_id, n) {
+      const part = [...need(id).transcript.parts].find((candidate) => candidate?.id === part_id);
+      const media = part && mediaOf(part)[n];
+      if (!media || !("url" in media)) return undefined;
+      const [, mime_type, base64] = /^data:([^;,]*);base64,(.*)$/s.exec(media.url) ?? [];
+      if (mime_type === undefined || base64 === undefined) return undefined;
+      return { mime_type, bytes: Buffer.from(base64, "base64") };
+    },
+    status: () => ({
+      index: { files_found: 1, files_done: 1, bytes_found: 1, bytes_done: 1, done: true },
+      notices: [],
+      roots: [],
+    }),
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async close() {},
+    add(id, frames = []) {
+      const session: Kept = {
+        epoch: randomUUID(),
+        seq: 0,
+        transcript: emptyTranscript(id),
+        frames: [],
+        listeners: new Set(),
+      };
+      kept.set(id, session);
+      fold(session, frames);
+      changed(id, session);
+    },
+    push(id, frames) {
+      const session = need(id);
+      const sent = fold(session, frames);
+      for (const listener of session.listeners) listener({ type: "frames", frames: sent });
+      changed(id, session);
+    },
+    rewrite(id, frames) {
+      const session = need(id);
+      session.epoch = randomUUID();
+      session.seq = 0;
+      session.transcript = emptyTranscript(id);
+      session.frames = [];
+      fold(session, frames);
+      for (const listener of session.listeners) listener({ type: "reset" });
+      changed(id, session);
+    },
+    transcript: (id) => need(id).transcript,
+  };
+}

@@ -1,0 +1,162 @@
+import { describe, expect, it } from "vitest";
+import {
+  accumulate,
+  accumulateAndAddress,
+  emptyTranscript,
+  restoreTranscript,
+} from "../../src/model/accumulate.ts";
+import type { Frame } from "../../src/model/frame.ts";
+import { transcriptPart } from "../../src/model/transcript.ts";
+import { OUTPUT_LIMIT, sessionPage as sessionPageSchema, TEXT_LIMIT } from "../../src/protocol.ts";
+import { cutFrame, cutPart, cutText, sessionPage } from "../../src/server/pages.ts";
+import { createMemorySessions } from "./memory-sessions.ts";
+import { createWork, uuidOf } from "./random-frames.ts";
+
+const session_id = uuidOf("session");
+
+/** The parts of a history as a client gets them: folded by the daemon and then cut. */
+function cutOfFold(frames: readonly Frame[]) {
+  let transcript = emptyTranscript(session_id);
+  const addressed: Frame[] = [];
+  for (const frame of frames) {
+    const folded = accumulateAndAddress(transcript, frame);
+    transcript = folded.transcript;
+    addressed.push(folded.frame);
+  }
+  return { transcript, addressed, parts: [...transcript.parts].map((part) => part && cutPart(part)) };
+}
+
+describe("what goes over the wire", () => {
+  it("folds from cut frames into the same parts as the cut of the whole fold", () => {
+    for (let seed = 1; seed <= 60; seed++) {
+      const { addressed, parts } = cutOfFold(createWork(session_id, seed, 0.4).take(60));
+      let client = emptyTranscript(session_id);
+      for (const frame of addressed) client = accumulate(client, cutFrame(frame));
+      expect(client.gap, `seed ${seed}`).toBeUndefined();
+      expect(
+        [...client.parts].map((part) => part && cutPart(part)),
+        `seed ${seed}`,
+      ).toEqual(parts);
+    }
+  });
+
+  it("holds for a client that begins with a page in the middle", () => {
+    for (let seed = 1; seed <= 60; seed++) {
+      const { addressed, parts } = cutOfFold(createWork(session_id, seed, 0.4).take(60));
+      const begin = 1 + (seed % 50);
+      const sessions = createMemorySessions();
+      sessions.add(session_id, addressed.slice(0, begin));
+      const [summary] = sessions.list();
+      if (!summary) throw new Error("no summary");
+      const page = sessionPage(summary, sessions.transcript(session_id));
+      let client = restoreTranscript({ ...page, session_id });
+      for (const frame of addressed.slice(begin)) client = accumulate(client, cutFrame(frame));
+      expect(client.gap, `seed ${seed}`).toBeUndefined();
+      for (const [index, part] of [...client.parts].entries()) {
+        // What the page did not hold stays a hole until it is fetched.
+        if (part) expect(shortened(cutPart(part)), `seed ${seed}`).toEqual(shortened(parts[index]));
+      }
+    }
+  });
+
+  it("is within its limits, valid, and the same when it is cut again", () => {
+    for (let seed = 1; seed <= 30; seed++) {
+      const { transcript, parts } = cutOfFold(createWork(session_id, seed, 0.6).take(60));
+      const wholes = [...transcript.parts];
+      for (const [index, part] of parts.entries()) {
+        if (!part) throw new Error("a hole");
+        expect(shortened(cutPart(part))).toEqual(shortened(part));
+        expect(transcriptPart.safeParse(part).error).toBeUndefined();
+        expect(JSON.stringify(part)).not.toContain("data:image");
+        expect(JSON.stringify(part).isWellFormed()).toBe(true);
+        const whole = wholes[index];
+        if (part.type === "tool_call" && whole?.type === "tool_call") {
+          expect(part.arguments_json.length).toBeLessThanOrEqual(OUTPUT_LIMIT);
+          if (isJson(whole.arguments_json)) expect(isJson(part.arguments_json)).toBe(true);
+          expect(part.truncated?.arguments_json).toBe(
+            whole.arguments_json.length > OUTPUT_LIMIT ? whole.arguments_json.length : undefined,
+          );
+        }
+        if (part.type === "tool_result" && whole?.type === "tool_result") {
+          expect(whole.output_text.startsWith(part.output_text)).toBe(true);
+          expect(part.truncated?.output_text ?? part.output_text.length).toBe(whole.output_text.length);
+        }
+        if (part.type === "text" && whole?.type === "text") {
+          expect(part.text.length).toBeLessThanOrEqual(TEXT_LIMIT);
+          expect(part.truncated?.text ?? part.text.length).toBe(whole.text.length);
+        }
+      }
+    }
+  });
+
+  it("never parts a surrogate pair", () => {
+    expect(cutText("a😀b", 2)).toBe("a");
+    expect(cutText("a😀b", 3)).toBe("a😀");
+    expect(cutText("a😀", 3)).toBe("a😀");
+  });
+
+  it("keeps arguments valid that have many small members or are nested deeply", () => {
+    const frame = (value: unknown): Frame => ({
+      type: "message.tool_call",
+      session_id,
+      at: 0,
+      tool_call_id: "c",
+      tool_name: "T",
+      arguments_json: JSON.stringify(value),
+    });
+    let deep: unknown = "x".repeat(9_000);
+    for (let depth = 0; depth < 400; depth++) deep = { in: deep, beside: ["y".repeat(100)] };
+    for (const value of [
+      Array.from({ length: 100_000 }, (_, n) => n),
+      Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`key ${n} ${"k".repeat(50)}`, n])),
+      JSON.parse(`{"__proto__": {"polluted": ${JSON.stringify("p".repeat(20_000))}}}`),
+      "s".repeat(100_000),
+      deep,
+    ]) {
+      const cut = cutFrame(frame(value));
+      if (cut.type !== "message.tool_call") throw new Error("another frame");
+      expect(cut.arguments_json.length).toBeLessThanOrEqual(OUTPUT_LIMIT);
+      expect(isJson(cut.arguments_json)).toBe(true);
+      expect(Object.keys(cut.truncated ?? {})).toEqual(["arguments_json"]);
+    }
+    expect({}).not.toHaveProperty("polluted");
+  });
+
+  it("holds the end of a long session, and the results of its calls wherever they stand", () => {
+    const sessions = createMemorySessions();
+    const work = createWork(session_id, 7, 0.02);
+    sessions.add(session_id, work.take(3_000));
+    const [summary] = sessions.list();
+    if (!summary) throw new Error("no summary");
+    const transcript = sessions.transcript(session_id);
+    const page = sessionPage(summary, transcript);
+    expect(sessionPageSchema.safeParse(page).error).toBeUndefined();
+    expect(page.part_count).toBe(transcript.parts.length);
+    expect(page.parts.at(-1)?.index).toBe(page.part_count - 1);
+    expect(JSON.stringify(page.parts).length).toBeLessThan(3 * 1024 * 1024);
+    const present = new Set(page.parts.map(({ index }) => index));
+    for (const { part } of page.parts) {
+      if (part.type === "tool_call" && part.result_index !== undefined)
+        expect(present).toContain(part.result_index);
+    }
+  });
+});
+
+/** The same with long texts told by their length and digest, so that a difference can be read. */
+function shortened(value: unknown): unknown {
+  if (value === undefined) return undefined;
+  return JSON.parse(JSON.stringify(value), (_, item: unknown) =>
+    typeof item === "string" && item.length > 60
+      ? `${item.slice(0, 20)}… ${item.length} ${uuidOf(item)}`
+      : item,
+  );
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,186 @@
+import { createHash } from "node:crypto";
+import type { Frame } from "../../src/model/frame.ts";
+
+/** A generator of numbers in [0, 1) from a seed, so that a failing run can be repeated. */
+export function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export function uuidOf(name: string): string {
+  const hex = createHash("sha256").update(name).digest("hex");
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+const PNG = `data:image/png;base64,${Buffer.from("picture").toString("base64")}`;
+
+/**
+ * An agent's work without an end: prompts, thoughts and texts in deltas (some far over the wire's limits), parallel
+ * calls with progress and results in any order, pictures, revisions, markers. `long`: how often something is too long for the wire, 0 … 1.
+ */
+export function createWork(session_id: string, seed: number, long = 0.1) {
+  const random = seeded(seed);
+  const whole = (below: number) => Math.floor(random() * below);
+  const pick = <Item>(...items: [Item, ...Item[]]): Item => items[whole(items.length)] ?? items[0];
+  let count = 0;
+  const nextId = () => uuidOf(`${session_id} ${seed} ${count++}`);
+  const open_calls: string[] = [];
+  let message_id = nextId();
+  let text: { part_id: string; kind: "text" | "thinking"; length: number } | undefined;
+
+  const words = (limit: number) => {
+    const length = random() < long ? limit - 3 + whole(7) + (random() < 0.5 ? 0 : limit) : 1 + whole(40);
+    return pick("ab \n", "😀", "\ud83d\ude00x", "日本 ")
+      .repeat(Math.ceil(length / 2))
+      .slice(0, length);
+  };
+  const at = () => 1_000 + count;
+  const finishText = (): Frame[] => {
+    const open = text;
+    text = undefined;
+    if (!open) return [];
+    const end: Frame = { type: "message.part_end", session_id, at: at(), part_id: open.part_id };
+    if (random() < 0.3) end.text = words(65_536);
+    if (open.kind === "thinking" && random() < 0.5) end.signature = "s".repeat(whole(2_000));
+    return [end];
+  };
+
+  /** The next thing that happens: one frame or a few. */
+  function next(): Frame[] {
+    const common = { session_id, at: at() };
+    const roll = random();
+    if (text && roll < 0.6) {
+      const delta = words(65_536);
+      const offset = text.length;
+      text.length += delta.length;
+      return [
+        { type: "message.delta", ...common, kind: text.kind, part_id: text.part_id, offset, text: delta },
+      ];
+    }
+    if (roll < 0.66) {
+      message_id = nextId();
+      const before = finishText();
+      const parts = [
+        { type: "text" as const, text: words(65_536) },
+        ...(random() < 0.3 ? [{ type: "image_url" as const, url: PNG }] : []),
+      ];
+      return [
+        ...before,
+        { type: "user.message", ...common, message_id, parts, ...(random() < 0.3 ? { queued: true } : {}) },
+      ];
+    }
+    if (roll < 0.8) {
+      const before = finishText();
+      message_id = nextId();
+      text = { part_id: nextId(), kind: pick("text", "thinking"), length: 0 };
+      return [
+        ...before,
+        { type: "message.start", ...common, message_id, model: "m" },
+        { type: "message.part_start", ...common, part_id: text.part_id, kind: text.kind, message_id },
+      ];
+    }
+    if (roll < 0.88) {
+      const before = finishText();
+      const tool_call_id = `call-${count++}`;
+      open_calls.push(tool_call_id);
+      const input = { command: words(8_192), list: Array.from({ length: whole(5) }, () => words(8_192)) };
+      const arguments_json = random() < 0.1 ? `{"broken": ${words(8_192)}` : JSON.stringify(input);
+      const call = { ...common, tool_call_id, tool_name: "Bash", part_id: nextId(), message_id };
+      return [
+        ...before,
+        { type: "message.tool_call_start", ...call },
+        { type: "message.tool_call", ...call, arguments_json },
+      ];
+    }
+    if (roll < 0.95 && open_calls.length > 0) {
+      const [tool_call_id = ""] = open_calls.splice(whole(open_calls.length), 1);
+      const status = pick("success", "error", "aborted");
+      const lines = Array.from({ length: whole(4) }, () => `+${words(65_536)}`);
+      const hunk = { old_start: 1, old_lines: 0, new_start: 1, new_lines: lines.length, lines };
+      const result: Frame = {
+        type: "message.tool_result",
+        ...common,
+        tool_call_id,
+        is_error: status === "error",
+        status,
+        output_text: words(8_192),
+        parts: random() < 0.2 ? [{ type: "image_url", url: PNG }] : [],
+        ...(random() < 0.5
+          ? {
+              ui_extra: {
+                type: "diff" as const,
+                files: [
+                  {
+                    path: "a.ts",
+                    change: "update" as const,
+                    additions: lines.length,
+                    deletions: 0,
+                    hunks: [hunk],
+                  },
+                ],
+              },
+            }
+          : {}),
+      };
+      const progress: Frame = {
+        type: "message.tool_progress",
+        ...common,
+        tool_call_id,
+        text: words(65_536),
+        offset: 0,
+      };
+      return random() < 0.4 ? [progress, result] : [result];
+    }
+    const before = finishText();
+    const part_id = nextId();
+    return [
+      ...before,
+      pick<Frame>(
+        {
+          type: "marker",
+          ...common,
+          part_id,
+          kind: "compaction",
+          title: "Compacted",
+          text: words(65_536),
+          data: [words(8_192)],
+        },
+        { type: "unknown", ...common, part_id, raw: { from: words(8_192) }, title: "later" },
+        { type: "error", ...common, part_id, message: words(65_536), can_retry: true },
+        { type: "message.image", ...common, part_id, url: PNG },
+        {
+          type: "developer.message",
+          ...common,
+          message_id: part_id,
+          parts: [{ type: "text", text: words(65_536) }],
+        },
+        { type: "turn.end", ...common },
+        { type: "interrupt", ...common, part_id },
+        {
+          type: "message.legacy",
+          ...common,
+          message: {
+            id: part_id,
+            created_at: "2026-01-01T00:00:00Z",
+            role: "assistant",
+            content: words(65_536),
+          },
+        },
+      ),
+    ];
+  }
+
+  return {
+    next,
+    take(frames: number): Frame[] {
+      const taken: Frame[] = [];
+      while (taken.length < frames) taken.push(...next());
+      return taken;
+    },
+  };
+}
