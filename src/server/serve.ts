@@ -59,9 +59,10 @@ export async function serve(options: ListenOptions, open: (port: number) => Door
     // Before the request is even made into one of the app's: its address is built from the Host.
     for (const [name, value] of Object.entries(guard.headers(host))) outgoing.setHeader(name, value);
     const length = Number(incoming.headers["content-length"] ?? 0);
-    if (length > BODY_LIMIT) {
-      outgoing.writeHead(413, { connection: "close", "content-type": "text/plain" });
-      outgoing.end("Too large.", () => incoming.destroy());
+    const wrong = length > BODY_LIMIT ? 413 : incoming.url?.startsWith("/") ? undefined : 400;
+    if (wrong !== undefined) {
+      outgoing.writeHead(wrong, { connection: "close", "content-type": "text/plain" });
+      outgoing.end(STATUS_CODES[wrong], () => incoming.destroy());
       return;
     }
     void answer(incoming, outgoing);

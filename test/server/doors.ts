@@ -1,0 +1,111 @@
+import { connect } from "node:net";
+import { createApp } from "../../src/server/app.ts";
+import type { Frontend } from "../../src/server/frontend.ts";
+import { type Access, createGuard, type Guard, newAccess } from "../../src/server/guard.ts";
+import { createLive, type Live } from "../../src/server/live.ts";
+import { serve } from "../../src/server/serve.ts";
+import type { Sessions } from "../../src/server/sessions.ts";
+
+/** The daemon's doors on a port of their own. */
+export interface Doors {
+  port: number;
+  origin: string;
+  access: Access;
+  guard: Guard;
+  live: Live;
+  /** `name=value`, as a browser that used a launch link sends it. */
+  cookie: string;
+  close(): Promise<void>;
+}
+
+export interface DoorsOptions {
+  sessions: Sessions;
+  access?: Access;
+  frontend?: Frontend;
+  password?: string;
+  heartbeat_ms?: number;
+  port?: number;
+}
+
+export async function openDoors(options: DoorsOptions): Promise<Doors> {
+  const access = options.access ?? newAccess();
+  let opened: { guard: Guard; live: Live } | undefined;
+  const served = await serve({ host: "127.0.0.1", port: options.port ?? 0 }, (port) => {
+    const guard = createGuard({
+      access,
+      origins: [`http://127.0.0.1:${port}`, `http://localhost:${port}`, `http://[::1]:${port}`],
+      ...(options.password === undefined ? {} : { password: options.password }),
+    });
+    const { sessions, frontend, heartbeat_ms } = options;
+    const live = createLive({ sessions, ...(heartbeat_ms === undefined ? {} : { heartbeat_ms }) });
+    const app = createApp({ sessions, guard, version: "0.0.0", ...(frontend ? { frontend } : {}) });
+    opened = { guard, live };
+    return { guard, app, live };
+  });
+  if (!opened) throw new Error("The server took a port without opening its doors.");
+  const origin = `http://127.0.0.1:${served.port}`;
+  const entered = await fetch(opened.guard.launchLink(), { redirect: "manual" });
+  const [cookie = ""] = (entered.headers.getSetCookie()[0] ?? "").split(";");
+  return { ...opened, port: served.port, origin, access, cookie, close: served.close };
+}
+
+export interface RawReply {
+  status: number;
+  head: string;
+  body: string;
+}
+
+/** Sends these bytes and reads until the server closes or has answered whole; status 0: closed without an answer. */
+export function sendRaw(port: number, bytes: string | Buffer): Promise<RawReply> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, "127.0.0.1", () => socket.write(bytes));
+    let text = "";
+    const finish = () => {
+      socket.destroy();
+      const end = text.indexOf("\r\n\r\n");
+      const head = end < 0 ? text : text.slice(0, end);
+      resolve({
+        status: Number(/^HTTP\/1\.1 (\d+)/.exec(head)?.[1] ?? 0),
+        head,
+        body: end < 0 ? "" : text.slice(end + 4),
+      });
+    };
+    socket.on("data", (chunk) => {
+      text += chunk.toString("latin1");
+      const end = text.indexOf("\r\n\r\n");
+      if (end < 0) return;
+      const length = /^content-length: (\d+)$/im.exec(text.slice(0, end))?.[1];
+      const complete =
+        length !== undefined
+          ? text.length >= end + 4 + Number(length)
+          : text.endsWith("0\r\n\r\n") || /^HTTP\/1\.1 (101|204|304)/.test(text);
+      if (complete) finish();
+    });
+    socket.on("close", finish);
+    socket.on("error", (error: NodeJS.ErrnoException) =>
+      error.code === "ECONNRESET" || error.code === "EPIPE" ? finish() : reject(error),
+    );
+  });
+}
+
+export interface RawRequest {
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body?: string;
+  websocket?: boolean;
+}
+
+/** One request, header values as they are, however wrong. */
+export function rawRequest({ method, path, headers, body, websocket }: RawRequest): string {
+  const lines = [`${method} ${path} HTTP/1.1`];
+  for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
+  if (websocket) {
+    lines.push("Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13");
+    lines.push("Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==");
+  } else {
+    lines.push("Connection: close");
+  }
+  if (body !== undefined) lines.push(`Content-Length: ${Buffer.byteLength(body)}`);
+  return `${lines.join("\r\n")}\r\n\r\n${body ?? ""}`;
+}

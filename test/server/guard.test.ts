@@ -1,0 +1,618 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CLIENT_HEADER } from "../../src/protocol.ts";
+import { createApp } from "../../src/server/app.ts";
+import { createGuard, loadAccess, newAccess } from "../../src/server/guard.ts";
+import type { Sessions } from "../../src/server/sessions.ts";
+import { sharedData } from "../shared-data.ts";
+import { type Doors, openDoors, type RawRequest, rawRequest, sendRaw } from "./doors.ts";
+import { createMemorySessions } from "./memory-sessions.ts";
+import { uuidOf } from "./random-frames.ts";
+
+const SECRET = "S3CRET-CANARY";
+const session_id = uuidOf("guarded");
+
+/** Sessions that count every call: a request that was refused must not have come this far. */
+function watchedSessions(): { sessions: Sessions; touched: () => number } {
+  const memory = createMemorySessions();
+  memory.add(session_id, [
+    {
+      type: "user.message",
+      session_id,
+      at: 0,
+      message_id: uuidOf("m"),
+      parts: [{ type: "text", text: SECRET }],
+    },
+  ]);
+  let touched = 0;
+  const sessions = new Proxy<Sessions>(memory, {
+    get(target, name, receiver) {
+      // Live and the list read these once when they begin.
+      if (name !== "subscribe" && name !== "epoch" && name !== "seq") touched++;
+      return Reflect.get(target, name, receiver);
+    },
+  });
+  return { sessions, touched: () => touched };
+}
+
+const frontend = {
+  async read(path: string) {
+    if (path !== "/" && path !== "/assets/app.js") return undefined;
+    const body = new TextEncoder().encode(`<!doctype html>${SECRET}`);
+    return { body, type: "text/html; charset=utf-8", etag: '"tag"', immutable: path !== "/" };
+  },
+};
+
+let doors: Doors;
+let touched: () => number;
+
+beforeAll(async () => {
+  const watched = watchedSessions();
+  touched = watched.touched;
+  doors = await openDoors({ sessions: watched.sessions, frontend });
+});
+afterAll(() => doors.close());
+
+/** Sends a request that must not get in: nothing is done, and nothing of what is kept comes out. */
+async function expectRefused(request: RawRequest, name: string, allowed?: number[]): Promise<void> {
+  const before = touched();
+  const reply = await sendRaw(doors.port, rawRequest(request));
+  expect(touched(), `${name}: side effects`).toBe(before);
+  expect(reply.head + reply.body, `${name}: leak`).not.toContain(SECRET);
+  expect(reply.head.toLowerCase(), `${name}: CORS`).not.toContain("access-control-");
+  expect(reply.head.toLowerCase(), `${name}: cookie`).not.toContain("set-cookie");
+  expect(reply.status, `${name}: ${reply.head}`).not.toBe(101);
+  if (allowed) expect(allowed, `${name}: ${reply.head}`).toContain(reply.status);
+  else expect(reply.status, `${name}: ${reply.head}`).toBeGreaterThanOrEqual(400);
+}
+
+const host = () => `127.0.0.1:${doors.port}`;
+const known = () => ({ Host: host(), Cookie: doors.cookie, [CLIENT_HEADER]: "1" });
+
+describe("the guard", () => {
+  it("lets in who comes from the page itself, which proves that the refusals below mean something", async () => {
+    const list = await sendRaw(
+      doors.port,
+      rawRequest({
+        method: "GET",
+        path: "/api/sessions",
+        headers: { ...known(), "Sec-Fetch-Site": "same-origin" },
+      }),
+    );
+    expect(list.status).toBe(200);
+    const page = await sendRaw(doors.port, rawRequest({ method: "GET", path: "/", headers: known() }));
+    expect(page.status).toBe(200);
+    expect(page.body).toContain(SECRET);
+    const socket = await sendRaw(
+      doors.port,
+      rawRequest({
+        method: "GET",
+        path: "/api/live",
+        headers: { ...known(), Origin: `http://${host()}` },
+        websocket: true,
+      }),
+    );
+    expect(socket.status).toBe(101);
+    const program = await sendRaw(
+      doors.port,
+      rawRequest({
+        method: "GET",
+        path: "/api/live",
+        headers: { Host: host(), Authorization: `Bearer ${doors.access.api_token}` },
+        websocket: true,
+      }),
+    );
+    expect(program.status).toBe(101);
+  });
+
+  it("serves no other Host, by whatever path and method", async () => {
+    const names = [
+      "evil.invalid",
+      `evil.invalid:${doors.port}`,
+      `127.0.0.1.evil.invalid:${doors.port}`,
+      `127.0.0.1:${doors.port}.evil.invalid`,
+      `127.0.0.1:${doors.port}, 127.0.0.1:${doors.port}`,
+      "127.0.0.1",
+      "127.0.0.1:1",
+      `0:${doors.port}`,
+      `2130706433:${doors.port}`,
+      `127.1:${doors.port}`,
+      `LOCALHOST.:${doors.port}`,
+      `foo.localhost:${doors.port}`,
+      `[::ffff:127.0.0.1]:${doors.port}`,
+      "",
+    ];
+    for (const name of names) {
+      for (const path of [
+        "/",
+        "/assets/app.js",
+        "/entrance.css",
+        "/api/sessions",
+        "/launch?token=x",
+        "/nothing",
+      ]) {
+        await expectRefused(
+          { method: "GET", path, headers: { ...known(), Host: name } },
+          `${name} ${path}`,
+          [400, 403],
+        );
+      }
+      await expectRefused(
+        {
+          method: "GET",
+          path: "/api/live",
+          headers: { ...known(), Host: name, Origin: `http://${name}` },
+          websocket: true,
+        },
+        `${name} socket`,
+      );
+    }
+    await expectRefused(
+      { method: "GET", path: `http://evil.invalid/api/sessions`, headers: known() },
+      "absolute",
+      [400],
+    );
+    const none = await sendRaw(doors.port, `GET / HTTP/1.1\r\nCookie: ${doors.cookie}\r\n\r\n`);
+    expect(none.status).toBe(400);
+    expect(none.body).not.toContain(SECRET);
+    const old = await sendRaw(doors.port, `GET / HTTP/1.0\r\nCookie: ${doors.cookie}\r\n\r\n`);
+    expect([400, 403]).toContain(old.status);
+    expect(old.head.toLowerCase()).toContain("content-security-policy");
+  });
+
+  it("opens no socket for another origin, path, method or fetch site", async () => {
+    const socket = { method: "GET", path: "/api/live", websocket: true };
+    for (const Origin of [
+      "https://evil.invalid",
+      "null",
+      "",
+      "http://127.0.0.1",
+      "http://127.0.0.1:1",
+      `https://127.0.0.1:${doors.port}`,
+      `http://localhost:${doors.port}`,
+      `http://127.0.0.1:${doors.port}/`,
+      `http://127.0.0.1:${doors.port} http://evil.invalid`,
+      `HTTP://127.0.0.1:${doors.port}`,
+      "file://",
+    ]) {
+      await expectRefused({ ...socket, headers: { ...known(), Origin } }, `origin ${Origin}`, [400, 403]);
+    }
+    const Origin = `http://${host()}`;
+    await expectRefused({ ...socket, headers: known() }, "cookie without origin", [401]);
+    await expectRefused({ ...socket, headers: { Host: host(), Origin } }, "origin without cookie", [401]);
+    await expectRefused({ ...socket, path: "/", headers: { ...known(), Origin } }, "another path", [400]);
+    await expectRefused(
+      { ...socket, path: "/api/live/../sessions", headers: { ...known(), Origin } },
+      "dots",
+      [400],
+    );
+    await expectRefused(
+      { ...socket, headers: { ...known(), Origin, "Sec-Fetch-Site": "same-site" } },
+      "site",
+      [403],
+    );
+  });
+
+  it("changes nothing but for a JSON POST of the page itself", async () => {
+    const right = { ...known(), "Content-Type": "application/json", "Sec-Fetch-Site": "same-origin" };
+    const post = { method: "POST", path: "/api/link", body: "{}" };
+    const proof = await sendRaw(doors.port, rawRequest({ ...post, headers: right }));
+    expect(proof.status).toBe(200);
+    const { [CLIENT_HEADER]: _, ...withoutClientHeader } = right;
+    const wrong: [string, RawRequest][] = [
+      ["text/plain", { ...post, headers: { ...right, "Content-Type": "text/plain" } }],
+      ["form", { ...post, headers: { ...right, "Content-Type": "application/x-www-form-urlencoded" } }],
+      ["multipart", { ...post, headers: { ...right, "Content-Type": "multipart/form-data; boundary=x" } }],
+      ["two types", { ...post, headers: { ...right, "Content-Type": "text/plain, application/json" } }],
+      ["no client header", { ...post, headers: withoutClientHeader }],
+      ["cross-site", { ...post, headers: { ...right, "Sec-Fetch-Site": "cross-site" } }],
+      ["same-site", { ...post, headers: { ...right, "Sec-Fetch-Site": "same-site" } }],
+      ["none", { ...post, headers: { ...right, "Sec-Fetch-Site": "none" } }],
+      ["origin", { ...post, headers: { ...right, Origin: "https://evil.invalid" } }],
+      ["no cookie", { ...post, headers: { ...right, Cookie: "" } }],
+      ["get", { ...post, method: "GET", headers: right }],
+      ["put", { ...post, method: "PUT", headers: right }],
+      ["delete", { ...post, method: "DELETE", headers: right }],
+      ["override", { ...post, method: "GET", headers: { ...right, "X-HTTP-Method-Override": "POST" } }],
+    ];
+    for (const [name, request] of wrong) {
+      await expectRefused(request, name, [400, 401, 403, 404, 405, 415]);
+      const reply = await sendRaw(doors.port, rawRequest(request));
+      expect(reply.body, name).not.toContain("token");
+    }
+    await expectRefused(
+      {
+        method: "OPTIONS",
+        path: "/api/link",
+        headers: { Host: host(), Origin: "https://evil.invalid", "Access-Control-Request-Method": "POST" },
+      },
+      "preflight",
+      [403, 405],
+    );
+  });
+
+  it("takes no token from an address, and no cookie that it did not sign", async () => {
+    const value = doors.cookie.split("=")[1] ?? "";
+    const [id, expires, signature] = value.split(".");
+    const name = doors.cookie.split("=")[0];
+    const later = (Date.now() + 1e12).toString(36);
+    for (const cookie of [
+      "",
+      `${name}=`,
+      `${name}=..`,
+      `${name}=${id}.${later}.${signature}`,
+      `${name}=${id}.${expires}.${signature?.slice(0, -4)}AAAA`,
+      `${name}=${id}.${expires}.`,
+      `other_${doors.cookie}`,
+      `verbatim_000000000000=${value}`,
+    ]) {
+      const headers = { Host: host(), [CLIENT_HEADER]: "1", Cookie: cookie };
+      await expectRefused({ method: "GET", path: "/api/sessions", headers }, cookie, [401]);
+      await expectRefused({ method: "GET", path: "/assets/app.js", headers }, cookie, [401]);
+    }
+    const headers = { Host: host(), [CLIENT_HEADER]: "1" };
+    for (const query of [`token=${doors.access.api_token}`, `${doors.cookie}`]) {
+      await expectRefused({ method: "GET", path: `/api/sessions?${query}`, headers }, query, [401]);
+    }
+    await expectRefused(
+      { method: "GET", path: "/api/sessions", headers: { Host: host(), Cookie: doors.cookie } },
+      "no header",
+      [403],
+    );
+  });
+
+  it("keeps no door that another one stands beside: every path of static files and dots is behind it", async () => {
+    const headers = { Host: host() };
+    for (const path of [
+      "/index.html",
+      "/../package.json",
+      "/..%2f..%2fpackage.json",
+      "/assets/../../package.json",
+      "//evil.invalid/",
+      "/\\evil",
+      "/%00",
+      "/@fs/etc/passwd",
+      "/api",
+      "/api/",
+      "/API/sessions",
+      "/api/sessions/../../etc/passwd",
+    ]) {
+      await expectRefused({ method: "GET", path, headers }, path);
+      const inside = await sendRaw(doors.port, rawRequest({ method: "GET", path, headers: known() }));
+      expect(inside.body, path).not.toContain("devDependencies");
+      expect(inside.body, path).not.toContain("root:");
+    }
+  });
+
+  it.each([
+    [
+      "a long header",
+      (to: string) => `GET / HTTP/1.1\r\nHost: ${to}\r\nX: ${"x".repeat(70_000)}\r\n\r\n`,
+      [431],
+    ],
+    [
+      "many headers",
+      (to: string) => `GET / HTTP/1.1\r\nHost: ${to}\r\n${"a: b\r\n".repeat(10_000)}\r\n`,
+      [400, 431],
+    ],
+    [
+      "a long body that is announced",
+      (to: string) => `POST /api/link HTTP/1.1\r\nHost: ${to}\r\nContent-Length: 1073741824\r\n\r\nx`,
+      [413],
+    ],
+    ["no HTTP at all", () => "\x16\x03\x01\x02\x00\x01\x00\x01\r\n\r\n", [400]],
+  ])("refuses %s, with the headers of any answer", async (_, bytes, allowed) => {
+    const reply = await sendRaw(doors.port, bytes(host()));
+    expect(allowed).toContain(reply.status);
+    expect(reply.head.toLowerCase()).toContain("content-security-policy: default-src 'none'");
+  });
+
+  it("refuses a long body that is not announced, before it is whole", async () => {
+    const chunk = `10000\r\n${"x".repeat(0x10000)}\r\n`;
+    const status = await new Promise<number>((resolve) => {
+      const socket = connect(doors.port, "127.0.0.1", () => {
+        socket.write(
+          `POST /api/link HTTP/1.1\r\nHost: ${host()}\r\nAuthorization: Bearer ${doors.access.api_token}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`,
+        );
+        for (let sent = 0; sent < 40; sent++) socket.write(chunk);
+      });
+      socket.on("data", (data) => resolve(Number(/^HTTP\/1\.1 (\d+)/.exec(data.toString())?.[1])));
+      socket.on("error", () => {});
+    });
+    expect(status).toBe(413);
+  });
+});
+
+describe("a launch link", () => {
+  const go = (link: string, headers: Record<string, string> = {}) =>
+    fetch(link, { redirect: "manual", headers });
+
+  it("lets one browser in, once, and leaves no token behind", async () => {
+    const link = doors.guard.launchLink();
+    const token = new URL(link).searchParams.get("token") ?? "";
+    expect(Buffer.from(token, "base64url").length).toBeGreaterThanOrEqual(16);
+    const first = await go(link);
+    expect(first.status).toBe(303);
+    expect(first.headers.get("location")).toBe("/");
+    const [cookie = ""] = first.headers.getSetCookie();
+    expect(cookie).toMatch(
+      new RegExp(
+        `^verbatim_${doors.guard.instance}=[\\w.-]+; Path=/; Max-Age=\\d+; HttpOnly; SameSite=Strict$`,
+      ),
+    );
+    expect(cookie).not.toContain(token);
+    const second = await go(link);
+    expect(second.status).toBe(401);
+    expect(second.headers.getSetCookie()).toEqual([]);
+    expect(await second.text()).toContain("npm start -- --link");
+  });
+
+  it("leads to the screen that was asked for, and never to another server", async () => {
+    const next = async (asked: string) =>
+      (await go(`${doors.guard.launchLink()}&next=${encodeURIComponent(asked)}`)).headers.get("location");
+    expect(await next("/sessions/1?x=y#part-2")).toBe("/sessions/1?x=y#part-2");
+    for (const asked of [
+      "//evil.invalid",
+      "/\\evil.invalid",
+      "https://evil.invalid",
+      "/\r\nSet-Cookie: a=b",
+      "/<script>",
+    ]) {
+      expect(await next(asked)).toBe("/");
+    }
+  });
+
+  it("is not used up by a look ahead", async () => {
+    const link = doors.guard.launchLink();
+    expect((await fetch(link, { method: "HEAD", redirect: "manual" })).status).not.toBe(303);
+    expect((await go(link, { "sec-purpose": "prefetch" })).status).toBe(403);
+    expect((await go(link)).status).toBe(303);
+  });
+
+  it("works when it is followed from another page, where a redirect would lose the strict cookie", async () => {
+    const follow = (destination: string) =>
+      sendRaw(
+        doors.port,
+        rawRequest({
+          method: "GET",
+          path: doors.guard.launchLink().slice(doors.origin.length),
+          headers: {
+            Host: host(),
+            "Sec-Fetch-Site": "cross-site",
+            "Sec-Fetch-Mode": "navigate",
+            "Sec-Fetch-Dest": destination,
+          },
+        }),
+      );
+    const reply = await follow("document");
+    expect(reply.status).toBe(200);
+    expect(reply.head.toLowerCase()).toContain("set-cookie: verbatim_");
+    expect(reply.body).toContain('content="0;url=/"');
+    const framed = await follow("iframe");
+    expect(framed.status).toBe(403);
+    expect(framed.head.toLowerCase()).not.toContain("set-cookie");
+  });
+
+  it("ends after an hour, and a cookie after its days", async () => {
+    let now = 1_000_000;
+    const access = newAccess();
+    const guard = createGuard({ access, origins: ["http://127.0.0.1:1"], now: () => now });
+    const ask = (target: string, headers: Record<string, string> = {}) =>
+      guard.admit(
+        { method: "GET", target, header: (name) => ({ host: "127.0.0.1:1", ...headers })[name] },
+        async () => "",
+      );
+    const targetOf = (link: string) => link.slice("http://127.0.0.1:1".length);
+    const early = targetOf(guard.launchLink());
+    const late = targetOf(guard.launchLink());
+    now += 3_500_000;
+    const entered = await ask(early);
+    const [cookie = ""] = (entered?.headers.getSetCookie()[0] ?? "").split(";");
+    now += 200_000;
+    expect((await ask(late))?.status).toBe(401);
+    expect(await ask("/", { cookie })).toBeUndefined();
+    now += 91 * 24 * 3_600_000;
+    expect((await ask("/", { cookie }))?.status).toBe(401);
+  });
+});
+
+describe("logins", () => {
+  it("fail ten times a minute and no more, by link, token and password together", async () => {
+    const limited = await openDoors({ sessions: createMemorySessions(), password: "correct horse" });
+    const login = (password: string) =>
+      fetch(`${limited.origin}/api/login`, {
+        method: "POST",
+        headers: { "content-type": "application/json", [CLIENT_HEADER]: "1" },
+        body: JSON.stringify({ password }),
+      });
+    const right = await login("correct horse");
+    expect(right.status).toBe(204);
+    expect(right.headers.getSetCookie()).toHaveLength(1);
+    for (let attempt = 0; attempt < 4; attempt++) expect((await login("wrong")).status).toBe(401);
+    for (let attempt = 0; attempt < 3; attempt++) {
+      expect((await fetch(`${limited.origin}/launch?token=wrong`)).status).toBe(401);
+      const bearer = { authorization: "Bearer wrong" };
+      expect((await fetch(`${limited.origin}/api/sessions`, { headers: bearer })).status).toBe(401);
+    }
+    expect((await login("correct horse")).status).toBe(429);
+    expect((await fetch(limited.guard.launchLink(), { redirect: "manual" })).status).toBe(429);
+    const still = await fetch(`${limited.origin}/api/sessions`, {
+      headers: { cookie: limited.cookie, [CLIENT_HEADER]: "1" },
+    });
+    expect(still.status).toBe(200);
+    const page = await fetch(`${limited.origin}/`, { headers: { accept: "text/html" } });
+    expect(await page.text()).toContain('type="password"');
+    await limited.close();
+  });
+});
+
+describe("the secrets of a data directory", () => {
+  const folder = mkdtempSync(join(tmpdir(), "verbatim-guard-"));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it("are readable by their owner only, and outlive the daemon", async () => {
+    const data_dir = join(folder, "data");
+    const access = loadAccess(data_dir);
+    const file = join(data_dir, "access.json");
+    if (process.platform !== "win32") expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(loadAccess(data_dir)).toEqual(access);
+
+    const first = await openDoors({ sessions: createMemorySessions(), access });
+    const { cookie, port } = first;
+    await first.close();
+    const second = await openDoors({ sessions: createMemorySessions(), access: loadAccess(data_dir), port });
+    const reply = await fetch(`${second.origin}/api/sessions`, { headers: { cookie, [CLIENT_HEADER]: "1" } });
+    expect(reply.status).toBe(200);
+    await second.close();
+  });
+
+  it("are made anew when they are damaged", () => {
+    const data_dir = join(folder, "damaged");
+    loadAccess(data_dir);
+    writeFileSync(join(data_dir, "access.json"), '{"instance":"x"}');
+    expect(loadAccess(data_dir).cookie_key.length).toBe(32);
+    expect(existsSync(join(data_dir, "access.json"))).toBe(true);
+  });
+});
+
+describe("every route", () => {
+  it("is behind the guard, and answers with all of its headers", async () => {
+    const { sessions, touched } = watchedSessions();
+    // A minute passes with every look at the clock, so that the limit of failed logins does not answer for the guard.
+    let clock = Date.now();
+    const now = () => {
+      clock += 60_000;
+      return clock;
+    };
+    const guard = createGuard({ access: doors.access, origins: [doors.origin], now });
+    const app = createApp({ sessions, guard, frontend, version: "0" });
+    const routes = app.routes.filter(({ method, path }) => !(method === "ALL" && path === "/*"));
+    expect(routes.length).toBeGreaterThan(10);
+    const part = uuidOf("part");
+    for (const { method, path } of routes) {
+      const target = path
+        .replace(":id", session_id)
+        .replace(":part", part)
+        .replace(":n", "0")
+        .replace("*", "nothing.js");
+      const verb = method === "ALL" ? "GET" : method;
+      const ask = (headers: Record<string, string>) =>
+        app.request(target, {
+          method: verb,
+          headers: { host: host(), "content-type": "application/json", ...headers },
+          ...(verb === "POST" ? { body: "{}" } : {}),
+        });
+      const before = touched();
+      for (const headers of [
+        {},
+        { cookie: doors.cookie, origin: "https://evil.invalid", [CLIENT_HEADER]: "1" },
+        { cookie: doors.cookie, host: "evil.invalid", [CLIENT_HEADER]: "1" },
+        { cookie: doors.cookie, "sec-fetch-site": "cross-site", [CLIENT_HEADER]: "1" },
+        { authorization: "Basic Zm9v" },
+      ]) {
+        const refused = await ask(headers);
+        expect([401, 403], `${method} ${path} ${JSON.stringify(headers)}`).toContain(refused.status);
+        expectHeaders(refused, `${method} ${path}`);
+      }
+      expect(touched(), `${method} ${path}`).toBe(before);
+      const served = await ask({
+        cookie: doors.cookie,
+        [CLIENT_HEADER]: "1",
+        ...(verb === "POST" ? { "sec-fetch-site": "same-origin" } : {}),
+      });
+      expect([200, 400, 404], `${method} ${path}`).toContain(served.status);
+      expectHeaders(served, `${method} ${path}`);
+    }
+  });
+
+  it("answers with the policy even when it fails", async () => {
+    const sessions = createMemorySessions();
+    sessions.list = () => {
+      throw new Error("broken");
+    };
+    const reported: unknown[] = [];
+    const guard = createGuard({ access: doors.access, origins: [doors.origin] });
+    const app = createApp({ sessions, guard, version: "0", report: (error) => reported.push(error) });
+    const reply = await app.request("/api/sessions", {
+      headers: { host: host(), cookie: doors.cookie, [CLIENT_HEADER]: "1" },
+    });
+    expect(reply.status).toBe(500);
+    expect(await reply.text()).not.toContain("broken");
+    expect(reported).toHaveLength(1);
+    expectHeaders(reply, "500");
+  });
+});
+
+function expectHeaders(reply: Response, name: string): void {
+  const policy = reply.headers.get("content-security-policy");
+  expect(policy, name).toContain("default-src 'none'");
+  expect(policy, name).toContain("frame-ancestors 'none'");
+  if (!policy?.includes("sandbox")) {
+    for (const rule of [
+      "script-src 'self'",
+      "style-src 'self'",
+      "font-src 'self'",
+      "img-src blob:",
+      "connect-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "require-trusted-types-for 'script'",
+    ]) {
+      expect(
+        policy?.split("; ").some((part) => part.startsWith(rule)),
+        `${name}: ${rule}`,
+      ).toBe(true);
+    }
+    expect(policy, name).not.toMatch(/unsafe|\*|data:|https:/);
+  }
+  expect(reply.headers.get("x-content-type-options"), name).toBe("nosniff");
+  expect(reply.headers.get("x-dns-prefetch-control"), name).toBe("off");
+  expect(reply.headers.get("referrer-policy"), name).toBe("no-referrer");
+  expect(reply.headers.get("cross-origin-opener-policy"), name).toBe("same-origin");
+  expect(reply.headers.get("cross-origin-resource-policy"), name).toBe("same-origin");
+  for (const [header] of reply.headers) expect(header, name).not.toMatch(/^access-control-/);
+}
+
+const payloads = sharedData("payloads", "http-requests.json");
+describe.skipIf(!payloads)(
+  payloads
+    ? "the listed hostile requests"
+    : "the listed hostile requests (skipped: they are not on this machine)",
+  () => {
+    interface Item {
+      id: string;
+      input: RawRequest;
+      expect: { status: number[] };
+    }
+    // The file's own format, checked by the first test.
+    const items = payloads ? (JSON.parse(readFileSync(payloads, "utf8")) as Item[]) : [];
+    const requests = items.filter(({ input }) => "path" in input);
+
+    it("are as many as they were", () => {
+      expect(requests.length).toBeGreaterThanOrEqual(34);
+    });
+    it.each(requests)("$id gets nothing", async ({ id, input, expect: expected }) => {
+      const fill = (text: string) =>
+        text
+          .replaceAll("{{PORT}}", String(doors.port))
+          .replaceAll("{{ORIGIN}}", doors.origin)
+          .replaceAll("{{SESSION}}", doors.cookie)
+          .replaceAll("{{TOKEN}}", doors.access.api_token);
+      const headers = Object.fromEntries(
+        Object.entries(input.headers).map(([name, value]) => [name, fill(value)]),
+      );
+      const request = { ...input, path: fill(input.path), headers };
+      await expectRefused(request, id, expected.status);
+      // An injected line is a header of its own by the time it gets here: what is left is a legal request.
+      if (input.websocket && !Object.values(headers).some((value) => value.includes("\n"))) {
+        await expectRefused({ ...request, path: "/api/live" }, `${id} at the socket`, expected.status);
+      }
+      if (!input.websocket) {
+        await expectRefused({ ...request, headers: { ...headers, [CLIENT_HEADER]: "" } }, id);
+      }
+    });
+  },
+);
