@@ -7,7 +7,7 @@ import { defineConfig } from "vitest/config";
 const samplesBesideDaemon: Plugin = {
   name: "samples-beside-daemon",
   apply: (_config, { isSsrBuild }) => isSsrBuild === true,
-  closeBundle() {
+  writeBundle() {
     rmSync("dist/server/samples", { recursive: true, force: true });
     cpSync("src/server/samples", "dist/server/samples", { recursive: true });
   },
@@ -19,10 +19,10 @@ export default defineConfig(({ isSsrBuild }) => ({
   build: isSsrBuild
     ? {
         outDir: "dist/server",
-        ssr: "src/server/main.ts",
         target: "node22",
         copyPublicDir: false,
         rolldownOptions: {
+          input: "src/server/main.ts",
           output: {
             entryFileNames: "main.js",
             // One file: what it finds beside itself (the samples, the page) is found from every part of it.
@@ -34,6 +34,8 @@ export default defineConfig(({ isSsrBuild }) => ({
       }
     : { outDir: "dist/web", target: "es2023" },
   ssr: { noExternal: true },
+  // The worker that highlights loads its languages one by one, which only modules can.
+  worker: { format: "es" },
   test: {
     projects: [
       {

@@ -9,7 +9,7 @@ import { createApp } from "./app.ts";
 import { openFrontend } from "./frontend.ts";
 import { createGuard, loadAccess, readAccess } from "./guard.ts";
 import { createLive } from "./live.ts";
-import { startSamples } from "./samples.ts";
+import { hasSessions, openSamples, type Samples } from "./samples.ts";
 import { type Served, serve } from "./serve.ts";
 import { createSessions } from "./sessions.ts";
 import { show } from "./show.ts";
@@ -28,6 +28,7 @@ Options
   --samples             Show the sample sessions. Without it they are shown only while no
                         agent's sessions are found.
   --no-samples          Never show the sample sessions.
+  --replay-pace N       How fast one of the samples is replayed. Default 1: an agent's pace.
   --host ADDRESS        Address to listen on. Default 127.0.0.1. Any other than loopback needs
                         --password-file and --origin.
   --password-file FILE  File whose first line is the password that browsers are asked for.
@@ -68,6 +69,7 @@ function readFlags(args: string[]) {
       open: { type: "boolean" },
       link: { type: "boolean" },
       samples: { type: "boolean" },
+      "replay-pace": { type: "string" },
       "password-file": { type: "string" },
       origin: { type: "string" },
       cert: { type: "string" },
@@ -132,10 +134,14 @@ async function runDaemon(paths: string[], flags: Flags): Promise<number> {
     format,
     path: process.env[format.root.variable] || join(homedir(), format.root.home),
   }));
+  const wanted = flags.samples ?? (paths.length === 0 && !(await hasSessions(roots)));
+  const samples = wanted
+    ? await openSamples({ dataDir: data_dir, pace: readPace(flags), onError: report })
+    : undefined;
   const sessions = await createSessions({
     data_dir,
     formats,
-    roots,
+    roots: [...roots, ...sampleRoots(samples)],
     paths: paths.map((path) => resolve(path)),
   });
   const frontend = await openFrontend(join(import.meta.dirname, "../../dist/web"));
@@ -160,6 +166,8 @@ async function runDaemon(paths: string[], flags: Flags): Promise<number> {
   served = await listenSomewhere(listen, flags.port);
 
   const record = join(data_dir, "daemon.json");
+  // With two daemons on one data directory the first one replays.
+  if (!isAlive(readDaemon(record)?.pid)) samples?.replay();
   writeFileSync(
     record,
     JSON.stringify({ pid: process.pid, origin: new URL(link).origin, port: served.port }),
@@ -170,6 +178,7 @@ async function runDaemon(paths: string[], flags: Flags): Promise<number> {
 
   await endSignal();
   rmSync(record, { force: true });
+  await samples?.stop();
   await served.close();
   await sessions.close();
   return 0;
@@ -304,14 +313,40 @@ async function printLink(data_dir: string): Promise<number> {
   return await print(`${reply.link}\n`);
 }
 
-function readDaemon(file: string): { origin: string; port: number } | undefined {
+function readPace(flags: Flags): number {
+  const pace = Number(flags["replay-pace"] ?? 1);
+  if (pace > 0) return pace;
+  throw new UsageError(`--replay-pace ${flags["replay-pace"]}: give a number above 0.`);
+}
+
+function sampleRoots(samples: Samples | undefined) {
+  return (samples?.roots ?? []).flatMap(({ agent, path }) => {
+    const format = formats.find((format) => format.id === agent);
+    return format ? [{ format, path, sample: true }] : [];
+  });
+}
+
+/** Whether a process of this number runs, as far as we may know. */
+function isAlive(pid: number | undefined): boolean {
+  if (pid === undefined) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && "code" in error && error.code === "EPERM";
+  }
+}
+
+function readDaemon(file: string): { pid: number; origin: string; port: number } | undefined {
   try {
     const value: unknown = JSON.parse(readFileSync(file, "utf8"));
-    if (typeof value !== "object" || value === null || !("origin" in value) || !("port" in value))
-      return undefined;
-    const { origin, port } = value;
-    return typeof origin === "string" && URL.canParse(origin) && typeof port === "number"
-      ? { origin, port }
+    if (typeof value !== "object" || value === null) return undefined;
+    const { pid, origin, port } = value as Record<string, unknown>;
+    return typeof origin === "string" &&
+      URL.canParse(origin) &&
+      typeof port === "number" &&
+      typeof pid === "number"
+      ? { pid, origin, port }
       : undefined;
   } catch {
     return undefined;

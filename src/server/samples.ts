@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { appendFile, mkdir, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { Format } from "../formats/format.ts";
 
 /** The sample session that is replayed, by its path in the samples' folder without `.jsonl`; its runs lie below that. */
 const REPLAYED = "claude-code/projects/-home-mara-tidewatch/6f0c2a9e-41d7-4c55-9a3b-0d2f7e88b114";
@@ -25,59 +26,83 @@ export interface Samples {
   replayed: { path: string; lines: number };
   /** Begins the replay from its first line; a replay that still runs ends first. */
   replay(): void;
-  /** Resolves when the replay has written its last line (or was stopped, or failed). */
+  /** Resolves when the replay has written its last line (or was stopped, or failed); at once where none was begun. */
   finished(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * Copies the sample sessions that ship with Verbatim into the data directory and replays one of them there, line by line,
- * with the moments rewritten to now. It keeps its ids, so links into it hold from one replay to the next.
+ * Copies the sample sessions that ship with Verbatim into the data directory. One of them is not copied but replayed there
+ * on demand, line by line, with the moments rewritten to now. It keeps its ids, so links into it hold from one replay to
+ * the next.
  */
-export async function startSamples({ dataDir, pace = 1, onError }: SamplesOptions): Promise<Samples> {
+export async function openSamples({ dataDir, pace = 1, onError }: SamplesOptions): Promise<Samples> {
   if (!(pace > 0)) throw new RangeError(`The replay's pace is ${pace}: give a number above 0.`);
   const from = shippedSamples();
   const to = join(dataDir, "samples");
-  const entries = await readdir(from, { recursive: true, withFileTypes: true });
-  const files = entries
-    .filter((entry) => entry.isFile())
-    .map((entry) =>
-      join(entry.parentPath, entry.name)
-        .slice(from.length + 1)
-        .replaceAll("\\", "/"),
-    )
-    .toSorted();
+  const files = await filesBelow(from);
   const isReplayed = (path: string) => path === `${REPLAYED}.jsonl` || path.startsWith(`${REPLAYED}/`);
-  // What an earlier version shipped must not stay, nor what an earlier replay wrote.
-  await rm(to, { recursive: true, force: true });
+  // What an earlier version shipped must not stay. The replayed session stays until it is replayed again.
+  for (const path of await filesBelow(to)) if (!files.includes(path)) await rm(join(to, path));
   for (const path of files) if (!isReplayed(path)) await copySample(join(from, path), join(to, path));
   const script = await readScript(from, to, files.filter(isReplayed));
 
   let current: { stopped: AbortController; finished: Promise<void> } | undefined;
-  const replay = () => {
-    const earlier = current;
-    earlier?.stopped.abort();
-    const stopped = new AbortController();
-    const finished = (async () => {
-      await earlier?.finished;
-      await play(script, pace, stopped.signal);
-    })().catch((error: unknown) => onError?.(error));
-    current = { stopped, finished };
-  };
-  replay();
   return {
     roots: [
       { agent: "claude-code", path: join(to, "claude-code") },
       { agent: "codex", path: join(to, "codex") },
     ],
     replayed: { path: join(to, `${REPLAYED}.jsonl`), lines: script.filter((line) => line.append).length },
-    replay,
+    replay() {
+      const earlier = current;
+      earlier?.stopped.abort();
+      const stopped = new AbortController();
+      const finished = (async () => {
+        await earlier?.finished;
+        await play(script, pace, stopped.signal);
+      })().catch((error: unknown) => onError?.(error));
+      current = { stopped, finished };
+    },
     finished: async () => current?.finished,
     async stop() {
       current?.stopped.abort();
       await current?.finished;
     },
   };
+}
+
+/** Whether there is any agent's session file below these folders; ends with the first one found. */
+export async function hasSessions(roots: readonly { format: Format; path: string }[]): Promise<boolean> {
+  for (const { format, path } of roots) {
+    for (const folder of format.root.folders) {
+      if (await hasSession(path, join(path, folder), format)) return true;
+    }
+  }
+  return false;
+}
+
+async function hasSession(root: string, folder: string, format: Format): Promise<boolean> {
+  // A folder that is not there, or not ours to read, holds no session that we could show.
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  for (const entry of entries) {
+    const path = join(folder, entry.name);
+    const found = entry.isDirectory()
+      ? await hasSession(root, path, format)
+      : entry.isFile() && format.classify(slashed(path.slice(root.length + 1))) !== undefined;
+    if (found) return true;
+  }
+  return false;
+}
+
+const slashed = (path: string) => path.replaceAll("\\", "/");
+
+async function filesBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => slashed(join(entry.parentPath, entry.name).slice(folder.length + 1)))
+    .toSorted();
 }
 
 /** The folder of the samples: beside this file in the sources, beside the bundle in the package. */
@@ -94,6 +119,7 @@ function shippedSamples(): string {
 /** Copies a file and dates it to its own last record, so that it sorts among real sessions by when it happened. */
 async function copySample(from: string, to: string): Promise<void> {
   const text = await readFile(from, "utf8");
+  if (text === (await readFile(to, "utf8").catch(() => undefined))) return;
   await mkdir(dirname(to), { recursive: true });
   await writeFile(to, text);
   let last = 0;

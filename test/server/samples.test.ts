@@ -1,8 +1,9 @@
-import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Samples, startSamples } from "../../src/server/samples.ts";
+import { claudeCode } from "../../src/formats/claude-code/format.ts";
+import { hasSessions, openSamples, type Samples } from "../../src/server/samples.ts";
 import { sampleFiles } from "../samples/write.ts";
 
 const shipped = resolve(import.meta.dirname, "../../src/server/samples");
@@ -44,10 +45,9 @@ describe("the samples that ship with Verbatim", () => {
   });
 });
 
-describe("starting the samples", () => {
+describe("the samples in a data directory", () => {
   it("lays them out as the agents lay out their own folders, dated to when they happened", async () => {
-    samples = await startSamples({ dataDir, pace: Number.POSITIVE_INFINITY });
-    await samples.finished();
+    samples = await openSamples({ dataDir });
     const [claude, codex] = samples.roots;
     expect(await readdir(join(claude?.path ?? "", "projects"))).toEqual([
       "-home-mara-kiln",
@@ -61,7 +61,8 @@ describe("starting the samples", () => {
 
   it("replays one of them with its runs to the last line, moved to now", async () => {
     const before = Date.now();
-    samples = await startSamples({ dataDir, pace: Number.POSITIVE_INFINITY });
+    samples = await openSamples({ dataDir, pace: Number.POSITIVE_INFINITY });
+    samples.replay();
     await samples.finished();
     const main = await readFile(samples.replayed.path, "utf8");
     const folder = join(samples.replayed.path.replace(/\.jsonl$/, ""), "subagents");
@@ -75,7 +76,8 @@ describe("starting the samples", () => {
   });
 
   it("begins with the replayed file absent or short, and lets it grow", async () => {
-    samples = await startSamples({ dataDir, pace: 50 });
+    samples = await openSamples({ dataDir, pace: 50 });
+    samples.replay();
     const sizes: number[] = [];
     let done = false;
     const finished = samples.finished().then(() => {
@@ -95,7 +97,8 @@ describe("starting the samples", () => {
   });
 
   it("replays the same ids again on demand, from the first line", async () => {
-    samples = await startSamples({ dataDir, pace: Number.POSITIVE_INFINITY });
+    samples = await openSamples({ dataDir, pace: Number.POSITIVE_INFINITY });
+    samples.replay();
     await samples.finished();
     const ids = (text: string) => [...text.matchAll(/"uuid":"([^"]+)"/g)].map(([, id]) => id);
     const first = ids(await readFile(samples.replayed.path, "utf8"));
@@ -104,7 +107,29 @@ describe("starting the samples", () => {
     expect(ids(await readFile(samples.replayed.path, "utf8"))).toEqual(first);
   });
 
+  it("leave nothing behind of what an earlier version shipped", async () => {
+    const old = join(dataDir, "samples/claude-code/projects/-old/0.jsonl");
+    await mkdir(join(old, ".."), { recursive: true });
+    await writeFile(old, "{}\n");
+    samples = await openSamples({ dataDir });
+    await expect(stat(old)).rejects.toThrow("ENOENT");
+  });
+
   it("refuses a pace that never ends, and says what to give", async () => {
-    await expect(startSamples({ dataDir, pace: 0 })).rejects.toThrow("give a number above 0");
+    await expect(openSamples({ dataDir, pace: 0 })).rejects.toThrow("give a number above 0");
+  });
+});
+
+describe("looking for agents' sessions", () => {
+  it("finds one however deep it lies, and none in an empty or missing folder", async () => {
+    const root = { format: claudeCode, path: join(dataDir, "claude") };
+    expect(await hasSessions([root])).toBe(false);
+    const project = join(root.path, "projects/-w-app");
+    await mkdir(project, { recursive: true });
+    expect(await hasSessions([root])).toBe(false);
+    await writeFile(join(project, "notes.txt"), "no session");
+    expect(await hasSessions([root])).toBe(false);
+    await writeFile(join(project, "6f0c2a9e-41d7-4c55-9a3b-0d2f7e88b114.jsonl"), "");
+    expect(await hasSessions([root])).toBe(true);
   });
 });
