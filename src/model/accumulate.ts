@@ -14,7 +14,15 @@ import {
   start,
   type ToolState,
 } from "./tool-state.ts";
-import type { Source, TranscriptPart, TranscriptPartOf, Truncated, Turn, TurnStatus } from "./transcript.ts";
+import type {
+  MarkerKind,
+  Source,
+  TranscriptPart,
+  TranscriptPartOf,
+  Truncated,
+  Turn,
+  TurnStatus,
+} from "./transcript.ts";
 import type { TodoItem } from "./ui-extra.ts";
 import { countUsage } from "./usage.ts";
 import { partId } from "./uuid.ts";
@@ -320,7 +328,8 @@ function apply(fold: Fold, frame: Frame): void {
       putContext(fold, frame);
       return;
     case "marker":
-      putMarker(fold, frame);
+      if (frame.kind === "interrupt") putInterrupt(fold, frame, frame.part_id, frame.text);
+      else putMarker(fold, frame);
       return;
     case "error":
       putError(fold, frame);
@@ -608,11 +617,17 @@ function startMessage(fold: Fold, frame: FrameOf<"message.start">): void {
   const model = frame.model ?? fold.open.model;
   const known = fold.positions.messages.get(message_id);
   const hole = known === undefined ? placeInHoles(fold, frame) : undefined;
-  if (known !== undefined || hole !== undefined || fold.open.message_id === message_id) {
-    // Reopened, which is no new step. Where its beginning is not loaded, only the daemon knows which step it was.
+  const begunInHole = known?.step !== undefined && placeInHoles(fold, frame) !== undefined;
+  if (
+    known?.step_start !== undefined ||
+    begunInHole ||
+    hole !== undefined ||
+    fold.open.message_id === message_id
+  ) {
+    // Reopened, which is no new step. Where nothing of it is loaded, only the daemon knows which step it was.
     if (hole !== undefined && fold.open.message_id !== message_id) setGap(fold, message_id, 0, 0);
     const step = known?.step ?? fold.open.step;
-    fold.touched = known?.step_start ?? hole;
+    fold.touched = known?.step_start ?? placeInHoles(fold, frame);
     if (fold.open.message_id !== message_id || fold.open.step !== step) {
       fold.open = { ...fold.open, message_id, step };
     }
@@ -1192,12 +1207,27 @@ function putPrompt(fold: Fold, frame: FrameOf<"user.message">): void {
   }
 }
 
-/** A prompt opens a turn, unless one has just been opened for it. */
+/** A prompt opens a turn, unless one was opened for it in which there is only what its agent injected before it. */
 function enterTurn(fold: Fold, id: string, at: number, title: string | undefined): void {
   const turn = lastTurn(fold);
-  if (turn === undefined || !fold.open.turn_open || turn.part_count > 0) openTurn(fold, id, at, title);
+  if (turn === undefined || !fold.open.turn_open || hasBegun(fold, turn)) openTurn(fold, id, at, title);
   else if (title !== undefined) changeTurn(fold, turn.index, (current) => ({ ...current, title }));
 }
+
+function hasBegun(fold: Fold, turn: Turn): boolean {
+  for (let position = turn.first_part; position < fold.parts.length; position += 1) {
+    const part = fold.parts.at(position);
+    if (part?.type !== "marker" || !PREAMBLE.has(part.kind)) return true;
+  }
+  return false;
+}
+const PREAMBLE: ReadonlySet<MarkerKind> = new Set<MarkerKind>([
+  "context",
+  "hook",
+  "note",
+  "notification",
+  "model_switch",
+]);
 
 function putLegacy(fold: Fold, frame: FrameOf<"message.legacy">): void {
   const { message } = frame;

@@ -112,6 +112,7 @@ export const frame = z.discriminatedUnion("type", [
     ...common,
     type: z.literal("message.file"),
     part_id: uuid,
+    message_id: optional(uuid),
     mime: z.string(),
     url: z.string(),
     filename: optional(z.string()),

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { mediaPart, part, textPart } from "./part.ts";
-import { optional, record, uuid } from "./record.ts";
+import { milliseconds, optional, record, uuid } from "./record.ts";
 import { uiExtra } from "./ui-extra.ts";
 
 /**
@@ -35,6 +35,8 @@ const common = {
    * (a result between two calls of one message, a prompt typed meanwhile). Absent: after the message before it.
    */
   after_part_id: optional(z.string()),
+  /** The id of the transcript part that shows a message of one part (a prompt, a result); absent: made from `id`. */
+  part_id: optional(uuid),
 };
 
 export const systemMessage = record({ ...common, role: z.literal("system"), parts: z.array(textPart) });
@@ -69,6 +71,22 @@ export const assistantMessage = record({
   stop_reason_raw: optional(z.string()),
   stop_details: optional(z.unknown()),
   error: optional(z.string()),
+  /** The stream broke off: neither the model nor a person ended this message. */
+  unfinished: optional(z.boolean()),
+  /** The agent's stream names no messages: this one was made up to hold its parts, and is no step. */
+  implicit: optional(z.boolean()),
+  /**
+   * How the interrupt was told that `aborted` stands for. With `part_id` it came by itself, instead of the message's end;
+   * `alone`: between two model calls, so that the aborted call is the one that never began.
+   */
+  interrupt: optional(
+    record({
+      part_id: optional(uuid),
+      reason: optional(z.string()),
+      at: optional(milliseconds),
+      alone: optional(z.boolean()),
+    }),
+  ),
 });
 export const toolMessage = record({
   ...common,

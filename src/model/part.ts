@@ -1,12 +1,21 @@
 import * as z from "zod";
-import { optional, record } from "./record.ts";
+import { milliseconds, optional, record, uuid } from "./record.ts";
 
 /**
  * The parts of a stored message, told apart by `type`. Field names are the providers' own snake_case, the same in
  * storage, on the wire and here. `phase`, `reasoning_field`, `detail`, `item_id`, `namespace` and `provider_call_id`
  * exist because some provider cannot be replayed correctly without them.
  */
+
+/** What a stored part says beside its own fields when it was made from frames: how to make the same frames of it again. */
+const stored = {
+  /** The id of the transcript part that shows it; absent: made from the message's id and the part's index. */
+  part_id: optional(uuid),
+  at: optional(milliseconds),
+};
+
 export const textPart = record({
+  ...stored,
   type: z.literal("text"),
   text: z.string(),
   id: optional(z.string()),
@@ -15,6 +24,7 @@ export const textPart = record({
 export type TextPart = z.infer<typeof textPart>;
 
 export const imageUrlPart = record({
+  ...stored,
   type: z.literal("image_url"),
   /** An address or a data URL. */
   url: z.string(),
@@ -23,6 +33,7 @@ export const imageUrlPart = record({
 export type ImageUrlPart = z.infer<typeof imageUrlPart>;
 
 export const imageFilePart = record({
+  ...stored,
   type: z.literal("image_file"),
   file_path: z.string(),
   mime_type: optional(z.string()),
@@ -32,6 +43,7 @@ export const imageFilePart = record({
 export type ImageFilePart = z.infer<typeof imageFilePart>;
 
 export const filePart = record({
+  ...stored,
   type: z.literal("file"),
   mime: z.string(),
   filename: optional(z.string()),
@@ -41,12 +53,15 @@ export const filePart = record({
 export type FilePart = z.infer<typeof filePart>;
 
 export const thinkingTextPart = record({
+  ...stored,
   type: z.literal("thinking_text"),
   text: z.string(),
   id: optional(z.string()),
   model_id: optional(z.string()),
   reasoning_field: optional(z.string()),
   detail: optional(z.unknown()),
+  /** Why `text` does not say what was thought. */
+  hidden: optional(z.enum(["encrypted", "redacted", "empty"])),
 });
 export type ThinkingTextPart = z.infer<typeof thinkingTextPart>;
 
@@ -55,6 +70,7 @@ export type ThinkingTextPart = z.infer<typeof thinkingTextPart>;
  * yet; with `format: "google"` to the part directly before it, whatever its kind. Alone it is kept and not shown.
  */
 export const thinkingSignaturePart = record({
+  ...stored,
   type: z.literal("thinking_signature"),
   signature: z.string(),
   id: optional(z.string()),
@@ -65,6 +81,7 @@ export const thinkingSignaturePart = record({
 export type ThinkingSignaturePart = z.infer<typeof thinkingSignaturePart>;
 
 export const toolCallPart = record({
+  ...stored,
   type: z.literal("tool_call"),
   call_id: z.string(),
   tool_name: z.string(),
@@ -73,10 +90,12 @@ export const toolCallPart = record({
   item_id: optional(z.string()),
   namespace: optional(z.string()),
   provider_call_id: optional(z.string()),
+  /** The model was stopped before it had written the arguments. */
+  unfinished: optional(z.boolean()),
 });
 export type ToolCallPart = z.infer<typeof toolCallPart>;
 
-export const unknownPart = record({ type: z.literal("unknown"), raw: z.unknown() });
+export const unknownPart = record({ ...stored, type: z.literal("unknown"), raw: z.unknown() });
 export type UnknownPart = z.infer<typeof unknownPart>;
 
 export const part = z.discriminatedUnion("type", [

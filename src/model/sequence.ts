@@ -54,18 +54,18 @@ function put<Item>(node: Node<Item> | undefined, shift: number, index: number, i
 
 class Trie<Item> implements Sequence<Item> {
   readonly length: number;
-  readonly #root: Node<Item> | undefined;
-  readonly #shift: number;
+  readonly top: Node<Item> | undefined;
+  readonly shift: number;
 
-  constructor(length: number, root: Node<Item> | undefined, shift: number) {
+  constructor(length: number, top: Node<Item> | undefined, shift: number) {
     this.length = length;
-    this.#root = root;
-    this.#shift = shift;
+    this.top = top;
+    this.shift = shift;
   }
 
   #leafOf(index: number): Leaf<Item> | undefined {
-    let node = this.#root;
-    for (let shift = this.#shift; shift > 0; shift -= BITS) {
+    let node = this.top;
+    for (let shift = this.shift; shift > 0; shift -= BITS) {
       if (node === undefined || !isBranch(node)) return undefined;
       node = node.nodes[(index >>> shift) & MASK];
     }
@@ -79,7 +79,7 @@ class Trie<Item> implements Sequence<Item> {
 
   append(item: Item): Sequence<Item> {
     const shift = shiftFor(this.length + 1);
-    const root = shift > this.#shift && this.#root !== undefined ? { nodes: [this.#root] } : this.#root;
+    const root = shift > this.shift && this.top !== undefined ? { nodes: [this.top] } : this.top;
     return new Trie(this.length + 1, put(root, shift, this.length, item), shift);
   }
 
@@ -87,7 +87,7 @@ class Trie<Item> implements Sequence<Item> {
     if (!Number.isInteger(index) || index < 0 || index >= this.length) {
       throw new RangeError(`Position ${index} is outside the sequence: it has ${this.length} items`);
     }
-    return new Trie(this.length, put(this.#root, this.#shift, index, item), this.#shift);
+    return new Trie(this.length, put(this.top, this.shift, index, item), this.shift);
   }
 
   slice(from = 0, to = this.length): (Item | undefined)[] {
@@ -113,6 +113,57 @@ export function emptySequence<Item>(): Sequence<Item> {
 /** A sequence of `length` holes, to be filled with `set`. */
 export function sequenceWithHoles<Item>(length: number): Sequence<Item> {
   return new Trie<Item>(length, undefined, shiftFor(length));
+}
+
+/**
+ * The positions whose items differ, in order, up to the shorter one's length. What the two share is not looked at, so
+ * between neighbouring versions of one sequence this costs what changed, whatever their length.
+ */
+export function changedPositions<Item>(before: Sequence<Item>, after: Sequence<Item>): number[] {
+  const changed: number[] = [];
+  const length = Math.min(before.length, after.length);
+  if (before instanceof Trie && after instanceof Trie) {
+    collectChanges<Item>(before.top, before.shift, after.top, after.shift, 0, length, changed);
+    return changed;
+  }
+  for (let index = 0; index < length; index += 1)
+    if (before.at(index) !== after.at(index)) changed.push(index);
+  return changed;
+}
+
+function collectChanges<Item>(
+  before: Node<Item> | undefined,
+  beforeShift: number,
+  after: Node<Item> | undefined,
+  afterShift: number,
+  first: number,
+  length: number,
+  changed: number[],
+): void {
+  if (before === after || first >= length) return;
+  if (beforeShift !== afterShift) {
+    // The higher one has grown levels: what the lower one holds is in its first slot.
+    const [low, high] = beforeShift < afterShift ? [before, after] : [after, before];
+    const inner = high !== undefined && isBranch(high) ? high.nodes[0] : undefined;
+    const shift = Math.max(beforeShift, afterShift) - BITS;
+    if (low === before) collectChanges(before, beforeShift, inner, shift, first, length, changed);
+    else collectChanges(inner, shift, after, afterShift, first, length, changed);
+    return;
+  }
+  if (beforeShift === 0) {
+    const left = before === undefined || isBranch(before) ? [] : before;
+    const right = after === undefined || isBranch(after) ? [] : after;
+    for (let slot = 0; slot < WIDTH && first + slot < length; slot += 1) {
+      if (left[slot] !== right[slot]) changed.push(first + slot);
+    }
+    return;
+  }
+  const left = before !== undefined && isBranch(before) ? before.nodes : [];
+  const right = after !== undefined && isBranch(after) ? after.nodes : [];
+  const below = beforeShift - BITS;
+  for (let slot = 0; slot < WIDTH; slot += 1) {
+    collectChanges(left[slot], below, right[slot], below, first + slot * 2 ** beforeShift, length, changed);
+  }
 }
 
 /** The items as a sequence, in O(n). */

@@ -43,6 +43,8 @@ export const thinkingEntry = record({
   thinking: z.string(),
   hidden: optional(z.enum(["encrypted", "redacted", "empty"])),
   signature: optional(z.string()),
+  /** The signature's format, as in `thinking_signature`. */
+  format: optional(z.string()),
   open: optional(z.boolean()),
   ended_at: optional(milliseconds),
 });

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { optional, record } from "./record.ts";
 
-/** One hunk of a diff: `lines` begin with a space, `-` or `+`, as in a unified diff. Line numbers count from 1. */
+/** One hunk of a diff: `lines` begin with a space, `-` or `+`, as in a unified diff. Line numbers count from 1; 0: not known. */
 export const diffHunk = record({
   old_start: z.number(),
   old_lines: z.number(),
@@ -40,6 +40,8 @@ export const uiExtra = z.discriminatedUnion("type", [
     /** Where the agent saved an output too long for its record, and that output's size in bytes. */
     persisted_path: optional(z.string()),
     persisted_bytes: optional(z.number()),
+    /** Where in `output_text` the command's own output begins, behind the agent's header, in UTF-16 code units. */
+    output_start: optional(z.number()),
   }),
   record({ type: z.literal("diff"), files: z.array(fileDiff) }),
   record({
