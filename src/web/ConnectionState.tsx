@@ -1,0 +1,33 @@
+import type { ReactNode } from "react";
+import { shortDuration } from "./figures.ts";
+import { useClient, useConnection } from "./store.ts";
+import { useNow } from "./use-now.ts";
+
+/** Whether what is shown is what is: `live`, or since when it is not. */
+export function ConnectionState(): ReactNode {
+  const connection = useConnection();
+  if (connection.status === "live") return <span className="connection">live</span>;
+  return <NotLive />;
+}
+
+function NotLive(): ReactNode {
+  const { live } = useClient();
+  const { status, heard_at, retry_at } = useConnection();
+  const now = useNow(1_000);
+  if (status === "connecting") return <span className="connection">connecting</span>;
+  const age = heard_at === undefined ? "" : `, ${shortDuration(Math.max(0, now - heard_at))} old`;
+  const next =
+    retry_at === undefined || retry_at <= now
+      ? "trying again"
+      : `next try in ${Math.ceil((retry_at - now) / 1_000)} s`;
+  return (
+    <span className="connection not-live">
+      {/* The age is not part of the announcement: it would be read out every second. */}
+      <strong role="status">not live</strong>
+      <span>{age}</span>
+      <button type="button" className="button" title={next} onClick={live.reconnect}>
+        Connect
+      </button>
+    </span>
+  );
+}

@@ -1,0 +1,126 @@
+import { type ReactNode, useRef } from "react";
+import { type KeyBinding, useKeys } from "./keys.ts";
+import type { Settings } from "./settings.ts";
+import { useSetting } from "./store.ts";
+
+const NAMES: Record<string, string> = {
+  ArrowDown: "↓",
+  ArrowUp: "↑",
+  ArrowLeft: "←",
+  ArrowRight: "→",
+  Escape: "Esc",
+};
+
+/** The two dialogs that every screen has, and their buttons. */
+export function HelpAndSettings({ bindings }: { bindings: readonly KeyBinding[] }): ReactNode {
+  const help = useRef<HTMLDialogElement>(null);
+  const settings = useRef<HTMLDialogElement>(null);
+  const own: KeyBinding[] = [
+    { keys: ["?"], does: "Show the keys", run: () => help.current?.showModal() },
+    { keys: [","], does: "Settings", run: () => settings.current?.showModal() },
+  ];
+  useKeys(own);
+  return (
+    <span className="tools">
+      <button type="button" className="button" onClick={() => help.current?.showModal()} aria-label="Keys">
+        ?
+      </button>
+      <button type="button" className="button" onClick={() => settings.current?.showModal()}>
+        Settings
+      </button>
+      <dialog ref={help} className="dialog" aria-labelledby="keys-title">
+        <h2 id="keys-title">Keys</h2>
+        <dl className="key-list">
+          {[...bindings, ...own].map(({ keys, does }) => (
+            <div key={does}>
+              <dt>
+                {keys.map((key) => (
+                  <kbd key={key}>{NAMES[key] ?? key}</kbd>
+                ))}
+              </dt>
+              <dd>{does}</dd>
+            </div>
+          ))}
+        </dl>
+        <CloseDialog />
+      </dialog>
+      <dialog ref={settings} className="dialog" aria-labelledby="settings-title">
+        <h2 id="settings-title">Settings</h2>
+        <Choice
+          name="theme"
+          label="Theme"
+          options={[
+            ["system", "As the system"],
+            ["dark", "Dark"],
+            ["light", "Light"],
+          ]}
+        />
+        <Choice
+          name="thinking"
+          label="Thinking"
+          options={[
+            ["open-while-live", "Open while it grows"],
+            ["closed", "Closed"],
+            ["open", "Open"],
+          ]}
+        />
+        <Choice
+          name="times"
+          label="Times"
+          options={[
+            ["clock", "Time of day"],
+            ["elapsed", "Since the session began"],
+          ]}
+        />
+        <Switch name="showSteps" label="Show where each step (model call) begins and ends" />
+        <p className="dialog-note">Kept in this browser.</p>
+        <CloseDialog />
+      </dialog>
+    </span>
+  );
+}
+
+function CloseDialog(): ReactNode {
+  return (
+    <button
+      type="button"
+      className="button"
+      onClick={(event) => event.currentTarget.closest("dialog")?.close()}
+    >
+      Close
+    </button>
+  );
+}
+
+function Choice<Name extends "theme" | "thinking" | "times">({
+  name,
+  label,
+  options,
+}: {
+  name: Name;
+  label: string;
+  options: readonly (readonly [Settings[Name], string])[];
+}): ReactNode {
+  const [value, setValue] = useSetting(name);
+  return (
+    <fieldset className="choice">
+      <legend>{label}</legend>
+      {options.map(([option, text]) => (
+        <label key={option}>
+          <input type="radio" name={name} checked={value === option} onChange={() => setValue(option)} />
+          {text}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+function Switch({ name, label }: { name: "showSteps"; label: string }): ReactNode {
+  const [value, setValue] = useSetting(name);
+  return (
+    <label className="choice">
+      <input type="checkbox" checked={value} onChange={(event) => setValue(event.target.checked)} />
+      {label}
+    </label>
+  );
+}

@@ -1,0 +1,58 @@
+/** Numbers and times as the page writes them: short in the line, exact in the title. */
+
+const whole = new Intl.NumberFormat("en");
+
+/** `950`, `12.3k`, `4.1M` */
+export function shortNumber(value: number): string {
+  if (value < 1_000) return String(Math.round(value));
+  const unit = value < 999_500 ? 1e3 : value < 999_500_000 ? 1e6 : 1e9;
+  const letter = unit === 1e3 ? "k" : unit === 1e6 ? "M" : "G";
+  const scaled = value / unit;
+  return `${scaled < 99.95 ? scaled.toFixed(1) : Math.round(scaled)}${letter}`;
+}
+export const exactNumber = (value: number): string => whole.format(value);
+
+/** `1 turn`, `2 turns` */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${exactNumber(count)} ${count === 1 ? one : many}`;
+
+const UNITS: [milliseconds: number, letter: string][] = [
+  [86_400_000 * 365, "y"],
+  [86_400_000, "d"],
+  [3_600_000, "h"],
+  [60_000, "min"],
+  [1_000, "s"],
+];
+/** `4 s`, `12 min`, `3 h`, `5 d`: the largest whole unit. */
+export function shortDuration(milliseconds: number): string {
+  for (const [unit, letter] of UNITS)
+    if (milliseconds >= unit) return `${Math.floor(milliseconds / unit)} ${letter}`;
+  return "0 s";
+}
+/** `now`, `12 min ago`; what lies ahead (another clock) is now. */
+export function ago(at: number, now: number): string {
+  return now - at < 5_000 ? "now" : `${shortDuration(now - at)} ago`;
+}
+
+const two = (value: number): string => String(value).padStart(2, "0");
+/** `14:03:22`, by the reader's clock. */
+export function clockTime(at: number): string {
+  const date = new Date(at);
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}
+/** `2026-09-14` */
+export function dayName(at: number): string {
+  const date = new Date(at);
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}
+export const exactTime = (at: number): string => `${dayName(at)} ${clockTime(at)}`;
+
+/** The part of a path that tells it from others: its last two names, `~` for a home folder. */
+export function shortPath(path: string): string {
+  const home = path.replace(
+    /^(?:\/home\/[^/]+|\/Users\/[^/]+|\/root|[A-Za-z]:\\Users\\[^\\]+)(?=[/\\]|$)/,
+    "~",
+  );
+  const names = home.split(/[/\\]/);
+  return names.length <= 4 ? home : `…/${names.slice(-2).join("/")}`;
+}

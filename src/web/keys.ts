@@ -1,0 +1,43 @@
+import { useEffect, useRef } from "react";
+
+/** What a key does, as the help lists it. `keys`: any of them, in `KeyboardEvent.key` names; `Ctrl+f` also means ⌘F. */
+export interface KeyBinding {
+  readonly keys: readonly string[];
+  readonly does: string;
+  run(event: KeyboardEvent): void;
+}
+
+const typing = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || /^(?:input|textarea|select)$/i.test(target.tagName));
+
+function keyName(event: KeyboardEvent): string {
+  const control = event.ctrlKey || event.metaKey ? "Ctrl+" : "";
+  const alt = event.altKey ? "Alt+" : "";
+  // Shift shows in the character itself (`E`, `?`), not in the name of a key that has none.
+  const shift = event.shiftKey && event.key.length > 1 ? "Shift+" : "";
+  return control + alt + shift + event.key;
+}
+
+/**
+ * Keys of a screen. They rest while a dialog is open, and while one types (those with Ctrl stay).
+ */
+export function useKeys(bindings: readonly KeyBinding[]): void {
+  const current = useRef(bindings);
+  useEffect(() => {
+    current.current = bindings;
+  });
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      if (event.defaultPrevented || document.querySelector("dialog[open]") !== null) return;
+      const name = keyName(event);
+      if (typing(event.target) && !name.startsWith("Ctrl+")) return;
+      const binding = current.current.find(({ keys }) => keys.includes(name));
+      if (binding === undefined) return;
+      event.preventDefault();
+      binding.run(event);
+    };
+    document.addEventListener("keydown", press);
+    return () => document.removeEventListener("keydown", press);
+  }, []);
+}

@@ -1,0 +1,16 @@
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { App } from "./App.tsx";
+import { showIcon } from "./icon.ts";
+import { createClient } from "./store.ts";
+import "./theme.css";
+import "./page.css";
+
+const root = document.getElementById("root");
+if (root === null) throw new Error("index.html has no element #root.");
+showIcon();
+createRoot(root).render(
+  <StrictMode>
+    <App client={createClient({ origin: location.origin })} />
+  </StrictMode>,
+);

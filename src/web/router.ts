@@ -1,0 +1,73 @@
+import { useSyncExternalStore } from "react";
+
+/** What the address names. `fragment`: `part-<id>`, `turn-<id>`, `call-<tool call id>`, or empty. */
+export type Route =
+  | { screen: "sessions" }
+  | { screen: "session"; session_id: string; beside?: string; fragment: string }
+  | { screen: "nowhere"; path: string };
+
+const listeners = new Set<() => void>();
+const notify = (): void => {
+  for (const listener of listeners) listener();
+};
+
+/** `#part-<id>` names a part, also in a link from outside; percent-escapes that are not valid stay as they are. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+export function parseRoute(address: { pathname: string; search: string; hash: string }): Route {
+  if (address.pathname === "/") return { screen: "sessions" };
+  const session_id = /^\/session\/([\w-]+)$/.exec(address.pathname)?.[1];
+  if (session_id === undefined) return { screen: "nowhere", path: address.pathname };
+  const beside = new URLSearchParams(address.search).get("beside");
+  return {
+    screen: "session",
+    session_id,
+    fragment: decoded(address.hash.slice(1)),
+    ...(beside === null || beside === session_id ? {} : { beside }),
+  };
+}
+
+export const sessionHref = (session_id: string, fragment = "", beside?: string): string =>
+  `/session/${session_id}${beside === undefined ? "" : `?beside=${beside}`}${fragment === "" ? "" : `#${encodeURIComponent(fragment)}`}`;
+
+/** Goes to an address of this page without loading it again. */
+export function navigate(href: string, how: "push" | "replace" = "push"): void {
+  if (how === "push") history.pushState(null, "", href);
+  else history.replaceState(null, "", href);
+  notify();
+}
+
+/** Makes links inside the page navigate; modified clicks, downloads and foreign addresses stay the browser's. */
+export function followLinks(): () => void {
+  const follow = (event: MouseEvent): void => {
+    if (event.defaultPrevented || event.button !== 0) return;
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
+    if (!(link instanceof HTMLAnchorElement) || link.origin !== location.origin) return;
+    if (link.target !== "" || link.hasAttribute("download")) return;
+    event.preventDefault();
+    navigate(link.pathname + link.search + link.hash);
+  };
+  document.addEventListener("click", follow);
+  window.addEventListener("popstate", notify);
+  return () => {
+    document.removeEventListener("click", follow);
+    window.removeEventListener("popstate", notify);
+  };
+}
+
+const subscribe = (listener: () => void): (() => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+
+/** The address's path, query and fragment. Changes also when the same fragment is asked for again (`visit`). */
+export function useHref(): string {
+  return useSyncExternalStore(subscribe, () => location.pathname + location.search + location.hash);
+}

@@ -1,0 +1,73 @@
+import { type ReactNode, useMemo } from "react";
+import { useStore } from "zustand";
+import type { SessionSummary } from "../../model/session.ts";
+import { counted, shortNumber } from "../figures.ts";
+import { navigate, sessionHref } from "../router.ts";
+import { StateBadge } from "../StateBadge.tsx";
+import { sessionTitle } from "../sessions/session-list.ts";
+import { useClient } from "../store.ts";
+
+/** The runs of a session in the order in which they began; live. */
+export function useRuns(session_id: string): SessionSummary[] {
+  const { rows } = useClient();
+  // The maps are changed in place; their version tells.
+  const version = useStore(rows, (now) => now.version);
+  return useMemo(() => {
+    const { byId, runs } = rows.getState();
+    return [...(runs.get(session_id) ?? [])]
+      .map((id) => byId.get(id))
+      .filter((run): run is SessionSummary => run !== undefined)
+      .sort((a, b) => (a.started_at ?? a.last_activity_at) - (b.started_at ?? b.last_activity_at));
+  }, [rows, session_id, version]);
+}
+
+/** A session's sub-agent runs: what each does, and the way into it, beside or instead. */
+export function RunsPanel({
+  session_id,
+  beside,
+}: {
+  session_id: string;
+  beside: string | undefined;
+}): ReactNode {
+  const runs = useRuns(session_id);
+  if (runs.length === 0) return null;
+  return (
+    <nav className="runs" aria-label="Runs">
+      <h2 className="side-title">
+        Runs <span className="side-count">{runs.length}</span>
+      </h2>
+      <ul className="runs-list">
+        {runs.map((run) => (
+          <li key={run.id} className={`run${run.id === beside ? " is-beside" : ""}`}>
+            <a href={sessionHref(run.id)} className="run-link" title={run.run?.task ?? run.first_prompt}>
+              <span className="run-name">{sessionTitle(run)}</span>
+              <StateBadge status={run.status} />
+            </a>
+            <span className="run-about">
+              <span className="run-activity">
+                {run.activity ??
+                  [
+                    counted(run.tool_calls, "tool call"),
+                    run.errors > 0 ? counted(run.errors, "error") : undefined,
+                    run.usage === undefined
+                      ? undefined
+                      : `${shortNumber(run.usage.input + run.usage.output)} tokens`,
+                  ]
+                    .filter((figure) => figure !== undefined)
+                    .join(" · ")}
+              </span>
+              <button
+                type="button"
+                className="button run-beside"
+                aria-pressed={run.id === beside}
+                onClick={() => navigate(sessionHref(session_id, "", run.id === beside ? undefined : run.id))}
+              >
+                beside
+              </button>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}

@@ -1,0 +1,98 @@
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
+import type { Transcript } from "../../model/accumulate.ts";
+import { counted, exactTime } from "../figures.ts";
+import { sessionHref } from "../router.ts";
+import { StateBadge } from "../StateBadge.tsx";
+
+const ROW = 28;
+
+interface Props {
+  transcript: Transcript;
+  current: number;
+  onGo(turn: number): void;
+}
+
+/** The session's prompts, one line each: where one is, what failed, what runs. */
+export function Outline({ transcript, current, onGo }: Props): ReactNode {
+  const box = useRef<HTMLDivElement>(null);
+  const [view, setView] = useState({ top: 0, height: 600 });
+  const { turns } = transcript;
+
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const look = (): void => setView({ top: element.scrollTop, height: element.clientHeight });
+    const observer = new ResizeObserver(look);
+    observer.observe(element);
+    element.addEventListener("scroll", look, { passive: true });
+    return () => {
+      observer.disconnect();
+      element.removeEventListener("scroll", look);
+    };
+  }, []);
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const top = current * ROW;
+    if (top < element.scrollTop || top + ROW > element.scrollTop + element.clientHeight)
+      element.scrollTop = top - element.clientHeight / 2;
+  }, [current]);
+
+  const from = Math.max(0, Math.floor(view.top / ROW) - 10);
+  const to = Math.min(turns.length, Math.ceil((view.top + view.height) / ROW) + 10);
+  return (
+    <nav className="outline" aria-label="Turns">
+      <h2 className="side-title">
+        Turns <span className="side-count">{turns.length}</span>
+      </h2>
+      <div ref={box} className="outline-box">
+        <ol className="outline-list" style={{ height: turns.length * ROW }}>
+          {Array.from({ length: Math.max(0, to - from) }, (_, at) => {
+            const turn = turns.at(from + at);
+            if (turn === undefined) return null;
+            return (
+              <li
+                key={turn.id}
+                className="outline-item"
+                style={{ top: turn.index * ROW }}
+                aria-setsize={turns.length}
+                aria-posinset={turn.index + 1}
+              >
+                <a
+                  href={sessionHref(turn.session_id, `turn-${turn.id}`)}
+                  aria-current={turn.index === current ? "location" : undefined}
+                  title={`${turn.title ?? "Before the first prompt"}\n${[
+                    turn.started_at === undefined ? undefined : exactTime(turn.started_at),
+                    counted(turn.steps, "step"),
+                    counted(turn.tool_calls, "tool call"),
+                    counted(turn.errors, "error"),
+                  ]
+                    .filter((line) => line !== undefined)
+                    .join(", ")}`}
+                  onClick={(event) => {
+                    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+                    event.preventDefault();
+                    onGo(turn.index);
+                  }}
+                >
+                  <span className="outline-number">{turn.index + 1}</span>
+                  <span className={`outline-title${turn.retracted === undefined ? "" : " is-retracted"}`}>
+                    {turn.title ?? "Before the first prompt"}
+                  </span>
+                  {turn.errors > 0 && turn.status !== "failed" && (
+                    <span className="outline-errors" title={counted(turn.errors, "error")}>
+                      {turn.errors}
+                    </span>
+                  )}
+                  {(turn.status === "running" || turn.status === "failed") && (
+                    <StateBadge status={turn.status} />
+                  )}
+                </a>
+              </li>
+            );
+          })}
+        </ol>
+      </div>
+    </nav>
+  );
+}

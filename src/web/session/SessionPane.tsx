@@ -1,0 +1,335 @@
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useStore } from "zustand";
+import { callPositionOf, positionOf } from "../../model/accumulate.ts";
+import { failureText } from "../api.ts";
+import { HelpAndSettings } from "../HelpAndSettings.tsx";
+import { type KeyBinding, useKeys } from "../keys.ts";
+import type { OpenSession } from "../open-session.ts";
+import { loadReading } from "../reading.ts";
+import { navigate, sessionHref } from "../router.ts";
+import { RunsPanel, useRuns } from "../runs/RunsPanel.tsx";
+import { sessionTitle } from "../sessions/session-list.ts";
+import { useClient, useConnection, useRow, useSetting } from "../store.ts";
+import { Find } from "./Find.tsx";
+import { Outline } from "./Outline.tsx";
+import { findError } from "./problems.ts";
+import { SessionHeader } from "./SessionHeader.tsx";
+import { type ScrollerHandle, TranscriptScroller } from "./TranscriptScroller.tsx";
+import { useReadingHost } from "./use-host.ts";
+
+interface Props {
+  session_id: string;
+  /** What the address names in this session; empty in the pane beside. */
+  fragment: string;
+  /** The run shown beside this session. */
+  beside: string | undefined;
+  /** Set in the pane that is itself beside another session. */
+  besideOf?: string;
+}
+
+const NO_KEYS: readonly KeyBinding[] = [];
+
+/** One session: its header, its transcript, its turns and runs. Two of them stand side by side when a run is open beside. */
+export function SessionPane(props: Props): ReactNode {
+  const { session_id } = props;
+  const client = useClient();
+  const connection = useConnection();
+  const session = useMemo(() => client.session(session_id), [client, session_id]);
+  useEffect(() => session.follow(), [session]);
+  const ready = useStore(session.state, (state) => state.transcript !== undefined);
+  const refused = useStore(session.state, (state) => state.refused);
+
+  if (ready) return <ReadyPane key={session_id} {...props} session={session} />;
+  const [title, text] =
+    refused !== undefined
+      ? [
+          "No such session",
+          `${refused.message} It may have been on another machine, or never reached this archive.`,
+        ]
+      : connection.status === "lost"
+        ? ["The daemon does not answer", "Start it with npm start; this page connects by itself."]
+        : ["Reading the session", ""];
+  return (
+    <main className="blank" aria-busy={refused === undefined}>
+      <h1>{title}</h1>
+      {text !== "" && <p>{text}</p>}
+      <p>
+        <a href="/">All sessions</a>
+      </p>
+    </main>
+  );
+}
+
+function ReadyPane({
+  session_id,
+  fragment,
+  beside,
+  besideOf,
+  session,
+}: Props & { session: OpenSession }): ReactNode {
+  const { api } = useClient();
+  const transcript = useStore(session.state, (state) => state.transcript);
+  const summary = useStore(session.state, (state) => state.summary);
+  const synced = useStore(session.state, (state) => state.synced);
+  const failure = useStore(session.state, (state) => state.failure);
+  const row = useRow(session_id) ?? summary;
+  const runs = useRuns(session_id);
+  const main = besideOf === undefined;
+
+  const [reading] = useState(() => loadReading(session_id));
+  // A place taken under this very address is the newer wish; a link that was followed since goes before it.
+  const resumes = reading.place !== undefined && (reading.fragment === fragment || fragment === "");
+  const [initial] = useState(() =>
+    resumes && reading.place !== undefined ? reading.place : { end: true as const },
+  );
+  const { host, setOpen, setAllOpen, allOpen, keepPlace } = useReadingHost(
+    session_id,
+    reading,
+    fragment,
+    row?.started_at,
+  );
+  const scroller = useRef<ScrollerHandle>(null);
+  const findInput = useRef<HTMLInputElement>(null);
+  const [finding, setFinding] = useState(false);
+  const [findText, setFindText] = useState("");
+  const [target, setTarget] = useState<string>();
+  const [message, setMessage] = useState("");
+  const [current, setCurrent] = useState(0);
+  const [wide, setWide] = useSetting("outline");
+  const [sheet, setSheet] = useState(false);
+
+  /** Goes to a part by position, opens and marks it; a paired result is in its call's card. */
+  const goTo = useCallback(
+    async (index: number, open: boolean): Promise<void> => {
+      await session.load(index, index + 1);
+      let at = index;
+      let part = session.partAt(at);
+      if (part?.type === "tool_result" && part.call_index !== undefined) {
+        at = part.call_index;
+        await session.load(at, at + 1);
+        part = session.partAt(at);
+      }
+      if (part !== undefined) {
+        setTarget(part.id);
+        if (open) setOpen(part.id, true);
+      }
+      scroller.current?.toPart(at);
+    },
+    [session, setOpen],
+  );
+
+  // Once per address, and again when the same link is followed anew.
+  const followed = useRef(resumes ? fragment : "");
+  useEffect(() => {
+    if (fragment === followed.current) return;
+    followed.current = fragment;
+    setMessage("");
+    setTarget(undefined);
+    if (fragment === "") return;
+    const now = session.state.getState().transcript;
+    const [, kind, id] = /^(part|turn|call)-(.+)$/s.exec(fragment) ?? [];
+    if (now === undefined || kind === undefined || id === undefined) return;
+    let cancelled = false;
+    void (async () => {
+      if (kind === "turn") {
+        for (let turn = 0; turn < now.turns.length; turn += 1)
+          if (now.turns.at(turn)?.id === id) return scroller.current?.toTurn(turn);
+      } else {
+        const known = kind === "part" ? positionOf(now, id) : callPositionOf(now, id);
+        if (known !== undefined) return goTo(known, true);
+      }
+      const found = await api.locate(session_id, { [kind]: id } as { part: string });
+      if (cancelled) return;
+      if (found.ok) return goTo(found.value.index, true);
+      setMessage(
+        found.failure.code === "refused"
+          ? `This session has no ${kind} ${id}: the link is of another version of it.`
+          : failureText(found.failure),
+      );
+    })();
+    return () => {
+      cancelled = true;
+    };
+  }, [fragment, session, session_id, api, goTo]);
+
+  useEffect(() => {
+    if (!main || row === undefined) return;
+    const state = row.status === "running" ? "[RUNNING] " : row.status === "failed" ? "[FAILED] " : "";
+    document.title = `${state}${sessionTitle(row)} · Verbatim`;
+  }, [main, row]);
+
+  const onPlace = useCallback(
+    (place: Parameters<typeof keepPlace>[0], turn: number) => {
+      keepPlace(place);
+      setCurrent(Math.max(0, turn));
+    },
+    [keepPlace],
+  );
+
+  const goTurn = (turn: number): void => {
+    if (transcript === undefined || turn < 0 || turn >= transcript.turns.length) return;
+    setSheet(false);
+    setCurrent(turn);
+    scroller.current?.toTurn(turn);
+  };
+  const stepTurn = (by: 1 | -1): void => goTurn((scroller.current?.here().turn ?? current) + by);
+  const stepError = async (by: 1 | -1): Promise<void> => {
+    const here = scroller.current?.here().index ?? 0;
+    const marked =
+      target === undefined || transcript === undefined ? undefined : positionOf(transcript, target);
+    // From the failure that one stands on, even when it is not at the top of the view.
+    const from = marked !== undefined && Math.abs(marked - here) < 50 ? marked : here - (by === 1 ? 1 : 0);
+    const found = await findError(session, from, by);
+    if (found === undefined) setMessage(by === 1 ? "No error below." : "No error above.");
+    else {
+      setMessage("");
+      await goTo(found, false);
+    }
+  };
+  const openFind = (): void => {
+    setFinding(true);
+    findInput.current?.select();
+  };
+
+  const bindings: KeyBinding[] = [
+    { keys: ["/", "Ctrl+f"], does: "Find in this session", run: openFind },
+    { keys: ["j"], does: "Next part", run: () => scroller.current?.step(1) },
+    { keys: ["k"], does: "Previous part", run: () => scroller.current?.step(-1) },
+    { keys: ["]", "n"], does: "Next prompt", run: () => stepTurn(1) },
+    { keys: ["[", "p"], does: "Previous prompt", run: () => stepTurn(-1) },
+    { keys: ["e"], does: "Next error", run: () => void stepError(1) },
+    { keys: ["E"], does: "Previous error", run: () => void stepError(-1) },
+    { keys: ["Home", "g"], does: "Start of the session", run: () => scroller.current?.toStart() },
+    { keys: ["End", "G"], does: "End, and follow it", run: () => scroller.current?.toEnd() },
+    {
+      keys: ["x"],
+      does: "Open all, close all, as set",
+      run: () => setAllOpen(allOpen === undefined ? true : allOpen ? false : undefined),
+    },
+    { keys: ["o"], does: "Turns and runs", run: () => toggleSide() },
+    {
+      keys: ["u"],
+      does: "Up: to the parent's call, or the list",
+      run: () =>
+        navigate(
+          row?.parent === undefined
+            ? "/"
+            : sessionHref(
+                row.parent.session_id,
+                row.parent.tool_call_id === undefined ? "" : `call-${row.parent.tool_call_id}`,
+              ),
+        ),
+    },
+    {
+      keys: ["Escape"],
+      does: "Close find, the turns, the run beside",
+      run: () => {
+        if (finding) setFinding(false);
+        else if (sheet) setSheet(false);
+        else if (target !== undefined) setTarget(undefined);
+        else if (beside !== undefined) navigate(sessionHref(session_id, fragment));
+      },
+    },
+  ];
+  useKeys(main ? bindings : NO_KEYS);
+  const toggleSide = (): void => {
+    if (matchMedia("(max-width: 900px)").matches) setSheet(!sheet);
+    else setWide(!wide);
+  };
+
+  if (transcript === undefined || row === undefined) return null;
+  const empty = transcript.parts.length === 0;
+  return (
+    <div className={`pane${main ? "" : " pane-beside"}`}>
+      <SessionHeader row={row} context={transcript.context} synced={synced}>
+        {main ? (
+          <>
+            <button type="button" className="button" aria-expanded={finding} onClick={openFind}>
+              Find
+            </button>
+            <button
+              type="button"
+              className="button"
+              onClick={() => void stepError(1)}
+              disabled={row.errors === 0}
+            >
+              Next error
+            </button>
+            <button
+              type="button"
+              className="button"
+              onClick={() => setAllOpen(allOpen === undefined ? true : allOpen ? false : undefined)}
+            >
+              {allOpen === undefined ? "Open all" : allOpen ? "Close all" : "As set"}
+            </button>
+            <button type="button" className="button" aria-expanded={sheet || wide} onClick={toggleSide}>
+              {runs.length > 0 ? `Turns, ${runs.length} runs` : "Turns"}
+            </button>
+            <HelpAndSettings bindings={bindings} />
+          </>
+        ) : (
+          <>
+            <a className="button" href={sessionHref(session_id)}>
+              Open instead
+            </a>
+            <a className="button" href={sessionHref(besideOf ?? session_id)}>
+              Close
+            </a>
+          </>
+        )}
+      </SessionHeader>
+      {finding && (
+        <Find
+          session_id={session_id}
+          input={findInput}
+          from={() => scroller.current?.here().index ?? 0}
+          onHit={({ index }) => void goTo(index, true)}
+          onText={setFindText}
+          onClose={() => setFinding(false)}
+        />
+      )}
+      {(message !== "" || failure !== undefined) && (
+        <p className="notice notice-warning" role="status">
+          {message !== ""
+            ? message
+            : failure === undefined
+              ? ""
+              : `Some parts could not be loaded. ${failureText(failure)}`}
+        </p>
+      )}
+      <div className="pane-body">
+        {main && (
+          <aside
+            className={`side${wide ? "" : " side-hidden"}${sheet ? " side-sheet" : ""}`}
+            aria-label="Turns and runs"
+          >
+            <Outline transcript={transcript} current={current} onGo={goTurn} />
+            <RunsPanel session_id={session_id} beside={beside} />
+          </aside>
+        )}
+        <main className="pane-main">
+          {empty && (
+            <div className="blank">
+              <h2>Nothing yet</h2>
+              <p>
+                {row.status === "running"
+                  ? "The session has begun; its first part appears here."
+                  : "This session ended before anything was written."}
+              </p>
+            </div>
+          )}
+          <TranscriptScroller
+            session={session}
+            host={host}
+            label={main ? "Transcript" : `Transcript of the run ${sessionTitle(row)}`}
+            initial={initial}
+            targetPartId={target}
+            highlight={findText}
+            handle={scroller}
+            onPlace={onPlace}
+          />
+        </main>
+      </div>
+    </div>
+  );
+}

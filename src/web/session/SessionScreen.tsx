@@ -1,0 +1,39 @@
+import type { MouseEvent, ReactNode } from "react";
+import { navigate, parseRoute, sessionHref } from "../router.ts";
+import { SessionPane } from "./SessionPane.tsx";
+import "./session.css";
+
+interface Props {
+  session_id: string;
+  fragment: string;
+  beside: string | undefined;
+}
+
+/** A session, and beside it the run that was opened with Shift, Alt or a "beside" button. */
+export function SessionScreen({ session_id, fragment, beside }: Props): ReactNode {
+  const openBeside = (event: MouseEvent): void => {
+    if (!(event.shiftKey || event.altKey) || event.button !== 0) return;
+    const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
+    if (!(link instanceof HTMLAnchorElement) || link.origin !== location.origin) return;
+    const route = parseRoute(link);
+    if (route.screen !== "session" || route.session_id === session_id) return;
+    // The browser would open a window (Shift) or download (Alt).
+    event.preventDefault();
+    event.stopPropagation();
+    navigate(sessionHref(session_id, fragment, route.session_id));
+  };
+  return (
+    <div className={`split${beside === undefined ? "" : " split-two"}`} onClickCapture={openBeside}>
+      <SessionPane key={session_id} session_id={session_id} fragment={fragment} beside={beside} />
+      {beside !== undefined && (
+        <SessionPane
+          key={`beside ${beside}`}
+          session_id={beside}
+          fragment=""
+          beside={undefined}
+          besideOf={session_id}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,379 @@
+import {
+  type ReactNode,
+  type RefObject,
+  useCallback,
+  useEffect,
+  useImperativeHandle,
+  useLayoutEffect,
+  useReducer,
+  useRef,
+  useState,
+} from "react";
+import { flushSync } from "react-dom";
+import { useStore } from "zustand";
+import type { OpenSession } from "../open-session.ts";
+import type { Reading } from "../reading.ts";
+import type { TranscriptHost, TurnWindow } from "../transcript/host.ts";
+import { createLayout, type Layout, type VisibleTurn } from "./layout.ts";
+import { TurnTranscript } from "./StandInTurn.tsx";
+
+type Place = NonNullable<Reading["place"]>;
+
+/** What a screen asks of the transcript that it shows. */
+export interface ScrollerHandle {
+  /** The part's row below the sticky heading, its turn's heading for a prompt. The place holds while rows load above. */
+  toPart(index: number): void;
+  toTurn(turn: number): void;
+  toStart(): void;
+  toEnd(): void;
+  /** The first row in view, and its turn. */
+  here(): { index: number; turn: number };
+  /** Focuses the next (1) or previous (−1) row. */
+  step(by: 1 | -1): void;
+}
+
+interface Props {
+  session: OpenSession;
+  host: TranscriptHost;
+  label: string;
+  initial: Place;
+  targetPartId: string | undefined;
+  /** Marked wherever it stands in view. */
+  highlight: string;
+  handle: RefObject<ScrollerHandle | null>;
+  onPlace(place: Place, turn: number): void;
+}
+
+/** Rows are rendered so far beyond the view, in pixels: what scrolls in is there before it is seen. */
+const OVERSCAN = 800;
+/** Scrolled so little, the rows that are rendered still cover the view. */
+const KEEP = 200;
+const AT_END = 4;
+/** A fling through a long session loads where it ends, not all that it passes. */
+const LOAD_MS = 60;
+const RETRY_MS = 2_000;
+const BELOW_HEADING = 8;
+
+/**
+ * The transcript in its scrolling box: only the rows in view exist. What the reader looks at never moves: the row at the
+ * top of the view is the anchor, and the box is scrolled with whatever changes above it. At the end, the end is.
+ */
+export function TranscriptScroller({
+  session,
+  host,
+  label,
+  initial,
+  targetPartId,
+  highlight,
+  handle,
+  onPlace,
+}: Props): ReactNode {
+  const box = useRef<HTMLDivElement>(null);
+  const anchor = useRef<Place>(initial);
+  /** Where this component last scrolled to: a scroll event from there is its own, not the reader's. */
+  const own = useRef(-1);
+  const seen = useRef({ top: 0, height: 0, rendered: 0 });
+  const mounted = useRef(new Map<string, HTMLElement>());
+  const [below, setBelow] = useState({ rows: 0, errors: 0 });
+  const [, tick] = useReducer((count: number) => count + 1, 0);
+  const transcript = useStore(session.state, (state) => state.transcript);
+  const failure = useStore(session.state, (state) => state.failure);
+
+  const [layout] = useState(() => {
+    const made = createLayout();
+    const first = session.state.getState().transcript;
+    if (first !== undefined) made.reset(first, host.showSteps);
+    return made;
+  });
+  const laidOut = useRef({ transcript: session.state.getState().transcript, showSteps: host.showSteps });
+  if (laidOut.current.showSteps !== host.showSteps && laidOut.current.transcript !== undefined) {
+    layout.reset(laidOut.current.transcript, host.showSteps);
+    laidOut.current = { ...laidOut.current, showSteps: host.showSteps };
+  }
+
+  useLayoutEffect(() => {
+    const look = (): void => {
+      const { transcript: next, change } = session.state.getState();
+      const before = laidOut.current;
+      if (next === undefined || next === before.transcript) return;
+      laidOut.current = { ...before, transcript: next };
+      if (change.type === "reset" || before.transcript === undefined) layout.reset(next, before.showSteps);
+      else {
+        const added = layout.update(next, change.touched);
+        if (!anchor.current.end && added.rows + added.errors > 0)
+          setBelow((count) => ({ rows: count.rows + added.rows, errors: count.errors + added.errors }));
+      }
+      tick();
+    };
+    // What came between the first render and this effect was missed: lay out anew.
+    const now = session.state.getState().transcript;
+    if (now !== undefined && now !== laidOut.current.transcript) {
+      laidOut.current = { ...laidOut.current, transcript: now };
+      layout.reset(now, laidOut.current.showSteps);
+      tick();
+    }
+    return session.state.subscribe(look);
+  }, [session, layout]);
+
+  const scrollTop = (): number => {
+    const most = Math.max(0, layout.height - seen.current.height);
+    const place = anchor.current;
+    const top = place.end ? most : layout.topOf(Math.min(place.index, layout.parts - 1)) + place.offset;
+    return Math.max(0, Math.min(most, top));
+  };
+
+  const place = useCallback(
+    (next: Place): void => {
+      anchor.current = next;
+      if (next.end) setBelow((count) => (count.rows + count.errors === 0 ? count : { rows: 0, errors: 0 }));
+      onPlace(next, layout.turnOf(next.end ? layout.parts - 1 : next.index));
+    },
+    [layout, onPlace],
+  );
+
+  const [observer] = useState(
+    () =>
+      new ResizeObserver(() => {
+        // Before the paint: whatever grew, the rows below it and the anchor are moved in the same frame.
+        if (measureAll(layout, mounted.current)) flushSync(tick);
+      }),
+  );
+  const measures = useRef(new Map<string, TurnWindow["measure"]>());
+  const measureFor = (turn_id: string, turn: number): TurnWindow["measure"] => {
+    const key = `${turn_id} ${turn}`;
+    let measure = measures.current.get(key);
+    if (measure === undefined) {
+      measure = (element) => {
+        if (element === null) return;
+        const row = element.dataset.index;
+        mounted.current.set(row === undefined ? `turn ${turn}` : `row ${row}`, element);
+        observer.observe(element);
+      };
+      measures.current.set(key, measure);
+    }
+    return measure;
+  };
+
+  // After each commit, before the paint: true heights, then the place.
+  const rounds = useRef(0);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    for (const [key, row] of mounted.current) {
+      if (row.isConnected) continue;
+      observer.unobserve(row);
+      mounted.current.delete(key);
+    }
+    if (measures.current.size > 500) measures.current.clear();
+    seen.current.height = element.clientHeight;
+    const changed = measureAll(layout, mounted.current);
+    const top = scrollTop();
+    if (Math.abs(element.scrollTop - top) >= 0.5) {
+      element.scrollTop = top;
+      own.current = element.scrollTop;
+    }
+    seen.current.top = element.scrollTop;
+    // New heights may bring other rows into view; a few rounds settle it, a layout that never settles must not hang.
+    rounds.current = changed ? rounds.current + 1 : 0;
+    if (changed && rounds.current < 10) tick();
+    else {
+      rounds.current = 0;
+      markMatches(element, highlight);
+    }
+  });
+
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const onScroll = (): void => {
+      const top = element.scrollTop;
+      const before = seen.current.top;
+      seen.current.top = top;
+      seen.current.height = element.clientHeight;
+      if (Math.abs(top - own.current) > 1) {
+        own.current = -1;
+        // Upwards by the least bit is leaving the end, or one could not scroll away from a growing session.
+        const end = top >= before && top + element.clientHeight >= layout.height - AT_END;
+        place(end ? { end: true } : anchorAt(layout, top, element.clientHeight));
+      }
+      if (Math.abs(top - seen.current.rendered) > KEEP) flushSync(tick);
+    };
+    const resized = new ResizeObserver(() => {
+      if (element.clientHeight !== seen.current.height) tick();
+    });
+    resized.observe(element);
+    element.addEventListener("scroll", onScroll, { passive: true });
+    return () => {
+      resized.disconnect();
+      element.removeEventListener("scroll", onScroll);
+    };
+  }, [layout, place]);
+  useEffect(() => () => observer.disconnect(), [observer]);
+
+  const top = scrollTop();
+  seen.current.rendered = top;
+  const turns: VisibleTurn[] = layout.visible(
+    top - OVERSCAN,
+    top + (seen.current.height || 1_000) + OVERSCAN,
+  );
+
+  // Pages that are in view and not here.
+  const missing = turns
+    .flatMap(({ rows }) => rows)
+    .filter(({ index }) => transcript !== undefined && transcript.parts.at(index) === undefined);
+  const from = missing[0]?.index;
+  const to = missing.at(-1)?.index;
+  useEffect(() => {
+    if (from === undefined || to === undefined) return;
+    const timer = setTimeout(
+      () => void session.load(from, to + 1),
+      failure === undefined ? LOAD_MS : RETRY_MS,
+    );
+    return () => clearTimeout(timer);
+  }, [session, from, to, failure]);
+
+  // The identity changes with the contents, so that a memoised turn looks again.
+  const partAt = useCallback((index: number) => session.partAt(index), [session, transcript]);
+
+  useImperativeHandle(handle, () => {
+    const go = (next: Place): void => {
+      place(next);
+      // Not a scroll of the reader's: the next commit scrolls there, and measures what it finds.
+      flushSync(tick);
+    };
+    const toPart = (index: number): void => {
+      const turn = layout.turnOf(index);
+      const isHeading = layout.topOf(index) === layout.turnTop(turn);
+      go({ end: false, index, offset: isHeading ? 0 : -layout.headingHeight(turn) - BELOW_HEADING });
+    };
+    return {
+      toPart,
+      toTurn: (turn) => toPart(transcript?.turns.at(turn)?.first_part ?? 0),
+      toStart: () => go({ end: false, index: 0, offset: -layout.topOf(0) }),
+      toEnd: () => go({ end: true }),
+      here() {
+        const turn = layout.turnOf(layout.at(seen.current.top));
+        const index = layout.at(seen.current.top + layout.headingHeight(turn) + BELOW_HEADING + 1);
+        return { index, turn: layout.turnOf(index) };
+      },
+      step(by) {
+        const element = box.current;
+        if (element === null) return;
+        const focused = document.activeElement?.closest<HTMLElement>("[data-index]");
+        const inside = focused !== null && focused !== undefined && element.contains(focused);
+        const turn = layout.turnOf(layout.at(seen.current.top));
+        let index = inside
+          ? Number(focused.dataset.index) + by
+          : layout.at(seen.current.top + layout.headingHeight(turn) + BELOW_HEADING + 1);
+        while (index >= 0 && index < layout.parts && !layout.isShown(index)) index += by;
+        if (index < 0 || index >= layout.parts) return;
+        const rowTop = layout.topOf(index);
+        const heading = layout.headingHeight(layout.turnOf(index));
+        const { top: viewTop, height } = seen.current;
+        if (rowTop - heading < viewTop || rowTop + 40 > viewTop + height) toPart(index);
+        const row = mounted.current.get(`row ${index}`);
+        if (row === undefined) return;
+        if (row.tabIndex < 0) row.tabIndex = -1;
+        row.focus({ preventScroll: true });
+      },
+    };
+  }, [layout, place, transcript]);
+
+  /** What the reader opens or closes stays under the pointer, whatever its height becomes. */
+  const holdRow = (target: EventTarget): void => {
+    const row = target instanceof Element ? target.closest<HTMLElement>("[data-index]") : null;
+    const index = Number(row?.dataset.index ?? Number.NaN);
+    if (!Number.isInteger(index) || anchor.current.end) return;
+    place({ end: false, index, offset: seen.current.top - layout.topOf(index) });
+  };
+
+  return (
+    <div className="scroller-frame">
+      {/* biome-ignore lint/a11y/useSemanticElements: a scrolling box with a name, not a section of a document */}
+      <div
+        ref={box}
+        className="scroller"
+        role="region"
+        aria-label={label}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
+        tabIndex={0}
+        onClickCapture={(event) => holdRow(event.target)}
+        onKeyDown={(event) => {
+          // A focused row opens as its own control would.
+          if (event.key !== "Enter" || !(event.target instanceof HTMLElement)) return;
+          if (event.target.dataset.index === undefined) return;
+          const control = event.target.querySelector<HTMLElement>("summary, button[aria-expanded]");
+          if (control === null) return;
+          event.preventDefault();
+          control.click();
+        }}
+      >
+        <div className="transcript-body" style={{ height: layout.height }}>
+          {turns.map(({ turn, top: turnTop, height, rows }) => (
+            <div key={turn.id} className="turn-place" style={{ top: turnTop }}>
+              <TurnTranscript
+                turn={turn}
+                partAt={partAt}
+                host={host}
+                window={{ height, rows, measure: measureFor(turn.id, turn.index) }}
+                {...(targetPartId === undefined ? {} : { targetPartId })}
+              />
+            </div>
+          ))}
+        </div>
+      </div>
+      {below.rows + below.errors > 0 && (
+        <button type="button" className="below" onClick={() => handle.current?.toEnd()}>
+          {`${below.rows > 0 ? `${below.rows} new below` : "Changed below"}`}
+          {below.errors > 0 && (
+            <span className="below-errors">{`, ${below.errors} ${below.errors === 1 ? "error" : "errors"}`}</span>
+          )}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** The anchor for a view that begins at `top`: the first row that begins in it, else the one that fills it. */
+function anchorAt(layout: Layout, top: number, height: number): Place {
+  let index = layout.at(top);
+  while (index + 1 < layout.parts && (layout.topOf(index) < top || !layout.isShown(index))) index += 1;
+  if (layout.topOf(index) > top + height || layout.topOf(index) < top) index = layout.at(top);
+  return { end: false, index, offset: top - layout.topOf(index) };
+}
+
+/** Takes the heights of all rows in the document; whether any was another than believed. */
+function measureAll(layout: Layout, mounted: ReadonlyMap<string, HTMLElement>): boolean {
+  let changed = false;
+  for (const [key, element] of mounted) {
+    if (!element.isConnected) continue;
+    const { height } = element.getBoundingClientRect();
+    const [kind, number] = key.split(" ");
+    const isNew =
+      kind === "row"
+        ? layout.measureRow(Number(number), height)
+        : layout.measureHeading(Number(number), height);
+    changed ||= isNew;
+  }
+  return changed;
+}
+
+/** Marks the text in view without touching the document: what React rendered stays as it is. */
+function markMatches(element: HTMLElement, text: string): void {
+  if (typeof Highlight === "undefined") return;
+  CSS.highlights.delete("find");
+  if (text === "") return;
+  const wanted = text.toLowerCase();
+  const marks = new Highlight();
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    const value = node.nodeValue?.toLowerCase() ?? "";
+    for (let at = value.indexOf(wanted); at >= 0; at = value.indexOf(wanted, at + wanted.length)) {
+      const range = document.createRange();
+      range.setStart(node, at);
+      range.setEnd(node, at + wanted.length);
+      marks.add(range);
+    }
+  }
+  CSS.highlights.set("find", marks);
+}

@@ -1,0 +1,267 @@
+import type { Transcript } from "../../model/accumulate.ts";
+import { isRow } from "../../model/pair-tools.ts";
+import type { TranscriptPart, Turn } from "../../model/transcript.ts";
+import { createRowHeights } from "../row-heights.ts";
+
+/** Space below a turn's last row, in pixels. */
+export const TURN_GAP = 24;
+/** Until a row was on screen. */
+const HEADING_ESTIMATE = 40;
+const UNLOADED_ESTIMATE = 44;
+
+/** The rows of one turn that are in view. Tops of rows are relative to the turn's, the turn's to the transcript's. */
+export interface VisibleTurn {
+  readonly turn: Turn;
+  readonly top: number;
+  readonly height: number;
+  readonly rows: { index: number; top: number }[];
+}
+
+/** What is shown of a transcript: where each turn and part stands, at a cost that does not depend on their number. */
+export interface Layout {
+  readonly height: number;
+  readonly parts: number;
+  /** Everything may differ; heights that were measured stay where the same part still stands. */
+  reset(transcript: Transcript, showSteps: boolean): void;
+  /** Parts were appended, and those at `touched` may be shown differently now. Returns the rows that are new at the end. */
+  update(transcript: Transcript, touched: readonly number[]): { rows: number; errors: number };
+  /** `false`: it had this height. */
+  measureRow(index: number, height: number): boolean;
+  measureHeading(turn: number, height: number): boolean;
+  headingHeight(turn: number): number;
+  /** Top of a part's row; of its turn where the part is the turn's heading. */
+  topOf(index: number): number;
+  turnTop(turn: number): number;
+  /** The part at an offset from the top. */
+  at(offset: number): number;
+  /** The turn that contains a part; −1 without turns. */
+  turnOf(index: number): number;
+  /** Whether the part has a row of its own (its turn's heading, a paired result and a hidden step have none). */
+  isShown(index: number): boolean;
+  visible(from: number, to: number): VisibleTurn[];
+}
+
+const lines = (text: string, width: number): number => Math.ceil(text.length / width);
+
+/** How high a part probably is while nobody has seen it: its kind and the length of its text. */
+function estimate(part: TranscriptPart): number {
+  switch (part.type) {
+    case "text":
+      return 16 + 24 * Math.min(400, lines(part.text, 76) + part.text.split("\n", 200).length / 2);
+    case "legacy":
+      return 16 + 24 * Math.min(400, lines(part.content, 76));
+    case "prompt":
+      return 40;
+    case "image":
+      return 240;
+    case "thinking":
+    case "tool_call":
+    case "tool_result":
+    case "file":
+    case "step_start":
+    case "step_finish":
+    case "marker":
+    case "unknown":
+      return 28;
+  }
+  return part satisfies never;
+}
+
+/** A failure that a reader may be looking for. */
+export function isError(part: TranscriptPart): boolean {
+  switch (part.type) {
+    case "tool_call":
+      return part.state.status === "error";
+    case "tool_result":
+      return part.call_index === undefined && part.is_error;
+    case "marker":
+      return part.kind === "error";
+    case "unknown":
+      return part.error !== undefined;
+    case "thinking":
+    case "text":
+    case "image":
+    case "file":
+    case "prompt":
+    case "step_start":
+    case "step_finish":
+    case "legacy":
+      return false;
+  }
+  return part satisfies never;
+}
+
+export function createLayout(): Layout {
+  let transcript: Transcript | undefined;
+  let showSteps = false;
+  // One slot for each part, and one after the last for the headings of turns that have none yet. A slot's height is its
+  // row's, plus those of the headings that stand before it.
+  let slots = createRowHeights([0]);
+  /** Row height of each part; `measured` where it was on screen. */
+  const rows: number[] = [];
+  const measured: boolean[] = [];
+  const shown: boolean[] = [];
+  let headings: number[] = [];
+
+  const turnAt = (turn: number): Turn | undefined => transcript?.turns.at(turn);
+  const turnCount = (): number => transcript?.turns.length ?? 0;
+  const turnOf = (index: number): number => {
+    let low = 0;
+    let high = turnCount() - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((turnAt(middle)?.first_part ?? 0) <= index) low = middle;
+      else high = middle - 1;
+    }
+    return high < 0 ? -1 : low;
+  };
+  /** The first turn whose heading stands in this slot, turns without parts before it included. */
+  const firstHeadingIn = (turn: number): number => {
+    const slot = turnAt(turn)?.first_part;
+    let first = turn;
+    while (first > 0 && turnAt(first - 1)?.first_part === slot) first -= 1;
+    return first;
+  };
+  /** The height of a turn's heading and the gap above it. */
+  const head = (turn: number): number => (headings[turn] ?? HEADING_ESTIMATE) + (turn === 0 ? 0 : TURN_GAP);
+  const headsIn = (slot: number): number => {
+    let sum = 0;
+    for (let turn = turnOf(slot); turn >= 0 && turnAt(turn)?.first_part === slot; turn -= 1)
+      sum += head(turn);
+    return sum;
+  };
+  const settle = (slot: number): void => {
+    const height = (rows[slot] ?? 0) + headsIn(slot);
+    if (slot < slots.length) slots.set(slot, height);
+    else slots.append(height);
+  };
+
+  const isHeading = (index: number, part: TranscriptPart): boolean =>
+    part.type === "prompt" && part.queued !== true && turnAt(turnOf(index))?.first_part === index;
+  const hasRow = (index: number, part: TranscriptPart | undefined): boolean => {
+    if (part === undefined) return true;
+    return isRow(part, { showSteps }) && !isHeading(index, part);
+  };
+  /** Looks again at one part; its measured height stays while it is shown. */
+  const look = (index: number): void => {
+    const part = transcript?.parts.at(index);
+    const has = hasRow(index, part);
+    shown[index] = has;
+    if (!has) {
+      rows[index] = 0;
+      measured[index] = false;
+    } else if (measured[index] !== true)
+      rows[index] = part === undefined ? UNLOADED_ESTIMATE : estimate(part);
+  };
+
+  const turnTop = (turn: number): number => {
+    const slot = turnAt(turn)?.first_part ?? 0;
+    let top = slots.top(slot);
+    for (let before = firstHeadingIn(turn); before < turn; before += 1) top += head(before);
+    return top + (turn === 0 ? 0 : TURN_GAP);
+  };
+  const rowTop = (index: number): number => slots.top(index) + headsIn(index);
+
+  return {
+    get height() {
+      return slots.total + TURN_GAP;
+    },
+    get parts() {
+      return rows.length;
+    },
+    reset(next, steps) {
+      transcript = next;
+      showSteps = steps;
+      const count = next.parts.length;
+      rows.length = count;
+      measured.length = count;
+      shown.length = count;
+      headings = headings.slice(0, next.turns.length);
+      // Turns stand in order, so one walk beside the parts finds each slot's headings.
+      const heads = new Array<number>(count + 1).fill(0);
+      for (let turn = 0; turn < next.turns.length; turn += 1) {
+        const slot = Math.min(next.turns.at(turn)?.first_part ?? count, count);
+        heads[slot] = (heads[slot] ?? 0) + head(turn);
+      }
+      for (let index = 0; index < count; index += 1) look(index);
+      slots = createRowHeights(heads.map((height, slot) => height + (rows[slot] ?? 0)));
+    },
+    update(next, touched) {
+      const before = rows.length;
+      const turnsBefore = turnCount();
+      transcript = next;
+      const count = next.parts.length;
+      let newRows = 0;
+      let newErrors = 0;
+      for (let index = before; index < count; index += 1) {
+        look(index);
+        settle(index);
+        const part = next.parts.at(index);
+        if (shown[index]) newRows += 1;
+        if (shown[index] && part !== undefined && isError(part)) newErrors += 1;
+      }
+      for (const index of touched) {
+        if (index >= before) continue;
+        const wasError = shown[index] === true;
+        look(index);
+        settle(index);
+        const part = next.parts.at(index);
+        // A call that fails after its card appeared is news as well.
+        if (wasError && part?.type === "tool_call" && part.state.status === "error") newErrors += 1;
+      }
+      for (let turn = turnsBefore; turn < next.turns.length; turn += 1)
+        settle(Math.min(next.turns.at(turn)?.first_part ?? count, count));
+      settle(count);
+      return { rows: newRows, errors: newErrors };
+    },
+    measureRow(index, height) {
+      if (index >= rows.length || shown[index] !== true) return false;
+      measured[index] = transcript?.parts.at(index) !== undefined;
+      if (rows[index] === height) return false;
+      rows[index] = height;
+      settle(index);
+      return true;
+    },
+    measureHeading(turn, height) {
+      if (turn >= turnCount() || headings[turn] === height) return false;
+      headings[turn] = height;
+      settle(turnAt(turn)?.first_part ?? 0);
+      return true;
+    },
+    headingHeight: (turn) => headings[turn] ?? HEADING_ESTIMATE,
+    topOf(index) {
+      const turn = turnOf(index);
+      const part = transcript?.parts.at(index);
+      return turn >= 0 && part !== undefined && isHeading(index, part) ? turnTop(turn) : rowTop(index);
+    },
+    turnTop,
+    at: (offset) => Math.max(0, Math.min(slots.at(offset), rows.length - 1)),
+    turnOf,
+    isShown: (index) => shown[index] === true,
+    visible(from, to) {
+      const turns: VisibleTurn[] = [];
+      if (transcript === undefined || turnCount() === 0) return turns;
+      const first = Math.max(0, slots.at(Math.max(0, from)));
+      // A turn without parts stands in the slot of the next one.
+      for (let turn = firstHeadingIn(Math.max(0, turnOf(first))); turn < turnCount(); turn += 1) {
+        const here = turnAt(turn);
+        if (here === undefined) break;
+        const top = turnTop(turn);
+        if (top > to) break;
+        const end = turn + 1 < turnCount() ? turnTop(turn + 1) - TURN_GAP : slots.total;
+        const last = turnAt(turn + 1)?.first_part ?? rows.length;
+        const visibleRows: { index: number; top: number }[] = [];
+        let index = Math.max(here.first_part, first);
+        if (index < last) {
+          let rowAt = rowTop(index);
+          for (; index < last && rowAt <= to; index += 1) {
+            if (shown[index]) visibleRows.push({ index, top: rowAt - top });
+            rowAt += rows[index] ?? 0;
+          }
+        }
+        turns.push({ turn: here, top, height: end - top, rows: visibleRows });
+      }
+      return turns;
+    },
+  };
+}

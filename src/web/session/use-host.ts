@@ -1,0 +1,123 @@
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import type { SessionSummary } from "../../model/session.ts";
+import { failureText } from "../api.ts";
+import { clockTime, shortDuration } from "../figures.ts";
+import { type Reading, saveReading } from "../reading.ts";
+import { sessionHref } from "../router.ts";
+import { useClient, useRow, useSetting } from "../store.ts";
+import type { TranscriptHost } from "../transcript/host.ts";
+
+const SAVE_MS = 300;
+
+/** What the transcript needs from the screen, and what the screen remembers for the reader. */
+export interface ReadingHost {
+  host: TranscriptHost;
+  setOpen(part_id: string, open: boolean): void;
+  /** `undefined`: each part as the settings say. Forgets what was opened and closed by hand. */
+  setAllOpen(open: boolean | undefined): void;
+  allOpen: boolean | undefined;
+  /** Remembers the place, soon. */
+  keepPlace(place: NonNullable<Reading["place"]>): void;
+}
+
+/** `reading`: as it was when the screen came up. */
+export function useReadingHost(
+  session_id: string,
+  reading: Reading,
+  fragment: string,
+  started_at: number | undefined,
+): ReadingHost {
+  const { api } = useClient();
+  const [thinking] = useSetting("thinking");
+  const [showSteps] = useSetting("showSteps");
+  const [times] = useSetting("times");
+  const [opened, setOpened] = useState(reading.opened);
+  const [allOpen, setAll] = useState<boolean | undefined>();
+
+  const kept = useRef<Reading>({ ...reading, fragment });
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const save = useCallback(() => {
+    clearTimeout(timer.current);
+    saveReading(session_id, kept.current);
+  }, [session_id]);
+  const saveSoon = useCallback(() => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(save, SAVE_MS);
+  }, [save]);
+  useEffect(() => {
+    kept.current = { ...kept.current, opened, fragment };
+    saveSoon();
+  }, [opened, fragment, saveSoon]);
+  useEffect(() => {
+    window.addEventListener("pagehide", save);
+    return () => {
+      window.removeEventListener("pagehide", save);
+      save();
+    };
+  }, [save]);
+
+  const attachments = useRef(new Map<string, Promise<string>>());
+  useEffect(() => {
+    const loaded = attachments.current;
+    return () => {
+      for (const address of loaded.values()) void address.then(URL.revokeObjectURL, () => {});
+      loaded.clear();
+    };
+  }, []);
+
+  const setOpen = useCallback((part_id: string, open: boolean) => {
+    setOpened((before) => new Map(before).set(part_id, open));
+  }, []);
+  const setAllOpen = useCallback((open: boolean | undefined) => {
+    setOpened(new Map());
+    setAll(open);
+  }, []);
+  const keepPlace = useCallback(
+    (place: NonNullable<Reading["place"]>) => {
+      kept.current = { ...kept.current, place };
+      saveSoon();
+    },
+    [saveSoon],
+  );
+
+  const host = useMemo<TranscriptHost>(
+    () => ({
+      openState: (part_id) => opened.get(part_id) ?? allOpen,
+      setOpen,
+      async loadWhole(part_id) {
+        const reply = await api.whole(session_id, part_id);
+        if (!reply.ok) throw new Error(failureText(reply.failure));
+        return reply.value.part;
+      },
+      async loadRaw(part_id) {
+        const reply = await api.raw(session_id, part_id);
+        if (!reply.ok) throw new Error(failureText(reply.failure));
+        return reply.value;
+      },
+      loadAttachment(reference) {
+        const known = attachments.current.get(reference);
+        if (known !== undefined) return known;
+        const [, part_id, n] = /^attachment:(.+):(\d+)$/.exec(reference) ?? [];
+        if (part_id === undefined) return Promise.reject(new Error(`${reference} is no attachment.`));
+        const address = api.attachment(session_id, part_id, Number(n)).then((reply) => {
+          if (reply.ok) return URL.createObjectURL(reply.value);
+          attachments.current.delete(reference);
+          throw new Error(failureText(reply.failure));
+        });
+        attachments.current.set(reference, address);
+        return address;
+      },
+      useRun: (id: string): SessionSummary | undefined => useRow(id),
+      partHref: (part_id) => sessionHref(session_id, `part-${part_id}`),
+      runHref: (id) => sessionHref(id),
+      thinking,
+      showSteps,
+      formatTime: (at) =>
+        times === "elapsed" && started_at !== undefined
+          ? `+${shortDuration(Math.max(0, at - started_at))}`
+          : clockTime(at),
+    }),
+    [opened, allOpen, setOpen, api, session_id, thinking, showSteps, times, started_at],
+  );
+  return { host, setOpen, setAllOpen, allOpen, keepPlace };
+}

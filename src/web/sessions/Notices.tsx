@@ -1,0 +1,40 @@
+import type { ReactNode } from "react";
+import type { StatusReply } from "../../protocol.ts";
+import { exactNumber, shortNumber } from "../figures.ts";
+
+/** What a person should know before trusting the list: the daemon's notices, an older page, an index not done. */
+export function Notices({
+  status,
+  outdated,
+}: {
+  status: StatusReply | undefined;
+  outdated: boolean;
+}): ReactNode {
+  const index = status?.index;
+  return (
+    <div className="notices">
+      {outdated && (
+        <p className="notice notice-warning" role="alert">
+          The daemon was updated since this page was loaded.{" "}
+          <button type="button" className="button" onClick={() => location.reload()}>
+            Load the new page
+          </button>
+        </p>
+      )}
+      {status?.notices.map(({ level, text, remedy }) => (
+        <p key={text} className={`notice notice-${level}`} role={level === "error" ? "alert" : "status"}>
+          <strong>{text}</strong>
+          {remedy !== undefined && <span> {remedy}</span>}
+        </p>
+      ))}
+      {index !== undefined && !index.done && (
+        <p className="notice notice-info">
+          <label>
+            {`Indexing ${exactNumber(index.files_done)} of ${exactNumber(index.files_found)} files, ${shortNumber(index.bytes_done)}B of ${shortNumber(index.bytes_found)}B `}
+            <progress value={index.bytes_done} max={Math.max(1, index.bytes_found)} />
+          </label>
+        </p>
+      )}
+    </div>
+  );
+}

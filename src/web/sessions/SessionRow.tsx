@@ -1,0 +1,92 @@
+import { memo, type ReactNode } from "react";
+import { ago, exactNumber, exactTime, shortNumber, shortPath } from "../figures.ts";
+import { sessionHref } from "../router.ts";
+import { StateBadge } from "../StateBadge.tsx";
+import { type ListItem, sessionTitle } from "./session-list.ts";
+
+const AGENTS: Record<string, string> = { "claude-code": "Claude Code", codex: "Codex" };
+export const agentName = (agent: string): string => AGENTS[agent] ?? agent;
+
+interface Props {
+  item: Extract<ListItem, { type: "session" }>;
+  now: number;
+  showFolder: boolean;
+  onToggle(id: string): void;
+}
+
+function Figure({ name, value, short }: { name: string; value: number; short?: string }): ReactNode {
+  return (
+    <span className={`figure figure-${name}`} title={`${exactNumber(value)} ${name}`}>
+      <span aria-hidden="true">{value === 0 ? "·" : (short ?? exactNumber(value))}</span>
+      <span className="unseen">{`${exactNumber(value)} ${name}`}</span>
+    </span>
+  );
+}
+
+/** One session in one line (two on a phone). The link is the whole row; what follows it only opens and closes its runs. */
+export const SessionRow = memo(function SessionRow({ item, now, showFolder, onToggle }: Props): ReactNode {
+  const { row, depth, runs, expanded, unlinked } = item;
+  const tokens = row.usage === undefined ? 0 : row.usage.input + row.usage.output;
+  const title = sessionTitle(row);
+  const about = row.activity ?? (row.title === undefined ? row.run?.task : row.first_prompt);
+  return (
+    <div className={`session-line${row.status === "running" ? " is-running" : ""}`}>
+      <a className="session-row" href={sessionHref(row.id)} data-session={row.id}>
+        <span className="session-state">
+          <StateBadge status={row.status} />
+        </span>
+        <span className="session-name" style={{ paddingInlineStart: depth * 20 }}>
+          {depth > 0 && <span className="session-branch">└ </span>}
+          <span className="session-title">{title}</span>
+          {row.sample && <span className="session-mark">sample</span>}
+          {row.archived && (
+            <span className="session-mark" title="The agent's file is gone; this is Verbatim's copy">
+              archived
+            </span>
+          )}
+          {unlinked && (
+            <span className="session-mark" title="A sub-agent's run whose parent is not in the list">
+              run
+            </span>
+          )}
+          {about !== undefined && about !== title && <span className="session-about">{about}</span>}
+          {showFolder && row.cwd !== undefined && depth === 0 && (
+            <span className="session-folder" title={row.cwd}>
+              {shortPath(row.cwd)}
+            </span>
+          )}
+        </span>
+        <span className="session-agent" title={row.agent_version && `Version ${row.agent_version}`}>
+          {agentName(row.agent)}
+        </span>
+        <span className="session-model" title={row.model}>
+          {row.model}
+        </span>
+        <Figure name="turns" value={row.turns} />
+        <Figure name="tool calls" value={row.tool_calls} />
+        <Figure name="errors" value={row.errors} />
+        <Figure name="tokens" value={tokens} short={shortNumber(tokens)} />
+        <time
+          className="session-time"
+          dateTime={new Date(row.last_activity_at).toISOString()}
+          title={exactTime(row.last_activity_at)}
+        >
+          {ago(row.last_activity_at, now)}
+        </time>
+      </a>
+      {runs > 0 ? (
+        <button
+          type="button"
+          className="session-runs"
+          aria-expanded={expanded}
+          aria-label={`${runs} runs of ${title}`}
+          onClick={() => onToggle(row.id)}
+        >
+          {`${expanded ? "▾" : "▸"} ${exactNumber(runs)}`}
+        </button>
+      ) : (
+        <span className="session-runs" />
+      )}
+    </div>
+  );
+});

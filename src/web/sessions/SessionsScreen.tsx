@@ -1,0 +1,392 @@
+import {
+  type ReactNode,
+  useCallback,
+  useDeferredValue,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
+import { useStore } from "zustand";
+import { ConnectionState } from "../ConnectionState.tsx";
+import { counted, exactNumber } from "../figures.ts";
+import { HelpAndSettings } from "../HelpAndSettings.tsx";
+import { type KeyBinding, useKeys } from "../keys.ts";
+import { navigate, sessionHref } from "../router.ts";
+import { createRowHeights } from "../row-heights.ts";
+import { useClient, useConnection, useSetting, useStatus } from "../store.ts";
+import { useNow } from "../use-now.ts";
+import { Notices } from "./Notices.tsx";
+import { SessionRow } from "./SessionRow.tsx";
+import { type ListItem, listItems, type StateFilter, stateOf } from "./session-list.ts";
+import "./sessions.css";
+
+const OVERSCAN = 400;
+/** The list changes with every sign of life of every agent: looked at again at most so often, in milliseconds. */
+const LOOK_MS = 250;
+
+/** The list's version, at a calmer pace than the store's. */
+function useCalmVersion(): number {
+  const { rows } = useClient();
+  const [version, setVersion] = useState(() => rows.getState().version);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const look = (): void => {
+      timer = undefined;
+      setVersion(rows.getState().version);
+    };
+    look();
+    const stop = rows.subscribe((now, before) => {
+      if (!before.loaded && now.loaded) look();
+      else timer ??= setTimeout(look, LOOK_MS);
+    });
+    return () => {
+      clearTimeout(timer);
+      stop();
+    };
+  }, [rows]);
+  return version;
+}
+
+/** Kept while the page lives: coming back from a session shows the list as it was left. */
+const left = { text: "", states: new Set<StateFilter>(), expanded: new Set<string>(), scrollTop: 0 };
+
+const CHIPS: { state: StateFilter; label: string }[] = [
+  { state: "running", label: "Running" },
+  { state: "failed", label: "Failed" },
+  { state: "other", label: "Done" },
+];
+
+/** Every session of this machine, grouped, filtered as one types, live. */
+export function SessionsScreen(): ReactNode {
+  const client = useClient();
+  const connection = useConnection();
+  const { reply: status, outdated } = useStatus();
+  const version = useCalmVersion();
+  const loaded = useStore(client.rows, (rows) => rows.loaded);
+  const [groupBy, setGroupBy] = useSetting("groupBy");
+  const [text, setText] = useState(left.text);
+  const [states, setStates] = useState<ReadonlySet<StateFilter>>(left.states);
+  const [expanded, setExpanded] = useState<ReadonlySet<string>>(left.expanded);
+  const now = useNow(10_000);
+  const search = useRef<HTMLInputElement>(null);
+  const scroller = useRef<HTMLDivElement>(null);
+  const [view, setView] = useState({ top: left.scrollTop, height: 800, narrow: false });
+  const [wanted, setWanted] = useState<string | undefined>();
+
+  const query = useDeferredValue(text);
+  const { byId, runs } = client.rows.getState();
+  // `version` stands for the contents of the two maps, which are changed in place.
+  const items = useMemo(
+    () => listItems(byId, runs, { text: query, states, groupBy, expanded, now }),
+    [version, query, states, groupBy, expanded, now, byId, runs],
+  );
+  const heights = useMemo(
+    () => createRowHeights(items.map((item) => (item.type === "group" ? 40 : view.narrow ? 56 : 32))),
+    [items, view.narrow],
+  );
+  const totals = useMemo(() => {
+    const counts: Record<StateFilter, number> = { running: 0, failed: 0, other: 0 };
+    let sessions = 0;
+    for (const row of byId.values()) {
+      counts[stateOf(row)] += 1;
+      if (row.parent === undefined) sessions += 1;
+    }
+    return { counts, sessions };
+  }, [version, byId]);
+
+  useEffect(() => {
+    document.title =
+      totals.counts.running > 0 ? `(${totals.counts.running} running) Verbatim` : "Verbatim: sessions";
+  }, [totals.counts.running]);
+  useEffect(() => {
+    left.text = text;
+    left.states = new Set(states);
+    left.expanded = new Set(expanded);
+  }, [text, states, expanded]);
+
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (element === null) return;
+    element.scrollTop = left.scrollTop;
+    const look = (): void => {
+      left.scrollTop = element.scrollTop;
+      setView({
+        top: element.scrollTop,
+        height: element.clientHeight,
+        narrow: element.clientWidth > 0 && element.clientWidth < 640,
+      });
+    };
+    const observer = new ResizeObserver(look);
+    observer.observe(element);
+    element.addEventListener("scroll", look, { passive: true });
+    return () => {
+      observer.disconnect();
+      element.removeEventListener("scroll", look);
+    };
+  }, []);
+
+  const toggle = useCallback((id: string) => {
+    setExpanded((before) => {
+      const after = new Set(before);
+      if (!after.delete(id)) after.add(id);
+      return after;
+    });
+  }, []);
+
+  const focused = (): string | undefined =>
+    document.activeElement instanceof HTMLElement ? document.activeElement.dataset.session : undefined;
+  const indexOf = (id: string | undefined): number =>
+    items.findIndex((item) => item.type === "session" && item.row.id === id);
+  /** Moves the focus over rows, loading them into view first: the row may not be in the document yet. */
+  const move = (by: 1 | -1 | "first" | "last"): void => {
+    const rows = items.flatMap((item, index) => (item.type === "session" ? [index] : []));
+    const here = rows.indexOf(indexOf(focused() ?? wanted));
+    const at =
+      by === "first"
+        ? 0
+        : by === "last"
+          ? rows.length - 1
+          : here < 0
+            ? 0
+            : Math.min(rows.length - 1, Math.max(0, here + by));
+    const index = rows[at];
+    const item = index === undefined ? undefined : items[index];
+    const element = scroller.current;
+    if (index === undefined || item?.type !== "session" || element === null) return;
+    const top = heights.top(index);
+    if (top - 40 < element.scrollTop) element.scrollTop = top - 40;
+    else if (top + heights.height(index) > element.scrollTop + element.clientHeight)
+      element.scrollTop = top + heights.height(index) - element.clientHeight;
+    setWanted(item.row.id);
+  };
+  const setOpen = (open: boolean): void => {
+    const id = focused();
+    if (id === undefined) return;
+    setExpanded((before) => {
+      const after = new Set(before);
+      if (open) after.add(id);
+      else after.delete(id);
+      return after;
+    });
+  };
+  useEffect(() => {
+    if (wanted === undefined) return;
+    const link = scroller.current?.querySelector<HTMLElement>(`[data-session="${CSS.escape(wanted)}"]`);
+    if (link === null || link === undefined) return;
+    link.focus({ preventScroll: true });
+    setWanted(undefined);
+  });
+
+  const bindings: KeyBinding[] = [
+    { keys: ["j", "ArrowDown"], does: "Next session", run: () => move(1) },
+    { keys: ["k", "ArrowUp"], does: "Previous session", run: () => move(-1) },
+    { keys: ["g", "Home"], does: "First session", run: () => move("first") },
+    { keys: ["G", "End"], does: "Last session", run: () => move("last") },
+    {
+      keys: ["o"],
+      does: "Open the session (as Enter)",
+      run: () => {
+        const id = focused();
+        if (id !== undefined) navigate(sessionHref(id));
+      },
+    },
+    { keys: ["l", "ArrowRight"], does: "Show its runs", run: () => setOpen(true) },
+    { keys: ["h", "ArrowLeft"], does: "Hide its runs", run: () => setOpen(false) },
+    { keys: ["/", "Ctrl+f"], does: "Filter", run: () => search.current?.select() },
+    {
+      keys: ["t"],
+      does: "Group by project or by time",
+      run: () => setGroupBy(groupBy === "project" ? "time" : "project"),
+    },
+  ];
+  useKeys(bindings);
+
+  const from = Math.max(0, heights.at(Math.max(0, view.top - OVERSCAN)));
+  const to = Math.min(items.length, heights.at(view.top + view.height + OVERSCAN) + 1);
+  const filtering = text !== "" || states.size > 0;
+
+  return (
+    <div className="sessions">
+      <header className="bar">
+        <h1 className="brand">Verbatim</h1>
+        <search className="filters">
+          <input
+            ref={search}
+            type="search"
+            className="filter"
+            placeholder="Filter by title, prompt, folder, agent, model"
+            aria-label="Filter sessions"
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+            onKeyDown={(event) => {
+              if (event.key === "Escape") {
+                if (text === "") event.currentTarget.blur();
+                setText("");
+              } else if (event.key === "ArrowDown" || event.key === "Enter") {
+                event.preventDefault();
+                move("first");
+              }
+            }}
+          />
+          <fieldset className="chips">
+            <legend className="unseen">States</legend>
+            {CHIPS.map(({ state, label }) => (
+              <button
+                key={state}
+                type="button"
+                className={`chip chip-${state}`}
+                aria-pressed={states.has(state)}
+                onClick={() => {
+                  const after = new Set(states);
+                  if (!after.delete(state)) after.add(state);
+                  setStates(after);
+                }}
+              >
+                {label} <span className="chip-count">{exactNumber(totals.counts[state])}</span>
+              </button>
+            ))}
+          </fieldset>
+          <fieldset className="chips">
+            <legend className="unseen">Group by</legend>
+            {(["project", "time"] as const).map((way) => (
+              <button
+                key={way}
+                type="button"
+                className="chip"
+                aria-pressed={groupBy === way}
+                onClick={() => setGroupBy(way)}
+              >
+                {way === "project" ? "By project" : "By time"}
+              </button>
+            ))}
+          </fieldset>
+        </search>
+        <ConnectionState />
+        <HelpAndSettings bindings={bindings} />
+      </header>
+      <Notices status={status} outdated={outdated} />
+      <main className="sessions-list" ref={scroller} aria-label="Sessions">
+        {items.length > 0 && (
+          <div className="list-head" aria-hidden="true">
+            <span>State</span>
+            <span>Session</span>
+            <span className="session-agent">Agent</span>
+            <span className="session-model">Model</span>
+            <span className="figure figure-turns">Turns</span>
+            <span className="figure figure-tool">Tools</span>
+            <span className="figure figure-errors">Errors</span>
+            <span className="figure figure-tokens">Tokens</span>
+            <span className="session-time">Active</span>
+            <span className="session-runs">Runs</span>
+          </div>
+        )}
+        {/* A list of what is rendered: its whole length is in the summary below. */}
+        <ul className="list-body" style={{ height: heights.total }}>
+          {items.slice(from, to).map((item, at) => {
+            const index = from + at;
+            const style = { transform: `translateY(${heights.top(index)}px)`, height: heights.height(index) };
+            return (
+              <li
+                key={item.type === "group" ? `group ${item.key}` : item.row.id}
+                className="list-item"
+                style={style}
+                aria-setsize={items.length}
+                aria-posinset={index + 1}
+              >
+                {item.type === "group" ? (
+                  <Group item={item} />
+                ) : (
+                  <SessionRow item={item} now={now} showFolder={groupBy === "time"} onToggle={toggle} />
+                )}
+              </li>
+            );
+          })}
+        </ul>
+        {items.length === 0 && (
+          <Empty
+            loaded={loaded}
+            filtering={filtering}
+            total={byId.size}
+            offline={connection.status === "lost"}
+            roots={status?.roots.map(({ path }) => path) ?? []}
+            onClear={() => {
+              setText("");
+              setStates(new Set());
+            }}
+          />
+        )}
+      </main>
+      <p className="unseen" role="status">
+        {loaded ? `${counted(totals.sessions, "session")}, ${totals.counts.running} running` : ""}
+      </p>
+    </div>
+  );
+}
+
+function Group({ item }: { item: Extract<ListItem, { type: "group" }> }): ReactNode {
+  return (
+    <h2 className="group" title={item.detail}>
+      {item.title}
+      <span className="group-count">
+        {counted(item.count, "session")}
+        {item.running > 0 && `, ${item.running} running`}
+      </span>
+    </h2>
+  );
+}
+
+function Empty({
+  loaded,
+  filtering,
+  total,
+  offline,
+  roots,
+  onClear,
+}: {
+  loaded: boolean;
+  filtering: boolean;
+  total: number;
+  offline: boolean;
+  roots: readonly string[];
+  onClear(): void;
+}): ReactNode {
+  if (!loaded)
+    return (
+      <div className="blank">
+        <h2>{offline ? "The daemon does not answer" : "Reading the list"}</h2>
+        <p>
+          {offline
+            ? "Start it with npm start; this page connects by itself."
+            : "The newest sessions come first, the rest is indexed behind them."}
+        </p>
+      </div>
+    );
+  if (filtering && total > 0)
+    return (
+      <div className="blank">
+        <h2>No session matches</h2>
+        <p>{`${counted(total, "session")} and runs are hidden by the filter.`}</p>
+        <button type="button" className="button" onClick={onClear}>
+          Clear the filter
+        </button>
+      </div>
+    );
+  return (
+    <div className="blank">
+      <h2>No sessions yet</h2>
+      <p>Run an agent on this machine: its session appears here as it starts. Verbatim looks in</p>
+      <ul>
+        {roots.map((path) => (
+          <li key={path}>
+            <code>{path}</code>
+          </li>
+        ))}
+      </ul>
+      <p>
+        Other folders or files: <code>npm start -- PATH</code>
+      </p>
+    </div>
+  );
+}

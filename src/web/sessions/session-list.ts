@@ -1,0 +1,151 @@
+import type { SessionSummary } from "../../model/session.ts";
+import { dayName, shortPath } from "../figures.ts";
+
+export type StateFilter = "running" | "failed" | "other";
+export interface ListQuery {
+  /** Every word must occur in the title, first prompt, folder, branch, agent or model. */
+  readonly text: string;
+  /** Empty: all. */
+  readonly states: ReadonlySet<StateFilter>;
+  readonly groupBy: "project" | "time";
+  /** Sessions whose runs are listed below them. */
+  readonly expanded: ReadonlySet<string>;
+  readonly now: number;
+}
+
+export type ListItem =
+  | { type: "group"; key: string; title: string; detail?: string; count: number; running: number }
+  | {
+      type: "session";
+      row: SessionSummary;
+      /** 0: a session of its own; each level of runs one more. */
+      depth: number;
+      /** Runs that the list knows. */
+      runs: number;
+      expanded: boolean;
+      /** A run whose parent is not in the list. */
+      unlinked: boolean;
+    };
+
+const texts = new WeakMap<SessionSummary, string>();
+function searchText(row: SessionSummary): string {
+  let text = texts.get(row);
+  if (text === undefined) {
+    const { title, first_prompt, cwd, git_branch, agent, model, run, id } = row;
+    text = [title, first_prompt, cwd, git_branch, agent, model, run?.name, run?.task, id]
+      .filter((field) => field !== undefined)
+      .join("\n")
+      .toLowerCase();
+    texts.set(row, text);
+  }
+  return text;
+}
+
+export function stateOf(row: SessionSummary): StateFilter {
+  switch (row.status) {
+    case "running":
+      return "running";
+    case "failed":
+      return "failed";
+    case "completed":
+    case "interrupted":
+      return "other";
+  }
+  return row.status satisfies never;
+}
+
+/** What the list calls a session: its title, else what was asked first, else what it is. */
+export const sessionTitle = (row: SessionSummary): string =>
+  row.title ?? row.run?.name ?? row.first_prompt ?? row.run?.task ?? "Session without a prompt";
+
+/** Running first, by when they began, so that rows do not jump at each sign of life; then the newest activity. */
+function newestFirst(a: SessionSummary, b: SessionSummary): number {
+  const running = Number(b.status === "running") - Number(a.status === "running");
+  if (running !== 0) return running;
+  if (a.status === "running") return (b.started_at ?? 0) - (a.started_at ?? 0) || (a.id < b.id ? -1 : 1);
+  return b.last_activity_at - a.last_activity_at || (a.id < b.id ? -1 : 1);
+}
+
+const DAY = 86_400_000;
+function period(row: SessionSummary, now: number): string {
+  if (row.status === "running") return "Running now";
+  const today = new Date(now).setHours(0, 0, 0, 0);
+  const at = row.last_activity_at;
+  if (at >= today) return "Today";
+  if (at >= today - DAY) return "Yesterday";
+  if (at >= today - 6 * DAY) return "Earlier this week";
+  return dayName(at).slice(0, 7);
+}
+
+/** The list's lines in order: groups, their sessions, and the runs of those that are expanded or match. */
+export function listItems(
+  byId: ReadonlyMap<string, SessionSummary>,
+  runs: ReadonlyMap<string, ReadonlySet<string>>,
+  query: ListQuery,
+): ListItem[] {
+  const words = query.text.toLowerCase().split(/\s+/).filter(Boolean);
+  const filtering = words.length > 0 || query.states.size > 0;
+  const matches = (row: SessionSummary): boolean =>
+    (query.states.size === 0 || query.states.has(stateOf(row))) &&
+    words.every((word) => searchText(row).includes(word));
+
+  const isTop = (row: SessionSummary): boolean =>
+    row.parent === undefined || !byId.has(row.parent.session_id) || row.parent.session_id === row.id;
+  const childrenOf = (id: string): SessionSummary[] =>
+    [...(runs.get(id) ?? [])]
+      .map((run) => byId.get(run))
+      .filter((run): run is SessionSummary => run !== undefined && run.id !== id)
+      .sort((a, b) => (a.started_at ?? a.last_activity_at) - (b.started_at ?? b.last_activity_at));
+  const matchingBelow = new Map<string, boolean>();
+  const anyBelow = (id: string, seen: ReadonlySet<string>): boolean => {
+    if (!filtering || seen.has(id)) return false;
+    const known = matchingBelow.get(id);
+    if (known !== undefined) return known;
+    const found = childrenOf(id).some((run) => matches(run) || anyBelow(run.id, new Set(seen).add(id)));
+    matchingBelow.set(id, found);
+    return found;
+  };
+
+  const nothing: ReadonlySet<string> = new Set();
+  const top = [...byId.values()]
+    .filter((row) => isTop(row) && (!filtering || matches(row) || anyBelow(row.id, nothing)))
+    .sort(newestFirst);
+
+  const groups = new Map<string, SessionSummary[]>();
+  for (const row of top) {
+    const key = query.groupBy === "time" ? period(row, query.now) : (row.cwd ?? "");
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [row]);
+    else group.push(row);
+  }
+
+  const items: ListItem[] = [];
+  const add = (row: SessionSummary, depth: number, above: ReadonlySet<string>): void => {
+    const children = above.has(row.id) ? [] : childrenOf(row.id);
+    const expanded = query.expanded.has(row.id);
+    items.push({
+      type: "session",
+      row,
+      depth,
+      runs: Math.max(children.length, row.runs),
+      expanded,
+      unlinked: depth === 0 && row.parent !== undefined,
+    });
+    const below = new Set(above).add(row.id);
+    for (const run of children)
+      if (expanded || (filtering && (matches(run) || anyBelow(run.id, below)))) add(run, depth + 1, below);
+  };
+  for (const [key, rows] of groups) {
+    const project = query.groupBy === "project";
+    items.push({
+      type: "group",
+      key,
+      title: project ? (key === "" ? "No folder" : shortPath(key)) : key,
+      ...(project && key !== "" ? { detail: key } : {}),
+      count: rows.length,
+      running: rows.filter((row) => row.status === "running").length,
+    });
+    for (const row of rows) add(row, 0, nothing);
+  }
+  return items;
+}

@@ -1,0 +1,157 @@
+import { createContext, useContext, useEffect } from "react";
+import { useStore } from "zustand";
+import { createStore, type StoreApi } from "zustand/vanilla";
+import type { SessionSummary } from "../model/session.ts";
+import { type StatusReply, sessionsChannel } from "../protocol.ts";
+import { type Api, createApi } from "./api.ts";
+import { type Batch, type Connection, createLive, type Live, type LiveOptions } from "./live.ts";
+import { createOpenSession, type OpenSession } from "./open-session.ts";
+import { createSettings, type Settings } from "./settings.ts";
+
+/** Every session's row. The map is changed in place (thousands of rows, many changes): `version` rises with each change. */
+export interface SessionRows {
+  readonly version: number;
+  readonly loaded: boolean;
+  readonly byId: ReadonlyMap<string, SessionSummary>;
+  /** Ids of the runs that each session started. */
+  readonly runs: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/** All that the page holds. One per page; tests make their own against a server of theirs. */
+export interface Client {
+  readonly api: Api;
+  readonly live: Live;
+  readonly rows: StoreApi<SessionRows>;
+  readonly settings: StoreApi<Settings>;
+  /** The daemon's own state, asked for while someone looks. */
+  readonly status: StoreApi<{ readonly reply?: StatusReply; readonly outdated: boolean }>;
+  /** The session as the page holds it; made at the first call. */
+  session(id: string): OpenSession;
+  refreshStatus(): Promise<void>;
+  close(): void;
+}
+
+/** Sessions kept folded after they were left, for a way back without waiting. */
+const KEPT_SESSIONS = 6;
+
+export interface ClientOptions {
+  /** Where the daemon is: `http://127.0.0.1:4777`. */
+  origin: string;
+  openSocket?: LiveOptions["openSocket"];
+}
+
+export function createClient({ origin, openSocket }: ClientOptions): Client {
+  const api = createApi(origin);
+  const live = createLive({
+    url: `${origin.replace(/^http/, "ws")}/api/live`,
+    async probe() {
+      const reply = await api.status();
+      if (reply.ok) return "ok";
+      return reply.failure.code === "unauthorized" ? "unauthorized" : "offline";
+    },
+    ...(openSocket === undefined ? {} : { openSocket }),
+  });
+  const settings = createSettings();
+
+  const byId = new Map<string, SessionSummary>();
+  const runs = new Map<string, Set<string>>();
+  const rows = createStore<SessionRows>(() => ({ version: 0, loaded: false, byId, runs }));
+  const remove = (id: string): void => {
+    const parent = byId.get(id)?.parent?.session_id;
+    if (parent !== undefined) runs.get(parent)?.delete(id);
+    byId.delete(id);
+  };
+  const put = (row: SessionSummary): void => {
+    const before = byId.get(row.id)?.parent?.session_id;
+    const parent = row.parent?.session_id;
+    if (before !== undefined && before !== parent) runs.get(before)?.delete(row.id);
+    if (parent !== undefined) {
+      const siblings = runs.get(parent) ?? new Set();
+      runs.set(parent, siblings.add(row.id));
+    }
+    byId.set(row.id, row);
+  };
+  const applyRows = (batch: Batch): void => {
+    if (batch.snapshot?.sessions === undefined && batch.rows.length === 0) return;
+    if (batch.snapshot?.sessions !== undefined) {
+      byId.clear();
+      runs.clear();
+      for (const row of batch.snapshot.sessions) put(row);
+    }
+    for (const { changed, removed } of batch.rows) {
+      for (const row of changed) put(row);
+      for (const id of removed) remove(id);
+    }
+    rows.setState((now) => ({ version: now.version + 1, loaded: true }));
+  };
+  live.subscribe(sessionsChannel, applyRows);
+
+  const status = createStore<{ reply?: StatusReply; outdated: boolean }>(() => ({ outdated: false }));
+  let builtWith: string | undefined;
+
+  const open = new Map<string, OpenSession>();
+  return {
+    api,
+    live,
+    rows,
+    settings,
+    status,
+    session(id) {
+      const session = open.get(id) ?? createOpenSession(id, { api, live });
+      // The last used stands last; whoever still shows an older one holds it by its own reference.
+      open.delete(id);
+      open.set(id, session);
+      for (const oldest of open.keys()) {
+        if (open.size <= KEPT_SESSIONS) break;
+        open.delete(oldest);
+      }
+      return session;
+    },
+    async refreshStatus() {
+      const reply = await api.status();
+      if (!reply.ok) return;
+      builtWith ??= reply.value.version;
+      status.setState({ reply: reply.value, outdated: reply.value.version !== builtWith });
+    },
+    close: live.close,
+  };
+}
+
+const ClientContext = createContext<Client | undefined>(undefined);
+export const ClientProvider = ClientContext.Provider;
+
+export function useClient(): Client {
+  const client = useContext(ClientContext);
+  if (client === undefined) throw new Error("useClient needs a ClientProvider above it.");
+  return client;
+}
+
+export const useConnection = (): Connection => useStore(useClient().live.connection);
+
+export function useSetting<Name extends keyof Settings>(
+  name: Name,
+): [Settings[Name], (value: Settings[Name]) => void] {
+  const { settings } = useClient();
+  const value = useStore(settings, (all) => all[name]);
+  return [value, (next) => settings.setState({ ...settings.getState(), [name]: next })];
+}
+
+/** The live row of a session; `undefined` while it is not known. */
+export function useRow(id: string | undefined): SessionSummary | undefined {
+  return useStore(useClient().rows, (rows) => (id === undefined ? undefined : rows.byId.get(id)));
+}
+
+/** Asks for the daemon's own state now and, while it indexes, every second; else every half minute. */
+export function useStatus(): { reply?: StatusReply; outdated: boolean } {
+  const client = useClient();
+  const status = useStore(client.status);
+  const indexing = status.reply !== undefined && !status.reply.index.done;
+  const { status: connection } = useConnection();
+  useEffect(() => {
+    if (connection === "lost" || connection === "unauthorized") return;
+    void client.refreshStatus();
+    const timer = setInterval(() => void client.refreshStatus(), indexing ? 1_000 : 30_000);
+    return () => clearInterval(timer);
+  }, [client, indexing, connection]);
+  return status;
+}
