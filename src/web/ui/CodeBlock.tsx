@@ -1,0 +1,138 @@
+import { createElement, Fragment, memo, type ReactNode, useState } from "react";
+import { CopyButton } from "./CopyButton.tsx";
+import { visible } from "./hidden-text.tsx";
+import { type LineTokens, PAGE_LINES, useHighlight } from "./highlight.ts";
+import { TOKEN_KINDS } from "./highlight-protocol.ts";
+
+/** Lines and characters of code that are put on the page before somebody asks for all. */
+const FIRST_LINES = 2_000;
+const FIRST = 256 * 1024;
+
+export interface CodeBlockProps {
+  code: string;
+  /** As the fence or the file name gives it; empty for plain text. */
+  language: string;
+  /** More lines follow. */
+  open?: boolean;
+  /** Stands in the head, before the language. */
+  title?: ReactNode;
+}
+
+/** Code with its language and a button that copies exactly it. Highlighted once, off the main thread. */
+export const CodeBlock = memo(function CodeBlock({
+  code,
+  language,
+  open = false,
+  title,
+}: CodeBlockProps): ReactNode {
+  const [all, setAll] = useState(false);
+  const [pager] = useState(createPager);
+  const highlighted = useHighlight(code, language, open);
+  const pages = pager(code);
+  const limit = all ? pages.length : firstPages(pages);
+  return (
+    <figure className="code-block">
+      <figcaption>
+        {title}
+        <span className="code-language">{visible(language || "text", "name")}</span>
+        {highlighted.note && <span className="note">{highlighted.note}</span>}
+        <CopyButton text={() => code} />
+      </figcaption>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls sideways must be reachable by keyboard. */}
+      <pre tabIndex={0}>
+        <code {...(language ? { className: `language-${language}` } : {})}>
+          {pages.slice(0, limit).map((text, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: pages of lines never move.
+            <CodePage key={index} text={text} tokens={highlighted.pages[index]} />
+          ))}
+        </code>
+      </pre>
+      {limit < pages.length && (
+        <button type="button" className="show-all" onClick={() => setAll(true)}>
+          Show all {(pages.length * PAGE_LINES).toLocaleString("en")} lines
+        </button>
+      )}
+    </figure>
+  );
+});
+
+function firstPages(pages: readonly string[]): number {
+  let length = 0;
+  const most = FIRST_LINES / PAGE_LINES;
+  for (let index = 0; index < pages.length; index++) {
+    if (index >= most || length > FIRST) return index;
+    length += pages[index]?.length ?? 0;
+  }
+  return pages.length;
+}
+
+/** Cuts growing code into pages of lines; pages that are full stay as they are. */
+function createPager(): (code: string) => readonly string[] {
+  let before = "";
+  let pages: string[] = [];
+  let start = 0;
+  return (code) => {
+    if (code === before) return pages;
+    if (!code.startsWith(before)) {
+      pages = [];
+      start = 0;
+    }
+    before = code;
+    const full = pages.slice(0, Math.max(0, pages.length - 1));
+    for (;;) {
+      let end = start;
+      let lines = 0;
+      while (lines < PAGE_LINES) {
+        const newline = code.indexOf("\n", end);
+        if (newline < 0) break;
+        end = newline + 1;
+        lines++;
+      }
+      if (lines < PAGE_LINES) {
+        full.push(code.slice(start));
+        break;
+      }
+      full.push(code.slice(start, end));
+      start = end;
+    }
+    pages = full;
+    return pages;
+  };
+}
+
+const CodePage = memo(function CodePage({
+  text,
+  tokens,
+}: {
+  text: string;
+  tokens: readonly LineTokens[] | undefined;
+}): ReactNode {
+  if (!tokens) return visible(text, "code");
+  const shown: ReactNode[] = [];
+  let position = 0;
+  let plain = "";
+  const flush = (): void => {
+    if (plain) shown.push(visible(plain, "code"));
+    plain = "";
+  };
+  for (const [line, packed] of tokens.entries()) {
+    if (line > 0) {
+      plain += "\n";
+      position++;
+    }
+    for (let index = 0; index < packed.length; index += 2) {
+      const end = position + (packed[index] ?? 0);
+      const kind = TOKEN_KINDS[(packed[index + 1] ?? 0) - 1];
+      const part = text.slice(position, end);
+      position = end;
+      if (kind === undefined) plain += part;
+      else {
+        flush();
+        shown.push(createElement("span", { className: `code-${kind}` }, visible(part, "code")));
+      }
+    }
+  }
+  plain += text.slice(position);
+  flush();
+  return createElement(Fragment, null, ...shown);
+});

@@ -1,0 +1,366 @@
+import type { Element, ElementContent, Nodes as HastNode, Root } from "hast";
+import { type Components, toJsxRuntime } from "hast-util-to-jsx-runtime";
+import type { Definition, FootnoteDefinition, ListItem, Nodes, RootContent, TableRow } from "mdast";
+import { defaultHandlers, type Handlers, type Options, type State, toHast } from "mdast-util-to-hast";
+import { Fragment, memo, type ReactNode, useState } from "react";
+import { jsx, jsxs } from "react/jsx-runtime";
+import { CodeBlock } from "./CodeBlock.tsx";
+import { findHidden, visible } from "./hidden-text.tsx";
+import {
+  createMarkdownStream,
+  type MarkdownBlock,
+  type MarkdownDocument,
+  type Piece,
+} from "./markdown-blocks.ts";
+import { FragmentLink, RemoteImage, SafeLink } from "./SafeLink.tsx";
+import { Measure } from "./size.tsx";
+
+/** Characters and lines of a text that are rendered before somebody asks for the rest. */
+const FIRST = 64 * 1024;
+const FIRST_LINES = 4_000;
+
+export interface MarkdownProps {
+  text: string;
+  /** The text still grows: what ends it may be unfinished. */
+  open?: boolean;
+  /** Makes the ids of footnotes unique on the page. */
+  idPrefix?: string;
+}
+
+/** GitHub Markdown, of which no HTML is ever HTML, no image loads and no link goes where it does not say. */
+export const Markdown = memo(function Markdown({
+  text,
+  open = false,
+  idPrefix = "",
+}: MarkdownProps): ReactNode {
+  const [stream] = useState(createMarkdownStream);
+  // A text that was watched while it grew is not cut when it ends.
+  const [all, setAll] = useState(open);
+  const end = all ? text.length : firstPart(text);
+  const document = stream.read(end < text.length ? text.slice(0, end) : text, !open || end < text.length);
+  return (
+    <>
+      <MarkdownView document={document} idPrefix={`${idPrefix}user-content-`} />
+      {end < text.length && (
+        <button type="button" className="show-all" onClick={() => setAll(true)}>
+          Show all (<Measure units={text.length} />)
+        </button>
+      )}
+    </>
+  );
+});
+
+function firstPart(text: string): number {
+  if (text.length <= FIRST_LINES) return text.length;
+  const limit = Math.min(text.length, FIRST);
+  let lines = 0;
+  for (let at = text.indexOf("\n"); at >= 0 && at < limit; at = text.indexOf("\n", at + 1)) {
+    if (++lines >= FIRST_LINES) return at + 1;
+  }
+  if (limit === text.length) return limit;
+  const lineEnd = text.lastIndexOf("\n", limit);
+  return lineEnd > limit / 2 ? lineEnd + 1 : limit;
+}
+
+function MarkdownView({ document, idPrefix }: { document: MarkdownDocument; idPrefix: string }): ReactNode {
+  return (
+    <div className={document.pages.length > 1 ? "markdown markdown-long" : "markdown"}>
+      {document.pages.map((page, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a block's position is its identity, it never moves.
+        <BlockPage key={index} blocks={page} idPrefix={idPrefix} />
+      ))}
+      {document.calls.length > 0 && <Footnotes document={document} idPrefix={idPrefix} />}
+    </div>
+  );
+}
+
+const BlockPage = memo(function BlockPage({
+  blocks,
+  idPrefix,
+}: {
+  blocks: readonly MarkdownBlock[];
+  idPrefix: string;
+}) {
+  return blocks.map((block, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: a block's position is its identity, it never moves.
+    <Block key={index} block={block} idPrefix={idPrefix} />
+  ));
+});
+
+const Block = memo(function Block({
+  block,
+  idPrefix,
+}: {
+  block: MarkdownBlock;
+  idPrefix: string;
+}): ReactNode {
+  switch (block.kind) {
+    case "nodes":
+      return render(block.piece, block.piece.nodes, idPrefix);
+    case "code":
+      return <CodeBlock code={block.code} language={block.language} open={block.open} />;
+    case "list": {
+      const List = block.ordered ? "ol" : "ul";
+      return (
+        <List
+          {...(block.tasks ? { className: "contains-task-list" } : {})}
+          {...(block.ordered && block.start !== 1 ? { start: block.start } : {})}
+        >
+          {block.pages.map((page, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: items never move.
+            <Items key={index} piece={page} loose={block.loose} idPrefix={idPrefix} />
+          ))}
+        </List>
+      );
+    }
+    case "table":
+      return (
+        <TableScroll>
+          <thead>
+            <Rows piece={block.head} head={block.head} align={block.align} part="thead" idPrefix={idPrefix} />
+          </thead>
+          <tbody>
+            {block.pages.map((page, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: rows never move.
+              <Rows
+                key={index}
+                piece={page}
+                head={block.head}
+                align={block.align}
+                part="tbody"
+                idPrefix={idPrefix}
+              />
+            ))}
+          </tbody>
+        </TableScroll>
+      );
+    case "plain":
+      return (
+        <div className="markdown-plain">
+          {visible(block.raw, "prose")}
+          {block.reason !== undefined && <p className="note">Shown as plain text: {block.reason}.</p>}
+        </div>
+      );
+    default:
+      return block satisfies never;
+  }
+});
+
+const Items = memo(function Items({
+  piece,
+  loose,
+  idPrefix,
+}: {
+  piece: Piece<ListItem>;
+  loose: boolean;
+  idPrefix: string;
+}): ReactNode {
+  const tree = toTree([{ type: "list", spread: loose, children: [...piece.nodes] }], piece, idPrefix);
+  return toReact(childrenOf(tree[0]));
+});
+
+const Rows = memo(function Rows({
+  piece,
+  head,
+  align,
+  part,
+  idPrefix,
+}: {
+  piece: Piece<TableRow>;
+  head: Piece<TableRow>;
+  align: (MarkdownBlock & { kind: "table" })["align"];
+  part: "thead" | "tbody";
+  idPrefix: string;
+}): ReactNode {
+  const rows = part === "thead" ? [...head.nodes] : [...head.nodes, ...piece.nodes];
+  const [table] = toTree([{ type: "table", align: align ?? null, children: rows }], piece, idPrefix);
+  const section = childrenOf(table).find((child) => child.type === "element" && child.tagName === part);
+  return toReact(childrenOf(section).filter((child) => child.type === "element"));
+});
+
+const Footnotes = memo(function Footnotes({
+  document,
+  idPrefix,
+}: {
+  document: MarkdownDocument;
+  idPrefix: string;
+}): ReactNode {
+  const references = document.calls.map((identifier) => ({ type: "footnoteReference" as const, identifier }));
+  const root = treeOf(
+    [{ type: "paragraph", children: references }, ...document.footnotes],
+    document.definitions,
+    [],
+    idPrefix,
+  );
+  return toReact(root.filter(isFootnotes));
+});
+
+const isFootnotes = (node: ElementContent): boolean =>
+  node.type === "element" && node.tagName === "section" && node.properties.dataFootnotes !== undefined;
+
+function childrenOf(node: ElementContent | undefined): ElementContent[] {
+  return node?.type === "element" ? node.children : [];
+}
+
+function render(piece: Piece, nodes: readonly RootContent[], idPrefix: string): ReactNode {
+  return toReact(toTree(nodes, piece, idPrefix));
+}
+
+function toTree(
+  nodes: readonly RootContent[],
+  piece: Piece<Nodes & RootContent>,
+  idPrefix: string,
+): ElementContent[] {
+  return treeOf(nodes, piece.definitions, piece.before, idPrefix).filter((node) => !isFootnotes(node));
+}
+
+/** HTML elements of some nodes, with footnotes numbered after those `before` and every hidden character marked. */
+function treeOf(
+  nodes: readonly (RootContent | FootnoteDefinition)[],
+  definitions: readonly Definition[],
+  before: readonly string[],
+  idPrefix: string,
+): ElementContent[] {
+  let counted = false;
+  const handlers: Handlers = {
+    // HTML is what its writer typed, never markup.
+    html: (_state: State, node: { value: string }) => ({ type: "text", value: node.value }),
+    footnoteReference: (state: State, node) => {
+      if (!counted) {
+        counted = true;
+        for (const call of before) {
+          if (!state.footnoteCounts.has(call)) state.footnoteOrder.push(call);
+          state.footnoteCounts.set(call, (state.footnoteCounts.get(call) ?? 0) + 1);
+        }
+      }
+      return defaultHandlers.footnoteReference(state, node);
+    },
+  };
+  const options: Options = { handlers, clobberPrefix: idPrefix };
+  const tree = toHast({ type: "root", children: [...definitions, ...nodes] }, options);
+  const children = tree.type === "root" ? tree.children : [];
+  // Two nodes of the outermost level stand on lines of their own; the text between them shows nothing.
+  const content = children.filter(
+    (node): node is ElementContent =>
+      node.type === "element" || (node.type === "text" && /\S/.test(node.value)),
+  );
+  mark(content, idPrefix);
+  return content;
+}
+
+/** Splits text nodes at hidden characters, and makes the one fixed id that footnotes use unique. */
+function mark(nodes: ElementContent[], idPrefix: string): void {
+  const stack: { nodes: ElementContent[]; code: boolean }[] = [{ nodes, code: false }];
+  for (let entry = stack.pop(); entry; entry = stack.pop()) {
+    for (let index = 0; index < entry.nodes.length; index++) {
+      const node = entry.nodes[index];
+      if (node?.type === "element") {
+        if (node.properties.id === "footnote-label") node.properties.id = `${idPrefix}footnote-label`;
+        if (node.properties.ariaDescribedBy) node.properties.ariaDescribedBy = [`${idPrefix}footnote-label`];
+        // A block of code marks its own text.
+        if (node.tagName !== "pre")
+          stack.push({ nodes: node.children, code: entry.code || node.tagName === "code" });
+      } else if (node?.type === "text") {
+        const pieces = findHidden(node.value, entry.code ? "code" : "prose");
+        if (pieces.length === 1 && pieces[0] && "text" in pieces[0]) continue;
+        const marked = pieces.map(
+          (piece): ElementContent =>
+            "text" in piece
+              ? { type: "text", value: piece.text }
+              : {
+                  type: "element",
+                  tagName: "mark",
+                  properties: { className: ["hidden-text"], title: piece.title },
+                  children: [{ type: "text", value: piece.label }],
+                },
+        );
+        entry.nodes.splice(index, 1, ...marked);
+        index += marked.length - 1;
+      }
+    }
+  }
+}
+
+function toReact(children: ElementContent[]): ReactNode {
+  const root: Root = { type: "root", children };
+  return toJsxRuntime(root, {
+    Fragment,
+    jsx,
+    jsxs,
+    components: markdownComponents,
+    ignoreInvalidStyle: true,
+    passKeys: true,
+    passNode: true,
+  });
+}
+
+function textOf(node: HastNode | undefined): string {
+  if (node === undefined) return "";
+  if (node.type === "text") return node.value;
+  return "children" in node ? node.children.map(textOf).join("") : "";
+}
+
+function TableScroll({ children }: { children: ReactNode }): ReactNode {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls sideways must be reachable by keyboard.
+    <div className="table-scroll" tabIndex={0} role="region" aria-label="Table">
+      <table>{children}</table>
+    </div>
+  );
+}
+
+const language = (node: Element | undefined): string => {
+  const classes = node?.properties.className;
+  const found = Array.isArray(classes)
+    ? classes.find((name) => String(name).startsWith("language-"))
+    : undefined;
+  return found === undefined ? "" : String(found).slice("language-".length);
+};
+
+/** What each element of Markdown becomes. Headings step down: the page's own come first. */
+export const markdownComponents: Components = {
+  a: ({ node, href, children, className, ...rest }) => {
+    const target = typeof href === "string" ? href : "";
+    if (
+      node?.properties.dataFootnoteRef !== undefined ||
+      node?.properties.dataFootnoteBackref !== undefined
+    ) {
+      return (
+        <FragmentLink id={target.slice(1)} {...rest} className={className}>
+          {children}
+        </FragmentLink>
+      );
+    }
+    return (
+      <SafeLink href={target} text={textOf(node)}>
+        {children}
+      </SafeLink>
+    );
+  },
+  img: ({ src, alt }) => <RemoteImage src={typeof src === "string" ? src : ""} alt={alt ?? ""} />,
+  pre: ({ node }) => {
+    const code = node?.children[0];
+    const element = code?.type === "element" ? code : undefined;
+    return <CodeBlock code={textOf(element).replace(/\n$/, "")} language={language(element)} />;
+  },
+  table: ({ children }) => <TableScroll>{children}</TableScroll>,
+  input: ({ checked }) => (
+    <input
+      type="checkbox"
+      checked={checked === true}
+      disabled
+      readOnly
+      aria-label={checked ? "done" : "to do"}
+    />
+  ),
+  h1: ({ children }) => <h4 className="markdown-h1">{children}</h4>,
+  h2: ({ children, node, ...rest }) => (
+    <h5 className="markdown-h2" {...rest}>
+      {children}
+    </h5>
+  ),
+  h3: ({ children }) => <h6 className="markdown-h3">{children}</h6>,
+  h4: ({ children }) => <h6 className="markdown-h4">{children}</h6>,
+  h5: ({ children }) => <h6 className="markdown-h4">{children}</h6>,
+  h6: ({ children }) => <h6 className="markdown-h4">{children}</h6>,
+};

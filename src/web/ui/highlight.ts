@@ -1,0 +1,301 @@
+import { useEffect, useState } from "react";
+import type { HighlightReply, HighlightRequest } from "./highlight-protocol.ts";
+import workerUrl from "./highlight-worker.ts?worker&url";
+
+/** Packed tokens of each line: pairs of length and kind. */
+export type LineTokens = readonly number[];
+
+export interface Highlighted {
+  /** Tokens in pages of `PAGE_LINES` lines; a page that did not change is the same array. */
+  readonly pages: readonly (readonly LineTokens[])[];
+  /** Why the rest stays plain. */
+  readonly note?: string;
+}
+
+export const PAGE_LINES = 32;
+/** Lines of one block that are highlighted: more would make more elements than a page can bear. */
+const MAX_LINES = 1_200;
+const BATCH_LINES = 64;
+const BATCH_LENGTH = 8_192;
+const LIMIT_MS = 1_000;
+const LOAD_LIMIT_MS = 15_000;
+const NOTHING: Highlighted = { pages: [] };
+
+interface Session {
+  id: number;
+  language: string;
+  lines: readonly string[];
+  sent: number;
+  /** Nothing of it is known to the present worker. */
+  first: boolean;
+  tokens: LineTokens[][];
+  listener: (highlighted: Highlighted) => void;
+}
+
+const sessions = new Map<number, Session>();
+let nextId = 1;
+let worker: Worker | undefined;
+let busy: { session: number; count: number } | undefined;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Aliases that writers of fences use, and endings of file names. */
+const ALIASES = new Map<string, string>(
+  Object.entries({
+    sh: "bash",
+    shell: "bash",
+    zsh: "bash",
+    shellscript: "bash",
+    console: "bash",
+    "shell-session": "bash",
+    fish: "bash",
+    bats: "bash",
+    ts: "typescript",
+    mts: "typescript",
+    cts: "typescript",
+    js: "javascript",
+    mjs: "javascript",
+    cjs: "javascript",
+    node: "javascript",
+    py: "python",
+    python3: "python",
+    pyi: "python",
+    rb: "ruby",
+    rs: "rust",
+    golang: "go",
+    kt: "kotlin",
+    kts: "kotlin",
+    cs: "csharp",
+    "c#": "csharp",
+    "c++": "cpp",
+    cc: "cpp",
+    cxx: "cpp",
+    hpp: "cpp",
+    h: "c",
+    hs: "haskell",
+    ml: "ocaml",
+    ex: "elixir",
+    exs: "elixir",
+    clj: "clojure",
+    yml: "yaml",
+    json5: "jsonc",
+    jsonl: "json",
+    ndjson: "json",
+    webmanifest: "json",
+    ipynb: "json",
+    md: "markdown",
+    mdx: "markdown",
+    dockerfile: "docker",
+    makefile: "make",
+    mk: "make",
+    tf: "hcl",
+    terraform: "hcl",
+    ps1: "powershell",
+    pwsh: "powershell",
+    patch: "diff",
+    proto: "protobuf",
+    htm: "html",
+    svg: "xml",
+    plist: "xml",
+    conf: "ini",
+    cfg: "ini",
+    properties: "ini",
+    gql: "graphql",
+    tex: "latex",
+    pl: "perl",
+    psql: "sql",
+    sqlite: "sql",
+    sass: "scss",
+    less: "scss",
+  }),
+);
+
+/** The highlighter's name of a language that a fence or a file's ending names. Any string may come in. */
+export function languageName(given: string): string {
+  const name = given.toLowerCase();
+  return ALIASES.get(name) ?? name;
+}
+
+/** The language of a file, by its name; empty where it has none. */
+export function languageOfPath(path: string): string {
+  const name = path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1).toLowerCase();
+  if (name === "dockerfile" || name === "makefile") return languageName(name);
+  return name.includes(".") ? languageName(name.slice(name.lastIndexOf(".") + 1)) : "";
+}
+
+/** A browser that enforces trusted types starts a worker only from an address that a policy made. */
+function trusted(url: string): string {
+  // Trusted types are not in TypeScript's library yet; a TrustedScriptURL stands where a string does.
+  const types = (
+    globalThis as {
+      trustedTypes?: { createPolicy(name: string, rules: object): { createScriptURL(url: string): string } };
+    }
+  ).trustedTypes;
+  return types
+    ? types
+        .createPolicy("verbatim-highlight", { createScriptURL: (address: string) => address })
+        .createScriptURL(url)
+    : url;
+}
+let address: string | undefined;
+
+function send(request: HighlightRequest): void {
+  worker?.postMessage(request);
+}
+
+function publish(session: Session, note?: string): void {
+  session.listener({ pages: [...session.tokens], ...(note === undefined ? {} : { note }) });
+}
+
+function drop(session: Session, note: string): void {
+  sessions.delete(session.id);
+  publish(session, note);
+}
+
+function restart(): void {
+  worker?.terminate();
+  worker = undefined;
+  busy = undefined;
+  for (const session of sessions.values()) {
+    session.first = true;
+    session.sent = 0;
+    session.tokens = [];
+  }
+}
+
+function expire(): void {
+  const slow = busy === undefined ? undefined : sessions.get(busy.session);
+  restart();
+  if (slow) drop(slow, "not highlighted: it took too long");
+  next();
+}
+
+function next(): void {
+  if (busy) return;
+  for (const session of sessions.values()) {
+    if (session.sent >= session.lines.length) continue;
+    let end = session.sent;
+    let length = 0;
+    while (
+      end < session.lines.length &&
+      end - session.sent < BATCH_LINES &&
+      (length < BATCH_LENGTH || end === session.sent)
+    ) {
+      length += session.lines[end]?.length ?? 0;
+      end++;
+    }
+    if (!worker) {
+      address ??= trusted(workerUrl);
+      worker = new Worker(address, { type: "module" });
+      worker.onmessage = (event: MessageEvent<HighlightReply>) => receive(event.data);
+      worker.onerror = () => expire();
+    }
+    const lines = session.lines.slice(session.sent, end);
+    busy = { session: session.id, count: lines.length };
+    send({ type: "lines", session: session.id, language: session.language, first: session.first, lines });
+    clearTimeout(timer);
+    timer = setTimeout(expire, LOAD_LIMIT_MS);
+    return;
+  }
+}
+
+function receive(reply: HighlightReply): void {
+  const session = sessions.get(reply.session);
+  switch (reply.type) {
+    case "loaded":
+      if (busy?.session !== reply.session) return;
+      clearTimeout(timer);
+      timer = setTimeout(expire, LIMIT_MS);
+      return;
+    case "tokens":
+      clearTimeout(timer);
+      busy = undefined;
+      if (session) {
+        for (const line of reply.tokens) {
+          const page = Math.floor(session.sent / PAGE_LINES);
+          session.tokens[page] = [...(session.tokens[page] ?? []), line];
+          session.sent++;
+        }
+        session.first = false;
+        publish(session);
+      }
+      next();
+      return;
+    case "failed":
+      clearTimeout(timer);
+      busy = undefined;
+      if (session) drop(session, "");
+      next();
+      return;
+    default:
+      reply satisfies never;
+  }
+}
+
+function start(language: string, listener: (highlighted: Highlighted) => void): Session {
+  const session: Session = { id: nextId++, language, lines: [], sent: 0, first: true, tokens: [], listener };
+  sessions.set(session.id, session);
+  return session;
+}
+
+/** Blocks that were highlighted to their end, newest last: coming back into view costs nothing. */
+const finished = new Map<string, Highlighted>();
+const MEMORY = 200;
+
+function remember(key: string, value: Highlighted): void {
+  finished.set(key, value);
+  const oldest = finished.keys().next();
+  if (finished.size > MEMORY && !oldest.done) finished.delete(oldest.value);
+}
+
+/**
+ * The tokens of some code, as they come from the worker: each line once, with the state of the line before. Only whole
+ * lines count while `open`. Without workers (a test, a very old browser) the code stays plain.
+ */
+export function useHighlight(code: string, language: string, open: boolean): Highlighted {
+  const name = languageName(language);
+  const key = `${name}\0${code}`;
+  const known = open ? undefined : finished.get(key);
+  const [highlighted, setHighlighted] = useState<Highlighted>(known ?? NOTHING);
+  const [session, setSession] = useState<Session>();
+  const possible = name !== "" && typeof Worker !== "undefined";
+
+  useEffect(() => {
+    if (!possible || known) return;
+    const begun = start(name, setHighlighted);
+    setSession(begun);
+    return () => {
+      sessions.delete(begun.id);
+      send({ type: "end", session: begun.id });
+      setSession(undefined);
+    };
+    // What was known when it came into view needs no session; that it becomes known later changes nothing.
+    // biome-ignore lint/correctness/useExhaustiveDependencies: see above.
+  }, [name, possible]);
+
+  useEffect(() => {
+    if (!session || !sessions.has(session.id)) return;
+    const lines = code.split("\n");
+    if (open) lines.pop();
+    const wanted = lines.slice(0, MAX_LINES);
+    const continues =
+      session.lines.length <= wanted.length && session.lines.every((line, index) => line === wanted[index]);
+    if (!continues) {
+      session.sent = 0;
+      session.first = true;
+      session.tokens = [];
+    }
+    session.lines = wanted;
+    const listener = (value: Highlighted): void => {
+      const all = !open && session.sent >= session.lines.length;
+      const result =
+        all && lines.length > MAX_LINES ? { ...value, note: `highlighted up to line ${MAX_LINES}` } : value;
+      if (all) remember(key, result);
+      setHighlighted(result);
+    };
+    session.listener = listener;
+    if (session.sent >= wanted.length && wanted.length > 0) publish(session);
+    next();
+  }, [session, code, open, key]);
+
+  return possible ? highlighted : NOTHING;
+}

@@ -1,0 +1,799 @@
+import type {
+  Definition,
+  FootnoteDefinition,
+  List,
+  ListItem,
+  Node,
+  RootContent,
+  Table,
+  TableRow,
+} from "mdast";
+import { fromMarkdown } from "mdast-util-from-markdown";
+import { gfmFromMarkdown } from "mdast-util-gfm";
+import { gfm } from "micromark-extension-gfm";
+
+/** Syntax trees that are rendered together, with what they need from elsewhere in the text. Immutable. */
+export interface Piece<Item extends Node = RootContent> {
+  readonly nodes: readonly Item[];
+  /** Definitions of the references in it, wherever they stand. */
+  readonly definitions: readonly Definition[];
+  /** Footnotes that it calls, in order, and those called before it: what numbers them. */
+  readonly calls: readonly string[];
+  readonly before: readonly string[];
+}
+
+/** A block of the outermost level. A block that did not change between two reads is the same object. */
+export type MarkdownBlock =
+  | { readonly kind: "nodes"; readonly piece: Piece }
+  /** A fence of the outermost level, open while its end has not come. */
+  | { readonly kind: "code"; readonly language: string; readonly code: string; readonly open: boolean }
+  /** A long list: its items come in pages, of which only the last changes. */
+  | {
+      readonly kind: "list";
+      readonly ordered: boolean;
+      readonly start: number;
+      readonly loose: boolean;
+      readonly tasks: boolean;
+      readonly pages: readonly Piece<ListItem>[];
+    }
+  | {
+      readonly kind: "table";
+      readonly head: Piece<TableRow>;
+      readonly align: Table["align"];
+      readonly pages: readonly Piece<TableRow>[];
+    }
+  /** Text that would cost too much to parse, or nests too deep: shown as it is (`reason`), or not parsed yet. */
+  | { readonly kind: "plain"; readonly raw: string; readonly reason?: string };
+
+export interface MarkdownDocument {
+  readonly pages: readonly (readonly MarkdownBlock[])[];
+  /** Every footnote call in order, and the definitions that end the document. */
+  readonly calls: readonly string[];
+  readonly footnotes: readonly FootnoteDefinition[];
+  readonly definitions: readonly Definition[];
+}
+
+/** Blocks in a page, items in a page of a list. */
+const PAGE = 32;
+/** Lists and tables of more items than this are read item by item. */
+const LONG = 8;
+/** An open block beyond this many characters is parsed again only when it has grown by an eighth. */
+const PATIENT = 8_192;
+const MAX_DEPTH = 100;
+/** Delimiters in one stretch of inline text; the parser's cost grows with their square. */
+const MAX_DELIMITERS = 1_000;
+const MAX_RUN = 2_000;
+const MAX_NODES = 8_000;
+
+const FENCE = /^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})/;
+const extensions = [gfm()];
+const mdastExtensions = [gfmFromMarkdown()];
+
+/** One block with what is needed to read it again when a definition appears later. */
+interface Kept {
+  block: MarkdownBlock;
+  raw: string;
+  labels: ReadonlySet<string>;
+  key: string;
+}
+
+interface Facts {
+  nodes: number;
+  depth: number;
+  references: Set<string>;
+  calls: string[];
+  definitions: Definition[];
+  footnotes: FootnoteDefinition[];
+}
+
+/** What continues in the tail: a long list or table of which the first items are done. */
+type Carried =
+  | {
+      kind: "list";
+      start: number;
+      ordered: boolean;
+      first: number;
+      loose: boolean;
+      tasks: boolean;
+      pages: Piece<ListItem>[];
+    }
+  | {
+      kind: "table";
+      start: number;
+      header: string;
+      align: Table["align"];
+      head: Piece<TableRow>;
+      pages: Piece<TableRow>[];
+    };
+
+interface OpenFence {
+  language: string;
+  closer: RegExp;
+  indent: number;
+  /** Where the first line that is not read yet begins. */
+  scanned: number;
+  code: string;
+}
+
+export interface MarkdownStream {
+  /**
+   * Reads the text so far; cheap when it continues the text of the read before, for then only the tail is parsed.
+   * `complete`: nothing follows, so nothing is put off.
+   */
+  read(text: string, complete: boolean): MarkdownDocument;
+}
+
+/** Reads a growing Markdown text block by block: what is finished is parsed once, and keeps its identity. */
+export function createMarkdownStream(): MarkdownStream {
+  let text = "";
+  let kept: Kept[] = [];
+  let pages: (readonly MarkdownBlock[])[] = [];
+  let pagesValid = 0;
+  let tailStart = 0;
+  let fence: OpenFence | undefined;
+  let carried: Carried | undefined;
+  let open: Kept[] = [];
+  let lastTail = "";
+  let definitions = new Map<string, Definition>();
+  let footnotes = new Map<string, FootnoteDefinition>();
+  let signature = "";
+  let refreshed = 0;
+  let result: MarkdownDocument = { pages: [], calls: [], footnotes: [], definitions: [] };
+  let finished = false;
+
+  const reset = (): void => {
+    kept = [];
+    pages = [];
+    pagesValid = 0;
+    tailStart = 0;
+    fence = undefined;
+    carried = undefined;
+    open = [];
+    lastTail = "";
+    definitions = new Map();
+    footnotes = new Map();
+    signature = "";
+    refreshed = 0;
+  };
+
+  /** Definitions of what a source names, so that the parser takes it for a reference. Their targets come later. */
+  const prefixFor = (labels: Iterable<string>): string => {
+    let notes = "";
+    let links = "";
+    for (const label of labels) {
+      if (label.startsWith("^") && footnotes.has(label.slice(1))) notes += `[${label}]: x\n\n`;
+      if (definitions.has(label)) links += `[${label}]: #\n\n`;
+    }
+    // The last line keeps an indented first line from becoming part of a footnote.
+    return notes || links ? `${notes}${links}[verbatim-boundary]: #\n\n` : "";
+  };
+
+  const parse = (source: string, labels: Iterable<string>): { nodes: RootContent[]; shift: number } => {
+    const prefix = prefixFor(labels);
+    try {
+      // The parser drops one byte order mark at the start; this one is for it.
+      const tree = fromMarkdown(`\ufeff${prefix}${source}`, { extensions, mdastExtensions });
+      const nodes = tree.children.filter((node) => offsetOf(node) >= prefix.length);
+      return { nodes, shift: prefix.length };
+    } catch {
+      return { nodes: [], shift: -1 };
+    }
+  };
+
+  const piece = <Item extends Node>(nodes: readonly Item[], facts: Facts): Piece<Item> => ({
+    nodes,
+    definitions: [...facts.references].flatMap((id) => definitions.get(id) ?? []),
+    calls: facts.calls,
+    before: [],
+  });
+
+  const learn = (facts: Facts): void => {
+    for (const definition of facts.definitions)
+      if (!definitions.has(definition.identifier)) definitions.set(definition.identifier, definition);
+    for (const footnote of facts.footnotes)
+      if (!footnotes.has(footnote.identifier)) footnotes.set(footnote.identifier, footnote);
+  };
+
+  const blockOf = (nodes: readonly RootContent[], raw: string): MarkdownBlock => {
+    const facts = inspect(nodes);
+    if (facts.depth > MAX_DEPTH) return { kind: "plain", raw, reason: "nested deeper than 100 levels" };
+    const only = nodes.length === 1 ? nodes[0] : undefined;
+    if (only?.type === "code" && FENCE.test(raw.split("\n", 1)[0] ?? "")) {
+      return { kind: "code", language: only.lang ?? "", code: only.value, open: false };
+    }
+    if (only?.type === "list" && only.children.length >= LONG) {
+      return {
+        kind: "list",
+        ordered: only.ordered === true,
+        start: only.start ?? 1,
+        loose: isLoose(only),
+        tasks: hasTasks(only.children),
+        pages: paginate(only.children, piece),
+      };
+    }
+    if (only?.type === "table" && only.children.length >= LONG) {
+      const [head, ...rows] = only.children;
+      if (head) {
+        return {
+          kind: "table",
+          head: piece([head], inspect([head])),
+          align: only.align ?? null,
+          pages: paginate(rows, piece),
+        };
+      }
+    }
+    if (facts.nodes > MAX_NODES)
+      return { kind: "plain", raw, reason: "more than 8,000 elements in one block" };
+    return { kind: "nodes", piece: piece(nodes, facts) };
+  };
+
+  /** Blocks that name something which is defined (or no longer, or otherwise) since they were read are read again. */
+  const refresh = (): void => {
+    const now = JSON.stringify(
+      [...definitions.values()]
+        .map((d) => [d.identifier, d.url, d.title])
+        .concat([...footnotes.keys()].map((k) => ["^", k, ""])),
+    );
+    const unchanged = now === signature;
+    const from = unchanged ? refreshed : 0;
+    signature = now;
+    refreshed = kept.length;
+    for (let index = from; index < kept.length; index++) {
+      const entry = kept[index];
+      if (!entry || entry.labels.size === 0) continue;
+      const key = keyFor(entry.labels);
+      if (key === entry.key) continue;
+      const { nodes } = parse(entry.raw, entry.labels);
+      kept[index] = { ...entry, key, block: blockOf(nodes, entry.raw) };
+      pagesValid = Math.min(pagesValid, Math.floor(index / PAGE));
+    }
+    if (carried && !unchanged) rebuildCarried(carried);
+  };
+
+  const keyFor = (labels: Iterable<string>): string => {
+    let key = "";
+    for (const label of labels) {
+      const link = definitions.get(label);
+      if (link) key += JSON.stringify([label, link.url, link.title]);
+      if (label.startsWith("^") && footnotes.has(label.slice(1))) key += JSON.stringify(label);
+    }
+    return key;
+  };
+
+  const rebuildCarried = (state: Carried): void => {
+    const raw = text.slice(state.start, tailStart);
+    const labels = labelsIn(raw);
+    if (labels.size === 0) return;
+    const [node] = parse(raw, labels).nodes;
+    if (state.kind === "list" && node?.type === "list") state.pages = paginate(node.children, piece);
+    if (state.kind === "table" && node?.type === "table")
+      state.pages = paginate(node.children.slice(1), piece);
+  };
+
+  const readFence = (state: OpenFence, complete: boolean): boolean => {
+    for (;;) {
+      const end = text.indexOf("\n", state.scanned);
+      if (end < 0 && !complete) break;
+      const line = text.slice(state.scanned, end < 0 ? text.length : end);
+      if (state.closer.test(line)) {
+        kept.push({ block: codeBlock(state, "", false), raw: "", labels: NONE, key: "" });
+        tailStart = end < 0 ? text.length : end + 1;
+        fence = undefined;
+        open = [];
+        return true;
+      }
+      if (end < 0) break;
+      state.code += `${outdent(line, state.indent)}\n`;
+      state.scanned = end + 1;
+    }
+    const partial = text.slice(state.scanned);
+    const shown = !complete && /^ {0,3}[`~]*\s*$/.test(partial) ? "" : outdent(partial, state.indent);
+    open = [{ block: codeBlock(state, shown, !complete), raw: "", labels: NONE, key: "" }];
+    return false;
+  };
+
+  /** Reads the tail. `true`: something was finished and more of the tail is left. */
+  const readTail = (complete: boolean): boolean => {
+    if (fence) return readFence(fence, complete);
+    const tail = text.slice(tailStart);
+    if (!/\S/.test(tail)) {
+      open = [];
+      return false;
+    }
+    const risk = findRisk(tail);
+    if (risk) return readRisky(tail, risk, complete);
+    const patient =
+      !complete && tail.length > PATIENT && lastTail.length > PATIENT / 2 && tail.startsWith(lastTail);
+    if (patient && tail.length - lastTail.length < lastTail.length / 8) {
+      const rest = tail.slice(lastTail.length);
+      open = open.filter((entry) => entry.block.kind !== "plain" || entry.block.reason !== undefined);
+      if (rest) open.push({ block: { kind: "plain", raw: rest }, raw: rest, labels: NONE, key: "" });
+      return false;
+    }
+    lastTail = tail;
+    return readNodes(tail, false);
+  };
+
+  const readNodes = (tail: string, all: boolean): boolean => {
+    const header = carried?.kind === "table" ? carried.header : "";
+    const labels = labelsIn(tail);
+    const { nodes, shift } = parse(header + tail, labels);
+    if (shift < 0) {
+      open = [
+        {
+          block: { kind: "plain", raw: tail, reason: "the Markdown parser gave up" },
+          raw: tail,
+          labels: NONE,
+          key: "",
+        },
+      ];
+      return false;
+    }
+    const base = tailStart - shift - header.length;
+    const tailEnd = tailStart + tail.length;
+    const starts = nodes.map((node) =>
+      Math.max(tailStart, text.lastIndexOf("\n", base + offsetOf(node) - 1) + 1),
+    );
+    const lineIsComplete = (from: number): boolean => text.indexOf("\n", from) >= 0;
+    const last = nodes.at(-1);
+    const lastRaw = text.slice(starts.at(-1) ?? tailStart, tailEnd);
+    const openFence = last?.type === "code" ? fenceOf(last.lang ?? "", lastRaw) : undefined;
+
+    let finishedCount = all ? nodes.length : 0;
+    for (let index = nodes.length - 1; index > finishedCount; index--) {
+      const start = starts[index] ?? 0;
+      if (lineIsComplete(start) && isBoundary(text, nodes[index - 1], nodes[index], start))
+        finishedCount = index;
+    }
+    if (openFence && nodes.length > 0) finishedCount = nodes.length - 1;
+
+    const before = open;
+    const fresh: Kept[] = [];
+    for (const [index, node] of nodes.entries()) {
+      const start = starts[index] ?? tailStart;
+      const raw = text.slice(start, starts[index + 1] ?? tailEnd);
+      if (index === nodes.length - 1 && openFence) break;
+      if (index === 0 && carried) {
+        // While it grows, what its items refer to is looked up when they are finished: looking now costs its whole length.
+        const listed = finished ? text.slice(carried.start, start) + raw : raw;
+        const ownLabels = finished ? labelsIn(listed) : NONE;
+        fresh.push({ block: continueCarried(carried, node, raw), raw: listed, labels: ownLabels, key: "" });
+        continue;
+      }
+      const old = before[index];
+      const ownLabels = raw.includes("[") ? labelsIn(raw) : NONE;
+      const key = keyFor(ownLabels);
+      fresh.push(
+        old && old.raw === raw && old.key === key && !carried
+          ? old
+          : { block: blockOf([node], raw), raw, labels: ownLabels, key },
+      );
+    }
+    if (all && nodes.length > 0 && openFence) finishedCount = fresh.length;
+    if (finishedCount > 0) {
+      for (const [index, entry] of fresh.slice(0, finishedCount).entries()) {
+        if (index > 0 || !carried) {
+          kept.push(entry);
+          continue;
+        }
+        const raw = finished ? entry.raw : text.slice(carried.start, tailStart) + entry.raw;
+        const ownLabels = labelsIn(raw);
+        kept.push({ ...entry, raw, labels: ownLabels, key: keyFor(ownLabels) });
+      }
+      learn(inspect(nodes.slice(0, finishedCount)));
+      carried = undefined;
+      tailStart = finishedCount < nodes.length ? (starts[finishedCount] ?? tailStart) : tailEnd;
+    }
+    open = fresh.slice(finishedCount);
+    lastTail = text.slice(tailStart, tailEnd);
+    if (openFence) {
+      fence = { ...openFence, scanned: (starts.at(-1) ?? tailStart) + openFence.scanned };
+      return true;
+    }
+    if (!all && nodes.length - finishedCount === 1 && last) carryOn(last, starts.at(-1) ?? tailStart, base);
+    return false;
+  };
+
+  /** A carried list or table with what its tail adds. */
+  const continueCarried = (state: Carried, node: RootContent, raw: string): MarkdownBlock => {
+    if (state.kind === "list" && node.type === "list") {
+      return {
+        kind: "list",
+        ordered: state.ordered,
+        start: state.first,
+        loose: state.loose || isLoose(node),
+        tasks: state.tasks || hasTasks(node.children),
+        pages: [...state.pages, ...paginate(node.children, piece)],
+      };
+    }
+    if (state.kind === "table" && node.type === "table") {
+      return {
+        kind: "table",
+        head: state.head,
+        align: state.align,
+        pages: [...state.pages, ...paginate(node.children.slice(1), piece)],
+      };
+    }
+    // It cannot be: the tail begins with an item or a row. Read all of it again rather than lose any.
+    return blockOf(
+      parse(text.slice(state.start, tailStart) + raw, NONE).nodes,
+      text.slice(state.start, tailStart) + raw,
+    );
+  };
+
+  /** Takes the finished items of a long list or table out of the tail. */
+  const carryOn = (node: RootContent, start: number, base: number): void => {
+    if (node.type === "list") {
+      const done = finishedItems(node, base);
+      if (done < LONG) return;
+      const items = node.children.slice(0, done);
+      const loose = items.some(
+        (item, index) => item.spread === true || gapAfter(item, node.children[index + 1]) > 1,
+      );
+      learn(inspect(items));
+      const added = paginate(items, piece);
+      carried =
+        carried?.kind === "list"
+          ? {
+              ...carried,
+              loose: carried.loose || loose,
+              tasks: carried.tasks || hasTasks(items),
+              pages: [...carried.pages, ...added],
+            }
+          : {
+              kind: "list",
+              start,
+              ordered: node.ordered === true,
+              first: node.start ?? 1,
+              loose,
+              tasks: hasTasks(items),
+              pages: added,
+            };
+      tailStart = lineStart(text, base + offsetOf(node.children[done]));
+    } else if (node.type === "table") {
+      const rows = node.children.slice(1);
+      const done = rows.length - 1;
+      const head = node.children[0];
+      if (done < LONG || !head) return;
+      const added = paginate(rows.slice(0, done), piece);
+      const from = carried?.start ?? start;
+      const firstRow = rows[0];
+      carried =
+        carried?.kind === "table"
+          ? { ...carried, pages: [...carried.pages, ...added] }
+          : {
+              kind: "table",
+              start: from,
+              header: text.slice(start, firstRow ? lineStart(text, base + offsetOf(firstRow)) : start),
+              align: node.align ?? null,
+              head: piece([head], inspect([head])),
+              pages: added,
+            };
+      tailStart = lineStart(text, base + offsetOf(rows[done]));
+    } else return;
+    lastTail = "";
+  };
+
+  const finishedItems = (node: List, base: number): number => {
+    const count = node.children.length;
+    for (let index = count - 1; index > 0; index--) {
+      if (text.indexOf("\n", base + offsetOf(node.children[index])) >= 0) return index;
+    }
+    return 0;
+  };
+
+  /** Reads what stands before a stretch that is too costly to parse, then shows that stretch as plain text. */
+  const readRisky = (tail: string, risk: Risk, complete: boolean): boolean => {
+    if (risk.start > 0) {
+      readNodes(tail.slice(0, risk.start), true);
+      if (fence) return true;
+      carried = undefined;
+    }
+    if (risk.fence > risk.start) {
+      const { nodes } = parse(tail.slice(risk.start, risk.fence), NONE);
+      const last = nodes.at(-1);
+      const opened =
+        last?.type === "code" && nodes.length === 1
+          ? fenceOf(last.lang ?? "", tail.slice(risk.start, risk.fence))
+          : undefined;
+      if (opened) {
+        fence = { ...opened, scanned: tailStart + opened.scanned };
+        open = [];
+        return true;
+      }
+    }
+    carried = undefined;
+    const here = text.slice(tailStart);
+    const blank = /\n[ \t]*\n/.exec(here.slice(Math.max(0, risk.end - risk.start - 1)));
+    const end = blank ? Math.max(0, risk.end - risk.start - 1) + blank.index + blank[0].length : here.length;
+    const raw = here.slice(0, end);
+    const entry: Kept = { block: { kind: "plain", raw, reason: risk.reason }, raw, labels: NONE, key: "" };
+    if (blank || complete) {
+      kept.push(entry);
+      tailStart += end;
+      open = [];
+      return tailStart < text.length;
+    }
+    open = [entry];
+    return false;
+  };
+
+  const build = (): MarkdownDocument => {
+    pages = pages.slice(0, pagesValid);
+    for (let index = pagesValid * PAGE; index < kept.length; index += PAGE) {
+      pages.push(kept.slice(index, index + PAGE).map((entry) => entry.block));
+    }
+    pagesValid = Math.floor(kept.length / PAGE);
+    const shown = [...pages];
+    const openBlocks = open.map((entry) => entry.block);
+    const lastPage = shown.at(-1);
+    if (lastPage && lastPage.length < PAGE) shown[shown.length - 1] = [...lastPage, ...openBlocks];
+    else if (openBlocks.length) shown.push(openBlocks);
+    return number(shown, footnotes, definitions);
+  };
+
+  return {
+    read(given, complete) {
+      const next = given.includes("\r") ? given.replace(/\r\n?/g, "\n") : given;
+      if (next === text && finished === complete) return result;
+      if (finished || !next.startsWith(text)) reset();
+      text = next;
+      finished = complete;
+      while (readTail(complete));
+      // Definitions that still grow count too, until the next read looks at them again.
+      const frozen = { definitions: new Map(definitions), footnotes: new Map(footnotes) };
+      for (const entry of open) if (entry.block.kind === "nodes") learn(inspect(entry.block.piece.nodes));
+      refresh();
+      open = open.map((entry) => rereadOpen(entry));
+      result = build();
+      definitions = frozen.definitions;
+      footnotes = frozen.footnotes;
+      return result;
+    },
+  };
+
+  function rereadOpen(entry: Kept): Kept {
+    const key = keyFor(entry.labels);
+    if (key === entry.key) return entry;
+    const { nodes } = parse(entry.raw, entry.labels);
+    return { ...entry, key, block: blockOf(nodes, entry.raw) };
+  }
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function codeBlock(state: OpenFence, partial: string, isOpen: boolean): MarkdownBlock {
+  const code = state.code + partial;
+  return {
+    kind: "code",
+    language: state.language,
+    code: !partial && code.endsWith("\n") ? code.slice(0, -1) : code,
+    open: isOpen,
+  };
+}
+
+/** Takes up to `columns` (at most 3) of leading white space away; a tab that is cut leaves the rest of its four columns. */
+function outdent(line: string, columns: number): string {
+  let taken = 0;
+  let at = 0;
+  while (taken < columns && line[at] === " ") {
+    at++;
+    taken++;
+  }
+  if (taken < columns && line[at] === "\t") return " ".repeat(4 - columns) + line.slice(at + 1);
+  return line.slice(at);
+}
+
+const offsetOf = (node: Node | undefined): number => node?.position?.start.offset ?? 0;
+const lineStart = (text: string, offset: number): number => text.lastIndexOf("\n", offset - 1) + 1;
+const gapAfter = (node: Node, next: Node | undefined): number =>
+  next === undefined ? 0 : (next.position?.start.line ?? 0) - (node.position?.end.line ?? 0);
+
+function isLoose(list: List): boolean {
+  return list.spread === true || list.children.some((item) => item.spread ?? item.children.length > 1);
+}
+
+function hasTasks(items: readonly ListItem[]): boolean {
+  return items.some((item) => typeof item.checked === "boolean");
+}
+
+function paginate<Item extends Node>(
+  items: readonly Item[],
+  piece: (nodes: readonly Item[], facts: Facts) => Piece<Item>,
+): Piece<Item>[] {
+  const pages: Piece<Item>[] = [];
+  for (let index = 0; index < items.length; index += PAGE) {
+    const nodes = items.slice(index, index + PAGE);
+    pages.push(piece(nodes, inspect(nodes)));
+  }
+  return pages;
+}
+
+/** Whether nothing that follows `start` can change the block before it. */
+function isBoundary(
+  text: string,
+  before: RootContent | undefined,
+  node: RootContent | undefined,
+  start: number,
+): boolean {
+  if (before?.type === "heading" || before?.type === "thematicBreak") return true;
+  if (node?.type === "code" && FENCE.test(text.slice(start, text.indexOf("\n", start)))) return true;
+  const previousLine = text.slice(lineStart(text, start - 1), Math.max(0, start - 1));
+  return start > 0 && !/\S/.test(previousLine);
+}
+
+/** The fence that a code block's source opens and does not close; `undefined` for closed and indented ones. */
+function fenceOf(language: string, raw: string): OpenFence | undefined {
+  const lineEnd = raw.indexOf("\n");
+  const opener = FENCE.exec(lineEnd < 0 ? raw : raw.slice(0, lineEnd));
+  if (!opener?.[1] || lineEnd < 0) return undefined;
+  const mark = opener[1][0] === "`" ? "`" : "~";
+  const closer = new RegExp(`^ {0,3}${mark}{${opener[1].length},}[ \\t]*$`);
+  const lines = raw.slice(lineEnd + 1).replace(/\s+$/, "");
+  const lastLine = lines.slice(lines.lastIndexOf("\n") + 1);
+  if (closer.test(lastLine)) return undefined;
+  const indent = opener[0].length - opener[1].length;
+  return { language, closer, indent, scanned: lineEnd + 1, code: "" };
+}
+
+/** Every label in square brackets, as the parser normalises it, footnotes with their `^`. */
+function labelsIn(raw: string): ReadonlySet<string> {
+  if (!raw.includes("[")) return NONE;
+  const labels = new Set<string>();
+  for (const match of raw.matchAll(/\[((?:[^[\]\\]|\\[\s\S]){1,999})\]/g)) {
+    const label = (match[1] ?? "").replace(/[\t\n\r ]+/g, " ").trim();
+    if (label) labels.add(label.toLowerCase().toUpperCase().toLowerCase());
+  }
+  return labels;
+}
+
+/** Walks without recursion: the tree may be deeper than the stack. */
+function inspect(nodes: readonly Node[]): Facts {
+  const facts: Facts = {
+    nodes: 0,
+    depth: 0,
+    references: new Set(),
+    calls: [],
+    definitions: [],
+    footnotes: [],
+  };
+  const stack: { node: Node; depth: number; noted: boolean }[] = nodes
+    .map((node) => ({ node, depth: 1, noted: false }))
+    .reverse();
+  for (let entry = stack.pop(); entry; entry = stack.pop()) {
+    const { node, depth } = entry;
+    facts.nodes++;
+    facts.depth = Math.max(facts.depth, depth);
+    let noted = entry.noted;
+    // The unist type tells nothing beyond `type`; these are the node types of mdast that carry the fields read here.
+    const known = node as RootContent;
+    if (known.type === "linkReference" || known.type === "imageReference")
+      facts.references.add(known.identifier);
+    else if (known.type === "definition") facts.definitions.push(known);
+    else if (known.type === "footnoteDefinition") {
+      facts.footnotes.push(known);
+      noted = true;
+    } else if (known.type === "footnoteReference" && !noted) facts.calls.push(known.identifier.toUpperCase());
+    if ("children" in known) {
+      for (let index = known.children.length - 1; index >= 0; index--) {
+        const child = known.children[index];
+        if (child) stack.push({ node: child, depth: depth + 1, noted });
+      }
+    }
+  }
+  return facts;
+}
+
+/** Numbers the footnotes: each piece learns which were called before it. Pieces without calls keep their identity. */
+function number(
+  pages: readonly (readonly MarkdownBlock[])[],
+  footnotes: ReadonlyMap<string, FootnoteDefinition>,
+  definitions: ReadonlyMap<string, Definition>,
+): MarkdownDocument {
+  if (footnotes.size === 0) return { pages, calls: [], footnotes: [], definitions: [] };
+  const calls: string[] = [];
+  const numbered = <Item extends Node>(given: Piece<Item>): Piece<Item> => {
+    if (given.calls.length === 0) return given;
+    const before = [...calls];
+    calls.push(...given.calls);
+    return before.length === given.before.length &&
+      before.every((call, index) => call === given.before[index])
+      ? given
+      : { ...given, before };
+  };
+  const shown = pages.map((page) => {
+    let changed = false;
+    const blocks = page.map((block): MarkdownBlock => {
+      const next = renumber(block, numbered);
+      changed ||= next !== block;
+      return next;
+    });
+    return changed ? blocks : page;
+  });
+  return { pages: shown, calls, footnotes: [...footnotes.values()], definitions: [...definitions.values()] };
+}
+
+function renumber(
+  block: MarkdownBlock,
+  numbered: <Item extends Node>(piece: Piece<Item>) => Piece<Item>,
+): MarkdownBlock {
+  switch (block.kind) {
+    case "nodes": {
+      const piece = numbered(block.piece);
+      return piece === block.piece ? block : { ...block, piece };
+    }
+    case "list": {
+      const pages = block.pages.map((page) => numbered(page));
+      return pages.every((page, index) => page === block.pages[index]) ? block : { ...block, pages };
+    }
+    case "table": {
+      const head = numbered(block.head);
+      const pages = block.pages.map((page) => numbered(page));
+      const same = head === block.head && pages.every((page, index) => page === block.pages[index]);
+      return same ? block : { ...block, head, pages };
+    }
+    case "code":
+    case "plain":
+      return block;
+    default:
+      return block satisfies never;
+  }
+}
+
+/** A stretch of the tail that must not reach the parser. Offsets are relative to the tail. */
+interface Risk {
+  start: number;
+  end: number;
+  /** End of the line that may open a fence at `start`; equal to `start` where there is none. */
+  fence: number;
+  reason: string;
+}
+
+const CONTAINERS = /^(?:[ \t]*(?:>|[-*+](?=[ \t\n]|$)|\d{1,9}[.)](?=[ \t\n]|$)))+/;
+const DELIMITERS = /[*_~`[\]<&!\\]/g;
+const NEW_UNIT = /^\s*(?:[-*+]\s|\d{1,9}[.)]\s|#{1,6}\s|\|)/;
+
+/** Finds the first stretch on which the parser's time grows with the square of the length, or its stack overflows. */
+function findRisk(tail: string): Risk | undefined {
+  let chunk = 0;
+  let fence = 0;
+  let delimiters = 0;
+  let length = 0;
+  let position = 0;
+  let previousBlank = true;
+  while (position < tail.length) {
+    const newline = tail.indexOf("\n", position);
+    const end = newline < 0 ? tail.length : newline;
+    const line = tail.slice(position, end);
+    const blank = !/\S/.test(line);
+    if (blank || NEW_UNIT.test(line)) {
+      delimiters = 0;
+      length = 0;
+    }
+    if (!blank) {
+      const opens = FENCE.test(line);
+      if (previousBlank || opens) {
+        chunk = position;
+        fence = opens ? Math.min(end + 1, tail.length) : position;
+        delimiters = 0;
+        length = 0;
+      }
+      delimiters += line.match(DELIMITERS)?.length ?? 0;
+      length += line.length;
+      const reason = riskOf(line, delimiters, length);
+      if (reason) return { start: chunk, end, fence, reason };
+    }
+    previousBlank = blank;
+    position = end + 1;
+  }
+  return undefined;
+}
+
+function riskOf(line: string, delimiters: number, length: number): string | undefined {
+  if (delimiters > MAX_DELIMITERS) return "more than 1,000 marks in one paragraph";
+  if (length > 2 * PATIENT) return "a paragraph of more than 16,000 characters";
+  if (line.length > MAX_RUN && /\S{2000}/.test(line)) return "a word of more than 2,000 characters";
+  if (/^\s{200}/.test(line)) return "nested deeper than 100 levels";
+  const markers = CONTAINERS.exec(line)?.[0].match(/[>*+)\-.]/g)?.length ?? 0;
+  return markers > MAX_DEPTH ? "nested deeper than 100 levels" : undefined;
+}

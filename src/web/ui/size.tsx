@@ -1,0 +1,35 @@
+import type { ReactNode } from "react";
+
+/** `812`, `8.2 K`, `1.2 M`: a length as a person reads it. */
+export function shortNumber(value: number): string {
+  if (value < 1_000) return String(value);
+  const [divisor, unit] =
+    value < 999_500 ? [1_000, "K"] : value < 999_500_000 ? [1_000_000, "M"] : [1_000_000_000, "G"];
+  const scaled = value / divisor;
+  return `${scaled < 10 ? scaled.toFixed(1).replace(/\.0$/, "") : Math.round(scaled)} ${unit}`;
+}
+
+/** A length in bytes or, for text, in characters, which are as many bytes in nearly all output: `1.2 MB`. */
+export function byteSize(units: number): string {
+  const number = shortNumber(units);
+  return number.includes(" ") ? `${number}B` : `${number} B`;
+}
+
+export function Measure({ units }: { units: number }): ReactNode {
+  return byteSize(units);
+}
+
+/** `0.4 s`, `12 s`, `3 min 20 s`, `1 h 4 min`. */
+export function duration(milliseconds: number): string {
+  const seconds = Math.max(0, milliseconds) / 1_000;
+  if (seconds < 0.95) return seconds < 0.05 ? "0 s" : `${seconds.toFixed(1)} s`;
+  if (seconds < 9.95) return `${seconds.toFixed(1).replace(/\.0$/, "")} s`;
+  if (seconds < 59.5) return `${Math.round(seconds)} s`;
+  const minutes = Math.floor((seconds + 0.5) / 60);
+  if (minutes < 60) {
+    const rest = Math.round(seconds - minutes * 60);
+    return rest > 0 ? `${minutes} min ${rest} s` : `${minutes} min`;
+  }
+  const rest = minutes % 60;
+  return rest > 0 ? `${Math.floor(minutes / 60)} h ${rest} min` : `${Math.floor(minutes / 60)} h`;
+}

@@ -1,0 +1,179 @@
+import { render } from "@testing-library/react";
+import fc from "fast-check";
+import ReactMarkdown from "react-markdown";
+import remarkGfm from "remark-gfm";
+import { describe, expect, it } from "vitest";
+import { Markdown, markdownComponents } from "../../../src/web/ui/Markdown.tsx";
+import { createMarkdownStream } from "../../../src/web/ui/markdown-blocks.ts";
+
+/** The elements and the text of a rendered Markdown, without the white space that HTML does not show. */
+function shape(root: Element): unknown {
+  const walk = (node: Node, preserve: boolean): unknown[] => {
+    const out: unknown[] = [];
+    for (const child of node.childNodes) {
+      if (child instanceof Element) {
+        const attributes = [...child.attributes]
+          .filter((attribute) => !["id", "aria-describedby", "checked"].includes(attribute.name))
+          .map((attribute) => `${attribute.name}=${attribute.value}`)
+          .concat(child instanceof HTMLInputElement ? [`checked: ${child.checked}`] : [])
+          .sort();
+        const inside = walk(child, preserve || child.tagName === "PRE");
+        out.push([child.tagName.toLowerCase(), ...attributes, ...inside]);
+      } else {
+        const text = preserve
+          ? (child.textContent ?? "")
+          : (child.textContent ?? "").replace(/\s+/g, " ").trim();
+        if (!text) continue;
+        const last = out.at(-1);
+        if (typeof last === "string") out[out.length - 1] = `${last}${preserve ? "" : " "}${text}`;
+        else out.push(text);
+      }
+    }
+    return out;
+  };
+  return walk(root, false);
+}
+
+function whole(text: string): unknown {
+  const { container, unmount } = render(
+    <ReactMarkdown remarkPlugins={[remarkGfm]} components={markdownComponents} urlTransform={(url) => url}>
+      {text}
+    </ReactMarkdown>,
+  );
+  const result = shape(container);
+  unmount();
+  return result;
+}
+
+function streamed(text: string, cuts: readonly number[]): unknown {
+  const at = [...new Set(cuts.map((cut) => cut % (text.length + 1)))].sort((a, b) => a - b);
+  const { container, rerender, unmount } = render(<Markdown text="" open />);
+  for (const end of at) rerender(<Markdown text={text.slice(0, end)} open />);
+  rerender(<Markdown text={text} />);
+  const markdown = container.querySelector(".markdown");
+  const result = markdown ? shape(markdown) : [];
+  unmount();
+  return result;
+}
+
+const BLOCKS = [
+  "A paragraph of words.",
+  "Two lines\nof one paragraph  \nwith a hard break",
+  "# Heading",
+  "Setext heading\n===",
+  "Second\n---",
+  "- a\n- b\n- c",
+  "- a\n\n- b",
+  "- a\n\n  para in item\n\n- c",
+  "1. one\n2. two\n   - nested\n   - more",
+  "3) three\n4) four",
+  "- [ ] task\n- [x] done",
+  "* a\n* b\n+ c",
+  "> quote\nlazy line",
+  "> - a\n>   - b\n>\n> more",
+  "    indented code\n\n    more of it",
+  "```\nplain fence\n```",
+  "```ts\nconst a = 1;\n\nconst b = `x`;\n```",
+  "~~~js\na\n```\nb\n~~~",
+  "```js\nnever closed",
+  "  ```\n  indented fence\n    more\n  ```",
+  "text\n```js\nno blank line before\n```\nafter",
+  "- a\n  ```\n  code in item\n\n  more\n  ```\n- b",
+  "- a\n```\ncode after a list\n```\n- b",
+  "| a | b |\n|---|:-:|\n| 1 | `2` |\n| **3** | 4 |",
+  "a | b\n- | -\n1 | 2",
+  "<div>\n\nx\n\n</div>",
+  "<!-- a comment\n\nwith a blank line -->",
+  "inline <b>html</b> and `code` and ~~struck~~",
+  "***",
+  '[link](https://example.com/a "title") and <https://example.com/auto> and www.example.com',
+  "use [ref] and [words][ref] and ![image][ref]",
+  "[ref]: https://example.com/defined",
+  "[ref]: <https://example.com/second> 'ignored'",
+  "> [quoted]: /url\n> text",
+  "see [quoted] and [Other Label]",
+  '[other   label]:\n  https://example.com/other\n  "A title"',
+  "A note[^1] and another[^two], the first again[^1].",
+  "[^1]: The *first* note.",
+  "[^two]: Two\n\n    with a second paragraph\n\n    ```\n    and code\n    ```",
+  "math $a_1 * b_2$ and $$\n\\frac{1}{2}\n$$",
+  "\\# escaped \\* stars",
+  "hard\\\nbreak &amp; entity &copy;",
+  "1. a\n   ```ts\n   code\n   ```\n2. b\n\n\n3. c",
+  "![image](https://example.com/x.png)",
+  "- \n  empty start\n-\n- x",
+  "Line one\n\tTabbed\n-\ttab item",
+];
+
+const LONG_LIST = Array.from({ length: 70 }, (_, index) => `- item ${index} with \`code\` and **bold**`).join(
+  "\n",
+);
+const LONG_LOOSE = Array.from(
+  { length: 60 },
+  (_, index) => `${index + 1}. item ${index}${index === 40 ? "\n\n   second paragraph" : ""}`,
+).join("\n");
+const LONG_TASKS = Array.from(
+  { length: 40 },
+  (_, index) => `* [${index % 2 ? "x" : " "}] task ${index}`,
+).join("\n");
+const LONG_TABLE = `| a | b |\n|:--|--:|\n${Array.from({ length: 80 }, (_, index) => `| ${index} | *v${index}* |`).join("\n")}`;
+const GIANTS = [LONG_LIST, LONG_LOOSE, LONG_TASKS, LONG_TABLE];
+
+describe("streamed Markdown", () => {
+  it("ends as react-markdown renders the whole text, for each feature alone", () => {
+    for (const block of [...BLOCKS, ...GIANTS]) {
+      expect(streamed(block, [3, 7, 20, 33, 80, 200, 500, 1000]), block).toEqual(whole(block));
+    }
+  });
+
+  it("ends as react-markdown renders the whole text, however it is split", () => {
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.tuple(fc.constantFrom(...BLOCKS), fc.constantFrom("\n\n", "\n\n", "\n\n", "\n", "\n\n\n")),
+          { minLength: 1, maxLength: 9 },
+        ),
+        fc.array(fc.nat({ max: 2_000 }), { maxLength: 30 }),
+        (blocks, cuts) => {
+          const text = blocks.flat().join("");
+          expect(streamed(text, cuts)).toEqual(whole(text));
+        },
+      ),
+      { numRuns: Number(process.env.RUNS ?? 150) },
+    );
+  }, 120_000);
+
+  it("splits long lists and tables between other blocks without a trace", () => {
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.constantFrom(
+            ...GIANTS,
+            "A paragraph.",
+            "```js\nfence\n```",
+            "* one\n* two",
+            "[ref]",
+            "[ref]: /x",
+          ),
+          { minLength: 1, maxLength: 4 },
+        ),
+        fc.constantFrom("\n\n", "\n"),
+        fc.array(fc.nat({ max: 8_000 }), { maxLength: 40 }),
+        (blocks, separator, cuts) => {
+          const text = blocks.join(separator);
+          expect(streamed(text, cuts)).toEqual(whole(text));
+        },
+      ),
+      { numRuns: Number(process.env.RUNS ?? 25) },
+    );
+  }, 120_000);
+
+  it("keeps the identity of a finished block while the text grows", () => {
+    const stream = createMarkdownStream();
+    const start = "# Title\n\nFirst paragraph.\n\nSecond paragraph.\n\nThird";
+    const before = stream.read(start, false).pages.flat();
+    const after = stream.read(`${start} grows and grows.\n\nFourth`, false).pages.flat();
+    expect(after.slice(0, 3)).toEqual(before.slice(0, 3));
+    for (const index of [0, 1, 2]) expect(after[index]).toBe(before[index]);
+  });
+});
