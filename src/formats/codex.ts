@@ -1,0 +1,35 @@
+import { CodexReader } from "./codex/reader.ts";
+import type { Format } from "./format.ts";
+
+const RECORD =
+  /"type"\s*:\s*"(?:session_meta|response_item|event_msg|turn_context|compacted|token_usage_record)"/;
+const LEGACY_META =
+  /^\s*\{"id"\s*:\s*"[^"]+"\s*,\s*"timestamp"\s*:\s*"[^"]+"\s*,\s*"(?:instructions|git|cwd|originator)"/;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i;
+
+/**
+ * Codex CLI's rollout files, from the bare lines of 2025 to the paginated history of 0.169. Titles of
+ * `session_index.jsonl`, one file for the whole root, are not read here.
+ */
+export const codex: Format = {
+  id: "codex",
+  name: "Codex",
+  root: { variable: "CODEX_HOME", home: ".codex", folders: ["sessions", "archived_sessions"] },
+  registry: {
+    folder: "thread-writer-locks",
+    read(name) {
+      const session_id = UUID.exec(name)?.[0];
+      return session_id === undefined ? undefined : { session_id, locked: true };
+    },
+  },
+  classify(path) {
+    const name = path.split("/").at(-1) ?? "";
+    return /^rollout-.+\.jsonl(?:\.zst)?$/.test(name) ? { kind: "session" } : undefined;
+  },
+  detect(head) {
+    const text = new TextDecoder().decode(head);
+    if (!/^﻿?\s*\{/.test(text)) return false;
+    return (RECORD.test(text) && /"payload"\s*:/.test(text)) || LEGACY_META.test(text);
+  },
+  createReader: (options) => new CodexReader(options),
+};

@@ -1,0 +1,265 @@
+import type { ToolStatus } from "../../model/message.ts";
+import type { MediaPart } from "../../model/part.ts";
+import type { FileDiff } from "../../model/ui-extra.ts";
+import { partId } from "../../model/uuid.ts";
+import { asNumber, asObject, asString, type JsonObject } from "../narrow.ts";
+import { type Output, readContent } from "./output.ts";
+import { type CallFacts, isCodeCell, parseArguments, toolExtra } from "./tool-extra.ts";
+import type { Moment, TurnWriter } from "./turns.ts";
+
+/** A call that was shown, and all that is known about it from any of the logs. */
+export interface Call {
+  id: string;
+  name: string;
+  arguments_json: string;
+  input: unknown;
+  part_id: string;
+  message_id: string;
+  facts: CallFacts;
+  output?: Output;
+  /** Where the shown result stands: what is added to it later stays there. */
+  answeredAt?: Moment;
+  /** Code that still runs although it has answered. */
+  runs?: boolean;
+}
+
+/** The calls of a session: each is shown once, with whatever its output and the events about it say, in any order. */
+export class Calls {
+  private readonly writer: TurnWriter;
+  private readonly byId = new Map<string, Call>();
+  /** Code cells without an output, oldest first, then those that run on behind one: where inner events belong. */
+  private readonly openCells: Call[] = [];
+  private lastCell: Call | undefined;
+
+  constructor(writer: TurnWriter) {
+    this.writer = writer;
+  }
+
+  get(id: string): Call | undefined {
+    return this.byId.get(id);
+  }
+
+  /** Shows a call. `undefined`: the same call was shown before. */
+  start(id: string, name: string, arguments_json: string, byOutputs: boolean): Call | undefined {
+    const known = this.byId.get(id);
+    if (known !== undefined && known.name === name && known.arguments_json === arguments_json)
+      return undefined;
+    // Another call under an id that was used before: it must not take the first one's place.
+    const shown = known === undefined ? id : `${id}@${this.writer.now.source.byte}`;
+    const { part_id, message_id } = this.writer.call(shown, name, arguments_json, byOutputs);
+    const call: Call = {
+      id: shown,
+      name,
+      arguments_json,
+      input: parseArguments(arguments_json),
+      part_id,
+      message_id,
+      facts: {},
+    };
+    this.byId.set(id, call);
+    if (isCodeCell(call.name)) {
+      this.openCells.push(call);
+      this.lastCell = call;
+    }
+    return call;
+  }
+
+  /** Shows the output of a call, or of none that is known. `false`: it was shown before. */
+  answer(id: string, output: Output): boolean {
+    const call = this.byId.get(id);
+    this.writer.answered();
+    if (call === undefined) {
+      const { writer } = this;
+      const message_id = writer.recordId("output");
+      writer.beforeResult();
+      writer.push({
+        type: "message.tool_result",
+        session_id: writer.session_id,
+        at: writer.now.at,
+        source: writer.now.source,
+        tool_call_id: id,
+        is_error: output.status !== "success",
+        status: output.status,
+        output_text: output.text,
+        parts: output.media,
+        part_id: partId(message_id, 0),
+        message_id,
+      });
+      return true;
+    }
+    if (call.output !== undefined && call.output.text === output.text) return false;
+    call.output = output;
+    call.answeredAt ??= this.writer.now;
+    const cell = this.openCells.indexOf(call);
+    if (cell !== -1) this.openCells.splice(cell, 1);
+    if (output.running?.cell !== undefined) call.runs = true;
+    // An event that came first may know of a failure that the text does not tell.
+    if (output.status === "success" && output.running === undefined && call.facts.status !== undefined) {
+      call.output = { ...output, status: call.facts.status };
+    }
+    this.show(call);
+    return true;
+  }
+
+  /** Adds what an event says about a call, and shows it where the call has answered. */
+  enrich(call: Call, facts: CallFacts): void {
+    const before = call.facts;
+    call.facts = {
+      ...before,
+      ...facts,
+      ...(before.files || facts.files ? { files: [...(before.files ?? []), ...(facts.files ?? [])] } : {}),
+      ...(before.commands || facts.commands
+        ? { commands: [...(before.commands ?? []), ...(facts.commands ?? [])] }
+        : {}),
+    };
+    if (call.output === undefined) return;
+    // What the process wrote until it ended, told after the call was cut off.
+    const late = facts.output ?? "";
+    if (call.output.status === "aborted" && late.trim() !== "" && !call.output.text.includes(late)) {
+      call.output = { ...call.output, text: `${call.output.text}\n${late}` };
+    }
+    this.show(call);
+  }
+
+  /** The call that an event about something inside a code cell belongs to. */
+  cell(): Call | undefined {
+    return this.openCells[0] ?? (this.lastCell?.runs ? this.lastCell : this.lastRunning()) ?? this.lastCell;
+  }
+
+  private lastRunning(): Call | undefined {
+    let last: Call | undefined;
+    for (const call of this.byId.values()) if (call.runs) last = call;
+    return last;
+  }
+
+  private show(call: Call): void {
+    const { output } = call;
+    if (output === undefined) return;
+    const { writer } = this;
+    const moment = call.answeredAt ?? writer.now;
+    const message_id = partId(call.part_id, RESULT);
+    const extra = toolExtra(call.name, call.input, call.facts, output);
+    writer.beforeResult();
+    writer.push({
+      type: "message.tool_result",
+      session_id: writer.session_id,
+      at: moment.at,
+      source: moment.source,
+      tool_call_id: call.id,
+      tool_name: call.name,
+      is_error: output.status === "error",
+      status: output.status,
+      output_text: output.text,
+      parts: output.media,
+      part_id: partId(message_id, 0),
+      message_id,
+      ...(extra === undefined ? {} : { ui_extra: extra }),
+    });
+    if (extra?.type === "todos" && call.facts.todosShown !== true) {
+      call.facts.todosShown = true;
+      writer.push({
+        type: "todo.change",
+        session_id: writer.session_id,
+        at: moment.at,
+        todos: extra.todos,
+      });
+    }
+  }
+
+  /** Names the run that a call started. */
+  linkRun(call: Call, run: { session_id: string; name?: string; task?: string }): void {
+    this.writer.push({
+      type: "task.start",
+      session_id: this.writer.session_id,
+      at: this.writer.now.at,
+      tool_call_id: call.id,
+      sub_agent: run,
+    });
+  }
+}
+
+/** Index under which a call's part gives the id of its result's message: no part has it. */
+const RESULT = 0x3fff_fff0;
+
+/** A duration as Rust writes it, in milliseconds. */
+export function milliseconds(duration: unknown): number | undefined {
+  const parts = asObject(duration);
+  const seconds = asNumber(parts?.secs);
+  if (seconds === undefined) return asNumber(duration);
+  return Math.round(seconds * 1000 + (asNumber(parts?.nanos) ?? 0) / 1e6);
+}
+
+/** What `exec_command_end` and a `CommandExecution` item say. */
+export function commandFacts(payload: JsonObject): CallFacts {
+  const command = commandText(payload.command);
+  const cwd = asString(payload.cwd)?.replace(/^file:\/\//, "");
+  const exit_code = asNumber(payload.exit_code);
+  const duration_ms = milliseconds(payload.duration);
+  const output = asString(payload.aggregated_output) ?? asString(payload.formatted_output);
+  const status = statusOf(payload.status, exit_code);
+  return {
+    ...(command === undefined ? {} : { command }),
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(exit_code === undefined ? {} : { exit_code }),
+    ...(duration_ms === undefined ? {} : { duration_ms }),
+    ...(output === undefined ? {} : { output }),
+    ...(status === undefined ? {} : { status }),
+  };
+}
+
+function statusOf(status: unknown, exit_code: number | undefined): ToolStatus | undefined {
+  if (status === "declined") return "aborted";
+  if (status === "failed" || (exit_code !== undefined && exit_code !== 0)) return "error";
+  return undefined;
+}
+
+/** The command that a person would type: without the shell around it. */
+export function commandText(command: unknown): string | undefined {
+  if (typeof command === "string") return command;
+  if (!Array.isArray(command)) return undefined;
+  const words = command.filter((word): word is string => typeof word === "string");
+  const [, flag, script] = words;
+  if (script !== undefined && words.length === 3 && /^-l?i?c$/.test(flag ?? "")) return script;
+  return words.join(" ");
+}
+
+/** What `patch_apply_end` and a `FileChange` item say. */
+export function patchFacts(payload: JsonObject, files: FileDiff[]): CallFacts {
+  const failed = payload.success === false || payload.status === "failed";
+  return {
+    files,
+    ...(failed ? { status: "error" } : payload.status === "declined" ? { status: "aborted" } : {}),
+  };
+}
+
+/** What `mcp_tool_call_end` and an `McpToolCall` item say. */
+export function mcpFacts(payload: JsonObject): {
+  facts: CallFacts;
+  text: string;
+  media: MediaPart[];
+  failed: boolean;
+} {
+  const invocation = asObject(payload.invocation) ?? payload;
+  const result = asObject(payload.result);
+  const ok = asObject(result?.Ok) ?? (result?.content === undefined ? undefined : result);
+  const problem =
+    result?.Err ?? asObject(payload.error)?.message ?? (ok === undefined ? payload.error : undefined);
+  const content = Array.isArray(ok?.content) ? readContent(ok.content) : undefined;
+  const failed = ok?.isError === true || payload.status === "failed" || typeof problem === "string";
+  const structured = ok?.structuredContent ?? ok?.structured_content;
+  const duration_ms = milliseconds(payload.duration);
+  return {
+    facts: {
+      mcp: {
+        server: asString(invocation.server) ?? "",
+        tool: asString(invocation.tool) ?? "",
+        ...(structured === undefined || structured === null ? {} : { structured }),
+      },
+      ...(duration_ms === undefined ? {} : { duration_ms }),
+      ...(failed ? { status: "error" } : {}),
+    },
+    text: typeof problem === "string" ? problem : (content?.text ?? ""),
+    media: content?.media ?? [],
+    failed,
+  };
+}

@@ -1,0 +1,114 @@
+/** Which of Codex's logs a record belongs to. */
+export type Log = "item" | "event" | "completed" | "plan";
+
+/** What the model said, as a response item tells it. */
+export interface Base {
+  kind: "text" | "thinking";
+  id: string | undefined;
+  /** A message's content entries; a thought's summaries. */
+  texts: readonly string[];
+}
+
+/** The same as another log tells it: perhaps only one summary of a thought. */
+export interface Copy extends Base {
+  log: Log;
+  phase?: string;
+}
+
+interface Said {
+  logs: Set<Log>;
+  part_id: string | undefined;
+}
+
+/**
+ * What was said since the turn began, so that each thing is shown once however many logs tell it. A copy is taken for one
+ * thing only: who says the same twice is shown twice.
+ */
+export class Copies {
+  private readonly byText = new Map<string, Said[]>();
+  private readonly byId = new Map<string, Said>();
+
+  clear(): void {
+    this.byText.clear();
+    this.byId.clear();
+  }
+
+  /** Whether a copy tells what was already shown by another log. */
+  wasShown(copy: Copy): boolean {
+    return this.find(copy, copy.log).length > 0;
+  }
+
+  /** Whether a copy tells (part of) what this response item tells. */
+  belongsTo(copy: Copy, base: Base): boolean {
+    if (copy.kind !== base.kind) return false;
+    if (copy.id !== undefined && base.id !== undefined) return copy.id === base.id;
+    if (copy.log === "plan") return base.texts.some((text) => text.includes((copy.texts[0] ?? "").trim()));
+    return (
+      copy.texts.join("\n") === base.texts.join("\n") || copy.texts.every((text) => base.texts.includes(text))
+    );
+  }
+
+  /** A copy that was folded into the response item that follows. */
+  private expected: Copy[] = [];
+  expect(copy: Copy): void {
+    this.expected.push(copy);
+  }
+
+  /** Takes a record for another log's of the same thing, which was shown; `undefined`: it was not. */
+  claim(record: Base, log: Log): Said | undefined {
+    const found = this.find(record, log);
+    for (const said of found) {
+      said.logs.add(log);
+      for (const copy of this.expected) said.logs.add(copy.log);
+    }
+    if (found.length > 0) this.expected = [];
+    return found[0];
+  }
+
+  /** Notes what was shown from this log. */
+  shown(record: Base, log: Log, part_id?: string): void {
+    const logs = new Set<Log>([log]);
+    for (const copy of this.expected) logs.add(copy.log);
+    this.expected = [];
+    const whole: Said = { logs, part_id };
+    if (record.id !== undefined) this.byId.set(record.id, whole);
+    if (record.kind === "text") {
+      this.add(keyOf(record.kind, record.texts.join("\n")), whole);
+      return;
+    }
+    // Events tell a thought summary by summary.
+    for (const text of record.texts) this.add(keyOf(record.kind, text), { logs: new Set(logs), part_id });
+  }
+
+  private add(key: string, said: Said): void {
+    const known = this.byText.get(key);
+    if (known === undefined) this.byText.set(key, [said]);
+    else known.push(said);
+  }
+
+  private find(record: Base, log: Log): Said[] {
+    const byId = record.id === undefined ? undefined : this.byId.get(record.id);
+    if (byId !== undefined && !byId.logs.has(log)) return [byId];
+    if (log === "plan") return this.findPlan(record);
+    const texts = record.kind === "text" ? [record.texts.join("\n")] : record.texts;
+    const found: Said[] = [];
+    for (const text of texts) {
+      const said = this.byText.get(keyOf(record.kind, text))?.find((each) => !each.logs.has(log));
+      if (said === undefined) return [];
+      found.push(said);
+    }
+    return found;
+  }
+
+  /** A plan stands between marks in a message. */
+  private findPlan(record: Base): Said[] {
+    const plan = (record.texts[0] ?? "").trim();
+    for (const [key, said] of this.byText) {
+      const open = said.find((each) => !each.logs.has("plan"));
+      if (open !== undefined && key.startsWith("text:") && key.includes(plan)) return [open];
+    }
+    return [];
+  }
+}
+
+const keyOf = (kind: Base["kind"], text: string): string => `${kind}:${text}`;

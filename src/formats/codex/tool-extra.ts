@@ -1,0 +1,201 @@
+import type { ToolStatus } from "../../model/message.ts";
+import type { FileDiff, TodoItem, UiExtra } from "../../model/ui-extra.ts";
+import { asArray, asNumber, asObject, asString, asStrings, type JsonObject } from "../narrow.ts";
+import type { Output } from "./output.ts";
+import { readPatch } from "./patch.ts";
+
+/** What the other logs say about a call beyond its output. */
+export interface CallFacts {
+  command?: string;
+  cwd?: string;
+  exit_code?: number;
+  duration_ms?: number;
+  /** All that the process wrote. */
+  output?: string;
+  status?: ToolStatus;
+  files?: FileDiff[];
+  /** Commands that ran inside a code cell. */
+  commands?: { command: string; cwd?: string; exit_code?: number; duration_ms?: number }[];
+  mcp?: { server: string; tool: string; structured?: unknown };
+  web?: { query: string; results: { title: string; url: string }[] };
+  run?: { agent_key?: string; session_id?: string; name?: string; task?: string; status?: string };
+  todosShown?: boolean;
+}
+
+const SHELLS = new Set([
+  "exec_command",
+  "shell",
+  "shell_command",
+  "local_shell",
+  "container.exec",
+  "unified_exec",
+  "write_stdin",
+]);
+/** Calls about one sub-agent's run. */
+export const RUN_CALLS = new Set([
+  "spawn_agent",
+  "send_input",
+  "send_message",
+  "followup_task",
+  "assign_task",
+  "resume_agent",
+]);
+
+/** In code mode the model writes a script that calls the other tools. */
+export const isCodeCell = (name: string): boolean => name === "exec";
+
+/** The parsed arguments; the text itself where it is no JSON. */
+export function parseArguments(text: string): unknown {
+  if (!/^\s*[[{"]/.test(text)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** What a tool card should know about a call that has answered; `undefined`: nothing that its text does not say. */
+export function toolExtra(
+  name: string,
+  input: unknown,
+  facts: CallFacts,
+  output: Output,
+): UiExtra | undefined {
+  const fields = asObject(input) ?? {};
+  const succeeded = output.status === "success";
+  if (facts.files !== undefined && facts.files.length > 0) return { type: "diff", files: facts.files };
+  if (name === "apply_patch") {
+    const files = succeeded ? readPatch(asString(input) ?? asString(fields.input) ?? "") : [];
+    return files.length > 0 ? { type: "diff", files } : undefined;
+  }
+  if (facts.mcp !== undefined) return { type: "mcp", ...facts.mcp };
+  if (facts.web !== undefined) return { type: "web_search", ...facts.web };
+  if (isCodeCell(name)) return cellExtra(facts);
+  if (SHELLS.has(name)) return shellExtra(name, fields, facts, output);
+  if (name === "update_plan") {
+    const todos = readPlan(fields.plan);
+    return succeeded && todos.length > 0 ? { type: "todos", todos } : undefined;
+  }
+  if (name === "request_user_input") return questionExtra(fields, output);
+  if (name === "view_image") {
+    const path = asString(fields.path);
+    return path === undefined ? undefined : { type: "read", path };
+  }
+  if (RUN_CALLS.has(name)) return runExtra(fields, facts);
+  const mcp = /^mcp__(.+?)__(.+)$/.exec(name);
+  if (mcp?.[1] !== undefined && mcp[2] !== undefined) {
+    return { type: "mcp", server: mcp[1], tool: mcp[2] };
+  }
+  return undefined;
+}
+
+function shellExtra(name: string, fields: JsonObject, facts: CallFacts, output: Output): UiExtra {
+  const command =
+    facts.command ??
+    asString(fields.cmd) ??
+    asString(fields.command) ??
+    (Array.isArray(fields.command) ? scriptOf(asStrings(fields.command)) : undefined);
+  if (command?.includes("*** Begin Patch") && output.status === "success") {
+    const files = readPatch(command);
+    if (files.length > 0) return { type: "diff", files };
+  }
+  const cwd = facts.cwd ?? asString(fields.workdir) ?? asString(fields.working_directory);
+  const exit_code = output.exit_code ?? facts.exit_code;
+  const duration_ms = output.duration_ms ?? facts.duration_ms;
+  const session = output.running?.session;
+  return {
+    type: "shell",
+    ...(command === undefined || name === "write_stdin" ? {} : { command }),
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(exit_code === undefined ? {} : { exit_code }),
+    ...(output.status === "aborted" ? { interrupted: true } : {}),
+    ...(duration_ms === undefined ? {} : { duration_ms }),
+    ...(session === undefined ? {} : { background_task_id: session }),
+    ...(output.output_start === undefined ? {} : { output_start: output.output_start }),
+  };
+}
+
+function scriptOf(words: string[]): string {
+  const [, flag, script] = words;
+  return script !== undefined && words.length === 3 && /^-l?i?c$/.test(flag ?? "") ? script : words.join(" ");
+}
+
+function cellExtra(facts: CallFacts): UiExtra | undefined {
+  const commands = facts.commands ?? [];
+  const [only] = commands;
+  if (only === undefined) return undefined;
+  if (commands.length === 1) return { type: "shell", ...only };
+  return { type: "shell", command: commands.map(({ command }) => command).join("\n") };
+}
+
+/** `update_plan`'s steps. */
+function readPlan(plan: unknown): TodoItem[] {
+  const todos: TodoItem[] = [];
+  for (const entry of asArray(plan)) {
+    const step = asObject(entry);
+    const text = asString(step?.step);
+    if (text === undefined) continue;
+    const status = step?.status;
+    todos.push({ text, status: status === "completed" || status === "in_progress" ? status : "pending" });
+  }
+  return todos;
+}
+
+function questionExtra(fields: JsonObject, output: Output): UiExtra | undefined {
+  const answers = asObject(asObject(parseArguments(output.text))?.answers);
+  const questions = asArray(fields.questions).flatMap((entry) => {
+    const question = asObject(entry);
+    const text = asString(question?.question);
+    if (question === undefined || text === undefined) return [];
+    const options = asArray(question.options).flatMap((option) => {
+      const label = asString(asObject(option)?.label) ?? asString(option);
+      return label === undefined ? [] : [label];
+    });
+    const given = answers?.[asString(question.id) ?? ""];
+    const answer = asString(given) ?? asStrings(asObject(given)?.answers ?? given).join(", ");
+    return [{ question: text, options, ...(answer === "" ? {} : { answer }) }];
+  });
+  return questions.length > 0 ? { type: "question", questions } : undefined;
+}
+
+function runExtra(fields: JsonObject, facts: CallFacts): UiExtra {
+  const run = facts.run ?? {};
+  const task = run.task ?? asString(fields.message) ?? asString(fields.prompt);
+  const name =
+    run.name ?? asString(fields.task_name) ?? asString(fields.target) ?? asString(fields.agent_type);
+  const agent_key = run.agent_key ?? asString(fields.target) ?? asString(fields.id);
+  return {
+    type: "sub_agent",
+    ...(agent_key === undefined ? {} : { agent_key }),
+    ...(run.session_id === undefined ? {} : { session_id: run.session_id }),
+    ...(name === undefined ? {} : { name }),
+    ...(task === undefined ? {} : { task }),
+    ...(run.status === undefined ? {} : { status: run.status }),
+  };
+}
+
+/** The query and pages of a web search, in any log. */
+export function webFacts(payload: JsonObject): CallFacts {
+  const action = asObject(payload.action);
+  const queries = asStrings(action?.queries);
+  const query =
+    asString(payload.query) ??
+    asString(action?.query) ??
+    (queries.length > 0 ? queries.join("; ") : undefined) ??
+    asString(action?.url) ??
+    asString(action?.pattern) ??
+    "";
+  const results = asArray(payload.results).flatMap((entry) => {
+    const result = asObject(entry);
+    const url = asString(result?.url) ?? "";
+    const title = asString(result?.title) ?? url;
+    return result === undefined || (url === "" && title === "") ? [] : [{ title, url }];
+  });
+  return { web: { query, results } };
+}
+
+/** A number of a tool's arguments. */
+export function argument(input: unknown, name: string): string | undefined {
+  const value = asObject(input)?.[name];
+  return asString(value) ?? asNumber(value)?.toString();
+}
