@@ -80,6 +80,17 @@ export interface Format {
   name: string;
   /** Environment variable that names the agent's folder, the default below the home folder, and the folders in it that hold sessions. */
   root: { variable: string; home: string; folders: string[] };
+  /**
+   * Folder below the root where running processes register, and what a file there says by its name and text. `busy`: it
+   * says whether it works now. `locked`: it counts only while a process holds a lock on it.
+   */
+  registry?: {
+    folder: string;
+    read(
+      name: string,
+      text: string,
+    ): { session_id: string; pid?: number; busy?: boolean; locked?: boolean } | undefined;
+  };
   /** What a file below the root is, by its path alone; `undefined`: not a session's file. Uses `/` separators. */
   classify(path: string): SessionPath | undefined;
   /** Whether a file's first bytes (up to 64 KB, perhaps cut) look like this format. */

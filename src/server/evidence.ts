@@ -1,0 +1,154 @@
+import type { FileHandle } from "node:fs/promises";
+import { realpath, stat } from "node:fs/promises";
+import { dirname, join, sep } from "node:path";
+import type { Source, TranscriptPart } from "../model/transcript.ts";
+import type { RawReply } from "../protocol.ts";
+import { createDecoder, isCompressed, isSame, openRegular, readAt } from "./follow.ts";
+import { mediaOf } from "./pages.ts";
+import type { FileIdentity } from "./store/store.ts";
+
+/** Bytes of a record that are sent, and of a file that an agent put beside its session. */
+const RECORD_LIMIT = 1024 * 1024;
+const ATTACHMENT_LIMIT = 64 * 1024 * 1024;
+const BLOCK = 256 * 1024;
+
+/** Where the bytes of a session's file are: on the disk if it is still the same file, else in the archive. */
+export interface EvidenceFile {
+  path: string;
+  gone: boolean;
+  identity?: FileIdentity;
+  side?: string;
+  side_text?: string;
+  archived(from: number, to: number): Uint8Array;
+}
+
+/** The record that a part was made from, as it stands in the file. `undefined`: the bytes are nowhere any more. */
+export async function readRecord(file: EvidenceFile, source: Source): Promise<RawReply | undefined> {
+  const length = Math.min(source.length, RECORD_LIMIT);
+  const reply = (bytes: Uint8Array, archived: boolean): RawReply => ({
+    file: file.path,
+    line: source.line,
+    byte: source.byte,
+    length: source.length,
+    text: new TextDecoder().decode(bytes),
+    ...(source.length > length && { truncated: source.length }),
+    archived,
+  });
+  if (source.file === file.side && file.side_text !== undefined) {
+    const bytes = new TextEncoder().encode(file.side_text).subarray(source.byte, source.byte + length);
+    return { ...reply(bytes, file.gone), file: file.side };
+  }
+  const handle = file.gone ? undefined : await openKnown(file);
+  if (handle) {
+    try {
+      const bytes = await range(file.path, source.byte, length, (from, to) =>
+        readAt(handle, from, to - from),
+      );
+      if (bytes.length === length) return reply(bytes, false);
+    } finally {
+      await handle.close();
+    }
+  }
+  const bytes = await range(file.path, source.byte, length, async (from, to) => file.archived(from, to));
+  return bytes.length === length ? reply(bytes, true) : undefined;
+}
+
+async function openKnown({ path, identity }: EvidenceFile): Promise<FileHandle | undefined> {
+  const handle = identity && (await openRegular(path));
+  if (!handle) return undefined;
+  const state = await handle.stat({ bigint: true });
+  if (await isSame(handle, identity, `${state.dev}:${state.ino}`, Number(state.size))) return handle;
+  await handle.close();
+  return undefined;
+}
+
+/** Bytes `[start, start + length)` of a file's text; a compressed file is decoded from its beginning up to there. */
+async function range(
+  path: string,
+  start: number,
+  length: number,
+  read: (from: number, to: number) => Promise<Uint8Array>,
+): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let filled = 0;
+  let decoded = isCompressed(path) ? 0 : start;
+  const decoder = createDecoder(path, (bytes) => {
+    const wanted = bytes.subarray(Math.max(0, start - decoded), Math.max(0, start + length - decoded));
+    decoded += bytes.length;
+    if (wanted.length === 0) return;
+    pieces.push(Uint8Array.from(wanted));
+    filled += wanted.length;
+  });
+  for (let at = decoded; filled < length; ) {
+    const bytes = await read(at, isCompressed(path) ? at + BLOCK : start + length);
+    if (bytes.length === 0) break;
+    await decoder.write(bytes);
+    at += bytes.length;
+  }
+  return Buffer.concat(pieces);
+}
+
+/**
+ * The bytes of an image or file that a part carries: from the data URL in it, or, where it names a file, from the folder in
+ * which the agent keeps this session's own results, and from nowhere else.
+ */
+export async function readAttachment(
+  file: EvidenceFile,
+  part: TranscriptPart,
+  n: number,
+): Promise<{ mime_type: string; bytes: Uint8Array } | undefined> {
+  const media = mediaOf(part)[n];
+  if (!media) return undefined;
+  switch (media.type) {
+    case "image_url":
+    case "file":
+      return parseDataUrl(media.url);
+    case "image_file": {
+      const bytes = await readOwn(resultsFolder(file.path), media.file_path);
+      return bytes && { mime_type: media.mime_type ?? "application/octet-stream", bytes };
+    }
+    default:
+      return media satisfies never;
+  }
+}
+
+function parseDataUrl(url: string): { mime_type: string; bytes: Uint8Array } | undefined {
+  const comma = url.indexOf(",");
+  if (!url.startsWith("data:") || comma < 0) return undefined;
+  const [mime_type = "", ...parameters] = url.slice("data:".length, comma).split(";");
+  const body = url.slice(comma + 1);
+  try {
+    const bytes = parameters.includes("base64")
+      ? Buffer.from(body, "base64")
+      : new TextEncoder().encode(decodeURIComponent(body));
+    return { mime_type: mime_type || "text/plain", bytes };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Claude Code keeps long results in `<session>/tool-results`; a run's file lies in `<session>/subagents`. */
+function resultsFolder(path: string): string {
+  const run = /^(.*)[\\/]subagents[\\/]/.exec(path);
+  const folder = run?.[1] ?? path.replace(/\.jsonl(\.zst)?$/, "");
+  return join(folder, "tool-results");
+}
+
+/** Opens first and checks then, on the open handle, so that nothing can be swapped in between. */
+async function readOwn(folder: string, path: string): Promise<Uint8Array | undefined> {
+  const handle = await openRegular(path).catch(() => undefined);
+  if (!handle) return undefined;
+  try {
+    const real = await realpath(path);
+    const own = await realpath(folder);
+    if (dirname(real) !== own && !real.startsWith(own + sep)) return undefined;
+    const [there, opened] = await Promise.all([stat(real, { bigint: true }), handle.stat({ bigint: true })]);
+    if (there.ino !== opened.ino || there.dev !== opened.dev) return undefined;
+    if (opened.size > BigInt(ATTACHMENT_LIMIT)) return undefined;
+    return await readAt(handle, 0, Number(opened.size));
+  } catch {
+    return undefined;
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,182 @@
+import { createHash } from "node:crypto";
+import { type FileHandle, open } from "node:fs/promises";
+import { createZstdDecompress } from "node:zlib";
+import type { FileIdentity } from "./store/store.ts";
+import { OPEN_FLAGS } from "./watch.ts";
+
+const HEAD_LENGTH = 1_024;
+const TAIL_LENGTH = 256;
+const CHUNK = 256 * 1024;
+
+export interface FollowOptions {
+  path: string;
+  /** The file as it was when it was last read. */
+  known?: FileIdentity;
+  /** Whether to read on from `known.size` if the file is still the same, or all of it again. */
+  onward: boolean;
+  /** Called before the first byte when reading starts from zero. `replaced`: this is not the content known before. */
+  begin(replaced: boolean): void;
+  bytes(chunk: Uint8Array, offset: number): void | Promise<void>;
+  /** Asked between chunks. */
+  stop(): boolean;
+}
+
+export type Followed = { type: "gone" } | { type: "read"; identity: FileIdentity; stopped: boolean };
+
+/**
+ * Reads what a file gained since it was last read, or all of it where it is another file, was cut, or was rewritten.
+ * Opens it read-only, once, and believes only the open handle: regular files, no links, no pipes. Errors other than a
+ * file that is not there are thrown.
+ */
+export async function followFile(options: FollowOptions): Promise<Followed> {
+  const handle = await openRegular(options.path);
+  if (!handle) return { type: "gone" };
+  try {
+    const state = await handle.stat({ bigint: true });
+    const size = Number(state.size);
+    const inode = `${state.dev}:${state.ino}`;
+    const { known } = options;
+    const same = known !== undefined && (await isSame(handle, known, inode, size));
+    let consumed = 0;
+    if (same && options.onward) consumed = known.size;
+    else options.begin(known !== undefined && !same);
+    // Only a continued file has bytes before those that are read now.
+    let tail: Uint8Array = same && consumed > 0 ? await readTail(handle, consumed) : new Uint8Array();
+    let stopped = false;
+    while (consumed < size) {
+      if (options.stop()) {
+        stopped = true;
+        break;
+      }
+      const chunk = await readAt(handle, consumed, Math.min(CHUNK, size - consumed));
+      if (chunk.length === 0) break;
+      tail = chunk.length >= TAIL_LENGTH ? chunk.slice(-TAIL_LENGTH) : joinTail(tail, chunk);
+      await options.bytes(chunk, consumed);
+      consumed += chunk.length;
+    }
+    const head_length = Math.min(HEAD_LENGTH, consumed);
+    const head =
+      same && known.head_length === head_length ? known.head : hash(await readAt(handle, 0, head_length));
+    return {
+      type: "read",
+      identity: {
+        inode,
+        size: consumed,
+        modified_at: Number(state.mtimeNs) / 1e6,
+        head,
+        head_length,
+        tail: hash(tail),
+      },
+      stopped,
+    };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Opens for reading what is a regular file at that moment. `undefined`: nothing there, or something else. */
+export async function openRegular(path: string): Promise<FileHandle | undefined> {
+  let handle: FileHandle;
+  try {
+    handle = await open(path, OPEN_FLAGS);
+  } catch (error) {
+    const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
+    // ELOOP: a link stands there now; ENXIO: a pipe or socket.
+    if (code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP" || code === "ENXIO") return undefined;
+    throw error;
+  }
+  if ((await handle.stat()).isFile()) return handle;
+  await handle.close();
+  return undefined;
+}
+
+/** At most `length` bytes from `offset`; fewer only where the file ends. */
+export async function readAt(handle: FileHandle, offset: number, length: number): Promise<Uint8Array> {
+  const buffer = new Uint8Array(length);
+  let filled = 0;
+  while (filled < length) {
+    const { bytesRead } = await handle.read(buffer, filled, length - filled, offset + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return buffer.subarray(0, filled);
+}
+
+/**
+ * Whether the open file is still the one known, perhaps grown: the same inode, not shorter, the same first bytes and the
+ * same bytes before the point where it ended (a file cut and grown again within one look shows there).
+ */
+export async function isSame(
+  handle: FileHandle,
+  known: FileIdentity,
+  inode: string,
+  size: number,
+): Promise<boolean> {
+  if (inode !== known.inode || size < known.size) return false;
+  if (hash(await readAt(handle, 0, known.head_length)) !== known.head) return false;
+  return hash(await readTail(handle, known.size)) === known.tail;
+}
+
+function readTail(handle: FileHandle, end: number): Promise<Uint8Array> {
+  const length = Math.min(TAIL_LENGTH, end);
+  return readAt(handle, end - length, length);
+}
+
+const hash = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+
+function joinTail(tail: Uint8Array, chunk: Uint8Array): Uint8Array {
+  const joined = new Uint8Array(tail.length + chunk.length);
+  joined.set(tail);
+  joined.set(chunk, tail.length);
+  return joined.slice(-TAIL_LENGTH);
+}
+
+/** Bytes as they stand in a file, made into the text's bytes. */
+export interface Decoder {
+  write(chunk: Uint8Array): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** Codex compresses cold files; such a file is written once, whole. */
+export const isCompressed = (path: string): boolean => path.endsWith(".zst");
+
+/** Hands the decoded bytes to `sink` as they come, never more than a piece at a time. Throws on damaged data. */
+export function createDecoder(path: string, sink: (bytes: Uint8Array) => void): Decoder {
+  if (!isCompressed(path)) {
+    return {
+      async write(chunk) {
+        sink(chunk);
+      },
+      async end() {},
+    };
+  }
+  const stream = createZstdDecompress({ chunkSize: 128 * 1024 });
+  let failure: Error | undefined;
+  stream.on("data", sink);
+  stream.on("error", (error) => {
+    failure = error;
+  });
+  const settled = (act: (done: () => void) => void) =>
+    new Promise<void>((resolve, reject) => {
+      const fail = (error: Error) => reject(error);
+      stream.once("error", fail);
+      act(() => {
+        stream.off("error", fail);
+        if (failure) reject(failure);
+        else resolve();
+      });
+    });
+  return {
+    async write(chunk) {
+      if (failure) throw failure;
+      await settled((done) => stream.write(chunk, done));
+    },
+    async end() {
+      if (failure) throw failure;
+      await settled((done) => {
+        stream.once("end", done);
+        stream.end();
+      });
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Format } from "../formats/format.ts";
+
+/** What an agent's register of running processes says of a session: there is one; `busy`: it works, or says it does not. */
+export interface Registered {
+  busy?: boolean;
+}
+
+/** The sessions that some agent's process has open, by id. Registers of processes that ended without a word do not count. */
+export async function readRegisters(
+  roots: readonly { format: Format; path: string }[],
+): Promise<Map<string, Registered>> {
+  const found = new Map<string, Registered>();
+  for (const { format, path } of roots) {
+    const { registry } = format;
+    if (!registry) continue;
+    const folder = join(path, registry.folder);
+    let locks: Promise<Set<string> | undefined> | undefined;
+    for (const name of await readdir(folder).catch(() => [])) {
+      try {
+        const file = join(folder, name);
+        const state = await stat(file, { bigint: true });
+        if (!state.isFile() || state.size > 64n * 1024n) continue;
+        const entry = registry.read(name, await readFile(file, "utf8"));
+        if (!entry) continue;
+        if (entry.pid !== undefined && !isAlive(entry.pid)) continue;
+        if (entry.locked) {
+          locks ??= heldLocks();
+          const held = await locks;
+          if (held && !held.has(String(state.ino))) continue;
+        }
+        found.set(entry.session_id, entry.busy === undefined ? {} : { busy: entry.busy });
+      } catch {
+        // It went away while it was looked at.
+      }
+    }
+  }
+  return found;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // Another user's process is alive all the same.
+    return typeof error === "object" && error !== null && "code" in error && error.code === "EPERM";
+  }
+}
+
+/** Inodes on which some process holds a lock, as Linux tells them (`… 08:01:1234 0 EOF`). `undefined`: not told here. */
+async function heldLocks(): Promise<Set<string> | undefined> {
+  try {
+    const text = await readFile("/proc/locks", "utf8");
+    return new Set([...text.matchAll(/ [0-9a-f]+:[0-9a-f]+:(\d+) /g)].map(([, inode = ""]) => inode));
+  } catch {
+    return undefined;
+  }
+}

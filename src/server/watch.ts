@@ -1,0 +1,440 @@
+import { constants, type FSWatcher, watch as watchFolder } from "node:fs";
+import { lstat, open, readdir, realpath } from "node:fs/promises";
+import { basename, dirname, join, relative, sep } from "node:path";
+import type { Format, SessionPath } from "../formats/format.ts";
+
+/** A folder below which one agent keeps its sessions. */
+export interface WatchRoot {
+  format: Format;
+  /** The agent's folder: what `Format.classify` sees is relative to it. */
+  path: string;
+  /** Holds the samples that ship with Verbatim. */
+  sample?: boolean;
+}
+
+/** What a look at the disk says of a session file, without reading it. */
+export interface FoundFile {
+  path: string;
+  format: Format;
+  kind: SessionPath["kind"];
+  side?: string;
+  /** Changes when the side file does; absent while there is none. */
+  side_stamp?: string;
+  /** `device:inode`. */
+  inode: string;
+  size: number;
+  modified_at: number;
+  sample: boolean;
+}
+
+export interface WatchOptions {
+  roots: readonly WatchRoot[];
+  /** Files or folders of any format, beside the roots. */
+  paths: readonly string[];
+  formats: readonly Format[];
+  /** How often files named by `setHot` are looked at, and how often everything is, in milliseconds. */
+  hotInterval: number;
+  listInterval: number;
+  /** Whether to listen to the system's hints too. They are only ever a reason to look earlier. */
+  hints: boolean;
+  /** Files that are new or changed since they were told last, in no order. */
+  onFound(files: FoundFile[]): void;
+  /** Paths told before where no such file is any more. */
+  onGone(paths: string[]): void;
+  /** Once everything has been looked at for the first time. */
+  onReady(): void;
+}
+
+export interface SessionWatch {
+  /** Everything known now, by path. */
+  readonly files: ReadonlyMap<string, FoundFile>;
+  /** What could not be looked at last time, and why. */
+  readonly troubles: ReadonlyMap<string, string>;
+  /** Whether a root was there last time. */
+  exists(root: string): boolean;
+  /** Looks at this file every `hotInterval` until told otherwise. */
+  setHot(path: string, hot: boolean): void;
+  /** Looks at these paths now, and tells what it found like any look. */
+  look(paths: readonly string[]): Promise<void>;
+  /** Looks at everything now. */
+  rescan(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Folders that hold no sessions and many files, in a folder that a person named. */
+const SKIPPED = new Set(["node_modules", ".git"]);
+/** No agent nests deeper; it also ends a walk that a file system makes endless. */
+const DEEPEST = 16;
+const HINT_DELAY = 15;
+/** The system's limit on watched folders is shared with every other program of the person. */
+const MOST_FOLDERS = 4_000;
+/** Looks in flight at a time: the thread pool has four threads, and others need them too. */
+const AT_ONCE = 16;
+const HEAD_FOR_DETECTION = 64 * 1024;
+
+/**
+ * Finds the session files below the roots and the named paths and says what changed. It only looks (`lstat`, `readdir`);
+ * the one thing it opens is a file of a named folder whose path says nothing, to see of which format it is. Links are not
+ * followed, except that a root or a named path may itself be one.
+ *
+ * Hints of the system get lost without a word (a queue that overflows, network drives), so a look at everything at
+ * intervals is what counts.
+ */
+export function watchSessions(options: WatchOptions): SessionWatch {
+  const files = new Map<string, FoundFile>();
+  const hot = new Set<string>();
+  /** Formats of files that only their bytes could tell, with the state that they were told from. */
+  const detected = new Map<string, { stamp: string; format: Format | undefined }>();
+  const hinted = new Set<string>();
+  const folders = new Map<string, FSWatcher>();
+  const timers = new Set<NodeJS.Timeout>();
+  const sides = new Map<string, string>();
+  let closed = false;
+  let ready = false;
+  let scanning: Promise<void> | undefined;
+  let starts: Start[] = [];
+  let troubles = new Map<string, string>();
+  let existing = new Set<string>();
+
+  /** Where a walk begins. `base`: what paths are relative to for `classify`. */
+  interface Start {
+    path: string;
+    base: string;
+    format?: Format;
+    /** Named by a person, as a file. */
+    single?: boolean;
+    sample?: boolean;
+  }
+
+  async function resolveStarts(): Promise<Start[]> {
+    const found: Start[] = [];
+    const there = new Set<string>();
+    for (const { path: root, format, sample = false } of options.roots) {
+      for (const folder of format.root.folders) {
+        try {
+          const base = await realpath(root);
+          there.add(root);
+          found.push({ path: await realpath(join(base, folder)), base, format, sample });
+        } catch (error) {
+          if (!isMissing(error)) troubles.set(join(root, folder), messageOf(error));
+        }
+      }
+    }
+    for (const path of options.paths) {
+      try {
+        const real = await realpath(path);
+        const isFolder = (await lstat(real)).isDirectory();
+        found.push({ path: real, base: isFolder ? real : dirname(real), single: !isFolder });
+      } catch (error) {
+        troubles.set(path, isMissing(error) ? "there is nothing at this path" : messageOf(error));
+      }
+    }
+    existing = there;
+    return found;
+  }
+
+  const rootOf = (path: string): Start | undefined =>
+    starts.find((start) => path === start.path || path.startsWith(start.path + sep));
+
+  /** A file's format and kind; reads its first bytes only where a person named the folder and the path says nothing. */
+  async function classify(
+    start: Start,
+    path: string,
+    stamp: string,
+  ): Promise<({ format: Format } & SessionPath) | undefined> {
+    const within = relative(start.base, path).split(sep).join("/");
+    if (start.format) {
+      const found = start.format.classify(within);
+      return found && { format: start.format, ...found };
+    }
+    for (const format of options.formats) {
+      const found = format.classify(within);
+      if (found && (await detectedFormat(path, stamp, [format]))) return { format, ...found };
+    }
+    if (!start.single && !/\.jsonl(\.zst)?$/.test(path)) return undefined;
+    const format = await detectedFormat(path, stamp, options.formats);
+    if (!format) return undefined;
+    return { format, ...(format.classify(path.split(sep).join("/")) ?? { kind: "session" }) };
+  }
+
+  async function detectedFormat(
+    path: string,
+    stamp: string,
+    among: readonly Format[],
+  ): Promise<Format | undefined> {
+    const known = detected.get(path);
+    if (known && (known.format || known.stamp === stamp)) return known.format;
+    const head = await readHead(path, HEAD_FOR_DETECTION);
+    const format = head && among.find((candidate) => candidate.detect(head));
+    detected.set(path, { stamp, format });
+    return format;
+  }
+
+  /** Looks at one file. `undefined`: none, or none of a session. */
+  async function inspect(start: Start, path: string): Promise<FoundFile | undefined> {
+    try {
+      const state = await lstat(path, { bigint: true });
+      if (!state.isFile()) return undefined;
+      const inode = `${state.dev}:${state.ino}`;
+      const size = Number(state.size);
+      const modified_at = Number(state.mtimeNs) / 1e6;
+      const what = await classify(start, path, `${inode}:${size}:${modified_at}`);
+      if (!what) return undefined;
+      const side = what.side === undefined ? undefined : resolveSide(start, path, what.side);
+      const side_stamp = side === undefined ? undefined : await stampOf(side);
+      return {
+        path,
+        format: what.format,
+        kind: what.kind,
+        ...(side !== undefined && { side }),
+        ...(side_stamp !== undefined && { side_stamp }),
+        inode,
+        size,
+        modified_at,
+        sample: start.sample === true,
+      };
+    } catch (error) {
+      if (!isMissing(error)) troubles.set(path, messageOf(error));
+      return undefined;
+    }
+  }
+
+  /** A format names the side file by path: as it was given one, relative or not. It must stand beside its owner. */
+  function resolveSide(start: Start, path: string, side: string): string | undefined {
+    const resolved = side.startsWith("/") ? side : join(start.base, side);
+    return dirname(resolved) === dirname(path) ? resolved : join(dirname(path), basename(side));
+  }
+
+  function tell(found: readonly FoundFile[]) {
+    const changed = found.filter((file) => {
+      const known = files.get(file.path);
+      return (
+        !known ||
+        known.inode !== file.inode ||
+        known.size !== file.size ||
+        known.modified_at !== file.modified_at ||
+        known.side_stamp !== file.side_stamp
+      );
+    });
+    for (const file of changed) {
+      files.set(file.path, file);
+      if (file.side !== undefined) sides.set(file.side, file.path);
+    }
+    if (changed.length > 0 && !closed) options.onFound(changed);
+  }
+
+  function tellGone(paths: readonly string[]) {
+    const gone = paths.filter((path) => files.delete(path));
+    for (const path of gone) detected.delete(path);
+    if (gone.length > 0 && !closed) options.onGone(gone);
+  }
+
+  /** Everything below a folder; what it found is told in batches on the way. */
+  async function walk(start: Start, folder: string, depth: number, seen: Set<string>): Promise<void> {
+    if (closed || depth > DEEPEST) return;
+    listen(folder);
+    let entries: import("node:fs").Dirent[];
+    try {
+      entries = await readdir(folder, { withFileTypes: true });
+    } catch (error) {
+      if (!isMissing(error)) {
+        troubles.set(folder, messageOf(error));
+        // What could not be looked at is not gone.
+        for (const path of files.keys()) if (path.startsWith(folder + sep)) seen.add(path);
+      }
+      return;
+    }
+    const names = entries.filter((entry) => entry.isFile()).map((entry) => join(folder, entry.name));
+    for (let at = 0; at < names.length; at += AT_ONCE) {
+      const looked = await Promise.all(names.slice(at, at + AT_ONCE).map((path) => inspect(start, path)));
+      const found = looked.filter((file) => file !== undefined);
+      for (const { path } of found) seen.add(path);
+      tell(found);
+    }
+    for (const entry of entries) {
+      if (!entry.isDirectory() || (!start.format && SKIPPED.has(entry.name))) continue;
+      await walk(start, join(folder, entry.name), depth + 1, seen);
+    }
+  }
+
+  async function scanAll(): Promise<void> {
+    troubles = new Map();
+    starts = await resolveStarts();
+    const before = new Set(files.keys());
+    const seen = new Set<string>();
+    for (const start of starts) {
+      if (start.single) {
+        const file = await inspect(start, start.path);
+        if (file) {
+          seen.add(file.path);
+          tell([file]);
+        }
+      } else {
+        await walk(start, start.path, 0, seen);
+      }
+    }
+    if (closed) return;
+    tellGone([...before].filter((path) => !seen.has(path)));
+    if (!ready) {
+      ready = true;
+      options.onReady();
+    }
+  }
+
+  function rescan(): Promise<void> {
+    scanning ??= scanAll().finally(() => {
+      scanning = undefined;
+    });
+    return scanning;
+  }
+
+  /** What is at a path now; a folder is walked. */
+  async function inspectPath(path: string): Promise<FoundFile | undefined> {
+    const owner = sides.get(path);
+    if (owner !== undefined) return await inspectPath(owner);
+    const start = rootOf(path);
+    if (!start) return undefined;
+    try {
+      const state = await lstat(path);
+      if (state.isDirectory()) {
+        await walk(start, path, 0, new Set());
+        return undefined;
+      }
+    } catch {
+      // Gone, or not to be looked at: `inspect` says which.
+    }
+    return await inspect(start, path);
+  }
+
+  async function look(paths: readonly string[]): Promise<void> {
+    const found: FoundFile[] = [];
+    const missing: string[] = [];
+    for (let at = 0; at < paths.length && !closed; at += AT_ONCE) {
+      const some = paths.slice(at, at + AT_ONCE);
+      const looked = await Promise.all(some.map(inspectPath));
+      for (const [place, path] of some.entries()) {
+        const file = looked[place];
+        if (file) found.push(file);
+        else missing.push(path);
+      }
+    }
+    // A file that was moved is found at its new path before it is missed at the old one.
+    tell(found);
+    tellGone(missing);
+  }
+
+  function listen(folder: string) {
+    if (!options.hints || folders.has(folder) || folders.size >= MOST_FOLDERS) return;
+    try {
+      const watcher = watchFolder(folder, { persistent: false });
+      folders.set(folder, watcher);
+      watcher.on("change", (_event, name) => {
+        if (name === null) return;
+        hint(join(folder, name.toString()));
+      });
+      watcher.on("error", () => forget(folder));
+    } catch {
+      // Too many watched folders, or one that just went: the next look at everything covers it.
+    }
+  }
+
+  function forget(folder: string) {
+    folders.get(folder)?.close();
+    folders.delete(folder);
+  }
+
+  function hint(path: string) {
+    if (closed) return;
+    hinted.add(path);
+    if (hinted.size === 1) {
+      after(HINT_DELAY, async () => {
+        const paths = [...hinted];
+        hinted.clear();
+        await look(paths);
+      });
+    }
+  }
+
+  function after(delay: number, work: () => Promise<unknown>) {
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      if (!closed) void work();
+    }, delay);
+    timers.add(timer);
+  }
+
+  function pollHot() {
+    after(options.hotInterval, async () => {
+      await look([...hot]);
+      pollHot();
+    });
+  }
+
+  function pollAll(delay: number) {
+    after(delay, async () => {
+      const began = performance.now();
+      await rescan();
+      // A tree so large or slow that a look takes seconds is looked at less often: at most a tenth of the time.
+      pollAll(Math.max(options.listInterval, (performance.now() - began) * 10));
+    });
+  }
+
+  pollAll(0);
+  pollHot();
+
+  return {
+    files,
+    get troubles() {
+      return troubles;
+    },
+    exists: (root) => existing.has(root),
+    setHot(path, isHot) {
+      if (isHot) hot.add(path);
+      else hot.delete(path);
+    },
+    look,
+    rescan,
+    async close() {
+      closed = true;
+      for (const timer of timers) clearTimeout(timer);
+      for (const folder of [...folders.keys()]) forget(folder);
+      await scanning;
+    },
+  };
+}
+
+async function stampOf(path: string): Promise<string | undefined> {
+  try {
+    const state = await lstat(path, { bigint: true });
+    return state.isFile() ? `${state.ino}:${state.size}:${state.mtimeNs}` : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Never waits for a pipe to be opened at its other end, and never follows a link that was swapped in. */
+export const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+async function readHead(path: string, length: number): Promise<Uint8Array | undefined> {
+  const handle = await open(path, OPEN_FLAGS);
+  try {
+    if (!(await handle.stat()).isFile()) return undefined;
+    const { bytesRead, buffer } = await handle.read(new Uint8Array(length), 0, length, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return (
+    typeof error === "object" &&
+    error !== null &&
+    "code" in error &&
+    (error.code === "ENOENT" || error.code === "ENOTDIR")
+  );
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
