@@ -32,7 +32,18 @@ export default defineConfig(({ isSsrBuild }) => ({
           },
         },
       }
-    : { outDir: "dist/web", target: "es2023" },
+    : {
+        outDir: "dist/web",
+        target: "es2023",
+        // The page folds what the daemon has checked: it needs the contract's types and constants, not its schemas, and
+        // their library would try `new Function`, which the page's policy forbids.
+        rolldownOptions: {
+          treeshake: {
+            manualPureFunctions: ["z", "record", "optional"],
+            propertyReadSideEffects: false,
+          },
+        },
+      },
   ssr: { noExternal: true },
   // The worker that highlights loads its languages one by one, which only modules can.
   worker: { format: "es" },
