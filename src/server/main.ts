@@ -1,17 +1,17 @@
 import { spawn } from "node:child_process";
-import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { request } from "node:http";
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { formats } from "../formats/index.ts";
 import { createApp } from "./app.ts";
+import { createSessions } from "./catalog.ts";
+import { hangDoorbell, ringDoorbell } from "./doorbell.ts";
 import { openFrontend } from "./frontend.ts";
-import { createGuard, loadAccess, readAccess } from "./guard.ts";
+import { createGuard, loadAccess } from "./guard.ts";
 import { createLive } from "./live.ts";
 import { hasSessions, openSamples, type Samples } from "./samples.ts";
 import { type Served, serve } from "./serve.ts";
-import { createSessions } from "./sessions.ts";
 import { show } from "./show.ts";
 
 const HELP = `Usage: npm start -- [options] [PATH…]
@@ -126,7 +126,9 @@ async function runDaemon(paths: string[], flags: Flags): Promise<number> {
     if (!statSync(path, { throwIfNoEntry: false }))
       throw new UsageError(`${path}: there is no such file or folder.`);
   }
-  mkdirSync(data_dir, { recursive: true, mode: 0o700 });
+  // All that the daemon writes is its owner's alone.
+  process.umask(0o077);
+  mkdirSync(data_dir, { recursive: true });
   const report = (error: unknown) =>
     console.error(error instanceof Error ? (error.stack ?? error.message) : error);
 
@@ -134,21 +136,22 @@ async function runDaemon(paths: string[], flags: Flags): Promise<number> {
     format,
     path: process.env[format.root.variable] || join(homedir(), format.root.home),
   }));
+  // With two daemons on one data directory the first one replays, and gives links.
+  const first = (await ringDoorbell(data_dir)) === undefined;
   const wanted = flags.samples ?? (paths.length === 0 && !(await hasSessions(roots)));
   const samples = wanted
     ? await openSamples({ dataDir: data_dir, pace: readPace(flags), onError: report })
     : undefined;
-  const sessions = await createSessions({
-    data_dir,
+  const sessions = createSessions({
     formats,
     roots: [...roots, ...sampleRoots(samples)],
     paths: paths.map((path) => resolve(path)),
+    dataFolder: data_dir,
   });
   const frontend = await openFrontend(join(import.meta.dirname, "../../dist/web"));
   const access = loadAccess(data_dir);
 
-  let served: Served;
-  let link = "";
+  let newLink = () => "";
   const listen = (port: number) =>
     serve({ ...address, port }, (bound) => {
       const guard = createGuard({
@@ -156,28 +159,28 @@ async function runDaemon(paths: string[], flags: Flags): Promise<number> {
         origins: originsOf(address, bound),
         ...(address.password === undefined ? {} : { password: address.password }),
       });
-      link = guard.launchLink();
+      newLink = guard.launchLink;
       return {
         guard,
         app: createApp({ sessions, guard, version: version(), report, ...(frontend ? { frontend } : {}) }),
         live: createLive({ sessions, report }),
       };
     });
-  served = await listenSomewhere(listen, flags.port);
-
-  const record = join(data_dir, "daemon.json");
-  // With two daemons on one data directory the first one replays.
-  if (!isAlive(readDaemon(record)?.pid)) samples?.replay();
-  writeFileSync(
-    record,
-    JSON.stringify({ pid: process.pid, origin: new URL(link).origin, port: served.port }),
-    { mode: 0o600 },
-  );
+  let served: Served;
+  try {
+    served = await listenSomewhere(listen, flags.port);
+  } catch (error) {
+    await sessions.close();
+    throw error;
+  }
+  const doorbell = first ? await hangDoorbell(data_dir, newLink) : undefined;
+  if (first) samples?.replay();
+  const link = newLink();
   await print(`${link}\n`);
   if (flags.open) openBrowser(link, data_dir);
 
   await endSignal();
-  rmSync(record, { force: true });
+  await doorbell?.close();
   await samples?.stop();
   await served.close();
   await sessions.close();
@@ -279,38 +282,12 @@ async function listenSomewhere(listen: (port: number) => Promise<Served>, asked?
   return await listen(0);
 }
 
-/** Asks the daemon of this data directory for a new launch link. */
 async function printLink(data_dir: string): Promise<number> {
-  const access = readAccess(join(data_dir, "access.json"));
-  const daemon = readDaemon(join(data_dir, "daemon.json"));
-  const none = new UsageError(`No daemon runs with the data in ${data_dir}: start one with \`npm start\`.`);
-  if (!access || !daemon) throw none;
-  const text = await new Promise<string>((resolve, reject) => {
-    const asking = request(
-      {
-        host: "127.0.0.1",
-        port: daemon.port,
-        path: "/api/link",
-        method: "POST",
-        headers: {
-          host: new URL(daemon.origin).host,
-          authorization: `Bearer ${access.api_token}`,
-          "content-type": "application/json",
-        },
-      },
-      (reply) => {
-        let body = "";
-        reply.setEncoding("utf8").on("data", (chunk: string) => {
-          body += chunk;
-        });
-        reply.on("end", () => (reply.statusCode === 200 ? resolve(body) : reject(none)));
-      },
-    );
-    asking.on("error", () => reject(none)).end("{}");
-  });
-  const reply: unknown = JSON.parse(text);
-  if (typeof reply !== "object" || reply === null || !("link" in reply)) throw none;
-  return await print(`${reply.link}\n`);
+  const link = await ringDoorbell(data_dir);
+  if (link === undefined) {
+    throw new UsageError(`No daemon runs with the data in ${data_dir}: start one with \`npm start\`.`);
+  }
+  return await print(`${link}\n`);
 }
 
 function readPace(flags: Flags): number {
@@ -324,33 +301,6 @@ function sampleRoots(samples: Samples | undefined) {
     const format = formats.find((format) => format.id === agent);
     return format ? [{ format, path, sample: true }] : [];
   });
-}
-
-/** Whether a process of this number runs, as far as we may know. */
-function isAlive(pid: number | undefined): boolean {
-  if (pid === undefined) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && "code" in error && error.code === "EPERM";
-  }
-}
-
-function readDaemon(file: string): { pid: number; origin: string; port: number } | undefined {
-  try {
-    const value: unknown = JSON.parse(readFileSync(file, "utf8"));
-    if (typeof value !== "object" || value === null) return undefined;
-    const { pid, origin, port } = value as Record<string, unknown>;
-    return typeof origin === "string" &&
-      URL.canParse(origin) &&
-      typeof port === "number" &&
-      typeof pid === "number"
-      ? { pid, origin, port }
-      : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Opens the link through a file that only the person can read: arguments of a process are everyone's. */
