@@ -300,7 +300,7 @@ export function createSessions(options: SessionsOptions): Sessions {
         files: [...batch_superseded, ...batch_entries.map(rowOf).filter((row) => row !== undefined)],
         sessions: batch_sessions.flatMap((id) => {
           const state = by_session.get(id);
-          if (!state?.entry.identity) return [];
+          if (!state?.entry.identity || state.entry.sample) return [];
           const { summary, open_calls, facts } = state;
           return [{ id, file_id: state.entry.id, summary, open_calls, ...(facts && { facts }) }];
         }),
@@ -319,8 +319,9 @@ export function createSessions(options: SessionsOptions): Sessions {
     }
   }
 
+  /** `undefined`: nothing to keep. Samples ship with the program and are read anew: they are neither stored nor archived. */
   function rowOf(entry: Entry): StoredFile | undefined {
-    if (!entry.identity) return undefined;
+    if (!entry.identity || entry.sample) return undefined;
     return {
       id: entry.id,
       path: entry.path,
@@ -354,7 +355,7 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   async function archiveRest(entry: Entry): Promise<void> {
     const { identity } = entry;
-    if (!archive || entry.gone || !identity || archivedTo(entry.id) >= identity.size) return;
+    if (!archive || entry.gone || entry.sample || !identity || archivedTo(entry.id) >= identity.size) return;
     const handle = await openRegular(entry.path);
     if (!handle) return;
     try {
@@ -687,7 +688,9 @@ export function createSessions(options: SessionsOptions): Sessions {
         if (replaced) work.file_id = next_file_id++;
       },
       async bytes(chunk, offset) {
-        if (writable && archive && now() >= retry_at) {
+        if (entry.sample) {
+          // Nothing to keep.
+        } else if (writable && archive && now() >= retry_at) {
           if (!archive.append(work.file_id, offset, chunk)) lagging.add(entry);
           if (archive.pendingBytes > PENDING_LIMIT) await persist();
         } else if (writable) {
