@@ -1221,7 +1221,8 @@ function hasBegun(fold: Fold, turn: Turn): boolean {
   }
   return false;
 }
-const PREAMBLE: ReadonlySet<MarkerKind> = new Set<MarkerKind>([
+/** Markers that an agent puts before the prompt that they belong to. */
+export const PREAMBLE: ReadonlySet<MarkerKind> = new Set<MarkerKind>([
   "context",
   "hook",
   "note",

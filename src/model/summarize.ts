@@ -1,7 +1,9 @@
+import { PREAMBLE } from "./accumulate.ts";
 import { promptTitle, titleOf } from "./content.ts";
 import type { Frame } from "./frame.ts";
 import type { Usage } from "./message.ts";
 import type { SessionSummary } from "./session.ts";
+import type { MarkerKind } from "./transcript.ts";
 import { countUsage } from "./usage.ts";
 
 /** What a summary must remember to count each thing once, newest first. */
@@ -178,11 +180,11 @@ function count(draft: Draft, frame: Frame): void {
       return;
     }
     case "developer.message":
-      if (isNew(draft, `prompt ${frame.part_id ?? frame.message_id}`)) addMarker(draft);
+      if (isNew(draft, `prompt ${frame.part_id ?? frame.message_id}`)) addMarker(draft, "context");
       return;
     case "marker":
       if (isNew(draft, `part ${frame.part_id}`)) {
-        addMarker(draft);
+        addMarker(draft, frame.kind);
         if (frame.kind === "error") failed(draft);
       }
       return;
@@ -277,11 +279,13 @@ function addPart(draft: Draft): void {
   draft.progress = { ...progress, ...kept, turn_empty: false };
 }
 
-function addMarker(draft: Draft): void {
+function addMarker(draft: Draft, kind?: MarkerKind): void {
   ensureTurn(draft);
-  const { outcome } = draft.progress;
+  const { outcome, turn_empty } = draft.progress;
   addPart(draft);
   if (outcome !== undefined) draft.progress = { ...draft.progress, outcome };
+  // A prompt may still follow for which the turn was opened.
+  if (kind !== undefined && PREAMBLE.has(kind)) draft.progress = { ...draft.progress, turn_empty };
 }
 
 function failed(draft: Draft): void {
