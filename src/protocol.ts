@@ -80,6 +80,7 @@ export const sessionPage = record({
     step: z.number(),
     model: optional(z.string()),
     bare_part: optional(z.number()),
+    implicit: optional(z.boolean()),
     outcome: optional(z.enum(["failed", "interrupted"])),
   }),
   usage: optional(usage),

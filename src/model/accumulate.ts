@@ -51,6 +51,8 @@ export interface Transcript {
 
 export interface Open {
   readonly message_id?: string;
+  /** The message was made up, for a stream that names none: it is no step. */
+  readonly implicit?: boolean;
   readonly turn_open: boolean;
   readonly step: number;
   readonly model?: string;
@@ -189,7 +191,12 @@ export function accumulateAndAddress(
   if (touched === undefined) return { transcript: finish(fold), frame };
   const addressed: Frame = { ...frame, part_index: touched };
   const part = fold.parts.at(touched);
+  if (addressed.type === "message.start") addressed.step = fold.open.step;
+  else if (touched === transcript.parts.length && part?.step !== fold.open.step && part?.step !== undefined) {
+    addressed.step = part.step;
+  }
   if (addressed.type === "message.delta" && part !== undefined) {
+    if (addressed.part_id === undefined && fold.open.bare_part === touched) addressed.bare = true;
     addressed.part_id = part.id;
     addressed.offset ??= fold.offset ?? 0;
   } else if (addressed.type === "message.tool_result" && part !== undefined) {
@@ -427,8 +434,7 @@ function closeTurn(fold: Fold, at: number, status?: TurnStatus): void {
   closeParts(fold, at);
   const ending = status ?? fold.open.outcome ?? "completed";
   changeTurn(fold, fold.turns.length - 1, (turn) => ({ ...turn, status: ending, ended_at: at }));
-  const { message_id: _, ...open } = fold.open;
-  fold.open = { ...open, turn_open: false };
+  fold.open = { ...withoutMessage(fold.open), turn_open: false };
 }
 
 /**
@@ -478,6 +484,7 @@ function retractTurn(fold: Fold, frame: FrameOf<"turn.retract">): void {
 
 interface Origin {
   readonly at: number;
+  readonly step?: number;
   readonly source?: Source;
   readonly truncated?: Truncated;
 }
@@ -492,7 +499,7 @@ const INTERRUPT = 0x4000_0002;
 const ERROR = 0x4000_0003;
 
 function commonOf(fold: Fold, origin: Origin, id: string, message_id: string) {
-  const step = fold.positions.messages.get(message_id)?.step ?? fold.open.step;
+  const step = fold.positions.messages.get(message_id)?.step ?? origin.step ?? fold.open.step;
   return {
     id,
     session_id: fold.base.session_id,
@@ -504,16 +511,18 @@ function commonOf(fold: Fold, origin: Origin, id: string, message_id: string) {
   };
 }
 
-/** The position of the part that a frame means, by its id or, where that is not loaded, by the place the daemon named. */
-function find(fold: Fold, id: string | undefined, frame: { part_index?: number }): number | undefined {
-  const known = id === undefined ? undefined : fold.positions.parts.get(id);
-  return known ?? placeInHoles(fold, frame);
+/**
+ * The position of what a frame means: `known` by its ids, unless parts are missing here. Then ids may mislead (the newest
+ * of equal ones may be what is missing), and the place that the daemon named holds.
+ */
+function locate(fold: Fold, frame: { part_index?: number }, known: number | undefined): number | undefined {
+  const { part_index } = frame;
+  if (fold.base.holes === undefined || part_index === undefined) return known;
+  return part_index < fold.parts.length ? part_index : undefined;
 }
 
-function placeInHoles(fold: Fold, frame: { part_index?: number }): number | undefined {
-  const { part_index } = frame;
-  if (fold.base.holes === undefined || part_index === undefined) return undefined;
-  return part_index < fold.parts.length ? part_index : undefined;
+function find(fold: Fold, id: string | undefined, frame: { part_index?: number }): number | undefined {
+  return locate(fold, frame, id === undefined ? undefined : fold.positions.parts.get(id));
 }
 
 function append(fold: Fold, part: TranscriptPart): number {
@@ -536,6 +545,10 @@ function append(fold: Fold, part: TranscriptPart): number {
     if (fold.open.turn_open) fold.open = withoutOutcome(fold.open);
   }
   return position;
+}
+
+function withoutMessage({ message_id: _, implicit: __, ...open }: Open): Open {
+  return open;
 }
 
 function withoutOutcome({ outcome: _, ...open }: Open): Open {
@@ -599,7 +612,7 @@ function messageFor(fold: Fold, turn: Turn, message_id: string | undefined): str
   if (message_id !== undefined) return message_id;
   if (fold.open.message_id !== undefined) return fold.open.message_id;
   const implicit = ownId(turn.id, fold.parts.length);
-  fold.open = { ...fold.open, message_id: implicit };
+  fold.open = { ...fold.open, message_id: implicit, implicit: true };
   return implicit;
 }
 
@@ -616,20 +629,15 @@ function startMessage(fold: Fold, frame: FrameOf<"message.start">): void {
   }
   const model = frame.model ?? fold.open.model;
   const known = fold.positions.messages.get(message_id);
-  const hole = known === undefined ? placeInHoles(fold, frame) : undefined;
-  const begunInHole = known?.step !== undefined && placeInHoles(fold, frame) !== undefined;
-  if (
-    known?.step_start !== undefined ||
-    begunInHole ||
-    hole !== undefined ||
-    fold.open.message_id === message_id
-  ) {
+  const begun = locate(fold, frame, known?.step_start);
+  if (begun !== undefined || fold.open.message_id === message_id) {
     // Reopened, which is no new step. Where nothing of it is loaded, only the daemon knows which step it was.
-    if (hole !== undefined && fold.open.message_id !== message_id) setGap(fold, message_id, 0, 0);
-    const step = known?.step ?? fold.open.step;
-    fold.touched = known?.step_start ?? placeInHoles(fold, frame);
+    const isKnown = known !== undefined || frame.step !== undefined || fold.open.message_id === message_id;
+    if (!isKnown) setGap(fold, message_id, 0, 0);
+    const step = known?.step ?? frame.step ?? fold.open.step;
+    fold.touched = begun;
     if (fold.open.message_id !== message_id || fold.open.step !== step) {
-      fold.open = { ...fold.open, message_id, step };
+      fold.open = { ...withoutMessage(fold.open), message_id, step };
     }
     return;
   }
@@ -639,7 +647,7 @@ function startMessage(fold: Fold, frame: FrameOf<"message.start">): void {
     steps: step,
     ...(model === undefined ? {} : { model }),
   }));
-  fold.open = { ...fold.open, message_id, step };
+  fold.open = { ...withoutMessage(fold.open), message_id, step };
   append(fold, {
     ...commonOf(fold, frame, partId(message_id, STEP_START), message_id),
     type: "step_start",
@@ -715,7 +723,7 @@ function growPart(fold: Fold, frame: FrameOf<"message.delta">): void {
   if (frame.text === "") return;
   const turn = ensureTurn(fold, frame.at, true);
   const message_id = messageFor(fold, turn, undefined);
-  const bare = frame.part_id === undefined;
+  const bare = frame.part_id === undefined || frame.bare === true;
   const id = frame.part_id ?? ownId(message_id, fold.parts.length);
   const opened = openText(fold, frame, frame.kind, message_id, id, frame.text);
   fold.offset = 0;
@@ -830,19 +838,15 @@ function wholeThought(part: TranscriptPartOf<"thinking">, frame: PartEnd): Trans
 function endMessage(fold: Fold, frame: FrameOf<"message.end">): void {
   const { message_id } = frame;
   const known = fold.positions.messages.get(message_id);
-  const implicit =
-    known === undefined &&
-    fold.open.message_id !== undefined &&
-    fold.positions.messages.get(fold.open.message_id)?.step_start === undefined;
-  if (implicit || fold.open.message_id === message_id) {
+  // A message that was made up is ended by whichever end comes.
+  if (fold.open.implicit === true || fold.open.message_id === message_id) {
     closeParts(fold, frame.at, fold.open.message_id);
     closeBarePart(fold, frame.at);
-    const { message_id: _, ...open } = fold.open;
-    fold.open = open;
+    fold.open = withoutMessage(fold.open);
   }
   closeParts(fold, frame.at, message_id);
 
-  const position = known?.step_finish ?? placeInHoles(fold, frame);
+  const position = locate(fold, frame, known?.step_finish);
   const at = position === undefined ? undefined : fold.parts.at(position);
   const before = at?.type === "step_finish" ? at : undefined;
   if (position !== undefined && before === undefined) {
@@ -968,15 +972,13 @@ function findCall(
   frame: FrameOf<"message.tool_call_start"> | FrameOf<"message.tool_call">,
 ): number | undefined {
   const named = frame.part_id === undefined ? undefined : fold.positions.parts.get(frame.part_id);
-  if (named !== undefined && fold.parts.at(named)?.type === "tool_call") return named;
+  if (named !== undefined && fold.parts.at(named)?.type === "tool_call") return locate(fold, frame, named);
   const position = fold.positions.calls.get(frame.tool_call_id)?.call;
-  if (position === undefined) return placeInHoles(fold, frame);
   const turn = lastTurn(fold);
-  if (turn !== undefined && position >= turn.first_part) return position;
-  const part = fold.parts.at(position);
-  if (part === undefined) return frame.part_index === position ? position : placeInHoles(fold, frame);
+  const isSameTurn = turn !== undefined && position !== undefined && position >= turn.first_part;
   const message_id = frame.message_id ?? fold.open.message_id;
-  return part.message_id === message_id ? position : placeInHoles(fold, frame);
+  const isSame = isSameTurn || (position !== undefined && fold.parts.at(position)?.message_id === message_id);
+  return locate(fold, frame, isSame ? position : undefined);
 }
 
 function reviseCall(
@@ -1003,7 +1005,7 @@ function reviseCall(
 }
 
 function growProgress(fold: Fold, frame: FrameOf<"message.tool_progress">): void {
-  const position = fold.positions.calls.get(frame.tool_call_id)?.call ?? placeInHoles(fold, frame);
+  const position = locate(fold, frame, fold.positions.calls.get(frame.tool_call_id)?.call);
   const part = position === undefined ? undefined : fold.parts.at(position);
   fold.touched = position;
   if (position === undefined || part?.type !== "tool_call" || isSettled(part.state)) return;
@@ -1016,8 +1018,9 @@ function putResult(fold: Fold, frame: FrameOf<"message.tool_result">): void {
   const named = frame.part_id === undefined ? undefined : fold.positions.parts.get(frame.part_id);
   const isNamed = named !== undefined && fold.parts.at(named)?.type === "tool_result";
   const candidate = isNamed ? named : known?.result;
-  const earlier =
-    candidate !== undefined && candidate < fold.parts.length ? candidate : placeInHoles(fold, frame);
+  // A page may be newer than the frames: its call knows of a result that is still to come here.
+  const isHere = candidate !== undefined && candidate < fold.parts.length;
+  const earlier = locate(fold, frame, isHere ? candidate : undefined);
   const status = frame.is_error && frame.status === "success" ? "error" : frame.status;
   const value = {
     tool_call_id: frame.tool_call_id,
@@ -1124,11 +1127,11 @@ function linkRun(fold: Fold, frame: FrameOf<"task.start">): void {
 function putMetadata(fold: Fold, frame: FrameOf<"task.metadata">): void {
   const { metadata } = frame;
   if (frame.tool_call_id === undefined || typeof metadata !== "object" || metadata === null) return;
-  changeCall(fold, frame.tool_call_id, frame, (part) =>
-    part.state.status === "pending"
-      ? part
-      : { ...part, state: { ...part.state, metadata: { ...part.state.metadata, ...metadata } } },
-  );
+  changeCall(fold, frame.tool_call_id, frame, (part) => {
+    // Who tells something about a call that is still pending knows that it runs.
+    const state = part.state.status === "pending" ? start(part.state, frame.at) : part.state;
+    return { ...part, state: { ...state, metadata: { ...state.metadata, ...metadata } } };
+  });
 }
 
 function changeCall(
@@ -1137,7 +1140,7 @@ function changeCall(
   frame: { part_index?: number },
   change: (part: TranscriptPartOf<"tool_call">) => TranscriptPartOf<"tool_call">,
 ): void {
-  const position = fold.positions.calls.get(tool_call_id)?.call ?? placeInHoles(fold, frame);
+  const position = locate(fold, frame, fold.positions.calls.get(tool_call_id)?.call);
   const part = position === undefined ? undefined : fold.parts.at(position);
   fold.touched = position;
   if (position !== undefined && part?.type === "tool_call") replace(fold, position, change(part));
@@ -1318,19 +1321,25 @@ function putInterrupt(
   const lastPosition = fold.parts.length - 1;
   const last = fold.parts.at(lastPosition);
   const repeated = last?.type === "marker" && last.kind === "interrupt" && lastPosition >= turn.first_part;
-  const known = part_id === undefined ? undefined : find(fold, part_id, origin);
-  if (repeated || known !== undefined || placeInHoles(fold, origin) !== undefined) {
-    fold.touched = known ?? placeInHoles(fold, origin) ?? lastPosition;
-    const marker = fold.parts.at(fold.touched);
-    if (marker?.type === "marker" && reason !== undefined && marker.text !== reason) {
-      replace(fold, fold.touched, { ...marker, text: reason });
+  const named = part_id === undefined ? undefined : fold.positions.parts.get(part_id);
+  const known = locate(fold, origin, named ?? (repeated ? lastPosition : undefined));
+  if (known !== undefined) {
+    fold.touched = known;
+    const marker = fold.parts.at(known);
+    if (marker?.type === "marker" && reason !== undefined && marker.text === undefined) {
+      replace(fold, known, { ...marker, text: reason });
     }
     return;
   }
-  const { message_id } = fold.open;
+  const { message_id, implicit } = fold.open;
   const message = message_id === undefined ? undefined : fold.positions.messages.get(message_id);
   closeParts(fold, origin.at);
-  if (message_id !== undefined && message?.step_start !== undefined && message.step_finish === undefined) {
+  // Whether it ended may stand in a part that is not loaded: the place that the daemon named tells how many parts come.
+  const isEnded =
+    fold.base.holes === undefined || origin.part_index === undefined
+      ? message?.step_finish !== undefined
+      : origin.part_index === fold.parts.length;
+  if (message_id !== undefined && implicit !== true && !isEnded) {
     append(fold, {
       ...commonOf(fold, { at: origin.at }, partId(message_id, STEP_FINISH), message_id),
       type: "step_finish",

@@ -14,6 +14,8 @@ const common = {
   source: optional(source),
   /** The transcript part that the frame opens or changes, set by the daemon for clients that hold only a window. */
   part_index: optional(z.number()),
+  /** The step of the message that the frame belongs to, set by the daemon where it is not the last one. */
+  step: optional(z.number()),
   truncated: optional(truncated),
 };
 
@@ -49,6 +51,8 @@ export const frame = z.discriminatedUnion("type", [
     part_id: optional(uuid),
     /** Length already delivered, in UTF-16 code units: a repeat is ignored, a gap asks for a resync. */
     offset: optional(z.number()),
+    /** Set by the daemon beside the `part_id` that it gave: the source sends no boundaries, whatever opens a part ends this one. */
+    bare: optional(z.boolean()),
   }),
   record({
     ...common,

@@ -83,8 +83,8 @@ const otherEvent = z.discriminatedUnion("type", [
   }),
   record({ ...common, type: z.literal("todo_change"), todos: z.array(todoItem) }),
   record({ ...common, type: z.literal("session_update"), patch: sessionPatch }),
-  /** A part that was added to a message after that message had been written down. */
-  record({ ...common, type: z.literal("addendum"), message_id: uuid, part }),
+  /** A part (with a thought its signature) that was added to a message after that message had been written down. */
+  record({ ...common, type: z.literal("addendum"), message_id: uuid, parts: z.array(part) }),
   /** A later word about what had been written down: the frame that said it. */
   record({
     ...common,

@@ -50,7 +50,7 @@ export function place(positions: Positions, part: TranscriptPart, index: number)
       last: Math.max(known?.last ?? index, index),
     });
   }
-  if (part.type === "tool_call") {
+  if (part.type === "tool_call" && index >= (positions.calls.get(part.tool_call_id)?.call ?? 0)) {
     positions.calls.set(part.tool_call_id, {
       call: index,
       ...(part.result_index === undefined ? {} : { result: part.result_index }),

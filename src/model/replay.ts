@@ -67,20 +67,18 @@ export function createHistory(session_id: string): HistoryCollector {
     else events.push(message);
   };
 
-  const writeLate = (of: Transcript): void => {
+  const writeLate = (of: Transcript, evenGrowing: boolean): void => {
     for (const [position, behind] of late) {
       const part = of.parts.at(position);
-      if (part === undefined || isGrowing(part)) continue;
+      if (part === undefined || (isGrowing(part) && !evenGrowing)) continue;
       late.delete(position);
-      for (const stored of storedParts(part)) {
-        events.push({
-          type: "addendum",
-          at: part.at ?? 0,
-          message_id: part.message_id,
-          part: stored,
-          ...(behind === undefined ? {} : { after_part_id: behind }),
-        });
-      }
+      events.push({
+        type: "addendum",
+        at: part.at ?? 0,
+        message_id: part.message_id,
+        parts: storedParts(part),
+        ...(behind === undefined ? {} : { after_part_id: behind }),
+      });
     }
   };
 
@@ -114,7 +112,8 @@ export function createHistory(session_id: string): HistoryCollector {
       if (marker !== undefined) {
         events.push({
           role: "assistant",
-          id: partId(marker.id, 0),
+          // The same interrupt again, now with its reason, is an event of its own.
+          id: partId(marker.id, transcript.parts.length > before.parts.length ? 0 : 1),
           created_at: isoTime(frame.at),
           parts: [],
           stop_reason: "aborted",
@@ -128,6 +127,7 @@ export function createHistory(session_id: string): HistoryCollector {
     if (frame.type === "message.start" && draft === undefined && transcript !== before) {
       if (written.has(frame.message_id)) events.push({ type: "revision", at: frame.at, frame });
       else {
+        writeLate(transcript, true);
         draft = {
           message_id: frame.message_id,
           created_at: frame.at,
@@ -143,14 +143,17 @@ export function createHistory(session_id: string): HistoryCollector {
       if (part === undefined || !isWrittenByModel(part)) continue;
       if (draft === undefined && !written.has(part.message_id)) {
         const { message_id } = part;
+        writeLate(transcript, true);
         draft = { message_id, created_at: frame.at, implicit: true, positions: [] };
       }
       if (draft?.message_id === part.message_id) draft.positions.push(position);
       else late.set(position, lastPartId(before));
     }
+    // Nothing waits across turns, nor until the next message is whole.
+    if (transcript.turns.length > before.turns.length) writeLate(transcript, true);
     const event = eventOf(frame, before, transcript, behind, draft, late);
     if (event !== undefined) events.push(event);
-    writeLate(transcript);
+    writeLate(transcript, false);
   };
 
   const take = (): HistoryEvent[] => {
@@ -166,19 +169,7 @@ export function createHistory(session_id: string): HistoryCollector {
     flush() {
       close({ unfinished: true }, transcript);
       releaseAborted();
-      for (const [position, behind] of late) {
-        const part = transcript.parts.at(position);
-        for (const stored of storedParts(part)) {
-          events.push({
-            type: "addendum",
-            at: part?.at ?? 0,
-            message_id: part?.message_id ?? session_id,
-            part: stored,
-            ...(behind === undefined ? {} : { after_part_id: behind }),
-          });
-        }
-      }
-      late.clear();
+      writeLate(transcript, true);
       return take();
     },
   };
@@ -500,10 +491,11 @@ export function framesOf(history: readonly HistoryEvent[], session_id: string): 
   const waiting = new Map<string, HistoryEvent[]>();
   const seen = new Set<string>();
 
-  const emit = (frame: Frame): void => {
-    frames.push(frame);
+  /** Takes the frames of one part, or one that makes none; what stands behind that part follows when it is whole. */
+  const emit = (...together: Frame[]): void => {
+    frames.push(...together);
     const from = transcript.parts.length;
-    transcript = accumulate(transcript, frame);
+    transcript = together.reduce(accumulate, transcript);
     for (let position = from; position < transcript.parts.length; position += 1) {
       const id = transcript.parts.at(position)?.id;
       if (id === undefined) continue;
@@ -544,7 +536,7 @@ function replayEvent(
   event: HistoryEvent,
   session_id: string,
   count: number,
-  emit: (frame: Frame) => void,
+  emit: (...together: Frame[]) => void,
 ): void {
   if ("role" in event) {
     const common = { session_id, at: millisecondsOf(event.created_at) };
@@ -721,7 +713,7 @@ function replayEvent(
       emit({ ...common, type: "session.update", patch: event.patch });
       return;
     case "addendum":
-      replayParts([event.part], event.message_id, { session_id, at: event.at }, emit);
+      replayParts(event.parts, event.message_id, { session_id, at: event.at }, emit);
       return;
     case "revision":
       emit({ ...event.frame, session_id });
@@ -731,7 +723,11 @@ function replayEvent(
   }
 }
 
-function replayAssistant(message: AssistantMessage, session_id: string, emit: (frame: Frame) => void): void {
+function replayAssistant(
+  message: AssistantMessage,
+  session_id: string,
+  emit: (...together: Frame[]) => void,
+): void {
   const common = { session_id, at: millisecondsOf(message.created_at) };
   const { id: message_id, interrupt, model, response_id } = message;
   const interruption = {
@@ -766,35 +762,39 @@ function replayParts(
   parts: readonly Part[],
   message_id: string,
   message: { session_id: string; at: number },
-  emit: (frame: Frame) => void,
+  emit: (...together: Frame[]) => void,
 ): void {
   for (const [index, part] of parts.entries()) {
     const common = { session_id: message.session_id, at: part.at ?? message.at };
     const part_id = part.part_id ?? partId(message_id, index);
     switch (part.type) {
       case "text":
-        emit({
-          ...common,
-          type: "message.part_start",
-          kind: "text",
-          part_id,
-          message_id,
-          ...(part.phase === undefined ? {} : { phase: part.phase }),
-        });
-        emit({ ...common, type: "message.part_end", part_id, text: part.text });
+        emit(
+          {
+            ...common,
+            type: "message.part_start",
+            kind: "text",
+            part_id,
+            message_id,
+            ...(part.phase === undefined ? {} : { phase: part.phase }),
+          },
+          { ...common, type: "message.part_end", part_id, text: part.text },
+        );
         break;
       case "thinking_text": {
         const proof = signatureOf(parts, index);
-        emit({ ...common, type: "message.part_start", kind: "thinking", part_id, message_id });
-        emit({
-          ...common,
-          type: "message.part_end",
-          part_id,
-          text: part.text,
-          ...(part.hidden === undefined ? {} : { hidden: part.hidden }),
-          ...(proof === undefined ? {} : { signature: proof.signature }),
-          ...(proof?.format === undefined ? {} : { format: proof.format }),
-        });
+        emit(
+          { ...common, type: "message.part_start", kind: "thinking", part_id, message_id },
+          {
+            ...common,
+            type: "message.part_end",
+            part_id,
+            text: part.text,
+            ...(part.hidden === undefined ? {} : { hidden: part.hidden }),
+            ...(proof === undefined ? {} : { signature: proof.signature }),
+            ...(proof?.format === undefined ? {} : { format: proof.format }),
+          },
+        );
         break;
       }
       case "thinking_signature":

@@ -18,16 +18,24 @@ export function uuidFrom(namespace: string, name: string): string {
 }
 
 /**
- * The id of a message's part from its place in the message: the message's UUID with the index mixed into its last eight
- * digits. A multiplication instead of a hash, because a session has 100,000 of them. Distinct for every integer index
- * from -2³¹ to 2³¹ - 2, and never the message's own id.
+ * The id of a message's part from its place in the message: the message's UUID with the index mixed into its last nine
+ * digits. A few multiplications instead of a hash, because a session has 100,000 of them. Distinct for every integer
+ * index from -2³¹ to 2³¹ - 1, and never the message's own id.
  */
 export function partId(message_id: string, index: number): string {
-  const tail = Number.parseInt(message_id.slice(-8), 16);
-  const mixed = ((Number.isNaN(tail) ? 0 : tail) ^ Math.imul(index + 1, 0x9e3779b1)) >>> 0;
-  // The digit before them says that it is a part's: index -1 mixes in nothing.
-  const mark = Number.parseInt(message_id.slice(-9, -8), 16);
-  const marked = ((Number.isNaN(mark) ? 0 : mark) ^ 0x5).toString(16);
+  const tail = digits(message_id.slice(-8));
+  // Each line is reversible, so different indexes stay different; together they leave no pattern by which an id that is
+  // made from a made id could come back to the first.
+  let mixed = (tail + Math.imul(index, 0x9e3779b1)) | 0;
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  mixed = (mixed ^ (mixed >>> 16)) >>> 0;
+  const mark = (digits(message_id.slice(-9, -8)) ^ 0x5).toString(16);
   const head = isUuid(message_id) ? message_id.slice(0, -9) : "00000000-0000-8000-8000-000";
-  return `${head}${marked}${mixed.toString(16).padStart(8, "0")}`;
+  return `${head}${mark}${mixed.toString(16).padStart(8, "0")}`;
+}
+
+function digits(hexadecimal: string): number {
+  const value = Number.parseInt(hexadecimal, 16);
+  return Number.isNaN(value) ? 0 : value;
 }

@@ -1,0 +1,280 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  accumulate,
+  accumulateAndAddress,
+  emptyTranscript,
+  fillParts,
+  restoreTranscript,
+  type Transcript,
+  type TranscriptPage,
+  unpairedOf,
+} from "../../src/model/accumulate.ts";
+import type { Frame } from "../../src/model/frame.ts";
+import { decodeEvent, encodeEvent, type HistoryEvent } from "../../src/model/history.ts";
+import { createHistory, framesOf } from "../../src/model/replay.ts";
+import { anyFrames, defined, id, lasting, splitDeltas } from "./generate.ts";
+
+const RUNS = { numRuns: 1_000 };
+const SESSION = id(1, 1);
+
+function fold(frames: readonly Frame[], from: Transcript = emptyTranscript(SESSION)): Transcript {
+  return frames.reduce(accumulate, from);
+}
+
+/** A transcript as plain values, to be compared. */
+function plain(transcript: Transcript) {
+  const { parts, turns, holes: _, unpaired: __, ...rest } = transcript;
+  return { ...rest, parts: [...parts], turns: [...turns] };
+}
+
+function historyOf(frames: readonly Frame[]): HistoryEvent[] {
+  const history = createHistory(SESSION);
+  return [...frames.flatMap((frame) => history.push(frame)), ...history.flush()];
+}
+
+/** The page that a daemon sends: every turn, and the parts of `[from, to)`. */
+function pageOf(transcript: Transcript, from: number, to = transcript.parts.length): TranscriptPage {
+  const parts = transcript.parts.slice(from, to).flatMap((part, offset) => {
+    return part === undefined ? [] : [{ index: from + offset, part }];
+  });
+  return {
+    session_id: transcript.session_id,
+    turns: transcript.turns.slice().filter((turn) => turn !== undefined),
+    part_count: transcript.parts.length,
+    parts,
+    ...unpairedOf(transcript),
+    open: transcript.open,
+    ...(transcript.usage === undefined ? {} : { usage: transcript.usage }),
+    ...(transcript.todos === undefined ? {} : { todos: transcript.todos }),
+    ...(transcript.context === undefined ? {} : { context: transcript.context }),
+  };
+}
+
+describe("the fold", () => {
+  it("gives the same parts live as from the history that was written meanwhile, for every prefix", () => {
+    fc.assert(
+      fc.property(anyFrames(), fc.nat(), (frames, cut) => {
+        const prefix = frames.slice(0, cut % (frames.length + 1));
+        expect(lasting(fold(framesOf(historyOf(prefix), SESSION)))).toEqual(lasting(fold(prefix)));
+      }),
+      RUNS,
+    );
+  });
+
+  it("gives the same transcript however the deltas are split", () => {
+    fc.assert(
+      fc.property(anyFrames(), fc.array(fc.nat(12)), (frames, cuts) => {
+        expect(plain(fold(splitDeltas(frames, cuts)))).toEqual(plain(fold(frames)));
+      }),
+      RUNS,
+    );
+  });
+
+  it("gives the same history however the deltas are split, without a delta or an interrupt in it", () => {
+    fc.assert(
+      fc.property(anyFrames(), fc.array(fc.nat(12)), (frames, cuts) => {
+        const history = historyOf(frames);
+        expect(historyOf(splitDeltas(frames, cuts))).toEqual(history);
+        const assistants = history.filter(
+          (event) => "role" in event && event.role === "assistant" && event.parts,
+        );
+        const ids = assistants.map((event) => ("id" in event ? event.id : ""));
+        expect(new Set(ids).size).toBe(ids.length);
+        const text = history.map((event) => JSON.stringify("type" in event ? event.type : event.role)).join();
+        expect(text).not.toMatch(/delta|interrupt|tool_call_start/);
+      }),
+      RUNS,
+    );
+  });
+
+  it("gives the same for any prefix and then the rest, and for an older version folded on", () => {
+    fc.assert(
+      fc.property(anyFrames(), fc.nat(), fc.nat(), (frames, cut, back) => {
+        const at = cut % (frames.length + 1);
+        const prefix = fold(frames.slice(0, at));
+        // A branch that is thrown away must leave no trace in the version that it branched from.
+        fold(frames.slice(back % (frames.length + 1)), prefix);
+        expect(plain(fold(frames.slice(at), prefix))).toEqual(plain(fold(frames)));
+      }),
+      RUNS,
+    );
+  });
+
+  it("resumes at any place with any window, and equals the undisturbed one once its holes are filled", () => {
+    let resyncs = 0;
+    fc.assert(
+      fc.property(anyFrames(), fc.nat(), fc.nat(), fc.nat(), (frames, cut, window, wide) => {
+        const at = cut % (frames.length + 1);
+        let server = fold(frames.slice(0, at));
+        const first = window % (server.parts.length + 1);
+        const last = first + (wide % (server.parts.length - first + 1));
+        let client = restoreTranscript(pageOf(server, first, last));
+        for (const frame of frames.slice(at)) {
+          const step = accumulateAndAddress(server, frame);
+          server = step.transcript;
+          client = accumulate(client, step.frame);
+          if (client.gap !== undefined) {
+            resyncs += 1;
+            client = restoreTranscript(pageOf(server, Math.max(0, server.parts.length - 3)));
+          }
+          expect(client.parts.length).toBe(server.parts.length);
+        }
+        client = fillParts(client, pageOf(server, 0).parts);
+        expect(plain(client)).toEqual(plain(server));
+        expect(plain(server)).toEqual(plain(fold(frames)));
+      }),
+      RUNS,
+    );
+    // A resync is the exception: for what changes parts that are not loaded and that others are counted with.
+    expect(resyncs).toBeLessThan(RUNS.numRuns);
+  });
+
+  it("ignores deltas that are sent again, whole or in part, and reports a gap without touching the part", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 8 }),
+        fc.array(fc.tuple(fc.nat(), fc.nat()), { maxLength: 8 }),
+        (texts, repeats) => {
+          const whole = texts.join("");
+          const part_id = id(4, 1);
+          const common = {
+            session_id: SESSION,
+            at: 0,
+            type: "message.delta",
+            kind: "text",
+            part_id,
+          } as const;
+          let offset = 0;
+          let transcript = emptyTranscript(SESSION);
+          for (const [index, text] of texts.entries()) {
+            transcript = accumulate(transcript, { ...common, text, offset });
+            offset += text.length;
+            const [from, length] = repeats[index] ?? [0, 0];
+            const begin = from % (offset + 1);
+            const before = transcript;
+            transcript = accumulate(transcript, {
+              ...common,
+              text: whole.slice(begin, Math.min(offset, begin + length)),
+              offset: begin,
+            });
+            expect(transcript).toBe(before);
+            // Overlapping what comes next: only what is new is taken.
+            transcript = accumulate(transcript, {
+              ...common,
+              text: whole.slice(begin, offset + 1),
+              offset: begin,
+            });
+            transcript = accumulate(transcript, {
+              ...common,
+              text: whole.slice(offset - 1, offset),
+              offset: offset - 1,
+            });
+          }
+          expect(transcript.parts.at(0)).toMatchObject({ type: "text", text: whole });
+          const torn = accumulate(transcript, { ...common, text: "x", offset: whole.length + 1 });
+          expect(torn.parts).toBe(transcript.parts);
+          expect(torn.gap).toEqual({ part_id, expected: whole.length, got: whole.length + 1 });
+        },
+      ),
+      RUNS,
+    );
+  });
+
+  it("keeps sessions apart that interleave on one bus", () => {
+    fc.assert(
+      fc.property(
+        anyFrames(SESSION),
+        anyFrames(id(1, 2)),
+        fc.array(fc.boolean(), { maxLength: 200 }),
+        (left, right, turns) => {
+          const bus: Frame[] = [];
+          const [ones, twos] = [[...left], [...right]];
+          for (const isLeft of turns) bus.push(...(isLeft ? ones : twos).splice(0, 1));
+          bus.push(...ones, ...twos);
+          expect(plain(fold(bus))).toEqual(plain(fold(left)));
+          expect(plain(fold(bus, emptyTranscript(id(1, 2))))).toEqual(
+            plain(fold(right, emptyTranscript(id(1, 2)))),
+          );
+        },
+      ),
+      RUNS,
+    );
+  });
+
+  it("counts and places every part once, whatever comes", () => {
+    fc.assert(
+      fc.property(anyFrames(), (frames) => {
+        let transcript = emptyTranscript(SESSION);
+        for (const frame of frames) {
+          const before = transcript;
+          transcript = accumulate(transcript, frame);
+          // Positions are only ever added.
+          expect(transcript.parts.length).toBeGreaterThanOrEqual(before.parts.length);
+          for (let index = 0; index < before.parts.length; index += 1) {
+            expect(transcript.parts.at(index)?.id).toBe(before.parts.at(index)?.id);
+          }
+        }
+        let next = 0;
+        for (const turn of transcript.turns) {
+          expect(turn?.first_part).toBe(next);
+          next += turn?.part_count ?? 0;
+        }
+        expect(next).toBe(transcript.parts.length);
+        const parts = defined(transcript.parts);
+        expect(new Set(parts.map((part) => `${part.message_id} ${part.id}`)).size).toBe(parts.length);
+        const turns = transcript.turns.slice().filter((turn) => turn !== undefined);
+        const sum = (of: (turn: (typeof turns)[number]) => number) =>
+          turns.reduce((total, turn) => total + of(turn), 0);
+        expect(sum((turn) => turn.tool_calls)).toBe(parts.filter((part) => part.type === "tool_call").length);
+        expect(sum((turn) => turn.errors)).toBe(
+          parts.filter(
+            (part) =>
+              (part.type === "tool_result" && part.is_error) ||
+              (part.type === "marker" && part.kind === "error"),
+          ).length,
+        );
+        const tokens = parts.map((part) => (part.type === "step_finish" ? (part.tokens?.input ?? 0) : 0));
+        const input = tokens.reduce((total, count) => total + count, 0);
+        expect(transcript.usage?.input ?? 0).toBe(input);
+        expect(sum((turn) => turn.usage?.input ?? 0)).toBe(input);
+        for (const [index, part] of parts.entries()) {
+          if (part.type === "tool_call" && part.result_index !== undefined) {
+            expect(parts[part.result_index]).toMatchObject({ type: "tool_result", call_index: index });
+          }
+          if (part.type === "tool_result" && part.call_index !== undefined) {
+            expect(parts[part.call_index]).toMatchObject({ type: "tool_call", result_index: index });
+          }
+        }
+      }),
+      RUNS,
+    );
+  });
+});
+
+describe("the codec", () => {
+  it("gives every event back as it was", () => {
+    fc.assert(
+      fc.property(anyFrames(), (frames) => {
+        for (const event of historyOf(frames)) {
+          const line = encodeEvent(event);
+          expect(line).not.toContain("\n");
+          const decoded = decodeEvent(line);
+          expect(decoded).toEqual(JSON.parse(line));
+          expect(decoded).not.toHaveProperty("line");
+          expect(encodeEvent(decoded)).toBe(line);
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  it("keeps any line that it cannot read, and writes it back unchanged", () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.json()), (line) => {
+        expect(encodeEvent(decodeEvent(line))).toBe(line);
+      }),
+      RUNS,
+    );
+  });
+});
