@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
 import { findChromium } from "./chromium.mjs";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -161,6 +161,8 @@ export interface CutProxy {
   /** From now on new connections are cut at once, too, until `heal`. */
   block(): void;
   heal(): void;
+  /** Connections that are open now. */
+  open(): number;
   /** Bytes from the daemon to browsers so far. */
   bytes(): number;
   close(): Promise<void>;
@@ -206,6 +208,7 @@ export async function cutProxy(daemonPort: number): Promise<CutProxy> {
     heal() {
       blocked = false;
     },
+    open: () => open.size,
     bytes: () => bytes,
     close: () =>
       new Promise((resolve) => {
@@ -213,4 +216,44 @@ export async function cutProxy(daemonPort: number): Promise<CutProxy> {
         cut();
       }),
   };
+}
+
+/** The rows of the transcript on a page, by their position in the session: scrolled through from top to end. */
+export async function readTranscript(page: Page, label = "Transcript"): Promise<Map<number, string>> {
+  const region = page.getByRole("region", { name: label, exact: true });
+  const rows = new Map<number, string>();
+  await region.evaluate((element) => element.scrollTo(0, 0));
+  for (;;) {
+    await settled(region);
+    for (const [index, text] of await region.evaluate(visibleRows)) rows.set(index, text);
+    const more = await region.evaluate((element) => {
+      const before = element.scrollTop;
+      element.scrollTo(0, before + element.clientHeight * 0.7);
+      return element.scrollTop > before + 1;
+    });
+    if (!more) return rows;
+  }
+}
+
+/** Waits until everything in view is loaded and laid out. */
+async function settled(region: Locator): Promise<void> {
+  await region
+    .page()
+    .waitForFunction(
+      (element) =>
+        element instanceof HTMLElement &&
+        element.querySelector("[data-index]") !== null &&
+        element.querySelector("[data-index][aria-busy]") === null,
+      await region.elementHandle(),
+    );
+  await region.evaluate(
+    () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+  );
+}
+
+function visibleRows(element: Element): [number, string][] {
+  return Array.from(element.querySelectorAll<HTMLElement>("[data-index]"), (row) => [
+    Number(row.dataset.index),
+    row.innerText,
+  ]);
 }

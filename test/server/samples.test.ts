@@ -3,6 +3,9 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { claudeCode } from "../../src/formats/claude-code/format.ts";
+import { formats } from "../../src/formats/index.ts";
+import { accumulate, emptyTranscript } from "../../src/model/accumulate.ts";
+import { OUTPUT_LIMIT } from "../../src/protocol.ts";
 import { hasSessions, openSamples, type Samples } from "../../src/server/samples.ts";
 import { sampleFiles } from "../samples/write.ts";
 
@@ -44,6 +47,86 @@ describe("the samples that ship with Verbatim", () => {
     }
   });
 });
+
+describe("the samples, read by the readers of their formats", () => {
+  const read = [...sampleFiles()]
+    .filter(([path]) => path.endsWith(".jsonl"))
+    .map(([path, text]) => readSample(path, text));
+
+  it("hold no line that is unknown or cannot be read", () => {
+    for (const { path, dispositions } of read) {
+      expect(
+        dispositions.filter(({ kind }) => kind === "unknown" || kind === "unreadable"),
+        path,
+      ).toEqual([]);
+    }
+  });
+
+  it("show one of everything that a transcript can hold today", () => {
+    const parts = read
+      .flatMap(({ transcript }) => [...transcript.parts])
+      .filter((part) => part !== undefined);
+    const kinds = new Set(
+      parts.map((part) => (part.type === "marker" ? `${part.type} ${part.kind}` : part.type)),
+    );
+    for (const kind of ["prompt", "thinking", "text", "tool_call", "tool_result"])
+      expect(kinds).toContain(kind);
+    for (const kind of ["compaction", "interrupt", "error", "retry", "context"])
+      expect(kinds).toContain(`marker ${kind}`);
+    const results = parts.filter((part) => part.type === "tool_result");
+    const payloads = new Set(results.map((result) => result.ui_extra?.type));
+    for (const payload of [
+      "shell",
+      "diff",
+      "read",
+      "search",
+      "todos",
+      "web_search",
+      "web_fetch",
+      "question",
+      "plan",
+      "mcp",
+    ]) {
+      expect(payloads).toContain(payload);
+    }
+    expect(new Set(results.map(({ status }) => status))).toEqual(new Set(["success", "error", "aborted"]));
+    expect(results.some((result) => result.parts.some(({ type }) => type === "image_url"))).toBe(true);
+    const prompts = parts.filter((part) => part.type === "prompt");
+    expect(prompts.some(({ queued }) => queued)).toBe(true);
+    expect(prompts.some((prompt) => prompt.parts.some(({ type }) => type === "image_url"))).toBe(true);
+    expect(results.some(({ output_text }) => output_text.length > OUTPUT_LIMIT)).toBe(true);
+    expect(results.some(({ output_text }) => output_text.includes("\u001b[31m"))).toBe(true);
+  });
+
+  it("hold a discovery turn of 11 steps and 30 calls in four narrated batches", () => {
+    const discovery = read.find(({ path }) => path.includes("-home-mara-kiln"));
+    const [turn] = [...(discovery?.transcript.turns ?? [])];
+    expect(turn).toMatchObject({ steps: 11, tool_calls: 30, errors: 0, status: "completed" });
+    const texts = [...(discovery?.transcript.parts ?? [])].flatMap((part) =>
+      part?.type === "text" ? [part.text] : [],
+    );
+    expect(texts.map((text) => text.split(" ").slice(0, 4).join(" "))).toEqual([
+      "Let me read the",
+      "Let me read the",
+      "Now I have a",
+      "Done. I've created #11",
+    ]);
+  });
+});
+
+function readSample(path: string, text: string) {
+  const bytes = new TextEncoder().encode(text);
+  const format = formats.find((format) => format.detect(bytes.subarray(0, 64 * 1024)));
+  if (!format) throw new Error(`${path} is of no format`);
+  const reader = format.createReader({ path });
+  const records = [...reader.push(bytes), ...reader.close()];
+  const frames = records.flatMap((record) => record.frames);
+  const session_id = reader.linkFacts().sessions[0]?.session_id ?? "";
+  const transcript = frames
+    .filter((frame) => frame.session_id === session_id)
+    .reduce(accumulate, emptyTranscript(session_id));
+  return { path, transcript, dispositions: records.map(({ disposition }) => disposition) };
+}
 
 describe("the samples in a data directory", () => {
   it("lays them out as the agents lay out their own folders, dated to when they happened", async () => {
