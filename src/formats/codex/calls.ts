@@ -64,10 +64,13 @@ export class Calls {
     return call;
   }
 
-  /** Shows the output of a call, or of none that is known. `false`: it was shown before. */
-  answer(id: string, output: Output): boolean {
+  /**
+   * Shows the output of a call, or of none that is known. `false`: it was shown before. `byProvider`: the model's own
+   * provider ran it, within one answer.
+   */
+  answer(id: string, output: Output, byProvider = false): boolean {
     const call = this.byId.get(id);
-    this.writer.answered();
+    if (!byProvider) this.writer.answered();
     if (call === undefined) {
       const { writer } = this;
       const message_id = writer.recordId("output");
@@ -110,6 +113,9 @@ export class Calls {
       ...(before.files || facts.files ? { files: [...(before.files ?? []), ...(facts.files ?? [])] } : {}),
       ...(before.commands || facts.commands
         ? { commands: [...(before.commands ?? []), ...(facts.commands ?? [])] }
+        : {}),
+      ...(before.cellTools || facts.cellTools
+        ? { cellTools: [...(before.cellTools ?? []), ...(facts.cellTools ?? [])] }
         : {}),
     };
     if (call.output === undefined) return;

@@ -27,10 +27,13 @@ interface Said {
 export class Copies {
   private readonly byText = new Map<string, Said[]>();
   private readonly byId = new Map<string, Said>();
+  /** Plans that were shown before the message in which they stand. */
+  private plans: { text: string; said: Said }[] = [];
 
   clear(): void {
     this.byText.clear();
     this.byId.clear();
+    this.plans = [];
   }
 
   /** Whether a copy tells what was already shown by another log. */
@@ -72,6 +75,7 @@ export class Copies {
     this.expected = [];
     const whole: Said = { logs, part_id };
     if (record.id !== undefined) this.byId.set(record.id, whole);
+    if (log === "plan") this.plans.push({ text: (record.texts[0] ?? "").trim(), said: whole });
     if (record.kind === "text") {
       this.add(keyOf(record.kind, record.texts.join("\n")), whole);
       return;
@@ -94,7 +98,10 @@ export class Copies {
     const found: Said[] = [];
     for (const text of texts) {
       const said = this.byText.get(keyOf(record.kind, text))?.find((each) => !each.logs.has(log));
-      if (said === undefined) return [];
+      if (said === undefined) {
+        const plan = this.plans.find((each) => !each.said.logs.has(log) && text.includes(each.text));
+        return plan === undefined || record.kind !== "text" ? [] : [plan.said];
+      }
       found.push(said);
     }
     return found;

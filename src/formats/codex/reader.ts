@@ -70,6 +70,9 @@ export class CodexReader implements Reader {
   /** Lines that wait for the one that tells what they are. */
   private held: Line[] = [];
   private at = 0;
+  /** The last timestamp up to its seconds, and its time. */
+  private minute = "-";
+  private minuteAt = 0;
 
   constructor(options: ReaderOptions) {
     this.path = options.path;
@@ -151,10 +154,20 @@ export class CodexReader implements Reader {
   }
 
   private moment(place: RecordPlace, timestamp: unknown): Moment {
-    const at = typeof timestamp === "string" ? Date.parse(timestamp) : Number.NaN;
+    const at = typeof timestamp === "string" ? this.readTime(timestamp) : Number.NaN;
     if (!Number.isNaN(at)) this.at = at;
     const { line, byte, length } = place;
     return { source: { file: this.path, line, byte, length }, at: this.at };
+  }
+
+  /** Most lines are of the same minute as the line before: only their seconds are read. */
+  private readTime(text: string): number {
+    if (text.length !== 24 || !text.endsWith("Z")) return Date.parse(text);
+    if (!text.startsWith(this.minute)) {
+      this.minute = text.slice(0, 17);
+      this.minuteAt = Date.parse(`${this.minute}00.000Z`);
+    }
+    return this.minuteAt + Math.round(Number(text.slice(17, 23)) * 1000);
   }
 
   private lineOf(place: RecordPlace, value: JsonObject): Line {
@@ -239,6 +252,8 @@ class Session {
   private compaction: Set<string> | undefined;
   private interrupted = false;
   private totals = "";
+  /** A thought that events told, while nothing else came: the next summary belongs to it. */
+  private growing: { part_id: string; texts: string[] } | undefined;
   /** Prompts shown since the model last said something, for copies of them that come late. */
   private asked: { text: string; logs: Set<Log> }[] = [];
 
@@ -517,7 +532,8 @@ class Session {
     const info = asObject(payload.info);
     if (info === undefined) return hidden("rate limits");
     const last = asObject(info.last_token_usage);
-    const total = JSON.stringify(info.total_token_usage ?? info);
+    const sum = asObject(info.total_token_usage);
+    const total = `${asNumber(sum?.total_tokens)}/${asNumber(sum?.input_tokens)}/${asNumber(sum?.output_tokens)}`;
     const tokens = asNumber(last?.total_tokens);
     const limit = asNumber(info.model_context_window);
     const { session_id, now } = this.writer;
@@ -596,7 +612,12 @@ class Session {
       this.writer.modelItem(this.byOutputs);
       return this.compact("summary", text, undefined);
     }
-    if (base !== undefined && this.copies.claim(base, "item")) return folded("the same message");
+    const claimed = base === undefined ? undefined : this.copies.claim(base, "item");
+    if (claimed !== undefined) {
+      // A plan stands in it between marks.
+      if (claimed.part_id !== undefined) this.writer.revise(claimed.part_id, text);
+      return folded("the same message");
+    }
     const phase = asText(payload.phase);
     let shown = false;
     for (const entry of asArray(payload.content)) {
@@ -628,6 +649,7 @@ class Session {
     const claimed = this.copies.claim(base, "item");
     const text = base.texts.join("\n\n");
     if (claimed !== undefined) {
+      this.growing = undefined;
       if (claimed.part_id !== undefined) this.writer.revise(claimed.part_id, text);
       return folded("the same reasoning");
     }
@@ -645,6 +667,7 @@ class Session {
 
   /** The model said or did something: what was asked before is not asked again by a later copy. */
   private modelSpoke(): void {
+    this.growing = undefined;
     if (this.asked.length > 0) this.asked = [];
     this.compaction = undefined;
     this.interrupted = false;
@@ -699,8 +722,7 @@ class Session {
     this.calls.enrich(call, facts);
     const status: Output["status"] = payload.status === "failed" ? "error" : "success";
     const text = facts.web?.results.map(({ title, url }) => `${title}\n${url}`).join("\n\n") ?? "";
-    this.calls.answer(id, { text, media: [], status });
-    // It is complete in itself: it ends nothing.
+    this.calls.answer(id, { text, media: [], status }, true);
   }
 
   /** Events about calls that come before their calls, by call id. */
@@ -719,7 +741,7 @@ class Session {
     if (call === undefined) return folded(`call ${id}`);
     const ahead = this.ahead.get(id);
     this.ahead.delete(id);
-    this.calls.answer(id, imageOutput(ahead === undefined ? payload : { ...payload, ...ahead }));
+    this.calls.answer(id, imageOutput(ahead === undefined ? payload : { ...payload, ...ahead }), true);
     return SHOWN;
   }
 
@@ -869,6 +891,7 @@ class Session {
     this.asked.push({ text: content.text, logs: new Set([log]) });
     this.compaction = undefined;
     this.interrupted = false;
+    this.growing = undefined;
     this.writer.prompt(content, origin, this.hasTasks);
   }
 
@@ -897,6 +920,7 @@ class Session {
     const type = asString(payload.type) ?? "";
     const copy = copyOf(line);
     if (copy !== undefined) return this.showCopy(copy);
+    if (type !== "token_count") this.growing = undefined;
     switch (type) {
       case "task_started":
       case "turn_started":
@@ -1116,10 +1140,19 @@ class Session {
     if (this.copies.claim(copy, copy.log) !== undefined) return folded(name);
     const text = copy.texts.join("\n\n");
     if (text.trim() === "") return hidden("empty reasoning");
-    this.modelSpoke();
     const more = copy.phase === undefined ? {} : { phase: copy.phase };
+    const { growing } = this;
+    if (copy.kind === "thinking" && copy.log === "event" && growing !== undefined) {
+      // One event for each summary of a thought.
+      growing.texts.push(text);
+      this.writer.revise(growing.part_id, growing.texts.join("\n\n"));
+      this.copies.shown(copy, copy.log, growing.part_id);
+      return folded("the reasoning before");
+    }
+    this.modelSpoke();
     const part_id = this.writer.words(copy.kind, text, this.byOutputs, more);
     this.copies.shown(copy, copy.log, part_id);
+    if (copy.kind === "thinking" && copy.log === "event") this.growing = { part_id, texts: [text] };
     return SHOWN;
   }
 
@@ -1241,8 +1274,10 @@ class Session {
       return this.alone(id, name, args, facts, { text, media, status: failed ? "error" : "success" });
     }
     const { call, inner } = found;
-    const { status: _, ...innerFacts } = facts;
-    this.calls.enrich(call, inner ? innerFacts : facts);
+    if (inner && facts.mcp !== undefined) {
+      const { server, tool } = facts.mcp;
+      this.calls.enrich(call, { cellTools: [{ server, tool }] });
+    } else this.calls.enrich(call, facts);
     return folded(`call ${call.id}`);
   }
 
@@ -1274,7 +1309,7 @@ class Session {
       return folded(`call ${id}`);
     }
     if (id === undefined || call === undefined) return hidden("image without an id");
-    this.calls.answer(id, imageOutput(payload));
+    this.calls.answer(id, imageOutput(payload), true);
     return folded(`call ${id}`);
   }
 

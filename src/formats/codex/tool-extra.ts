@@ -16,6 +16,8 @@ export interface CallFacts {
   files?: FileDiff[];
   /** Commands that ran inside a code cell. */
   commands?: { command: string; cwd?: string; exit_code?: number; duration_ms?: number }[];
+  /** Tools of MCP servers that ran inside a code cell. */
+  cellTools?: { server: string; tool: string }[];
   mcp?: { server: string; tool: string; structured?: unknown };
   web?: { query: string; results: { title: string; url: string }[] };
   run?: { agent_key?: string; session_id?: string; name?: string; task?: string; status?: string };
@@ -122,7 +124,10 @@ function scriptOf(words: string[]): string {
 
 function cellExtra(facts: CallFacts): UiExtra | undefined {
   const commands = facts.commands ?? [];
+  const tools = facts.cellTools ?? [];
   const [only] = commands;
+  const [tool] = tools;
+  if (tool !== undefined && tools.length === 1 && only === undefined) return { type: "mcp", ...tool };
   if (only === undefined) return undefined;
   if (commands.length === 1) return { type: "shell", ...only };
   return { type: "shell", command: commands.map(({ command }) => command).join("\n") };

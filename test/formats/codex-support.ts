@@ -1,0 +1,87 @@
+import { readFileSync } from "node:fs";
+import { codex } from "../../src/formats/codex.ts";
+import type { ReadRecord } from "../../src/formats/format.ts";
+import { accumulate, emptyTranscript, type Transcript } from "../../src/model/accumulate.ts";
+import type { TranscriptPart } from "../../src/model/transcript.ts";
+
+/** Reads bytes in the given pieces; `settle` between them too where asked. */
+export function readPieces(path: string, pieces: readonly Uint8Array[], settle = false): ReadRecord[] {
+  const reader = codex.createReader({ path });
+  const records: ReadRecord[] = [];
+  for (const piece of pieces) {
+    records.push(...reader.push(piece));
+    if (settle) records.push(...reader.settle());
+  }
+  records.push(...reader.close());
+  return records;
+}
+
+export function fold(records: readonly ReadRecord[]): Transcript {
+  let transcript: Transcript | undefined;
+  for (const record of records) {
+    for (const frame of record.frames) {
+      transcript = accumulate(transcript ?? emptyTranscript(frame.session_id), frame);
+    }
+  }
+  return transcript ?? emptyTranscript("00000000-0000-8000-8000-000000000000");
+}
+
+export function partsOf(transcript: Transcript): TranscriptPart[] {
+  return transcript.parts.slice().filter((part) => part !== undefined);
+}
+
+export const readFile = (path: string): Uint8Array => new Uint8Array(readFileSync(path));
+
+/** The bytes after each newline of a file as pieces of their own. */
+export function linesOf(bytes: Uint8Array): Uint8Array[] {
+  const pieces: Uint8Array[] = [];
+  let from = 0;
+  while (from < bytes.length) {
+    const newline = bytes.indexOf(0x0a, from);
+    const to = newline === -1 ? bytes.length : newline + 1;
+    pieces.push(bytes.subarray(from, to));
+    from = to;
+  }
+  return pieces;
+}
+
+/**
+ * The order of a session in short: `U` a prompt, `T` a thought (`T(enc)` an encrypted one), `x` a text, `c:name` a call
+ * (`!` failed, `?` unanswered), `(summary)` a compaction, `|` the next answer of the model to the same prompt. Prompts
+ * typed into a running turn and other markers are left out.
+ */
+export function orderOf(transcript: Transcript): string {
+  const words: string[] = [];
+  let steps = 0;
+  for (const part of partsOf(transcript)) {
+    switch (part.type) {
+      case "prompt":
+        if (part.queued !== true) {
+          words.push("U");
+          steps = 0;
+        }
+        break;
+      case "step_start":
+        if (steps > 0) words.push("|");
+        steps += 1;
+        break;
+      case "thinking":
+        words.push(part.hidden === "encrypted" ? "T(enc)" : "T");
+        break;
+      case "text":
+        words.push("x");
+        break;
+      case "tool_call": {
+        const { status } = part.state;
+        const ending = part.result_index === undefined ? "?" : status === "completed" ? "" : "!";
+        words.push(`c:${part.tool_name}${ending}`);
+        break;
+      }
+      case "marker":
+        if (part.kind === "compaction") words.push("(summary)");
+        break;
+      default:
+    }
+  }
+  return words.join(" ");
+}
