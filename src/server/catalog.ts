@@ -543,18 +543,25 @@ export function createSessions(options: SessionsOptions): Sessions {
   const modifiedAt = (entry: Entry) => entry.seen?.modified_at ?? entry.identity?.modified_at ?? 0;
 
   function lost(paths: readonly string[]) {
+    const missing = paths
+      .flatMap((path) => entries.get(path) ?? [])
+      .map((entry) => ({ entry, path: entry.path }));
     for (const path of paths) {
-      const entry = entries.get(path);
-      if (entry) {
-        void run(entry, async () => {
-          await Promise.all(arriving);
-          if (entry.gone || entry.path !== path || (await isThere(path))) return;
-          if (entry.path === path) leave(entry);
-        });
-      }
       // The other form of the same session may have been waiting behind it.
       const compressed = watch.files.get(`${path}.zst`);
       if (compressed) found([compressed]);
+    }
+    if (missing.length > 0) void leaveUnlessMoved(missing);
+  }
+
+  async function leaveUnlessMoved(missing: readonly { entry: Entry; path: string }[]) {
+    await watch.rescan();
+    await Promise.all(arriving);
+    for (const { entry, path } of missing) {
+      void run(entry, async () => {
+        if (closed || entry.gone || entry.path !== path || (await isThere(path))) return;
+        leave(entry);
+      });
     }
   }
 
@@ -1331,7 +1338,9 @@ export function createSessions(options: SessionsOptions): Sessions {
       return seq;
     },
     list() {
-      sorted ??= [...rows.values()].sort((one, other) => other.last_activity_at - one.last_activity_at);
+      sorted ??= [...rows.values()].sort(
+        (one, other) => other.last_activity_at - one.last_activity_at || (one.id < other.id ? -1 : 1),
+      );
       return sorted;
     },
     get: (id) => rows.get(id),

@@ -56,7 +56,7 @@ export interface SessionWatch {
   setHot(path: string, hot: boolean): void;
   /** Looks at these paths now, and tells what it found like any look. */
   look(paths: readonly string[]): Promise<void>;
-  /** Looks at everything now. */
+  /** Looks at everything, from now on. */
   rescan(): Promise<void>;
   close(): Promise<void>;
 }
@@ -147,17 +147,14 @@ export function watchSessions(options: WatchOptions): SessionWatch {
       const found = start.format.classify(within);
       return found && { format: start.format, ...found };
     }
-    for (const format of options.formats) {
-      const found = format.classify(within);
-      if (found && (await detectedFormat(path, stamp, [format]))) return { format, ...found };
-    }
-    if (!start.single && !/\.jsonl(\.zst)?$/.test(path)) return undefined;
-    const format = await detectedFormat(path, stamp, options.formats);
-    if (!format) return undefined;
-    return { format, ...(format.classify(path.split(sep).join("/")) ?? { kind: "session" }) };
+    const expected = options.formats.filter((format) => format.classify(within));
+    if (!start.single && expected.length === 0 && !/\.jsonl(\.zst)?$/.test(path)) return undefined;
+    // Names are shared by several agents: what the file holds decides.
+    const format = await detectFormat(path, stamp, [...expected, ...options.formats]);
+    return format && { format, ...(format.classify(within) ?? { kind: "session" }) };
   }
 
-  async function detectedFormat(
+  async function detectFormat(
     path: string,
     stamp: string,
     among: readonly Format[],
@@ -258,6 +255,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
   }
 
   async function scanAll(): Promise<void> {
+    if (closed) return;
     troubles = new Map();
     starts = await resolveStarts();
     const before = new Set(files.keys());
@@ -281,7 +279,20 @@ export function watchSessions(options: WatchOptions): SessionWatch {
     }
   }
 
+  let scanning_next: Promise<void> | undefined;
+
+  /** A look that runs already may have passed a place before it changed: only one that begins now sees all. */
   function rescan(): Promise<void> {
+    if (scanning_next) return scanning_next;
+    if (!scanning) return scan();
+    scanning_next = scanning.then(() => {
+      scanning_next = undefined;
+      return scan();
+    });
+    return scanning_next;
+  }
+
+  function scan(): Promise<void> {
     scanning ??= scanAll().finally(() => {
       scanning = undefined;
     });
@@ -398,7 +409,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
       closed = true;
       for (const timer of timers) clearTimeout(timer);
       for (const folder of [...folders.keys()]) forget(folder);
-      await scanning;
+      await (scanning_next ?? scanning);
     },
   };
 }

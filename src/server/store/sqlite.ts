@@ -233,7 +233,8 @@ function openWritable(options: StoreOptions, path: string, lock: DatabaseSync): 
   // SQLite takes an empty or very short file for a new database; a cut store must be told from a store never begun.
   const existed = existsSync(path);
   if (existed && !hasHeader(path)) throw new StoreError("broken", "it is no SQLite file");
-  const database = new DatabaseSync(path, { timeout: 5_000 });
+  // Nobody else writes, so waiting long only means that everything else waits.
+  const database = new DatabaseSync(path, { timeout: 500 });
   try {
     const found = versionOf(database);
     if (found > migrations.length) throw new NewerStore(found, migrations.length);

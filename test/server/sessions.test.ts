@@ -1,0 +1,752 @@
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { zstdCompressSync } from "node:zlib";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { formats } from "../../src/formats/index.ts";
+import { accumulate, restoreTranscript, type Transcript } from "../../src/model/accumulate.ts";
+import type { SessionSummary } from "../../src/model/session.ts";
+import type { ChannelFrame } from "../../src/protocol.ts";
+import { createSessions, type SessionsOptions } from "../../src/server/catalog.ts";
+import type { OpenSession, SessionEvent, Sessions } from "../../src/server/sessions.ts";
+import { sharedData } from "../shared-data.ts";
+import {
+  answer,
+  append,
+  call,
+  facts,
+  frameFormat,
+  prompt,
+  result,
+  sessionId,
+  turnEnd,
+  write,
+} from "./frame-format.ts";
+
+let folder: string;
+let running: Sessions[];
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "sessions-")));
+  running = [];
+});
+afterEach(async () => {
+  for (const sessions of running) await sessions.close();
+  rmSync(folder, { recursive: true });
+});
+
+const path = (...names: string[]) => join(folder, "agent", "sessions", ...names);
+const dataFolder = () => join(folder, "data");
+const quick = { hot: 20, list: 20, settle: 30, publish: 5, persist: 10, retry: 50, tick: 20 };
+
+function start({ timing, ...options }: Partial<SessionsOptions> = {}): Sessions {
+  const sessions = createSessions({
+    formats: [frameFormat],
+    roots: [{ format: frameFormat, path: join(folder, "agent") }],
+    dataFolder: dataFolder(),
+    hints: false,
+    timing: { ...quick, ...timing },
+    ...options,
+  });
+  running.push(sessions);
+  return sessions;
+}
+
+async function stop(sessions: Sessions): Promise<void> {
+  running.splice(running.indexOf(sessions), 1);
+  await sessions.close();
+}
+
+async function listed(sessions: Sessions, ...names: string[]): Promise<SessionSummary[]> {
+  return await vi.waitFor(() => {
+    expect(sessions.status().index.done).toBe(true);
+    return names.map((name) => {
+      const row = sessions.get(sessionId(name));
+      if (!row) throw new Error(`${name} is not on the list`);
+      return row;
+    });
+  });
+}
+
+async function opened(sessions: Sessions, name: string): Promise<OpenSession> {
+  await listed(sessions, name);
+  const session = await sessions.open(sessionId(name));
+  if (!session) throw new Error(`${name} cannot be opened`);
+  return session;
+}
+
+const texts = ({ parts }: Transcript): string[] =>
+  [...parts].flatMap((part) => {
+    if (part?.type === "text") return [part.text];
+    if (part?.type === "prompt") return part.parts.map((item) => (item.type === "text" ? item.text : ""));
+    return [];
+  });
+
+describe("the list", () => {
+  it("has every session of the folder, newest activity first, and grows with them", async () => {
+    write(path("one.jsonl"), prompt("one", "First"), answer("one", "Yes"), turnEnd("one"));
+    const sessions = start();
+    const [one] = await listed(sessions, "one");
+    expect(one).toMatchObject({
+      agent: "frames",
+      first_prompt: "First",
+      model: "model-1",
+      status: "completed",
+      turns: 1,
+      file: path("one.jsonl"),
+      byte_size: readFileSync(path("one.jsonl")).length,
+    });
+    const changes: SessionSummary[] = [];
+    let before = sessions.seq;
+    sessions.subscribe(({ seq, changed }) => {
+      expect(seq).toBe(before + 1);
+      before = seq;
+      changes.push(...changed);
+    });
+    write(path("2026", "two.jsonl"), prompt("two", "Second"));
+    await vi.waitFor(() => expect(changes.map(({ id }) => id)).toContain(sessionId("two")));
+    append(path("one.jsonl"), prompt("one", "Third"));
+    await vi.waitFor(() => expect(changes.at(-1)).toMatchObject({ id: sessionId("one"), turns: 2 }));
+    expect(
+      sessions
+        .list()
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual([sessionId("one"), sessionId("two")].sort());
+  });
+
+  it("leaves out files that hold no conversation until they do", async () => {
+    write(path("empty.jsonl"));
+    write(path("one.jsonl"), prompt("one", "First"));
+    const sessions = start();
+    await listed(sessions, "one");
+    expect(sessions.list()).toHaveLength(1);
+    append(path("empty.jsonl"), prompt("late", "Hello"));
+    await listed(sessions, "late");
+  });
+
+  it("is whole with 2,000 files, and says how far it is", async () => {
+    for (let n = 0; n < 2_000; n++) write(path(`${n}.jsonl`), prompt(`${n}`, `Prompt ${n}`));
+    const sessions = start({ hints: true });
+    await vi.waitFor(() => expect(sessions.list()).toHaveLength(2_000), { timeout: 30_000 });
+    await vi.waitFor(() => expect(sessions.status().index.done).toBe(true));
+    const { index } = sessions.status();
+    expect(index).toMatchObject({ files_found: 2_000, files_done: 2_000 });
+    expect(index.bytes_done).toBe(index.bytes_found);
+  }, 40_000);
+
+  it("tells a copy of a session's file from the session", async () => {
+    write(path("one.jsonl"), prompt("one", "First"));
+    const sessions = start();
+    await listed(sessions, "one");
+    mkdirSync(path("backup"));
+    copyFileSync(path("one.jsonl"), path("backup", "one.jsonl"));
+    await vi.waitFor(() => expect(sessions.list()).toHaveLength(2));
+    const copy = sessions.list().find(({ id }) => id !== sessionId("one"));
+    const both = await Promise.all(sessions.list().map(({ id }) => sessions.open(id)));
+    expect(both.map((session) => session && texts(session.transcript))).toEqual([["First"], ["First"]]);
+    expect(copy?.file).toBe(path("backup", "one.jsonl"));
+  });
+
+  it("reads compressed files, and only the plain one where there are both", async () => {
+    const text = prompt("one", "First") + answer("one", "Yes");
+    mkdirSync(path(), { recursive: true });
+    writeFileSync(path("one.jsonl.zst"), zstdCompressSync(text));
+    const sessions = start();
+    const session = await opened(sessions, "one");
+    expect(texts(session.transcript)).toEqual(["First", "Yes"]);
+    const part = [...session.transcript.parts].find((one) => one?.type === "prompt");
+    const raw = await sessions.raw(session.id, part?.id ?? "");
+    expect(raw).toMatchObject({ archived: false, text: prompt("one", "First").trimEnd() });
+    write(path("one.jsonl"), text, prompt("one", "Again"));
+    await vi.waitFor(() => expect(sessions.get(sessionId("one"))?.turns).toBe(2));
+    expect(sessions.list()).toHaveLength(1);
+    expect(sessions.get(sessionId("one"))?.archived).toBeUndefined();
+  });
+});
+
+describe("an open session", () => {
+  it("grows with its file, and its frames fold into the same transcript", async () => {
+    write(path("one.jsonl"), prompt("one", "First"));
+    const sessions = start();
+    const session = await opened(sessions, "one");
+    const { epoch, seq, transcript } = session;
+    const received: ChannelFrame[] = [];
+    session.subscribe((event) => {
+      if (event.type === "frames") received.push(...event.frames);
+    });
+    append(path("one.jsonl"), answer("one", "Yes"));
+    await vi.waitFor(() => expect(texts(session.transcript)).toEqual(["First", "Yes"]));
+    append(path("one.jsonl"), call("one", "call-1"), result("one", "call-1"), turnEnd("one"));
+    await vi.waitFor(() => expect(session.summary.status).toBe("completed"));
+    expect(session.epoch).toBe(epoch);
+    expect(received.map((frame) => frame.seq)).toEqual(
+      Array.from({ length: received.length }, (_, index) => seq + 1 + index),
+    );
+    expect(session.framesAfter(epoch, seq)).toEqual(received);
+    expect(session.framesAfter(epoch, session.seq)).toEqual([]);
+    expect(session.framesAfter(epoch, seq - 1)).toBeUndefined();
+    expect(session.framesAfter("another", seq)).toBeUndefined();
+    let folded = transcript;
+    for (const { frame } of received) folded = accumulate(folded, frame);
+    expect([...folded.parts]).toEqual([...session.transcript.parts]);
+  });
+
+  it("gives frames that a client can place which holds only the end of the session", async () => {
+    write(path("one.jsonl"), prompt("one", "First"), answer("one", "Yes"), call("one", "call-1"));
+    const sessions = start();
+    const session = await opened(sessions, "one");
+    let client = restoreTranscript({
+      session_id: session.id,
+      turns: [...session.transcript.turns].flatMap((turn) => turn ?? []),
+      part_count: session.transcript.parts.length,
+      parts: [],
+      open_calls: [],
+      open: session.transcript.open,
+    });
+    session.subscribe((event) => {
+      if (event.type !== "frames") return;
+      for (const { frame } of event.frames) client = accumulate(client, frame);
+    });
+    append(path("one.jsonl"), result("one", "call-1"), answer("one", "Then"), turnEnd("one"));
+    await vi.waitFor(() => expect(session.summary.status).toBe("completed"));
+    expect(client.parts.length).toBe(session.transcript.parts.length);
+    expect(client.parts.at(client.parts.length - 2)).toEqual(
+      session.transcript.parts.at(session.transcript.parts.length - 2),
+    );
+  });
+
+  it("shows a last line without its newline once nobody writes, and once only", async () => {
+    const last = answer("one", "Yes").trimEnd();
+    write(path("one.jsonl"), prompt("one", "First"), last.slice(0, -30));
+    const sessions = start();
+    const session = await opened(sessions, "one");
+    append(path("one.jsonl"), last.slice(-30));
+    await vi.waitFor(() => expect([...session.transcript.parts].at(-1)?.type).toBe("step_finish"));
+    const { length } = session.transcript.parts;
+    append(path("one.jsonl"), "\n", prompt("one", "Again"));
+    await vi.waitFor(() => expect(session.transcript.parts.length).toBe(length + 1));
+  });
+
+  it("shows the torn last line of a file that nobody will finish", async () => {
+    write(path("one.jsonl"), prompt("one", "First"), '{"frame":{"type":"us');
+    const longAgo = new Date(Date.now() - 86_400_000);
+    utimesSync(path("one.jsonl"), longAgo, longAgo);
+    const session = await opened(start(), "one");
+    expect([...session.transcript.parts].at(-1)).toMatchObject({
+      type: "unknown",
+      raw: '{"frame":{"type":"us',
+    });
+  });
+
+  it.each([
+    [
+      "was replaced by another one",
+      (file: string) => {
+        write(`${file}.new`, prompt("one", "New"));
+        renameSync(`${file}.new`, file);
+      },
+    ],
+    ["was cut", (file: string) => truncateSync(file, prompt("one", "First").length)],
+    [
+      "was rewritten in place, longer",
+      (file: string) => write(file, prompt("one", "New"), answer("one", "x".repeat(5_000))),
+    ],
+    [
+      "was cut and has grown again beyond where it was read, with the same beginning",
+      (file: string) => write(file, prompt("one", "First"), answer("one", "N".repeat(5_000))),
+    ],
+  ])("begins a new life when its file %s", async (_how, change) => {
+    write(path("one.jsonl"), prompt("one", "First"), answer("one", "Yes"), turnEnd("one"));
+    const sessions = start();
+    const session = await opened(sessions, "one");
+    const { epoch } = session;
+    const events: SessionEvent["type"][] = [];
+    session.subscribe(({ type }) => events.push(type));
+    change(path("one.jsonl"));
+    await vi.waitFor(() => expect(events).toEqual(["reset"]));
+    expect(session.epoch).not.toBe(epoch);
+    expect(session.framesAfter(epoch, 1)).toBeUndefined();
+    expect(texts(session.transcript)).not.toContain("Yes");
+    // The new life is followed like the old one.
+    append(path("one.jsonl"), prompt("one", "Later"));
+    await vi.waitFor(() => expect(texts(session.transcript)).toContain("Later"));
+    expect(events.filter((type) => type === "reset")).toHaveLength(1);
+  });
+
+  it("stays itself when its file is moved", async () => {
+    write(path("one.jsonl"), prompt("one", "First"));
+    const sessions = start();
+    const session = await opened(sessions, "one");
+    const { epoch } = session;
+    mkdirSync(path("archived"));
+    renameSync(path("one.jsonl"), path("archived", "one.jsonl"));
+    await vi.waitFor(() => expect(session.summary.file).toBe(path("archived", "one.jsonl")));
+    append(path("archived", "one.jsonl"), answer("one", "Yes"));
+    await vi.waitFor(() => expect(texts(session.transcript)).toEqual(["First", "Yes"]));
+    expect(session.epoch).toBe(epoch);
+    expect(sessions.list()).toHaveLength(1);
+    expect(session.summary.archived).toBeUndefined();
+  });
+
+  it("is followed again for someone who comes back to it after it was put away", async () => {
+    let clock = Date.now();
+    write(path("one.jsonl"), prompt("one", "First"), turnEnd("one"));
+    const sessions = start({ now: () => clock });
+    const session = await opened(sessions, "one");
+    clock += 3_600_000;
+    // The daemon looks at the time when it looks at the registers: that it has, shows on the list.
+    write(join(folder, "agent", "running", session.id), JSON.stringify({ busy: true }));
+    await vi.waitFor(() => expect(sessions.get(session.id)?.status).toBe("running"));
+    const events: SessionEvent["type"][] = [];
+    session.subscribe(({ type }) => events.push(type));
+    await vi.waitFor(() => expect(events).toEqual(["reset"]));
+    append(path("one.jsonl"), answer("one", "Yes"));
+    await vi.waitFor(() => expect(texts(session.transcript)).toEqual(["First", "Yes"]));
+  });
+
+  it("does not exist under an unknown id", async () => {
+    const sessions = start();
+    expect(await sessions.open(sessionId("none"))).toBeUndefined();
+    expect(await sessions.raw(sessionId("none"), sessionId("part"))).toBeUndefined();
+  });
+});
+
+describe("a session without its file", () => {
+  async function archivedSession(sessions: Sessions): Promise<OpenSession> {
+    await vi.waitFor(() => expect(sessions.get(sessionId("one"))?.archived).toBe(true));
+    return await opened(sessions, "one");
+  }
+
+  it("is read from the archive, now and after a restart", async () => {
+    const image = "data:image/png;base64,iVBORw0KGgo=";
+    const lines = [
+      prompt("one", "First"),
+      answer("one", "Yes ".repeat(100_000)),
+      call("one", "call-1"),
+      result("one", "call-1", [{ type: "image_url", url: image }]),
+      turnEnd("one"),
+    ];
+    write(path("one.jsonl"), ...lines);
+    const sessions = start();
+    const before = await opened(sessions, "one");
+    const parts = [...before.transcript.parts];
+    rmSync(path("one.jsonl"));
+    await archivedSession(sessions);
+    await stop(sessions);
+    const again = start();
+    expect(again.get(sessionId("one"))).toMatchObject({ archived: true, status: "completed" });
+    const session = await archivedSession(again);
+    expect([...session.transcript.parts]).toEqual(parts);
+    const shown = parts.find((part) => part?.type === "tool_result");
+    const raw = await again.raw(session.id, shown?.id ?? "");
+    expect(raw).toMatchObject({ archived: true, text: lines[3]?.trimEnd(), line: 7 });
+    const attachment = await again.attachment(session.id, shown?.id ?? "", 0);
+    expect(attachment?.mime_type).toBe("image/png");
+    expect(Buffer.from(attachment?.bytes ?? []).toString("base64")).toBe("iVBORw0KGgo=");
+    expect(await again.attachment(session.id, shown?.id ?? "", 1)).toBeUndefined();
+  });
+
+  it("is a session with a file again when the file comes back, and goes on", async () => {
+    write(path("one.jsonl"), prompt("one", "First"));
+    const sessions = start();
+    const session = await opened(sessions, "one");
+    const bytes = readFileSync(path("one.jsonl"));
+    rmSync(path("one.jsonl"));
+    await archivedSession(sessions);
+    write(path("one.jsonl"), bytes.toString(), answer("one", "Yes"));
+    await vi.waitFor(() => expect(texts(session.transcript)).toEqual(["First", "Yes"]));
+    expect(sessions.get(sessionId("one"))?.archived).toBeUndefined();
+    expect(sessions.list()).toHaveLength(1);
+  });
+
+  it("stays on the list when another session's content takes its file's place", async () => {
+    write(path("one.jsonl"), prompt("one", "First"));
+    const sessions = start();
+    await opened(sessions, "one");
+    write(path("one.jsonl"), prompt("other", "Something else, and longer"));
+    await listed(sessions, "other");
+    const one = await archivedSession(sessions);
+    expect(texts(one.transcript)).toEqual(["First"]);
+    await stop(sessions);
+    const again = start();
+    expect(texts((await opened(again, "one")).transcript)).toEqual(["First"]);
+    expect(texts((await opened(again, "other")).transcript)).toEqual(["Something else, and longer"]);
+  });
+
+  it("goes from the list where nothing is kept", async () => {
+    write(path("one.jsonl"), prompt("one", "First"));
+    const sessions = createSessions({
+      formats: [frameFormat],
+      roots: [{ format: frameFormat, path: join(folder, "agent") }],
+      hints: false,
+      timing: quick,
+    });
+    running.push(sessions);
+    await listed(sessions, "one");
+    const removed: string[] = [];
+    sessions.subscribe((change) => removed.push(...change.removed));
+    rmSync(path("one.jsonl"));
+    await vi.waitFor(() => expect(removed).toEqual([sessionId("one")]));
+    expect(sessions.list()).toEqual([]);
+  });
+});
+
+describe("after a restart", () => {
+  it("unchanged files are on the list at once, and are not read again", async () => {
+    write(path("one.jsonl"), prompt("one", "First"), turnEnd("one"));
+    write(path("two.jsonl"), prompt("two", "Second"), turnEnd("two"));
+    const sessions = start();
+    const before = await listed(sessions, "one", "two");
+    await stop(sessions);
+    let readers = 0;
+    const counting = {
+      ...frameFormat,
+      createReader: (options: Parameters<typeof frameFormat.createReader>[0]) => {
+        readers += 1;
+        return frameFormat.createReader(options);
+      },
+    };
+    const again = start({
+      formats: [counting],
+      roots: [{ format: counting, path: join(folder, "agent") }],
+    });
+    expect(again.list()).toHaveLength(2);
+    expect(await listed(again, "one", "two")).toEqual(before);
+    expect(readers).toBe(0);
+    append(path("one.jsonl"), prompt("one", "Again"));
+    await vi.waitFor(() => expect(again.get(sessionId("one"))?.turns).toBe(2));
+    expect(readers).toBe(1);
+  });
+
+  it("what changed, came and went meanwhile is noticed", async () => {
+    write(path("grown.jsonl"), prompt("grown", "First"));
+    write(path("gone.jsonl"), prompt("gone", "First"));
+    write(path("moved.jsonl"), prompt("moved", "First"));
+    const sessions = start();
+    await listed(sessions, "grown", "gone", "moved");
+    await stop(sessions);
+    append(path("grown.jsonl"), prompt("grown", "Second"));
+    rmSync(path("gone.jsonl"));
+    mkdirSync(path("elsewhere"));
+    renameSync(path("moved.jsonl"), path("elsewhere", "moved.jsonl"));
+    write(path("new.jsonl"), prompt("new", "First"));
+    const again = start();
+    await vi.waitFor(() => {
+      expect(again.get(sessionId("grown"))?.turns).toBe(2);
+      expect(again.get(sessionId("gone"))?.archived).toBe(true);
+      expect(again.get(sessionId("moved"))?.file).toBe(path("elsewhere", "moved.jsonl"));
+      expect(again.get(sessionId("new"))?.turns).toBe(1);
+    });
+    expect(again.get(sessionId("moved"))?.archived).toBeUndefined();
+    expect(again.list()).toHaveLength(4);
+  });
+
+  it("a damaged store is set aside, said, and built again from the files", async () => {
+    write(path("one.jsonl"), prompt("one", "First"));
+    const sessions = start();
+    await listed(sessions, "one");
+    await stop(sessions);
+    writeFileSync(join(dataFolder(), "verbatim.db"), "no store");
+    const again = start();
+    await listed(again, "one");
+    expect(again.status().notices[0]?.text).toContain("set aside");
+    rmSync(path("one.jsonl"));
+    await vi.waitFor(() => expect(again.get(sessionId("one"))?.archived).toBe(true));
+  });
+
+  it("a newer store is left alone, and sessions are shown without it", async () => {
+    await stop(start());
+    const database = new DatabaseSync(join(dataFolder(), "verbatim.db"));
+    database.exec("PRAGMA user_version = 999");
+    database.close();
+    write(path("one.jsonl"), prompt("one", "First"));
+    const sessions = start();
+    await listed(sessions, "one");
+    expect(sessions.status().notices[0]?.text).toContain("newer Verbatim");
+    expect(texts((await opened(sessions, "one")).transcript)).toEqual(["First"]);
+  });
+});
+
+describe("a second daemon on one store", () => {
+  it("says so, shows the same, and writes nothing", async () => {
+    write(path("one.jsonl"), prompt("one", "First"));
+    const first = start();
+    await listed(first, "one");
+    await vi.waitFor(() => {
+      const database = new DatabaseSync(join(dataFolder(), "verbatim.db"), { readOnly: true });
+      try {
+        expect(database.prepare("SELECT count(*) AS n FROM chunk").get()).toEqual({ n: 1 });
+      } finally {
+        database.close();
+      }
+    });
+    const second = start();
+    expect(second.status().notices[0]?.text).toContain("already uses the data folder");
+    append(path("one.jsonl"), answer("one", "Yes"));
+    const both = await Promise.all([opened(first, "one"), opened(second, "one")]);
+    await vi.waitFor(() => {
+      for (const { transcript } of both) expect(texts(transcript)).toEqual(["First", "Yes"]);
+    });
+    expect(first.status().notices).toEqual([]);
+    expect(second.status().notices).toHaveLength(1);
+  });
+});
+
+describe("a store that cannot be written", () => {
+  it("is told, does not keep sessions from being shown, and is made up for later", async () => {
+    write(path("one.jsonl"), prompt("one", "First"));
+    const sessions = start();
+    await listed(sessions, "one");
+    // Some other program holds the file's write lock.
+    const blocker = new DatabaseSync(join(dataFolder(), "verbatim.db"), { timeout: 2_000 });
+    blocker.exec("BEGIN IMMEDIATE");
+    const session = await opened(sessions, "one");
+    append(path("one.jsonl"), answer("one", "Yes"));
+    await vi.waitFor(() => expect(texts(session.transcript)).toEqual(["First", "Yes"]), { timeout: 15_000 });
+    await vi.waitFor(
+      () =>
+        expect(
+          sessions
+            .status()
+            .notices.map(({ text }) => text)
+            .join(),
+        ).toContain("cannot be written"),
+      { timeout: 15_000 },
+    );
+    blocker.exec("ROLLBACK");
+    blocker.close();
+    await vi.waitFor(() => expect(sessions.status().notices).toEqual([]), { timeout: 15_000 });
+    rmSync(path("one.jsonl"));
+    await vi.waitFor(() => expect(sessions.get(sessionId("one"))?.archived).toBe(true));
+    await stop(sessions);
+    expect(texts((await opened(start(), "one")).transcript)).toEqual(["First", "Yes"]);
+  }, 60_000);
+});
+
+describe("a sub-agent's run", () => {
+  const group = sessionId("parent");
+  const parentFacts = facts({
+    session_id: group,
+    group,
+    calls: [{ tool_call_id: "call-1", agent_key: "worker", at: 1 }],
+  });
+  const runFacts = { session_id: sessionId("run"), group, calls: [], run: { agent_key: "worker", at: 2 } };
+
+  it("is linked both ways, also on channels that are open, and names itself when its side file comes", async () => {
+    write(path("parent.jsonl"), prompt("parent", "Go"), call("parent", "call-1", "Agent"), parentFacts);
+    const sessions = start();
+    const parent = await opened(sessions, "parent");
+    write(path("run-1.jsonl"), prompt("run", "Look"));
+    const run = await opened(sessions, "run");
+    expect(run.summary.parent).toBeUndefined();
+    const told: string[] = [];
+    run.subscribe((event) => {
+      if (event.type === "frames") told.push(...event.frames.map(({ frame }) => frame.type));
+    });
+    writeFileSync(path("run-1.meta.json"), JSON.stringify({ facts: runFacts, name: "Ada" }));
+    await vi.waitFor(() =>
+      expect(run.summary).toMatchObject({
+        parent: { session_id: group, tool_call_id: "call-1" },
+        run: { name: "Ada" },
+      }),
+    );
+    expect(told).toContain("session.update");
+    const card = () => [...parent.transcript.parts].find((part) => part?.type === "tool_call");
+    await vi.waitFor(() =>
+      expect(card()).toMatchObject({ run: { session_id: sessionId("run"), name: "Ada" } }),
+    );
+    expect(parent.summary.runs).toBe(1);
+    await stop(sessions);
+    const again = start();
+    expect(again.get(sessionId("run"))?.parent).toEqual({ session_id: group, tool_call_id: "call-1" });
+    const reopened = await opened(again, "parent");
+    expect([...reopened.transcript.parts].find((part) => part?.type === "tool_call")).toEqual(card());
+  });
+
+  it("keeps its parent running while it works", async () => {
+    write(path("parent.jsonl"), prompt("parent", "Go"), call("parent", "call-1", "Agent"), parentFacts);
+    write(path("run-1.jsonl"), prompt("run", "Look"), facts(runFacts));
+    const longAgo = new Date(Date.now() - 86_400_000);
+    utimesSync(path("parent.jsonl"), longAgo, longAgo);
+    const sessions = start();
+    await listed(sessions, "parent", "run");
+    await vi.waitFor(() => expect(sessions.get(group)?.status).toBe("running"));
+    append(path("run-1.jsonl"), turnEnd("run"));
+    await vi.waitFor(() => expect(sessions.get(group)?.status).toBe("interrupted"));
+  });
+});
+
+describe("the status", () => {
+  it("is running while an open turn writes, and says what it does", async () => {
+    write(path("one.jsonl"), prompt("one", "Go"), call("one", "call-1"), call("one", "call-2", "Read"));
+    const sessions = start();
+    const [row] = await listed(sessions, "one");
+    expect(row).toMatchObject({ status: "running", activity: "Bash and 1 more" });
+    append(path("one.jsonl"), result("one", "call-1"));
+    await vi.waitFor(() => expect(sessions.get(sessionId("one"))?.activity).toBe("Read"));
+    append(path("one.jsonl"), result("one", "call-2"), turnEnd("one"));
+    await vi.waitFor(() => expect(sessions.get(sessionId("one"))?.status).toBe("completed"));
+    expect(sessions.get(sessionId("one"))?.activity).toBeUndefined();
+  });
+
+  it("of a silent open turn is interrupted, its calls are aborted in view, and a late result still counts", async () => {
+    let clock = Date.now();
+    write(path("one.jsonl"), prompt("one", "Go"), call("one", "call-1"));
+    const sessions = start({ now: () => clock });
+    const session = await opened(sessions, "one");
+    const events: SessionEvent["type"][] = [];
+    session.subscribe(({ type }) => events.push(type));
+    const state = () => {
+      const part = [...session.transcript.parts].find((one) => one?.type === "tool_call");
+      return part?.type === "tool_call" ? part.state.status : undefined;
+    };
+    expect(state()).toBe("running");
+    clock += 61_000;
+    await vi.waitFor(() => expect(sessions.get(sessionId("one"))?.status).toBe("interrupted"));
+    expect(state()).toBe("aborted");
+    expect(events).toEqual(["reset"]);
+    append(path("one.jsonl"), result("one", "call-1"));
+    utimesSync(path("one.jsonl"), clock / 1000, clock / 1000);
+    await vi.waitFor(() => expect(state()).toBe("completed"));
+    append(path("one.jsonl"), answer("one", "Yes"));
+    utimesSync(path("one.jsonl"), clock / 1000 + 1, clock / 1000 + 1);
+    await vi.waitFor(() => expect(sessions.get(sessionId("one"))?.status).toBe("running"));
+  });
+
+  it("of a session that was killed is interrupted from the start, with its calls aborted", async () => {
+    write(path("one.jsonl"), prompt("one", "Go"), call("one", "call-1"));
+    const longAgo = new Date(Date.now() - 600_000);
+    utimesSync(path("one.jsonl"), longAgo, longAgo);
+    const session = await opened(start(), "one");
+    expect(session.summary.status).toBe("interrupted");
+    expect([...session.transcript.parts].find((part) => part?.type === "tool_call")).toMatchObject({
+      state: { status: "aborted" },
+    });
+  });
+
+  it("follows the agent's own register of running processes", async () => {
+    write(path("one.jsonl"), prompt("one", "Go"), call("one", "call-1"));
+    const longAgo = new Date(Date.now() - 600_000);
+    utimesSync(path("one.jsonl"), longAgo, longAgo);
+    const register = join(folder, "agent", "running", sessionId("one"));
+    write(register, JSON.stringify({ pid: process.pid }));
+    const sessions = start();
+    const session = await opened(sessions, "one");
+    expect(session.summary.status).toBe("running");
+    rmSync(register);
+    await vi.waitFor(() => expect(sessions.get(sessionId("one"))?.status).toBe("interrupted"));
+    // A process that is long gone left its file behind.
+    write(register, JSON.stringify({ pid: 2 ** 22 + 1, busy: true }));
+    append(path("one.jsonl"), turnEnd("one"));
+    await vi.waitFor(() => expect(sessions.get(sessionId("one"))?.status).not.toBe("running"));
+    write(register, JSON.stringify({ pid: process.pid, busy: true }));
+    await vi.waitFor(() => expect(sessions.get(sessionId("one"))?.status).toBe("running"));
+  });
+});
+
+describe("what a part was made from", () => {
+  it("is the record in the agent's file", async () => {
+    write(path("one.jsonl"), prompt("one", "First é \u2028 end"), prompt("one", "Second"));
+    const sessions = start();
+    const session = await opened(sessions, "one");
+    const prompts = [...session.transcript.parts].filter((part) => part?.type === "prompt");
+    const raw = await sessions.raw(session.id, prompts[1]?.id ?? "");
+    expect(raw).toMatchObject({
+      file: path("one.jsonl"),
+      line: 2,
+      text: prompt("one", "Second").trimEnd(),
+      archived: false,
+    });
+    expect(raw?.byte).toBe(Buffer.byteLength(prompt("one", "First é \u2028 end")));
+  });
+
+  it("is cut where it is very long, with its true length", async () => {
+    write(path("one.jsonl"), prompt("one", "x".repeat(3_000_000)));
+    const sessions = start();
+    const session = await opened(sessions, "one");
+    const raw = await sessions.raw(session.id, session.transcript.parts.at(0)?.id ?? "");
+    expect(raw?.text.length).toBe(1024 * 1024);
+    expect(raw?.truncated).toBe(raw?.length);
+  });
+
+  it("may be a file in the session's own results folder, and none outside of it", async () => {
+    const own = path("one", "tool-results", "own.png");
+    write(own, "own image");
+    write(join(folder, "secret.png"), "secret");
+    write(path("one", "other.png"), "other");
+    symlinkSync(join(folder, "secret.png"), path("one", "tool-results", "link.png"));
+    symlinkSync(folder, path("one", "tool-results", "folder"));
+    const images = [
+      own,
+      join(folder, "secret.png"),
+      path("one", "other.png"),
+      path("one", "tool-results", "link.png"),
+      path("one", "tool-results", "folder", "secret.png"),
+      path("one", "tool-results", "..", "other.png"),
+      "/etc/hostname",
+    ];
+    write(
+      path("one.jsonl"),
+      prompt("one", "Go"),
+      call("one", "call-1"),
+      result(
+        "one",
+        "call-1",
+        images.map((file_path) => ({ type: "image_file", file_path, mime_type: "image/png" })),
+      ),
+    );
+    const sessions = start();
+    const session = await opened(sessions, "one");
+    const part = [...session.transcript.parts].find((one) => one?.type === "tool_result");
+    const found = await Promise.all(images.map((_, n) => sessions.attachment(session.id, part?.id ?? "", n)));
+    expect(found.map((one) => one && Buffer.from(one.bytes).toString())).toEqual([
+      "own image",
+      ...images.slice(1).map(() => undefined),
+    ]);
+  });
+});
+
+describe.skipIf(!sharedData("corpus"))(
+  "real sessions (skipped where the folder of real sessions is not beside the repository)",
+  () => {
+    it("are all listed, open, and are the same after a restart", async () => {
+      const options = {
+        formats,
+        roots: [],
+        paths: [sharedData("corpus", "claude-code") ?? "", sharedData("corpus", "codex") ?? ""],
+      };
+      const sessions = start(options);
+      await vi.waitFor(() => expect(sessions.status().index.done).toBe(true), { timeout: 60_000 });
+      await vi.waitFor(() => expect(sessions.list().length).toBeGreaterThan(50));
+      expect(sessions.status().notices).toEqual([]);
+      for (const { id, file, parent } of sessions.list()) {
+        const session = await sessions.open(id);
+        expect(session?.transcript.parts.length, file).toBeGreaterThan(0);
+        if (parent?.tool_call_id !== undefined) {
+          const above = await sessions.open(parent.session_id);
+          const card = [...(above?.transcript.parts ?? [])].find(
+            (part) => part?.type === "tool_call" && part.tool_call_id === parent.tool_call_id,
+          );
+          expect(card, file).toMatchObject({ run: { session_id: id } });
+        }
+      }
+      const before = sessions.list();
+      await stop(sessions);
+      expect(start(options).list()).toEqual(before);
+    }, 120_000);
+  },
+);

@@ -1,0 +1,194 @@
+import { execFileSync } from "node:child_process";
+import {
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import {
+  type FoundFile,
+  type SessionWatch,
+  type WatchOptions,
+  watchSessions,
+} from "../../src/server/watch.ts";
+import { append, frameFormat, prompt, write } from "./frame-format.ts";
+
+let folder: string;
+let found: FoundFile[];
+let gone: string[];
+let readyTimes: number;
+let watches: SessionWatch[];
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "watch-")));
+  found = [];
+  gone = [];
+  readyTimes = 0;
+  watches = [];
+});
+afterEach(async () => {
+  for (const watch of watches) await watch.close();
+  rmSync(folder, { recursive: true });
+});
+
+function start(options: Partial<WatchOptions> = {}): SessionWatch {
+  const watch = watchSessions({
+    roots: [{ format: frameFormat, path: join(folder, "agent") }],
+    paths: [],
+    formats: [frameFormat],
+    hotInterval: 20,
+    listInterval: 20,
+    hints: false,
+    onFound: (files) => found.push(...files),
+    onGone: (paths) => gone.push(...paths),
+    onReady: () => {
+      readyTimes += 1;
+    },
+    ...options,
+  });
+  watches.push(watch);
+  return watch;
+}
+async function ready(): Promise<void> {
+  await vi.waitFor(() => expect(readyTimes).toBe(1));
+}
+const sessionsFolder = () => join(folder, "agent", "sessions");
+const paths = () => found.map(({ path }) => path);
+
+describe.each([
+  ["by looking at intervals", { hints: false }],
+  [
+    "by the system's hints, with looks too rare to matter",
+    { hints: true, listInterval: 60_000, hotInterval: 60_000 },
+  ],
+])("files are found %s", (_how, options) => {
+  it("in folders that come later, however deep", async () => {
+    write(join(sessionsFolder(), "one.jsonl"), prompt("one", "Hello"));
+    start(options);
+    await ready();
+    expect(paths()).toEqual([join(sessionsFolder(), "one.jsonl")]);
+    const deep = join(sessionsFolder(), "2026", "11", "21", "two.jsonl");
+    write(deep, prompt("two", "Hello"));
+    await vi.waitFor(() => expect(paths()).toContain(deep));
+  });
+
+  it("when they grow, move and go", async () => {
+    const path = join(sessionsFolder(), "day", "one.jsonl");
+    write(path, prompt("one", "Hello"));
+    start(options);
+    await ready();
+    const first = found.at(-1);
+    append(path, prompt("one", "Again"));
+    await vi.waitFor(() => expect(found.at(-1)?.size).toBeGreaterThan(first?.size ?? 0));
+    expect(found.at(-1)?.inode).toBe(first?.inode);
+    const moved = join(sessionsFolder(), "day", "moved.jsonl");
+    renameSync(path, moved);
+    await vi.waitFor(() => expect(gone).toEqual([path]));
+    expect(found.at(-1)).toMatchObject({ path: moved, inode: first?.inode });
+    rmSync(moved);
+    await vi.waitFor(() => expect(gone).toEqual([path, moved]));
+  });
+
+  it("when only the side file of a run comes or changes", async () => {
+    const path = join(sessionsFolder(), "day", "run-1.jsonl");
+    write(path, prompt("run", "Look"));
+    start(options);
+    await ready();
+    expect(found.at(-1)).toMatchObject({ kind: "run" });
+    expect(found.at(-1)?.side_stamp).toBeUndefined();
+    writeFileSync(join(sessionsFolder(), "day", "run-1.meta.json"), "{}");
+    await vi.waitFor(() => expect(found.at(-1)?.side_stamp).toBeDefined());
+    expect(found.at(-1)?.path).toBe(path);
+  });
+});
+
+describe("a watch", () => {
+  it("does not tell the same state twice", async () => {
+    write(join(sessionsFolder(), "one.jsonl"), prompt("one", "Hello"));
+    const watch = start();
+    await ready();
+    await watch.rescan();
+    await watch.rescan();
+    expect(found).toHaveLength(1);
+  });
+
+  it("follows no link and opens no pipe, but a root may be a link itself", async () => {
+    const outside = join(folder, "outside");
+    write(join(outside, "secret.jsonl"), prompt("secret", "Hello"));
+    const real = join(folder, "real");
+    write(join(real, "sessions", "one.jsonl"), prompt("one", "Hello"));
+    symlinkSync(real, join(folder, "agent"));
+    symlinkSync(outside, join(real, "sessions", "folder"));
+    symlinkSync(join(outside, "secret.jsonl"), join(real, "sessions", "link.jsonl"));
+    execFileSync("mkfifo", [join(real, "sessions", "pipe.jsonl")]);
+    start();
+    await ready();
+    expect(paths()).toEqual([join(real, "sessions", "one.jsonl")]);
+  });
+
+  it("takes a link that was put in a file's place for the file's end", async () => {
+    const path = join(sessionsFolder(), "one.jsonl");
+    write(path, prompt("one", "Hello"));
+    write(join(folder, "secret.jsonl"), prompt("secret", "Hello"));
+    start();
+    await ready();
+    rmSync(path);
+    symlinkSync(join(folder, "secret.jsonl"), path);
+    await vi.waitFor(() => expect(gone).toEqual([path]));
+  });
+
+  it("finds a root that is made later", async () => {
+    const watch = start();
+    await ready();
+    expect(watch.exists(join(folder, "agent"))).toBe(false);
+    write(join(sessionsFolder(), "one.jsonl"), prompt("one", "Hello"));
+    await vi.waitFor(() => expect(found).toHaveLength(1));
+    expect(watch.exists(join(folder, "agent"))).toBe(true);
+  });
+
+  it("takes from a named folder what is a session by its content, and a named file under any name", async () => {
+    const named = join(folder, "named");
+    write(join(named, "deep", "one.jsonl"), prompt("one", "Hello"));
+    write(join(named, "other.jsonl"), '{"no":"session"}\n');
+    write(join(named, "notes.txt"), prompt("notes", "Hello"));
+    write(join(named, "node_modules", "x.jsonl"), prompt("x", "Hello"));
+    write(join(folder, "single.log"), prompt("single", "Hello"));
+    const watch = start({ roots: [], paths: [named, join(folder, "single.log"), join(folder, "missing")] });
+    await ready();
+    expect(paths().sort()).toEqual([join(named, "deep", "one.jsonl"), join(folder, "single.log")].sort());
+    expect([...watch.troubles.keys()]).toEqual([join(folder, "missing")]);
+    // A file that was empty when it was first seen tells later what it is.
+    write(join(named, "late.jsonl"));
+    await watch.rescan();
+    append(join(named, "late.jsonl"), prompt("late", "Hello"));
+    await vi.waitFor(() => expect(paths()).toContain(join(named, "late.jsonl")));
+  });
+
+  it("looks at hot files more often than at the rest", async () => {
+    const path = join(sessionsFolder(), "one.jsonl");
+    write(path, prompt("one", "Hello"));
+    const watch = start({ listInterval: 60_000 });
+    await ready();
+    watch.setHot(path, true);
+    append(path, prompt("one", "Again"));
+    await vi.waitFor(() => expect(found).toHaveLength(2));
+  });
+
+  it("finds every one of many files that come at once", async () => {
+    const day = join(sessionsFolder(), "day");
+    mkdirSync(day, { recursive: true });
+    start({ hints: true });
+    await ready();
+    const first = join(day, "0.jsonl");
+    write(first, prompt("0", "Hello"));
+    for (let n = 1; n < 3_000; n++) linkSync(first, join(day, `${n}.jsonl`));
+    await vi.waitFor(() => expect(new Set(paths()).size).toBe(3_000), { timeout: 20_000 });
+  });
+});
