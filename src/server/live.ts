@@ -46,6 +46,8 @@ export interface Live {
   /** Takes over a socket that the guard has let in. */
   accept(socket: WebSocket): void;
   readonly clients: number;
+  /** Bytes that wait for all clients together. */
+  readonly queued: number;
   close(): void;
 }
 
@@ -283,6 +285,11 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
   return {
     get clients() {
       return clients.size;
+    },
+    get queued() {
+      let bytes = 0;
+      for (const { socket } of clients) bytes += socket.bufferedAmount;
+      return bytes;
     },
     accept(socket) {
       if (clients.size >= MOST_CLIENTS) return socket.close(1013, "too many clients");

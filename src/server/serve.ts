@@ -50,6 +50,8 @@ export async function serve(options: ListenOptions, open: (port: number) => Door
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: MESSAGE_LIMIT,
+    maxFragments: 64,
+    maxBufferedChunks: 4_096,
     perMessageDeflate: false,
   });
   const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });

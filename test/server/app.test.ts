@@ -1,0 +1,286 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type * as z from "zod";
+import type { Frame } from "../../src/model/frame.ts";
+import {
+  CLIENT_HEADER,
+  errorReply,
+  linkReply,
+  locateReply,
+  partsReply,
+  rawReply,
+  searchReply,
+  sessionReply,
+  sessionsReply,
+  statusReply,
+  wholePartReply,
+} from "../../src/protocol.ts";
+import { createApp } from "../../src/server/app.ts";
+import { openFrontend } from "../../src/server/frontend.ts";
+import { createGuard, newAccess } from "../../src/server/guard.ts";
+import { createMemorySessions } from "./memory-sessions.ts";
+import { createWork, uuidOf } from "./random-frames.ts";
+
+const ORIGIN = "http://127.0.0.1:4747";
+const access = newAccess();
+const session_id = uuidOf("served");
+const sessions = createMemorySessions();
+const at = 0;
+const SVG = `data:image/svg+xml;base64,${Buffer.from("<svg onload='alert(1)'/>").toString("base64")}`;
+const PNG = `data:image/png;base64,${Buffer.from("picture").toString("base64")}`;
+const long = "line of output\n".repeat(2_000);
+const written: Frame[] = [
+  {
+    type: "user.message",
+    session_id,
+    at,
+    message_id: uuidOf("ask"),
+    parts: [
+      { type: "text", text: "Find İstanbul" },
+      { type: "image_url", url: PNG },
+    ],
+  },
+  { type: "message.start", session_id, at, message_id: uuidOf("one") },
+  {
+    type: "message.tool_call",
+    session_id,
+    at,
+    tool_call_id: "call",
+    tool_name: "Bash",
+    arguments_json: "{}",
+    part_id: uuidOf("call"),
+    message_id: uuidOf("one"),
+  },
+  {
+    type: "message.tool_result",
+    session_id,
+    at,
+    tool_call_id: "call",
+    is_error: false,
+    status: "success",
+    output_text: long,
+    parts: [{ type: "image_url", url: SVG }],
+    part_id: uuidOf("result"),
+  },
+];
+
+const guard = createGuard({ access, origins: [ORIGIN] });
+const folder = mkdtempSync(join(tmpdir(), "verbatim-app-"));
+let app: ReturnType<typeof createApp>;
+
+beforeAll(async () => {
+  sessions.add(session_id, [...written, ...createWork(session_id, 3, 0.02).take(1_500)]);
+  const build = join(folder, "web");
+  mkdirSync(join(build, "assets"), { recursive: true });
+  writeFileSync(join(build, "index.html"), "<!doctype html><title>page</title>");
+  writeFileSync(join(build, "assets/app-1a2b.js"), "export {};");
+  writeFileSync(join(folder, "secret.js"), "secret");
+  symlinkSync(join(folder, "secret.js"), join(build, "assets/link.js"));
+  const frontend = await openFrontend(build);
+  if (!frontend) throw new Error("no frontend");
+  app = createApp({ sessions, guard, frontend, version: "1.2.3" });
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function ask(path: string, init: RequestInit & { headers?: Record<string, string> } = {}) {
+  const headers = { host: "127.0.0.1:4747", authorization: `Bearer ${access.api_token}`, ...init.headers };
+  return app.request(path, { ...init, headers });
+}
+
+/** The reply, which must be what the protocol says. */
+async function read<Reply>(path: string, schema: z.ZodType<Reply>): Promise<Reply> {
+  const reply = await ask(path);
+  expect(reply.status, path).toBe(200);
+  return schema.parse(await reply.json());
+}
+async function refusal(path: string, status: number) {
+  const reply = await ask(path);
+  expect(reply.status, path).toBe(status);
+  return errorReply.parse(await reply.json()).error;
+}
+const session = `/api/sessions/${session_id}`;
+
+describe("the API", () => {
+  it("says what runs", async () => {
+    const status = await read("/api/status", statusReply);
+    expect(status.version).toBe("1.2.3");
+    expect(status.instance).toBe(access.instance);
+  });
+
+  it("lists the sessions with the position that the list reflects", async () => {
+    const reply = await read("/api/sessions", sessionsReply);
+    expect(reply.sessions.map(({ id }) => id)).toEqual([session_id]);
+    expect(reply).toMatchObject({ epoch: sessions.epoch, seq: sessions.seq });
+  });
+
+  it("gives a session's end, and its parts in pages that join without a gap", async () => {
+    const { page, seq } = await read(session, sessionReply);
+    expect(seq).toBeGreaterThan(1_500);
+    const whole = sessions.transcript(session_id).parts;
+    expect(page.part_count).toBe(whole.length);
+    const ids: string[] = [];
+    for (let from = 0; from < page.part_count; from += 200) {
+      const reply = await read(`${session}/parts?from=${from}&to=${from + 200}`, partsReply);
+      const asked = reply.parts.filter(({ index }) => index >= from && index < from + 200);
+      ids.push(...asked.map(({ part }) => part.id));
+    }
+    expect(ids).toEqual([...whole].map((part) => part?.id));
+    const more = await read(`${session}/parts?from=0&to=${page.part_count}`, partsReply);
+    expect(more.parts.filter(({ index }) => index < 200)).toHaveLength(200);
+    expect((await read(`${session}/parts?from=999999&to=1000000`, partsReply)).parts).toEqual([]);
+  });
+
+  it.each(["?from=0", "?from=5&to=1", "?from=-1&to=2", "?from=a&to=2", "?from=0&to=1e3", ""])(
+    "refuses the range %j",
+    async (range) => {
+      expect(await refusal(`${session}/parts${range}`, 400)).toMatchObject({ code: "range" });
+    },
+  );
+
+  it("finds a part, a turn and a call by id", async () => {
+    const [turn] = sessions.transcript(session_id).turns;
+    expect(await read(`${session}/locate?part=${uuidOf("result")}`, locateReply)).toMatchObject({
+      part_id: uuidOf("result"),
+    });
+    expect(await read(`${session}/locate?turn=${turn?.id}`, locateReply)).toMatchObject({ index: 0 });
+    expect(await read(`${session}/locate?call=call`, locateReply)).toMatchObject({ part_id: uuidOf("call") });
+    expect(await refusal(`${session}/locate?call=__proto__`, 404)).toMatchObject({ code: "no_part" });
+    expect(await refusal(`${session}/locate`, 400)).toMatchObject({ code: "query" });
+    expect(await refusal(`${session}/locate?call=a&part=b`, 400)).toMatchObject({ code: "query" });
+  });
+
+  it("cuts a long output, and gives it whole when asked", async () => {
+    const { index } = await read(`${session}/locate?part=${uuidOf("result")}`, locateReply);
+    const [cut] = (await read(`${session}/parts?from=${index}&to=${index + 1}`, partsReply)).parts;
+    if (cut?.part.type !== "tool_result") throw new Error("another part");
+    expect(cut.part.output_text.length).toBeLessThan(long.length);
+    expect(cut.part.truncated).toEqual({ output_text: long.length });
+    const { part } = await read(`${session}/parts/${uuidOf("result")}/whole`, wholePartReply);
+    expect(part).toMatchObject({ output_text: long });
+    expect(JSON.stringify(part)).not.toContain("base64");
+  });
+
+  it("gives a part's record as it stands in the file", async () => {
+    const raw = await read(`${session}/parts/${uuidOf("result")}/raw`, rawReply);
+    expect(raw.text).toContain(uuidOf("result"));
+    expect(await refusal(`${session}/parts/${uuidOf("none")}/raw`, 404)).toMatchObject({ code: "no_part" });
+  });
+
+  it("searches all parts whatever their case, in order, with what stands around each hit", async () => {
+    const found = await read(`${session}/search?q=LINE%20OF%20output`, searchReply);
+    expect(found).toMatchObject({ total: 1, hits: [{ part_id: uuidOf("result") }] });
+    expect(found.hits[0]?.excerpt).toContain("line of output");
+    expect(found.hits[0]?.excerpt.length).toBeLessThan(300);
+    const turkish = await read(`${session}/search?q=${encodeURIComponent("istanbul")}`, searchReply);
+    expect(turkish.total).toBe(0);
+    expect((await read(`${session}/search?q=${encodeURIComponent("İstanbul")}`, searchReply)).total).toBe(1);
+    const pattern = await read(`${session}/search?q=${encodeURIComponent("(.*)+$[")}`, searchReply);
+    expect(pattern.total).toBe(0);
+    expect((await read(`${session}/search?q=`, searchReply)).total).toBe(0);
+    expect(await refusal(`${session}/search?q=${"x".repeat(1_001)}`, 400)).toMatchObject({ code: "query" });
+  });
+
+  it("gives attachments as downloads that nothing can run, pictures alone with their type", async () => {
+    const { parts } = await read(`${session}/parts?from=0&to=1`, partsReply);
+    const prompt = parts[0]?.part;
+    if (prompt?.type !== "prompt") throw new Error("another part");
+    expect(prompt.parts[1]).toEqual({ type: "image_url", url: `attachment:${prompt.id}:0` });
+    const picture = await ask(`${session}/attachments/${prompt.id}/0`);
+    expect(picture.headers.get("content-type")).toBe("image/png");
+    expect(await picture.text()).toBe("picture");
+    const drawing = await ask(`${session}/attachments/${uuidOf("result")}/0`);
+    expect(drawing.headers.get("content-type")).toBe("application/octet-stream");
+    for (const reply of [picture, drawing]) {
+      expect(reply.headers.get("content-disposition")).toBe("attachment");
+      expect(reply.headers.get("x-content-type-options")).toBe("nosniff");
+      expect(reply.headers.get("content-security-policy")).toMatch(/default-src 'none'.*sandbox/);
+    }
+    expect(await refusal(`${session}/attachments/${prompt.id}/7`, 404)).toMatchObject({ code: "no_part" });
+    expect(await refusal(`${session}/attachments/${prompt.id}/..%2f..`, 404)).toBeDefined();
+  });
+
+  it("says which session it does not know, on every route", async () => {
+    for (const rest of [
+      "",
+      "/parts?from=0&to=1",
+      "/locate?call=a",
+      "/search?q=a",
+      "/parts/x/whole",
+      "/parts/x/raw",
+      "/attachments/x/0",
+    ]) {
+      expect(await refusal(`/api/sessions/${uuidOf("none")}${rest}`, 404)).toMatchObject({
+        code: "no_session",
+      });
+    }
+    expect(await refusal("/api/nothing", 404)).toMatchObject({ code: "route" });
+  });
+
+  it("gives a new launch link for a POST, and only then", async () => {
+    const reply = await ask("/api/link", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: "{}",
+    });
+    const { link } = linkReply.parse(await reply.json());
+    const entered = await app.request(link, { headers: { host: "127.0.0.1:4747" } });
+    expect(entered.status).toBe(303);
+    expect(await refusal("/api/link", 404)).toMatchObject({ code: "route" });
+  });
+});
+
+describe("the page", () => {
+  it("is served at every address of its screens, fresh each time it changes", async () => {
+    for (const path of ["/", "/sessions/abc", "/settings"]) {
+      const reply = await ask(path);
+      expect(await reply.text()).toContain("<title>page</title>");
+      expect(reply.headers.get("cache-control")).toBe("no-cache");
+      const etag = reply.headers.get("etag") ?? "";
+      const again = await ask(path, { headers: { "if-none-match": etag } });
+      expect(again.status).toBe(304);
+      expect(await again.text()).toBe("");
+    }
+  });
+
+  it("keeps files whose name is their content", async () => {
+    const reply = await ask("/assets/app-1a2b.js");
+    expect(reply.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
+    expect(reply.headers.get("cache-control")).toContain("immutable");
+  });
+
+  it("serves nothing that was not built: no links, no folders, no paths out", async () => {
+    for (const path of [
+      "/assets/link.js",
+      "/assets/none.js",
+      "/..%2fsecret.js",
+      "/assets/..%2f..%2fsecret.js",
+      "/%2e%2e/secret.js",
+    ]) {
+      const reply = await ask(path);
+      expect(reply.status, path).toBe(404);
+      expect(await reply.text()).not.toContain("secret\n");
+    }
+  });
+
+  it("opens a file first and looks at it then: a link that takes its place is not followed", async () => {
+    const build = join(folder, "swapped");
+    mkdirSync(build);
+    writeFileSync(join(build, "index.html"), "page");
+    writeFileSync(join(build, "late.js"), "built");
+    const frontend = await openFrontend(build);
+    rmSync(join(build, "late.js"));
+    symlinkSync(join(folder, "secret.js"), join(build, "late.js"));
+    expect(await frontend?.read("/late.js")).toBeUndefined();
+  });
+
+  it("says what to do where it was not built", async () => {
+    const bare = createApp({ sessions, guard, version: "0" });
+    const reply = await bare.request("/", {
+      headers: { host: "127.0.0.1:4747", authorization: `Bearer ${access.api_token}`, [CLIENT_HEADER]: "1" },
+    });
+    expect(reply.status).toBe(503);
+    expect(await reply.text()).toContain("npm run build");
+  });
+});

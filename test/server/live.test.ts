@@ -1,0 +1,458 @@
+import { connect } from "node:net";
+import { isDeepStrictEqual } from "node:util";
+import { afterEach, describe, expect, it } from "vitest";
+import { WebSocket } from "ws";
+import { accumulate, restoreTranscript, type Transcript } from "../../src/model/accumulate.ts";
+import type { Frame } from "../../src/model/frame.ts";
+import { outputChannel, type ServerMessage, serverMessage } from "../../src/protocol.ts";
+import { MOST_MISSED } from "../../src/server/live.ts";
+import { cutPart } from "../../src/server/pages.ts";
+import { type Doors, type DoorsOptions, openDoors } from "./doors.ts";
+import { createMemorySessions, type MemorySessions } from "./memory-sessions.ts";
+import { createWork, seeded, uuidOf } from "./random-frames.ts";
+
+const session_id = uuidOf("live session");
+const channel = outputChannel(session_id);
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function open(sessions: MemorySessions, options: Partial<DoorsOptions> = {}): Promise<Doors> {
+  const doors = await openDoors({ sessions, ...options });
+  closing.push(doors.close);
+  return doors;
+}
+
+/** A client of the protocol: folds what it is sent, drops what it has, and knows its position. */
+class Client {
+  socket: WebSocket | undefined;
+  transcript: Transcript | undefined;
+  epoch: string | undefined;
+  seq = -1;
+  synced = false;
+  gaps = 0;
+  snapshots: string[] = [];
+  /** Everything since the last connection. */
+  messages: ServerMessage[] = [];
+  closed: { code: number } | undefined;
+  readonly doors: Doors;
+  readonly channel: string;
+
+  constructor(doors: Doors, follows = channel) {
+    this.doors = doors;
+    this.channel = follows;
+    closing.push(() => this.socket?.terminate());
+  }
+
+  async connect(): Promise<void> {
+    const socket = new WebSocket(`ws://127.0.0.1:${this.doors.port}/api/live`, {
+      headers: { cookie: this.doors.cookie, origin: this.doors.origin },
+    });
+    this.socket = socket;
+    this.closed = undefined;
+    this.messages = [];
+    this.synced = false;
+    socket.on("message", (data) => {
+      if (socket === this.socket) this.receive(data.toString());
+    });
+    socket.on("error", () => {});
+    socket.on("close", (code) => {
+      if (socket === this.socket) this.closed = { code };
+    });
+    await new Promise((resolve, reject) => socket.once("open", resolve).once("error", reject));
+  }
+
+  subscribe(position: { epoch?: string; after_seq?: number } = {}): void {
+    this.send({ type: "subscribe", channel: this.channel, ...position });
+  }
+
+  async resume(): Promise<void> {
+    await this.connect();
+    this.subscribe(this.epoch === undefined ? {} : { epoch: this.epoch, after_seq: this.seq });
+  }
+
+  send(message: unknown): void {
+    this.socket?.send(typeof message === "string" ? message : JSON.stringify(message));
+  }
+
+  receive(text: string): void {
+    const message = serverMessage.parse(JSON.parse(text));
+    this.messages.push(message);
+    switch (message.type) {
+      case "snapshot":
+        this.snapshots.push(message.reason);
+        this.epoch = message.epoch;
+        this.seq = message.seq;
+        if (message.page) this.transcript = restoreTranscript({ ...message.page, session_id });
+        return;
+      case "frames":
+        if (message.epoch !== this.epoch) this.gaps++;
+        for (const { seq, frame } of message.frames) {
+          if (seq <= this.seq) continue;
+          if (seq !== this.seq + 1) this.gaps++;
+          this.seq = seq;
+          if (this.transcript) this.transcript = accumulate(this.transcript, frame);
+        }
+        return;
+      case "sessions":
+        if (message.seq !== this.seq + 1) this.gaps++;
+        this.seq = message.seq;
+        return;
+      case "synced":
+        this.synced = true;
+        return;
+      case "heartbeat":
+      case "refused":
+        return;
+      default:
+        message satisfies never;
+    }
+  }
+
+  async until(condition: () => unknown, what: string): Promise<void> {
+    await expect.poll(() => Boolean(condition()), { message: what, timeout: 10_000, interval: 5 }).toBe(true);
+  }
+
+  of<Type extends ServerMessage["type"]>(type: Type): Extract<ServerMessage, { type: Type }>[] {
+    return this.messages.filter(
+      (message): message is Extract<ServerMessage, { type: Type }> => message.type === type,
+    );
+  }
+}
+
+/** The client's parts against the daemon's: every loaded one is the cut of the daemon's own. */
+function expectSame(client: Client, sessions: MemorySessions): void {
+  const whole = [...sessions.transcript(session_id).parts];
+  expect(client.gaps).toBe(0);
+  expect(client.transcript?.gap).toBeUndefined();
+  expect(client.transcript?.parts.length).toBe(whole.length);
+  let loaded = 0;
+  for (const [index, part] of whole.entries()) {
+    const held = client.transcript?.parts.at(index);
+    if (!held || !part) continue;
+    loaded++;
+    // Not `toEqual`: the difference of two parts of a megabyte is not to be read.
+    expect(isDeepStrictEqual(cutPart(held), cutPart(part)), `part ${index}, ${part.type}`).toBe(true);
+  }
+  expect(loaded).toBeGreaterThan(0);
+  expect([...(client.transcript?.turns ?? [])]).toEqual([...sessions.transcript(session_id).turns]);
+}
+
+const text = (n: number): Frame => ({
+  type: "message.delta",
+  session_id,
+  at: n,
+  kind: "text",
+  part_id: uuidOf("growing"),
+  offset: n * 10,
+  text: `${n}`.padStart(10),
+});
+const many = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => text(from + n));
+
+describe("the live socket", () => {
+  it("keeps a client's parts equal to the daemon's over a hundred cuts at random", async () => {
+    const sessions = createMemorySessions();
+    const work = createWork(session_id, 11, 0.03);
+    sessions.add(session_id, work.take(50));
+    const doors = await open(sessions);
+    const random = seeded(5);
+    const undisturbed = new Client(doors);
+    await undisturbed.resume();
+    const client = new Client(doors);
+    await client.resume();
+    await client.until(() => client.synced, "the first snapshot");
+    for (let cut = 0; cut < 100; cut++) {
+      const before = client.seq;
+      const burst = 1 + Math.floor(random() * 30);
+      for (let sent = 0; sent < burst; sent++) sessions.push(session_id, work.next());
+      // Sometimes before anything came, sometimes in the middle, sometimes after all of it.
+      if (random() < 0.5) await client.until(() => client.seq > before || client.closed, "some frames");
+      if (random() < 0.5) client.socket?.terminate();
+      else client.socket?.close();
+      if (random() < 0.3) sessions.push(session_id, work.next());
+      await client.resume();
+      if (random() < 0.7) await client.until(() => client.synced, "synced again");
+    }
+    const { seq } = (await sessions.open(session_id)) ?? { seq: -1 };
+    await client.until(() => client.seq === seq, "the last frame");
+    await undisturbed.until(() => undisturbed.seq === seq, "the last frame, undisturbed");
+    expect(client.snapshots).toEqual(["first"]);
+    expect(undisturbed.snapshots).toEqual(["first"]);
+    expectSame(client, sessions);
+    expectSame(undisturbed, sessions);
+  });
+
+  it("answers with exactly the missing frames, then synced, then what is live", async () => {
+    const sessions = createMemorySessions();
+    sessions.add(session_id, many(0, 700));
+    const doors = await open(sessions);
+    const first = new Client(doors);
+    await first.resume();
+    await first.until(() => first.synced, "a snapshot");
+    const late = new Client(doors);
+    await late.connect();
+    late.epoch = first.epoch;
+    late.seq = 30;
+    late.subscribe({ epoch: first.epoch ?? "", after_seq: 30 });
+    await late.until(() => late.synced, "synced");
+    expect(late.of("snapshot")).toEqual([]);
+    expect(late.of("frames").flatMap(({ frames }) => frames.map(({ seq }) => seq))).toEqual(
+      Array.from({ length: 670 }, (_, n) => 31 + n),
+    );
+    sessions.push(session_id, many(700, 701));
+    await late.until(() => late.seq === 701, "the live frame");
+    expect(late.messages.at(-1)?.type).toBe("frames");
+    expect(late.gaps).toBe(0);
+  });
+
+  it.each([
+    ["another epoch", () => ({ epoch: "another", after_seq: 3 }), "epoch"],
+    ["a position that is not there yet", (epoch: string) => ({ epoch, after_seq: 2 ** 53 + 2 }), "too_old"],
+    ["a negative position", (epoch: string) => ({ epoch, after_seq: -1 }), "too_old"],
+    ["no position", () => ({}), "first"],
+  ])("sends a snapshot for %s", async (_, position, reason) => {
+    const sessions = createMemorySessions();
+    sessions.add(session_id, many(0, 10));
+    const doors = await open(sessions);
+    const known = (await sessions.open(session_id))?.epoch ?? "";
+    const client = new Client(doors);
+    await client.connect();
+    client.subscribe(position(known));
+    await client.until(() => client.synced, "synced");
+    expect(client.snapshots).toEqual([reason]);
+    expectSame(client, sessions);
+  });
+
+  it.each([
+    [MOST_MISSED - 1, []],
+    [MOST_MISSED, []],
+    [MOST_MISSED + 1, ["too_old"]],
+  ])("sends %i missed frames one by one, or else a snapshot", async (missed, snapshots) => {
+    const sessions = createMemorySessions({ held: 10_000 });
+    sessions.add(session_id, many(0, missed + 5));
+    const doors = await open(sessions);
+    const client = new Client(doors);
+    await client.connect();
+    client.epoch = (await sessions.open(session_id))?.epoch;
+    client.seq = 5;
+    client.subscribe({ epoch: client.epoch ?? "", after_seq: 5 });
+    await client.until(() => client.synced, "synced");
+    expect(client.snapshots).toEqual(snapshots);
+    expect(client.seq).toBe(missed + 5);
+    expect(client.gaps).toBe(0);
+  });
+
+  it("begins anew for everyone when the session's file was replaced", async () => {
+    const sessions = createMemorySessions();
+    sessions.add(session_id, createWork(session_id, 1).take(40));
+    const doors = await open(sessions);
+    const client = new Client(doors);
+    await client.resume();
+    await client.until(() => client.synced, "synced");
+    sessions.push(session_id, createWork(session_id, 2).take(5));
+    sessions.rewrite(session_id, createWork(session_id, 3).take(20));
+    await client.until(() => client.snapshots.length === 2, "a second snapshot");
+    expect(client.snapshots).toEqual(["first", "rewritten"]);
+    sessions.push(session_id, createWork(session_id, 4).take(20));
+    const { seq } = (await sessions.open(session_id)) ?? { seq: -1 };
+    await client.until(() => client.seq === seq, "frames of the new life");
+    expectSame(client, sessions);
+  });
+
+  it("joins the frames of a moment, and writes them once for all subscribers", async () => {
+    const sessions = createMemorySessions();
+    sessions.add(session_id, many(0, 1));
+    const doors = await open(sessions);
+    const clients = [new Client(doors), new Client(doors), new Client(doors)];
+    for (const client of clients) {
+      await client.resume();
+      await client.until(() => client.synced, "synced");
+    }
+    let written = 0;
+    const [frame] = many(1, 2);
+    if (!frame) throw new Error("no frame");
+    Object.defineProperty(frame, "toJSON", {
+      enumerable: true,
+      value() {
+        written++;
+        const { toJSON: _, ...rest } = this;
+        return rest;
+      },
+    });
+    for (let n = 2; n < 200; n++) sessions.push(session_id, many(n - 1, n));
+    const open_session = await sessions.open(session_id);
+    for (const client of clients) {
+      await client.until(() => client.seq === open_session?.seq, "all frames");
+      expect(client.of("frames").length).toBeLessThan(20);
+    }
+    sessions.push(session_id, [{ ...frame, offset: 1_990 } as Frame]);
+    for (const client of clients) await client.until(() => client.seq === 200, "the last frame");
+    expect(written).toBe(1);
+  });
+
+  it("tells the list and each of its changes, and resumes it", async () => {
+    const sessions = createMemorySessions();
+    sessions.add(session_id, many(0, 1));
+    const doors = await open(sessions);
+    const client = new Client(doors, "sessions");
+    await client.resume();
+    await client.until(() => client.synced, "synced");
+    expect(client.of("snapshot")[0]?.sessions?.map(({ id }) => id)).toEqual([session_id]);
+    sessions.add(uuidOf("second"));
+    await client.until(() => client.of("sessions").length > 0, "the change");
+    expect(client.of("sessions")[0]?.changed.map(({ id }) => id)).toEqual([uuidOf("second")]);
+    client.socket?.terminate();
+    sessions.add(uuidOf("third"));
+    sessions.add(uuidOf("fourth"));
+    await client.resume();
+    await client.until(() => client.synced, "synced again");
+    expect(client.of("sessions").flatMap(({ changed }) => changed.map(({ id }) => id))).toEqual([
+      uuidOf("third"),
+      uuidOf("fourth"),
+    ]);
+    expect(client.gaps).toBe(0);
+    expect(client.snapshots).toEqual(["first"]);
+  });
+
+  it("says in each heartbeat where the channels stand", async () => {
+    const sessions = createMemorySessions();
+    sessions.add(session_id, many(0, 5));
+    const doors = await open(sessions, { heartbeat_ms: 20 });
+    const client = new Client(doors);
+    await client.resume();
+    await client.until(
+      () => client.of("heartbeat").some(({ positions }) => positions[channel]?.seq === 5),
+      "a heartbeat",
+    );
+    client.send({ type: "unsubscribe", channel });
+    await client.until(
+      () => client.of("heartbeat").at(-1)?.positions[channel] === undefined,
+      "a heartbeat without it",
+    );
+  });
+
+  it("moves a client that does not read to a snapshot, holds no long queue for it, and keeps the others live", async () => {
+    const sessions = createMemorySessions();
+    sessions.add(session_id, many(0, 1));
+    const doors = await open(sessions);
+    const slow = new Client(doors);
+    await slow.resume();
+    await slow.until(() => slow.synced, "synced");
+    const quick = new Client(doors);
+    await quick.resume();
+    await quick.until(() => quick.synced, "synced");
+    slow.socket?.pause();
+    let queued = 0;
+    const marker = (n: number): Frame => ({
+      type: "marker",
+      session_id,
+      at: n,
+      part_id: uuidOf(`big ${n}`),
+      kind: "note",
+      title: `${n}`,
+      text: "x".repeat(60_000),
+    });
+    for (let n = 0; n < 400; n++) {
+      sessions.push(session_id, [marker(n)]);
+      queued = Math.max(queued, doors.live.queued);
+      if (n % 10 === 9) await quick.until(() => quick.seq === n + 2, "the quick client's frames");
+    }
+    // 24 MB went to the quick client; what waited for the slow one was bounded.
+    expect(queued).toBeGreaterThan(1024 * 1024);
+    expect(queued).toBeLessThan(4 * 1024 * 1024);
+    slow.socket?.resume();
+    await slow.until(() => slow.snapshots.includes("too_slow"), "a snapshot for the slow client");
+    await slow.until(() => slow.seq === 401, "the end");
+    expectSame(slow, sessions);
+    expect(quick.snapshots).toEqual(["first"]);
+    expectSame(quick, sessions);
+  });
+
+  it("lets go of a client that is gone without a word", async () => {
+    const sessions = createMemorySessions();
+    sessions.add(session_id);
+    const doors = await open(sessions, { heartbeat_ms: 30 });
+    const socket = connect(doors.port, "127.0.0.1");
+    closing.push(() => socket.destroy());
+    socket.on("error", () => {});
+    socket.write(
+      `GET /api/live HTTP/1.1\r\nHost: 127.0.0.1:${doors.port}\r\nOrigin: ${doors.origin}\r\nCookie: ${doors.cookie}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
+    );
+    await expect.poll(() => doors.live.clients).toBe(1);
+    await expect.poll(() => doors.live.clients, { timeout: 5_000 }).toBe(0);
+  });
+
+  it.each([
+    ["no JSON", "{"],
+    ["no message", { type: "delete everything" }],
+    ["wrong types", { type: "subscribe", channel, epoch: { $ne: null }, after_seq: "1 OR 1=1" }],
+    ["a list", []],
+    ["nothing", "null"],
+  ])("refuses %s, closes, and serves the others", async (_, message) => {
+    const sessions = createMemorySessions();
+    sessions.add(session_id, many(0, 1));
+    const doors = await open(sessions);
+    const client = new Client(doors);
+    await client.connect();
+    client.send(message);
+    await client.until(() => client.closed, "closed");
+    expect(client.of("refused").map(({ code }) => code)).toEqual(["message"]);
+    expect(client.closed?.code).toBe(1008);
+    const other = new Client(doors);
+    await other.resume();
+    await other.until(() => other.synced, "the other one is served");
+  });
+
+  it("refuses a channel that there is not, and keeps the socket", async () => {
+    const sessions = createMemorySessions();
+    sessions.add(session_id, many(0, 1));
+    const doors = await open(sessions);
+    const client = new Client(doors);
+    await client.connect();
+    for (const name of [outputChannel(uuidOf("none")), "output:", "output:__proto__", "prompts", ""]) {
+      client.send({ type: "subscribe", channel: name });
+    }
+    await client.until(() => client.of("refused").length === 5, "five refusals");
+    client.subscribe();
+    await client.until(() => client.synced, "synced");
+  });
+
+  it("closes a socket that sends too much: a long message, a flood, fragments without an end", async () => {
+    const sessions = createMemorySessions();
+    sessions.add(session_id, many(0, 1));
+    const doors = await open(sessions);
+    const long = new Client(doors);
+    await long.connect();
+    long.send("x".repeat(1024 * 1024 + 1));
+    await long.until(() => long.closed, "closed for its length");
+    expect(long.closed?.code).toBe(1009);
+
+    const flood = new Client(doors);
+    await flood.connect();
+    for (let n = 0; n < 20_000; n++) flood.subscribe();
+    await flood.until(() => flood.closed, "closed for the flood");
+    expect([1006, 1008]).toContain(flood.closed?.code);
+
+    const fragments = new Client(doors);
+    await fragments.connect();
+    for (let n = 0; n < 1_000; n++) fragments.socket?.send("x", { fin: false });
+    await fragments.until(() => fragments.closed, "closed for its fragments");
+
+    const other = new Client(doors);
+    await other.resume();
+    await other.until(() => other.synced, "the other one is served");
+  });
+
+  it("offers no compression, whatever the client would like", async () => {
+    const doors = await open(createMemorySessions());
+    const socket = new WebSocket(`ws://127.0.0.1:${doors.port}/api/live`, {
+      headers: { cookie: doors.cookie, origin: doors.origin },
+      perMessageDeflate: true,
+    });
+    await new Promise((resolve) => socket.once("open", resolve));
+    expect(socket.extensions).toBe("");
+    socket.terminate();
+  });
+});
