@@ -11,6 +11,9 @@ interface Counted {
   readonly key: string;
   readonly usage?: Usage;
   readonly failed?: boolean;
+  /** Of a call, and of a result without one: the turn that it came in, and the call's message. */
+  readonly turn?: number;
+  readonly message_id?: string | undefined;
   readonly older: Counted | undefined;
   readonly length: number;
 }
@@ -37,7 +40,7 @@ const REMEMBERED = 128;
 function remember(
   counted: Counted | undefined,
   key: string,
-  facts: { usage?: Usage; failed?: boolean } = {},
+  facts: Pick<Counted, "usage" | "failed" | "turn" | "message_id"> = {},
 ): Counted {
   if ((counted?.length ?? 0) < 2 * REMEMBERED) {
     return { key, ...facts, older: counted, length: (counted?.length ?? 0) + 1 };
@@ -137,17 +140,13 @@ function count(draft: Draft, frame: Frame): void {
       return;
     case "message.tool_call_start":
     case "message.tool_call":
-      if (isNew(draft, `call ${frame.tool_call_id} ${summary.turns}`)) {
-        act(draft);
-        addPart(draft);
-        summary.tool_calls += 1;
-      }
+      countCall(draft, frame.tool_call_id, frame.message_id ?? draft.progress.message_id);
       summary.activity = titleOf(frame.tool_name) ?? frame.tool_name;
       return;
     case "message.tool_progress":
       return;
     case "message.tool_result":
-      countResult(draft, `result ${frame.tool_call_id}`, frame.is_error || frame.status === "error");
+      countResult(draft, frame.tool_call_id, frame.is_error || frame.status === "error");
       return;
     case "message.image":
     case "message.file":
@@ -332,8 +331,30 @@ function countDelta(
   draft.summary.activity = kind;
 }
 
-function countResult(draft: Draft, key: string, isError: boolean): void {
+/** As in the transcript, the same id in a later turn and another message is another call. */
+function countCall(draft: Draft, tool_call_id: string, message_id: string | undefined): void {
+  const known = recall(draft.progress.counted, `call ${tool_call_id}`);
+  if (known !== undefined) {
+    if (known.turn === draft.summary.turns) return;
+    if (message_id !== undefined && known.message_id === message_id) return;
+  }
+  act(draft);
+  addPart(draft);
+  draft.summary.tool_calls += 1;
+  const turn = draft.summary.turns;
+  const { counted } = draft.progress;
+  let next = remember(counted, `call ${tool_call_id}`, { turn, message_id });
+  const orphan = known === undefined ? recall(counted, `result ${tool_call_id} of no call`) : undefined;
+  if (orphan?.turn === turn) {
+    next = remember(next, `result ${tool_call_id} of ${turn}`, { failed: orphan.failed === true });
+  }
+  draft.progress = { ...draft.progress, counted: next };
+}
+
+function countResult(draft: Draft, tool_call_id: string, isError: boolean): void {
   const { summary } = draft;
+  const call = recall(draft.progress.counted, `call ${tool_call_id}`);
+  const key = `result ${tool_call_id} of ${call?.turn ?? "no call"}`;
   const before = recall(draft.progress.counted, key);
   if (before === undefined) {
     ensureTurn(draft);
@@ -342,7 +363,10 @@ function countResult(draft: Draft, key: string, isError: boolean): void {
   summary.errors += (isError ? 1 : 0) - (before?.failed === true ? 1 : 0);
   draft.progress = {
     ...draft.progress,
-    counted: remember(draft.progress.counted, key, { failed: isError }),
+    counted: remember(draft.progress.counted, key, {
+      failed: isError,
+      turn: before?.turn ?? summary.turns,
+    }),
   };
   delete summary.activity;
 }

@@ -1,0 +1,211 @@
+import { describe, expect, it } from "vitest";
+import { accumulate, emptyTranscript } from "../../src/model/accumulate.ts";
+import type { Frame } from "../../src/model/frame.ts";
+import { decodeEvent, encodeEvent, type HistoryEvent } from "../../src/model/history.ts";
+import { createHistory, framesOf } from "../../src/model/replay.ts";
+import { type Bare, defined, id, kinds, session } from "./generate.ts";
+
+const SESSION = id(1, 1);
+const created_at = "2026-01-01T00:00:00.000Z";
+
+function historyOf(...bare: Bare[]): HistoryEvent[] {
+  const history = createHistory(SESSION);
+  return [...session(bare).flatMap((frame) => history.push(frame)), ...history.flush()];
+}
+function replay(events: HistoryEvent[]) {
+  return framesOf(events, SESSION).reduce(accumulate, emptyTranscript(SESSION));
+}
+const names = (events: HistoryEvent[]) => events.map((event) => ("role" in event ? event.role : event.type));
+
+const call = (tool_call_id: string): Bare => ({
+  type: "message.tool_call",
+  tool_call_id,
+  tool_name: "Bash",
+  arguments_json: "{}",
+});
+const result = (tool_call_id: string, status: "success" | "aborted" = "success"): Bare => ({
+  type: "message.tool_result",
+  tool_call_id,
+  is_error: false,
+  status,
+  output_text: tool_call_id,
+  parts: [],
+});
+
+describe("a history", () => {
+  it("has exactly one assistant message for each model call, with its usage and stop reason", () => {
+    const usage = { input: 3, output: 4 };
+    const events = historyOf(
+      { type: "user.message", message_id: id(2, 1), parts: [{ type: "text", text: "Go" }] },
+      { type: "message.start", message_id: id(3, 1), model: "m" },
+      { type: "message.delta", kind: "thinking", text: "Hm" },
+      { type: "message.delta", kind: "text", text: "I " },
+      { type: "message.delta", kind: "text", text: "read." },
+      call("a"),
+      { type: "message.end", message_id: id(3, 1), stop_reason: "tool_use", usage },
+      result("a"),
+      { type: "message.start", message_id: id(3, 2) },
+      { type: "message.delta", kind: "text", text: "Done." },
+      { type: "message.end", message_id: id(3, 2), stop_reason: "stop" },
+    );
+    expect(names(events)).toEqual(["user", "assistant", "tool", "assistant"]);
+    expect(events[1]).toMatchObject({
+      id: id(3, 1),
+      usage,
+      stop_reason: "tool_use",
+      model: "m",
+      parts: [
+        { type: "thinking_text", text: "Hm" },
+        { type: "text", text: "I read." },
+        { type: "tool_call", call_id: "a", arguments_json: "{}" },
+      ],
+    });
+    expect(events[2]).toMatchObject({ call_id: "a", status: "success", output_text: "a" });
+  });
+
+  it("writes at once what comes while a message is written, and gives it back in its place", () => {
+    const frames: Bare[] = [
+      { type: "message.start", message_id: id(3, 1) },
+      call("a"),
+      result("a"),
+      { type: "user.message", message_id: id(2, 1), parts: [{ type: "text", text: "also" }], queued: true },
+      call("b"),
+      { type: "message.end", message_id: id(3, 1), stop_reason: "tool_use" },
+      result("b"),
+    ];
+    const events = historyOf(...frames);
+    expect(names(events)).toEqual(["tool", "user", "assistant", "tool"]);
+    const order = [
+      "step_start",
+      "tool_call",
+      "tool_result",
+      "prompt",
+      "tool_call",
+      "step_finish",
+      "tool_result",
+    ];
+    expect(kinds(replay(events))).toEqual(order);
+  });
+
+  it("holds an interrupt only as what was aborted, and replays it from there", () => {
+    const live = [
+      { type: "message.start", message_id: id(3, 1) },
+      { type: "message.delta", kind: "text", text: "Half" },
+      { type: "interrupt", reason: "Esc" },
+    ] as const;
+    const events = historyOf(...live);
+    expect(names(events)).toEqual(["assistant"]);
+    expect(events[0]).toMatchObject({ stop_reason: "aborted", parts: [{ type: "text", text: "Half" }] });
+    expect(framesOf(events, SESSION).filter((frame) => frame.type === "interrupt")).toHaveLength(1);
+    expect(kinds(replay(events))).toEqual(["step_start", "text", "step_finish", "marker"]);
+    expect(replay(events).turns.at(0)?.status).toBe("interrupted");
+  });
+
+  it("is replayed without the ids that only a collector writes", () => {
+    const events: HistoryEvent[] = [
+      { role: "system", id: id(2, 1), created_at, parts: [{ type: "text", text: "You are terse." }] },
+      { role: "user", id: id(2, 2), created_at, parts: [{ type: "text", text: "Go" }] },
+      { role: "developer", id: id(2, 3), created_at, parts: [{ type: "text", text: "cwd is /repo" }] },
+      {
+        role: "assistant",
+        id: id(3, 1),
+        created_at,
+        stop_reason: "tool_use",
+        parts: [
+          { type: "thinking_text", text: "T" },
+          { type: "thinking_signature", signature: "S", format: "anthropic" },
+          { type: "text", text: "Reading." },
+          { type: "tool_call", call_id: "c1", tool_name: "read", arguments_json: "{" },
+          { type: "thinking_signature", signature: "alone", format: "google" },
+        ],
+      },
+      {
+        role: "tool",
+        id: id(2, 4),
+        created_at,
+        call_id: "c1",
+        tool_name: "read",
+        status: "error",
+        output_text: "ENOENT",
+        parts: [],
+      },
+    ];
+    const transcript = replay(events);
+    expect(kinds(transcript)).toEqual([
+      "marker",
+      "prompt",
+      "marker",
+      "step_start",
+      "thinking",
+      "text",
+      "tool_call",
+      "step_finish",
+      "tool_result",
+    ]);
+    expect(transcript.parts.at(4)).toMatchObject({ thinking: "T", signature: "S" });
+    expect(transcript.parts.at(6)).toMatchObject({
+      arguments_json: "{",
+      state: { status: "error", error: "ENOENT" },
+    });
+    const ids = defined(transcript.parts).map((part) => part.id);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it("shows a line that could not be read where it stands", () => {
+    const transcript = replay([decodeEvent("{broken")]);
+    expect(transcript.parts.at(0)).toMatchObject({ type: "unknown", raw: "{broken" });
+  });
+
+  it("keeps what came behind a message that a crash left unwritten", () => {
+    const history = createHistory(SESSION);
+    const frames: Frame[] = session([
+      { type: "message.start", message_id: id(3, 1) },
+      call("a"),
+      result("a"),
+    ]);
+    const events = frames.flatMap((frame) => history.push(frame));
+    expect(names(events)).toEqual(["tool"]);
+    expect(kinds(replay(events))).toEqual(["tool_result"]);
+  });
+});
+
+describe("the codec", () => {
+  it("keeps fields that this version does not know", () => {
+    const line = `{"role":"user","id":"${id(2, 1)}","created_at":"${created_at}","parts":[{"type":"text","text":"a\u2028","mood":{"x":1}}],"newer":[1]}`;
+    expect(decodeEvent(line)).toMatchObject({ role: "user", newer: [1] });
+    expect(encodeEvent(decodeEvent(line))).toBe(line);
+  });
+
+  it.each([
+    ["broken JSON", '{"role":"user"'],
+    ["no object", "[1]"],
+    ["an unknown type", '{"type":"hologram","at":1}'],
+    ["an unknown role", '{"role":"narrator","parts":[]}'],
+    ["a missing field", '{"role":"user","parts":[]}'],
+    ["an interrupt, which is never in history", `{"type":"interrupt","at":1}`],
+    ["nothing", ""],
+    ["odd spacing and a carriage return", ' {"type" : 1}\r'],
+  ])("keeps a line with %s byte for byte", (_, line) => {
+    expect(decodeEvent(line)).toEqual({ type: "unknown", line });
+    expect(encodeEvent(decodeEvent(line))).toBe(line);
+  });
+
+  it("reads what nests 500 levels deep, and keeps what is deeper as a line", () => {
+    const nested = (depth: number) =>
+      `{"type":"task_metadata","at":1,"metadata":${"[".repeat(depth)}${"]".repeat(depth)}}`;
+    expect(decodeEvent(nested(499))).toMatchObject({ type: "task_metadata" });
+    expect(decodeEvent(nested(500))).toMatchObject({ type: "unknown", line: nested(500) });
+    expect(decodeEvent(nested(200_000))).toMatchObject({ type: "unknown" });
+    const metadata: unknown = JSON.parse(`${"[".repeat(600)}${"]".repeat(600)}`);
+    expect(() => encodeEvent({ type: "task_metadata", at: 1, metadata })).toThrow(/500 levels/);
+  });
+
+  it("reads a legacy message by the absence of parts alone", () => {
+    const line = `{"role":"assistant","id":"${id(2, 1)}","created_at":"${created_at}","content":"c","thinking":"t"}`;
+    expect(replay([decodeEvent(line)]).parts.at(0)).toMatchObject({
+      type: "legacy",
+      content: "c",
+      thinking: "t",
+    });
+  });
+});
