@@ -1,4 +1,3 @@
-import type { Usage } from "../../model/message.ts";
 import type { Disposition } from "../format.ts";
 import { asNumber, asObject, asString, asStrings, type JsonObject } from "../narrow.ts";
 import { blocksOf } from "./content.ts";
@@ -32,7 +31,7 @@ export function readAssistant(session: Session, line: Line): Disposition {
   if (blocks.every(isBlank)) {
     // It may still bring the step's final usage.
     const known = session.steps.get(id);
-    if (known !== undefined) noteProgress(known, message);
+    if (known !== undefined) noteProgress(session, line, known, message);
     return { kind: "hidden", rule: "blank text" };
   }
   withdrawSuperseded(session, line);
@@ -80,7 +79,7 @@ export function readAssistant(session: Session, line: Line): Disposition {
       }
     }
   });
-  noteProgress(step, message);
+  noteProgress(session, line, step, message);
   if (shown > 0) return { kind: "shown" };
   if (unknown > 0) return { kind: "unknown" };
   return folded > 0
@@ -94,11 +93,8 @@ function textOf(blocks: readonly JsonObject[]): string {
 
 /** Text of white space only, or a thought without text and signature: the wire's leftovers. */
 function isBlank(block: JsonObject): boolean {
-  if (block.type === "text") return (asString(block.text) ?? "").trim() === "" && isTextLike(block.text);
+  if (block.type === "text") return (asString(block.text) ?? "").trim() === "";
   return block.type === "thinking" && (asString(block.thinking) ?? "") === "" && !asString(block.signature);
-}
-function isTextLike(value: unknown): boolean {
-  return value === undefined || value === null || typeof value === "string";
 }
 
 function readApiError(session: Session, line: Line, blocks: readonly JsonObject[]): Disposition {
@@ -295,16 +291,17 @@ export function withdraw(session: Session, line: Line, uuids: readonly string[],
 }
 
 /** Usage and stop reason: every line of the id repeats them, early ones partly, so the largest figure is the true one. */
-function noteProgress(step: Step, message: JsonObject): void {
+function noteProgress(session: Session, line: Line, step: Step, message: JsonObject): void {
+  const before = step.ended ? JSON.stringify(step.usage) : undefined;
   step.stop = asString(message.stop_reason) ?? step.stop;
   const usage = asObject(message.usage);
   if (usage === undefined) return;
   const most = (a: number | undefined, value: unknown): number => Math.max(a ?? 0, asNumber(value) ?? 0);
-  const next: Usage = {
+  step.usage = {
     input: most(step.usage?.input, usage.input_tokens),
     output: most(step.usage?.output, usage.output_tokens),
     cache_read: most(step.usage?.cache_read, usage.cache_read_input_tokens),
     cache_write: most(step.usage?.cache_write, usage.cache_creation_input_tokens),
   };
-  step.usage = next;
+  if (before !== undefined && JSON.stringify(step.usage) !== before) session.reviseEnd(line, step);
 }

@@ -4,9 +4,13 @@ import { asArray, asObject, asString, type JsonObject } from "../narrow.ts";
 /** `message.content` as blocks, whether it was a string, a list, or missing. */
 export function blocksOf(content: unknown): JsonObject[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
-  return asArray(content).map((block) => {
-    if (typeof block === "string") return { type: "text", text: block };
-    return asObject(block) ?? { type: "unknown", value: block };
+  return asArray(content).map((item) => {
+    if (typeof item === "string") return { type: "text", text: item };
+    const block = asObject(item);
+    if (block === undefined) return { type: "unknown", value: item };
+    // Something else where the text belongs is not dropped for its claim to be text.
+    const isText = block.type !== "text" || typeof (block.text ?? "") === "string";
+    return isText ? block : { type: "malformed text", block };
   });
 }
 

@@ -36,7 +36,7 @@ const BOOKKEEPING = new Set([
 ]);
 
 /** How far a title is trusted; of equal ones the last wins. */
-const TITLES = ["summary", "agent-name", "ai-title", "custom-title"] as const;
+const TITLES: readonly string[] = ["summary", "agent-name", "ai-title", "custom-title"];
 
 /** Without any line that names its session after so many records, a file is taken for a session of its own. */
 const MOST_HELD = 256;
@@ -205,7 +205,7 @@ function openFile(path: string, identity: Identity): SessionFile {
   function readLine(line: Line): Disposition {
     const { value, uuid } = line;
     const type = asString(value.type);
-    const title = TITLES.findIndex((kind) => kind === type);
+    const title = type === undefined ? -1 : TITLES.indexOf(type);
     if (title !== -1) return readTitle(line, title);
     if (type !== undefined && BOOKKEEPING.has(type)) return { kind: "hidden", rule: `bookkeeping: ${type}` };
     if (type === "relocated") {
@@ -438,7 +438,9 @@ function openFile(path: string, identity: Identity): SessionFile {
         // The model gave its turn back in so many words, and nothing that it asked for runs any more.
         const step = session.openStep;
         const ended = step !== undefined && (step.stop === "end_turn" || step.stop === "stop_sequence");
-        if (ended && step.lastIsBlock && session.hasYielded() && session.openCalls() === 0) {
+        // A fast answer says so in all its lines: one that has only thought so far goes on.
+        const answered = step?.lastIsBlock === true && step.blocks.at(-1)?.kind === "text";
+        if (ended && answered && session.hasYielded() && session.openCalls() === 0) {
           session.endTurn(line, session.turnFailed ? "failed" : "completed");
         } else if (step === undefined && session.turnOpen && session.turnFailed) {
           session.endTurn(line, "failed");
@@ -478,10 +480,12 @@ function openFile(path: string, identity: Identity): SessionFile {
     const name = asText(meta.name) ?? asText(meta.agentType);
     const task = asText(meta.description);
     const depth = asNumber(meta.spawnDepth);
+    // The call of a deeper run stands in another run's file, which only linking finds.
+    const isDeep = depth !== undefined && depth > 1 && parent === undefined;
     const patch: SessionPatch = {
       parent: {
         session_id: main.facts.run.parent_session_id ?? main_id,
-        ...(call !== undefined && { tool_call_id: call }),
+        ...(call !== undefined && !isDeep && { tool_call_id: call }),
       },
       run: {
         ...(name !== undefined && { name }),

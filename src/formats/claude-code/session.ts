@@ -3,7 +3,7 @@ import type { Usage } from "../../model/message.ts";
 import type { Part } from "../../model/part.ts";
 import type { SessionPatch } from "../../model/session.ts";
 import type { MarkerKind, TurnStatus } from "../../model/transcript.ts";
-import { partId, uuidFrom } from "../../model/uuid.ts";
+import { isUuid, partId, uuidFrom } from "../../model/uuid.ts";
 import type { RecordPlace, SessionLinkFacts } from "../format.ts";
 import type { JsonObject } from "../narrow.ts";
 
@@ -36,6 +36,8 @@ export interface Block {
 export interface Step {
   message_id: string;
   ended: boolean;
+  /** Cut off in the middle: it has no `message.end`. */
+  cutOff: boolean;
   blocks: Block[];
   /** Parts so far, which is the next part's index. */
   parts: number;
@@ -92,8 +94,9 @@ export interface Session {
   compactedAt: number | undefined;
   /** A compaction's marker whose summary has not been read yet. */
   boundary: { frame: BareFrameOf<"marker">; place: RecordPlace } | undefined;
-  /** A caveat was read: the next command is one that runs no prompt. */
+  /** A caveat was read: the next command is one that runs no prompt, and so is every one that hangs on the caveat. */
   localCommand: boolean;
+  readonly caveats: Set<string>;
   /** A command that may run a prompt was read: the next injected text is its expansion. */
   command: string | undefined;
 
@@ -109,6 +112,8 @@ export interface Session {
   marker(line: Line, kind: MarkerKind, title: string, text?: string, data?: unknown): void;
   openStepOf(line: Line, id: string, model: string | undefined): Step;
   endStep(line: Line): void;
+  /** A late line brought other figures of a step that has ended. */
+  reviseEnd(line: Line, step: Step): void;
   endTurn(line: Line, status: TurnStatus): void;
   interrupt(line: Line, reason: string): void;
   addCall(id: string, call: Call): void;
@@ -156,7 +161,8 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   }
 
   function remember(line: Line, message_id: string, part_id: string): void {
-    if (line.uuid === undefined) return;
+    // A uuid that several lines share names none of them for sure.
+    if (line.uuid === undefined || line.key !== line.uuid) return;
     const known = partsOfLine.get(line.uuid);
     if (known === undefined) partsOfLine.set(line.uuid, { message_id, part_ids: [part_id] });
     else known.part_ids.push(part_id);
@@ -164,7 +170,9 @@ export function createSession(session_id: string, file: string, facts: SessionLi
 
   function recordPart(line: Line): { message_id: string; part_id: string } {
     if (counted?.line !== line) {
-      counted = { line, message_id: uuidFrom(session_id, `record:${line.key}`), parts: 0 };
+      // The agent's own id where it is one: hashing a name for every record would be felt in long sessions.
+      const message_id = isUuid(line.key) ? line.key : uuidFrom(session_id, `record:${line.key}`);
+      counted = { line, message_id, parts: 0 };
     }
     const part_id = partId(counted.message_id, counted.parts);
     counted.parts += 1;
@@ -179,6 +187,17 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     session.turnFailed = false;
     session.lastStep = undefined;
     pushUnplaced(line, { type: "turn.start", turn_id });
+  }
+
+  function sayEnd(line: Line, step: Step): void {
+    const stop_reason = stopReason(step);
+    pushUnplaced(line, {
+      type: "message.end",
+      message_id: step.message_id,
+      ...(stop_reason !== undefined && { stop_reason }),
+      ...(step.stop !== undefined && { stop_reason_raw: step.stop }),
+      ...(step.usage !== undefined && !step.synthetic && { usage: step.usage }),
+    });
   }
 
   function descendsFrom(uuid: string, ancestor: string): boolean {
@@ -233,6 +252,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     compactedAt: undefined,
     boundary: undefined,
     localCommand: false,
+    caveats: new Set(),
     command: undefined,
 
     push,
@@ -240,8 +260,10 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     update(line, patch) {
       const news: SessionPatch = {};
       for (const [key, value] of Object.entries(patch)) {
-        if (value === undefined || JSON.stringify(told[key as keyof SessionPatch]) === JSON.stringify(value))
-          continue;
+        // Object.entries forgets that the keys are the patch's own.
+        const before = told[key as keyof SessionPatch];
+        if (value === undefined || value === before) continue;
+        if (typeof value === "object" && JSON.stringify(before) === JSON.stringify(value)) continue;
         Object.assign(news, { [key]: value });
       }
       if (Object.keys(news).length === 0) return;
@@ -324,6 +346,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       const step: Step = {
         message_id: uuidFrom(session_id, `message:${id}`),
         ended: false,
+        cutOff: false,
         blocks: [],
         parts: 0,
         calls: 0,
@@ -349,14 +372,11 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       if (step === undefined) return;
       session.openStep = undefined;
       step.ended = true;
-      const stop_reason = stopReason(step);
-      pushUnplaced(line, {
-        type: "message.end",
-        message_id: step.message_id,
-        ...(stop_reason !== undefined && { stop_reason }),
-        ...(step.stop !== undefined && { stop_reason_raw: step.stop }),
-        ...(step.usage !== undefined && !step.synthetic && { usage: step.usage }),
-      });
+      sayEnd(line, step);
+    },
+
+    reviseEnd(line, step) {
+      if (step.ended && !step.cutOff) sayEnd(line, step);
     },
 
     endTurn(line, status) {
@@ -369,14 +389,13 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     interrupt(line, reason) {
       const step = session.openStep;
       // A model call that was cut off has no end; one whose tools were stopped had ended before.
-      if (step !== undefined && step.calls === 0) {
+      if (step !== undefined && step.calls === 0 && (step.stop === undefined || step.synthetic)) {
         step.ended = true;
+        step.cutOff = true;
         session.openStep = undefined;
       }
       session.endStep(line);
-      if (reason === "permission refused")
-        session.marker(line, "interrupt", "Permission refused: the agent stopped");
-      else push(line, { type: "interrupt", part_id: recordPart(line).part_id, reason });
+      push(line, { type: "interrupt", part_id: recordPart(line).part_id, reason });
       session.endTurn(line, "interrupted");
     },
 

@@ -153,13 +153,23 @@ function readText(
       if (block.type !== "text" || asText(block.text) !== undefined || !("text" in block)) prompt.push(block);
     } else wrapped.push(...elements);
   }
-  let disposition: Disposition | undefined;
-  if (wrapped.length > 0) disposition = readWrapped(session, line, wrapped);
-  if (prompt.length === 0) return disposition ?? { kind: "hidden", rule: "empty message" };
+  // What the editor added to a prompt belongs to the prompt's turn: it stands behind it.
+  let disposition = prompt.length === 0 ? undefined : readPrompt(session, line, prompt, isRun, besideResults);
+  if (wrapped.length > 0) disposition = firstOf(disposition, readWrapped(session, line, wrapped));
+  return disposition ?? { kind: "hidden", rule: "empty message" };
+}
+
+function readPrompt(
+  session: Session,
+  line: Line,
+  prompt: readonly JsonObject[],
+  isRun: boolean,
+  besideResults: boolean,
+): Disposition {
   if (prompt.some((block) => block.type === "text") && session.isReplayedPrompt(line, textOf(prompt))) {
     return { kind: "folded", into: "the same prompt before the compaction" };
   }
-  const kind = asString(asObject(value.origin)?.kind);
+  const kind = asString(asObject(line.value.origin)?.kind);
   const notified = kind === "task-notification";
   const fromAgent = isRun || kind === "coordinator" || kind === "teammate";
   session.prompt(line, promptParts(prompt), {
@@ -226,6 +236,7 @@ function readInjected(
     elements?.every(({ tag }) => tag === "local-command-caveat") === true
   ) {
     session.localCommand = true;
+    if (line.uuid !== undefined) session.caveats.add(line.uuid);
     return { kind: "hidden", rule: "caveat before a local command" };
   }
   if (elements?.every(({ tag }) => tag === "system-reminder") === true) {
@@ -356,7 +367,9 @@ export function readWrapped(session: Session, line: Line, elements: readonly Wra
 
 export function readCommand(session: Session, line: Line, name: string, args: string): Disposition {
   const command = `${name.startsWith("/") ? name : `/${name}`}${args === "" ? "" : ` ${args}`}`;
-  if (session.localCommand || line.value.type === "system") {
+  const parent = asString(line.value.parentUuid);
+  const hangsOnCaveat = parent !== undefined && session.caveats.has(parent);
+  if (session.localCommand || hangsOnCaveat || line.value.type === "system") {
     session.localCommand = false;
     session.marker(line, "note", `Command ${firstLine(command)}`, command.length > 80 ? command : undefined);
     return { kind: "shown" };
