@@ -117,7 +117,8 @@ async function showSession(
   };
   const take = (records: ReadRecord[], counted: boolean) => {
     for (const record of records) {
-      if (counted) count(accounting, record);
+      // What a reader concludes at the end of a file stands in no line of it.
+      if (counted && record.place.length > 0) count(accounting, record);
       for (const frame of record.frames) {
         const before = transcripts.get(frame.session_id) ?? emptyTranscript(frame.session_id);
         transcripts.set(frame.session_id, accumulate(before, frame));

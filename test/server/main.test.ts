@@ -1,0 +1,245 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { CLIENT_HEADER, sessionsReply } from "../../src/protocol.ts";
+import { generateClaudeSession } from "../generate-session.ts";
+
+const main = resolve(import.meta.dirname, "../../src/server/main.ts");
+const folder = mkdtempSync(join(tmpdir(), "verbatim-main-"));
+const running = new Set<ChildProcess>();
+afterAll(async () => {
+  await Promise.all([...running].map((process) => stop(process, "SIGKILL")));
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+});
+
+let homes = 0;
+/** A person's empty machine. */
+function newHome() {
+  const path = join(folder, `home ${homes++}`);
+  mkdirSync(join(path, ".claude/projects/-work"), { recursive: true });
+  return { path, data: join(path, "data") };
+}
+type Home = ReturnType<typeof newHome>;
+
+interface Run {
+  process: ChildProcess;
+  out: () => string;
+  err: () => string;
+  ended: Promise<number | null>;
+}
+
+function start(home: Home, args: string[]): Run {
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main, ...args], {
+    env: {
+      PATH: process.env.PATH,
+      HOME: home.path,
+      USERPROFILE: home.path,
+      XDG_DATA_HOME: join(home.path, "share"),
+    },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  running.add(child);
+  let out = "";
+  let err = "";
+  child.stdout.on("data", (chunk) => {
+    out += chunk;
+  });
+  child.stderr.on("data", (chunk) => {
+    err += chunk;
+  });
+  const ended = new Promise<number | null>((resolve) => {
+    child.on("close", (code) => {
+      running.delete(child);
+      resolve(code);
+    });
+  });
+  return { process: child, out: () => out, err: () => err, ended };
+}
+
+async function finish(home: Home, args: string[]) {
+  const run = start(home, args);
+  const code = await run.ended;
+  return { code, out: run.out(), err: run.err() };
+}
+
+/** Waits for the address that a daemon prints. */
+async function addressOf(run: Run): Promise<string> {
+  await expect
+    .poll(() => run.out().includes("\n") || run.process.exitCode !== null, { timeout: 15_000 })
+    .toBe(true);
+  const [address = ""] = run.out().split("\n");
+  if (!URL.canParse(address)) throw new Error(`No address: ${run.out()}${run.err()}`);
+  return address;
+}
+
+function stop(process: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (process.exitCode !== null || process.signalCode !== null) return Promise.resolve();
+  return new Promise((resolve) => {
+    process.once("exit", () => resolve());
+    process.kill(signal);
+  });
+}
+
+async function enter(link: string) {
+  const reply = await fetch(link, { redirect: "manual" });
+  const [cookie = ""] = (reply.headers.getSetCookie()[0] ?? "").split(";");
+  return { status: reply.status, cookie, origin: new URL(link).origin };
+}
+
+describe("the command", { timeout: 30_000 }, () => {
+  it("explains every flag, and says its version", async () => {
+    const home = newHome();
+    const help = await finish(home, ["--help"]);
+    expect(help).toMatchObject({ code: 0, err: "" });
+    const source = readFileSync(main, "utf8");
+    const flags = [...source.matchAll(/^ {6}"?([a-z-]+)"?: \{ type: "(?:string|boolean)"/gm)].map(
+      ([, name]) => name,
+    );
+    expect(flags.length).toBeGreaterThan(10);
+    for (const flag of flags) expect(help.out).toContain(`--${flag}`);
+    const { version } = JSON.parse(readFileSync(resolve(main, "../../../package.json"), "utf8"));
+    expect(await finish(home, ["--version"])).toEqual({ code: 0, out: `${version}\n`, err: "" });
+    expect(readdirSync(home.path)).toEqual([".claude"]);
+  });
+
+  it.each([
+    [["--nonsense"], "--nonsense"],
+    [["--port", "http"], "--port http"],
+    [["--port", "65536"], "--port 65536"],
+    [["--json"], "show FILE"],
+    [["show"], "show FILE"],
+    [["no-such-folder"], "no-such-folder: there is no such file or folder"],
+    [["--host", "0.0.0.0"], "--password-file"],
+    [["--host", "192.168.1.5"], "--password-file"],
+    [["--host", "::"], "--password-file"],
+    [["--host", "0.0.0.0", "--password-file", "PASSWORD"], "TLS"],
+    [["--host", "0.0.0.0", "--password-file", "SHORT", "--origin", "https://v.example"], "12 characters"],
+    [
+      ["--host", "0.0.0.0", "--password-file", "PASSWORD", "--origin", "http://v.example"],
+      "--origin http://v.example",
+    ],
+    [
+      ["--host", "0.0.0.0", "--password-file", "none", "--origin", "https://v.example"],
+      "none: it cannot be read",
+    ],
+    [["--origin", "https://v.example"], "--password-file"],
+    [["--cert", "PASSWORD"], "--key"],
+    [["--link"], "No daemon runs"],
+  ])("refuses %j with one line that names the remedy", async (args, said) => {
+    const home = newHome();
+    const files = { PASSWORD: "correct horse battery\n", SHORT: "short\n" };
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(home.path, name), text);
+    const { code, out, err } = await finish(
+      home,
+      args.map((arg) => (arg in files ? join(home.path, arg) : arg)),
+    );
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain(said);
+    expect(err.trim().split("\n")).toHaveLength(1);
+  });
+
+  it("prints its address once and nothing else, lets the page in, and ends when told", async () => {
+    const home = newHome();
+    const { session_id, lines } = generateClaudeSession({ parts: 20, turns: 2 });
+    writeFileSync(join(home.path, `.claude/projects/-work/${session_id}.jsonl`), `${lines.join("\n")}\n`);
+    const run = start(home, ["--port", "0", "--data-dir", home.data]);
+    const { cookie, origin } = await enter(await addressOf(run));
+    await expect
+      .poll(
+        async () => {
+          const reply = await fetch(`${origin}/api/sessions`, { headers: { cookie, [CLIENT_HEADER]: "1" } });
+          return sessionsReply.parse(await reply.json()).sessions.map(({ id }) => id);
+        },
+        { timeout: 10_000 },
+      )
+      .toEqual([session_id]);
+    run.process.kill("SIGTERM");
+    expect(await run.ended).toBe(0);
+    expect(run.out().trim().split("\n")).toHaveLength(1);
+    expect(run.err()).toBe("");
+  });
+
+  it("keeps an open page let in over a restart, and gives a new link to who asks in the terminal", async () => {
+    const home = newHome();
+    const args = ["--port", "0", "--data-dir", home.data, "--no-samples"];
+    const first = start(home, args);
+    const { cookie, origin } = await enter(await addressOf(first));
+    const { port } = new URL(origin);
+
+    const link = await finish(home, ["--link", "--data-dir", home.data]);
+    expect(link).toMatchObject({ code: 0, err: "" });
+    expect((await enter(link.out.trim())).status).toBe(303);
+    await stop(first.process, "SIGKILL");
+
+    const second = start(home, ["--port", port, "--data-dir", home.data, "--no-samples"]);
+    await addressOf(second);
+    const reply = await fetch(`${origin}/api/status`, { headers: { cookie, [CLIENT_HEADER]: "1" } });
+    expect(reply.status).toBe(200);
+    const again = await finish(home, ["--link", "--data-dir", home.data]);
+    expect((await enter(again.out.trim())).status).toBe(303);
+
+    const taken = await finish(newHome(), [
+      "--port",
+      port,
+      "--data-dir",
+      join(home.path, "other"),
+      "--no-samples",
+    ]);
+    expect(taken).toMatchObject({ code: 2, out: "" });
+    expect(taken.err).toContain(`Port ${port} is taken`);
+    await stop(second.process, "SIGINT");
+  });
+
+  it("listens on loopback only", async () => {
+    const home = newHome();
+    const run = start(home, ["--port", "0", "--data-dir", home.data, "--no-samples"]);
+    const { port } = new URL(await addressOf(run));
+    // Another program can still take the same port of another address, which all addresses would have taken too.
+    const other = createServer();
+    await new Promise<void>((resolve, reject) => {
+      other.on("error", reject).listen({ host: "127.0.0.2", port: Number(port) }, resolve);
+    });
+    other.close();
+    await stop(run.process, "SIGTERM");
+  });
+
+  it("shows samples where there is nothing else to show", async () => {
+    const home = newHome();
+    const run = start(home, ["--port", "0", "--data-dir", home.data]);
+    const { cookie, origin } = await enter(await addressOf(run));
+    await expect
+      .poll(
+        async () => {
+          const reply = await fetch(`${origin}/api/sessions`, { headers: { cookie, [CLIENT_HEADER]: "1" } });
+          return sessionsReply.parse(await reply.json()).sessions.filter(({ sample }) => sample).length;
+        },
+        { timeout: 15_000 },
+      )
+      .toBeGreaterThan(3);
+    await stop(run.process, "SIGTERM");
+  });
+
+  it("writes only data to standard output when it shows a file, and bears a reader that leaves", async () => {
+    const home = newHome();
+    const { lines } = generateClaudeSession({ parts: 3_000, turns: 3 });
+    const file = join(home.path, "session.jsonl");
+    writeFileSync(file, `${lines.join("\n")}\n`);
+    const whole = await finish(home, ["show", file, "--json"]);
+    expect(whole).toMatchObject({ code: 0, err: "" });
+    for (const line of whole.out.trim().split("\n")) expect(JSON.parse(line)).toHaveProperty("type");
+
+    const left = start(home, ["show", file, "--json"]);
+    await expect.poll(() => left.out().length > 0, { timeout: 10_000 }).toBe(true);
+    left.process.stdout?.destroy();
+    expect(await left.ended).toBe(0);
+    expect(left.err()).toBe("");
+
+    const none = await finish(home, ["show", main]);
+    expect(none).toMatchObject({ code: 1, out: "" });
+    expect(none.err).toContain("no session");
+    expect(readdirSync(home.path).sort()).toEqual([".claude", "session.jsonl"]);
+  });
+});

@@ -1,0 +1,152 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { zstdCompressSync } from "node:zlib";
+import { afterAll, describe, expect, it } from "vitest";
+import * as z from "zod";
+import { formats } from "../../src/formats/index.ts";
+import { transcriptPart } from "../../src/model/transcript.ts";
+import { show } from "../../src/server/show.ts";
+import { generateClaudeSession } from "../generate-session.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "verbatim-show-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function run(files: string[], as: "text" | "json" | "accounting") {
+  let out = "";
+  const warnings: string[] = [];
+  const code = await show({
+    files,
+    formats,
+    as,
+    write: async (text) => {
+      out += text;
+    },
+    warn: (text) => warnings.push(text),
+  });
+  return { out, warnings, code, lines: out.split("\n").filter((line) => line !== "") };
+}
+
+const line = z.looseObject({
+  session_id: z.string(),
+  turn: z.number(),
+  index: z.number(),
+  role: z.enum(["user", "assistant", "tool", "system"]),
+  type: z.string(),
+  source: z.exactOptional(z.strictObject({ file: z.string(), line: z.number(), byte: z.number() })),
+});
+
+const generated = generateClaudeSession({ parts: 60, turns: 3 });
+const text = `${generated.lines.join("\n")}\n`;
+const file = join(folder, `${generated.session_id}.jsonl`);
+writeFileSync(file, text);
+
+describe("show", () => {
+  it("prints one JSON object per part, in the order of the file, with its place in it", async () => {
+    const { lines, code, warnings } = await run([file], "json");
+    expect({ code, warnings }).toEqual({ code: 0, warnings: [] });
+    const parts = lines.map((json) => line.parse(JSON.parse(json)));
+    expect(parts.map(({ index }) => index)).toEqual(parts.map((_, index) => index));
+    expect(new Set(parts.map(({ turn }) => turn))).toEqual(new Set([0, 1, 2]));
+    expect(parts.filter(({ type }) => ["thinking", "text", "tool_call"].includes(type))).toHaveLength(
+      generated.parts,
+    );
+    const bytes = Buffer.from(text);
+    let before = -1;
+    for (const part of parts) {
+      expect(
+        transcriptPart
+          .safeParse({ ...part, source: undefined })
+          .error?.issues.filter(({ path }) => path[0] !== "source") ?? [],
+      ).toEqual([]);
+      const { role, type, source } = part;
+      if (type === "prompt") expect(role).toBe("user");
+      if (["thinking", "text", "tool_call"].includes(type)) expect(role).toBe("assistant");
+      if (type === "tool_result") expect(role).toBe("tool");
+      if (!source) continue;
+      expect(source.file).toBe(file);
+      expect(bytes.subarray(source.byte).toString().split("\n", 1)[0]).toBe(generated.lines[source.line - 1]);
+      expect(source.line).toBeGreaterThanOrEqual(before);
+      before = source.line;
+    }
+  });
+
+  it("accounts for every line", async () => {
+    const broken = join(folder, "broken.jsonl");
+    writeFileSync(broken, `${text}{"type":"never seen before","sessionId":"x"}\n{"broken": \n`);
+    const { lines, code } = await run([broken], "accounting");
+    expect(code).toBe(0);
+    const { hidden, ...counts } = z
+      .object({
+        file: z.string(),
+        agent: z.string(),
+        lines: z.number(),
+        shown: z.number(),
+        folded: z.number(),
+        hidden: z.record(z.string(), z.number()),
+        unknown: z.number(),
+        unreadable: z.number(),
+      })
+      .parse(JSON.parse(lines[0] ?? ""));
+    expect(counts).toMatchObject({ agent: "claude-code", lines: generated.lines.length + 2, unreadable: 1 });
+    const hiddenLines = Object.values(hidden).reduce((sum, count) => sum + count, 0);
+    expect(counts.shown + counts.folded + hiddenLines + counts.unknown + counts.unreadable).toBe(
+      counts.lines,
+    );
+  });
+
+  it("prints a transcript that people can read, with each result under its call", async () => {
+    const { out } = await run([file], "text");
+    expect(out).toContain("── turn 3");
+    expect(out).toMatch(/\[OK\] \w+ \{.*\}\n {4}/);
+    expect(out).not.toContain("[object Object]");
+  });
+
+  it("lets no text of an agent drive the terminal", async () => {
+    const [first = ""] = generated.lines.filter((json) => json.includes('"type":"text"'));
+    const evil = first.replace(
+      /"text":"[^"]*"/,
+      `"text":"\\u001b]0;owned\\u0007\\u009b31m\\u202eabc\\r\\bx"`,
+    );
+    expect(evil).not.toBe(first);
+    const path = join(folder, "evil.jsonl");
+    writeFileSync(path, `${[...generated.lines.slice(0, 1), evil].join("\n")}\n`);
+    const { out } = await run([path], "text");
+    expect(out).toContain("\\u001b]0;owned\\u0007\\u009b31m\\u202eabc\\u000d\\u0008x");
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
+    expect(out).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/);
+  });
+
+  it("reads a compressed file as the one that was compressed", async () => {
+    const compressed = `${file}.zst`;
+    writeFileSync(compressed, zstdCompressSync(text));
+    const plain = await run([file], "json");
+    const unpacked = await run([compressed], "json");
+    const withoutFile = (json: string) => json.replace(/"file":"[^"]*"/g, "");
+    expect(unpacked.lines.map(withoutFile)).toEqual(plain.lines.map(withoutFile));
+  });
+
+  it("says what is wrong with each file that is no session, prints the others, and fails", async () => {
+    const empty = join(folder, "empty.jsonl");
+    writeFileSync(empty, "");
+    const other = join(folder, "package.json");
+    writeFileSync(other, '{"name":"x"}');
+    const binary = join(folder, "binary.jsonl.zst");
+    writeFileSync(binary, Buffer.from([1, 2, 3, 4]));
+    mkdirSync(join(folder, "a-folder"));
+    const missing = join(folder, "missing.jsonl");
+    const { warnings, code, lines } = await run(
+      [missing, join(folder, "a-folder"), empty, other, binary, file],
+      "accounting",
+    );
+    expect(code).toBe(1);
+    expect(lines).toHaveLength(1);
+    expect(warnings).toEqual([
+      `${missing}: there is no such file.`,
+      `${join(folder, "a-folder")}: this is a folder; name a session's file in it.`,
+      `${empty}: the file is empty, so it is no session.`,
+      expect.stringContaining(`${other}: this is no session of an agent that Verbatim reads (`),
+      expect.stringContaining(`${binary}: it cannot be read`),
+    ]);
+  });
+});
