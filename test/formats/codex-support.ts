@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { codex } from "../../src/formats/codex.ts";
+import { codex } from "../../src/formats/codex/format.ts";
 import type { ReadRecord } from "../../src/formats/format.ts";
 import { accumulate, emptyTranscript, type Transcript } from "../../src/model/accumulate.ts";
 import type { TranscriptPart } from "../../src/model/transcript.ts";

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { codex } from "../../src/formats/codex.ts";
+import { codex } from "../../src/formats/codex/format.ts";
 import { frame as frameSchema } from "../../src/model/frame.ts";
 import type { TranscriptPart, TranscriptPartOf } from "../../src/model/transcript.ts";
 import { fold, linesOf, orderOf, partsOf, readFile, readPieces } from "./codex-support.ts";

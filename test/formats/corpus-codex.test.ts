@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { codex } from "../../src/formats/codex.ts";
+import { codex } from "../../src/formats/codex/format.ts";
 import { frame as frameSchema } from "../../src/model/frame.ts";
 import { sharedData } from "../shared-data.ts";
 import { fold, linesOf, orderOf, partsOf, readFile, readPieces } from "./codex-support.ts";

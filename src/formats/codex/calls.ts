@@ -40,13 +40,13 @@ export class Calls {
   }
 
   /** Shows a call. `undefined`: the same call was shown before. */
-  start(id: string, name: string, arguments_json: string, byOutputs: boolean): Call | undefined {
+  start(id: string, name: string, arguments_json: string): Call | undefined {
     const known = this.byId.get(id);
     if (known !== undefined && known.name === name && known.arguments_json === arguments_json)
       return undefined;
     // Another call under an id that was used before: it must not take the first one's place.
     const shown = known === undefined ? id : `${id}@${this.writer.now.source.byte}`;
-    const { part_id, message_id } = this.writer.call(shown, name, arguments_json, byOutputs);
+    const { part_id, message_id } = this.writer.call(shown, name, arguments_json);
     const call: Call = {
       id: shown,
       name,

@@ -40,6 +40,10 @@ export class TurnWriter {
   model: string | undefined;
   /** Ids of the turns that hold a person's prompt and were not rolled back, oldest first. */
   readonly userTurns: string[] = [];
+  /** An output ends the step before it: so in files that have no record of tokens after each answer of the model. */
+  endsByOutputs = true;
+  /** Called before each text, thought, image and call of the model. */
+  onModelItem: (() => void) | undefined;
   /** Called before each part, so that a note which belongs before it can be written. */
   beforePart: (() => void) | undefined;
   private frames: Frame[] = [];
@@ -169,9 +173,9 @@ export class TurnWriter {
 
   // --- Steps ---
 
-  /** Before an item of the model: opens a step where none is open, or where outputs ended the last (`byOutputs`). */
-  modelItem(byOutputs: boolean): Step {
-    if (this.step?.answered && byOutputs) this.closeStep();
+  /** Before an item of the model: opens a step where none is open, or where outputs ended the last. */
+  modelItem(): Step {
+    if (this.step?.answered && this.endsByOutputs) this.closeStep();
     if (this.step !== undefined) return this.step;
     this.part();
     if (this.turn === undefined) this.openTurn();
@@ -190,8 +194,9 @@ export class TurnWriter {
     return this.step;
   }
 
-  get stepOpen(): boolean {
-    return this.step !== undefined;
+  private spoken(): Step {
+    this.onModelItem?.();
+    return this.modelItem();
   }
 
   /** An output of a call of the open step came. */
@@ -241,10 +246,9 @@ export class TurnWriter {
   words(
     kind: "text" | "thinking",
     text: string,
-    byOutputs: boolean,
     more: { phase?: string; hidden?: "encrypted" | "empty" } = {},
   ): string {
-    const step = this.modelItem(byOutputs);
+    const step = this.spoken();
     this.part();
     const part_id = partId(step.message_id, step.parts);
     step.parts += 1;
@@ -272,8 +276,8 @@ export class TurnWriter {
     this.push({ ...this.placed, type: "message.part_end", part_id, text });
   }
 
-  image(media: { url?: string; file_path?: string; mime_type?: string }, byOutputs: boolean): void {
-    const step = this.modelItem(byOutputs);
+  image(media: { url?: string; file_path?: string; mime_type?: string }): void {
+    const step = this.spoken();
     this.part();
     const part_id = partId(step.message_id, step.parts);
     step.parts += 1;
@@ -284,9 +288,8 @@ export class TurnWriter {
     tool_call_id: string,
     tool_name: string,
     arguments_json: string,
-    byOutputs: boolean,
   ): { part_id: string; message_id: string } {
-    const step = this.modelItem(byOutputs);
+    const step = this.spoken();
     this.part();
     const part_id = partId(step.message_id, step.parts);
     step.parts += 1;

@@ -1,5 +1,5 @@
-import { CodexReader } from "./codex/reader.ts";
-import type { Format } from "./format.ts";
+import type { Format } from "../format.ts";
+import { CodexReader } from "./reader.ts";
 
 const RECORD =
   /"type"\s*:\s*"(?:session_meta|response_item|event_msg|turn_context|compacted|token_usage_record)"/;

@@ -1,0 +1,296 @@
+import type { Disposition } from "../format.ts";
+import { asArray, asObject, asString, asStrings, asText, type JsonObject } from "../narrow.ts";
+import { type Call, type Calls, commandFacts, commandText, mcpFacts, patchFacts } from "./calls.ts";
+import { folded, hidden, SHOWN } from "./disposition.ts";
+import { type Output, readContent } from "./output.ts";
+import { readChanges } from "./patch.ts";
+import type { Runs } from "./runs.ts";
+import { parseArguments, RUN_CALLS, webFacts } from "./tool-extra.ts";
+import type { TurnWriter } from "./turns.ts";
+
+/** Reads every record about a call: the call, its output, and what the events and completed items say about it. */
+export class CallRecords {
+  private readonly writer: TurnWriter;
+  private readonly calls: Calls;
+  private readonly runs: Runs;
+  /** Events about calls that come before their calls, by call id. */
+  private readonly ahead = new Map<string, JsonObject>();
+
+  constructor(writer: TurnWriter, calls: Calls, runs: Runs) {
+    this.writer = writer;
+    this.calls = calls;
+    this.runs = runs;
+  }
+
+  call(type: string, payload: JsonObject): Disposition {
+    const { moment } = { moment: this.writer.now };
+    const id = asText(payload.call_id) ?? asText(payload.id) ?? `line-${moment.source.byte}`;
+    let name = asText(payload.name) ?? "unknown";
+    let input: unknown = payload.arguments ?? payload.input;
+    if (type === "local_shell_call") {
+      name = "local_shell";
+      input = payload.action;
+    } else if (type === "tool_search_call") name = "tool_search";
+    const text =
+      typeof input === "string" ? input : input === undefined || input === null ? "" : JSON.stringify(input);
+    const call = this.calls.start(id, name, text);
+    if (call === undefined) return folded(`call ${id}`);
+    if (name === "spawn_agent") this.runs.spawn(call, moment.at);
+    return SHOWN;
+  }
+
+  output(payload: JsonObject, output: Output): Disposition {
+    const id = asText(payload.call_id) ?? asText(payload.id) ?? `line-${this.writer.now.source.byte}`;
+    const call = this.calls.get(id);
+    if (call?.name === "spawn_agent") this.runs.answered(call, parseArguments(output.text));
+    else if (call !== undefined && RUN_CALLS.has(call.name)) this.runs.name(call);
+    return this.calls.answer(id, output) ? SHOWN : folded(`call ${id}`);
+  }
+
+  webSearch(payload: JsonObject): Disposition {
+    const id = asText(payload.id) ?? asText(payload.call_id) ?? `line-${this.writer.now.source.byte}`;
+    const known = this.calls.get(id);
+    if (known !== undefined) {
+      this.calls.enrich(known, webFacts(payload));
+      return folded(`call ${id}`);
+    }
+    this.showWebSearch(id, payload);
+    return SHOWN;
+  }
+
+  private showWebSearch(id: string, payload: JsonObject): void {
+    const call = this.calls.start(id, "web_search", JSON.stringify(payload.action ?? {}));
+    if (call === undefined) return;
+    const ahead = this.ahead.get(id);
+    this.ahead.delete(id);
+    const facts = webFacts(ahead ?? payload);
+    this.calls.enrich(call, facts);
+    const status: Output["status"] = payload.status === "failed" ? "error" : "success";
+    const text = facts.web?.results.map(({ title, url }) => `${title}\n${url}`).join("\n\n") ?? "";
+    this.calls.answer(id, { text, media: [], status }, true);
+  }
+
+  imageGeneration(payload: JsonObject): Disposition {
+    const id = asText(payload.id) ?? `line-${this.writer.now.source.byte}`;
+    const prompt = asString(payload.revised_prompt);
+    const call = this.calls.start(
+      id,
+      "image_generation",
+      JSON.stringify(prompt === undefined ? {} : { prompt }),
+    );
+    if (call === undefined) return folded(`call ${id}`);
+    const ahead = this.ahead.get(id);
+    this.ahead.delete(id);
+    this.calls.answer(id, imageOutput(ahead === undefined ? payload : { ...payload, ...ahead }), true);
+    return SHOWN;
+  }
+
+  /** The call with this id; of something that ran inside a code cell, the cell. */
+  private callFor(id: string | undefined): { call: Call; inner: boolean } | undefined {
+    if (id === undefined) return undefined;
+    const call = this.calls.get(id);
+    if (call !== undefined) return { call, inner: false };
+    if (!id.startsWith("exec-")) return undefined;
+    const cell = this.calls.cell();
+    return cell === undefined ? undefined : { call: cell, inner: true };
+  }
+
+  commandEnded(id: string | undefined, payload: JsonObject): Disposition {
+    const facts = commandFacts(payload);
+    const found = this.callFor(id);
+    if (found === undefined) {
+      const command = commandText(payload.command) ?? "";
+      const args = JSON.stringify({ command, ...(facts.cwd === undefined ? {} : { workdir: facts.cwd }) });
+      const status = facts.status ?? "success";
+      const text = facts.output ?? "";
+      return this.alone(
+        id,
+        "shell",
+        args,
+        facts,
+        { text, media: [], status },
+        payload.source === "user_shell",
+      );
+    }
+    const { call, inner } = found;
+    if (!inner) this.calls.enrich(call, facts);
+    else {
+      const { command = "", cwd, exit_code, duration_ms } = facts;
+      this.calls.enrich(call, {
+        commands: [
+          {
+            command,
+            ...(cwd === undefined ? {} : { cwd }),
+            ...(exit_code === undefined ? {} : { exit_code }),
+            ...(duration_ms === undefined ? {} : { duration_ms }),
+          },
+        ],
+      });
+    }
+    return folded(`call ${call.id}`);
+  }
+
+  patched(id: string | undefined, payload: JsonObject): Disposition {
+    const files = readChanges(payload.changes);
+    const facts = patchFacts(payload, files);
+    const found = this.callFor(id);
+    if (found === undefined) {
+      const args = JSON.stringify({ files: files.map(({ path }) => path) });
+      const text = [asString(payload.stdout), asString(payload.stderr)].filter((part) => part).join("\n");
+      return this.alone(id, "apply_patch", args, facts, {
+        text,
+        media: [],
+        status: facts.status ?? "success",
+      });
+    }
+    const { call, inner } = found;
+    this.calls.enrich(call, inner ? { files } : facts);
+    return folded(`call ${call.id}`);
+  }
+
+  mcpCalled(id: string | undefined, payload: JsonObject): Disposition {
+    const { facts, text, media, failed } = mcpFacts(payload);
+    const found = this.callFor(id);
+    if (found === undefined) {
+      const invocation = asObject(payload.invocation) ?? payload;
+      const name = `mcp__${facts.mcp?.server ?? ""}__${facts.mcp?.tool ?? ""}`;
+      const args = JSON.stringify(invocation.arguments ?? {});
+      return this.alone(id, name, args, facts, { text, media, status: failed ? "error" : "success" });
+    }
+    const { call, inner } = found;
+    if (inner && facts.mcp !== undefined) {
+      const { server, tool } = facts.mcp;
+      this.calls.enrich(call, { cellTools: [{ server, tool }] });
+    } else this.calls.enrich(call, facts);
+    return folded(`call ${call.id}`);
+  }
+
+  webSearched(id: string | undefined, payload: JsonObject): Disposition {
+    const found = this.callFor(id);
+    if (found !== undefined) {
+      this.calls.enrich(found.call, webFacts(payload));
+      return folded(`call ${found.call.id}`);
+    }
+    // The call itself follows; inside a code cell it does not.
+    if (id?.startsWith("ws_")) {
+      this.ahead.set(id, payload);
+      return folded(`call ${id}`);
+    }
+    const cell = this.calls.cell();
+    if (cell !== undefined && cell.output === undefined) {
+      this.calls.enrich(cell, webFacts(payload));
+      return folded(`call ${cell.id}`);
+    }
+    if (id === undefined) return hidden("web search without an id");
+    this.ahead.set(id, payload);
+    return folded(`call ${id}`);
+  }
+
+  imageGenerated(id: string | undefined, payload: JsonObject): Disposition {
+    const call = id === undefined ? undefined : this.calls.get(id);
+    if (id !== undefined && call === undefined) {
+      this.ahead.set(id, payload);
+      return folded(`call ${id}`);
+    }
+    if (id === undefined || call === undefined) return hidden("image without an id");
+    this.calls.answer(id, imageOutput(payload), true);
+    return folded(`call ${id}`);
+  }
+
+  dynamicCall(payload: JsonObject): Disposition {
+    const id = asText(payload.call_id) ?? asText(payload.callId);
+    if (id === undefined) return hidden("call without an id");
+    if (payload.type !== "dynamic_tool_call_response" && payload.content_items === undefined) {
+      return folded(`call ${id}`);
+    }
+    const found = this.callFor(id);
+    const content = readContent(asArray(payload.content_items));
+    const failed = payload.success === false;
+    if (found === undefined) {
+      const args = JSON.stringify(payload.arguments ?? {});
+      const name = asText(payload.tool) ?? "dynamic_tool";
+      return this.alone(id, name, args, {}, { ...content, status: failed ? "error" : content.status });
+    }
+    this.calls.enrich(found.call, failed && !found.inner ? { status: "error" } : {});
+    return folded(`call ${found.call.id}`);
+  }
+
+  aboutCall(id: string | undefined, name: string, payload: JsonObject): Disposition {
+    const found = this.callFor(id);
+    if (found !== undefined) return folded(`call ${found.call.id}`);
+    const { type: _, call_id: __, id: ___, ...rest } = payload;
+    return this.alone(id, name, JSON.stringify(rest), {}, { text: "", media: [], status: "success" });
+  }
+
+  collabSpawned(payload: JsonObject): Disposition {
+    const call = this.calls.get(asString(payload.call_id) ?? "");
+    if (call === undefined) return this.aboutCall(asString(payload.call_id), "spawn_agent", payload);
+    this.runs.link(
+      call,
+      asString(payload.new_thread_id),
+      undefined,
+      asString(payload.new_agent_nickname),
+      asString(payload.status),
+    );
+    return folded(`call ${call.id}`);
+  }
+
+  collabCalled(id: string | undefined, item: JsonObject): Disposition {
+    const call = this.calls.get(id ?? "");
+    if (call === undefined) return this.aboutCall(id, asString(item.tool) ?? "collab", item);
+    if (call.name === "spawn_agent") {
+      const thread = asStrings(item.receiver_thread_ids)[0];
+      const nickname = asString(asObject(asArray(item.receiver_agents)[0])?.agent_nickname);
+      this.runs.link(call, thread, undefined, nickname);
+    }
+    if (item.status === "failed") this.calls.enrich(call, { status: "error" });
+    return folded(`call ${call.id}`);
+  }
+
+  agentActivity(id: string | undefined, item: JsonObject): Disposition {
+    const thread = asString(item.agent_thread_id);
+    const path = asString(item.agent_path);
+    const call = this.calls.get(id ?? "") ?? this.runs.callOf(thread);
+    if (call === undefined) return hidden("sub-agent activity");
+    if (call.name === "spawn_agent") this.runs.link(call, thread, path, undefined);
+    const kind = asString(item.kind) ?? "";
+    if (/completed|errored|shutdown|interrupted/.test(kind)) this.runs.ended(thread, kind);
+    return folded(`call ${call.id}`);
+  }
+
+  /** An event about a call that no other log has: it is shown from the event. */
+  private alone(
+    id: string | undefined,
+    name: string,
+    args: string,
+    facts: Call["facts"],
+    output: Output,
+    byPerson = false,
+  ): Disposition {
+    const call_id = id ?? `line-${this.writer.now.source.byte}`;
+    const call = this.calls.start(call_id, name, args);
+    if (call === undefined) return folded(`call ${call_id}`);
+    this.calls.enrich(call, facts);
+    this.calls.answer(call_id, output);
+    // No model asked for what a person ran: the step that holds it has no figures.
+    if (byPerson) this.writer.closeStep();
+    return SHOWN;
+  }
+}
+
+function imageOutput(payload: JsonObject): Output {
+  const path = asText(payload.saved_path);
+  const data = asText(payload.result);
+  const failed = payload.status === "failed";
+  const url = data === undefined || /^(?:https?|data):/.test(data) ? data : `data:image/png;base64,${data}`;
+  return {
+    text: asString(payload.revised_prompt) ?? "",
+    media:
+      path !== undefined
+        ? [{ type: "image_file", file_path: path }]
+        : url === undefined
+          ? []
+          : [{ type: "image_url", url }],
+    status: failed ? "error" : "success",
+  };
+}

@@ -1,0 +1,841 @@
+import type { SessionPatch } from "../../model/session.ts";
+import { isUuid } from "../../model/uuid.ts";
+import type { Disposition, SessionLinkFacts } from "../format.ts";
+import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../narrow.ts";
+import { CallRecords } from "./call-records.ts";
+import { Calls } from "./calls.ts";
+import { CopiedHistory } from "./copied-history.ts";
+import { Copies, type Copy, type Log } from "./copies.ts";
+import { folded, hidden, SHOWN } from "./disposition.ts";
+import {
+  baseOf,
+  baseThought,
+  confirms,
+  copyOf,
+  isTurnAborted,
+  isUserMessage,
+  type Line,
+  metadataOf,
+} from "./line.ts";
+import { imageUrl, readOutput, toolNames } from "./output.ts";
+import { Runs } from "./runs.ts";
+import { parseArguments } from "./tool-extra.ts";
+import { TurnWriter } from "./turns.ts";
+import { readUsage } from "./usage.ts";
+import {
+  authorByKinds,
+  injectedTitle,
+  isSamePrompt,
+  readUserContent,
+  readUserEvent,
+  titleByKinds,
+  type UserContent,
+} from "./user-message.ts";
+
+const COPIED = "history copied from another session";
+/** What says nothing that a reader of the transcript would miss, by record type or payload type. */
+const NOISE = new Set([
+  "world_state",
+  "retained_context",
+  "inter_agent_communication_metadata",
+  "additional_tools",
+  "ghost_snapshot",
+  "thread_settings_applied",
+  "turn_diff",
+  "background_event",
+  "shutdown_complete",
+  "session_configured",
+  "mcp_startup_update",
+  "mcp_startup_complete",
+  "account/rateLimits/updated",
+  "state",
+]);
+/** May stand between a user message and the event that confirms it. */
+const NEUTRAL = new Set(["turn_context", "world_state", "token_count", "thread_settings_applied"]);
+
+/** What stands before the text of a message between agents. */
+const ENVELOPE = /^Message Type: (\w+)\n(?:[A-Z][\w ]*: .*\n)*?Payload:\n?/;
+
+/** The state of one thread while its file is read. */
+export class Session {
+  readonly writer: TurnWriter;
+  private readonly runs: Runs;
+  private readonly records: CallRecords;
+  private readonly copied: CopiedHistory;
+  private readonly own: string;
+  private readonly ownIds: ReadonlySet<string>;
+  private readonly copies = new Copies();
+  /** Told by events: then turns have explicit borders, and prompts confirmations. */
+  private hasTasks = false;
+  private hasConfirmations = false;
+  /** A record of tokens follows each answer of the model. */
+  private hasUsageRecords = false;
+  private patch: SessionPatch = {};
+  private metaSeen = false;
+  private group: string | undefined;
+  private parent: string | undefined;
+  private isRun = false;
+  private startedAt: number | undefined;
+  private firstPrompt: string | undefined;
+  private ownPath: string | undefined;
+  /** A line of the thread's own was read. */
+  private began = false;
+  private compaction: Set<string> | undefined;
+  private interrupted = false;
+  private totals = "";
+  /** A thought that events told, while nothing else came: the next summary belongs to it. */
+  private growing: { part_id: string; texts: string[] } | undefined;
+  /** Prompts shown since the model last said something, for copies of them that come late. */
+  private asked: { text: string; logs: Set<Log> }[] = [];
+
+  constructor(session_id: string, own: string, ownIds: ReadonlySet<string>) {
+    this.own = own;
+    this.ownIds = ownIds;
+    this.copied = new CopiedHistory(own);
+    this.writer = new TurnWriter(session_id);
+    const calls = new Calls(this.writer);
+    this.runs = new Runs(this.writer, calls);
+    this.records = new CallRecords(this.writer, calls, this.runs);
+    this.writer.onModelItem = () => this.modelSpoke();
+  }
+
+  private countCopied(): Disposition {
+    this.copied.count += 1;
+    if (this.copied.count === 1) this.writer.beforePart = () => this.noteCopies();
+    return hidden(COPIED);
+  }
+
+  /** A note where copied history begins, written before the thread's first own part: then its length is known. */
+  private noteCopies(): void {
+    const { begin, count } = this.copied;
+    if (begin === undefined) return;
+    const from = this.copied.from ?? this.parent ?? this.patch.forked_from?.session_id;
+    const title = `${count} records copied from ${from ?? "another session"}`;
+    this.writer.markerOf(begin, "note", title, { records: count, session_id: from });
+  }
+
+  linkFacts(): SessionLinkFacts {
+    const { session_id } = this.writer;
+    return {
+      session_id,
+      group: this.group ?? this.parent ?? session_id,
+      calls: this.runs.spawned,
+      ...(this.isRun
+        ? {
+            run: {
+              agent_key: this.own,
+              at: this.startedAt ?? 0,
+              ...(this.parent === undefined ? {} : { parent_session_id: this.parent }),
+              ...(this.firstPrompt === undefined ? {} : { prompt: this.firstPrompt }),
+            },
+          }
+        : {}),
+    };
+  }
+
+  // --- Waiting ---
+
+  /** Whether a line cannot be shown before the next one is known. */
+  mustWait(line: Line): boolean {
+    if (this.copied.contains(line)) return false;
+    if (isUserMessage(line)) {
+      return authorByKinds(line.payload) === undefined && !isTurnAborted(line.payload);
+    }
+    const copy = copyOf(line);
+    return copy !== undefined && !this.copies.wasShown(copy);
+  }
+
+  mayWait(held: readonly Line[], line: Line): boolean {
+    const [first] = held;
+    if (first === undefined || held.length > 64) return false;
+    if (isUserMessage(first)) {
+      return NEUTRAL.has(line.type) || NEUTRAL.has(asString(line.payload.type) ?? "");
+    }
+    const copy = copyOf(line);
+    return copy !== undefined && !this.copies.wasShown(copy);
+  }
+
+  release(
+    held: readonly Line[],
+    next: Line | undefined,
+    done: (line: Line, disposition: Disposition) => void,
+  ): void {
+    const [first] = held;
+    if (first !== undefined && isUserMessage(first)) {
+      const content = readUserContent(first.payload.content);
+      const confirmed = next !== undefined && confirms(next, content);
+      this.writer.begin(first.moment);
+      done(first, this.userMessage(first, content, confirmed, next === undefined));
+      for (const line of held.slice(1)) done(line, this.process(line));
+      return;
+    }
+    // Copies: those that the next line tells again are folded into it, the others are all there is.
+    const base = next === undefined || this.copied.contains(next) ? undefined : baseOf(next);
+    for (const line of held) {
+      const copy = copyOf(line);
+      this.writer.begin(line.moment);
+      if (copy === undefined) done(line, this.process(line));
+      else if (base !== undefined && this.copies.belongsTo(copy, base)) {
+        this.copies.expect(copy);
+        done(line, folded(copy.kind === "thinking" ? "the reasoning item" : "the message item"));
+      } else done(line, this.showCopy(copy));
+    }
+  }
+
+  // --- Records ---
+
+  process(line: Line): Disposition {
+    const { writer } = this;
+    writer.begin(line.moment);
+    if (line.type === "session_meta") return this.sessionMeta(line);
+    if (this.copied.contains(line)) return this.countCopied();
+    this.began = true;
+    switch (line.type) {
+      case "turn_context":
+        return this.turnContext(line.payload);
+      case "response_item":
+        return this.responseItem(line);
+      case "event_msg":
+        return this.event(line);
+      case "compacted":
+        return this.compact("compacted", asText(line.payload.message), line.payload);
+      case "token_usage_record":
+        return this.usageRecord(line.payload);
+      default:
+        if (NOISE.has(line.type)) return hidden(line.type.replaceAll("_", " "));
+        writer.unknown(line.value, line.type);
+        return { kind: "unknown" };
+    }
+  }
+
+  // --- The session's own facts ---
+
+  private sessionMeta(line: Line): Disposition {
+    const { payload } = line;
+    const id = asString(payload.id)?.toLowerCase();
+    if (id !== undefined && !this.ownIds.has(id) && this.metaSeen) {
+      // Copied history stands before all that is the thread's own.
+      if (this.began) return hidden("another session's facts");
+      this.copied.possible = true;
+      this.copied.from ??= id;
+      this.copied.start(line);
+      return this.countCopied();
+    }
+    const git = asObject(payload.git);
+    const spawn = asObject(asObject(asObject(payload.source)?.subagent)?.thread_spawn);
+    const kind = asObject(payload.source)?.subagent;
+    const parent = asString(payload.parent_thread_id) ?? asString(spawn?.parent_thread_id);
+    const base = asObject(payload.history_base);
+    const forked = asString(base?.thread_id) ?? asString(payload.forked_from_id);
+    const name =
+      asString(payload.agent_nickname) ?? asString(spawn?.agent_nickname) ?? asString(spawn?.agent_path);
+    const depth = asNumber(spawn?.depth);
+    const at_byte = asNumber(base?.end_byte_offset);
+    const cwd = asString(payload.cwd);
+    const branch = asString(git?.branch);
+    const version = asString(payload.cli_version);
+    this.startedAt ??= line.moment.at;
+    this.group ??= asString(payload.session_id);
+    if (payload.history_mode === "paginated") this.expectUsageRecords();
+    this.copied.firstOwnOrdinal =
+      asNumber(payload.subagent_history_start_ordinal) ?? this.copied.firstOwnOrdinal;
+    this.ownPath ??= asString(payload.agent_path) ?? asString(spawn?.agent_path);
+    this.isRun ||= kind !== undefined;
+    this.copied.possible ||=
+      this.isRun || parent !== undefined || asString(payload.forked_from_id) !== undefined;
+    if (parent !== undefined && isUuid(parent)) this.parent = parent;
+    const role = asString(kind) ?? asString(asObject(kind)?.other);
+    this.update({
+      agent: "codex",
+      ...(version === undefined ? {} : { agent_version: version }),
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(branch === undefined ? {} : { git_branch: branch }),
+      ...(this.parent === undefined ? {} : { parent: { session_id: this.parent } }),
+      ...(this.isRun
+        ? {
+            run: {
+              ...((name ?? role) === undefined ? {} : { name: name ?? role ?? "" }),
+              ...(depth === undefined ? {} : { depth }),
+            },
+          }
+        : {}),
+      ...(forked !== undefined && isUuid(forked) && this.parent === undefined
+        ? { forked_from: { session_id: forked, ...(at_byte === undefined ? {} : { at_byte }) } }
+        : {}),
+    });
+    const first = !this.metaSeen;
+    this.metaSeen = true;
+    if (!first || base === undefined || forked === undefined) return folded("the session");
+    const ordinal = asNumber(base.end_ordinal_exclusive);
+    const records = ordinal === undefined ? "The records" : `${ordinal} records`;
+    this.writer.marker(
+      "note",
+      `${records} before this stand in the session that this one continues`,
+      undefined,
+      {
+        session_id: forked,
+        at_byte,
+      },
+    );
+    return SHOWN;
+  }
+
+  private update(patch: SessionPatch): void {
+    const before = this.patch;
+    const after = { ...before, ...patch };
+    if (this.metaSeen && JSON.stringify(before) === JSON.stringify(after)) return;
+    this.patch = after;
+    const { session_id, now } = this.writer;
+    this.writer.push({ type: "session.update", session_id, at: now.at, patch });
+  }
+
+  private turnContext(payload: JsonObject): Disposition {
+    const model = asString(payload.model);
+    const cwd = asString(payload.cwd);
+    const turn = asString(payload.turn_id);
+    const { writer } = this;
+    if (turn !== undefined && writer.turn !== undefined && !writer.turn.explicit) {
+      writer.turn.codex_id = turn;
+    }
+    const before = writer.model;
+    if (model === undefined || model === before) return folded("the turn");
+    writer.model = model;
+    this.update({ model, ...(this.patch.cwd === undefined && cwd !== undefined ? { cwd } : {}) });
+    if (before === undefined) return folded("the session");
+    writer.marker("model_switch", `${before} → ${model}`);
+    return SHOWN;
+  }
+
+  // --- Usage ---
+
+  private expectUsageRecords(): void {
+    this.hasUsageRecords = true;
+    this.writer.endsByOutputs = false;
+  }
+
+  private usageRecord(payload: JsonObject): Disposition {
+    this.expectUsageRecords();
+    const usage = readUsage(asObject(payload.usage));
+    if (usage === undefined) return hidden("empty usage");
+    if (!this.writer.countUsage(usage)) return hidden("usage without a step");
+    return folded("the step");
+  }
+
+  private tokenCount(payload: JsonObject): Disposition {
+    const info = asObject(payload.info);
+    if (info === undefined) return hidden("rate limits");
+    const last = asObject(info.last_token_usage);
+    const sum = asObject(info.total_token_usage);
+    const total = `${asNumber(sum?.total_tokens)}/${asNumber(sum?.input_tokens)}/${asNumber(sum?.output_tokens)}`;
+    const tokens = asNumber(last?.total_tokens);
+    const limit = asNumber(info.model_context_window);
+    const { session_id, now } = this.writer;
+    if (tokens !== undefined && tokens > 0) {
+      this.writer.push({
+        type: "context.usage",
+        session_id,
+        at: now.at,
+        tokens,
+        ...(limit === undefined || limit === 0 ? {} : { limit }),
+      });
+    }
+    const changed = total !== this.totals;
+    this.totals = total;
+    if (!changed || this.hasUsageRecords) return folded("the session's usage");
+    const usage = readUsage(last);
+    if (usage === undefined || usage.input + usage.output + (usage.cache_read ?? 0) === 0) {
+      return folded("the session's usage");
+    }
+    return this.writer.countUsage(usage) ? folded("the step") : hidden("usage without a step");
+  }
+
+  // --- Response items ---
+
+  private responseItem(line: Line): Disposition {
+    const { payload } = line;
+    const type = asString(payload.type) ?? "";
+    switch (type) {
+      case "message":
+        return this.message(line);
+      case "reasoning":
+        return this.reasoning(payload);
+      case "function_call":
+      case "custom_tool_call":
+      case "local_shell_call":
+      case "tool_search_call":
+        return this.records.call(type, payload);
+      case "function_call_output":
+      case "custom_tool_call_output":
+      case "local_shell_call_output":
+      case "mcp_tool_call_output":
+        return this.records.output(payload, readOutput(payload.output));
+      case "tool_search_output":
+        return this.records.output(payload, readOutput(toolNames(payload.tools)));
+      case "web_search_call":
+        return this.records.webSearch(payload);
+      case "image_generation_call":
+        return this.records.imageGeneration(payload);
+      case "agent_message":
+        return this.agentMessage(payload);
+      case "compaction":
+      case "compaction_summary":
+      case "context_compaction":
+        return this.compact("response", undefined, payload);
+      default:
+        if (NOISE.has(type)) return hidden(type.replaceAll("_", " "));
+        this.writer.unknown(line.value, type);
+        return { kind: "unknown" };
+    }
+  }
+
+  private message(line: Line): Disposition {
+    const { payload } = line;
+    if (payload.role === "assistant") return this.assistantMessage(line);
+    if (isTurnAborted(payload)) return this.interrupt(undefined);
+    if (payload.role !== "user") return hidden("developer instructions");
+    return this.userMessage(line, readUserContent(payload.content), false, false);
+  }
+
+  private assistantMessage(line: Line): Disposition {
+    const { payload } = line;
+    const base = baseOf(line);
+    const text = base?.texts.join("\n") ?? "";
+    if (metadataOf(line).compaction_output === true) {
+      // The summary is a model call of its own.
+      this.writer.modelItem();
+      return this.compact("summary", text, undefined);
+    }
+    const claimed = base === undefined ? undefined : this.copies.claim(base, "item");
+    if (claimed !== undefined) {
+      // A plan stands in it between marks.
+      if (claimed.part_id !== undefined) this.writer.revise(claimed.part_id, text);
+      return folded("the same message");
+    }
+    const phase = asText(payload.phase);
+    let shown = false;
+    for (const entry of asArray(payload.content)) {
+      const item = asObject(entry);
+      const words = item === undefined ? undefined : (asString(item.text) ?? asString(item.refusal));
+      const url = item === undefined ? undefined : imageUrl(item);
+      if (words !== undefined && words.trim() !== "") {
+        this.writer.words("text", words, phase === undefined ? {} : { phase });
+        shown = true;
+      } else if (url !== undefined) {
+        this.writer.image({ url });
+        shown = true;
+      }
+    }
+    if (typeof payload.content === "string" && payload.content.trim() !== "") {
+      this.writer.words("text", payload.content);
+      shown = true;
+    }
+    if (!shown) return hidden("empty message");
+    if (base !== undefined) this.copies.shown(base, "item");
+    return SHOWN;
+  }
+
+  private reasoning(payload: JsonObject): Disposition {
+    const base = baseThought(payload);
+    const claimed = this.copies.claim(base, "item");
+    const text = base.texts.join("\n\n");
+    if (claimed !== undefined) {
+      this.growing = undefined;
+      if (claimed.part_id !== undefined) this.writer.revise(claimed.part_id, text);
+      return folded("the same reasoning");
+    }
+    const encrypted = asString(payload.encrypted_content) !== undefined;
+    this.writer.words("thinking", text, text === "" ? { hidden: encrypted ? "encrypted" : "empty" } : {});
+    this.copies.shown(base, "item");
+    return SHOWN;
+  }
+
+  /** The model said or did something: what was asked before is not asked again by a later copy. */
+  private modelSpoke(): void {
+    this.growing = undefined;
+    if (this.asked.length > 0) this.asked = [];
+    this.compaction = undefined;
+    this.interrupted = false;
+  }
+
+  // --- Calls ---
+
+  // --- Sub-agents ---
+
+  /** What one agent writes to another: a task for this one, or an answer to it. */
+  private agentMessage(payload: JsonObject): Disposition {
+    const content = readUserContent(payload.content);
+    const envelope = ENVELOPE.exec(content.text);
+    const text = content.text.slice(envelope?.[0].length ?? 0).trimStart();
+    const author = asString(payload.author) ?? "another agent";
+    const recipient = asString(payload.recipient) ?? "another agent";
+    const { writer } = this;
+    const fresh = writer.turn === undefined || (writer.turn.prompts === 0 && writer.turn.steps === 0);
+    if (this.ownPath !== undefined && author === this.ownPath && recipient !== this.ownPath) {
+      writer.marker("notification", `Message to ${recipient}`, text);
+    } else if (fresh || envelope?.[1] === "NEW_TASK") {
+      this.ask({ text, parts: [{ type: "text", text }] }, "agent", "item");
+    } else {
+      const what = envelope?.[1] === "FINAL_ANSWER" ? "Answer" : "Message";
+      writer.marker("notification", `${what} from ${author}`, text);
+      if (what === "Answer") this.runs.ended(author, "completed");
+    }
+    return SHOWN;
+  }
+
+  private notification(content: UserContent): Disposition {
+    const inner = /<subagent_notification>\s*([\s\S]*?)\s*<\/subagent_notification>/.exec(content.text)?.[1];
+    const told = asObject(inner === undefined ? undefined : parseArguments(inner));
+    const key = asString(told?.agent_path) ?? asString(told?.agent_id);
+    const status = asObject(told?.status);
+    const state = asString(told?.status) ?? Object.keys(status ?? {})[0] ?? "reported";
+    const text = asString(status?.[state]) ?? content.text;
+    const name = key === undefined ? undefined : this.runs.nameOf(key);
+    this.writer.marker("notification", `Sub-agent ${name ?? ""} ${state}`.replaceAll(/ +/g, " "), text);
+    this.runs.ended(key, state);
+    return SHOWN;
+  }
+
+  // --- Prompts ---
+
+  /**
+   * A message of role `user`. `confirmed`: the next line says that a person wrote it. `last`: there is no next line, so
+   * that only its beginning tells.
+   */
+  private userMessage(line: Line, content: UserContent, confirmed: boolean, last: boolean): Disposition {
+    const author = confirmed ? "person" : authorByKinds(line.payload);
+    const title = injectedTitle(content);
+    const person =
+      author === undefined ? title === undefined && (last || !this.hasConfirmations) : author === "person";
+    // An event may have told it before, however many lines ago.
+    const asked = author !== "agent" && title === undefined && this.claimAsked(content.text, "item");
+    if (asked) return folded("the same prompt");
+    if (person) {
+      if (title !== undefined && this.claimAsked(content.text, "item")) return folded("the same prompt");
+      this.ask(content, this.isRun && !this.byUser ? "agent" : undefined, "item");
+      return SHOWN;
+    }
+    if (title === "Sub-agent") return this.notification(content);
+    const { writer } = this;
+    writer.marker("context", title ?? capitalised(titleByKinds(line.payload)), content.text);
+    return SHOWN;
+  }
+
+  private ask(content: UserContent, origin: "agent" | undefined, log: Log): void {
+    this.firstPrompt ??= content.text;
+    this.asked.push({ text: content.text, logs: new Set([log]) });
+    this.compaction = undefined;
+    this.interrupted = false;
+    this.growing = undefined;
+    this.writer.prompt(content, origin, this.hasTasks);
+  }
+
+  private claimAsked(text: string, log: Log): boolean {
+    const known = this.asked.find((each) => !each.logs.has(log) && isSamePrompt(each.text, text));
+    known?.logs.add(log);
+    return known !== undefined;
+  }
+
+  /** The turn was begun by a person, not by another agent. */
+  private byUser = false;
+
+  private userCopy(content: UserContent, log: Log): Disposition {
+    this.hasConfirmations = true;
+    if (this.claimAsked(content.text, log)) return folded("the same prompt");
+    if (content.parts.length === 0) return hidden("empty message");
+    this.ask(content, this.isRun && !this.byUser ? "agent" : undefined, log);
+    return SHOWN;
+  }
+
+  // --- Events ---
+
+  private event(line: Line): Disposition {
+    const { payload, value } = line;
+    const { writer } = this;
+    const type = asString(payload.type) ?? "";
+    const copy = copyOf(line);
+    if (copy !== undefined) return this.showCopy(copy);
+    if (type !== "token_count") this.growing = undefined;
+    switch (type) {
+      case "task_started":
+      case "turn_started":
+        this.hasTasks = true;
+        this.compaction = undefined;
+        this.interrupted = false;
+        this.byUser = asObject(payload.turn_attribution)?.turn_trigger === "user";
+        this.copies.clear();
+        writer.openTurn(asString(payload.turn_id) ?? `at-${writer.now.source.byte}`);
+        return folded("the turn");
+      case "turn.completed":
+        return this.turnCompleted(payload);
+      case "task_complete":
+      case "turn_complete":
+        return this.taskComplete(payload);
+      case "turn_aborted": {
+        const reason = asString(payload.reason);
+        return this.interrupt(reason === undefined || reason === "interrupted" ? undefined : reason);
+      }
+      case "user_message":
+        return this.userCopy(readUserEvent(payload), "event");
+      case "token_count":
+        return this.tokenCount(payload);
+      case "item_completed":
+        return this.itemCompleted(line, asObject(payload.item) ?? {});
+      case "exec_command_end":
+        return this.records.commandEnded(asString(payload.call_id), payload);
+      case "patch_apply_end":
+        return this.records.patched(asString(payload.call_id), payload);
+      case "mcp_tool_call_end":
+        return this.records.mcpCalled(asString(payload.call_id), payload);
+      case "web_search_end":
+        return this.records.webSearched(asString(payload.call_id), payload);
+      case "image_generation_end":
+        return this.records.imageGenerated(asString(payload.call_id), payload);
+      case "view_image_tool_call":
+        return this.records.aboutCall(asString(payload.call_id), "view_image", payload);
+      case "dynamic_tool_call_request":
+      case "dynamic_tool_call_response":
+        return this.records.dynamicCall(payload);
+      case "collab_agent_spawn_end":
+        return this.records.collabSpawned(payload);
+      case "collab_agent_interaction_end":
+      case "collab_waiting_end":
+      case "collab_close_end":
+      case "collab_resume_end":
+        return this.records.aboutCall(asString(payload.call_id), type.replace(/_end$/, ""), payload);
+      case "sub_agent_activity":
+        return this.records.agentActivity(asString(payload.event_id) ?? asString(payload.call_id), payload);
+      case "context_compacted":
+        return this.compact("event", undefined, undefined);
+      case "thread_rolled_back": {
+        const count = asNumber(payload.num_turns) ?? 1;
+        writer.marker(
+          "rewind",
+          count === 1 ? "The last turn was rolled back" : `The last ${count} turns were rolled back`,
+        );
+        writer.rollBack(count);
+        return SHOWN;
+      }
+      case "undo_completed":
+        writer.marker(
+          "rewind",
+          payload.success === false ? "Undo failed" : "Undone",
+          asString(payload.message),
+        );
+        return SHOWN;
+      case "entered_review_mode":
+        writer.marker(
+          "note",
+          asText(payload.user_facing_hint) ? `Review: ${asString(payload.user_facing_hint)}` : "Review",
+          asString(payload.prompt),
+          payload.target,
+        );
+        return SHOWN;
+      case "exited_review_mode":
+        writer.marker(
+          "note",
+          "Review finished",
+          reviewText(asObject(payload.review_output)),
+          payload.review_output,
+        );
+        return SHOWN;
+      case "thread_name_updated": {
+        const title = asText(payload.thread_name);
+        if (title === undefined) return hidden("empty name");
+        this.update({ title });
+        return folded("the session");
+      }
+      case "thread_goal_updated": {
+        const goal = asObject(payload.goal);
+        const status = asString(goal?.status);
+        writer.marker(
+          "note",
+          status === undefined ? "Goal" : `Goal: ${status}`,
+          asString(goal?.objective),
+          goal,
+        );
+        return SHOWN;
+      }
+      case "guardian_assessment":
+        return this.guardian(payload);
+      case "error":
+        writer.error(messageOf(payload) ?? "Error", false, payload);
+        return SHOWN;
+      case "stream_error":
+        writer.marker("retry", messageOf(payload) ?? "The stream broke", undefined, payload);
+        return SHOWN;
+      case "warning":
+      case "deprecation_notice":
+        writer.marker(
+          "note",
+          messageOf(payload) ?? asString(payload.summary) ?? "Warning",
+          asString(payload.details),
+          payload,
+        );
+        return SHOWN;
+      case "plan_update": {
+        return hidden("plan update");
+      }
+      default:
+        if (NOISE.has(type)) return hidden(type.replaceAll("_", " "));
+        writer.unknown(value, type === "" ? undefined : type);
+        return { kind: "unknown" };
+    }
+  }
+
+  private taskComplete(payload: JsonObject): Disposition {
+    const { writer } = this;
+    const error = asObject(payload.error);
+    const message = asText(error?.message) ?? asText(payload.error);
+    const last = asText(payload.last_agent_message);
+    let shown = false;
+    // The answer stands above, unless nothing of this turn was written down.
+    if (
+      last !== undefined &&
+      writer.turn !== undefined &&
+      writer.turn.texts === 0 &&
+      writer.turn.steps === 0
+    ) {
+      writer.words("text", last);
+      shown = true;
+    }
+    if (message !== undefined) {
+      writer.closeStep(undefined);
+      writer.error(message, false, error);
+      shown = true;
+    }
+    writer.closeTurn(message === undefined ? "completed" : "failed");
+    return shown ? SHOWN : folded("the turn");
+  }
+
+  /** The end of a turn in files of late 2025. */
+  private turnCompleted(payload: JsonObject): Disposition {
+    const usage = readUsage(asObject(payload.usage));
+    const counted = usage !== undefined && this.writer.countUsage(usage);
+    if (this.writer.turn === undefined && !counted) return hidden("turn without content");
+    this.writer.closeTurn("completed");
+    return folded("the turn");
+  }
+
+  private interrupt(reason: string | undefined): Disposition {
+    if (this.interrupted) return folded("the interrupt");
+    this.interrupted = true;
+    this.writer.interrupt(reason);
+    return SHOWN;
+  }
+
+  private compact(log: string, text: string | undefined, payload: JsonObject | undefined): Disposition {
+    if (this.compaction !== undefined && !this.compaction.has(log)) {
+      this.compaction.add(log);
+      return folded("the compaction");
+    }
+    const { writer } = this;
+    this.asked = [];
+    this.copies.clear();
+    const window = asNumber(payload?.window_number);
+    writer.marker(
+      "compaction",
+      window === undefined ? "Context compacted" : `Context compacted (window ${window})`,
+      text,
+    );
+    this.compaction = new Set([log]);
+    return SHOWN;
+  }
+
+  private guardian(payload: JsonObject): Disposition {
+    const status = asString(payload.status) ?? "";
+    if (!/denied|reject|abort|timed|fail/.test(status)) return hidden("guardian assessment");
+    this.writer.marker(
+      "note",
+      `Guardian: ${status.replaceAll("_", " ")}`,
+      asString(payload.rationale),
+      payload.action,
+    );
+    return SHOWN;
+  }
+
+  // --- Copies of what the model said ---
+
+  private showCopy(copy: Copy): Disposition {
+    const name = copy.kind === "thinking" ? "the same reasoning" : "the same message";
+    if (this.copies.claim(copy, copy.log) !== undefined) return folded(name);
+    const text = copy.texts.join("\n\n");
+    if (text.trim() === "") return hidden("empty reasoning");
+    const more = copy.phase === undefined ? {} : { phase: copy.phase };
+    const { growing } = this;
+    if (copy.kind === "thinking" && copy.log === "event" && growing !== undefined) {
+      // One event for each summary of a thought.
+      growing.texts.push(text);
+      this.writer.revise(growing.part_id, growing.texts.join("\n\n"));
+      this.copies.shown(copy, copy.log, growing.part_id);
+      return folded("the reasoning before");
+    }
+    const part_id = this.writer.words(copy.kind, text, more);
+    this.copies.shown(copy, copy.log, part_id);
+    if (copy.kind === "thinking" && copy.log === "event") this.growing = { part_id, texts: [text] };
+    return SHOWN;
+  }
+
+  // --- Items and events about calls ---
+
+  private itemCompleted(line: Line, item: JsonObject): Disposition {
+    const id = asString(item.id);
+    switch (item.type) {
+      case "UserMessage":
+        return this.userCopy(readUserContent(item.content), "completed");
+      case "CommandExecution":
+        return this.records.commandEnded(id, item);
+      case "FileChange":
+        return this.records.patched(id, item);
+      case "McpToolCall":
+        return this.records.mcpCalled(id, item);
+      case "WebSearch":
+      case "Extension":
+        return this.records.webSearched(id, item);
+      case "ImageView":
+        return this.records.aboutCall(id, "view_image", item);
+      case "ImageGeneration":
+        return this.records.imageGenerated(id, item);
+      case "CollabAgentToolCall":
+        return this.records.collabCalled(id, item);
+      case "SubAgentActivity":
+        return this.records.agentActivity(id, item);
+      case "ContextCompaction":
+        return this.compact("completed", undefined, undefined);
+      case "EnteredReviewMode":
+      case "ExitedReviewMode":
+        this.writer.marker(
+          "note",
+          item.type === "EnteredReviewMode" ? "Review" : "Review finished",
+          asString(item.review),
+        );
+        return SHOWN;
+      case "HookPrompt":
+        this.writer.marker("hook", "Hook", readUserContent(item.fragments).text, item);
+        return SHOWN;
+      case "DynamicToolCall":
+        return this.records.dynamicCall({ ...item, call_id: id });
+      default:
+        this.writer.unknown(line.value, asString(item.type));
+        return { kind: "unknown" };
+    }
+  }
+}
+
+function messageOf(payload: JsonObject): string | undefined {
+  return asText(payload.message) ?? asText(asObject(payload.error)?.message) ?? asText(payload.error);
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function reviewText(review: JsonObject | undefined): string | undefined {
+  if (review === undefined) return undefined;
+  const findings = asArray(review.findings).flatMap((entry) => {
+    const finding = asObject(entry);
+    const title = asString(finding?.title);
+    const body = asString(finding?.body);
+    return title === undefined && body === undefined ? [] : [`- ${title ?? ""}\n  ${body ?? ""}`];
+  });
+  return [asText(review.overall_explanation), ...findings].filter((part) => part !== undefined).join("\n\n");
+}
