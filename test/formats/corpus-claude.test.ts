@@ -309,3 +309,44 @@ describe.skipIf(!sharedData())("growing sessions (skipped without the shared dat
     },
   );
 });
+
+// --- Lines made to break readers --------------------------------------------------------------------------------------
+
+interface Payload {
+  id: string;
+  input: unknown;
+  expect: { records?: number; errors?: number; pending?: number };
+}
+
+function payloads(): Payload[] {
+  const file = sharedData("payloads", "jsonl-lines.json");
+  // The file is data of this shape, described beside it.
+  return file === undefined ? [] : (JSON.parse(readFileSync(file, "utf8")) as Payload[]);
+}
+
+describe.skipIf(!sharedData())("hostile lines (skipped without the shared data)", () => {
+  it.each(payloads().map((payload) => [payload.id, payload] as const))(
+    "%s",
+    (_id, { input, expect: wanted }) => {
+      if (typeof input !== "string") throw new Error("This test can read only plain inputs");
+      const reader = claudeCode.createReader({ path: "payload.jsonl" });
+      const records = reader.push(new TextEncoder().encode(input));
+      if (wanted.pending === undefined) records.push(...reader.settle());
+      else expect(records.filter(({ disposition }) => disposition.kind === "unreadable")).toEqual([]);
+      records.push(...reader.close());
+      const counted = ofFile(records).filter(
+        ({ disposition }) => !(disposition.kind === "hidden" && disposition.rule === "blank line"),
+      );
+      const unreadable = counted.filter(({ disposition }) => disposition.kind === "unreadable").length;
+      const copies = counted.filter(
+        ({ disposition }) => disposition.kind === "folded" && disposition.into === "the same line before it",
+      ).length;
+      if (wanted.errors !== undefined) expect(unreadable - (wanted.pending ?? 0)).toBe(wanted.errors);
+      if (wanted.records !== undefined) {
+        // A record behind a newline that cut it in two may be recovered or be two errors.
+        expect(counted.length - unreadable - copies).toBe(wanted.records);
+      }
+      expect(Object.hasOwn(Object.prototype, "isAdmin")).toBe(false);
+    },
+  );
+});
