@@ -1,0 +1,114 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import { frame } from "../src/model/frame.ts";
+import { sessionSummary } from "../src/model/session.ts";
+import { transcriptPart, turn } from "../src/model/transcript.ts";
+import { clientMessage, serverMessage, sessionPage, statusReply } from "../src/protocol.ts";
+
+const root = resolve(import.meta.dirname, "..");
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+const api = read("docs/specs/http-api.md");
+
+/** The rows of the tables that come under a heading, by the names in their first cells. */
+function rowsUnder(heading: string): Map<string, string> {
+  const section = api.split(`\n${heading}`)[1]?.split(/\n## |\n### /)[0] ?? "";
+  const rows = new Map<string, string>();
+  for (const line of section.split("\n")) {
+    const [, first = "", ...cells] = line.split(/(?<!\\)\|/);
+    for (const [, name = ""] of first.matchAll(/`([^`]+)`/g)) rows.set(name, cells.join("|"));
+  }
+  return rows;
+}
+
+interface Kind {
+  def: { values: string[] };
+}
+/** A member of a union told apart by `type`, as zod holds it. */
+interface Member {
+  shape: Record<string, unknown> & { type: unknown };
+}
+const typeOf = ({ shape }: Member) => (shape.type as Kind).def.values[0] ?? "";
+const fieldsOf = ({ shape }: Member, common: readonly string[]) =>
+  Object.keys(shape).filter((field) => field !== "type" && !common.includes(field));
+
+describe("docs/specs/http-api.md", () => {
+  it.each<[string, string, { options: readonly unknown[] }, string[]]>([
+    ["frame", "## Frames", frame, ["session_id", "at", "source", "part_index", "step", "truncated"]],
+    [
+      "part",
+      "### Part",
+      transcriptPart,
+      ["id", "session_id", "message_id", "at", "source", "step", "retracted", "truncated"],
+    ],
+    ["message to the daemon", "### Client to daemon", clientMessage, []],
+    ["message to the client", "### Daemon to client", serverMessage, []],
+  ])("names every %s with all of its fields", (_name, heading, union, common) => {
+    const rows = rowsUnder(heading);
+    for (const option of union.options) {
+      // zod's own types of a union's members differ; all of them are objects with a literal `type`.
+      const member = option as Member;
+      const row = rows.get(typeOf(member));
+      expect(row, typeOf(member)).toBeDefined();
+      for (const field of fieldsOf(member, common))
+        expect(row, `${typeOf(member)}.${field}`).toContain(field);
+    }
+  });
+
+  it.each<[string, { shape: Record<string, unknown> }]>([
+    ["row of the list", sessionSummary],
+    ["turn", turn],
+    ["page", sessionPage],
+    ["status", statusReply],
+  ])("names every field of a %s", (_name, { shape }) => {
+    for (const field of Object.keys(shape)) expect(api).toContain(field);
+  });
+
+  it("names every route", () => {
+    const routes = [...read("src/server/app.ts").matchAll(/app\.(?:get|post)\("(\/api\/[^"*]+)"/g)];
+    expect(routes.length).toBeGreaterThan(8);
+    for (const [, route = ""] of routes) expect(api).toContain(route);
+  });
+});
+
+describe("the documents", () => {
+  const documents = ["README.md", ...filesBelow("docs")].filter((path) => path.endsWith(".md"));
+
+  it.each(documents)("%s links only to files that are there", (path) => {
+    const text = read(path).replaceAll(/```[\s\S]*?```/g, "");
+    for (const [, target = ""] of text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)) {
+      expect(() => readFileOrFolder(join(root, dirname(path), target)), target).not.toThrow();
+    }
+  });
+
+  it("name no flag in the README that --help does not know", () => {
+    const help = read("src/server/main.ts");
+    const readme = read("README.md");
+    for (const [, flag = ""] of readme.matchAll(/`?(--[a-z][a-z-]+)/g)) expect(help).toContain(flag.slice(2));
+    expect(readme).toContain("--help");
+  });
+
+  it("explain every dependency", () => {
+    const { devDependencies } = JSON.parse(read("package.json")) as {
+      devDependencies: Record<string, string>;
+    };
+    const explained = read("docs/dependencies.md");
+    for (const name of Object.keys(devDependencies)) {
+      if (!name.startsWith("@types/")) expect(explained).toContain(name);
+    }
+  });
+});
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1));
+}
+
+function readFileOrFolder(path: string): void {
+  try {
+    readFileSync(path);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EISDIR")) throw error;
+  }
+}
