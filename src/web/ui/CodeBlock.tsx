@@ -42,7 +42,6 @@ export const CodeBlock = memo(function CodeBlock({
       <pre tabIndex={0}>
         <code {...(language ? { className: `language-${language}` } : {})}>
           {pages.slice(0, limit).map((text, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: pages of lines never move.
             <CodePage key={index} text={text} tokens={highlighted.pages[index]} />
           ))}
         </code>

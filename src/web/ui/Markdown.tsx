@@ -66,7 +66,6 @@ function MarkdownView({ document, idPrefix }: { document: MarkdownDocument; idPr
   return (
     <div className={document.pages.length > 1 ? "markdown markdown-long" : "markdown"}>
       {document.pages.map((page, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a block's position is its identity, it never moves.
         <BlockPage key={index} blocks={page} idPrefix={idPrefix} />
       ))}
       {document.calls.length > 0 && <Footnotes document={document} idPrefix={idPrefix} />}
@@ -81,10 +80,7 @@ const BlockPage = memo(function BlockPage({
   blocks: readonly MarkdownBlock[];
   idPrefix: string;
 }) {
-  return blocks.map((block, index) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: a block's position is its identity, it never moves.
-    <Block key={index} block={block} idPrefix={idPrefix} />
-  ));
+  return blocks.map((block, index) => <Block key={index} block={block} idPrefix={idPrefix} />);
 });
 
 const Block = memo(function Block({
@@ -107,7 +103,6 @@ const Block = memo(function Block({
           {...(block.ordered && block.start !== 1 ? { start: block.start } : {})}
         >
           {block.pages.map((page, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: items never move.
             <Items key={index} piece={page} loose={block.loose} idPrefix={idPrefix} />
           ))}
         </List>
@@ -121,7 +116,6 @@ const Block = memo(function Block({
           </thead>
           <tbody>
             {block.pages.map((page, index) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: rows never move.
               <Rows
                 key={index}
                 piece={page}
@@ -303,9 +297,9 @@ function textOf(node: HastNode | undefined): string {
 function TableScroll({ children }: { children: ReactNode }): ReactNode {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls sideways must be reachable by keyboard.
-    <div className="table-scroll" tabIndex={0} role="region" aria-label="Table">
+    <section className="table-scroll" tabIndex={0} aria-label="Table">
       <table>{children}</table>
-    </div>
+    </section>
   );
 }
 

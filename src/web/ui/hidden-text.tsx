@@ -182,7 +182,6 @@ export function visible(text: string, kind: TextKind): ReactNode {
     "text" in piece ? (
       piece.text
     ) : (
-      // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one string have no other identity.
       <mark key={index} className="hidden-text" title={piece.title}>
         {piece.label}
       </mark>

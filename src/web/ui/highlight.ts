@@ -269,7 +269,6 @@ export function useHighlight(code: string, language: string, open: boolean): Hig
       setSession(undefined);
     };
     // What was known when it came into view needs no session; that it becomes known later changes nothing.
-    // biome-ignore lint/correctness/useExhaustiveDependencies: see above.
   }, [name, possible]);
 
   useEffect(() => {

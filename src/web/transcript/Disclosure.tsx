@@ -1,0 +1,43 @@
+import { type ReactNode, useRef } from "react";
+
+/**
+ * A `<details>` whose content exists only while it is open, so that a closed card costs one line. The state is the
+ * caller's: a find that the browser opens it for is told too.
+ */
+export function Disclosure({
+  open,
+  onOpen,
+  summary,
+  className,
+  children,
+}: {
+  open: boolean;
+  onOpen: (open: boolean) => void;
+  summary: ReactNode;
+  className: string;
+  children: ReactNode;
+}): ReactNode {
+  const wanted = useRef(open);
+  wanted.current = open;
+  return (
+    <details
+      className={className}
+      open={open}
+      onToggle={(event) => {
+        if (event.target === event.currentTarget && event.currentTarget.open !== wanted.current)
+          onOpen(event.currentTarget.open);
+      }}
+    >
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: a summary is a control, and turns Enter and Space into a click. */}
+      <summary
+        onClick={(event) => {
+          event.preventDefault();
+          onOpen(!open);
+        }}
+      >
+        {summary}
+      </summary>
+      {open && children}
+    </details>
+  );
+}

@@ -1,0 +1,45 @@
+import type { ReactNode } from "react";
+import type { TranscriptPartOf } from "../../model/transcript.ts";
+import { Markdown } from "../ui/Markdown.tsx";
+import { shortNumber } from "../ui/size.tsx";
+import { Disclosure } from "./Disclosure.tsx";
+import type { TranscriptHost } from "./host.ts";
+import { useOpenState } from "./open-state.ts";
+import { WholeText } from "./WholeText.tsx";
+
+/** A message from before parts existed: its thinking above its content, for where either stood nobody knows any more. */
+export function LegacyMessage({
+  part,
+  host,
+}: {
+  part: TranscriptPartOf<"legacy">;
+  host: TranscriptHost;
+}): ReactNode {
+  const [open, setOpen] = useOpenState(host, part.id, host.thinking === "open");
+  return (
+    <>
+      {part.thinking !== undefined && part.thinking !== "" && (
+        <Disclosure
+          open={open}
+          onOpen={setOpen}
+          className="thinking"
+          summary={
+            <span className="line">
+              <span className="line-subject">Thinking of the whole message</span>
+              <span className="line-figures">
+                {shortNumber(part.truncated?.thinking ?? part.thinking.length)} characters
+              </span>
+            </span>
+          }
+        >
+          <WholeText part={part} field="thinking" host={host}>
+            {(text) => <Markdown text={text} idPrefix={`${part.id}-thinking-`} />}
+          </WholeText>
+        </Disclosure>
+      )}
+      <WholeText part={part} field="content" host={host}>
+        {(text) => <Markdown text={text} idPrefix={`${part.id}-`} />}
+      </WholeText>
+    </>
+  );
+}

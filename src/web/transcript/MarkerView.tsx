@@ -1,0 +1,43 @@
+import type { ReactNode } from "react";
+import type { TranscriptPartOf } from "../../model/transcript.ts";
+import { CodeBlock } from "../ui/CodeBlock.tsx";
+import { visible } from "../ui/hidden-text.tsx";
+import { Markdown } from "../ui/Markdown.tsx";
+import { StatusBadge } from "../ui/StatusBadge.tsx";
+import { Disclosure } from "./Disclosure.tsx";
+import type { TranscriptHost } from "./host.ts";
+import { useOpenState } from "./open-state.ts";
+import { WholeText } from "./WholeText.tsx";
+
+/** Something that happened between the parts: one line, what it holds inside. An error is seen at once. */
+export function MarkerView({
+  part,
+  host,
+  isTarget,
+}: {
+  part: TranscriptPartOf<"marker">;
+  host: TranscriptHost;
+  isTarget: boolean;
+}): ReactNode {
+  const [open, setOpen] = useOpenState(host, part.id, isTarget);
+  const line = (
+    <span className="marker-line">
+      {part.kind === "error" && <StatusBadge status="failed" />}
+      <span className="marker-title">{visible(part.title, "prose")}</span>
+    </span>
+  );
+  const className = `marker marker-${part.kind}`;
+  if (part.text === undefined && part.data === undefined) return <div className={className}>{line}</div>;
+  return (
+    <Disclosure open={open} onOpen={setOpen} className={className} summary={line}>
+      {part.text !== undefined && (
+        <WholeText part={part} field="text" host={host}>
+          {(text) => <Markdown text={text} idPrefix={`${part.id}-`} />}
+        </WholeText>
+      )}
+      {part.data !== undefined && (
+        <CodeBlock code={JSON.stringify(part.data, null, 2) ?? ""} language="json" title="data" />
+      )}
+    </Disclosure>
+  );
+}

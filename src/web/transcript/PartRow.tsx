@@ -1,0 +1,172 @@
+import { Component, memo, type ReactNode, useState } from "react";
+import type { TranscriptPart, TranscriptPartOf } from "../../model/transcript.ts";
+import { CopyButton } from "../ui/CopyButton.tsx";
+import { visible } from "../ui/hidden-text.tsx";
+import { StatusBadge } from "../ui/StatusBadge.tsx";
+import type { TranscriptHost, TurnWindow } from "./host.ts";
+import { useOpenState } from "./open-state.ts";
+import { PartView } from "./PartView.tsx";
+import { kindOf, textOf } from "./part-words.ts";
+import { RawView } from "./RawView.tsx";
+
+export interface PartRowProps {
+  part: TranscriptPart | undefined;
+  /** The result of a call, where it is here. */
+  result: TranscriptPartOf<"tool_result"> | undefined;
+  index: number;
+  top: number | undefined;
+  host: TranscriptHost;
+  isTarget: boolean;
+  measure: TurnWindow["measure"] | undefined;
+}
+
+/** One part in its place: the gutter says when, what and in which step; the part itself stands beside it. */
+export const PartRow = memo(function PartRow({
+  part,
+  result,
+  index,
+  top,
+  host,
+  isTarget,
+  measure,
+}: PartRowProps): ReactNode {
+  const place = top === undefined ? {} : { style: { top } };
+  const classes = `part-row${top === undefined ? "" : " part-row-placed"}${isTarget ? " part-row-target" : ""}`;
+  if (part === undefined) {
+    return (
+      <div
+        className={`${classes} part-row-missing`}
+        data-index={index}
+        {...place}
+        {...(measure ? { ref: measure } : {})}
+      >
+        <div className="part-gutter" />
+        <div className="part-body">
+          <span className="placeholder">not loaded yet</span>
+        </div>
+      </div>
+    );
+  }
+  const kind = kindOf(part);
+  return (
+    <article
+      className={`${classes} part-row-${part.type}`}
+      id={`part-${part.id}`}
+      data-index={index}
+      tabIndex={-1}
+      aria-label={kind}
+      {...(isTarget ? { "aria-current": "location" as const } : {})}
+      {...place}
+      {...(measure ? { ref: measure } : {})}
+    >
+      <div className="part-gutter">
+        {part.at === undefined ? (
+          <span className="part-time" />
+        ) : (
+          <time className="part-time" dateTime={isoTime(part.at)} title={isoTime(part.at)}>
+            {host.formatTime(part.at)}
+          </time>
+        )}
+        <h3 className="part-kind">{kind}</h3>
+        {part.step !== undefined && (
+          <span className="part-step" title={`Step ${part.step}`}>
+            {part.step}
+          </span>
+        )}
+      </div>
+      <div className="part-body">
+        <PartBoundary>
+          <Retractable part={part} host={host}>
+            <PartView part={part} result={result} host={host} isTarget={isTarget} />
+          </Retractable>
+        </PartBoundary>
+        <Actions part={part} result={result} host={host} />
+      </div>
+    </article>
+  );
+});
+
+/** For machines and tooltips; empty where the source's clock makes no sense. */
+export function isoTime(at: number): string {
+  const date = new Date(at);
+  return Number.isNaN(date.getTime()) ? "" : date.toISOString();
+}
+
+/** What its writer withdrew stays, folded, with the reason. */
+function Retractable({
+  part,
+  host,
+  children,
+}: {
+  part: TranscriptPart;
+  host: TranscriptHost;
+  children: ReactNode;
+}): ReactNode {
+  const [open, setOpen] = useOpenState(host, `${part.id}:retracted`, false);
+  if (part.retracted === undefined) return children;
+  return (
+    <div className="retracted">
+      <button type="button" className="marker-line" aria-expanded={open} onClick={() => setOpen(!open)}>
+        <span className="marker-kind">withdrawn</span>{" "}
+        <span className="marker-title">{visible(part.retracted, "prose")}</span>
+      </button>
+      {open && <div className="retracted-content">{children}</div>}
+    </div>
+  );
+}
+
+function Actions({
+  part,
+  result,
+  host,
+}: Pick<PartRowProps, "result" | "host"> & { part: TranscriptPart }): ReactNode {
+  const [raw, setRaw] = useState<"part" | "result">();
+  return (
+    <>
+      <div className="part-actions">
+        <CopyButton text={() => textOf(part, result)} />
+        <a className="action" href={host.partHref(part.id)} aria-label={`Link to this ${kindOf(part)}`}>
+          #
+        </a>
+        <button
+          type="button"
+          className="action"
+          aria-expanded={raw === "part"}
+          onClick={() => setRaw(raw === "part" ? undefined : "part")}
+        >
+          Raw
+        </button>
+        {result !== undefined && (
+          <button
+            type="button"
+            className="action"
+            aria-expanded={raw === "result"}
+            onClick={() => setRaw(raw === "result" ? undefined : "result")}
+          >
+            Raw result
+          </button>
+        )}
+      </div>
+      {raw !== undefined && (
+        <RawView key={raw} part={raw === "result" && result ? result : part} host={host} />
+      )}
+    </>
+  );
+}
+
+/** A part that cannot be shown must not take the others with it. */
+class PartBoundary extends Component<{ children: ReactNode }, { reason?: string }> {
+  override state: { reason?: string } = {};
+  static getDerivedStateFromError(error: unknown): { reason: string } {
+    return { reason: error instanceof Error ? error.message : String(error) };
+  }
+  override render(): ReactNode {
+    if (this.state.reason === undefined) return this.props.children;
+    return (
+      <p className="note">
+        <StatusBadge status="failed" /> This part cannot be shown: {visible(this.state.reason, "prose")}. Its
+        record is under Raw.
+      </p>
+    );
+  }
+}

@@ -1,0 +1,59 @@
+import type { ReactNode } from "react";
+import type { TranscriptPart, TranscriptPartOf } from "../../model/transcript.ts";
+import { Markdown } from "../ui/Markdown.tsx";
+import type { TranscriptHost } from "./host.ts";
+import { LegacyMessage } from "./LegacyMessage.tsx";
+import { MarkerView } from "./MarkerView.tsx";
+import { MediaView } from "./MediaView.tsx";
+import { PromptContent } from "./PromptView.tsx";
+import { StepView } from "./StepView.tsx";
+import { ThinkingView } from "./ThinkingView.tsx";
+import { OrphanResult, ToolCallView } from "./ToolCallView.tsx";
+import { UnknownView } from "./UnknownView.tsx";
+import { WholeText } from "./WholeText.tsx";
+
+export interface PartViewProps {
+  part: TranscriptPart;
+  result: TranscriptPartOf<"tool_result"> | undefined;
+  host: TranscriptHost;
+  isTarget: boolean;
+}
+
+/** The view of each kind of part. Live and past are the same: a growing part merely says `open`. */
+export function PartView({ part, result, host, isTarget }: PartViewProps): ReactNode {
+  switch (part.type) {
+    case "thinking":
+      return <ThinkingView part={part} host={host} />;
+    case "text":
+      return (
+        <WholeText part={part} field="text" host={host}>
+          {(text) => <Markdown text={text} open={part.open === true} idPrefix={`${part.id}-`} />}
+        </WholeText>
+      );
+    case "tool_call":
+      return <ToolCallView call={part} result={result} host={host} isTarget={isTarget} />;
+    case "tool_result":
+      return <OrphanResult part={part} host={host} isTarget={isTarget} />;
+    case "image":
+    case "file":
+      return <MediaView media={part.media} host={host} />;
+    case "prompt":
+      return (
+        <div className="prompt-inside">
+          {part.queued && <p className="note">Typed while the agent worked</p>}
+          <PromptContent part={part} host={host} />
+        </div>
+      );
+    case "step_start":
+    case "step_finish":
+      return <StepView part={part} />;
+    case "marker":
+      return <MarkerView part={part} host={host} isTarget={isTarget} />;
+    case "unknown":
+      return <UnknownView part={part} host={host} isTarget={isTarget} />;
+    case "legacy":
+      return <LegacyMessage part={part} host={host} />;
+    default:
+      return part satisfies never;
+  }
+}

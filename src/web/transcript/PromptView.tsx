@@ -1,0 +1,39 @@
+import type { ReactNode } from "react";
+import type { Part } from "../../model/part.ts";
+import type { TranscriptPartOf } from "../../model/transcript.ts";
+import { CodeBlock } from "../ui/CodeBlock.tsx";
+import { Markdown } from "../ui/Markdown.tsx";
+import type { TranscriptHost } from "./host.ts";
+import { MediaView } from "./MediaView.tsx";
+
+/** All that a prompt holds, in its order: words and attachments. */
+export function PromptContent({
+  part,
+  host,
+}: {
+  part: TranscriptPartOf<"prompt">;
+  host: TranscriptHost;
+}): ReactNode {
+  return part.parts.map((piece, index) => (
+    <PromptPiece key={index} piece={piece} id={`${part.id}-${index}-`} host={host} />
+  ));
+}
+
+function PromptPiece({ piece, id, host }: { piece: Part; id: string; host: TranscriptHost }): ReactNode {
+  switch (piece.type) {
+    case "text":
+      return <Markdown text={piece.text} idPrefix={id} />;
+    case "image_url":
+    case "image_file":
+    case "file":
+    case "unknown":
+      return <MediaView media={piece} host={host} />;
+    case "thinking_text":
+    case "tool_call":
+    case "thinking_signature":
+      // No reader makes these in a prompt; should one come, nothing of it is lost.
+      return <CodeBlock code={JSON.stringify(piece, null, 2)} language="json" title={piece.type} />;
+    default:
+      return piece satisfies never;
+  }
+}

@@ -1,0 +1,87 @@
+import { type ReactNode, useEffect, useState } from "react";
+import type { TranscriptPart } from "../../model/transcript.ts";
+import { CodeBlock } from "../ui/CodeBlock.tsx";
+import { visible } from "../ui/hidden-text.tsx";
+import { byteSize } from "../ui/size.tsx";
+import type { RawRecord, TranscriptHost } from "./host.ts";
+
+/** The record that a part was made from, as it stands in the agent's file, and where. */
+export function RawView({ part, host }: { part: TranscriptPart; host: TranscriptHost }): ReactNode {
+  const [record, setRecord] = useState<RawRecord>();
+  const [failure, setFailure] = useState<string>();
+  const { loadRaw } = host;
+  useEffect(() => {
+    let wanted = true;
+    loadRaw?.(part.id).then(
+      (loaded) => {
+        if (wanted) setRecord(loaded);
+      },
+      (error: unknown) => {
+        if (wanted) setFailure(error instanceof Error ? error.message : String(error));
+      },
+    );
+    return () => {
+      wanted = false;
+    };
+  }, [loadRaw, part.id]);
+
+  const source = record ?? part.source;
+  return (
+    <div className="raw-view">
+      {source !== undefined && (
+        <p className="raw-place">
+          {visible(source.file, "name")}:{source.line} <span className="subject-more">byte</span>{" "}
+          {source.byte.toLocaleString("en")} <span className="subject-more">length</span>{" "}
+          {byteSize(source.length)}
+          {record?.archived && (
+            <span className="subject-more"> (from the archive: the agent's file is gone)</span>
+          )}
+        </p>
+      )}
+      {failure !== undefined && (
+        <p className="note" role="alert">
+          The record could not be read: {visible(failure, "prose")}
+        </p>
+      )}
+      {record !== undefined && (
+        <>
+          <CodeBlock code={indentJson(record.text)} language="json" title="record" />
+          {record.truncated !== undefined && (
+            <p className="note">Cut here: the record has {byteSize(record.truncated)}.</p>
+          )}
+        </>
+      )}
+      {record === undefined && (failure !== undefined || loadRaw === undefined) && (
+        <CodeBlock code={JSON.stringify(part, null, 2)} language="json" title="part, as it was folded" />
+      )}
+      {record === undefined && failure === undefined && loadRaw !== undefined && (
+        <p className="note">Reading the record…</p>
+      )}
+    </div>
+  );
+}
+
+/**
+ * JSON with line ends and indentation, every token byte for byte as it was written (parsing and printing it again would
+ * change numbers). Text that is no JSON comes out as it is, for there is nothing to indent.
+ */
+export function indentJson(text: string): string {
+  let depth = 0;
+  let shown = "";
+  const line = (): string => `\n${"  ".repeat(Math.min(depth, 40))}`;
+  for (const match of text.matchAll(/"(?:[^"\\]|\\.)*"?|[{}[\],:]|[^\s"{}[\],:]+|\s+/gs)) {
+    const token = match[0];
+    if (/^\s/.test(token)) continue;
+    if (token === "{" || token === "[") {
+      const empty = /^\s*[}\]]/.test(text.slice(match.index + 1, match.index + 20));
+      depth++;
+      shown += token + (empty ? "" : line());
+    } else if (token === "}" || token === "]") {
+      depth = Math.max(0, depth - 1);
+      shown += (/[{[]$/.test(shown) ? "" : line()) + token;
+    } else if (token === ",") shown += `,${line()}`;
+    else if (token === ":") shown += ": ";
+    else shown += token;
+  }
+  return shown;
+}

@@ -1,0 +1,28 @@
+import type { ReactNode } from "react";
+import type { TranscriptPartOf } from "../../model/transcript.ts";
+import { visible } from "../ui/hidden-text.tsx";
+import { shortNumber } from "../ui/size.tsx";
+
+/** The line between two steps: which model, how it ended, what it used. */
+export function StepView({
+  part,
+}: {
+  part: TranscriptPartOf<"step_start"> | TranscriptPartOf<"step_finish">;
+}): ReactNode {
+  if (part.type === "step_start") {
+    return (
+      <p className="step-line">
+        step {part.step ?? ""} {part.model !== undefined && visible(part.model, "name")}
+      </p>
+    );
+  }
+  const { tokens } = part;
+  const words = [
+    part.reason?.replace("_", " "),
+    tokens && `${shortNumber(tokens.input + (tokens.cache_read ?? 0) + (tokens.cache_write ?? 0))} tokens in`,
+    tokens?.cache_read ? `${shortNumber(tokens.cache_read)} of them cached` : undefined,
+    tokens && `${shortNumber(tokens.output)} out`,
+    part.cost === undefined ? undefined : `$${part.cost.toFixed(4)}`,
+  ];
+  return <p className="step-line step-end">{words.filter((word) => word !== undefined).join(" · ")}</p>;
+}

@@ -1,0 +1,60 @@
+import type { ReactNode } from "react";
+import type { TranscriptPartOf } from "../../model/transcript.ts";
+import { visible } from "../ui/hidden-text.tsx";
+import { Markdown } from "../ui/Markdown.tsx";
+import { duration, shortNumber } from "../ui/size.tsx";
+import { Disclosure } from "./Disclosure.tsx";
+import type { TranscriptHost } from "./host.ts";
+import { useNow, useOpenState } from "./open-state.ts";
+import { WholeText } from "./WholeText.tsx";
+
+const HIDDEN: Record<NonNullable<TranscriptPartOf<"thinking">["hidden"]>, string> = {
+  encrypted: "encrypted by the provider",
+  redacted: "redacted by the provider",
+  empty: "without text",
+};
+
+/** A thought: one muted line with its beginning, length and time; the whole of it inside. */
+export function ThinkingView({
+  part,
+  host,
+}: {
+  part: TranscriptPartOf<"thinking">;
+  host: TranscriptHost;
+}): ReactNode {
+  const byDefault = host.thinking === "open" || (host.thinking === "open-while-live" && part.open === true);
+  const [open, setOpen] = useOpenState(host, part.id, byDefault);
+  const now = useNow(part.open === true);
+  if (part.thinking === "" && part.hidden !== undefined) {
+    return <p className="thinking thinking-hidden">Thinking, {HIDDEN[part.hidden]}</p>;
+  }
+  const length = part.truncated?.thinking ?? part.thinking.length;
+  const end = part.ended_at ?? (part.open ? now : undefined);
+  const time =
+    part.at === undefined || end === undefined || end - part.at < 50 ? "" : duration(end - part.at);
+  const first =
+    part.thinking
+      .slice(0, 2_000)
+      .split("\n")
+      .find((line) => /\S/.test(line)) ?? "";
+  return (
+    <Disclosure
+      open={open}
+      onOpen={setOpen}
+      className="thinking"
+      summary={
+        <span className="line">
+          <span className="line-subject">
+            {open ? "Thinking" : visible(first.replace(/[*_`#]+/g, "").trim(), "prose") || "Thinking"}
+          </span>
+          <span className="line-figures">{shortNumber(length)} characters</span>
+          <span className="line-time">{time}</span>
+        </span>
+      }
+    >
+      <WholeText part={part} field="thinking" host={host}>
+        {(text) => <Markdown text={text} open={part.open === true} idPrefix={`${part.id}-`} />}
+      </WholeText>
+    </Disclosure>
+  );
+}

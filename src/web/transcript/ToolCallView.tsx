@@ -1,0 +1,259 @@
+import { type ReactNode, useMemo } from "react";
+import type { TranscriptPartOf } from "../../model/transcript.ts";
+import { CodeBlock } from "../ui/CodeBlock.tsx";
+import { visible, visibleText } from "../ui/hidden-text.tsx";
+import { Output } from "../ui/Output.tsx";
+import { type BadgeStatus, StatusBadge } from "../ui/StatusBadge.tsx";
+import { duration } from "../ui/size.tsx";
+import { Disclosure } from "./Disclosure.tsx";
+import type { TranscriptHost } from "./host.ts";
+import { MediaView } from "./MediaView.tsx";
+import { useNow, useOpenState } from "./open-state.ts";
+import { indentJson } from "./RawView.tsx";
+import { type CallView, createView, oneLine } from "./tool-cards/card.ts";
+import { cardFor } from "./tool-cards/index.ts";
+import { WholeArguments } from "./WholeArguments.tsx";
+
+type Call = TranscriptPartOf<"tool_call">;
+type Result = TranscriptPartOf<"tool_result">;
+
+/** One call with its result: a single aligned line while closed, everything that went in and came out while open. */
+export function ToolCallView({
+  call,
+  result,
+  host,
+  isTarget,
+}: {
+  call: Call;
+  result: Result | undefined;
+  host: TranscriptHost;
+  isTarget: boolean;
+}): ReactNode {
+  const [open, setOpen] = useOpenState(host, call.id, isTarget);
+  const view = useMemo(() => createView(call, result), [call, result]);
+  const card = cardFor(view);
+  const summary = card.summary(view);
+  const { badge, word } = statusOf(call, result);
+  const failure = badge === "failed" ? failureLine(view) : undefined;
+  const { Body, Action } = card;
+  return (
+    <div className="tool">
+      <Disclosure
+        open={open}
+        onOpen={setOpen}
+        className={`tool-card tool-${badge}`}
+        summary={
+          <span className="line">
+            <StatusBadge status={badge} />
+            <span className="line-label">{visible(summary.label, "name")}</span>
+            <span
+              className="line-subject"
+              {...(summary.title === undefined
+                ? {}
+                : { title: visibleText(oneLine(summary.title, 600), "name") })}
+            >
+              {summary.subject}
+              {failure !== undefined && <span className="line-failure">{visible(failure, "prose")}</span>}
+            </span>
+            <span className="line-figures">
+              {summary.figures}
+              {word !== undefined && <span className="line-word">{word}</span>}
+            </span>
+            <Elapsed call={call} view={view} />
+          </span>
+        }
+      >
+        <div className="tool-body">
+          {Body && <Body view={view} host={host} />}
+          <Whole view={view} host={host} shown={card.shows?.(view) ?? {}} />
+        </div>
+      </Disclosure>
+      {Action && <Action view={view} host={host} />}
+    </div>
+  );
+}
+
+/** All input and output, but for what the card's body shows already; media that came back. */
+function Whole({
+  view,
+  host,
+  shown,
+}: {
+  view: CallView;
+  host: TranscriptHost;
+  shown: { input?: boolean; output?: boolean };
+}): ReactNode {
+  const { call, result, output } = view;
+  const cutInput = call.truncated?.arguments_json;
+  const error = call.state.status === "error" && output === "" ? call.state.error : undefined;
+  const reason = call.state.status === "aborted" ? call.state.reason : undefined;
+  const { loadWhole } = host;
+  const load =
+    loadWhole === undefined
+      ? undefined
+      : async (): Promise<string> => {
+          const part = await loadWhole(result?.id ?? call.id);
+          return part.type === "tool_result"
+            ? part.output_text
+            : part.type === "tool_call"
+              ? (part.progress ?? "")
+              : "";
+        };
+  const truncated = result === undefined ? call.truncated?.progress : result.truncated?.output_text;
+  return (
+    <>
+      {(!shown.input || cutInput !== undefined) &&
+        (call.arguments_json !== "" || call.state.status === "pending") && (
+          <section className="card-section" aria-label="Input">
+            <h4>input</h4>
+            <WholeArguments call={call} host={host} />
+          </section>
+        )}
+      {!shown.output && output !== "" && (
+        <section className="card-section" aria-label="Output">
+          <h4>{result === undefined ? "output so far" : "output"}</h4>
+          <Output
+            text={output}
+            label="output"
+            {...(truncated === undefined ? {} : { truncated })}
+            {...(load === undefined ? {} : { loadWhole: load })}
+          />
+        </section>
+      )}
+      {error !== undefined && (
+        <section className="card-section" aria-label="Error">
+          <h4>error</h4>
+          <Output text={error} label="error" />
+        </section>
+      )}
+      {result !== undefined && output === "" && result.parts.length === 0 && error === undefined && (
+        <p className="note">No output.</p>
+      )}
+      {reason !== undefined && <p className="note">{visible(reason, "prose")}</p>}
+      {result?.parts.map((media, index) => (
+        <MediaView key={index} media={media} host={host} />
+      ))}
+      {result === undefined &&
+        call.state.status === "completed" &&
+        call.state.attachments?.map((media, index) => <MediaView key={index} media={media} host={host} />)}
+    </>
+  );
+}
+
+/** The badge of a call, and the word beside it where the badge alone would mislead. */
+export function statusOf(call: Call, result: Result | undefined): { badge: BadgeStatus; word?: string } {
+  const { state } = call;
+  switch (state.status) {
+    case "pending":
+      return { badge: "running", word: "waiting" };
+    case "running":
+      return { badge: "running" };
+    case "completed":
+      return { badge: result?.is_error ? "failed" : "ok" };
+    case "error":
+      return { badge: "failed" };
+    case "aborted": {
+      const said = `${state.reason ?? ""} ${result?.output_text.slice(0, 400) ?? ""}`;
+      return {
+        badge: "failed",
+        word: /den(?:y|ied)|reject|permission|not allowed|doesn't want to proceed/i.test(said)
+          ? "denied"
+          : "stopped",
+      };
+    }
+    default:
+      return state satisfies never;
+  }
+}
+
+/** The first line that says what went wrong. */
+function failureLine({ call, output }: CallView): string | undefined {
+  if (call.state.status === "aborted") return undefined;
+  const said = output === "" && call.state.status === "error" ? call.state.error : output;
+  const lines = said
+    .slice(0, 4_000)
+    .replace(/<\/?(?:tool_use_error|error|system)>/g, "")
+    .split("\n")
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours of the terminal do not belong in the line.
+    .map((line) => line.replace(/\u001b\[[0-9;:]*m/g, "").trim())
+    .filter(
+      (line) =>
+        line !== "" &&
+        !/^(?:Exit code:? -?\d+|Process exited with code -?\d+|Wall time|Output:|Chunk ID)/.test(line),
+    );
+  const telling =
+    lines.find((line) => /error|fail|not found|denied|cannot|unable|exception|no such/i.test(line)) ??
+    lines[0];
+  return telling === undefined ? undefined : oneLine(telling, 160);
+}
+
+function Elapsed({ call, view }: { call: Call; view: CallView }): ReactNode {
+  const { state } = call;
+  const running = state.status === "running";
+  const now = useNow(running);
+  if (state.status === "pending") return <span className="line-time" />;
+  if (state.status === "running")
+    return <span className="line-time">{duration(now - state.time.start)}</span>;
+  const given =
+    view.extra?.type === "shell" || view.extra?.type === "sub_agent" ? view.extra.duration_ms : undefined;
+  const spent = given ?? state.time.end - state.time.start;
+  return <span className="line-time">{spent >= 50 ? duration(spent) : ""}</span>;
+}
+
+/** A result whose call is nowhere: alone, in its place. */
+export function OrphanResult({
+  part,
+  host,
+  isTarget,
+}: {
+  part: Result;
+  host: TranscriptHost;
+  isTarget: boolean;
+}): ReactNode {
+  const [open, setOpen] = useOpenState(host, part.id, isTarget);
+  const { loadWhole } = host;
+  const first =
+    part.output_text
+      .slice(0, 2_000)
+      .split("\n")
+      .find((line) => /\S/.test(line)) ?? "";
+  const truncated = part.truncated?.output_text;
+  return (
+    <Disclosure
+      open={open}
+      onOpen={setOpen}
+      className={`tool-card tool-${part.is_error ? "failed" : "ok"}`}
+      summary={
+        <span className="line">
+          <StatusBadge status={part.is_error ? "failed" : "ok"} />
+          <span className="line-label">{visible(part.tool_name ?? "result", "name")}</span>
+          <span className="line-subject">{visible(oneLine(first), "code")}</span>
+          <span className="line-figures">result without a call</span>
+          <span className="line-time" />
+        </span>
+      }
+    >
+      <div className="tool-body">
+        <Output
+          text={part.output_text}
+          label="output"
+          {...(truncated === undefined ? {} : { truncated })}
+          {...(loadWhole === undefined
+            ? {}
+            : {
+                loadWhole: async () => {
+                  const whole = await loadWhole(part.id);
+                  return whole.type === "tool_result" ? whole.output_text : "";
+                },
+              })}
+        />
+        {part.parts.map((media, index) => (
+          <MediaView key={index} media={media} host={host} />
+        ))}
+        {part.ui_extra !== undefined && (
+          <CodeBlock code={indentJson(JSON.stringify(part.ui_extra))} language="json" title="details" />
+        )}
+      </div>
+    </Disclosure>
+  );
+}

@@ -1,0 +1,185 @@
+import { memo, type ReactNode } from "react";
+import { isRow } from "../../model/pair-tools.ts";
+import type { TranscriptPart, TranscriptPartOf, Turn } from "../../model/transcript.ts";
+import { visible } from "../ui/hidden-text.tsx";
+import { StatusBadge } from "../ui/StatusBadge.tsx";
+import { duration } from "../ui/size.tsx";
+import type { TranscriptHost, TurnTranscriptProps } from "./host.ts";
+import { useNow, useOpenState } from "./open-state.ts";
+import { isoTime, PartRow } from "./PartRow.tsx";
+import { PromptContent } from "./PromptView.tsx";
+import { promptText } from "./part-words.ts";
+import { RawView } from "./RawView.tsx";
+import "./transcript.css";
+import "../ui/ui.css";
+
+/**
+ * A turn: its prompt as a heading that stays in sight, then its parts in the order of the array, which is the only order
+ * there is. Live, past and a sub-agent's turns are all this.
+ */
+export function TurnTranscript({ turn, partAt, host, window, targetPartId }: TurnTranscriptProps): ReactNode {
+  const first = turn.part_count > 0 ? partAt(turn.first_part) : undefined;
+  const prompt = first?.type === "prompt" && !first.queued ? first : undefined;
+  const rows = window ? window.rows : flow(turn, partAt, host, prompt);
+  return (
+    <section
+      className="turn"
+      aria-labelledby={`turn-${turn.id}`}
+      {...(window ? { style: { height: window.height } } : {})}
+    >
+      <TurnHeading
+        turn={turn}
+        prompt={prompt}
+        host={host}
+        isTarget={prompt !== undefined && prompt.id === targetPartId}
+        measure={window?.measure}
+      />
+      {rows.map(({ index, top }) => {
+        const part = partAt(index);
+        return (
+          <PartRow
+            key={index}
+            index={index}
+            part={part}
+            result={resultFor(part, partAt)}
+            top={top}
+            host={host}
+            isTarget={part !== undefined && part.id === targetPartId}
+            measure={window?.measure}
+          />
+        );
+      })}
+    </section>
+  );
+}
+
+/** Every row of the turn, in the page's flow. */
+function flow(
+  turn: Turn,
+  partAt: TurnTranscriptProps["partAt"],
+  host: TranscriptHost,
+  prompt: TranscriptPart | undefined,
+): { index: number; top: number | undefined }[] {
+  const rows: { index: number; top: number | undefined }[] = [];
+  for (let index = turn.first_part; index < turn.first_part + turn.part_count; index++) {
+    const part = partAt(index);
+    if (part !== undefined && (part === prompt || !isRow(part, host))) continue;
+    rows.push({ index, top: undefined });
+  }
+  return rows;
+}
+
+function resultFor(
+  part: TranscriptPart | undefined,
+  partAt: TurnTranscriptProps["partAt"],
+): TranscriptPartOf<"tool_result"> | undefined {
+  if (part?.type !== "tool_call" || part.result_index === undefined) return undefined;
+  const result = partAt(part.result_index);
+  return result?.type === "tool_result" ? result : undefined;
+}
+
+/** Characters of a prompt that its heading shows while it is closed. */
+const SHORT = 280;
+
+const TurnHeading = memo(function TurnHeading({
+  turn,
+  prompt,
+  host,
+  isTarget,
+  measure,
+}: {
+  turn: Turn;
+  prompt: TranscriptPartOf<"prompt"> | undefined;
+  host: TranscriptHost;
+  isTarget: boolean;
+  measure: ((element: HTMLElement | null) => void) | undefined;
+}): ReactNode {
+  const id = prompt?.id ?? turn.id;
+  const [open, setOpen] = useOpenState(host, id, false);
+  const [raw, setRaw] = useOpenState(host, `${id}:raw`, false);
+  const text = prompt === undefined ? (turn.title ?? "") : promptText(prompt.parts);
+  const attached = prompt?.parts.filter((part) => part.type !== "text").length ?? 0;
+  const short = text.length > SHORT || text.split("\n", 4).length > 3;
+  const at = prompt?.at ?? turn.started_at;
+  const words =
+    text.trim() === ""
+      ? (turn.title ??
+        (attached > 0
+          ? "Attachment"
+          : turn.index === 0
+            ? "Before the first prompt"
+            : "Turn without a prompt"))
+      : text;
+  return (
+    <header
+      className={`turn-heading${isTarget ? " part-row-target" : ""}`}
+      {...(measure ? { ref: measure } : {})}
+      {...(prompt === undefined ? {} : { id: `part-${prompt.id}` })}
+      tabIndex={-1}
+    >
+      <div className="part-gutter">
+        {at === undefined ? (
+          <span className="part-time" />
+        ) : (
+          <time className="part-time" dateTime={isoTime(at)} title={isoTime(at)}>
+            {host.formatTime(at)}
+          </time>
+        )}
+        <span className="part-kind">{prompt?.origin ?? "prompt"}</span>
+        <span className="part-step" title={`Turn ${turn.index + 1}`}>
+          {turn.index + 1}
+        </span>
+      </div>
+      <div className="turn-prompt">
+        <h2 id={`turn-${turn.id}`} className={open ? "turn-title turn-title-open" : "turn-title"}>
+          {visible(open ? (words.split("\n", 1)[0] ?? "") : words.slice(0, SHORT * 2), "prose")}
+        </h2>
+        {open && prompt !== undefined && (
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
+          <section className="turn-whole" aria-label="The whole prompt" tabIndex={0}>
+            <PromptContent part={prompt} host={host} />
+          </section>
+        )}
+        {raw && prompt !== undefined && <RawView part={prompt} host={host} />}
+        {turn.retracted !== undefined && (
+          <p className="note">Withdrawn: {visible(turn.retracted, "prose")}</p>
+        )}
+      </div>
+      <div className="turn-facts">
+        {(short || attached > 0) && prompt !== undefined && (
+          <button type="button" className="action" aria-expanded={open} onClick={() => setOpen(!open)}>
+            {open ? "Show less" : attached > 0 ? `Show all, ${attached} attached` : "Show all"}
+          </button>
+        )}
+        {prompt !== undefined && (
+          <span className="part-actions">
+            <a className="action" href={host.partHref(prompt.id)} aria-label="Link to this turn">
+              #
+            </a>
+            <button type="button" className="action" aria-expanded={raw} onClick={() => setRaw(!raw)}>
+              Raw
+            </button>
+          </span>
+        )}
+        <TurnState turn={turn} />
+      </div>
+    </header>
+  );
+});
+
+function TurnState({ turn }: { turn: Turn }): ReactNode {
+  const running = turn.status === "running";
+  const now = useNow(running);
+  const end = turn.ended_at ?? (running ? now : undefined);
+  const spent =
+    turn.started_at === undefined || end === undefined || end - turn.started_at < 500
+      ? undefined
+      : duration(end - turn.started_at);
+  return (
+    <>
+      {spent !== undefined && <span className="turn-time">{spent}</span>}
+      {turn.status === "interrupted" && <span className="line-word">stopped</span>}
+      <StatusBadge status={running ? "running" : turn.status === "failed" ? "failed" : "ok"} />
+    </>
+  );
+}

@@ -1,0 +1,55 @@
+import type { ReactNode } from "react";
+import type { TranscriptPartOf } from "../../model/transcript.ts";
+import { CodeBlock } from "../ui/CodeBlock.tsx";
+import { visible } from "../ui/hidden-text.tsx";
+import { Disclosure } from "./Disclosure.tsx";
+import type { TranscriptHost } from "./host.ts";
+import { useOpenState } from "./open-state.ts";
+import { indentJson } from "./RawView.tsx";
+
+/** A record that nobody here understands, or could not be read: in its place, whole, one click away. */
+export function UnknownView({
+  part,
+  host,
+  isTarget,
+}: {
+  part: TranscriptPartOf<"unknown">;
+  host: TranscriptHost;
+  isTarget: boolean;
+}): ReactNode {
+  const [open, setOpen] = useOpenState(host, part.id, isTarget);
+  const title =
+    part.title ??
+    (part.error === undefined
+      ? "A record of a kind that is not known here"
+      : "A record that could not be read");
+  return (
+    <Disclosure
+      open={open}
+      onOpen={setOpen}
+      className={part.error === undefined ? "marker marker-unknown" : "marker marker-unreadable"}
+      summary={
+        <span className="marker-line">
+          <span className="marker-title">
+            {visible(title, "prose")}
+            {part.error !== undefined && (
+              <span className="subject-more"> {visible(part.error, "prose")}</span>
+            )}
+          </span>
+        </span>
+      }
+    >
+      <CodeBlock
+        code={
+          typeof part.raw === "string" ? indentIfJson(part.raw) : (JSON.stringify(part.raw, null, 2) ?? "")
+        }
+        language="json"
+        title="record"
+      />
+    </Disclosure>
+  );
+}
+
+function indentIfJson(raw: string): string {
+  return /^\s*[{[]/.test(raw) && !raw.includes("\n") ? indentJson(raw) : raw;
+}

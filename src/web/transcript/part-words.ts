@@ -1,0 +1,87 @@
+import type { MediaPart, Part } from "../../model/part.ts";
+import type { TranscriptPart, TranscriptPartOf } from "../../model/transcript.ts";
+import { terminalText } from "../ui/ansi.ts";
+
+/** What the gutter calls a part. */
+export function kindOf(part: TranscriptPart): string {
+  switch (part.type) {
+    case "thinking":
+      return "thinking";
+    case "text":
+      return "text";
+    case "tool_call":
+      return "tool";
+    case "tool_result":
+      return "result";
+    case "image":
+      return "image";
+    case "file":
+      return "file";
+    case "prompt":
+      return part.origin === undefined ? "prompt" : part.origin;
+    case "step_start":
+    case "step_finish":
+      return "step";
+    case "marker":
+      return part.kind.replace("_", " ");
+    case "unknown":
+      return "unknown";
+    case "legacy":
+      return part.role;
+    default:
+      return part satisfies never;
+  }
+}
+
+/** What "copy" copies: the part's own text, nothing of the page's. */
+export function textOf(part: TranscriptPart, result: TranscriptPartOf<"tool_result"> | undefined): string {
+  switch (part.type) {
+    case "thinking":
+      return part.thinking;
+    case "text":
+      return part.text;
+    case "tool_call": {
+      const output = terminalText(result?.output_text ?? part.progress ?? "");
+      return `${part.tool_name} ${part.arguments_json}${output === "" ? "" : `\n\n${output}`}`;
+    }
+    case "tool_result":
+      return terminalText(part.output_text);
+    case "image":
+    case "file":
+      return mediaAddress(part.media);
+    case "prompt":
+      return promptText(part.parts);
+    case "step_start":
+      return part.model ?? "";
+    case "step_finish":
+      return part.reason ?? "";
+    case "marker":
+      return part.text === undefined ? part.title : `${part.title}\n\n${part.text}`;
+    case "unknown":
+      return typeof part.raw === "string" ? part.raw : (JSON.stringify(part.raw, null, 2) ?? "");
+    case "legacy":
+      return part.thinking === undefined ? part.content : `${part.thinking}\n\n${part.content}`;
+    default:
+      return part satisfies never;
+  }
+}
+
+/** The typed words of a prompt, without what was attached to it. */
+export function promptText(parts: readonly Part[]): string {
+  return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
+}
+
+export function mediaAddress(media: MediaPart): string {
+  switch (media.type) {
+    case "image_url":
+      return media.url;
+    case "image_file":
+      return media.file_path;
+    case "file":
+      return media.filename ?? media.url;
+    case "unknown":
+      return JSON.stringify(media.raw) ?? "";
+    default:
+      return media satisfies never;
+  }
+}

@@ -1,0 +1,243 @@
+import { structuredPatch } from "diff";
+import type { ReactNode } from "react";
+import type { FileDiff } from "../../../model/ui-extra.ts";
+import { Diff, DiffCounts } from "../../ui/Diff.tsx";
+import { visible } from "../../ui/hidden-text.tsx";
+import {
+  type CallView,
+  type CardBodyProps,
+  isRecord,
+  list,
+  named,
+  oneLine,
+  plural,
+  shortPath,
+  type ToolCard,
+  text,
+} from "./card.ts";
+
+/** Whatever changes files: as the tool reported it, else as its arguments ask for it. */
+export const diffCard: ToolCard = {
+  payloads: ["diff"],
+  matches: named(
+    "edit",
+    "multiedit",
+    "write",
+    "notebookedit",
+    "apply_patch",
+    "str_replace",
+    "str_replace_editor",
+    "str_replace_based_edit_tool",
+    "create_file",
+    "write_file",
+    "edit_file",
+    "replace",
+    "patch",
+  ),
+  summary: (view) => {
+    const files = filesOf(view);
+    const first = files[0];
+    const additions = files.reduce((sum, file) => sum + file.additions, 0);
+    const deletions = files.reduce((sum, file) => sum + file.deletions, 0);
+    const path =
+      first?.path ??
+      text(view.input, "file_path", "path", "notebook_path") ??
+      oneLine(view.call.arguments_json, 120);
+    const more = files.length > 1 ? ` and ${plural(files.length - 1, "file")} more` : "";
+    return {
+      label: label(view, files),
+      subject: (
+        <>
+          {visible(shortPath(path), "name")}
+          {first?.new_path !== undefined && <> → {visible(shortPath(first.new_path), "name")}</>}
+          {more}
+        </>
+      ),
+      title: path + more,
+      figures:
+        additions + deletions > 0 ? <DiffCounts additions={additions} deletions={deletions} /> : undefined,
+    };
+  },
+  Body: DiffBody,
+  shows: (view) => ({
+    input:
+      view.extra?.type === "diff" &&
+      filesOf(view).length > 0 &&
+      view.call.truncated === undefined &&
+      isPlainEdit(view),
+  }),
+};
+
+const EDIT_KEYS = new Set([
+  "file_path",
+  "path",
+  "old_string",
+  "new_string",
+  "replace_all",
+  "content",
+  "edits",
+]);
+
+/** Whether the diff says all that the arguments say. */
+function isPlainEdit({ input, call }: CallView): boolean {
+  return call.tool_name !== "apply_patch" && Object.keys(input).every((key) => EDIT_KEYS.has(key));
+}
+
+function label(view: CallView, files: readonly FileDiff[]): string {
+  const name = view.call.tool_name;
+  if (/^[A-Z]/.test(name)) return name;
+  const changes = new Set(files.map((file) => file.change));
+  if (changes.size === 1 && changes.has("create")) return "Write";
+  if (changes.size === 1 && changes.has("delete")) return "Delete";
+  if (changes.size === 1 && changes.has("move")) return "Move";
+  return files.length > 0 ? "Edit" : name;
+}
+
+const cache = new WeakMap<object, FileDiff[]>();
+
+/** The files that a call changes, with their hunks. */
+export function filesOf(view: CallView): FileDiff[] {
+  const key = view.result ?? view.call;
+  const known = cache.get(key);
+  if (known) return known;
+  const files =
+    view.extra?.type === "diff" && view.extra.files.length > 0 ? view.extra.files : fromArguments(view);
+  cache.set(key, files);
+  return files;
+}
+
+function fromArguments({ input, call }: CallView): FileDiff[] {
+  const patch =
+    text(input, "input", "patch", "patchText") ??
+    (call.tool_name === "apply_patch" ? call.arguments_json : undefined);
+  if (patch?.includes("*** Begin Patch")) return readPatch(patch);
+  const path = text(input, "file_path", "path", "notebook_path", "filePath");
+  if (path === undefined) return [];
+  const edits = list(input, "edits").filter(isRecord);
+  if (edits.length > 0) {
+    const parts = edits.map((edit) =>
+      compare(path, text(edit, "old_string", "oldText") ?? "", text(edit, "new_string", "newText") ?? ""),
+    );
+    return [
+      {
+        path,
+        change: "update",
+        additions: parts.reduce((sum, part) => sum + part.additions, 0),
+        deletions: parts.reduce((sum, part) => sum + part.deletions, 0),
+        hunks: parts.flatMap((part) => part.hunks),
+      },
+    ];
+  }
+  const before = text(input, "old_string", "old_str", "oldString", "oldText");
+  const after = text(input, "new_string", "new_str", "newString", "newText", "new_source");
+  if (before !== undefined || after !== undefined) return [compare(path, before ?? "", after ?? "")];
+  const content = text(input, "content", "file_text", "contents");
+  return content === undefined ? [] : [{ ...compare(path, "", content), change: "create" }];
+}
+
+const LINES = 4_000;
+
+/** The difference of two texts of which nobody knows where in the file they stand. */
+function compare(path: string, before: string, after: string): FileDiff {
+  const patch =
+    before !== "" && before.length + after.length < 400_000
+      ? structuredPatch(path, path, before, after, undefined, undefined, {
+          context: 3,
+          timeout: 100,
+          maxEditLength: LINES,
+        })
+      : undefined;
+  const hunks = patch
+    ? patch.hunks.map((hunk) => ({
+        old_start: 0,
+        old_lines: hunk.oldLines,
+        new_start: 0,
+        new_lines: hunk.newLines,
+        lines: hunk.lines.filter((line) => !line.startsWith("\\")),
+      }))
+    : [whole(before, after)];
+  const lines = hunks.flatMap((hunk) => hunk.lines);
+  return {
+    path,
+    change: "update",
+    additions: lines.filter((line) => line.startsWith("+")).length,
+    deletions: lines.filter((line) => line.startsWith("-")).length,
+    hunks,
+  };
+}
+
+/** Everything goes, everything comes. */
+function whole(before: string, after: string): FileDiff["hunks"][number] {
+  const split = (value: string, sign: string): string[] =>
+    value === ""
+      ? []
+      : value
+          .replace(/\n$/, "")
+          .split("\n")
+          .map((line) => sign + line);
+  const removed = split(before, "-");
+  const added = split(after, "+");
+  return {
+    old_start: 0,
+    old_lines: removed.length,
+    new_start: before === "" ? 1 : 0,
+    new_lines: added.length,
+    lines: [...removed, ...added],
+  };
+}
+
+/** Codex's patch text: `*** Add|Update|Delete File: path`, `*** Move to:`, hunks that begin with `@@`. */
+export function readPatch(patch: string): FileDiff[] {
+  const files: FileDiff[] = [];
+  let lines: string[] = [];
+  const close = (): void => {
+    const file = files.at(-1);
+    if (!file || lines.length === 0) return;
+    file.hunks.push({
+      old_start: 0,
+      old_lines: lines.filter((line) => !line.startsWith("+")).length,
+      new_start: file.change === "create" ? 1 : 0,
+      new_lines: lines.filter((line) => !line.startsWith("-")).length,
+      lines,
+    });
+    lines = [];
+  };
+  for (const line of patch.split("\n")) {
+    const header = /^\*\*\* (Add|Update|Delete) File: (.*)$/.exec(line);
+    if (header) {
+      close();
+      const change = header[1] === "Add" ? "create" : header[1] === "Delete" ? "delete" : "update";
+      files.push({ path: header[2] ?? "", change, additions: 0, deletions: 0, hunks: [] });
+      continue;
+    }
+    const file = files.at(-1);
+    const moved = /^\*\*\* Move to: (.*)$/.exec(line)?.[1];
+    if (file && moved !== undefined) {
+      file.new_path = moved;
+      file.change = "move";
+    } else if (line.startsWith("@@") || line.startsWith("*** End")) close();
+    else if (file && /^[ +-]/.test(line)) {
+      if (line.startsWith("+")) file.additions++;
+      if (line.startsWith("-")) file.deletions++;
+      lines.push(line);
+    }
+  }
+  close();
+  return files;
+}
+
+function DiffBody({ view }: CardBodyProps): ReactNode {
+  return filesOf(view).map((file, index) => (
+    <figure className="file-diff" key={index}>
+      <figcaption>
+        <span className="file-change">{file.change}</span>
+        <span className="file-path">
+          {visible(file.path, "name")}
+          {file.new_path !== undefined && <> → {visible(file.new_path, "name")}</>}
+        </span>
+        <DiffCounts additions={file.additions} deletions={file.deletions} />
+      </figcaption>
+      {file.hunks.length > 0 && <Diff hunks={file.hunks} label={`Changes of ${file.path}`} />}
+    </figure>
+  ));
+}

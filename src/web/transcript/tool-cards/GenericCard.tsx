@@ -1,0 +1,28 @@
+import { visible } from "../../ui/hidden-text.tsx";
+import { type CallView, oneLine, type ToolCard } from "./card.ts";
+
+/** Any tool that no other card knows: its name, its arguments in one line, and below all that went in and came out. */
+export const genericCard: ToolCard = {
+  payloads: [],
+  matches: () => true,
+  summary: (view) => {
+    const subject = describe(view);
+    return { label: view.call.tool_name, subject: visible(subject, "code"), title: subject };
+  },
+};
+
+/** The arguments as `key value` pairs, the short and telling ones first in the order in which they were written. */
+export function describe({ call, input }: CallView): string {
+  const entries = Object.entries(input);
+  if (entries.length === 0) return call.arguments_json === "{}" ? "" : oneLine(call.arguments_json);
+  const only = entries.length === 1 ? entries[0]?.[1] : undefined;
+  if (typeof only === "string") return oneLine(only);
+  return oneLine(
+    entries
+      .map(
+        ([key, value]) =>
+          `${key}: ${typeof value === "string" ? oneLine(value, 80) : oneLine(JSON.stringify(value) ?? "", 80)}`,
+      )
+      .join("  "),
+  );
+}

@@ -1,0 +1,35 @@
+import type { ReactNode } from "react";
+import { visible } from "../../ui/hidden-text.tsx";
+import { Markdown } from "../../ui/Markdown.tsx";
+import { type CallView, type CardBodyProps, named, oneLine, type ToolCard, text } from "./card.ts";
+
+/** A plan that the agent offered, and whether it was accepted. */
+export const planCard: ToolCard = {
+  payloads: ["plan"],
+  matches: named("exitplanmode", "exit_plan_mode"),
+  summary: (view) => {
+    const title = oneLine(
+      planOf(view)
+        .split("\n")
+        .find((line) => /\S/.test(line))
+        ?.replace(/^#+\s*/, "") ?? "",
+    );
+    const accepted = view.extra?.type === "plan" ? view.extra.accepted : undefined;
+    return {
+      label: "Plan",
+      subject: visible(title, "prose"),
+      title,
+      figures: accepted === undefined ? undefined : accepted ? "accepted" : "not accepted",
+    };
+  },
+  Body: PlanBody,
+};
+
+function planOf({ extra, input }: CallView): string {
+  return (extra?.type === "plan" ? extra.plan : undefined) ?? text(input, "plan") ?? "";
+}
+
+function PlanBody({ view }: CardBodyProps): ReactNode {
+  const plan = planOf(view);
+  return plan === "" ? null : <Markdown text={plan} idPrefix={`${view.call.id}-`} />;
+}

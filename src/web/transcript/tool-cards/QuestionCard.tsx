@@ -1,0 +1,77 @@
+import type { ReactNode } from "react";
+import { visible } from "../../ui/hidden-text.tsx";
+import {
+  type CallView,
+  type CardBodyProps,
+  isRecord,
+  list,
+  named,
+  oneLine,
+  type ToolCard,
+  text,
+} from "./card.ts";
+
+interface Question {
+  question: string;
+  options: readonly string[];
+  answer?: string;
+}
+
+/** Something that the agent asked the person, and the answer. */
+export const questionCard: ToolCard = {
+  payloads: ["question"],
+  matches: named("askuserquestion", "request_user_input", "ask_user", "ask_followup_question"),
+  summary: (view) => {
+    const questions = questionsOf(view);
+    const first = questions[0];
+    const answered = questions.filter((question) => question.answer !== undefined);
+    const subject = first?.question ?? text(view.input, "question") ?? "";
+    const answer = answered.map((question) => question.answer).join(", ");
+    return {
+      label: "Question",
+      subject: (
+        <>
+          {visible(oneLine(subject), "prose")}
+          {answer !== "" && <span className="subject-more"> → {visible(oneLine(answer, 120), "prose")}</span>}
+        </>
+      ),
+      title: answer === "" ? subject : `${subject} → ${answer}`,
+      figures: questions.length > 1 ? `${answered.length} of ${questions.length} answered` : undefined,
+    };
+  },
+  Body: QuestionBody,
+};
+
+function questionsOf({ extra, input }: CallView): Question[] {
+  if (extra?.type === "question") return extra.questions;
+  return list(input, "questions")
+    .filter(isRecord)
+    .map((question) => ({
+      question: text(question, "question", "header") ?? "",
+      options: list(question, "options").flatMap((option) =>
+        typeof option === "string" ? option : isRecord(option) ? (text(option, "label") ?? []) : [],
+      ),
+    }));
+}
+
+function QuestionBody({ view }: CardBodyProps): ReactNode {
+  return questionsOf(view).map((question, index) => (
+    <div className="question" key={index}>
+      <p>{visible(question.question, "prose")}</p>
+      <ul className="card-list">
+        {question.options.map((option, position) => (
+          <li key={position} {...(option === question.answer ? { className: "chosen" } : {})}>
+            {visible(option, "prose")}
+            {option === question.answer && <span className="subject-more"> (chosen)</span>}
+          </li>
+        ))}
+      </ul>
+      {question.answer !== undefined && !question.options.includes(question.answer) && (
+        <p>
+          <span className="subject-more">answer: </span>
+          {visible(question.answer, "prose")}
+        </p>
+      )}
+    </div>
+  ));
+}

@@ -1,0 +1,65 @@
+import { visible } from "../../ui/hidden-text.tsx";
+import {
+  type CallView,
+  count,
+  lineCount,
+  list,
+  named,
+  plural,
+  shortPath,
+  type ToolCard,
+  text,
+} from "./card.ts";
+
+/** A file that was read, and which lines of it. */
+export const readCard: ToolCard = {
+  payloads: ["read"],
+  matches: named("read", "read_file", "view", "cat", "notebookread", "read_many_files"),
+  summary: (view) => {
+    const path = pathOf(view);
+    const lines = linesOf(view);
+    return {
+      label: /^[A-Z]/.test(view.call.tool_name) ? view.call.tool_name : "Read",
+      subject: (
+        <>
+          {visible(shortPath(path), "name")}
+          {lines !== undefined && <span className="subject-more"> {lines}</span>}
+        </>
+      ),
+      title: lines === undefined ? path : `${path} ${lines}`,
+      figures: size(view),
+    };
+  },
+};
+
+function pathOf({ extra, input }: CallView): string {
+  if (extra?.type === "read") return extra.path;
+  const paths = list(input, "paths").filter((path) => typeof path === "string");
+  return text(input, "file_path", "path", "filePath", "absolute_path", "notebook_path") ?? paths.join(", ");
+}
+
+/** `1–80`, where less than the whole file was read. */
+function linesOf({ extra, input }: CallView): string | undefined {
+  if (extra?.type === "read" && extra.start_line !== undefined && extra.line_count !== undefined) {
+    const partial =
+      extra.start_line > 1 || (extra.total_lines !== undefined && extra.line_count < extra.total_lines);
+    return partial
+      ? `${extra.start_line}–${extra.start_line + Math.max(0, extra.line_count - 1)}`
+      : undefined;
+  }
+  const start = count(input, "offset", "start_line");
+  const limit = count(input, "limit");
+  if (start === undefined && limit === undefined) return undefined;
+  return limit === undefined ? `from ${start}` : `${start ?? 1}–${(start ?? 1) + limit - 1}`;
+}
+
+function size({ extra, output, failed, result }: CallView): string | undefined {
+  if (failed || result === undefined) return undefined;
+  if (extra?.type === "read" && extra.line_count !== undefined) {
+    const total = extra.total_lines;
+    return total !== undefined && total > extra.line_count
+      ? `${extra.line_count} of ${plural(total, "line")}`
+      : plural(extra.line_count, "line");
+  }
+  return result.truncated === undefined && output !== "" ? plural(lineCount(output), "line") : undefined;
+}

@@ -1,0 +1,56 @@
+import type { ReactNode } from "react";
+import { visible } from "../../ui/hidden-text.tsx";
+import { type CardBodyProps, named, oneLine, plural, shortPath, type ToolCard, text } from "./card.ts";
+
+/** A search in files, by content or by name: what for, where, how many. */
+export const searchCard: ToolCard = {
+  payloads: ["search"],
+  matches: named(
+    "grep",
+    "glob",
+    "ls",
+    "list_dir",
+    "list_directory",
+    "grep_files",
+    "search_files",
+    "search_file_content",
+    "codebase_search",
+    "toolsearch",
+  ),
+  summary: ({ call, input, extra }) => {
+    const query =
+      (extra?.type === "search" ? extra.query : undefined) ??
+      text(input, "pattern", "query", "glob", "path", "dir_path") ??
+      "";
+    const where = text(input, "path", "dir_path");
+    const place = where === undefined || where === query ? "" : ` in ${shortPath(where)}`;
+    const filter = text(input, "glob", "include", "type");
+    const only = filter === undefined || filter === query ? "" : ` (${filter})`;
+    return {
+      label: call.tool_name,
+      subject: (
+        <>
+          {visible(oneLine(query), "code")}
+          <span className="subject-more">{visible(place + only, "name")}</span>
+        </>
+      ),
+      title: query + place + only,
+      figures: extra?.type === "search" ? plural(extra.match_count, "match", "matches") : undefined,
+    };
+  },
+  Body: SearchBody,
+};
+
+function SearchBody({ view: { extra, output } }: CardBodyProps): ReactNode {
+  // Files that the output names already are not said twice.
+  if (extra?.type !== "search" || extra.files.length === 0 || output.includes(extra.files[0] ?? ""))
+    return null;
+  return (
+    <ul className="card-list">
+      {extra.files.slice(0, 200).map((file, index) => (
+        <li key={index}>{visible(file, "name")}</li>
+      ))}
+      {extra.files.length > 200 && <li>and {extra.files.length - 200} more</li>}
+    </ul>
+  );
+}

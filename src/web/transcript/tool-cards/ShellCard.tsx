@@ -1,0 +1,120 @@
+import type { ReactNode } from "react";
+import { CodeBlock } from "../../ui/CodeBlock.tsx";
+import { visible } from "../../ui/hidden-text.tsx";
+import { byteSize } from "../../ui/size.tsx";
+import { type CallView, type CardBodyProps, count, named, oneLine, type ToolCard, text } from "./card.ts";
+
+/** A command in a shell: what ran, where, how it ended. */
+export const shellCard: ToolCard = {
+  payloads: ["shell"],
+  matches: named(
+    "bash",
+    "shell",
+    "exec_command",
+    "local_shell",
+    "local_shell_call",
+    "container.exec",
+    "run_shell_command",
+    "run_terminal_cmd",
+    "execute_command",
+    "powershell",
+    "terminal",
+  ),
+  summary: (view) => {
+    const command = commandOf(view);
+    const exit = exitCode(view);
+    return {
+      label: label(view.call.tool_name),
+      subject: visible(oneLine(command), "name"),
+      title: oneLine(command),
+      figures: exit !== undefined && exit !== 0 ? `exit ${exit}` : undefined,
+    };
+  },
+  Body: ShellBody,
+  shows: (view) => ({
+    input: Object.keys(view.input).every((key) => SHOWN.has(key)) && commandOf(view) !== "",
+  }),
+};
+
+/** Arguments that the body shows by itself. */
+const SHOWN = new Set(["command", "cmd", "description", "workdir", "cwd", "script"]);
+
+function label(name: string): string {
+  const lower = name.toLowerCase();
+  return lower === "bash" || lower === "powershell"
+    ? name
+    : lower.includes("exec") || lower.includes("shell") || lower.includes("command")
+      ? "Shell"
+      : name;
+}
+
+export function commandOf({ input, extra }: CallView): string {
+  const { command, cmd, script } = input;
+  for (const given of [command, cmd, script]) {
+    if (typeof given === "string") return given;
+    if (Array.isArray(given)) return fromArguments(given.map(String));
+  }
+  const action = input.action;
+  if (typeof action === "object" && action !== null && "command" in action && Array.isArray(action.command)) {
+    return fromArguments(action.command.map(String));
+  }
+  return extra?.type === "shell" ? (extra.command ?? "") : "";
+}
+
+/** `["bash", "-lc", "ls"]` is the command `ls`; other argument lists are quoted as a shell would need them. */
+function fromArguments(words: readonly string[]): string {
+  if (words.length === 3 && /(?:^|\/)(?:ba|z|da)?sh$/.test(words[0] ?? "") && /^-l?i?c$/.test(words[1] ?? ""))
+    return words[2] ?? "";
+  return words
+    .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
+    .join(" ");
+}
+
+function exitCode({ extra, output, failed }: CallView): number | undefined {
+  if (extra?.type === "shell" && extra.exit_code !== undefined) return extra.exit_code;
+  if (!failed) return undefined;
+  const said = /^(?:Exit code:?|Process exited with code) (-?\d+)/m.exec(output.slice(0, 2_000))?.[1];
+  return said === undefined ? undefined : Number(said);
+}
+
+function ShellBody({ view }: CardBodyProps): ReactNode {
+  const extra = view.extra?.type === "shell" ? view.extra : undefined;
+  const command = commandOf(view);
+  const description = text(view.input, "description");
+  const cwd = extra?.cwd ?? text(view.input, "workdir", "cwd");
+  const exit = exitCode(view);
+  const timeout = count(view.input, "timeout", "timeout_ms");
+  const facts: [string, ReactNode][] = [];
+  if (cwd !== undefined) facts.push(["in", visible(cwd, "name")]);
+  if (exit !== undefined) facts.push(["exit", exit]);
+  if (timeout !== undefined) facts.push(["limit", `${timeout / 1_000} s`]);
+  if (extra?.interrupted) facts.push(["ended", "interrupted"]);
+  if (extra?.background_task_id !== undefined)
+    facts.push(["background task", visible(extra.background_task_id, "name")]);
+  if (extra?.persisted_path !== undefined) {
+    const size = extra.persisted_bytes === undefined ? "" : ` (${byteSize(extra.persisted_bytes)})`;
+    facts.push([
+      "whole output",
+      <span key="saved">
+        {visible(extra.persisted_path, "name")}
+        {size}
+      </span>,
+    ]);
+  }
+  return (
+    <>
+      {description !== undefined && <p className="card-note">{visible(description, "prose")}</p>}
+      {command !== "" && <CodeBlock code={command} language="bash" />}
+      {facts.length > 0 && (
+        <dl className="card-facts">
+          {facts.map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,92 @@
+import type { ReactNode } from "react";
+import type { TodoItem } from "../../../model/ui-extra.ts";
+import { visible } from "../../ui/hidden-text.tsx";
+import {
+  type CallView,
+  type CardBodyProps,
+  isRecord,
+  list,
+  named,
+  oneLine,
+  type ToolCard,
+  text,
+} from "./card.ts";
+
+/** The agent's list of things to do, as it stands after the call. */
+export const todoCard: ToolCard = {
+  payloads: ["todos"],
+  matches: named(
+    "todowrite",
+    "todoread",
+    "update_plan",
+    "taskcreate",
+    "taskupdate",
+    "tasklist",
+    "taskget",
+    "write_todos",
+  ),
+  summary: (view) => {
+    const todos = todosOf(view);
+    const current = todos.find((todo) => todo.status === "in_progress");
+    const done = todos.filter((todo) => todo.status === "completed").length;
+    const subject =
+      current?.text ??
+      text(view.input, "subject", "explanation") ??
+      taskLine(view) ??
+      (todos.length > 0 && done === todos.length ? "all done" : "");
+    return {
+      label:
+        view.call.tool_name === "update_plan"
+          ? "Plan"
+          : view.call.tool_name === "TodoWrite"
+            ? "Todo"
+            : view.call.tool_name,
+      subject: visible(oneLine(subject), "prose"),
+      title: subject,
+      figures: todos.length > 0 ? `${done} of ${todos.length} done` : undefined,
+    };
+  },
+  Body: TodoBody,
+};
+
+function taskLine({ input }: CallView): string | undefined {
+  const id = text(input, "taskId", "task_id");
+  const status = text(input, "status");
+  return id === undefined
+    ? undefined
+    : `task ${id}${status === undefined ? "" : ` ${status.replace("_", " ")}`}`;
+}
+
+export function todosOf({ extra, input }: CallView): TodoItem[] {
+  if (extra?.type === "todos") return extra.todos;
+  return [...list(input, "todos"), ...list(input, "plan")].filter(isRecord).flatMap((item) => {
+    const said = text(item, "content", "step", "text", "subject", "description");
+    if (said === undefined) return [];
+    const status = text(item, "status");
+    return [{ text: said, status: status === "completed" || status === "in_progress" ? status : "pending" }];
+  });
+}
+
+const MARKS: Record<TodoItem["status"], { sign: string; words: string }> = {
+  completed: { sign: "✓", words: "done: " },
+  in_progress: { sign: "▸", words: "now: " },
+  pending: { sign: "·", words: "to do: " },
+};
+
+function TodoBody({ view }: CardBodyProps): ReactNode {
+  const todos = todosOf(view);
+  if (todos.length === 0) return null;
+  return (
+    <ul className="todo-list">
+      {todos.map((todo, index) => (
+        <li key={index} className={`todo-${todo.status}`}>
+          <span className="todo-sign" aria-hidden="true">
+            {MARKS[todo.status].sign}
+          </span>
+          <span className="unseen">{MARKS[todo.status].words}</span>
+          {visible(todo.text, "prose")}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,69 @@
+import type { ReactNode } from "react";
+import { visible } from "../../ui/hidden-text.tsx";
+import { SafeLink } from "../../ui/SafeLink.tsx";
+import { byteSize } from "../../ui/size.tsx";
+import { type CardBodyProps, isRecord, named, oneLine, plural, type ToolCard, text } from "./card.ts";
+
+/** The web: a search with what it found, or a page that was fetched. Nothing of either is loaded here. */
+export const webCard: ToolCard = {
+  payloads: ["web_search", "web_fetch"],
+  matches: named(
+    "webfetch",
+    "websearch",
+    "web_search",
+    "web_fetch",
+    "web_search_call",
+    "google_web_search",
+    "fetch",
+  ),
+  summary: ({ call, input, extra }) => {
+    const action = isRecord(input.action) ? input.action : input;
+    const subject =
+      extra?.type === "web_search"
+        ? extra.query
+        : extra?.type === "web_fetch"
+          ? extra.url
+          : (text(action, "query", "url", "prompt") ?? "");
+    const isSearch = extra?.type === "web_search" || /search/i.test(call.tool_name);
+    return {
+      label: /^[A-Z]/.test(call.tool_name) ? call.tool_name : isSearch ? "WebSearch" : "WebFetch",
+      subject: visible(oneLine(subject), isSearch ? "prose" : "name"),
+      title: subject,
+      figures:
+        extra?.type === "web_search"
+          ? plural(extra.results.length, "result")
+          : extra?.type === "web_fetch"
+            ? [extra.status, extra.byte_size === undefined ? undefined : byteSize(extra.byte_size)]
+                .filter((value) => value !== undefined)
+                .join(" · ")
+            : undefined,
+    };
+  },
+  Body: WebBody,
+};
+
+function WebBody({ view: { extra, input } }: CardBodyProps): ReactNode {
+  const url = extra?.type === "web_fetch" ? extra.url : text(input, "url");
+  return (
+    <>
+      {url !== undefined && (
+        <p className="card-note">
+          <SafeLink href={url} text={url}>
+            {visible(url, "name")}
+          </SafeLink>
+        </p>
+      )}
+      {extra?.type === "web_search" && (
+        <ul className="card-list">
+          {extra.results.map((result, index) => (
+            <li key={index}>
+              <SafeLink href={result.url} text={result.title}>
+                {visible(result.title || result.url, "prose")}
+              </SafeLink>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}

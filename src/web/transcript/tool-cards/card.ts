@@ -1,0 +1,128 @@
+import type { ComponentType, ReactNode } from "react";
+import type { TranscriptPartOf } from "../../../model/transcript.ts";
+import type { UiExtra } from "../../../model/ui-extra.ts";
+import type { TranscriptHost } from "../host.ts";
+
+/** What a card is made from: a call, its result as far as there is one, and what both say, read once. */
+export interface CallView {
+  readonly call: TranscriptPartOf<"tool_call">;
+  readonly result?: TranscriptPartOf<"tool_result">;
+  /** The arguments as an object; empty where they are none (`call.arguments_json` is then the only truth). */
+  readonly input: Readonly<Record<string, unknown>>;
+  /** The typed payload of the result. */
+  readonly extra?: UiExtra;
+  /** All text that came back so far: the result's, else the live progress. */
+  readonly output: string;
+  readonly failed: boolean;
+}
+
+/** The closed line: `label` is the tool, `subject` what matters about it, `figures` stand at the end of the line. */
+export interface Summary {
+  label: string;
+  subject: ReactNode;
+  /** The same as plain text, for those who cannot see the line. */
+  title?: string;
+  figures?: ReactNode;
+}
+
+export interface CardBodyProps {
+  view: CallView;
+  host: TranscriptHost;
+}
+
+/** One kind of card. To add one: a file with a card, and a line in `index.ts`. */
+export interface ToolCard {
+  /** Payloads that it shows: these come first, whatever the tool is called. */
+  readonly payloads: readonly UiExtra["type"][];
+  /** Whether it shows a tool of this name, in lower case. */
+  matches(name: string): boolean;
+  summary(view: CallView): Summary;
+  /** What it says beyond the whole input and output, which every open card ends with. */
+  readonly Body?: ComponentType<CardBodyProps>;
+  /** Its body shows all of this already. Depends on the call: a diff that could not be made shows nothing. */
+  shows?(view: CallView): { input?: boolean; output?: boolean };
+  /** Stands beside the closed line, outside it: a link. */
+  readonly Action?: ComponentType<CardBodyProps>;
+}
+
+/** Matches any of some names, in whatever case an agent writes them. */
+export function named(...names: string[]): (name: string) => boolean {
+  const known = new Set(names);
+  return (name) => known.has(name);
+}
+
+export function createView(call: CallView["call"], result: CallView["result"]): CallView {
+  const state = call.state;
+  const extra = result?.ui_extra;
+  return {
+    call,
+    ...(result === undefined ? {} : { result }),
+    input: readInput(state.input, call.arguments_json),
+    ...(extra === undefined ? {} : { extra }),
+    output: result?.output_text ?? (state.status === "completed" ? state.output : (call.progress ?? "")),
+    failed: state.status === "error" || result?.is_error === true,
+  };
+}
+
+function readInput(input: unknown, json: string): Record<string, unknown> {
+  if (isRecord(input)) return input;
+  try {
+    const parsed: unknown = JSON.parse(json);
+    return isRecord(parsed) ? parsed : {};
+  } catch {
+    return {};
+  }
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The first of some fields that is a non-empty string. */
+export function text(input: Readonly<Record<string, unknown>>, ...keys: string[]): string | undefined {
+  for (const key of keys) {
+    const value = Object.hasOwn(input, key) ? input[key] : undefined;
+    if (typeof value === "string" && value !== "") return value;
+  }
+  return undefined;
+}
+
+export function count(input: Readonly<Record<string, unknown>>, ...keys: string[]): number | undefined {
+  for (const key of keys) {
+    const value = Object.hasOwn(input, key) ? input[key] : undefined;
+    if (typeof value === "number" && Number.isFinite(value)) return value;
+  }
+  return undefined;
+}
+
+export function list(input: Readonly<Record<string, unknown>>, key: string): readonly unknown[] {
+  const value = Object.hasOwn(input, key) ? input[key] : undefined;
+  return Array.isArray(value) ? value : [];
+}
+
+/** One line of a text, whitespace joined, at most `limit` characters. */
+export function oneLine(value: string, limit = 300): string {
+  const line = value
+    .slice(0, limit * 4)
+    .replace(/\s+/g, " ")
+    .trim();
+  return line.length > limit ? `${line.slice(0, limit - 1)}…` : line;
+}
+
+/** `src/a.ts` of `/home/me/project/src/a.ts` where the agent worked in `/home/me/project`; else the last parts. */
+export function shortPath(path: string): string {
+  const parts = path.split("/");
+  return path.length > 64 && parts.length > 4 ? `…/${parts.slice(-3).join("/")}` : path;
+}
+
+/** `3 lines`, `1 line`. */
+export function plural(number: number, one: string, many = `${one}s`): string {
+  return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+}
+
+export function lineCount(value: string): number {
+  if (value === "") return 0;
+  let lines = value.endsWith("\n") ? 0 : 1;
+  for (let at = value.indexOf("\n"); at >= 0; at = value.indexOf("\n", at + 1)) lines++;
+  return lines;
+}

@@ -1,0 +1,39 @@
+import type { CallView, ToolCard } from "./card.ts";
+import { diffCard } from "./DiffCard.tsx";
+import { genericCard } from "./GenericCard.tsx";
+import { imageCard } from "./ImageCard.tsx";
+import { mcpCard } from "./McpCard.tsx";
+import { planCard } from "./PlanCard.tsx";
+import { questionCard } from "./QuestionCard.tsx";
+import { readCard } from "./ReadCard.tsx";
+import { runCard } from "./RunCard.tsx";
+import { scriptCard } from "./ScriptCard.tsx";
+import { searchCard } from "./SearchCard.tsx";
+import { shellCard } from "./ShellCard.tsx";
+import { todoCard } from "./TodoCard.tsx";
+import { webCard } from "./WebCard.tsx";
+
+/** Every card there is. A new one is a line here; order matters only where two match the same name. */
+const CARDS: readonly ToolCard[] = [
+  shellCard,
+  diffCard,
+  readCard,
+  searchCard,
+  todoCard,
+  webCard,
+  imageCard,
+  mcpCard,
+  questionCard,
+  planCard,
+  runCard,
+  scriptCard,
+];
+
+/** The card of a call: by its typed payload, then by the tool's name, then the generic one. */
+export function cardFor(view: CallView): ToolCard {
+  const payload = view.extra?.type;
+  const byPayload = payload === undefined ? undefined : CARDS.find((card) => card.payloads.includes(payload));
+  if (byPayload) return byPayload;
+  const name = view.call.tool_name.toLowerCase();
+  return CARDS.find((card) => card.matches(name)) ?? genericCard;
+}

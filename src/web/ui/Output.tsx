@@ -1,0 +1,190 @@
+import { memo, type ReactNode, useState } from "react";
+import { readTerminal, type TerminalPiece, terminalText } from "./ansi.ts";
+import { CopyButton } from "./CopyButton.tsx";
+import { visible } from "./hidden-text.tsx";
+import { SafeLink } from "./SafeLink.tsx";
+import { byteSize } from "./size.tsx";
+
+const HEAD = 40;
+const TAIL = 20;
+/** Fewer hidden lines than this are not worth a click. */
+const WORTH = 20;
+/** Lines put on the page at each click, and in one element. */
+const STEP = 4_000;
+const CHUNK = 100;
+/** Characters of one line before it is cut. */
+const LINE = 4_000;
+
+export interface OutputProps {
+  text: string;
+  /** True length where `text` was cut on its way here, and how to get the whole. */
+  truncated?: number;
+  loadWhole?: () => Promise<string>;
+  /** What it is, for a reader who cannot see it. */
+  label: string;
+}
+
+/**
+ * A tool's output, with its terminal colours: the first and last lines at once, everything after a click, and never more
+ * on the page than it can bear.
+ */
+export function Output({ text, truncated, loadWhole, label }: OutputProps): ReactNode {
+  const [whole, setWhole] = useState<string>();
+  const [limit, setLimit] = useState(HEAD);
+  const [failure, setFailure] = useState<string>();
+  const [loading, setLoading] = useState(false);
+  const content = whole ?? text;
+  const lines = content.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  const cut = lines.length > limit + TAIL + (limit === HEAD ? WORTH : 0);
+  const head = cut ? lines.slice(0, limit) : lines;
+  const tail = cut ? lines.slice(-TAIL) : [];
+  const hidden = lines.length - head.length - tail.length;
+  const isCut = whole === undefined && truncated !== undefined && truncated > text.length;
+
+  const load = async (): Promise<void> => {
+    if (!loadWhole) return;
+    setLoading(true);
+    setFailure(undefined);
+    try {
+      setWhole(await loadWhole());
+      setLimit(STEP);
+    } catch (error) {
+      setFailure(error instanceof Error ? error.message : String(error));
+    } finally {
+      setLoading(false);
+    }
+  };
+
+  return (
+    <div className="output">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls sideways must be reachable by keyboard. */}
+      <section className="output-text" tabIndex={0} aria-label={label}>
+        <Lines lines={head} />
+        {cut && (
+          <button
+            type="button"
+            className="show-all"
+            onClick={() => setLimit(limit === HEAD ? STEP : limit + STEP)}
+          >
+            {limit === HEAD && hidden <= STEP
+              ? `Show all ${lines.length.toLocaleString("en")} lines`
+              : `Show ${Math.min(hidden, STEP).toLocaleString("en")} of ${hidden.toLocaleString("en")} more lines`}
+          </button>
+        )}
+        {cut && <Lines lines={tail} />}
+      </section>
+      <div className="output-actions">
+        <CopyButton
+          text={async () => terminalText(isCut && loadWhole ? await loadWhole() : content)}
+          label={`Copy ${label}`}
+        />
+        {isCut &&
+          (loadWhole ? (
+            <button type="button" className="action" disabled={loading} onClick={() => void load()}>
+              Show all ({byteSize(truncated)})
+            </button>
+          ) : (
+            <span className="note">cut, {byteSize(truncated)} in all</span>
+          ))}
+        {failure !== undefined && (
+          <span className="note" role="alert">
+            Not loaded: {visible(failure, "prose")}
+          </span>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Lines({ lines }: { lines: readonly string[] }): ReactNode {
+  const chunks: string[] = [];
+  for (let index = 0; index < lines.length; index += CHUNK) {
+    const last = index + CHUNK >= lines.length;
+    chunks.push(lines.slice(index, index + CHUNK).join("\n") + (last ? "" : "\n"));
+  }
+  return chunks.map((chunk, index) => <Chunk key={index} text={chunk} />);
+}
+
+const Chunk = memo(function Chunk({ text }: { text: string }): ReactNode {
+  const [whole, setWhole] = useState(false);
+  const long = text.length > LINE && text.split("\n").some((line) => line.length > LINE);
+  const shown = long && !whole ? text.replace(/[^\n]{4000,}/g, (line) => `${line.slice(0, LINE)}…`) : text;
+  return (
+    <>
+      <pre className="output-lines">
+        <Terminal text={shown} />
+      </pre>
+      {long && !whole && (
+        <button type="button" className="show-all" onClick={() => setWhole(true)}>
+          Show long lines whole ({byteSize(text.length)})
+        </button>
+      )}
+    </>
+  );
+});
+
+/** Terminal output as elements. */
+export const Terminal = memo(function Terminal({ text }: { text: string }): ReactNode {
+  const pieces = readTerminal(text);
+  const shown: ReactNode[] = [];
+  for (let index = 0; index < pieces.length; index++) {
+    const piece = pieces[index];
+    if (!piece) continue;
+    if (!piece.overwritten) {
+      shown.push(<Piece key={index} piece={piece} />);
+      continue;
+    }
+    let end = index;
+    while (pieces[end + 1]?.overwritten) end++;
+    const gone = pieces.slice(index, end + 1);
+    if (/\S/.test(gone.map((each) => each.text).join("")))
+      shown.push(<Overwritten key={index} pieces={gone} />);
+    index = end;
+  }
+  return shown;
+});
+
+function Piece({ piece }: { piece: TerminalPiece }): ReactNode {
+  const text = visible(piece.text, "code");
+  const styled =
+    piece.style === "" ? (
+      text
+    ) : (
+      <span
+        className={piece.style
+          .split(" ")
+          .map((name) => `terminal-${name}`)
+          .join(" ")}
+        {...(piece.style.includes("concealed") ? { title: "The program concealed this text" } : {})}
+      >
+        {text}
+      </span>
+    );
+  return piece.link === undefined ? (
+    styled
+  ) : (
+    <SafeLink href={piece.link} text={piece.text}>
+      {styled}
+    </SafeLink>
+  );
+}
+
+function Overwritten({ pieces }: { pieces: readonly TerminalPiece[] }): ReactNode {
+  const [shown, setShown] = useState(false);
+  return (
+    <>
+      <button
+        type="button"
+        className="hidden-text"
+        aria-expanded={shown}
+        title="The program wrote over this on the same line"
+        onClick={() => setShown(!shown)}
+      >
+        overwritten
+      </button>
+      {shown && pieces.map((piece, index) => <Piece key={index} piece={piece} />)}
+      {shown && "\n"}
+    </>
+  );
+}
