@@ -1,8 +1,11 @@
-import { type ReactNode, useEffect } from "react";
+import { lazy, type ReactNode, Suspense, useEffect } from "react";
 import { followLinks, parseRoute, useHref } from "./router.ts";
-import { SessionScreen } from "./session/SessionScreen.tsx";
 import { SessionsScreen } from "./sessions/SessionsScreen.tsx";
 import { type Client, ClientProvider, useConnection } from "./store.ts";
+
+/** With it come Markdown and the tool cards: the list is on screen before they are. */
+const loadSessionScreen = () => import("./session/SessionScreen.tsx");
+const SessionScreen = lazy(async () => ({ default: (await loadSessionScreen()).SessionScreen }));
 
 /** The page. `client` holds all that it knows. */
 export function App({ client }: { client: Client }): ReactNode {
@@ -17,6 +20,11 @@ function Screen(): ReactNode {
   const { status } = useConnection();
   const href = useHref();
   useEffect(followLinks, []);
+  // Fetched while one reads the list, so that a click does not wait for it. Offline it is tried again on the click.
+  useEffect(() => {
+    const timer = setTimeout(() => void loadSessionScreen().catch(() => {}), 500);
+    return () => clearTimeout(timer);
+  }, []);
 
   if (status === "unauthorized") return <SignedOut />;
   const route = parseRoute(new URL(href, location.href));
@@ -24,7 +32,11 @@ function Screen(): ReactNode {
     case "sessions":
       return <SessionsScreen />;
     case "session":
-      return <SessionScreen session_id={route.session_id} fragment={route.fragment} beside={route.beside} />;
+      return (
+        <Suspense fallback={<main className="blank" aria-busy="true" />}>
+          <SessionScreen session_id={route.session_id} fragment={route.fragment} beside={route.beside} />
+        </Suspense>
+      );
     case "nowhere":
       return (
         <main className="blank">

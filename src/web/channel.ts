@@ -65,7 +65,7 @@ export function receive(position: ChannelPosition, message: ServerMessage): Rece
   switch (message.type) {
     case "snapshot":
       // A late snapshot of the same life would take the view back to what it has already passed.
-      if (message.epoch === position.epoch && message.seq < position.seq) return { position };
+      if (message.epoch === position.epoch && message.seq <= position.seq) return { position };
       return {
         position: { ...position, epoch: message.epoch, seq: message.seq, synced: false },
         snapshot: message,
@@ -95,7 +95,10 @@ export function receive(position: ChannelPosition, message: ServerMessage): Rece
       if (position.refused) return { position };
       const there = message.positions[position.channel];
       const behind = there === undefined || there.epoch !== position.epoch || there.seq > position.seq;
-      if (!behind) return { position: position.waiting === undefined ? position : settled(position) };
+      if (!behind)
+        return {
+          position: position.waiting === undefined && position.synced ? position : settled(position),
+        };
       // One heartbeat is patience for an answer on its way; the second means that it was lost.
       if (position.waiting === 0) return { position: { ...position, waiting: 1 } };
       return { position: asked(position), ask: true };

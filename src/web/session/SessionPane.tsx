@@ -44,7 +44,7 @@ export function SessionPane(props: Props): ReactNode {
     refused !== undefined
       ? [
           "No such session",
-          `${refused.message} It may have been on another machine, or never reached this archive.`,
+          "The daemon knows no session at this address: it was on another machine, or never reached this archive.",
         ]
       : connection.status === "lost"
         ? ["The daemon does not answer", "Start it with npm start; this page connects by itself."]
@@ -82,8 +82,8 @@ function ReadyPane({
   const [initial] = useState(() =>
     resumes && reading.place !== undefined ? reading.place : { end: true as const },
   );
-  const { host, setOpen, setAllOpen, allOpen, keepPlace } = useReadingHost(
-    session_id,
+  const { host, setOpen, setAllOpen, allOpen, generation, keepPlace } = useReadingHost(
+    session,
     reading,
     fragment,
     row?.started_at,
@@ -172,7 +172,12 @@ function ReadyPane({
     setCurrent(turn);
     scroller.current?.toTurn(turn);
   };
-  const stepTurn = (by: 1 | -1): void => goTurn((scroller.current?.here().turn ?? current) + by);
+  const stepTurn = (by: 1 | -1): void => {
+    const here = scroller.current?.here();
+    if (here === undefined) return;
+    // Backwards from inside a turn leads to its own prompt first.
+    goTurn(by === -1 && here.within ? here.turn : here.turn + by);
+  };
   const stepError = async (by: 1 | -1): Promise<void> => {
     const here = scroller.current?.here().index ?? 0;
     const marked =
@@ -321,6 +326,7 @@ function ReadyPane({
           <TranscriptScroller
             session={session}
             host={host}
+            generation={generation}
             label={main ? "Transcript" : `Transcript of the run ${sessionTitle(row)}`}
             initial={initial}
             targetPartId={target}

@@ -14,8 +14,8 @@ import { useStore } from "zustand";
 import type { OpenSession } from "../open-session.ts";
 import type { Reading } from "../reading.ts";
 import type { TranscriptHost, TurnWindow } from "../transcript/host.ts";
+import { TurnTranscript } from "../transcript/TurnTranscript.tsx";
 import { createLayout, type Layout, type VisibleTurn } from "./layout.ts";
-import { TurnTranscript } from "./StandInTurn.tsx";
 
 type Place = NonNullable<Reading["place"]>;
 
@@ -26,8 +26,8 @@ export interface ScrollerHandle {
   toTurn(turn: number): void;
   toStart(): void;
   toEnd(): void;
-  /** The first row in view, and its turn. */
-  here(): { index: number; turn: number };
+  /** The first row in view, its turn, and whether that turn begins above the view. */
+  here(): { index: number; turn: number; within: boolean };
   /** Focuses the next (1) or previous (−1) row. */
   step(by: 1 | -1): void;
 }
@@ -35,6 +35,8 @@ export interface ScrollerHandle {
 interface Props {
   session: OpenSession;
   host: TranscriptHost;
+  /** Another number makes the rows anew: what is open is asked of the host again. */
+  generation: number;
   label: string;
   initial: Place;
   targetPartId: string | undefined;
@@ -61,6 +63,7 @@ const BELOW_HEADING = 8;
 export function TranscriptScroller({
   session,
   host,
+  generation,
   label,
   initial,
   targetPartId,
@@ -209,6 +212,10 @@ export function TranscriptScroller({
     };
   }, [layout, place]);
   useEffect(() => () => observer.disconnect(), [observer]);
+  useEffect(() => {
+    const first = anchor.current;
+    onPlace(first, layout.turnOf(first.end ? layout.parts - 1 : first.index));
+  }, [layout, onPlace]);
 
   const top = scrollTop();
   seen.current.rendered = top;
@@ -249,12 +256,13 @@ export function TranscriptScroller({
     return {
       toPart,
       toTurn: (turn) => toPart(transcript?.turns.at(turn)?.first_part ?? 0),
-      toStart: () => go({ end: false, index: 0, offset: -layout.topOf(0) }),
+      toStart: () => go({ end: false, index: 0, offset: 0 - layout.topOf(0) }),
       toEnd: () => go({ end: true }),
       here() {
         const turn = layout.turnOf(layout.at(seen.current.top));
         const index = layout.at(seen.current.top + layout.headingHeight(turn) + BELOW_HEADING + 1);
-        return { index, turn: layout.turnOf(index) };
+        const within = layout.turnTop(turn) < seen.current.top - 1;
+        return { index, turn, within };
       },
       step(by) {
         const element = box.current;
@@ -310,7 +318,7 @@ export function TranscriptScroller({
       >
         <div className="transcript-body" style={{ height: layout.height }}>
           {turns.map(({ turn, top: turnTop, height, rows }) => (
-            <div key={turn.id} className="turn-place" style={{ top: turnTop }}>
+            <div key={`${turn.id} ${generation}`} className="turn-place" style={{ top: turnTop }}>
               <TurnTranscript
                 turn={turn}
                 partAt={partAt}

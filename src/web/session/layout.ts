@@ -23,7 +23,7 @@ export interface Layout {
   readonly parts: number;
   /** Everything may differ; heights that were measured stay where the same part still stands. */
   reset(transcript: Transcript, showSteps: boolean): void;
-  /** Parts were appended, and those at `touched` may be shown differently now. Returns the rows that are new at the end. */
+  /** Parts were appended, and those at `touched` may be shown differently now. Returns what is new at the end. */
   update(transcript: Transcript, touched: readonly number[]): { rows: number; errors: number };
   /** `false`: it had this height. */
   measureRow(index: number, height: number): boolean;
@@ -198,16 +198,14 @@ export function createLayout(): Layout {
         settle(index);
         const part = next.parts.at(index);
         if (shown[index]) newRows += 1;
-        if (shown[index] && part !== undefined && isError(part)) newErrors += 1;
+        // A call fails by a result that has no row of its own.
+        if (part !== undefined && (isError(part) || (part.type === "tool_result" && part.is_error)))
+          newErrors += 1;
       }
       for (const index of touched) {
         if (index >= before) continue;
-        const wasError = shown[index] === true;
         look(index);
         settle(index);
-        const part = next.parts.at(index);
-        // A call that fails after its card appeared is news as well.
-        if (wasError && part?.type === "tool_call" && part.state.status === "error") newErrors += 1;
       }
       for (let turn = turnsBefore; turn < next.turns.length; turn += 1)
         settle(Math.min(next.turns.at(turn)?.first_part ?? count, count));
@@ -232,7 +230,10 @@ export function createLayout(): Layout {
     topOf(index) {
       const turn = turnOf(index);
       const part = transcript?.parts.at(index);
-      return turn >= 0 && part !== undefined && isHeading(index, part) ? turnTop(turn) : rowTop(index);
+      // What is not loaded yet at a turn's beginning will be its prompt.
+      const heads =
+        part === undefined ? turnAt(turn)?.first_part === index : turn >= 0 && isHeading(index, part);
+      return heads ? turnTop(turn) : rowTop(index);
     },
     turnTop,
     at: (offset) => Math.max(0, Math.min(slots.at(offset), rows.length - 1)),

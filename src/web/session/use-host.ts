@@ -1,7 +1,9 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { positionOf } from "../../model/accumulate.ts";
 import type { SessionSummary } from "../../model/session.ts";
 import { failureText } from "../api.ts";
 import { clockTime, shortDuration } from "../figures.ts";
+import type { OpenSession } from "../open-session.ts";
 import { type Reading, saveReading } from "../reading.ts";
 import { sessionHref } from "../router.ts";
 import { useClient, useRow, useSetting } from "../store.ts";
@@ -16,24 +18,31 @@ export interface ReadingHost {
   /** `undefined`: each part as the settings say. Forgets what was opened and closed by hand. */
   setAllOpen(open: boolean | undefined): void;
   allOpen: boolean | undefined;
+  /** Rises when all parts are opened or closed at once: what is on screen is made anew. */
+  generation: number;
   /** Remembers the place, soon. */
   keepPlace(place: NonNullable<Reading["place"]>): void;
 }
 
 /** `reading`: as it was when the screen came up. */
 export function useReadingHost(
-  session_id: string,
+  session: OpenSession,
   reading: Reading,
   fragment: string,
   started_at: number | undefined,
 ): ReadingHost {
   const { api } = useClient();
+  const session_id = session.id;
   const [thinking] = useSetting("thinking");
   const [showSteps] = useSetting("showSteps");
   const [times] = useSetting("times");
-  const [opened, setOpened] = useState(reading.opened);
-  const [allOpen, setAll] = useState<boolean | undefined>();
+  const [all, setAll] = useState<{ open: boolean | undefined; generation: number }>({
+    open: undefined,
+    generation: 0,
+  });
+  const allOpen = all.open;
 
+  // Not a state: a row keeps its own, and the host that all rows share stays the same when one is opened.
   const kept = useRef<Reading>({ ...reading, fragment });
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const save = useCallback(() => {
@@ -45,9 +54,9 @@ export function useReadingHost(
     timer.current = setTimeout(save, SAVE_MS);
   }, [save]);
   useEffect(() => {
-    kept.current = { ...kept.current, opened, fragment };
+    kept.current = { ...kept.current, fragment };
     saveSoon();
-  }, [opened, fragment, saveSoon]);
+  }, [fragment, saveSoon]);
   useEffect(() => {
     window.addEventListener("pagehide", save);
     return () => {
@@ -65,13 +74,21 @@ export function useReadingHost(
     };
   }, []);
 
-  const setOpen = useCallback((part_id: string, open: boolean) => {
-    setOpened((before) => new Map(before).set(part_id, open));
-  }, []);
-  const setAllOpen = useCallback((open: boolean | undefined) => {
-    setOpened(new Map());
-    setAll(open);
-  }, []);
+  const setOpen = useCallback(
+    (part_id: string, open: boolean) => {
+      kept.current = { ...kept.current, opened: new Map(kept.current.opened).set(part_id, open) };
+      saveSoon();
+    },
+    [saveSoon],
+  );
+  const setAllOpen = useCallback(
+    (open: boolean | undefined) => {
+      kept.current = { ...kept.current, opened: new Map() };
+      saveSoon();
+      setAll(({ generation }) => ({ open, generation: generation + 1 }));
+    },
+    [saveSoon],
+  );
   const keepPlace = useCallback(
     (place: NonNullable<Reading["place"]>) => {
       kept.current = { ...kept.current, place };
@@ -82,7 +99,15 @@ export function useReadingHost(
 
   const host = useMemo<TranscriptHost>(
     () => ({
-      openState: (part_id) => opened.get(part_id) ?? allOpen,
+      openState(part_id) {
+        const chosen = kept.current.opened.get(part_id);
+        if (chosen !== undefined || allOpen === undefined) return chosen;
+        const { transcript } = session.state.getState();
+        const index = transcript === undefined ? undefined : positionOf(transcript, part_id);
+        const part = index === undefined ? undefined : transcript?.parts.at(index);
+        // Not the prompts, which are headings, nor the raw records, which have names of their own.
+        return part === undefined || part.type === "prompt" ? undefined : allOpen;
+      },
       setOpen,
       async loadWhole(part_id) {
         const reply = await api.whole(session_id, part_id);
@@ -117,7 +142,7 @@ export function useReadingHost(
           ? `+${shortDuration(Math.max(0, at - started_at))}`
           : clockTime(at),
     }),
-    [opened, allOpen, setOpen, api, session_id, thinking, showSteps, times, started_at],
+    [allOpen, setOpen, api, session, session_id, thinking, showSteps, times, started_at],
   );
-  return { host, setOpen, setAllOpen, allOpen, keepPlace };
+  return { host, setOpen, setAllOpen, allOpen, generation: all.generation, keepPlace };
 }

@@ -16,7 +16,10 @@ interface Props {
 
 function Figure({ name, value, short }: { name: string; value: number; short?: string }): ReactNode {
   return (
-    <span className={`figure figure-${name}`} title={`${exactNumber(value)} ${name}`}>
+    <span
+      className={`figure figure-${name.split(" ")[0]}${name === "errors" && value > 0 ? " has-errors" : ""}`}
+      title={`${exactNumber(value)} ${name}`}
+    >
       <span aria-hidden="true">{value === 0 ? "·" : (short ?? exactNumber(value))}</span>
       <span className="unseen">{`${exactNumber(value)} ${name}`}</span>
     </span>
@@ -37,7 +40,7 @@ export const SessionRow = memo(function SessionRow({ item, now, showFolder, onTo
         </span>
         <span className="session-name" style={{ paddingInlineStart: depth * 20 }}>
           {depth > 0 && <span className="session-branch">└ </span>}
-          <span className="session-title">{title}</span>
+          <span className={`session-title${row.title === undefined ? " is-prompt" : ""}`}>{title}</span>
           {row.sample && <span className="session-mark">sample</span>}
           {row.archived && (
             <span className="session-mark" title="The agent's file is gone; this is Verbatim's copy">

@@ -258,7 +258,7 @@ export function SessionsScreen(): ReactNode {
                 aria-pressed={groupBy === way}
                 onClick={() => setGroupBy(way)}
               >
-                {way === "project" ? "By project" : "By time"}
+                {way === "project" ? "Project" : "Time"}
               </button>
             ))}
           </fieldset>
@@ -270,15 +270,17 @@ export function SessionsScreen(): ReactNode {
       <main className="sessions-list" ref={scroller} aria-label="Sessions">
         {items.length > 0 && (
           <div className="list-head" aria-hidden="true">
-            <span>State</span>
-            <span>Session</span>
-            <span className="session-agent">Agent</span>
-            <span className="session-model">Model</span>
-            <span className="figure figure-turns">Turns</span>
-            <span className="figure figure-tool">Tools</span>
-            <span className="figure figure-errors">Errors</span>
-            <span className="figure figure-tokens">Tokens</span>
-            <span className="session-time">Active</span>
+            <div className="session-row">
+              <span>State</span>
+              <span>Session</span>
+              <span className="session-agent">Agent</span>
+              <span className="session-model">Model</span>
+              <span className="figure figure-turns">Turns</span>
+              <span className="figure figure-tool">Tools</span>
+              <span className="figure figure-errors">Errors</span>
+              <span className="figure figure-tokens">Tokens</span>
+              <span className="session-time">Active</span>
+            </div>
             <span className="session-runs">Runs</span>
           </div>
         )}

@@ -1,0 +1,85 @@
+import { createServer } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { WebSocket, WebSocketServer } from "ws";
+import { createApp } from "../../src/server/app.ts";
+import { createGuard, newAccess } from "../../src/server/guard.ts";
+import { createLive } from "../../src/server/live.ts";
+import { type Client, createClient } from "../../src/web/store.ts";
+import { createMemorySessions, type MemorySessions } from "../server/memory-sessions.ts";
+
+/** The daemon's own routes and socket over sessions that a test writes, without the cookie's ceremony. */
+export interface TestDaemon {
+  origin: string;
+  sessions: MemorySessions;
+  /** Cuts every connection, sockets and requests alike. */
+  cut(): void;
+  /** No connection gets through until `up`. */
+  down(): void;
+  up(): void;
+  /** Requests have no valid token. */
+  signOut(): void;
+  close(): Promise<void>;
+}
+
+export async function startTestDaemon(sessions = createMemorySessions()): Promise<TestDaemon> {
+  const access = newAccess();
+  const connections = new Set<Socket>();
+  let reachable = true;
+  let token = access.api_token;
+  const server = createServer(async (incoming, outgoing) => {
+    const headers = new Headers({ authorization: `Bearer ${token}`, host: incoming.headers.host ?? "" });
+    for (const [name, value] of Object.entries(incoming.headers))
+      if (name.startsWith("x-") && typeof value === "string") headers.set(name, value);
+    const reply = await app.fetch(new Request(`${origin}${incoming.url}`, { headers }));
+    outgoing.writeHead(reply.status, Object.fromEntries(reply.headers));
+    outgoing.end(Buffer.from(await reply.arrayBuffer()));
+  });
+  server.on("connection", (socket) => {
+    if (!reachable) socket.destroy();
+    connections.add(socket);
+    socket.on("close", () => connections.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  // A TCP server's address is an object with its port.
+  const { port } = server.address() as AddressInfo;
+  const origin = `http://127.0.0.1:${port}`;
+  const guard = createGuard({ access, origins: [origin] });
+  const live = createLive({ sessions, heartbeat_ms: 50 });
+  const app = createApp({ sessions, guard, version: "1.0.0" });
+  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
+  server.on("upgrade", (incoming, socket, head) => {
+    if (token !== access.api_token) socket.destroy();
+    else sockets.handleUpgrade(incoming, socket, head, (client) => live.accept(client));
+  });
+  const cut = (): void => {
+    for (const socket of connections) socket.destroy();
+  };
+  return {
+    origin,
+    sessions,
+    cut,
+    down() {
+      reachable = false;
+      cut();
+    },
+    up() {
+      reachable = true;
+    },
+    signOut() {
+      token = "expired";
+      cut();
+    },
+    async close() {
+      live.close();
+      cut();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** The page's client. Node's own WebSocket does not take the events of a simulated document; `ws` has its interface. */
+export const clientOf = (daemon: TestDaemon): Client =>
+  createClient({
+    origin: daemon.origin,
+    openSocket: (url) => new WebSocket(url) as unknown as globalThis.WebSocket,
+  });

@@ -1,0 +1,50 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createRowHeights } from "../../src/web/row-heights.ts";
+
+const sum = (heights: readonly number[]): number => heights.reduce((total, height) => total + height, 0);
+
+test("tops, totals and the row at an offset are those of a plain list, whatever was set, appended and cut", () => {
+  const change = fc.oneof(
+    fc.record({ do: fc.constant("append" as const), height: fc.integer({ min: 0, max: 50 }) }),
+    fc.record({ do: fc.constant("set" as const), at: fc.nat(200), height: fc.integer({ min: 0, max: 50 }) }),
+    fc.record({ do: fc.constant("truncate" as const), at: fc.nat(200) }),
+  );
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 50 })), fc.array(change), (initial, changes) => {
+      const plain = [...initial];
+      const rows = createRowHeights(initial);
+      for (const step of changes) {
+        if (step.do === "append") {
+          plain.push(step.height);
+          rows.append(step.height);
+        } else if (step.do === "truncate") {
+          plain.length = Math.min(plain.length, step.at);
+          rows.truncate(step.at);
+        } else if (step.at < plain.length) {
+          plain[step.at] = step.height;
+          rows.set(step.at, step.height);
+        }
+      }
+      expect(rows.length).toBe(plain.length);
+      expect(rows.total).toBe(sum(plain));
+      for (let index = 0; index <= plain.length; index += 1)
+        expect(rows.top(index)).toBe(sum(plain.slice(0, index)));
+      for (let offset = 0; offset < sum(plain); offset += 7) {
+        const found = rows.at(offset);
+        expect(rows.top(found)).toBeLessThanOrEqual(offset);
+        expect(rows.top(found + 1)).toBeGreaterThan(offset);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("a row that is not there cannot be set", () => {
+  expect(() => createRowHeights([1, 2]).set(2, 5)).toThrow("No row 2: the list has 2.");
+});
+
+test("past the end lies the last row that has a height", () => {
+  expect(createRowHeights([10, 20, 0]).at(1_000)).toBe(1);
+  expect(createRowHeights([]).at(0)).toBe(-1);
+});

@@ -1,0 +1,206 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  accumulate,
+  emptyTranscript,
+  fillParts,
+  restoreTranscript,
+  type Transcript,
+} from "../../../src/model/accumulate.ts";
+import type { Frame } from "../../../src/model/frame.ts";
+import { createLayout, type Layout, TURN_GAP } from "../../../src/web/session/layout.ts";
+
+const SESSION = "7c1d8a52-2222-4333-8444-555566667777";
+let made = 0;
+const id = (): string => {
+  made += 1;
+  return `00000000-0000-4000-8000-${String(made).padStart(12, "0")}`;
+};
+const common = { session_id: SESSION, at: 0 };
+
+/** The frames of one of the things that happen in a session. */
+function framesOf(kind: "prompt" | "text" | "call" | "result" | "step" | "queued", open: string[]): Frame[] {
+  switch (kind) {
+    case "prompt":
+    case "queued":
+      return [
+        {
+          ...common,
+          type: "user.message",
+          message_id: id(),
+          parts: [{ type: "text", text: "Do it." }],
+          ...(kind === "queued" ? { queued: true } : {}),
+        },
+      ];
+    case "step":
+      return [{ ...common, type: "message.start", message_id: id() }];
+    case "text": {
+      const part_id = id();
+      return [
+        { ...common, type: "message.part_start", part_id, kind: "text" },
+        { ...common, type: "message.part_end", part_id, text: "Done. ".repeat(made % 40) },
+      ];
+    }
+    case "call": {
+      const tool_call_id = id();
+      open.push(tool_call_id);
+      return [
+        { ...common, type: "message.tool_call", tool_call_id, tool_name: "Bash", arguments_json: "{}" },
+      ];
+    }
+    case "result": {
+      const tool_call_id = open.shift() ?? id();
+      return [
+        {
+          ...common,
+          type: "message.tool_result",
+          tool_call_id,
+          is_error: made % 3 === 0,
+          status: made % 3 === 0 ? "error" : "success",
+          output_text: "",
+          parts: [],
+        },
+      ];
+    }
+  }
+  return kind satisfies never;
+}
+
+/** Everything that a layout says, worked out from its rows alone, one after the other. */
+function expectConsistent(layout: Layout, transcript: Transcript): void {
+  const all = layout.visible(0, Number.POSITIVE_INFINITY);
+  expect(all.map(({ turn }) => turn.index)).toEqual(
+    Array.from({ length: transcript.turns.length }, (_, turn) => turn),
+  );
+  let bottom = 0;
+  for (const { turn, top, height, rows } of all) {
+    expect(top).toBeCloseTo(turn.index === 0 ? 0 : bottom + TURN_GAP);
+    expect(layout.turnTop(turn.index)).toBeCloseTo(top);
+    let next = layout.headingHeight(turn.index);
+    for (const row of rows) {
+      expect(row.top).toBeCloseTo(next);
+      expect(layout.topOf(row.index)).toBeCloseTo(top + row.top);
+      expect(layout.turnOf(row.index)).toBe(turn.index);
+      expect(layout.isShown(row.index)).toBe(true);
+      const following = rows[rows.indexOf(row) + 1];
+      next = following === undefined ? height : following.top;
+    }
+    bottom = top + height;
+  }
+  if (all.length > 0) expect(layout.height).toBeCloseTo(bottom + TURN_GAP);
+  const shown = all.flatMap(({ rows }) => rows.map(({ index }) => index));
+  expect(shown).toEqual([...shown].sort((a, b) => a - b));
+  for (let index = 0; index < layout.parts; index += 1)
+    expect(layout.isShown(index)).toBe(shown.includes(index));
+}
+
+const kinds = fc.constantFrom("prompt", "text", "call", "result", "step", "queued");
+
+test("rows appended one by one stand where they stand when all are laid out at once", () => {
+  fc.assert(
+    fc.property(fc.array(kinds, { maxLength: 60 }), fc.boolean(), fc.integer(), (steps, showSteps, seed) => {
+      let transcript = emptyTranscript(SESSION);
+      const layout = createLayout();
+      layout.reset(transcript, showSteps);
+      const open: string[] = [];
+      const heights = new Map<string, number>();
+      for (const kind of steps) {
+        const before = transcript.parts;
+        for (const frame of framesOf(kind, open)) transcript = accumulate(transcript, frame);
+        const touched = Array.from({ length: before.length }, (_, index) => index).filter(
+          (index) => before.at(index) !== transcript.parts.at(index),
+        );
+        layout.update(transcript, touched);
+        // Some of what is in view is measured, as a browser would.
+        const index = Math.abs(seed * 31 + transcript.parts.length) % Math.max(1, transcript.parts.length);
+        const height = 20 + (Math.abs(seed + index) % 90);
+        layout.measureRow(index, height);
+        if (layout.isShown(index)) heights.set(`row ${index}`, height);
+        const turn = transcript.turns.length - 1;
+        if (turn >= 0) layout.measureHeading(turn, 30 + (turn % 5));
+        expectConsistent(layout, transcript);
+      }
+      const atOnce = createLayout();
+      atOnce.reset(transcript, showSteps);
+      for (let turn = 0; turn < transcript.turns.length; turn += 1)
+        atOnce.measureHeading(turn, layout.headingHeight(turn));
+      for (const [key, height] of heights) atOnce.measureRow(Number(key.split(" ")[1]), height);
+      expectConsistent(atOnce, transcript);
+      expect(
+        atOnce.visible(0, Number.POSITIVE_INFINITY).map(({ rows }) => rows.map(({ index }) => index)),
+      ).toEqual(
+        layout.visible(0, Number.POSITIVE_INFINITY).map(({ rows }) => rows.map(({ index }) => index)),
+      );
+    }),
+    { numRuns: 200 },
+  );
+});
+
+describe("a session of 400 calls of which the tail is loaded", () => {
+  let whole = emptyTranscript(SESSION);
+  const open: string[] = [];
+  for (let turn = 0; turn < 20; turn += 1)
+    for (const kind of ["prompt", ...Array(10).fill("call"), ...Array(10).fill("result")] as const)
+      for (const frame of framesOf(kind, open)) whole = accumulate(whole, frame);
+  const placed = (from: number, to: number) =>
+    whole.parts
+      .slice(from, to)
+      .flatMap((part, at) => (part === undefined ? [] : [{ index: from + at, part }]));
+  const page = {
+    session_id: SESSION,
+    turns: whole.turns.slice().filter((turn) => turn !== undefined),
+    part_count: whole.parts.length,
+    parts: placed(300, whole.parts.length),
+    open_calls: [],
+    open: whole.open,
+  };
+
+  test("only what is in view is asked for, and every position has a place", () => {
+    const layout = createLayout();
+    layout.reset(restoreTranscript(page), false);
+    const view = layout.visible(layout.height - 600, layout.height);
+    const rows = view.flatMap((turn) => turn.rows);
+    expect(rows.length).toBeGreaterThan(3);
+    expect(rows.length).toBeLessThan(40);
+    expect(layout.topOf(0)).toBeLessThan(layout.topOf(200));
+  });
+
+  test("filling a page above leaves the tops of measured rows below in step with the total", () => {
+    const layout = createLayout();
+    const restored = restoreTranscript(page);
+    layout.reset(restored, false);
+    const fromEnd = layout.height - layout.topOf(400);
+    const parts = placed(0, 200);
+    const filled = fillParts(restored, parts);
+    layout.update(
+      filled,
+      parts.map(({ index }) => index),
+    );
+    expect(layout.height - layout.topOf(400)).toBeCloseTo(fromEnd);
+    // Paired results and headings have no row of their own.
+    expect(layout.isShown(0)).toBe(false);
+    expect(layout.isShown(1)).toBe(true);
+    expect(layout.isShown(11)).toBe(false);
+  });
+
+  test("a call that fails after its card appeared is news", () => {
+    const layout = createLayout();
+    let transcript = whole;
+    layout.reset(transcript, false);
+    const [call] = framesOf("call", open);
+    if (call?.type !== "message.tool_call") throw new Error("A call is one frame.");
+    transcript = accumulate(transcript, call);
+    expect(layout.update(transcript, [])).toEqual({ rows: 1, errors: 0 });
+    const at = transcript.parts.length - 1;
+    transcript = accumulate(transcript, {
+      ...common,
+      type: "message.tool_result",
+      tool_call_id: call.tool_call_id,
+      is_error: true,
+      status: "error",
+      output_text: "no",
+      parts: [],
+    });
+    expect(layout.update(transcript, [at])).toEqual({ rows: 0, errors: 1 });
+  });
+});
