@@ -56,11 +56,14 @@ async function showFile(file: string, options: ShowOptions): Promise<string | un
   }
   if (found.isDirectory()) return `${file}: this is a folder; name a session's file in it.`;
   if (!found.isFile()) return `${file}: this is no regular file.`;
-  if (found.size === 0) return `${file}: the file is empty, so it is no session.`;
   const compressed = file.endsWith(".zst");
   try {
     const head = await readHead(file, compressed);
-    const format = options.formats.find((candidate) => candidate.detect(head));
+    const format =
+      head.length > 0
+        ? options.formats.find((candidate) => candidate.detect(head))
+        : options.formats.find((candidate) => isPathOf(candidate, file));
+    if (!format && head.length === 0) return `${file}: the file is empty, so it is no session.`;
     if (!format) {
       const names = options.formats.map(({ name }) => name).join(", ");
       return `${file}: this is no session of an agent that Verbatim reads (${names}).`;
@@ -70,6 +73,15 @@ async function showFile(file: string, options: ShowOptions): Promise<string | un
   } catch (error) {
     return `${file}: it cannot be read: ${error instanceof Error ? error.message : String(error)}`;
   }
+}
+
+/** Whether the agent would keep a session at this path: only so is an empty file one, in which nothing stands yet. */
+function isPathOf(format: Format, file: string): boolean {
+  const segments = resolve(file).replaceAll("\\", "/").split("/");
+  return format.root.folders.some((folder) => {
+    const at = segments.lastIndexOf(folder);
+    return at >= 0 && format.classify(segments.slice(at).join("/")) !== undefined;
+  });
 }
 
 function chunksOf(file: string, compressed: boolean): AsyncIterable<Uint8Array> {

@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { zstdCompressSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "vitest";
 import * as z from "zod";
@@ -124,6 +124,15 @@ describe("show", () => {
     const unpacked = await run([compressed], "json");
     const withoutFile = (json: string) => json.replace(/"file":"[^"]*"/g, "");
     expect(unpacked.lines.map(withoutFile)).toEqual(plain.lines.map(withoutFile));
+  });
+
+  it("takes an empty file for a session only where an agent keeps its sessions", async () => {
+    const path = join(folder, ".claude/projects/-work/11111111-1111-4111-8111-111111111111.jsonl");
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, "");
+    const { code, lines } = await run([path], "accounting");
+    expect(code).toBe(0);
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ lines: 0, shown: 0, hidden: {} });
   });
 
   it("says what is wrong with each file that is no session, prints the others, and fails", async () => {
