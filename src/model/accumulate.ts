@@ -1,7 +1,7 @@
 import { promptTitle, textOf, titleOf } from "./content.ts";
 import type { Frame, FrameOf } from "./frame.ts";
 import type { StopReason, Usage } from "./message.ts";
-import { findPositions, type Positions, place, type Unpaired } from "./positions.ts";
+import { findPositions, type Positions, place, placeGrowth, type Unpaired } from "./positions.ts";
 import { emptySequence, type Sequence, sequenceOf, sequenceWithHoles } from "./sequence.ts";
 import {
   abort,
@@ -563,6 +563,11 @@ function replace(fold: Fold, position: number, part: TranscriptPart): void {
   const before = fold.parts.at(position);
   if (before === undefined || before === part) return;
   fold.parts = fold.parts.set(position, part);
+  // A delta changes no id: every other position is as it was.
+  if (part.type === "text" || part.type === "thinking") {
+    placeGrowth(fold.positions, part, position);
+    return;
+  }
   place(fold.positions, part, position);
   const errors = (isError(part) ? 1 : 0) - (isError(before) ? 1 : 0);
   if (errors !== 0) {

@@ -27,11 +27,15 @@ export interface Unpaired {
   readonly orphan_results: readonly (readonly [string, number])[];
 }
 
-/** Records the part at a position: a new one, or another value of the one that stood there. */
-export function place(positions: Positions, part: TranscriptPart, index: number): void {
+/** Records whether the part at a position still grows. */
+export function placeGrowth(positions: Positions, part: TranscriptPart, index: number): void {
   if ((part.type === "text" || part.type === "thinking") && part.open === true) positions.open.add(index);
   else positions.open.delete(index);
+}
 
+/** Records the part at a position: a new one, or another value of the one that stood there. */
+export function place(positions: Positions, part: TranscriptPart, index: number): void {
+  placeGrowth(positions, part, index);
   // Ids are unique within a message only: of equal ones the newest is meant.
   positions.parts.set(part.id, index);
   const known = positions.messages.get(part.message_id);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { Transcript } from "../../src/model/accumulate.ts";
-import type { Frame } from "../../src/model/frame.ts";
+import { type Frame, frame as frameSchema } from "../../src/model/frame.ts";
 import type { TranscriptPart } from "../../src/model/transcript.ts";
 
 /** A UUID that says what it is the id of: a space (session, message, part, turn) and a number. */
@@ -429,4 +429,71 @@ export function lasting(transcript: Transcript): unknown[] {
     }
     return rest;
   });
+}
+
+/** Frames of every kind with fields at random, ids from a small pool: what no source sends, but anyone could. */
+export function wildFrames(): fc.Arbitrary<Frame[]> {
+  const uuids = fc.constantFrom(id(4, 1), id(4, 2), id(4, 3), id(3, 1), id(3, 2));
+  const text = fc.string({ maxLength: 4, unit: "binary" });
+  const position = fc.integer({ min: -2, max: 12 });
+  const fields = {
+    message_id: uuids,
+    part_id: uuids,
+    turn_id: uuids,
+    tool_call_id: fc.constantFrom("a", "b", "constructor"),
+    tool_name: text,
+    arguments_json: fc.oneof(text, fc.json({ maxDepth: 1 })),
+    kind: fc.constantFrom("text", "thinking", "interrupt", "error", "note"),
+    text,
+    title: text,
+    reason: text,
+    message: text,
+    model: text,
+    offset: position,
+    signature: text,
+    hidden: fc.constantFrom("encrypted", "empty"),
+    is_error: fc.boolean(),
+    status: fc.constantFrom("success", "error", "aborted", "running", "failed"),
+    stop_reason: fc.constantFrom("stop", "aborted", "error"),
+    output_text: text,
+    parts: fc.constantFrom([], [{ type: "image_url", url: "data:," }]),
+    queued: fc.boolean(),
+    url: text,
+    mime: text,
+    raw: fc.jsonValue({ maxDepth: 1 }),
+    reason_raw: text,
+    error: text,
+    metadata: fc.constantFrom(null, { a: 1 }, "text"),
+    sub_agent: fc.constant({ session_id: id(6, 1) }),
+    todos: fc.constant([]),
+    tokens: fc.nat(9),
+    usage: fc.record({ input: fc.nat(9), output: fc.nat(9) }),
+    patch: fc.constant({ title: "t" }),
+    part_index: position,
+    step: fc.nat(3),
+    bare: fc.boolean(),
+    truncated: fc.dictionary(fc.constantFrom("text", "output_text", "progress"), fc.nat(9), { maxKeys: 1 }),
+  };
+  const legacy = { role: "user", id: id(2, 1), created_at: "never", content: "c" };
+  const candidate = fc.tuple(
+    fc.constantFrom(...frameSchema.options.map((option) => option.shape.type.value)),
+    fc.record(fields),
+    fc.subarray(Object.keys(fields)),
+  );
+  const one = candidate.map(([type, all, absent]) => {
+    const whole = {
+      ...all,
+      type,
+      session_id: id(1, 1),
+      at: 1,
+      ...(type === "message.legacy" ? { message: legacy } : {}),
+    };
+    const cut = Object.fromEntries(Object.entries(whole).filter(([key]) => !absent.includes(key)));
+    const parsed = frameSchema.safeParse(cut);
+    // What lacks a field that its kind needs gets it back.
+    return parsed.success ? parsed.data : frameSchema.safeParse(whole).data;
+  });
+  return fc
+    .array(one, { maxLength: 30, size: "max" })
+    .map((frames) => frames.filter((frame) => frame !== undefined));
 }

@@ -1,19 +1,25 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import {
   accumulate,
   accumulateAndAddress,
   emptyTranscript,
   fillParts,
   restoreTranscript,
+  settleAborted,
   type Transcript,
   type TranscriptPage,
   unpairedOf,
 } from "../../src/model/accumulate.ts";
-import type { Frame } from "../../src/model/frame.ts";
+import { type Frame, frame as frameSchema } from "../../src/model/frame.ts";
 import { decodeEvent, encodeEvent, type HistoryEvent } from "../../src/model/history.ts";
+import { createOrderChecker } from "../../src/model/order.ts";
 import { createHistory, framesOf } from "../../src/model/replay.ts";
-import { anyFrames, defined, id, lasting, splitDeltas } from "./generate.ts";
+import { emptySummary, summarize } from "../../src/model/summarize.ts";
+import { anyFrames, defined, id, lasting, splitDeltas, wildFrames } from "./generate.ts";
+
+// A thousand sessions take a second or two; a busy machine may need many more.
+vi.setConfig({ testTimeout: 120_000 });
 
 const RUNS = { numRuns: 1_000 };
 const SESSION = id(1, 1);
@@ -249,6 +255,42 @@ describe("the fold", () => {
       }),
       RUNS,
     );
+  });
+});
+
+describe("whatever frames come", () => {
+  it("nothing throws, nothing is lost, and what is there stays in its place", () => {
+    const kinds = new Set<string>();
+    fc.assert(
+      fc.property(wildFrames(), fc.nat(20), (frames, holes) => {
+        const checker = createOrderChecker();
+        let transcript = restoreTranscript({ ...pageOf(emptyTranscript(SESSION), 0), part_count: holes });
+        let whole = emptyTranscript(SESSION);
+        let summary = emptySummary(SESSION, "any", 0);
+        for (const frame of frames) {
+          kinds.add(frame.type);
+          transcript = accumulate(transcript, frame);
+          const { part_index: _, ...unplaced } = frame;
+          const next = accumulateAndAddress(whole, unplaced);
+          expect(next.transcript.parts.length).toBeGreaterThanOrEqual(whole.parts.length);
+          whole = next.transcript;
+          summary = summarize(summary, frame);
+          checker.check(frame);
+        }
+        expect(transcript.parts.length).toBeGreaterThanOrEqual(holes);
+        expect(defined(whole.parts)).toHaveLength(whole.parts.length);
+        const settled = settleAborted(whole, 5);
+        expect(unpairedOf(settled).open_calls.map(([, index]) => settled.parts.at(index))).toEqual(
+          unpairedOf(settled).open_calls.map(() =>
+            expect.objectContaining({ state: expect.objectContaining({ status: "aborted" }) }),
+          ),
+        );
+        const replayed = fold(framesOf(historyOf(frames), SESSION));
+        expect(defined(replayed.parts)).toHaveLength(replayed.parts.length);
+      }),
+      RUNS,
+    );
+    expect(kinds).toEqual(new Set(frameSchema.options.map((option) => option.shape.type.value)));
   });
 });
 

@@ -1,6 +1,9 @@
 import fc from "fast-check";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { changedPositions, emptySequence, sequenceOf, sequenceWithHoles } from "../../src/model/sequence.ts";
+
+// A thousand sessions take a second or two; a busy machine may need many more.
+vi.setConfig({ testTimeout: 120_000 });
 
 it("appends, sets and reads as an array does, and leaves every older version as it was", () => {
   fc.assert(

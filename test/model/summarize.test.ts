@@ -1,9 +1,12 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { accumulate, emptyTranscript } from "../../src/model/accumulate.ts";
 import { sessionSummary } from "../../src/model/session.ts";
 import { emptySummary, summarize } from "../../src/model/summarize.ts";
 import { anyFrames, type Bare, id, session } from "./generate.ts";
+
+// A thousand sessions take a second or two; a busy machine may need many more.
+vi.setConfig({ testTimeout: 120_000 });
 
 const SESSION = id(1, 1);
 const summaryOf = (...bare: Bare[]) => session(bare).reduce(summarize, emptySummary(SESSION, "codex", 5));
