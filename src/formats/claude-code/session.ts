@@ -277,6 +277,8 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       const part_id = partId(step.message_id, step.parts);
       step.parts += 1;
       remember(line, step.message_id, part_id);
+      // A late block of an answer that was taken for ended: its turn runs again.
+      session.turnOpen = true;
       return part_id;
     },
 
