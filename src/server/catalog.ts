@@ -111,7 +111,6 @@ interface Entry {
   done: boolean;
   /** Bytes read so far while it is read for the first time. */
   progress: number;
-  used_at: number;
   settle_timer?: NodeJS.Timeout;
 }
 
@@ -152,10 +151,12 @@ interface State {
 const AT_ONCE = 2;
 /** Sessions that stay folded though nobody looks at them. */
 const MOST_VIEWS = 12;
-/** Readers kept for files that may grow on. */
-const MOST_READERS = 400;
+/** Readers kept for files that may grow on: each holds what it knows of its session, up to a megabyte or so. */
+const MOST_READERS = 48;
+/** A file read for the first time that was written to so recently is taken for one that grows, in milliseconds. */
+const FRESH = 60_000;
 /** Before the archive takes more, what waits is written. */
-const PENDING_LIMIT = 4 * 1024 * 1024;
+const PENDING_LIMIT = 2 * 1024 * 1024;
 const ARCHIVE_BLOCK = 256 * 1024;
 const SIDE_LIMIT = 64 * 1024;
 /** Prompts are compared by their beginnings: all of them in memory would be the sessions themselves. */
@@ -388,7 +389,6 @@ export function createSessions(options: SessionsOptions): Sessions {
       interrupt: false,
       done: false,
       progress: 0,
-      used_at: 0,
     };
   }
 
@@ -606,6 +606,8 @@ export function createSessions(options: SessionsOptions): Sessions {
     markChanged(id);
   }
 
+  const isViewed = (entry: Entry) => [...entry.sessions].some((id) => by_session.get(id)?.view);
+
   function touch(entry: Entry) {
     dirty_entries.add(entry);
     for (const id of entry.sessions) markChanged(id);
@@ -675,9 +677,10 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   /** Reads what a file gained; all of it where it is another file now, or where `folded` transcripts are wanted. */
   async function readEntry(entry: Entry, folded: boolean): Promise<void> {
-    const folding = folded || [...entry.sessions].some((id) => by_session.get(id)?.view);
+    const folding = folded || isViewed(entry);
     const current = entry.reading;
     const seen_side = entry.seen?.side_stamp;
+    const known_before = entry.done;
     const work = { reading: current, anew: false, replaced: false, file_id: entry.id };
     const result = await followFile({
       path: entry.path,
@@ -731,12 +734,11 @@ export function createSessions(options: SessionsOptions): Sessions {
     if (work.replaced) supersede(entry, reading, work.file_id);
     entry.identity = result.identity;
     entry.done = true;
-    entry.used_at = now();
     troubles.delete(entry.path);
     by_inode.set(result.identity.inode, entry);
     dirty_entries.add(entry);
     commit(entry, reading, work.anew);
-    keep(entry, reading);
+    keep(entry, reading, work.anew && !known_before ? FRESH : timing.idle);
     // It was written to while it was read: the last look may be older than what was read, or newer.
     if (isStale(entry) && entry.seen && entry.seen.modified_at > result.identity.modified_at) {
       void run(entry, () => (isStale(entry) ? readEntry(entry, false) : undefined));
@@ -811,16 +813,23 @@ export function createSessions(options: SessionsOptions): Sessions {
   }
 
   /** Keeps the reader of a file that grows or is looked at; any other is made again when it is needed. */
-  function keep(entry: Entry, reading: Reading) {
-    const warm = reading.folding || (!reading.ended && now() - modifiedAt(entry) < timing.idle);
-    if (warm) entry.reading = reading;
-    else cool(entry);
-    watch.setHot(entry.path, warm && !entry.gone);
+  function keep(entry: Entry, reading: Reading, idle: number) {
+    const warm = reading.folding || (!reading.ended && now() - modifiedAt(entry) < idle);
+    if (!warm) return cool(entry);
+    entry.reading = reading;
+    watch.setHot(entry.path, !entry.gone);
+    kept.delete(entry);
+    kept.add(entry);
+    if (kept.size > MOST_READERS) coolReaders();
   }
+
+  /** Files with a reader, the one used longest ago first. */
+  const kept = new Set<Entry>();
 
   function cool(entry: Entry) {
     clearTimeout(entry.settle_timer);
     delete entry.reading;
+    kept.delete(entry);
     watch.setHot(entry.path, false);
     for (const id of entry.sessions) {
       const state = by_session.get(id);
@@ -924,7 +933,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     // What an archive cut short cannot tell stays as the list has it.
     for (const id of entry.sessions) if (!reading.drafts.has(id)) return;
     commit(entry, reading, true);
-    entry.reading = reading;
+    keep(entry, reading, 0);
   }
 
   // --- Runs -------------------------------------------------------------------------------------------------------
@@ -1237,15 +1246,14 @@ export function createSessions(options: SessionsOptions): Sessions {
   }
 
   function coolReaders() {
-    const warm = [...entries.values(), ...past.values()]
-      .filter(({ reading, sessions }) => reading && ![...sessions].some((id) => by_session.get(id)?.view))
-      .sort((one, other) => other.used_at - one.used_at);
-    for (const [place, entry] of warm.entries()) {
-      if (place >= MOST_READERS || entry.reading?.ended || now() - modifiedAt(entry) > timing.idle) {
-        void run(entry, () => {
-          if (![...entry.sessions].some((id) => by_session.get(id)?.view)) cool(entry);
-        });
-      }
+    let excess = kept.size - MOST_READERS;
+    for (const entry of kept) {
+      if (isViewed(entry)) continue;
+      if (excess <= 0 && !entry.reading?.ended && now() - modifiedAt(entry) < timing.idle) continue;
+      excess -= 1;
+      void run(entry, () => {
+        if (!isViewed(entry)) cool(entry);
+      });
     }
   }
 

@@ -16,6 +16,7 @@ export interface FollowOptions {
   onward: boolean;
   /** Called before the first byte when reading starts from zero. `replaced`: this is not the content known before. */
   begin(replaced: boolean): void;
+  /** The chunk is valid until the returned promise resolves. */
   bytes(chunk: Uint8Array, offset: number): void | Promise<void>;
   /** Asked between chunks. */
   stop(): boolean;
@@ -42,13 +43,15 @@ export async function followFile(options: FollowOptions): Promise<Followed> {
     else options.begin(known !== undefined && !same);
     // Only a continued file has bytes before those that are read now.
     let tail: Uint8Array = same && consumed > 0 ? await readTail(handle, consumed) : new Uint8Array();
+    // One buffer for all chunks: thousands of them would be garbage faster than it is collected.
+    const buffer = new Uint8Array(Math.min(CHUNK, Math.max(0, size - consumed)));
     let stopped = false;
     while (consumed < size) {
       if (options.stop()) {
         stopped = true;
         break;
       }
-      const chunk = await readAt(handle, consumed, Math.min(CHUNK, size - consumed));
+      const chunk = await readAt(handle, consumed, Math.min(CHUNK, size - consumed), buffer);
       if (chunk.length === 0) break;
       tail = chunk.length >= TAIL_LENGTH ? chunk.slice(-TAIL_LENGTH) : joinTail(tail, chunk);
       await options.bytes(chunk, consumed);
@@ -91,8 +94,12 @@ export async function openRegular(path: string): Promise<FileHandle | undefined>
 }
 
 /** At most `length` bytes from `offset`; fewer only where the file ends. */
-export async function readAt(handle: FileHandle, offset: number, length: number): Promise<Uint8Array> {
-  const buffer = new Uint8Array(length);
+export async function readAt(
+  handle: FileHandle,
+  offset: number,
+  length: number,
+  buffer = new Uint8Array(length),
+): Promise<Uint8Array> {
   let filled = 0;
   while (filled < length) {
     const { bytesRead } = await handle.read(buffer, filled, length - filled, offset + filled);

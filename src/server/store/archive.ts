@@ -52,7 +52,8 @@ export function createArchive(store: SessionStore): Archive {
       const at = end(file_id);
       if (start + bytes.length <= at) return true;
       if (start > at || pendingBytes + takenBytes + bytes.length > MOST_PENDING) return false;
-      const fresh = bytes.subarray(at - start);
+      // The caller's buffer is used again.
+      const fresh = bytes.slice(at - start);
       let waiting = pending.get(file_id);
       if (!waiting) {
         waiting = { start: at, pieces: [] };
