@@ -64,7 +64,7 @@ function buildIfStale() {
   console.error("Building the page …");
   run(
     node,
-    [join(root, "node_modules/vite/bin/vite.js"), "build", "--logLevel", "warn"],
+    [join(root, "node_modules/vite/bin/vite.js"), "build", "--logLevel", "error"],
     {},
     "The build failed",
   );
