@@ -151,7 +151,7 @@ const text = (n: number): Frame => ({
 });
 const many = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => text(from + n));
 
-describe("the live socket", () => {
+describe("the live socket", { timeout: 60_000 }, () => {
   it("keeps a client's parts equal to the daemon's over a hundred cuts at random", async () => {
     const sessions = createMemorySessions();
     const work = createWork(session_id, 11, 0.03);

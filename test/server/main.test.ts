@@ -89,7 +89,7 @@ async function enter(link: string) {
   return { status: reply.status, cookie, origin: new URL(link).origin };
 }
 
-describe("the command", { timeout: 30_000 }, () => {
+describe("the command", { timeout: 60_000 }, () => {
   it("explains every flag, and says its version", async () => {
     const home = newHome();
     const help = await finish(home, ["--help"]);

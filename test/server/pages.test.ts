@@ -26,7 +26,7 @@ function cutOfFold(frames: readonly Frame[]) {
   return { transcript, addressed, parts: [...transcript.parts].map((part) => part && cutPart(part)) };
 }
 
-describe("what goes over the wire", () => {
+describe("what goes over the wire", { timeout: 60_000 }, () => {
   it("folds from cut frames into the same parts as the cut of the whole fold", () => {
     for (let seed = 1; seed <= 60; seed++) {
       const { addressed, parts } = cutOfFold(createWork(session_id, seed, 0.4).take(60));
