@@ -37,7 +37,7 @@ export function ToolCallView({
   const failure = badge === "failed" ? failureLine(view) : undefined;
   const { Body, Action } = card;
   return (
-    <div className="tool">
+    <div className={Action ? "tool tool-with-action" : "tool"}>
       <Disclosure
         open={open}
         onOpen={setOpen}
@@ -59,7 +59,7 @@ export function ToolCallView({
               {summary.figures}
               {word !== undefined && <span className="line-word">{word}</span>}
             </span>
-            <Elapsed call={call} view={view} />
+            {!Action && <Elapsed call={call} view={view} />}
           </span>
         }
       >
@@ -69,6 +69,7 @@ export function ToolCallView({
         </div>
       </Disclosure>
       {Action && <Action view={view} host={host} />}
+      {Action && <Elapsed call={call} view={view} />}
     </div>
   );
 }
@@ -85,6 +86,7 @@ function Whole({
 }): ReactNode {
   const { call, result, output } = view;
   const cutInput = call.truncated?.arguments_json;
+  const hasInput = call.arguments_json !== "" && call.arguments_json !== "{}";
   const error = call.state.status === "error" && output === "" ? call.state.error : undefined;
   const reason = call.state.status === "aborted" ? call.state.reason : undefined;
   const { loadWhole } = host;
@@ -102,15 +104,20 @@ function Whole({
   const truncated = result === undefined ? call.truncated?.progress : result.truncated?.output_text;
   return (
     <>
-      {(!shown.input || cutInput !== undefined) &&
-        (call.arguments_json !== "" || call.state.status === "pending") && (
-          <section className="card-section" aria-label="Input">
+      {hasInput &&
+        (shown.input && cutInput === undefined ? (
+          <details className="card-section">
+            <summary>input as sent</summary>
+            <WholeArguments call={call} host={host} />
+          </details>
+        ) : (
+          <div className="card-section">
             <h4>input</h4>
             <WholeArguments call={call} host={host} />
-          </section>
-        )}
+          </div>
+        ))}
       {!shown.output && output !== "" && (
-        <section className="card-section" aria-label="Output">
+        <div className="card-section">
           <h4>{result === undefined ? "output so far" : "output"}</h4>
           <Output
             text={output}
@@ -118,13 +125,13 @@ function Whole({
             {...(truncated === undefined ? {} : { truncated })}
             {...(load === undefined ? {} : { loadWhole: load })}
           />
-        </section>
+        </div>
       )}
       {error !== undefined && (
-        <section className="card-section" aria-label="Error">
+        <div className="card-section">
           <h4>error</h4>
           <Output text={error} label="error" />
-        </section>
+        </div>
       )}
       {result !== undefined && output === "" && result.parts.length === 0 && error === undefined && (
         <p className="note">No output.</p>

@@ -8,7 +8,7 @@ export interface Hunk {
   readonly lines: readonly string[];
 }
 
-const FIRST = 160;
+const FIRST = 60;
 const CHUNK = 100;
 
 /** `+12 −3`, in words for a reader who cannot see the signs. */
@@ -40,20 +40,18 @@ export function Diff({ hunks, label }: { hunks: readonly Hunk[]; label: string }
   const shown = all || lines.length <= FIRST * 1.25 ? lines : lines.slice(0, FIRST);
   const chunks: Line[][] = [];
   for (let index = 0; index < shown.length; index += CHUNK) chunks.push(shown.slice(index, index + CHUNK));
-  const width = Math.max(
-    2,
-    ...hunks
-      .slice(-1)
-      .map((hunk) => String(Math.max(hunk.old_start, hunk.new_start) + hunk.lines.length).length),
-  );
   return (
     <div className="diff">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls sideways must be reachable by keyboard. */}
-      <section className="diff-text" tabIndex={0} aria-label={label} data-digits={Math.min(width, 6)}>
+      <div
+        className={all ? "diff-text diff-scrolls" : "diff-text"}
+        role="group"
+        tabIndex={0}
+        aria-label={label}
+      >
         {chunks.map((chunk, index) => (
           <DiffLines key={index} lines={chunk} />
         ))}
-      </section>
+      </div>
       {shown.length < lines.length && (
         <button type="button" className="show-all" onClick={() => setAll(true)}>
           Show all {lines.length.toLocaleString("en")} lines

@@ -297,9 +297,9 @@ function textOf(node: HastNode | undefined): string {
 function TableScroll({ children }: { children: ReactNode }): ReactNode {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls sideways must be reachable by keyboard.
-    <section className="table-scroll" tabIndex={0} aria-label="Table">
+    <div className="table-scroll" role="group" tabIndex={0} aria-label="Table">
       <table>{children}</table>
-    </section>
+    </div>
   );
 }
 

@@ -5,10 +5,10 @@ import { visible } from "./hidden-text.tsx";
 import { SafeLink } from "./SafeLink.tsx";
 import { byteSize } from "./size.tsx";
 
-const HEAD = 40;
-const TAIL = 20;
+const HEAD = 16;
+const TAIL = 10;
 /** Fewer hidden lines than this are not worth a click. */
-const WORTH = 20;
+const WORTH = 8;
 /** Lines put on the page at each click, and in one element. */
 const STEP = 4_000;
 const CHUNK = 100;
@@ -58,8 +58,12 @@ export function Output({ text, truncated, loadWhole, label }: OutputProps): Reac
 
   return (
     <div className="output">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls sideways must be reachable by keyboard. */}
-      <section className="output-text" tabIndex={0} aria-label={label}>
+      <div
+        className={limit > HEAD ? "output-text output-scrolls" : "output-text"}
+        role="group"
+        tabIndex={0}
+        aria-label={label}
+      >
         <Lines lines={head} />
         {cut && (
           <button
@@ -73,7 +77,7 @@ export function Output({ text, truncated, loadWhole, label }: OutputProps): Reac
           </button>
         )}
         {cut && <Lines lines={tail} />}
-      </section>
+      </div>
       <div className="output-actions">
         <CopyButton
           text={async () => terminalText(isCut && loadWhole ? await loadWhole() : content)}

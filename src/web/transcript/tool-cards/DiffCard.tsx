@@ -59,29 +59,8 @@ export const diffCard: ToolCard = {
     };
   },
   Body: DiffBody,
-  shows: (view) => ({
-    input:
-      view.extra?.type === "diff" &&
-      filesOf(view).length > 0 &&
-      view.call.truncated === undefined &&
-      isPlainEdit(view),
-  }),
+  shows: (view) => ({ input: filesOf(view).length > 0 }),
 };
-
-const EDIT_KEYS = new Set([
-  "file_path",
-  "path",
-  "old_string",
-  "new_string",
-  "replace_all",
-  "content",
-  "edits",
-]);
-
-/** Whether the diff says all that the arguments say. */
-function isPlainEdit({ input, call }: CallView): boolean {
-  return call.tool_name !== "apply_patch" && Object.keys(input).every((key) => EDIT_KEYS.has(key));
-}
 
 function label(view: CallView, files: readonly FileDiff[]): string {
   const name = view.call.tool_name;

@@ -23,6 +23,7 @@ export const planCard: ToolCard = {
     };
   },
   Body: PlanBody,
+  shows: (view) => ({ input: planOf(view) !== "" }),
 };
 
 function planOf({ extra, input }: CallView): string {

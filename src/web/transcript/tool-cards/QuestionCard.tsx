@@ -40,6 +40,7 @@ export const questionCard: ToolCard = {
     };
   },
   Body: QuestionBody,
+  shows: (view) => ({ input: questionsOf(view).length > 0 }),
 };
 
 function questionsOf({ extra, input }: CallView): Question[] {

@@ -37,6 +37,7 @@ export const runCard: ToolCard = {
     };
   },
   Body: RunBody,
+  shows: (view) => ({ input: text(view.input, "prompt", "message") !== undefined }),
   Action: RunAction,
 };
 
@@ -141,10 +142,10 @@ function RunBody({ view, host }: CardBodyProps): ReactNode {
         ))}
       </dl>
       {prompt !== undefined && (
-        <details className="card-section">
-          <summary>prompt</summary>
+        <div className="card-section">
+          <h4>prompt</h4>
           <Markdown text={prompt} idPrefix={`${view.call.id}-prompt-`} />
-        </details>
+        </div>
       )}
     </>
   );

@@ -31,13 +31,8 @@ export const shellCard: ToolCard = {
     };
   },
   Body: ShellBody,
-  shows: (view) => ({
-    input: Object.keys(view.input).every((key) => SHOWN.has(key)) && commandOf(view) !== "",
-  }),
+  shows: (view) => ({ input: commandOf(view) !== "" }),
 };
-
-/** Arguments that the body shows by itself. */
-const SHOWN = new Set(["command", "cmd", "description", "workdir", "cwd", "script"]);
 
 function label(name: string): string {
   const lower = name.toLowerCase();

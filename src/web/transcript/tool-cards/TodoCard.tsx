@@ -47,6 +47,7 @@ export const todoCard: ToolCard = {
     };
   },
   Body: TodoBody,
+  shows: (view) => ({ input: todosOf(view).length > 0 }),
 };
 
 function taskLine({ input }: CallView): string | undefined {

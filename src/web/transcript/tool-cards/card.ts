@@ -65,7 +65,7 @@ export function createView(call: CallView["call"], result: CallView["result"]): 
 }
 
 function readInput(input: unknown, json: string): Record<string, unknown> {
-  if (isRecord(input)) return input;
+  if (isRecord(input) && Object.keys(input).length > 0) return input;
   try {
     const parsed: unknown = JSON.parse(json);
     return isRecord(parsed) ? parsed : {};
