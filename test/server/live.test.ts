@@ -1,12 +1,19 @@
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
+import { formats } from "../../src/formats/index.ts";
 import { accumulate, restoreTranscript, type Transcript } from "../../src/model/accumulate.ts";
 import type { Frame } from "../../src/model/frame.ts";
 import { outputChannel, type ServerMessage, serverMessage } from "../../src/protocol.ts";
+import { createSessions } from "../../src/server/catalog.ts";
 import { MOST_MISSED } from "../../src/server/live.ts";
 import { cutPart } from "../../src/server/pages.ts";
+import type { Sessions } from "../../src/server/sessions.ts";
+import { generateClaudeSession } from "../generate-session.ts";
 import { type Doors, type DoorsOptions, openDoors } from "./doors.ts";
 import { createMemorySessions, type MemorySessions } from "./memory-sessions.ts";
 import { createWork, seeded, uuidOf } from "./random-frames.ts";
@@ -19,7 +26,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-async function open(sessions: MemorySessions, options: Partial<DoorsOptions> = {}): Promise<Doors> {
+async function open(sessions: Sessions, options: Partial<DoorsOptions> = {}): Promise<Doors> {
   const doors = await openDoors({ sessions, ...options });
   closing.push(doors.close);
   return doors;
@@ -85,7 +92,8 @@ class Client {
         this.snapshots.push(message.reason);
         this.epoch = message.epoch;
         this.seq = message.seq;
-        if (message.page) this.transcript = restoreTranscript({ ...message.page, session_id });
+        if (message.page)
+          this.transcript = restoreTranscript({ ...message.page, session_id: message.page.session.id });
         return;
       case "frames":
         if (message.epoch !== this.epoch) this.gaps++;
@@ -182,6 +190,56 @@ describe("the live socket", { timeout: 60_000 }, () => {
     expect(undisturbed.snapshots).toEqual(["first"]);
     expectSame(client, sessions);
     expectSame(undisturbed, sessions);
+  });
+
+  it("follows a file that an agent writes, over cuts at random, to what the file says when it is read at once", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "verbatim-live-"));
+    closing.push(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+    const generated = generateClaudeSession({ parts: 150, turns: 4 });
+    const file = join(folder, `${generated.session_id}.jsonl`);
+    const text = `${generated.lines.join("\n")}\n`;
+    const random = seeded(9);
+    let at = text.indexOf("\n") + 1;
+    writeFileSync(file, text.slice(0, at));
+    const follow = () => createSessions({ formats, roots: [], paths: [file], timing: { hot: 10, list: 50 } });
+    const sessions = follow();
+    closing.push(() => sessions.close());
+    await expect.poll(() => sessions.list().length, { timeout: 10_000 }).toBe(1);
+    const [id = ""] = sessions.list().map((session) => session.id);
+    const doors = await open(sessions);
+    const client = new Client(doors, outputChannel(id));
+    await client.resume();
+    await client.until(() => client.synced, "synced");
+    while (at < text.length) {
+      const before = client.seq;
+      const end = Math.min(text.length, at + 1 + Math.floor(random() * 6_000));
+      // Agents write whole lines, yet a look at the file can fall into the middle of one.
+      appendFileSync(file, text.slice(at, end));
+      const whole = text.slice(at, end).includes("\n");
+      at = end;
+      if (whole && random() < 0.7) await client.until(() => client.seq > before, "what was appended");
+      if (random() < 0.5) {
+        client.socket?.terminate();
+        await client.resume();
+        if (random() < 0.5) await client.until(() => client.synced, "synced again");
+      }
+    }
+    const followed = await sessions.open(id);
+    await client.until(
+      () => client.seq === followed?.seq && client.transcript?.turns.length === 4,
+      "the end",
+    );
+    const again = follow();
+    closing.push(() => again.close());
+    await expect.poll(() => again.list().length, { timeout: 10_000 }).toBe(1);
+    const once = (await again.open(id))?.transcript;
+    await client.until(() => client.transcript?.parts.length === once?.parts.length, "all parts");
+    expect(client.gaps).toBe(0);
+    for (const [index, part] of [...(once?.parts ?? [])].entries()) {
+      const held = client.transcript?.parts.at(index);
+      if (!part || !held) throw new Error(`Part ${index} is missing.`);
+      expect(isDeepStrictEqual(cutPart(held), cutPart(part)), `part ${index}, ${part.type}`).toBe(true);
+    }
   });
 
   it("answers with exactly the missing frames, then synced, then what is live", async () => {
