@@ -85,3 +85,15 @@ export function orderOf(transcript: Transcript): string {
   }
   return words.join(" ");
 }
+
+/**
+ * Parts without what depends on which of two records that tell the same came first: a file that is quiet between the two
+ * is read up to there.
+ */
+export function untimed(parts: readonly TranscriptPart[]): unknown[] {
+  return parts.map(({ source: _, at: __, ...part }) => ({
+    ...part,
+    ended_at: undefined,
+    ...(part.type === "tool_call" ? { state: { ...part.state, time: undefined } } : {}),
+  }));
+}

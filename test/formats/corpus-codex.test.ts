@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { codex } from "../../src/formats/codex/format.ts";
 import { frame as frameSchema } from "../../src/model/frame.ts";
 import { sharedData } from "../shared-data.ts";
-import { fold, linesOf, orderOf, partsOf, readFile, readPieces } from "./codex-support.ts";
+import { fold, linesOf, orderOf, partsOf, readFile, readPieces, untimed } from "./codex-support.ts";
 
 const corpus = sharedData("corpus");
 
@@ -56,9 +56,7 @@ describe.skipIf(!corpus)("every real Codex file (skipped without the shared data
     const whole = readPieces(path, [bytes]);
     expect(readPieces(path, linesOf(bytes))).toEqual(whole);
     const settled = fold(readPieces(path, linesOf(bytes), true));
-    const plain = (transcript: ReturnType<typeof fold>) =>
-      partsOf(transcript).map(({ source: _, at: __, ...part }) => ({ ...part, ended_at: undefined }));
-    expect(plain(settled)).toEqual(plain(fold(whole)));
+    expect(untimed(partsOf(settled))).toEqual(untimed(partsOf(fold(whole))));
   });
 
   test.each(files)("shows nothing twice: $name", ({ path }) => {

@@ -51,7 +51,8 @@ export class CallRecords {
     const id = asText(payload.id) ?? asText(payload.call_id) ?? `line-${this.writer.now.source.byte}`;
     const known = this.calls.get(id);
     if (known !== undefined) {
-      this.calls.enrich(known, webFacts(payload));
+      // An event that came first says more.
+      if (known.facts.web === undefined) this.calls.enrich(known, webFacts(payload));
       return folded(`call ${id}`);
     }
     this.showWebSearch(id, payload);
@@ -61,27 +62,20 @@ export class CallRecords {
   private showWebSearch(id: string, payload: JsonObject): void {
     const call = this.calls.start(id, "web_search", JSON.stringify(payload.action ?? {}));
     if (call === undefined) return;
-    const ahead = this.ahead.get(id);
+    const facts = webFacts(this.ahead.get(id) ?? payload);
     this.ahead.delete(id);
-    const facts = webFacts(ahead ?? payload);
     this.calls.enrich(call, facts);
-    const status: Output["status"] = payload.status === "failed" ? "error" : "success";
-    const text = facts.web?.results.map(({ title, url }) => `${title}\n${url}`).join("\n\n") ?? "";
-    this.calls.answer(id, { text, media: [], status }, true);
+    this.calls.answer(id, searchOutput(facts, payload.status), true);
   }
 
   imageGeneration(payload: JsonObject): Disposition {
     const id = asText(payload.id) ?? `line-${this.writer.now.source.byte}`;
-    const prompt = asString(payload.revised_prompt);
-    const call = this.calls.start(
-      id,
-      "image_generation",
-      JSON.stringify(prompt === undefined ? {} : { prompt }),
-    );
-    if (call === undefined) return folded(`call ${id}`);
-    const ahead = this.ahead.get(id);
+    const output = imageOutput({ ...payload, ...this.ahead.get(id) });
     this.ahead.delete(id);
-    this.calls.answer(id, imageOutput(ahead === undefined ? payload : { ...payload, ...ahead }), true);
+    if (this.calls.start(id, "image_generation", imagePrompt(payload)) === undefined) {
+      return folded(`call ${id}`);
+    }
+    this.calls.answer(id, output, true);
     return SHOWN;
   }
 
@@ -109,7 +103,7 @@ export class CallRecords {
         args,
         facts,
         { text, media: [], status },
-        payload.source === "user_shell",
+        payload.source === "user_shell" ? "person" : "agent",
       );
     }
     const { call, inner } = found;
@@ -166,35 +160,40 @@ export class CallRecords {
   }
 
   webSearched(id: string | undefined, payload: JsonObject): Disposition {
-    const found = this.callFor(id);
+    const found = this.callFor(id) ?? this.openCell();
+    const facts = webFacts(payload);
     if (found !== undefined) {
-      this.calls.enrich(found.call, webFacts(payload));
+      this.calls.enrich(found.call, facts);
       return folded(`call ${found.call.id}`);
     }
-    // The call itself follows; inside a code cell it does not.
-    if (id?.startsWith("ws_")) {
-      this.ahead.set(id, payload);
+    const args = JSON.stringify(payload.action ?? {});
+    return this.alone(id, "web_search", args, facts, searchOutput(facts, payload.status), "provider");
+  }
+
+  imageGenerated(id: string | undefined, payload: JsonObject): Disposition {
+    const known = id === undefined ? undefined : this.calls.get(id);
+    if (id !== undefined && known !== undefined) {
+      this.calls.answer(id, imageOutput(payload), true);
       return folded(`call ${id}`);
     }
-    const cell = this.calls.cell();
-    if (cell !== undefined && cell.output === undefined) {
-      this.calls.enrich(cell, webFacts(payload));
-      return folded(`call ${cell.id}`);
-    }
-    if (id === undefined) return hidden("web search without an id");
+    return this.alone(id, "image_generation", imagePrompt(payload), {}, imageOutput(payload), "provider");
+  }
+
+  /** Whether an event may be followed by the call that it is about. */
+  mayFollow(id: string): boolean {
+    return this.callFor(id) === undefined && this.openCell() === undefined;
+  }
+
+  /** Keeps an event for its call, which follows. */
+  announce(id: string, payload: JsonObject): Disposition {
     this.ahead.set(id, payload);
     return folded(`call ${id}`);
   }
 
-  imageGenerated(id: string | undefined, payload: JsonObject): Disposition {
-    const call = id === undefined ? undefined : this.calls.get(id);
-    if (id !== undefined && call === undefined) {
-      this.ahead.set(id, payload);
-      return folded(`call ${id}`);
-    }
-    if (id === undefined || call === undefined) return hidden("image without an id");
-    this.calls.answer(id, imageOutput(payload), true);
-    return folded(`call ${id}`);
+  /** The code cell that has not answered yet: what has no call of its own ran in it. */
+  private openCell(): { call: Call; inner: boolean } | undefined {
+    const cell = this.calls.cell();
+    return cell === undefined || cell.output !== undefined ? undefined : { call: cell, inner: true };
   }
 
   dynamicCall(payload: JsonObject): Disposition {
@@ -265,17 +264,29 @@ export class CallRecords {
     args: string,
     facts: Call["facts"],
     output: Output,
-    byPerson = false,
+    by: "agent" | "person" | "provider" = "agent",
   ): Disposition {
     const call_id = id ?? `line-${this.writer.now.source.byte}`;
     const call = this.calls.start(call_id, name, args);
     if (call === undefined) return folded(`call ${call_id}`);
     this.calls.enrich(call, facts);
-    this.calls.answer(call_id, output);
+    this.calls.answer(call_id, output, by === "provider");
     // No model asked for what a person ran: the step that holds it has no figures.
-    if (byPerson) this.writer.closeStep();
+    if (by === "person") this.writer.closeStep();
     return SHOWN;
   }
+}
+
+/** A search's pages as text. */
+function searchOutput(facts: Call["facts"], status: unknown): Output {
+  const pages = facts.web?.results ?? [];
+  const text = pages.map(({ title, url }) => `${title}\n${url}`).join("\n\n");
+  return { text, media: [], status: status === "failed" ? "error" : "success" };
+}
+
+function imagePrompt(payload: JsonObject): string {
+  const prompt = asString(payload.revised_prompt);
+  return JSON.stringify(prompt === undefined ? {} : { prompt });
 }
 
 function imageOutput(payload: JsonObject): Output {

@@ -54,7 +54,8 @@ export function isTurnAborted(payload: JsonObject): boolean {
 export function confirms(line: Line, content: UserContent): boolean {
   if (line.type !== "event_msg") return false;
   const { payload } = line;
-  if (payload.type === "user_message") return isSamePrompt(readUserEvent(payload).text, content.text);
+  if (payload.type === "user_message" && !isInjectedEvent(payload))
+    return isSamePrompt(readUserEvent(payload).text, content.text);
   const item = asObject(payload.item);
   return (
     payload.type === "item_completed" &&
@@ -76,6 +77,11 @@ export function baseOf(line: Line): Base | undefined {
   });
   if (typeof payload.content === "string") texts.push(payload.content);
   return { kind: "text", id: asText(payload.id), texts };
+}
+
+/** Events of 2025 tell injected context as messages of the user too, of another kind. */
+export function isInjectedEvent(payload: JsonObject): boolean {
+  return typeof payload.kind === "string" && /^(?:environment_context|user_instructions)$/.test(payload.kind);
 }
 
 /** What an event copies of what the model said; `undefined`: it is no copy. */
@@ -146,3 +152,16 @@ export function timeOfId(id: string): number | undefined {
   if (id[14] !== "7" || !isUuid(id)) return undefined;
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
 }
+
+/** The id of the call that an event is about which stands before the call itself; `undefined`: it is no such event. */
+export function forerunnerOf(line: Line): { id: string; payload: JsonObject } | undefined {
+  if (line.type !== "event_msg") return undefined;
+  const { payload } = line;
+  const item = payload.type === "item_completed" ? asObject(payload.item) : undefined;
+  const about = item ?? payload;
+  const kind = item === undefined ? payload.type : item.type;
+  if (typeof kind !== "string" || !FORERUNNERS.has(kind)) return undefined;
+  const id = asText(item === undefined ? payload.call_id : item.id);
+  return id === undefined ? undefined : { id, payload: about };
+}
+const FORERUNNERS = new Set(["web_search_end", "image_generation_end", "WebSearch", "ImageGeneration"]);

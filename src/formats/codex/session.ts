@@ -12,6 +12,8 @@ import {
   baseThought,
   confirms,
   copyOf,
+  forerunnerOf,
+  isInjectedEvent,
   isTurnAborted,
   isUserMessage,
   type Line,
@@ -82,6 +84,8 @@ export class Session {
   private began = false;
   private compaction: Set<string> | undefined;
   private interrupted = false;
+  /** The error that the open turn has shown. */
+  private lastError: string | undefined;
   private totals = "";
   /** A thought that events told, while nothing else came: the next summary belongs to it. */
   private growing: { part_id: string; texts: string[] } | undefined;
@@ -141,6 +145,8 @@ export class Session {
     if (isUserMessage(line)) {
       return authorByKinds(line.payload) === undefined && !isTurnAborted(line.payload);
     }
+    const ahead = forerunnerOf(line);
+    if (ahead !== undefined) return this.records.mayFollow(ahead.id);
     const copy = copyOf(line);
     return copy !== undefined && !this.copies.wasShown(copy);
   }
@@ -174,7 +180,10 @@ export class Session {
     for (const line of held) {
       const copy = copyOf(line);
       this.writer.begin(line.moment);
-      if (copy === undefined) done(line, this.process(line));
+      const ahead = forerunnerOf(line);
+      if (ahead !== undefined && next?.type === "response_item" && next.payload.id === ahead.id) {
+        done(line, this.records.announce(ahead.id, ahead.payload));
+      } else if (copy === undefined) done(line, this.process(line));
       else if (base !== undefined && this.copies.belongsTo(copy, base)) {
         this.copies.expect(copy);
         done(line, folded(copy.kind === "thinking" ? "the reasoning item" : "the message item"));
@@ -561,6 +570,7 @@ export class Session {
         this.hasTasks = true;
         this.compaction = undefined;
         this.interrupted = false;
+        this.lastError = undefined;
         this.byUser = asObject(payload.turn_attribution)?.turn_trigger === "user";
         this.copies.clear();
         writer.openTurn(asString(payload.turn_id) ?? `at-${writer.now.source.byte}`);
@@ -575,6 +585,7 @@ export class Session {
         return this.interrupt(reason === undefined || reason === "interrupted" ? undefined : reason);
       }
       case "user_message":
+        if (isInjectedEvent(payload)) return hidden("injected context told twice");
         return this.userCopy(readUserEvent(payload), "event");
       case "token_count":
         return this.tokenCount(payload);
@@ -658,7 +669,8 @@ export class Session {
       case "guardian_assessment":
         return this.guardian(payload);
       case "error":
-        writer.error(messageOf(payload) ?? "Error", false, payload);
+        this.lastError = messageOf(payload) ?? "Error";
+        writer.error(this.lastError, false, payload);
         return SHOWN;
       case "stream_error":
         writer.marker("retry", messageOf(payload) ?? "The stream broke", undefined, payload);
@@ -688,17 +700,12 @@ export class Session {
     const message = asText(error?.message) ?? asText(payload.error);
     const last = asText(payload.last_agent_message);
     let shown = false;
-    // The answer stands above, unless nothing of this turn was written down.
-    if (
-      last !== undefined &&
-      writer.turn !== undefined &&
-      writer.turn.texts === 0 &&
-      writer.turn.steps === 0
-    ) {
+    // The answer stands above, unless no text of this turn was written down.
+    if (last !== undefined && writer.turn !== undefined && writer.turn.texts === 0) {
       writer.words("text", last);
       shown = true;
     }
-    if (message !== undefined) {
+    if (message !== undefined && message !== this.lastError) {
       writer.closeStep(undefined);
       writer.error(message, false, error);
       shown = true;
