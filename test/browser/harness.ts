@@ -218,14 +218,14 @@ export async function cutProxy(daemonPort: number): Promise<CutProxy> {
   };
 }
 
-/** The rows of the transcript on a page, by their position in the session: scrolled through from top to end. */
-export async function readTranscript(page: Page, label = "Transcript"): Promise<Map<number, string>> {
+/** What stands in the transcript on a page, headings and rows in order, by their ids: scrolled through from top to end. */
+export async function readTranscript(page: Page, label = "Transcript"): Promise<Map<string, string>> {
   const region = page.getByRole("region", { name: label, exact: true });
-  const rows = new Map<number, string>();
+  const rows = new Map<string, string>();
   await region.evaluate((element) => element.scrollTo(0, 0));
   for (;;) {
     await settled(region);
-    for (const [index, text] of await region.evaluate(visibleRows)) rows.set(index, text);
+    for (const [id, text] of await region.evaluate(visibleRows)) rows.set(id, text);
     const more = await region.evaluate((element) => {
       const before = element.scrollTop;
       element.scrollTo(0, before + element.clientHeight * 0.7);
@@ -242,8 +242,8 @@ async function settled(region: Locator): Promise<void> {
     .waitForFunction(
       (element) =>
         element instanceof HTMLElement &&
-        element.querySelector("[data-index]") !== null &&
-        element.querySelector("[data-index][aria-busy]") === null,
+        element.querySelector(".turn-heading") !== null &&
+        element.querySelector(".placeholder") === null,
       await region.elementHandle(),
     );
   await region.evaluate(
@@ -251,9 +251,9 @@ async function settled(region: Locator): Promise<void> {
   );
 }
 
-function visibleRows(element: Element): [number, string][] {
-  return Array.from(element.querySelectorAll<HTMLElement>("[data-index]"), (row) => [
-    Number(row.dataset.index),
+function visibleRows(element: Element): [string, string][] {
+  return Array.from(element.querySelectorAll<HTMLElement>("article[id], .turn-heading[id]"), (row) => [
+    row.id,
     row.innerText,
   ]);
 }

@@ -78,7 +78,8 @@ export function SessionHeader({ row, context, synced, children }: Props): ReactN
         {row.archived && <span className="session-mark">archived</span>}
       </div>
       <div className="session-tools">{children}</div>
-      <ul className="facts">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: on a phone it scrolls sideways, which the keyboard must reach */}
+      <ul className="facts" tabIndex={0} aria-label="Facts">
         {facts.map(({ key, text, title, className }) => (
           <li key={key} title={title} className={className}>
             {text}

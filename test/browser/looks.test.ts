@@ -1,0 +1,86 @@
+import axe from "axe-core";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
+
+let browser: Browser;
+let home: Home;
+let daemon: Daemon;
+let address: string;
+beforeAll(async () => {
+  home = await createHome();
+  daemon = await startDaemon(home, ["--replay-pace", "1000"]);
+  browser = await openBrowser();
+  address = daemon.launch;
+});
+afterAll(async () => {
+  await browser.close();
+  await daemon.stop();
+  await home.remove();
+});
+
+const LOOKS = [
+  { name: "dark", options: { colorScheme: "dark" as const, viewport: { width: 1280, height: 900 } } },
+  { name: "light", options: { colorScheme: "light" as const, viewport: { width: 1280, height: 900 } } },
+  {
+    name: "dark on a phone",
+    options: { colorScheme: "dark" as const, viewport: { width: 390, height: 844 } },
+  },
+  {
+    name: "light on a phone",
+    options: { colorScheme: "light" as const, viewport: { width: 390, height: 844 } },
+  },
+];
+
+describe.each(LOOKS)("the page, $name", ({ options }) => {
+  it("shows list and session without a serious finding of axe, and without scrolling sideways", async () => {
+    const context = await browser.newContext(options);
+    const { page, complaints } = await enter(context, { ...daemon, launch: address });
+    address = await nextLink(page);
+    await page.getByRole("link", { name: /daylight saving ends/ }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+
+    await page.getByRole("link", { name: /daylight saving ends/ }).click();
+    await page.getByText("All 176 tests pass, with the assertion as it was.").waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+
+    const dark = options.colorScheme === "dark";
+    const [red = 0] = await page.evaluate(() =>
+      (getComputedStyle(document.body).backgroundColor.match(/[\d.]+/g) ?? []).map(Number),
+    );
+    expect(red < 128).toBe(dark);
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+});
+
+/** axe's findings of serious and critical impact, one line each. */
+async function seriousFindings(page: Page): Promise<string[]> {
+  // Into the page's world through the debugger: the page's own policy would refuse a script tag.
+  await page.evaluate(axe.source);
+  const findings = await page.evaluate(async () => {
+    const { violations } = await (window as unknown as { axe: typeof axe }).axe.run();
+    return violations.map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.map(({ html }) => html) }));
+  });
+  return findings
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).join(" ")}`);
+}
+
+/** How many pixels the document is wider than the window. */
+function overflow(page: Page): Promise<number> {
+  return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+}
+
+async function nextLink(page: Page): Promise<string> {
+  return page.evaluate(async () => {
+    const reply = await fetch("/api/link", {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-verbatim-client": "1" },
+      body: "{}",
+    });
+    return ((await reply.json()) as { link: string }).link;
+  });
+}
