@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { codex } from "../../src/formats/codex/format.ts";
 import type { ReadRecord } from "../../src/formats/format.ts";
 import { accumulate, emptyTranscript, type Transcript } from "../../src/model/accumulate.ts";
+import { createOrderChecker } from "../../src/model/order.ts";
 import type { TranscriptPart } from "../../src/model/transcript.ts";
 
 /** Reads bytes in the given pieces; `settle` between them too where asked. */
@@ -96,4 +97,17 @@ export function untimed(parts: readonly TranscriptPart[]): unknown[] {
     ended_at: undefined,
     ...(part.type === "tool_call" ? { state: { ...part.state, time: undefined } } : {}),
   }));
+}
+
+/** What a session's frames break of the order that frames keep; an output without its call is the file's own affair. */
+export function violationsOf(records: readonly ReadRecord[]): string[] {
+  const checker = createOrderChecker();
+  return records.flatMap(({ frames, place }) =>
+    frames.flatMap((frame) =>
+      checker
+        .check(frame)
+        .filter(({ rule }) => rule !== "orphan_result")
+        .map(({ rule, message }) => `line ${place.line}: ${rule}: ${message}`),
+    ),
+  );
 }

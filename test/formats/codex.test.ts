@@ -4,7 +4,16 @@ import { describe, expect, test } from "vitest";
 import { codex } from "../../src/formats/codex/format.ts";
 import { frame as frameSchema } from "../../src/model/frame.ts";
 import type { TranscriptPart, TranscriptPartOf } from "../../src/model/transcript.ts";
-import { fold, linesOf, orderOf, partsOf, readFile, readPieces, untimed } from "./codex-support.ts";
+import {
+  fold,
+  linesOf,
+  orderOf,
+  partsOf,
+  readFile,
+  readPieces,
+  untimed,
+  violationsOf,
+} from "./codex-support.ts";
 
 const FIXTURES = join(import.meta.dirname, "../fixtures/codex");
 const names = readdirSync(FIXTURES).filter((name) => name.endsWith(".jsonl"));
@@ -100,7 +109,8 @@ describe("a Codex file", () => {
     expect(codex.detect(bytesOf(name).subarray(0, 200))).toBe(true);
   });
 
-  test.each(names)("gives frames that keep to the schema: %s", (name) => {
+  test.each(names)("gives frames that keep to their schema and order: %s", (name) => {
+    expect(violationsOf(read(name))).toEqual([]);
     for (const { frames } of read(name)) {
       for (const each of frames) expect(frameSchema.safeParse(each).error).toBeUndefined();
     }

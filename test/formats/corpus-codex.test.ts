@@ -4,7 +4,16 @@ import { describe, expect, test } from "vitest";
 import { codex } from "../../src/formats/codex/format.ts";
 import { frame as frameSchema } from "../../src/model/frame.ts";
 import { sharedData } from "../shared-data.ts";
-import { fold, linesOf, orderOf, partsOf, readFile, readPieces, untimed } from "./codex-support.ts";
+import {
+  fold,
+  linesOf,
+  orderOf,
+  partsOf,
+  readFile,
+  readPieces,
+  untimed,
+  violationsOf,
+} from "./codex-support.ts";
 
 const corpus = sharedData("corpus");
 
@@ -77,8 +86,10 @@ describe.skipIf(!corpus)("every real Codex file (skipped without the shared data
     for (const [text, count] of shown) expect(count).toBeLessThanOrEqual(said.get(text) ?? 0);
   });
 
-  test.each(files)("gives frames that keep to the schema: $name", ({ path }) => {
-    for (const { frames } of readPieces(path, [readFile(path)])) {
+  test.each(files)("gives frames that keep to their schema and order: $name", ({ path }) => {
+    const records = readPieces(path, [readFile(path)]);
+    expect(violationsOf(records)).toEqual([]);
+    for (const { frames } of records) {
       for (const each of frames) expect(frameSchema.safeParse(each).error).toBeUndefined();
     }
   });
