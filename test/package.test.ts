@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { delimiter, join, resolve } from "node:path";
+import { basename, delimiter, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
@@ -25,6 +25,7 @@ beforeAll(async () => {
     CLAUDE_CONFIG_DIR: join(home, ".claude"),
     CODEX_HOME: join(home, ".codex"),
     npm_config_cache: join(scratch, "npm"),
+    npm_config_update_notifier: "false",
   };
   await run("npm", ["pack", "--silent", "--pack-destination", scratch], { cwd: root, env: environment });
   const [found] = (await readdir(scratch)).filter((name) => name.endsWith(".tgz"));
@@ -34,7 +35,7 @@ afterAll(() => rm(scratch, { recursive: true, force: true }));
 
 describe("the packed package, in an empty folder", () => {
   it("explains itself without a warning", async () => {
-    const { stdout, stderr } = await run("npx", ["--yes", tarball, "--help"], {
+    const { stdout, stderr } = await run("npx", ["--yes", `./${basename(tarball)}`, "--help"], {
       cwd: await emptyFolder("help"),
       env: environment,
     });
@@ -47,7 +48,7 @@ describe("the packed package, in an empty folder", () => {
     const folder = await emptyFolder("serve");
     const daemon = spawn(
       "npx",
-      ["--yes", tarball, "--port", "0", "--data-dir", join(folder, "data"), "--samples"],
+      ["--yes", `./${basename(tarball)}`, "--port", "0", "--data-dir", join(folder, "data"), "--samples"],
       {
         cwd: folder,
         env: environment,
@@ -79,7 +80,7 @@ describe("the packed package, in an empty folder", () => {
         )
         .toBeGreaterThan(5);
     } finally {
-      if (daemon.pid !== undefined) process.kill(-daemon.pid, "SIGTERM");
+      if (daemon.pid !== undefined && daemon.exitCode === null) process.kill(-daemon.pid, "SIGTERM");
       await new Promise((resolve) =>
         daemon.exitCode === null ? daemon.once("exit", resolve) : resolve(null),
       );
@@ -87,9 +88,11 @@ describe("the packed package, in an empty folder", () => {
   });
 });
 
+/** A folder with nothing but the tarball. (npx takes an absolute path for a command, and tries to run the tarball.) */
 async function emptyFolder(name: string): Promise<string> {
   const folder = join(scratch, name);
   await mkdir(folder);
+  await copyFile(tarball, join(folder, basename(tarball)));
   return folder;
 }
 
