@@ -77,6 +77,7 @@ export const sessionPage = record({
   open: record({
     message_id: optional(uuid),
     turn_open: z.boolean(),
+    awaits_prompt: optional(z.boolean()),
     step: z.number(),
     model: optional(z.string()),
     bare_part: optional(z.number()),

@@ -54,6 +54,8 @@ export interface Open {
   /** The message was made up, for a stream that names none: it is no step. */
   readonly implicit?: boolean;
   readonly turn_open: boolean;
+  /** Nothing is in the turn but what its agent injected before the prompt: a prompt that comes now belongs to it. */
+  readonly awaits_prompt?: boolean;
   readonly step: number;
   readonly model?: string;
   /** The growing part that a delta opened without a `message.part_start`: whatever opens a part ends it. */
@@ -426,7 +428,7 @@ function openTurn(fold: Fold, id: string, at: number, title?: string): void {
   });
   fold.positions.turns.set(id, index);
   const { model } = fold.open;
-  fold.open = { turn_open: true, step: 0, ...(model === undefined ? {} : { model }) };
+  fold.open = { turn_open: true, awaits_prompt: true, step: 0, ...(model === undefined ? {} : { model }) };
 }
 
 /** Ends the turn, with what its last thing says where `status` is not given. */
@@ -537,6 +539,8 @@ function append(fold: Fold, part: TranscriptPart): number {
     tool_calls: turn.tool_calls + (part.type === "tool_call" ? 1 : 0),
     errors: turn.errors + (isError(part) ? 1 : 0),
   }));
+  const isPreamble = part.type === "marker" && PREAMBLE.has(part.kind);
+  if (fold.open.awaits_prompt === true && !isPreamble) fold.open = withoutWait(fold.open);
   if (part.type === "marker") {
     if (part.kind === "error") fold.open = { ...fold.open, outcome: "failed" };
     if (part.kind === "interrupt") fold.open = { ...fold.open, outcome: "interrupted" };
@@ -548,6 +552,10 @@ function append(fold: Fold, part: TranscriptPart): number {
 }
 
 function withoutMessage({ message_id: _, implicit: __, ...open }: Open): Open {
+  return open;
+}
+
+function withoutWait({ awaits_prompt: _, ...open }: Open): Open {
   return open;
 }
 
@@ -866,10 +874,12 @@ function endMessage(fold: Fold, frame: FrameOf<"message.end">): void {
     ...(frame.stop_reason_raw === undefined ? {} : { reason_raw: frame.stop_reason_raw }),
     ...(frame.usage === undefined ? {} : { tokens: frame.usage }),
     ...(frame.usage?.cost === undefined ? {} : { cost: frame.usage.cost }),
+    ...(frame.error === undefined ? {} : { error: frame.error }),
   };
   if (position !== undefined && before !== undefined) {
     const changed =
       reason !== before.reason ||
+      (frame.error !== undefined && frame.error !== before.error) ||
       (frame.stop_reason_raw !== undefined && frame.stop_reason_raw !== before.reason_raw) ||
       (frame.usage !== undefined && JSON.stringify(frame.usage) !== JSON.stringify(before.tokens));
     if (changed) replace(fold, position, { ...before, ...figures });
@@ -886,7 +896,7 @@ function endMessage(fold: Fold, frame: FrameOf<"message.end">): void {
     if (frame.usage !== undefined) countTokens(fold, turn.index, undefined, frame.usage);
   }
   const finished = fold.touched;
-  if (frame.error !== undefined && !fold.positions.parts.has(partId(message_id, ERROR))) {
+  if (frame.error !== undefined && before?.error === undefined) {
     append(fold, {
       ...commonOf(fold, { at: frame.at }, partId(message_id, ERROR), message_id),
       type: "marker",
@@ -1218,17 +1228,11 @@ function putPrompt(fold: Fold, frame: FrameOf<"user.message">): void {
 /** A prompt opens a turn, unless one was opened for it in which there is only what its agent injected before it. */
 function enterTurn(fold: Fold, id: string, at: number, title: string | undefined): void {
   const turn = lastTurn(fold);
-  if (turn === undefined || !fold.open.turn_open || hasBegun(fold, turn)) openTurn(fold, id, at, title);
+  const isWaiting = fold.open.turn_open && fold.open.awaits_prompt === true;
+  if (turn === undefined || !isWaiting) openTurn(fold, id, at, title);
   else if (title !== undefined) changeTurn(fold, turn.index, (current) => ({ ...current, title }));
 }
 
-function hasBegun(fold: Fold, turn: Turn): boolean {
-  for (let position = turn.first_part; position < fold.parts.length; position += 1) {
-    const part = fold.parts.at(position);
-    if (part?.type !== "marker" || !PREAMBLE.has(part.kind)) return true;
-  }
-  return false;
-}
 /** Markers that an agent puts before the prompt that they belong to. */
 export const PREAMBLE: ReadonlySet<MarkerKind> = new Set<MarkerKind>([
   "context",
@@ -1325,7 +1329,9 @@ function putInterrupt(
   const turn = ensureTurn(fold, origin.at, false);
   const lastPosition = fold.parts.length - 1;
   const last = fold.parts.at(lastPosition);
-  const repeated = last?.type === "marker" && last.kind === "interrupt" && lastPosition >= turn.first_part;
+  // Where the agent has begun again since, this is another interrupt.
+  const isOver = !fold.open.turn_open && lastPosition >= turn.first_part;
+  const repeated = isOver && last?.type === "marker" && last.kind === "interrupt";
   const named = part_id === undefined ? undefined : fold.positions.parts.get(part_id);
   const known = locate(fold, origin, named ?? (repeated ? lastPosition : undefined));
   if (known !== undefined) {

@@ -97,6 +97,10 @@ export function createHistory(session_id: string): HistoryCollector {
     const behind =
       (draft !== undefined || late.size > 0) && after_part_id !== undefined ? { after_part_id } : {};
 
+    // What follows these may depend on which message is open: nothing may wait past them.
+    const isBoundary =
+      frame.type === "message.start" || frame.type === "message.end" || frame.type === "interrupt";
+    if (isBoundary && transcript !== before) writeLate(transcript, true);
     if (endsDraft(frame, draft, before, transcript)) {
       const ending = draft.message_id === ("message_id" in frame ? frame.message_id : undefined);
       const marker = frame.type === "interrupt" ? changedInterrupt(before, transcript) : undefined;
@@ -381,7 +385,16 @@ function eventOf(
       if (after.parts.length > before.parts.length) return undefined;
       const [position] = changedPositions(before.parts, after.parts);
       const mine = position === undefined || late.has(position) || draft?.positions.includes(position);
-      return mine ? undefined : { type: "revision", ...common, frame };
+      if (mine) return undefined;
+      const part =
+        frame.type === "message.part_end" && position !== undefined ? after.parts.at(position) : undefined;
+      const text = part?.type === "text" ? part.text : part?.type === "thinking" ? part.thinking : undefined;
+      // Deltas are never in history: a revision says the whole text.
+      return {
+        type: "revision",
+        ...common,
+        frame: frame.type === "message.part_end" && text !== undefined ? { ...frame, text } : frame,
+      };
     }
     case "message.retract": {
       const { message_id, part_id, reason } = frame;

@@ -1,7 +1,7 @@
 import { PREAMBLE } from "./accumulate.ts";
 import { promptTitle, titleOf } from "./content.ts";
 import type { Frame } from "./frame.ts";
-import type { Usage } from "./message.ts";
+import type { StopReason, Usage } from "./message.ts";
 import type { SessionSummary } from "./session.ts";
 import type { MarkerKind } from "./transcript.ts";
 import { countUsage } from "./usage.ts";
@@ -13,6 +13,8 @@ interface Counted {
   readonly failed?: boolean;
   /** Of a call, and of a result without one: the turn that it came in, and the call's message. */
   readonly turn?: number;
+  /** Of a message's end. */
+  readonly stop_reason?: StopReason | undefined;
   readonly message_id?: string | undefined;
   readonly older: Counted | undefined;
   readonly length: number;
@@ -29,6 +31,8 @@ interface Progress {
   readonly message_id?: string;
   /** The kind of the part that a delta without a part opened, while it grows. */
   readonly bare?: "text" | "thinking";
+  /** The kind of the part between its start and its end: a delta without a part belongs to it. */
+  readonly bounded?: "text" | "thinking";
   readonly outcome?: "failed" | "interrupted";
 }
 const PROGRESS = Symbol("progress");
@@ -40,7 +44,7 @@ const REMEMBERED = 128;
 function remember(
   counted: Counted | undefined,
   key: string,
-  facts: Pick<Counted, "usage" | "failed" | "turn" | "message_id"> = {},
+  facts: Pick<Counted, "usage" | "failed" | "turn" | "message_id" | "stop_reason"> = {},
 ): Counted {
   if ((counted?.length ?? 0) < 2 * REMEMBERED) {
     return { key, ...facts, older: counted, length: (counted?.length ?? 0) + 1 };
@@ -119,18 +123,22 @@ function count(draft: Draft, frame: Frame): void {
       draft.progress = { ...draft.progress, message_id: frame.message_id };
       if (isNew(draft, `message ${frame.message_id}`)) {
         summary.steps += 1;
-        addPart(draft);
+        addSeparator(draft);
       }
       return;
     case "message.part_start":
       act(draft);
-      if (isNew(draft, `part ${frame.part_id}`)) addPart(draft);
-      if (frame.kind === "thinking" || frame.kind === "text") summary.activity = frame.kind;
+      if (isNew(draft, `part ${frame.part_id}`)) {
+        addPart(draft);
+        draft.progress = { ...draft.progress, bounded: frame.kind };
+      }
+      summary.activity = frame.kind;
       return;
     case "message.delta":
       countDelta(draft, frame.kind, frame.text, frame.part_id);
       return;
     case "message.part_end":
+      draft.progress = withoutBounded(draft.progress);
       if (frame.text !== undefined || frame.signature !== undefined || frame.hidden !== undefined) {
         if (isNew(draft, `part ${frame.part_id}`)) {
           act(draft);
@@ -278,11 +286,17 @@ function addPart(draft: Draft): void {
   draft.progress = { ...progress, ...kept, turn_empty: false };
 }
 
-function addMarker(draft: Draft, kind?: MarkerKind): void {
-  ensureTurn(draft);
-  const { outcome, turn_empty } = draft.progress;
+/** A part that says nothing about how the agent fares: an error that was the last thing still is. */
+function addSeparator(draft: Draft): void {
+  const { outcome } = draft.progress;
   addPart(draft);
   if (outcome !== undefined) draft.progress = { ...draft.progress, outcome };
+}
+
+function addMarker(draft: Draft, kind?: MarkerKind): void {
+  ensureTurn(draft);
+  const { turn_empty } = draft.progress;
+  addSeparator(draft);
   // A prompt may still follow for which the turn was opened.
   if (kind !== undefined && PREAMBLE.has(kind)) draft.progress = { ...draft.progress, turn_empty };
 }
@@ -298,6 +312,7 @@ function interrupt(draft: Draft): void {
   const { message_id } = draft.progress;
   if (message_id !== undefined && isNew(draft, `end ${message_id}`)) addPart(draft);
   addPart(draft);
+  endBare(draft);
   const { message_id: _, ...progress } = draft.progress;
   draft.progress = { ...progress, turn_open: false, outcome: "interrupted" };
   draft.summary.status = "interrupted";
@@ -305,7 +320,11 @@ function interrupt(draft: Draft): void {
 
 function endBare(draft: Draft): void {
   const { bare: _, ...progress } = draft.progress;
-  draft.progress = progress;
+  draft.progress = withoutBounded(progress);
+}
+
+function withoutBounded({ bounded: _, ...progress }: Progress): Progress {
+  return progress;
 }
 
 function countDelta(
@@ -321,9 +340,7 @@ function countDelta(
     isNew(draft, `part ${part_id}`);
     addPart(draft);
   } else if (draft.progress.bare !== kind) {
-    // Without ids only what opens a part can be told, not where a delta between a start and an end goes.
-    if (draft.summary.activity === kind && draft.progress.bare === undefined && draft.progress.turn_open)
-      return;
+    if (draft.progress.bounded === kind) return;
     act(draft);
     addPart(draft);
     draft.progress = { ...draft.progress, bare: kind };
@@ -378,15 +395,17 @@ function countEnd(draft: Draft, frame: Extract<Frame, { type: "message.end" }>):
   const before = recall(draft.progress.counted, key);
   if (before === undefined) {
     ensureTurn(draft);
-    const { outcome } = draft.progress;
-    addPart(draft);
-    if (outcome !== undefined) draft.progress = { ...draft.progress, outcome };
+    addSeparator(draft);
   }
   const usage = frame.usage ?? before?.usage;
+  const stop_reason = frame.stop_reason ?? before?.stop_reason;
   if (frame.usage !== undefined) summary.usage = countUsage(summary.usage, before?.usage, frame.usage);
   draft.progress = {
     ...draft.progress,
-    counted: remember(draft.progress.counted, key, usage === undefined ? {} : { usage }),
+    counted: remember(draft.progress.counted, key, {
+      stop_reason,
+      ...(usage === undefined ? {} : { usage }),
+    }),
   };
   if (draft.progress.message_id === frame.message_id) {
     const { message_id: _, ...progress } = draft.progress;
@@ -396,7 +415,8 @@ function countEnd(draft: Draft, frame: Extract<Frame, { type: "message.end" }>):
     addMarker(draft);
     failed(draft);
   }
-  if (frame.stop_reason === "error") draft.progress = { ...draft.progress, outcome: "failed" };
-  if (frame.stop_reason === "aborted" && before === undefined) interrupt(draft);
+  if (stop_reason === "error" && before?.stop_reason !== "error")
+    draft.progress = { ...draft.progress, outcome: "failed" };
+  if (stop_reason === "aborted" && before?.stop_reason !== "aborted") interrupt(draft);
   delete summary.activity;
 }

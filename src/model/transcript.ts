@@ -115,6 +115,8 @@ export const stepFinishEntry = record({
   reason: optional(stopReason),
   /** The provider's own word for it. */
   reason_raw: optional(z.string()),
+  /** Why it failed; an error marker behind it says so to the reader. */
+  error: optional(z.string()),
   tokens: optional(usage),
   cost: optional(z.number()),
 });
