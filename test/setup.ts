@@ -1,6 +1,13 @@
 import { cleanup } from "@testing-library/react";
 import { afterEach, beforeEach, expect, vi } from "vitest";
 
+// A simulated document has no layout, so nothing in it ever changes its size.
+globalThis.ResizeObserver ??= class {
+  observe(): void {}
+  unobserve(): void {}
+  disconnect(): void {}
+};
+
 const spies = () => [vi.spyOn(console, "error"), vi.spyOn(console, "warn")];
 let watched: ReturnType<typeof spies> = [];
 

@@ -78,7 +78,8 @@ export function Find({ session_id, input, from, onHit, onText, onClose }: Props)
   })();
 
   return (
-    <search className="find">
+    // biome-ignore lint/a11y/useSemanticElements: not every document knows the element `search` yet
+    <div role="search" className="find">
       <input
         ref={input}
         type="search"
@@ -112,6 +113,6 @@ export function Find({ session_id, input, from, onHit, onText, onClose }: Props)
       <button type="button" className="button" onClick={onClose}>
         Close
       </button>
-    </search>
+    </div>
   );
 }

@@ -2,6 +2,7 @@ import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } fro
 import { useStore } from "zustand";
 import { callPositionOf, positionOf } from "../../model/accumulate.ts";
 import { failureText } from "../api.ts";
+import { counted } from "../figures.ts";
 import { HelpAndSettings } from "../HelpAndSettings.tsx";
 import { type KeyBinding, useKeys } from "../keys.ts";
 import type { OpenSession } from "../open-session.ts";
@@ -152,6 +153,11 @@ function ReadyPane({
     };
   }, [fragment, session, session_id, api, goTo]);
 
+  // The browser's own keys scroll what has the focus.
+  useEffect(() => {
+    if (main && document.activeElement === document.body) scroller.current?.focus();
+  }, [main]);
+
   useEffect(() => {
     if (!main || row === undefined) return;
     const state = row.status === "running" ? "[RUNNING] " : row.status === "failed" ? "[FAILED] " : "";
@@ -191,8 +197,13 @@ function ReadyPane({
       await goTo(found, false);
     }
   };
+  const closeFind = (): void => {
+    setFinding(false);
+    scroller.current?.focus();
+  };
   const openFind = (): void => {
     setFinding(true);
+    findInput.current?.focus();
     findInput.current?.select();
   };
 
@@ -229,7 +240,7 @@ function ReadyPane({
       keys: ["Escape"],
       does: "Close find, the turns, the run beside",
       run: () => {
-        if (finding) setFinding(false);
+        if (finding) closeFind();
         else if (sheet) setSheet(false);
         else if (target !== undefined) setTarget(undefined);
         else if (beside !== undefined) navigate(sessionHref(session_id, fragment));
@@ -238,7 +249,7 @@ function ReadyPane({
   ];
   useKeys(main ? bindings : NO_KEYS);
   const toggleSide = (): void => {
-    if (matchMedia("(max-width: 900px)").matches) setSheet(!sheet);
+    if (beside !== undefined || matchMedia("(max-width: 900px)").matches) setSheet(!sheet);
     else setWide(!wide);
   };
 
@@ -267,8 +278,13 @@ function ReadyPane({
             >
               {allOpen === undefined ? "Open all" : allOpen ? "Close all" : "As set"}
             </button>
-            <button type="button" className="button" aria-expanded={sheet || wide} onClick={toggleSide}>
-              {runs.length > 0 ? `Turns, ${runs.length} runs` : "Turns"}
+            <button
+              type="button"
+              className="button"
+              aria-expanded={sheet || (wide && beside === undefined)}
+              onClick={toggleSide}
+            >
+              {runs.length > 0 ? `Turns, ${counted(runs.length, "run")}` : "Turns"}
             </button>
             <HelpAndSettings bindings={bindings} />
           </>
@@ -290,7 +306,7 @@ function ReadyPane({
           from={() => scroller.current?.here().index ?? 0}
           onHit={({ index }) => void goTo(index, true)}
           onText={setFindText}
-          onClose={() => setFinding(false)}
+          onClose={closeFind}
         />
       )}
       {(message !== "" || failure !== undefined) && (

@@ -41,7 +41,7 @@ export const SessionRow = memo(function SessionRow({ item, now, showFolder, onTo
         <span className="session-name" style={{ paddingInlineStart: depth * 20 }}>
           {depth > 0 && <span className="session-branch">└ </span>}
           <span className={`session-title${row.title === undefined ? " is-prompt" : ""}`}>{title}</span>
-          {row.sample && <span className="session-mark">sample</span>}
+          {row.sample && depth === 0 && <span className="session-mark">sample</span>}
           {row.archived && (
             <span className="session-mark" title="The agent's file is gone; this is Verbatim's copy">
               archived

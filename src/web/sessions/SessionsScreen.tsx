@@ -15,7 +15,7 @@ import { HelpAndSettings } from "../HelpAndSettings.tsx";
 import { type KeyBinding, useKeys } from "../keys.ts";
 import { navigate, sessionHref } from "../router.ts";
 import { createRowHeights } from "../row-heights.ts";
-import { useClient, useConnection, useSetting, useStatus } from "../store.ts";
+import { type Client, useClient, useConnection, useSetting, useStatus } from "../store.ts";
 import { useNow } from "../use-now.ts";
 import { Notices } from "./Notices.tsx";
 import { SessionRow } from "./SessionRow.tsx";
@@ -50,7 +50,15 @@ function useCalmVersion(): number {
 }
 
 /** Kept while the page lives: coming back from a session shows the list as it was left. */
-const left = { text: "", states: new Set<StateFilter>(), expanded: new Set<string>(), scrollTop: 0 };
+const lists = new WeakMap<
+  Client,
+  { text: string; states: ReadonlySet<StateFilter>; expanded: ReadonlySet<string>; scrollTop: number }
+>();
+function leftOf(client: Client) {
+  const left = lists.get(client) ?? { text: "", states: new Set(), expanded: new Set(), scrollTop: 0 };
+  lists.set(client, left);
+  return left;
+}
 
 const CHIPS: { state: StateFilter; label: string }[] = [
   { state: "running", label: "Running" },
@@ -61,6 +69,7 @@ const CHIPS: { state: StateFilter; label: string }[] = [
 /** Every session of this machine, grouped, filtered as one types, live. */
 export function SessionsScreen(): ReactNode {
   const client = useClient();
+  const left = leftOf(client);
   const connection = useConnection();
   const { reply: status, outdated } = useStatus();
   const version = useCalmVersion();
@@ -102,9 +111,9 @@ export function SessionsScreen(): ReactNode {
   }, [totals.counts.running]);
   useEffect(() => {
     left.text = text;
-    left.states = new Set(states);
-    left.expanded = new Set(expanded);
-  }, [text, states, expanded]);
+    left.states = states;
+    left.expanded = expanded;
+  }, [left, text, states, expanded]);
 
   useLayoutEffect(() => {
     const element = scroller.current;
@@ -125,7 +134,7 @@ export function SessionsScreen(): ReactNode {
       observer.disconnect();
       element.removeEventListener("scroll", look);
     };
-  }, []);
+  }, [left]);
 
   const toggle = useCallback((id: string) => {
     setExpanded((before) => {
@@ -173,8 +182,9 @@ export function SessionsScreen(): ReactNode {
   };
   useEffect(() => {
     if (wanted === undefined) return;
-    const link = scroller.current?.querySelector<HTMLElement>(`[data-session="${CSS.escape(wanted)}"]`);
-    if (link === null || link === undefined) return;
+    const links = scroller.current?.querySelectorAll<HTMLElement>("[data-session]") ?? [];
+    const link = [...links].find(({ dataset }) => dataset.session === wanted);
+    if (link === undefined) return;
     link.focus({ preventScroll: true });
     setWanted(undefined);
   });
@@ -194,7 +204,14 @@ export function SessionsScreen(): ReactNode {
     },
     { keys: ["l", "ArrowRight"], does: "Show its runs", run: () => setOpen(true) },
     { keys: ["h", "ArrowLeft"], does: "Hide its runs", run: () => setOpen(false) },
-    { keys: ["/", "Ctrl+f"], does: "Filter", run: () => search.current?.select() },
+    {
+      keys: ["/", "Ctrl+f"],
+      does: "Filter",
+      run: () => {
+        search.current?.focus();
+        search.current?.select();
+      },
+    },
     {
       keys: ["t"],
       does: "Group by project or by time",
@@ -211,7 +228,8 @@ export function SessionsScreen(): ReactNode {
     <div className="sessions">
       <header className="bar">
         <h1 className="brand">Verbatim</h1>
-        <search className="filters">
+        {/* biome-ignore lint/a11y/useSemanticElements: not every document knows the element `search` yet */}
+        <div role="search" className="filters">
           <input
             ref={search}
             type="search"
@@ -262,7 +280,7 @@ export function SessionsScreen(): ReactNode {
               </button>
             ))}
           </fieldset>
-        </search>
+        </div>
         <ConnectionState />
         <HelpAndSettings bindings={bindings} />
       </header>
@@ -291,7 +309,7 @@ export function SessionsScreen(): ReactNode {
             const style = { transform: `translateY(${heights.top(index)}px)`, height: heights.height(index) };
             return (
               <li
-                key={item.type === "group" ? `group ${item.key}` : item.row.id}
+                key={item.type === "group" ? `group ${item.key}` : `${item.depth} ${item.row.id}`}
                 className="list-item"
                 style={style}
                 aria-setsize={items.length}

@@ -89,8 +89,17 @@ export function listItems(
     (query.states.size === 0 || query.states.has(stateOf(row))) &&
     words.every((word) => searchText(row).includes(word));
 
-  const isTop = (row: SessionSummary): boolean =>
-    row.parent === undefined || !byId.has(row.parent.session_id) || row.parent.session_id === row.id;
+  /** Whether it stands on its own: nobody's run, or no way leads up from it to such a session. */
+  const isTop = (row: SessionSummary): boolean => {
+    if (row.parent === undefined || !byId.has(row.parent.session_id)) return true;
+    const seen = new Set<string>();
+    for (let above: SessionSummary | undefined = row; above?.parent !== undefined; ) {
+      if (seen.has(above.id)) return true;
+      seen.add(above.id);
+      above = byId.get(above.parent.session_id);
+    }
+    return false;
+  };
   const childrenOf = (id: string): SessionSummary[] =>
     [...(runs.get(id) ?? [])]
       .map((run) => byId.get(run))
@@ -121,7 +130,8 @@ export function listItems(
 
   const items: ListItem[] = [];
   const add = (row: SessionSummary, depth: number, above: ReadonlySet<string>): void => {
-    const children = above.has(row.id) ? [] : childrenOf(row.id);
+    const below = new Set(above).add(row.id);
+    const children = childrenOf(row.id).filter(({ id }) => !below.has(id));
     const expanded = query.expanded.has(row.id);
     items.push({
       type: "session",
@@ -131,7 +141,6 @@ export function listItems(
       expanded,
       unlinked: depth === 0 && row.parent !== undefined,
     });
-    const below = new Set(above).add(row.id);
     for (const run of children)
       if (expanded || (filtering && (matches(run) || anyBelow(run.id, below)))) add(run, depth + 1, below);
   };

@@ -1,0 +1,210 @@
+import { configure, render, screen, waitFor, within } from "@testing-library/react";
+import { userEvent } from "@testing-library/user-event";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Frame } from "../../src/model/frame.ts";
+import type { SessionSummary } from "../../src/model/session.ts";
+import { App } from "../../src/web/App.tsx";
+import type { Client } from "../../src/web/store.ts";
+import { createMemorySessions } from "../server/memory-sessions.ts";
+import { clientOf, startTestDaemon, type TestDaemon } from "./daemon.ts";
+
+// The first test to show a session loads its screen.
+configure({ asyncUtilTimeout: 5_000 });
+
+const uuid = (number: number): string => `00000000-0000-4000-a000-${String(number).padStart(12, "0")}`;
+const PARENT = uuid(1);
+const RUN = uuid(2);
+const OTHER = uuid(3);
+const at = 1_700_000_000_000;
+
+/** Sessions whose rows say more than those of `createMemorySessions`. */
+function sessionsWith(facts: Record<string, Partial<SessionSummary>>) {
+  const sessions = createMemorySessions();
+  const { get, list, subscribe, open } = sessions;
+  const full = (row: SessionSummary): SessionSummary => ({ ...row, ...facts[row.id] });
+  return Object.assign(sessions, {
+    get: (id: string) => {
+      const row = get(id);
+      return row && full(row);
+    },
+    list: () => list().map(full),
+    subscribe: (listener: Parameters<typeof subscribe>[0]) =>
+      subscribe((change) => listener({ ...change, changed: change.changed.map(full) })),
+    open,
+  });
+}
+
+const prompt = (session_id: string, text: string, message: number): Frame => ({
+  session_id,
+  at,
+  type: "user.message",
+  message_id: uuid(message),
+  part_id: uuid(message + 1),
+  parts: [{ type: "text", text }],
+});
+const answer = (session_id: string, text: string, message: number): Frame[] => [
+  { session_id, at, type: "message.start", message_id: uuid(message) },
+  { session_id, at, type: "message.part_start", part_id: uuid(message + 1), kind: "text" },
+  { session_id, at, type: "message.part_end", part_id: uuid(message + 1), text },
+  { session_id, at, type: "message.end", message_id: uuid(message), stop_reason: "stop" },
+];
+
+let daemon: TestDaemon;
+let client: Client;
+
+beforeEach(async () => {
+  localStorage.clear();
+  sessionStorage.clear();
+  history.replaceState(null, "", "/");
+  const sessions = sessionsWith({
+    [PARENT]: {
+      title: "Repair the uploader",
+      cwd: "/home/op/uploader",
+      status: "completed",
+      last_activity_at: at + 2,
+      runs: 1,
+    },
+    [RUN]: {
+      run: { name: "Explore", task: "Find the retry loop" },
+      parent: { session_id: PARENT, tool_call_id: "call 1" },
+      status: "completed",
+      last_activity_at: at + 1,
+    },
+    [OTHER]: {
+      title: "Write the changelog",
+      cwd: "/home/op/site",
+      agent: "codex",
+      status: "failed",
+      errors: 2,
+      last_activity_at: at,
+    },
+  });
+  sessions.add(PARENT, [prompt(PARENT, "Repair it.", 100), ...answer(PARENT, "It is repaired.", 110)]);
+  sessions.add(RUN, [prompt(RUN, "Find it.", 200), ...answer(RUN, "It is in retry.ts.", 210)]);
+  sessions.add(OTHER, [prompt(OTHER, "Write it.", 300)]);
+  daemon = await startTestDaemon(sessions);
+  client = clientOf(daemon);
+});
+afterEach(async () => {
+  client.close();
+  await daemon.close();
+});
+
+const titles = (): string[] =>
+  screen.queryAllByRole("link", { name: /turns/ }).map((link) => link.textContent ?? "");
+
+test("the list shows sessions by project, runs under their session when asked for", async () => {
+  render(<App client={client} />);
+  await screen.findByRole("link", { name: /Repair the uploader/ });
+  expect(screen.getAllByRole("heading", { level: 2 }).map((heading) => heading.textContent)).toEqual([
+    "~/uploader1 session",
+    "~/site1 session",
+  ]);
+  expect(screen.queryByText("Explore")).toBeNull();
+  await userEvent.click(screen.getByRole("button", { name: "1 runs of Repair the uploader" }));
+  expect(screen.getByRole("link", { name: /Explore/ }).getAttribute("href")).toBe(`/session/${RUN}`);
+});
+
+test("what one types filters the list, a run that matches brings its session along", async () => {
+  render(<App client={client} />);
+  await screen.findByRole("link", { name: /Repair the uploader/ });
+  await userEvent.keyboard("/");
+  await userEvent.keyboard("changelog");
+  await waitFor(() => expect(titles()).toHaveLength(1));
+  await userEvent.clear(screen.getByRole("searchbox", { name: "Filter sessions" }));
+  await userEvent.keyboard("retry loop");
+  await waitFor(() => expect(titles().join()).toMatch(/Repair the uploader.*Explore/s));
+  await userEvent.clear(screen.getByRole("searchbox", { name: "Filter sessions" }));
+  await userEvent.keyboard("nothing has this");
+  expect(await screen.findByRole("heading", { name: "No session matches" })).toBeTruthy();
+  await userEvent.click(screen.getByRole("button", { name: "Clear the filter" }));
+  await waitFor(() => expect(titles()).toHaveLength(2));
+  await userEvent.click(screen.getByRole("button", { name: /Failed/ }));
+  await waitFor(() => expect(titles()).toHaveLength(1));
+});
+
+test("a session that begins appears without a reload", async () => {
+  render(<App client={client} />);
+  await screen.findByRole("link", { name: /Repair the uploader/ });
+  daemon.sessions.add(uuid(9), [prompt(uuid(9), "Something new.", 900)]);
+  expect(await screen.findByRole("link", { name: /Session without a prompt/ })).toBeTruthy();
+});
+
+test("a session shows its turns as they are written, under its title", async () => {
+  history.replaceState(null, "", `/session/${PARENT}`);
+  render(<App client={client} />);
+  expect(await screen.findByRole("heading", { level: 1, name: "Repair the uploader" })).toBeTruthy();
+  expect(await screen.findByText("It is repaired.")).toBeTruthy();
+  expect(document.title).toBe("Repair the uploader · Verbatim");
+  daemon.sessions.push(PARENT, answer(PARENT, "And tested.", 400));
+  expect(await screen.findByText("And tested.")).toBeTruthy();
+  const turns = screen.getByRole("navigation", { name: "Turns" });
+  expect(within(turns).getByRole("link", { name: /Repair it\./ })).toBeTruthy();
+});
+
+test("a run names its parent and links to the call that started it", async () => {
+  history.replaceState(null, "", `/session/${RUN}`);
+  render(<App client={client} />);
+  const path = await screen.findByRole("navigation", { name: "Path" });
+  await waitFor(() =>
+    expect(within(path).getByRole("link", { name: "Repair the uploader" }).getAttribute("href")).toBe(
+      `/session/${PARENT}#call-call%201`,
+    ),
+  );
+});
+
+test("a run opens beside its session and closes again", async () => {
+  history.replaceState(null, "", `/session/${PARENT}`);
+  render(<App client={client} />);
+  const runs = await screen.findByRole("navigation", { name: "Runs" });
+  await userEvent.click(within(runs).getByRole("button", { name: "beside" }));
+  expect(location.search).toBe(`?beside=${RUN}`);
+  expect(await screen.findByText("It is in retry.ts.")).toBeTruthy();
+  expect(screen.getByText("It is repaired.")).toBeTruthy();
+  await userEvent.click(screen.getByRole("link", { name: "Close" }));
+  expect(location.search).toBe("");
+  await waitFor(() => expect(screen.queryByText("It is in retry.ts.")).toBeNull());
+});
+
+test("find goes to the match, and says when there is none", async () => {
+  history.replaceState(null, "", `/session/${PARENT}`);
+  render(<App client={client} />);
+  await screen.findByText("It is repaired.");
+  await userEvent.click(screen.getByRole("button", { name: "Find" }));
+  await userEvent.keyboard("repaired");
+  expect(await screen.findByText("1 / 1")).toBeTruthy();
+  await waitFor(() => expect(document.querySelector('[aria-current="location"].part-row')).not.toBeNull());
+  await userEvent.keyboard("xyz");
+  expect(await screen.findByText("no match")).toBeTruthy();
+});
+
+test("an address that names no session, and one that names no page, say so", async () => {
+  history.replaceState(null, "", `/session/${uuid(77)}`);
+  const { unmount } = render(<App client={client} />);
+  expect(await screen.findByRole("heading", { name: "No such session" })).toBeTruthy();
+  unmount();
+  history.replaceState(null, "", "/elsewhere");
+  render(<App client={client} />);
+  expect(screen.getByRole("heading", { name: "No such page" })).toBeTruthy();
+});
+
+test("a daemon that is gone leaves what is shown, with its age; a lost cookie shows the way back in", async () => {
+  render(<App client={client} />);
+  await screen.findByRole("link", { name: /Repair the uploader/ });
+  daemon.down();
+  expect(await screen.findByText("not live")).toBeTruthy();
+  expect(screen.getByRole("link", { name: /Repair the uploader/ })).toBeTruthy();
+  daemon.up();
+  daemon.signOut();
+  await userEvent.click(screen.getByRole("button", { name: "Connect" }));
+  expect(await screen.findByText("npm start -- --link")).toBeTruthy();
+});
+
+test("a theme that is chosen holds on the page and for the next visit", async () => {
+  render(<App client={client} />);
+  client.settings.setState({ ...client.settings.getState(), theme: "light" });
+  expect(document.documentElement.dataset.theme).toBe("light");
+  expect(JSON.parse(localStorage.getItem("verbatim.settings") ?? "{}")).toMatchObject({ theme: "light" });
+  client.settings.setState({ ...client.settings.getState(), theme: "system" });
+  expect(document.documentElement.dataset.theme).toBeUndefined();
+});

@@ -1,0 +1,135 @@
+import { expect, test } from "vitest";
+import type { SessionSummary } from "../../../src/model/session.ts";
+import { type ListItem, type ListQuery, listItems } from "../../../src/web/sessions/session-list.ts";
+
+const now = new Date(2026, 8, 16, 12).getTime();
+const HOUR = 3_600_000;
+
+function row(id: string, facts: Partial<SessionSummary> = {}): SessionSummary {
+  return {
+    id,
+    agent: "claude-code",
+    status: "completed",
+    last_activity_at: now,
+    turns: 1,
+    steps: 1,
+    tool_calls: 0,
+    errors: 0,
+    parts: 1,
+    runs: 0,
+    byte_size: 0,
+    ...facts,
+  };
+}
+
+function list(rows: SessionSummary[], query: Partial<ListQuery> = {}): string[] {
+  const runs = new Map<string, Set<string>>();
+  for (const { id, parent } of rows)
+    if (parent !== undefined) runs.set(parent.session_id, (runs.get(parent.session_id) ?? new Set()).add(id));
+  return listItems(new Map(rows.map((each) => [each.id, each])), runs, {
+    text: "",
+    states: new Set(),
+    groupBy: "project",
+    expanded: new Set(),
+    now,
+    ...query,
+  }).map((item: ListItem) =>
+    item.type === "group"
+      ? `# ${item.title}`
+      : `${"  ".repeat(item.depth)}${item.row.id}${item.unlinked ? " (run)" : ""}`,
+  );
+}
+
+test("projects stand by their newest activity, running sessions first and by when they began", () => {
+  const rows = [
+    row("old", { cwd: "/a", last_activity_at: now - 5 * HOUR }),
+    row("new", { cwd: "/b", last_activity_at: now - HOUR }),
+    row("works", { cwd: "/a", status: "running", started_at: now - 4 * HOUR, last_activity_at: now }),
+    row("began later", {
+      cwd: "/a",
+      status: "running",
+      started_at: now - HOUR,
+      last_activity_at: now - HOUR,
+    }),
+  ];
+  expect(list(rows)).toEqual(["# /a", "began later", "works", "old", "# /b", "new"]);
+});
+
+test("a running session does not move when it says something", () => {
+  const first = row("first", { status: "running", started_at: 2, last_activity_at: 10 });
+  const second = row("second", { status: "running", started_at: 1, last_activity_at: 20 });
+  const moved = { ...second, last_activity_at: 90 };
+  expect(list([first, second])).toEqual(list([first, moved]));
+});
+
+test("by time, groups are what a person calls the day", () => {
+  const rows = [
+    row("today", { last_activity_at: now - HOUR }),
+    row("yesterday", { last_activity_at: now - 20 * HOUR }),
+    row("week", { last_activity_at: now - 4 * 24 * HOUR }),
+    row("summer", { last_activity_at: now - 60 * 24 * HOUR }),
+    row("runs", { status: "running" }),
+  ];
+  expect(list(rows, { groupBy: "time" })).toEqual([
+    "# Running now",
+    "runs",
+    "# Today",
+    "today",
+    "# Yesterday",
+    "yesterday",
+    "# Earlier this week",
+    "week",
+    "# 2026-07",
+    "summer",
+  ]);
+});
+
+test("runs stand under their session when it is expanded, several levels deep, in the order in which they began", () => {
+  const rows = [
+    row("top"),
+    row("second", { parent: { session_id: "top" }, started_at: 2 }),
+    row("first", { parent: { session_id: "top" }, started_at: 1 }),
+    row("deep", { parent: { session_id: "first" } }),
+  ];
+  expect(list(rows)).toEqual(["# No folder", "top"]);
+  expect(list(rows, { expanded: new Set(["top"]) })).toEqual(["# No folder", "top", "  first", "  second"]);
+  expect(list(rows, { expanded: new Set(["top", "first"]) })).toEqual([
+    "# No folder",
+    "top",
+    "  first",
+    "    deep",
+    "  second",
+  ]);
+  expect(list(rows, { text: "deep" })).toEqual(["# No folder", "top", "  first", "    deep"]);
+});
+
+test("a run without its parent is listed as a run", () => {
+  expect(list([row("lost", { parent: { session_id: "gone" } })])).toEqual(["# No folder", "lost (run)"]);
+});
+
+test("sessions that name each other, or themselves, as parents are listed all the same", () => {
+  const rows = [
+    row("a", { parent: { session_id: "b" } }),
+    row("b", { parent: { session_id: "a" } }),
+    row("own", { parent: { session_id: "own" } }),
+  ];
+  expect(list(rows)).toEqual(["# No folder", "a (run)", "b (run)", "own (run)"]);
+  expect(list(rows, { expanded: new Set(["a", "b", "own"]) })).toEqual([
+    "# No folder",
+    "a (run)",
+    "  b",
+    "b (run)",
+    "  a",
+    "own (run)",
+  ]);
+});
+
+test("every word must be found, wherever it stands, in any case", () => {
+  const rows = [
+    row("1", { title: "Fix the Uploader", cwd: "/home/op/shop", model: "opus" }),
+    row("2", { first_prompt: "uploader again", cwd: "/home/op/site" }),
+  ];
+  expect(list(rows, { text: "UPLOADER shop" })).toEqual(["# ~/shop", "1"]);
+  expect(list(rows, { text: "opus" })).toEqual(["# ~/shop", "1"]);
+  expect(list(rows, { states: new Set(["failed"]) })).toEqual([]);
+});
