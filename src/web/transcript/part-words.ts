@@ -23,7 +23,7 @@ export function kindOf(part: TranscriptPart): string {
     case "step_finish":
       return "step";
     case "marker":
-      return part.kind.replace("_", " ");
+      return part.kind === "model_switch" ? "model" : part.kind;
     case "unknown":
       return "unknown";
     case "legacy":

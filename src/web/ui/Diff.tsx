@@ -1,5 +1,6 @@
 import { memo, type ReactNode, useState } from "react";
 import { visible } from "./hidden-text.tsx";
+import { ScrollBox } from "./ScrollBox.tsx";
 
 /** A hunk as a unified diff has it: `lines` begin with a space, `-` or `+`; numbers count from 1, 0 where unknown. */
 export interface Hunk {
@@ -42,16 +43,11 @@ export function Diff({ hunks, label }: { hunks: readonly Hunk[]; label: string }
   for (let index = 0; index < shown.length; index += CHUNK) chunks.push(shown.slice(index, index + CHUNK));
   return (
     <div className="diff">
-      <div
-        className={all ? "diff-text diff-scrolls" : "diff-text"}
-        role="group"
-        tabIndex={0}
-        aria-label={label}
-      >
+      <ScrollBox className={all ? "diff-text diff-scrolls" : "diff-text"} label={label}>
         {chunks.map((chunk, index) => (
           <DiffLines key={index} lines={chunk} />
         ))}
-      </div>
+      </ScrollBox>
       {shown.length < lines.length && (
         <button type="button" className="show-all" onClick={() => setAll(true)}>
           Show all {lines.length.toLocaleString("en")} lines

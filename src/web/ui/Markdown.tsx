@@ -13,11 +13,12 @@ import {
   type Piece,
 } from "./markdown-blocks.ts";
 import { FragmentLink, RemoteImage, SafeLink } from "./SafeLink.tsx";
+import { ScrollBox } from "./ScrollBox.tsx";
 import { Measure } from "./size.tsx";
 
 /** Characters and lines of a text that are rendered before somebody asks for the rest. */
 const FIRST = 64 * 1024;
-const FIRST_LINES = 4_000;
+const FIRST_LINES = 2_000;
 
 export interface MarkdownProps {
   text: string;
@@ -296,10 +297,9 @@ function textOf(node: HastNode | undefined): string {
 
 function TableScroll({ children }: { children: ReactNode }): ReactNode {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls sideways must be reachable by keyboard.
-    <div className="table-scroll" role="group" tabIndex={0} aria-label="Table">
+    <ScrollBox className="table-scroll" label="Table">
       <table>{children}</table>
-    </div>
+    </ScrollBox>
   );
 }
 

@@ -3,6 +3,7 @@ import { readTerminal, type TerminalPiece, terminalText } from "./ansi.ts";
 import { CopyButton } from "./CopyButton.tsx";
 import { visible } from "./hidden-text.tsx";
 import { SafeLink } from "./SafeLink.tsx";
+import { ScrollBox } from "./ScrollBox.tsx";
 import { byteSize } from "./size.tsx";
 
 const HEAD = 16;
@@ -58,12 +59,7 @@ export function Output({ text, truncated, loadWhole, label }: OutputProps): Reac
 
   return (
     <div className="output">
-      <div
-        className={limit > HEAD ? "output-text output-scrolls" : "output-text"}
-        role="group"
-        tabIndex={0}
-        aria-label={label}
-      >
+      <ScrollBox className={limit > HEAD ? "output-text output-scrolls" : "output-text"} label={label}>
         <Lines lines={head} />
         {cut && (
           <button
@@ -77,7 +73,7 @@ export function Output({ text, truncated, loadWhole, label }: OutputProps): Reac
           </button>
         )}
         {cut && <Lines lines={tail} />}
-      </div>
+      </ScrollBox>
       <div className="output-actions">
         <CopyButton
           text={async () => terminalText(isCut && loadWhole ? await loadWhole() : content)}

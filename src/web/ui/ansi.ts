@@ -35,11 +35,11 @@ export function readTerminal(output: string): TerminalPiece[] {
 
   const flush = (): void => {
     if (!plain) return;
-    const name = styleName(style);
+    const name = full ? "" : styleName(style);
     const last = pieces.at(-1);
     if (last && !last.overwritten && pieces.length > lineStart && last.style === name && last.link === link)
       last.text += plain;
-    else pieces.push({ text: plain, style: full ? "" : name, ...(link === undefined ? {} : { link }) });
+    else pieces.push({ text: plain, style: name, ...(link === undefined ? {} : { link }) });
     plain = "";
     if (pieces.length > MAX_PIECES && !full) full = true;
   };

@@ -1,0 +1,20 @@
+import type { ReactNode } from "react";
+
+/** Content that may be wider than the page: it scrolls sideways by itself, by keyboard too, and has a name. */
+export function ScrollBox({
+  className,
+  label,
+  children,
+}: {
+  className: string;
+  label: string;
+  children: ReactNode;
+}): ReactNode {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a field set is for forms, and a section would be one landmark too many.
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard.
+    <div className={className} role="group" tabIndex={0} aria-label={label}>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,362 @@
+import { fireEvent, render, screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { describe, expect, it } from "vitest";
+import type { SessionSummary } from "../../../src/model/session.ts";
+import type { TranscriptPartOf } from "../../../src/model/transcript.ts";
+import type { UiExtra } from "../../../src/model/ui-extra.ts";
+import type { TranscriptHost } from "../../../src/web/transcript/host.ts";
+import { TurnTranscript } from "../../../src/web/transcript/TurnTranscript.tsx";
+import { call, failed, hostOf, idOf, paired, result, running, turnOf } from "../../build.ts";
+
+type Call = TranscriptPartOf<"tool_call">;
+
+function show(of: Call, output?: string, ui_extra?: UiExtra, host: TranscriptHost = hostOf()) {
+  const parts = paired(
+    output === undefined ? [of] : [of, result(of, output, ui_extra === undefined ? {} : { ui_extra })],
+  );
+  return render(<TurnTranscript turn={turnOf(parts)} partAt={(index) => parts[index]} host={host} />);
+}
+
+/** The words of the closed line, white space joined. */
+function line(): string {
+  const words: string[] = [];
+  for (const element of document.querySelectorAll(".line > *"))
+    words.push((element.textContent ?? "").replace(/\s+/g, " ").trim());
+  return words.filter((word) => word !== "").join(" ");
+}
+
+const body = () => document.querySelector(".tool-body")?.textContent ?? "";
+const openCard = async () => userEvent.click(document.querySelector("summary") as HTMLElement);
+
+const closedLines: [string, Call, string | undefined, UiExtra | undefined, string][] = [
+  ["a command", call("Bash", { command: "npm test" }), "ok", undefined, "[OK] Bash npm test 1.2 s"],
+  [
+    "a command that failed",
+    call(
+      "Bash",
+      { command: "npm test" },
+      { state: failed({ command: "npm test" }, "Exit code 1\nError: no test") },
+    ),
+    "Exit code 1\nError: no test",
+    { type: "shell", exit_code: 1 },
+    "[FAILED] Bash npm testError: no test exit 1 0.8 s",
+  ],
+  [
+    "Codex's command",
+    call("exec_command", { cmd: "git status", workdir: "/w" }),
+    "clean",
+    undefined,
+    "[OK] Shell git status 1.2 s",
+  ],
+  [
+    "an argument list",
+    call("shell", { command: ["bash", "-lc", "ls -l"] }),
+    "",
+    undefined,
+    "[OK] Shell ls -l 1.2 s",
+  ],
+  [
+    "an edit with its payload",
+    call("Edit", { file_path: "src/a.ts", old_string: "a", new_string: "b" }),
+    "done",
+    { type: "diff", files: [{ path: "src/a.ts", change: "update", additions: 12, deletions: 3, hunks: [] }] },
+    "[OK] Edit src/a.ts +1212 lines added, −33 removed 1.2 s",
+  ],
+  [
+    "an edit from its arguments",
+    call("Edit", { file_path: "src/a.ts", old_string: "one\ntwo\n", new_string: "one\n2\nthree\n" }),
+    undefined,
+    undefined,
+    "[OK] Edit src/a.ts +22 lines added, −11 removed 1.2 s",
+  ],
+  [
+    "a write",
+    call("Write", { file_path: "src/new.ts", content: "a\nb\n" }),
+    "ok",
+    undefined,
+    "[OK] Write src/new.ts +22 lines added, −00 removed 1.2 s",
+  ],
+  [
+    "a patch",
+    call(
+      "apply_patch",
+      "*** Begin Patch\n*** Update File: src/a.rs\n@@\n-old\n+new\n+more\n*** Add File: b.rs\n+x\n*** End Patch",
+    ),
+    "Success",
+    undefined,
+    "[OK] Edit src/a.rs and 1 file more +33 lines added, −11 removed 1.2 s",
+  ],
+  [
+    "several edits of a file",
+    call("MultiEdit", {
+      file_path: "a.ts",
+      edits: [
+        { old_string: "a", new_string: "b" },
+        { old_string: "c", new_string: "d\ne" },
+      ],
+    }),
+    "ok",
+    undefined,
+    "[OK] MultiEdit a.ts +33 lines added, −22 removed 1.2 s",
+  ],
+  [
+    "a part of a file",
+    call("Read", { file_path: "src/a.ts", limit: 80 }),
+    "x",
+    { type: "read", path: "src/a.ts", start_line: 1, line_count: 80, total_lines: 412 },
+    "[OK] Read src/a.ts 1–80 80 of 412 lines 1.2 s",
+  ],
+  [
+    "a search",
+    call("Grep", { pattern: "readTail", path: "src" }),
+    "a.ts",
+    { type: "search", match_count: 1, files: ["a.ts"] },
+    "[OK] Grep readTail in src 1 match 1.2 s",
+  ],
+  [
+    "files by name",
+    call("Glob", { pattern: "**/*.ts" }),
+    "a.ts",
+    { type: "search", match_count: 2, files: [] },
+    "[OK] Glob **/*.ts 2 matches 1.2 s",
+  ],
+  [
+    "things to do",
+    call("TodoWrite", {
+      todos: [
+        { content: "First", status: "completed" },
+        { content: "Second", status: "in_progress" },
+      ],
+    }),
+    "ok",
+    undefined,
+    "[OK] Todo Second 1 of 2 done 1.2 s",
+  ],
+  [
+    "Codex's plan",
+    call("update_plan", {
+      plan: [
+        { step: "Read", status: "completed" },
+        { step: "Write", status: "pending" },
+      ],
+    }),
+    "ok",
+    undefined,
+    "[OK] Plan 1 of 2 done 1.2 s",
+  ],
+  [
+    "a web search",
+    call("WebSearch", { query: "go version" }),
+    "r",
+    { type: "web_search", query: "go version", results: [{ title: "Go", url: "https://go.dev/" }] },
+    "[OK] WebSearch go version 1 result 1.2 s",
+  ],
+  [
+    "a page",
+    call("WebFetch", { url: "https://go.dev/", prompt: "?" }),
+    "r",
+    { type: "web_fetch", url: "https://go.dev/", status: 200, byte_size: 8200 },
+    "[OK] WebFetch https://go.dev/ 200 · 8.2 KB 1.2 s",
+  ],
+  [
+    "an image",
+    call("view_image", { path: "/tmp/pic.png" }),
+    "ok",
+    undefined,
+    "[OK] View image /tmp/pic.png 1.2 s",
+  ],
+  [
+    "an MCP tool by its name",
+    call("mcp__linear-server__get_issue", { id: "ENT-98" }),
+    "{}",
+    undefined,
+    "[OK] get_issue linear-server ENT-98 1.2 s",
+  ],
+  [
+    "an MCP tool by its payload",
+    call("get_issue", { id: "ENT-98" }),
+    "{}",
+    { type: "mcp", server: "linear", tool: "get_issue" },
+    "[OK] get_issue linear ENT-98 1.2 s",
+  ],
+  [
+    "a question",
+    call("AskUserQuestion", { questions: [{ question: "Which colour?", options: [{ label: "Red" }] }] }),
+    "Red",
+    { type: "question", questions: [{ question: "Which colour?", options: ["Red", "Blue"], answer: "Red" }] },
+    "[OK] Question Which colour? → Red 1.2 s",
+  ],
+  [
+    "a plan",
+    call("ExitPlanMode", { plan: "# The plan\n\n1. Do" }),
+    "ok",
+    { type: "plan", plan: "# The plan\n\n1. Do", accepted: true },
+    "[OK] Plan The plan accepted 1.2 s",
+  ],
+  [
+    "a sub-agent",
+    call("Task", { description: "Find callers", subagent_type: "Explore", prompt: "p" }),
+    "found",
+    { type: "sub_agent", tool_calls: 14, tokens: 2100 },
+    "[OK] Task Explore Find callers 14 calls · 2.1 K tokens",
+  ],
+  [
+    "a script",
+    call("exec", "// a comment\nconst r = await tools.run();"),
+    "ok",
+    undefined,
+    "[OK] exec const r = await tools.run(); 1.2 s",
+  ],
+  [
+    "a tool that nobody knows",
+    call("no_such_tool", { a: 1, b: "two" }),
+    "x",
+    undefined,
+    "[OK] no_such_tool a: 1 b: two 1.2 s",
+  ],
+  [
+    "arguments that are no JSON",
+    call("no_such_tool", "{broken"),
+    "x",
+    undefined,
+    "[OK] no_such_tool {broken 1.2 s",
+  ],
+];
+
+describe("the closed line of", () => {
+  it.each(closedLines)("%s says what matters", (_name, of, output, extra, expected) => {
+    show(of, output, extra);
+    expect(line()).toBe(expected);
+  });
+});
+
+describe("an open card", () => {
+  it.each(closedLines)("holds all input and output of %s", async (_name, of, output, extra) => {
+    show(of, output, extra);
+    await openCard();
+    for (const closed of document.querySelectorAll(".tool-body details:not([open])"))
+      (closed as HTMLDetailsElement).open = true;
+    const shown = body().replace(/\s+/g, "");
+    for (const words of stringsOf(of)) expect(shown).toContain(words.replace(/\s+/g, ""));
+    for (const words of (output ?? "").split("\n")) expect(shown).toContain(words.replace(/\s+/g, ""));
+  });
+
+  it("chooses by payload before name", () => {
+    show(call("Bash", { command: "x" }), "ok", { type: "plan", plan: "The plan of it" });
+    expect(line()).toContain("Plan The plan of it");
+  });
+
+  it("loads an output that was cut, whole", async () => {
+    const bash = call("Bash", { command: "seq" });
+    const cut = result(bash, "1\n2\n3", { truncated: { output_text: 1_200_000 } });
+    const whole = { ...cut, output_text: "1\n2\n3\nthe very end" };
+    const parts = paired([bash, cut]);
+    render(
+      <TurnTranscript
+        turn={turnOf(parts)}
+        partAt={(index) => parts[index]}
+        host={hostOf({ loadWhole: async () => whole })}
+      />,
+    );
+    await openCard();
+    await userEvent.click(screen.getByRole("button", { name: "Show all (1.2 MB)" }));
+    expect(await screen.findByText(/the very end/)).toBeTruthy();
+  });
+
+  it("shows the first and last lines of a long output, and the rest on demand", async () => {
+    show(
+      call("Bash", { command: "seq 500" }),
+      Array.from({ length: 500 }, (_, index) => `line ${index};`).join("\n"),
+    );
+    await openCard();
+    expect(body()).toContain("line 0;");
+    expect(body()).toContain("line 499;");
+    expect(body()).not.toContain("line 250;");
+    await userEvent.click(screen.getByRole("button", { name: "Show all 500 lines" }));
+    expect(body()).toContain("line 250;");
+  });
+
+  it("keeps the page small whatever the output: a line of 1 MB, 100,000 lines, 400,000 changes of colour", async () => {
+    const outputs = [
+      "x".repeat(1_000_000),
+      "line\n".repeat(100_000),
+      "\u001b[31ma\u001b[32mb".repeat(200_000),
+    ];
+    for (const output of outputs) {
+      const { unmount } = show(call("Bash", { command: "big" }), output);
+      await openCard();
+      for (
+        let button = document.querySelector(".output .show-all");
+        button;
+        button = document.querySelector(".output .show-all")
+      ) {
+        const before = document.querySelectorAll("*").length;
+        fireEvent.click(button);
+        if (
+          document.querySelectorAll("*").length > 20_000 ||
+          document.querySelectorAll("*").length === before
+        )
+          break;
+      }
+      expect(document.querySelectorAll("*").length).toBeLessThan(20_000);
+      unmount();
+    }
+  }, 30_000);
+
+  it("says so when there was no output", async () => {
+    show(call("Bash", { command: "true" }), "");
+    await openCard();
+    expect(screen.getByText("No output.")).toBeTruthy();
+  });
+});
+
+describe("a sub-agent's card", () => {
+  const run: SessionSummary = {
+    id: idOf("run"),
+    agent: "claude-code",
+    status: "running",
+    activity: "Grep readTail",
+    last_activity_at: 0,
+    turns: 1,
+    steps: 3,
+    tool_calls: 14,
+    errors: 0,
+    parts: 40,
+    runs: 0,
+    byte_size: 1,
+  };
+
+  it("names the run, says what it does now, and links to it", async () => {
+    const task = call(
+      "Task",
+      { description: "Find callers", prompt: "Find **all** callers" },
+      {
+        state: running({}),
+        run: { session_id: run.id, name: "Explore", task: "Find callers" },
+      },
+    );
+    show(task, undefined, undefined, hostOf({ useRun: () => run }));
+    expect(screen.getByRole("link", { name: "Open run Explore Find callers" }).getAttribute("href")).toBe(
+      `/sessions/${run.id}`,
+    );
+    expect(screen.getByText("Grep readTail")).toBeTruthy();
+    expect(screen.getByText("14 calls")).toBeTruthy();
+    await openCard();
+    expect(body()).toContain("3, 14 tool calls");
+    expect(body()).toContain("Find all callers");
+  });
+});
+
+/** Every string in the arguments of a call. */
+function stringsOf(of: Call): string[] {
+  try {
+    const found: string[] = [];
+    JSON.parse(of.arguments_json, (_key, value: unknown) => {
+      if (typeof value === "string") found.push(...JSON.stringify(value).slice(1, -1).split("\\n"));
+      return value;
+    });
+    return found;
+  } catch {
+    return of.arguments_json.split("\n");
+  }
+}

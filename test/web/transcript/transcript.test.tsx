@@ -1,0 +1,321 @@
+import { fireEvent, render, screen, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { describe, expect, it } from "vitest";
+import type { TranscriptPart } from "../../../src/model/transcript.ts";
+import type { TranscriptHost, TurnWindow } from "../../../src/web/transcript/host.ts";
+import { TurnTranscript } from "../../../src/web/transcript/TurnTranscript.tsx";
+import {
+  aborted,
+  call,
+  failed,
+  hostOf,
+  idOf,
+  legacy,
+  marker,
+  paired,
+  prompt,
+  result,
+  running,
+  START,
+  text,
+  thinking,
+  turnOf,
+  unknown,
+} from "../../build.ts";
+
+function show(given: readonly TranscriptPart[], host: TranscriptHost = hostOf(), targetPartId?: string) {
+  const parts = paired(given);
+  return render(
+    <TurnTranscript
+      turn={turnOf(parts)}
+      partAt={(index) => parts[index]}
+      host={host}
+      {...(targetPartId === undefined ? {} : { targetPartId })}
+    />,
+  );
+}
+
+/** What stands in each row, in the order of the page. */
+const rows = () => screen.getAllByRole("article").map((row) => row.textContent ?? "");
+const kinds = () =>
+  screen.getAllByRole("article").map((row) => within(row).getByRole("heading", { level: 3 }).textContent);
+
+describe("a turn", () => {
+  it("shows thinking, text, a call with its result, thinking and text in the order of the array", () => {
+    const read = call("Read", { file_path: "src/a.ts" });
+    show([
+      thinking("first thought"),
+      text("API types."),
+      read,
+      result(read, "contents"),
+      thinking("second thought"),
+      text("Let me read"),
+    ]);
+    expect(kinds()).toEqual(["thinking", "text", "tool", "thinking", "text"]);
+    const shown = rows();
+    expect(shown[0]).toContain("first thought");
+    expect(shown[1]).toContain("API types.");
+    expect(shown[2]).toContain("src/a.ts");
+    expect(shown[3]).toContain("second thought");
+    expect(shown[4]).toContain("Let me read");
+  });
+
+  it("keeps two adjacent texts of two steps two", () => {
+    show([text("API types.", { step: 1 }), text("Let me read", { step: 2 })]);
+    expect(kinds()).toEqual(["text", "text"]);
+    expect(screen.queryByText(/API types\.Let me read/)).toBeNull();
+  });
+
+  it("is headed by its prompt, which is no row", () => {
+    show([prompt("Fix the reader"), text("Done.")]);
+    expect(screen.getByRole("heading", { level: 2, name: "Fix the reader" })).toBeTruthy();
+    expect(kinds()).toEqual(["text"]);
+  });
+
+  it("leaves a prompt that was typed while the agent worked in its place", () => {
+    show([prompt("Start"), text("a"), prompt("And also this", { queued: true }), text("b")]);
+    expect(kinds()).toEqual(["text", "prompt", "text"]);
+    expect(screen.getByText("Typed while the agent worked")).toBeTruthy();
+  });
+
+  it("looks the same live and past, but for what is still open", () => {
+    const read = call("Read", { file_path: "src/a.ts" });
+    const past = [
+      prompt("Do it"),
+      thinking("hm"),
+      text("So **far**"),
+      read,
+      result(read, "x"),
+      text("and `more`"),
+    ];
+    const live = past.map((part) =>
+      part === past.at(-1) ? { ...part, open: true } : part,
+    ) as TranscriptPart[];
+    const first = show(past).container.innerHTML;
+    document.body.replaceChildren();
+    expect(show(live).container.innerHTML).toBe(first);
+  });
+
+  it("shows the thinking of a message without parts above its content", () => {
+    show([legacy("The answer", { thinking: "The thought" })], hostOf({ thinking: "open" }));
+    const [row] = rows();
+    expect(row?.indexOf("The thought")).toBeLessThan(row?.indexOf("The answer") ?? -1);
+    expect(row).toContain("The thought");
+  });
+
+  it("keeps a place for a part that is not loaded", () => {
+    const parts = [text("a"), text("c")];
+    render(
+      <TurnTranscript
+        turn={turnOf([...parts, text("b")])}
+        partAt={(index) => (index === 1 ? undefined : parts[index === 0 ? 0 : 1])}
+        host={hostOf()}
+      />,
+    );
+    expect(screen.getByText("not loaded yet")).toBeTruthy();
+  });
+
+  it("places only the rows of a window, and has them measured", () => {
+    const parts = [prompt("p"), text("a"), text("b"), text("c")];
+    const measured: (string | undefined)[] = [];
+    const window: TurnWindow = {
+      height: 900,
+      rows: [{ index: 2, top: 120 }],
+      measure: (element) => {
+        if (element) measured.push(element.dataset.index);
+      },
+    };
+    render(
+      <TurnTranscript
+        turn={turnOf(parts)}
+        partAt={(index) => parts[index]}
+        host={hostOf()}
+        window={window}
+      />,
+    );
+    const row = screen.getByRole("article");
+    expect(row.style.top).toBe("120px");
+    expect(row.textContent).toContain("b");
+    expect(measured.sort()).toEqual(["2", undefined].sort());
+  });
+
+  it("marks and opens the part that the address names", () => {
+    const bash = call("Bash", { command: "ls" });
+    show([text("a"), bash, result(bash, "file-one")], hostOf(), bash.id);
+    const row = document.getElementById(`part-${bash.id}`);
+    expect(row?.getAttribute("aria-current")).toBe("location");
+    expect(row?.textContent).toContain("file-one");
+  });
+
+  it("hides steps unless the reader wants them", () => {
+    const step = { ...text("x"), id: idOf("step"), type: "step_start" as const, model: "some-model" };
+    const parts: TranscriptPart[] = [step, text("a")];
+    const { unmount } = show(parts);
+    expect(screen.queryByText(/some-model/)).toBeNull();
+    unmount();
+    show(parts, hostOf({ showSteps: true }));
+    expect(screen.getByText(/some-model/)).toBeTruthy();
+  });
+
+  it("remembers through the screen what was opened", async () => {
+    const host = hostOf();
+    const bash = call("Bash", { command: "ls" });
+    const parts = [bash, result(bash, "file-one")];
+    const { unmount } = show(parts, host);
+    expect(screen.queryByText("file-one")).toBeNull();
+    await userEvent.click(screen.getByText("ls"));
+    expect(screen.getByText("file-one")).toBeTruthy();
+    expect(host.opened.get(bash.id)).toBe(true);
+    unmount();
+    show(parts, host);
+    expect(screen.getByText("file-one")).toBeTruthy();
+  });
+
+  it("folds what was withdrawn, with the reason, and opens it", async () => {
+    show([text("a withdrawn answer", { retracted: "the request was tried again" })]);
+    expect(screen.queryByText("a withdrawn answer")).toBeNull();
+    await userEvent.click(screen.getByRole("button", { name: /the request was tried again/ }));
+    expect(screen.getByText("a withdrawn answer")).toBeTruthy();
+  });
+
+  it("shows the record of a part with its file, line and byte", async () => {
+    const host = hostOf({
+      loadRaw: async () => ({
+        file: "/logs/a.jsonl",
+        line: 12,
+        byte: 48213,
+        length: 30,
+        text: '{"n":1.10,"a":[]}',
+        archived: false,
+      }),
+    });
+    show([text("a")], host);
+    await userEvent.click(screen.getByRole("button", { name: "Raw" }));
+    expect(await screen.findByText(/48,213/)).toBeTruthy();
+    // Numbers stay as they were written.
+    expect(document.querySelector(".raw-view code")?.textContent).toBe('{\n  "n": 1.10,\n  "a": []\n}');
+  });
+
+  it("says why a record could not be read, and shows the part itself", async () => {
+    const host = hostOf({ loadRaw: () => Promise.reject(new Error("the file is gone")) });
+    show([text("a")], host);
+    await userEvent.click(screen.getByRole("button", { name: "Raw" }));
+    expect((await screen.findByRole("alert")).textContent).toContain("the file is gone");
+    expect(document.querySelector(".raw-view code")?.textContent).toContain('"type": "text"');
+  });
+});
+
+describe("thinking", () => {
+  it("is one line with its length and time while it is closed", () => {
+    show([thinking("Let me look.\n\nMore of it.", { ended_at: START + 4_200 })]);
+    const [row] = rows();
+    expect(row).toContain("Let me look.");
+    expect(row).toContain("4.2 s");
+    expect(row).toContain("25 characters");
+    expect(row).not.toContain("More of it.");
+  });
+
+  it("is open while it grows and closes then, if the reader wants that", () => {
+    const host = hostOf({ thinking: "open-while-live" });
+    const grown = thinking("growing\n\nthought", { open: true });
+    const { rerender } = render(<TurnTranscript turn={turnOf([grown])} partAt={() => grown} host={host} />);
+    expect(screen.getByText("thought")).toBeTruthy();
+    const { open: _, ...done } = grown;
+    rerender(<TurnTranscript turn={turnOf([done])} partAt={() => done} host={host} />);
+    expect(screen.queryByText("thought")).toBeNull();
+  });
+
+  it("says that it is encrypted where there is no text", () => {
+    show([thinking("", { hidden: "encrypted" })]);
+    expect(screen.getByText("Thinking, encrypted by the provider")).toBeTruthy();
+  });
+
+  it("loads the rest of a thought that was cut", async () => {
+    const cut = thinking("the beginning", { truncated: { thinking: 100_000 } });
+    const host = hostOf({
+      thinking: "open",
+      loadWhole: async () => ({ ...cut, thinking: "the beginning and the end" }),
+    });
+    show([cut], host);
+    await userEvent.click(screen.getByRole("button", { name: /Load the rest/ }));
+    expect(await screen.findByText("the beginning and the end")).toBeTruthy();
+  });
+});
+
+describe("parallel calls", () => {
+  it("show each its own state, in the order of the calls", () => {
+    const input = { command: "x" };
+    const calls = [
+      call("Bash", { command: "one" }, { state: running(input) }),
+      call("Bash", { command: "two" }),
+      call("Bash", { command: "three" }, { state: failed(input, "boom") }),
+      call("Bash", { command: "four" }, { state: aborted(input) }),
+      call(
+        "Bash",
+        { command: "five" },
+        { state: aborted(input, "The user doesn't want to proceed with this tool use") },
+      ),
+      call("Bash", { command: "six" }, { state: { status: "pending", input, raw: "" } }),
+    ];
+    show([...calls, result(calls[2] ?? "", "boom"), result(calls[1] ?? "", "done")]);
+    const shown = rows();
+    expect(shown).toHaveLength(6);
+    expect(shown[0]).toContain("[RUNNING]");
+    expect(shown[1]).toContain("[OK]");
+    expect(shown[2]).toContain("[FAILED]");
+    expect(shown[3]).toContain("stopped");
+    expect(shown[4]).toContain("denied");
+    expect(shown[5]).toContain("waiting");
+  });
+
+  it("show what a running command has printed so far", async () => {
+    const bash = call(
+      "Bash",
+      { command: "npm test" },
+      { state: running({ command: "npm test" }), progress: "12 passed\n" },
+    );
+    show([bash]);
+    await userEvent.click(screen.getByText("npm test"));
+    expect(screen.getByText("output so far")).toBeTruthy();
+    expect(screen.getByText("12 passed")).toBeTruthy();
+  });
+
+  it("leave a result without a call alone in its place", async () => {
+    show([text("a"), result("nobody", "an orphan's output"), text("b")]);
+    expect(kinds()).toEqual(["text", "result", "text"]);
+    expect(rows()[1]).toContain("result without a call");
+  });
+});
+
+describe("markers", () => {
+  it("are one line each, with what they hold inside", async () => {
+    show([
+      marker("compaction", "Context compacted", { text: "The summary of it all" }),
+      marker("interrupt", "Stopped by the user"),
+      marker("error", "Overloaded", { data: { status: 529 } }),
+      marker("model_switch", "Model changed to x"),
+    ]);
+    expect(kinds()).toEqual(["compaction", "interrupt", "error", "model"]);
+    expect(screen.queryByText("The summary of it all")).toBeNull();
+    await userEvent.click(screen.getByText("Context compacted"));
+    expect(screen.getByText("The summary of it all")).toBeTruthy();
+    await userEvent.click(screen.getByText("Overloaded"));
+    expect(document.body.textContent).toContain('"status": 529');
+  });
+
+  it("open a record that nobody understands", async () => {
+    show([unknown({ type: "brand-new", value: 7 }), unknown("{broken", { error: "no JSON at byte 7" })]);
+    expect(rows()[1]).toContain("no JSON at byte 7");
+    await userEvent.click(screen.getByText("A record of a kind that is not known here"));
+    expect(document.body.textContent).toContain('"type": "brand-new"');
+  });
+
+  it("open by keyboard", () => {
+    show([marker("hook", "A hook ran", { text: "its words" })]);
+    const summary = screen.getByText("A hook ran").closest("summary");
+    expect(summary).not.toBeNull();
+    // What Enter and Space do on a summary in a browser.
+    fireEvent.click(summary as HTMLElement);
+    expect(screen.getByText("its words")).toBeTruthy();
+  });
+});

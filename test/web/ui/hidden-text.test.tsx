@@ -1,0 +1,68 @@
+import { render } from "@testing-library/react";
+import { describe, expect, it } from "vitest";
+import { findHidden, type TextKind, visible, visibleText } from "../../../src/web/ui/hidden-text.tsx";
+import { Markdown } from "../../../src/web/ui/Markdown.tsx";
+
+const labels = (text: string, kind: TextKind = "code") =>
+  findHidden(text, kind).flatMap((piece) => ("label" in piece ? [piece.label] : []));
+
+describe("hidden text", () => {
+  it("is marked by its code point, whatever it hides", () => {
+    expect(labels("if (level \u202e!= 'user')")).toEqual(["U+202E"]);
+    expect(labels("is\u200cAdmin() pass\u200bword a\u2060b")).toEqual(["U+200C", "U+200B", "U+2060"]);
+    expect(labels("\ufefftoken")).toEqual(["U+FEFF"]);
+    expect(labels("x = 1;\u3164 y")).toEqual(["U+3164"]);
+    expect(labels("cd /tmp\u00a0&& ls")).toEqual(["U+00A0"]);
+    expect(labels("cd /tmp\u00a0&& ls", "prose")).toEqual(["U+00A0"]);
+    expect(labels("a\u0000b\u0007c")).toEqual(["U+0000", "U+0007"]);
+    expect(labels("lone \ud800 high")).toEqual(["\ufffd"]);
+  });
+
+  it("of tag characters is spelled out", () => {
+    const hidden = Array.from("ignore all", (letter) =>
+      String.fromCodePoint(0xe0000 + (letter.codePointAt(0) ?? 0)),
+    ).join("");
+    expect(labels(`Done.${hidden}`)).toEqual(["10 hidden: ignore all"]);
+  });
+
+  it("is not what languages and emoji need", () => {
+    for (const legal of [
+      "family 👨‍👩‍👧 flag 🏳️‍🌈",
+      "Scotland 🏴󠁧󠁢󠁳󠁣󠁴󠁿",
+      "می‌خواهم",
+      "क्‍ष",
+      "שלום world",
+      "café naïve über",
+      "Привет, мир",
+      "❤️ 1️⃣ ✔️",
+      "日本語　テキスト",
+      "10 000 € « mot » Bonjour !",
+    ]) {
+      expect(labels(legal, "prose"), legal).toEqual([]);
+    }
+  });
+
+  it("includes letters that look Latin, in names and not in prose", () => {
+    expect(labels("bаsh", "name")).toEqual(["а⟨U+0430⟩"]);
+    expect(labels("bаsh", "prose")).toEqual([]);
+    expect(labels("Привет", "name")).toEqual([]);
+  });
+
+  it("never reaches the page as itself, in prose or code", () => {
+    const { container } = render(
+      <Markdown text={"a\u202eb `c\u2067d`\n\n```js\n/*\u202e } */\n```\n\n\ufeffe"} />,
+    );
+    expect(container.textContent).not.toMatch(/[\u202e\u2067\ufeff]/);
+    expect([...container.querySelectorAll("mark")].map((mark) => mark.textContent)).toEqual([
+      "U+202E",
+      "U+2067",
+      "U+202E",
+      "U+FEFF",
+    ]);
+  });
+
+  it("is written out where only text can stand", () => {
+    expect(visibleText("invoice_\u202egpj.exe", "name")).toBe("invoice_⟨U+202E⟩gpj.exe");
+    expect(visible("plain", "name")).toBe("plain");
+  });
+});

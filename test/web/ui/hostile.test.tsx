@@ -1,0 +1,290 @@
+import { readFileSync } from "node:fs";
+import { fireEvent, render } from "@testing-library/react";
+import type { ReactNode } from "react";
+import { describe, expect, it } from "vitest";
+import type { TranscriptPart } from "../../../src/model/transcript.ts";
+import { TurnTranscript } from "../../../src/web/transcript/TurnTranscript.tsx";
+import { findHidden } from "../../../src/web/ui/hidden-text.tsx";
+import { Markdown } from "../../../src/web/ui/Markdown.tsx";
+import { Terminal } from "../../../src/web/ui/Output.tsx";
+import { SafeLink } from "../../../src/web/ui/SafeLink.tsx";
+import { judgeUrl } from "../../../src/web/ui/safe-url.ts";
+import { call, hostOf, marker, paired, result, text, thinking, turnOf } from "../../build.ts";
+import { sharedData } from "../../shared-data.ts";
+
+interface Payload {
+  id: string;
+  input: unknown;
+  expect: Record<string, unknown>;
+}
+
+function payloads(name: string): Payload[] {
+  const path = sharedData("payloads", `${name}.json`);
+  return path === undefined ? [] : JSON.parse(readFileSync(path, "utf8"));
+}
+
+/** Everything that could run, load or leave by itself. */
+function dangers(root: Element): string[] {
+  const found: string[] = [];
+  for (const element of root.querySelectorAll("*")) {
+    const name = element.tagName.toLowerCase();
+    if (
+      /^(script|iframe|object|embed|link|meta|base|style|form|video|audio|source|track|svg|math|frame|portal)$/.test(
+        name,
+      )
+    )
+      found.push(name);
+    for (const attribute of element.attributes) {
+      if (/^on/i.test(attribute.name)) found.push(`${name} ${attribute.name}`);
+      if (
+        /^(src|srcset|background|poster|data|action|formaction|xlink:href|ping)$/i.test(attribute.name) &&
+        !attribute.value.startsWith("blob:")
+      )
+        found.push(`${name} ${attribute.name}=${attribute.value}`);
+      if (attribute.name === "href" && !/^(https?:|mailto:|#|\/sessions\/)/i.test(attribute.value))
+        found.push(`${name} href=${attribute.value}`);
+      if (
+        attribute.name === "href" &&
+        /^https?:/i.test(attribute.value) &&
+        element.getAttribute("rel") !== "noopener noreferrer"
+      )
+        found.push("no rel");
+      if (attribute.name === "style" && /url\(/i.test(attribute.value)) found.push(attribute.value);
+    }
+  }
+  return found;
+}
+
+function clickAll(root: Element): void {
+  for (const element of root.querySelectorAll("button, summary")) fireEvent.click(element);
+}
+
+const markdownOf = (input: unknown): string[] => {
+  if (typeof input === "string") return [input];
+  if (typeof input !== "object" || input === null) return [];
+  if ("markdown" in input) return [String(input.markdown)];
+  if ("chunks" in input && Array.isArray(input.chunks))
+    return input.chunks.map((_chunk, index, all) => all.slice(0, index + 1).join(""));
+  return [];
+};
+
+function inEveryPlace(value: string): TranscriptPart[] {
+  const bash = call("Bash", { command: value, description: value });
+  const tool = call(value, { [value]: value });
+  const edit = call("Edit", { file_path: value, old_string: value, new_string: `${value}x` });
+  return paired([
+    thinking(value),
+    text(value),
+    bash,
+    result(bash, value, { ui_extra: { type: "shell", command: value, cwd: value } }),
+    tool,
+    result(tool, value, {
+      parts: [
+        { type: "image_url", url: value },
+        { type: "file", mime: "text/html", url: value, filename: value },
+      ],
+    }),
+    edit,
+    result(edit, value),
+    marker("error", value, { text: value, data: { html: value, __html: value } }),
+  ]);
+}
+
+const shared = describe.skipIf(!sharedData());
+
+shared("hostile Markdown (skipped without the shared payloads)", () => {
+  for (const name of ["xss-markdown", "exfil-markdown"]) {
+    it(`of ${name} never becomes markup, loads nothing, and leads nowhere unsafe`, () => {
+      for (const { id, input } of payloads(name)) {
+        const texts = markdownOf(input);
+        let view: ReturnType<typeof render> | undefined;
+        for (const [index, value] of texts.entries()) {
+          const node: ReactNode = <Markdown text={value} open={index < texts.length - 1} />;
+          if (view) view.rerender(node);
+          else view = render(node);
+          expect(dangers(view.container), id).toEqual([]);
+          clickAll(view.container);
+          expect(dangers(view.container), id).toEqual([]);
+        }
+        view?.unmount();
+      }
+    });
+  }
+
+  it("is as harmless in every field of a transcript", () => {
+    const values = payloads("xss-markdown").flatMap(({ input }) => {
+      if (typeof input === "string") return [input];
+      if (typeof input === "object" && input !== null && "value" in input)
+        return [typeof input.value === "string" ? input.value : JSON.stringify(input.value)];
+      return [];
+    });
+    expect(values.length).toBeGreaterThan(50);
+    for (const value of values.filter((_value, index) => index % 4 === 0)) {
+      const parts = inEveryPlace(value);
+      const host = hostOf();
+      for (const part of parts) host.opened.set(part.id, true);
+      const { container, unmount } = render(
+        <TurnTranscript turn={turnOf(parts)} partAt={(index) => parts[index]} host={host} />,
+      );
+      const unsafe = dangers(container).filter((danger) => !danger.startsWith("a href=#part-"));
+      expect(unsafe, value).toEqual([]);
+      unmount();
+    }
+  }, 60_000);
+});
+
+shared("hostile addresses (skipped without the shared payloads)", () => {
+  it("are judged as listed", () => {
+    for (const { id, input, expect: wanted } of payloads("hostile-urls")) {
+      const address = String(input);
+      const verdict = judgeUrl(address);
+      if (wanted.link === "block") expect(verdict.kind, id).toBe("text");
+      if (wanted.link === "allow") expect(["link", "fragment"], id).toContain(verdict.kind);
+      if (wanted.link === "confirm") {
+        if (wanted.shownHost === null) expect(verdict.kind, id).toBe("text");
+        else {
+          expect(verdict.kind, id).toBe("confirm");
+          expect("host" in verdict ? verdict.host : "", id).toBe(wanted.shownHost);
+        }
+      }
+      if (Array.isArray(wanted.autolink)) {
+        const { container, unmount } = render(<Markdown text={address} />);
+        expect(
+          [...container.querySelectorAll("a")].map((link) => link.getAttribute("href")),
+          id,
+        ).toEqual(wanted.autolink);
+        unmount();
+      }
+    }
+  });
+
+  it("are shown with their host, whatever the words of the link say", () => {
+    const { container } = render(
+      <SafeLink href="https://evil.example/p" text="https://github.com/org/repo">
+        https://github.com/org/repo
+      </SafeLink>,
+    );
+    expect(container.querySelector("a")).toBeNull();
+    expect(container.textContent).toContain("evil.example");
+    fireEvent.click(container.querySelector("button") as HTMLElement);
+    expect(container.querySelector("a")?.getAttribute("href")).toBe("https://evil.example/p");
+  });
+});
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control bytes must not reach the page.
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
+
+shared("hostile terminal output (skipped without the shared payloads)", () => {
+  it("leaves no control byte, no unsafe link and no lost text", () => {
+    for (const { id, input, expect: wanted } of payloads("ansi-osc")) {
+      const texts = markdownOf(input);
+      let view: ReturnType<typeof render> | undefined;
+      for (const value of texts) {
+        const node = <Terminal text={value} />;
+        if (view) view.rerender(node);
+        else view = render(node);
+        expect(CONTROL.test(view.container.textContent ?? ""), id).toBe(false);
+        expect(dangers(view.container), id).toEqual([]);
+      }
+      if (!view) continue;
+      const { container } = view;
+      const link = container.querySelector("a");
+      const linked = [...container.querySelectorAll(".link-host, .link-target")];
+      for (const extra of linked) extra.remove();
+      if (typeof wanted.text === "string") expect(container.textContent, id).toBe(wanted.text);
+      if (typeof wanted.mustContain === "string")
+        expect(container.textContent, id).toContain(wanted.mustContain);
+      if (wanted.link === null) expect(link, id).toBeNull();
+      if (wanted.recoverable === true) {
+        clickAll(container);
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences are no words.
+        const readable = String(input).replaceAll(/\u001b\[[0-9;]*[A-Za-z]/g, " ");
+        for (const word of readable.match(/[a-z]{5,}/g) ?? [])
+          expect(container.textContent, id).toContain(word);
+      }
+      view.unmount();
+    }
+  });
+});
+
+shared("hostile Unicode (skipped without the shared payloads)", () => {
+  it("is marked, and legal text is not", () => {
+    for (const { id, input, expect: wanted } of payloads("unicode")) {
+      const value = String(input);
+      const { container, unmount } = render(<Markdown text={value} />);
+      const marks = container.querySelectorAll("mark.hidden-text");
+      const isName = String(wanted.where ?? "").includes("host names");
+      if (wanted.flag === true && !isName) expect(marks.length, id).toBeGreaterThan(0);
+      if (wanted.flag === false) expect(marks.length, id).toBe(0);
+      if (isName && !/whole-script/.test(id) && /[a-z]/.test(value)) {
+        const pieces = findHidden(value, "name");
+        const verdict = judgeUrl(`https://${value}/`);
+        expect(pieces.length > 1 || (verdict.kind === "confirm" && verdict.host.includes("xn--")), id).toBe(
+          true,
+        );
+      }
+      unmount();
+    }
+  });
+});
+
+type Generator = Record<string, unknown> & { gen?: string };
+
+function generate(spec: unknown): string {
+  if (typeof spec === "string") return spec;
+  const { gen, ...given } = spec as Generator;
+  const repeat = (unit: unknown, count: unknown) => String(unit).repeat(Number(count));
+  switch (gen) {
+    case "repeat":
+      return repeat(given.unit, given.count);
+    case "concat":
+      return (given.parts as unknown[]).map(generate).join("");
+    case "nest":
+      return repeat(given.open, given.depth) + generate(given.inner) + repeat(given.close, given.depth);
+    case "ramp": {
+      let out = "";
+      for (let n = Number(given.from); n <= Number(given.to); n++)
+        out += String(given.prefix) + repeat(given.unit, n);
+      return out;
+    }
+    case "listnest":
+      return Array.from(
+        { length: Number(given.depth) },
+        (_, index) => repeat(given.indent, index) + String(given.marker),
+      ).join("\n");
+    case "fence":
+      return `\`\`\`${String(given.lang)}\n${generate(given.body)}\n\`\`\``;
+    case "table": {
+      const row = `|${` ${String(given.cell)} |`.repeat(Number(given.cols))}`;
+      return [
+        row,
+        `|${"---|".repeat(Number(given.cols))}`,
+        ...Array.from({ length: Number(given.rows) }, () => row),
+      ].join("\n");
+    }
+    case "lines":
+      return Array.from({ length: Number(given.count) }, (_, index) =>
+        String(given.template).replaceAll("{i}", String(index)),
+      ).join("\n");
+    default:
+      return "";
+  }
+}
+
+shared("pathological Markdown (skipped without the shared payloads)", () => {
+  it("is shown, in full or as plain text, within the page's bounds", () => {
+    const slow: string[] = [];
+    for (const { id, input } of payloads("pathological-markdown")) {
+      const value = generate(input);
+      const start = performance.now();
+      const { container, unmount } = render(<Markdown text={value} />);
+      const spent = performance.now() - start;
+      if (process.env.SLOW !== undefined && spent > 100)
+        slow.push(`${id} ${Math.round(spent)} ms, ${value.length}`);
+      expect(container.querySelectorAll("*").length, id).toBeLessThan(20_000);
+      expect((container.textContent ?? "").length, id).toBeGreaterThan(0);
+      unmount();
+    }
+    if (slow.length > 0) process.stdout.write(`${slow.join("\n")}\n`);
+  }, 120_000);
+});
