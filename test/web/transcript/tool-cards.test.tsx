@@ -1,5 +1,5 @@
 import { fireEvent, render, screen } from "@testing-library/react";
-import userEvent from "@testing-library/user-event";
+import { userEvent } from "@testing-library/user-event";
 import { describe, expect, it } from "vitest";
 import type { SessionSummary } from "../../../src/model/session.ts";
 import type { TranscriptPartOf } from "../../../src/model/transcript.ts";

@@ -1,5 +1,5 @@
 import { fireEvent, render, screen, within } from "@testing-library/react";
-import userEvent from "@testing-library/user-event";
+import { userEvent } from "@testing-library/user-event";
 import { describe, expect, it } from "vitest";
 import type { TranscriptPart } from "../../../src/model/transcript.ts";
 import type { TranscriptHost, TurnWindow } from "../../../src/web/transcript/host.ts";

@@ -1,5 +1,5 @@
 import { render, screen } from "@testing-library/react";
-import userEvent from "@testing-library/user-event";
+import { userEvent } from "@testing-library/user-event";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { readTerminal, terminalText } from "../../../src/web/ui/ansi.ts";
