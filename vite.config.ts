@@ -1,4 +1,4 @@
-import { cpSync, rmSync } from "node:fs";
+import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import react from "@vitejs/plugin-react";
 import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
@@ -13,14 +13,44 @@ const samplesBesideDaemon: Plugin = {
   },
 };
 
+/** What is bundled asks for its licence to be passed on. */
+const LICENSES = { fileName: "licenses.md" };
+
+/** Folders of the packages that workers hold: Vite's own list of licences does not look into them. */
+const workerPackages = new Set<string>();
+const packagesOfWorkers: Plugin = {
+  name: "packages-of-workers",
+  generateBundle(_options, bundle) {
+    for (const file of Object.values(bundle)) {
+      for (const id of file.type === "chunk" ? Object.keys(file.modules) : []) {
+        const [, folder] = /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(id) ?? [];
+        if (folder !== undefined) workerPackages.add(folder);
+      }
+    }
+  },
+};
+const licensesOfWorkers: Plugin = {
+  name: "licenses-of-workers",
+  apply: (_config, { isSsrBuild }) => isSsrBuild !== true,
+  writeBundle() {
+    for (const folder of [...workerPackages].toSorted()) {
+      const { name, version, license } = JSON.parse(readFileSync(`${folder}/package.json`, "utf8"));
+      const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+      const text = file === undefined ? "" : `\n${readFileSync(`${folder}/${file}`, "utf8").trim()}\n`;
+      appendFileSync("dist/web/licenses.md", `\n## ${name} - ${version} (${license})\n${text}`);
+    }
+  },
+};
+
 /** Both halves: `vite build` makes the page (dist/web), `vite build --ssr` the daemon (dist/server). */
 export default defineConfig(({ isSsrBuild }) => ({
-  plugins: [react(), samplesBesideDaemon],
+  plugins: [react(), samplesBesideDaemon, licensesOfWorkers],
   build: isSsrBuild
     ? {
         outDir: "dist/server",
         target: "node22",
         copyPublicDir: false,
+        license: LICENSES,
         rolldownOptions: {
           input: "src/server/main.ts",
           output: {
@@ -34,6 +64,7 @@ export default defineConfig(({ isSsrBuild }) => ({
       }
     : {
         outDir: "dist/web",
+        license: LICENSES,
         target: "es2023",
         // The page folds what the daemon has checked: it needs the contract's types and constants, not its schemas, and
         // their library would try `new Function`, which the page's policy forbids.
@@ -46,7 +77,7 @@ export default defineConfig(({ isSsrBuild }) => ({
       },
   ssr: { noExternal: true },
   // The worker that highlights loads its languages one by one, which only modules can.
-  worker: { format: "es" },
+  worker: { format: "es", plugins: () => [packagesOfWorkers] },
   test: {
     projects: [
       {

@@ -44,6 +44,16 @@ describe("the packed package, in an empty folder", () => {
     expect(stderr).toBe("");
   });
 
+  it("passes on the licences of what is bundled", async () => {
+    const { stdout } = await run("tar", [
+      "xzOf",
+      tarball,
+      "package/dist/web/licenses.md",
+      "package/dist/server/licenses.md",
+    ]);
+    for (const name of ["react", "hono", "zod", "shiki", "ws"]) expect(stdout).toContain(`## ${name} `);
+  });
+
   it("serves its page and its samples", async () => {
     const folder = await emptyFolder("serve");
     const daemon = spawn(
