@@ -1,7 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { basename } from "node:path";
-import type { Format, Reader, ReadRecord, SessionLinkFacts } from "../formats/format.ts";
-import { linkRuns } from "../formats/link-runs.ts";
+import type { Format, Reader, ReadRecord } from "../formats/format.ts";
 import { positionOf } from "../model/accumulate.ts";
 import type { Frame } from "../model/frame.ts";
 import type { SessionSummary } from "../model/session.ts";
@@ -19,18 +18,12 @@ import {
   openRegular,
   readAt,
 } from "./follow.ts";
+import { createKeeper } from "./keeper.ts";
+import { createLinks, type Link } from "./links.ts";
 import { type Registered, readRegisters } from "./liveness.ts";
 import { followCalls, type OpenCalls } from "./open-calls.ts";
 import type { Sessions } from "./sessions.ts";
-import { type Archive, createArchive } from "./store/archive.ts";
-import { openStore } from "./store/sqlite.ts";
-import {
-  type FileIdentity,
-  type Notice,
-  type SessionStore,
-  type StoredFile,
-  StoreError,
-} from "./store/store.ts";
+import type { FileIdentity, Notice, StoredFile } from "./store/store.ts";
 import { createView, type View } from "./view.ts";
 import { type FoundFile, type WatchRoot, watchSessions } from "./watch.ts";
 
@@ -138,11 +131,8 @@ interface State {
   /** As its frames tell it: what the list shows is made from it by `present`. */
   summary: SessionSummary;
   open_calls: OpenCalls;
-  facts?: SessionLinkFacts;
-  link?: { parent: string; tool_call_id?: string };
   /** What the parent's channel was told about this run. */
   announced?: string;
-  runs: Set<string>;
   draft?: Draft;
   view?: View;
 }
@@ -155,12 +145,8 @@ const MOST_VIEWS = 12;
 const MOST_READERS = 48;
 /** A file read for the first time that was written to so recently is taken for one that grows, in milliseconds. */
 const FRESH = 60_000;
-/** Before the archive takes more, what waits is written. */
-const PENDING_LIMIT = 2 * 1024 * 1024;
 const ARCHIVE_BLOCK = 256 * 1024;
 const SIDE_LIMIT = 64 * 1024;
-/** Prompts are compared by their beginnings: all of them in memory would be the sessions themselves. */
-const PROMPT_LIMIT = 500;
 const MOST_NOTICES = 20;
 
 /** Finds, follows, lists, opens and archives the sessions of all agents on this machine. */
@@ -173,7 +159,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   const past = new Map<number, Entry>();
   const by_inode = new Map<string, Entry>();
   const by_session = new Map<string, State>();
-  const groups = new Map<string, Set<string>>();
+  const links = createLinks();
   const listeners = new Set<Parameters<Sessions["subscribe"]>[0]>();
   const troubles = new Map<string, Notice>();
   const timers = new Set<NodeJS.Timeout>();
@@ -181,41 +167,40 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   // --- The store --------------------------------------------------------------------------------------------------
 
-  const opened = options.dataFolder
-    ? openStore({ folder: options.dataFolder, now })
-    : { read_only: true, notices: [] };
-  let store: SessionStore | undefined = opened.store;
-  const archive: Archive | undefined = store && createArchive(store);
-  const writable = archive !== undefined && !opened.read_only;
-  let store_notices: Notice[] = opened.notices;
-  let store_trouble: Notice | undefined;
-  let retry_at = 0;
-  let persisting: Promise<void> | undefined;
-  const dirty_entries = new Set<Entry>();
-  const dirty_sessions = new Set<string>();
-  const removed_sessions = new Set<string>();
-  /** Rows of content that was replaced: kept for its archive. */
-  let superseded: StoredFile[] = [];
+  const keeper = createKeeper<Entry>({
+    ...(options.dataFolder !== undefined && { dataFolder: options.dataFolder }),
+    now,
+    retry: timing.retry,
+    rowOf,
+    sessionRowOf(id) {
+      const state = by_session.get(id);
+      if (!state?.entry.identity || state.entry.sample) return undefined;
+      const facts = links.facts(id);
+      return {
+        id,
+        file_id: state.entry.id,
+        summary: state.summary,
+        open_calls: state.open_calls,
+        ...(facts && { facts }),
+      };
+    },
+    onLoss() {
+      for (const entry of entries.values()) if (entry.identity) lagging.add(entry);
+    },
+  });
   /** Files whose archive is behind what was read. */
   const lagging = new Set<Entry>();
   let next_file_id = 1;
 
   function loadStore() {
-    if (!store) return;
-    let rows: ReturnType<SessionStore["load"]>;
-    try {
-      rows = store.load();
-    } catch (error) {
-      storeFailed(error);
-      return;
-    }
+    const stored = keeper.load();
     const by_id = new Map<number, Entry>();
-    for (const row of rows.files) {
+    for (const row of stored.files) {
       next_file_id = Math.max(next_file_id, row.id + 1);
       const format = options.formats.find(({ id }) => id === row.format);
       if (!format) continue;
       const { id, path, kind, side, side_stamp, side_text, gone, format: _, ...identity } = row;
-      const entry: Entry = {
+      by_id.set(id, {
         ...newEntry(id, path, format, kind),
         ...(side !== undefined && { side }),
         ...(side_stamp !== undefined && { side_stamp }),
@@ -223,100 +208,27 @@ export function createSessions(options: SessionsOptions): Sessions {
         identity,
         gone,
         done: true,
-      };
-      by_id.set(id, entry);
-      if (gone) past.set(id, entry);
-      else entries.set(path, entry);
+      });
     }
-    for (const row of rows.sessions) {
+    for (const row of stored.sessions) {
       const entry = by_id.get(row.file_id);
       if (!entry) continue;
       entry.sessions.add(row.id);
-      const state: State = {
-        id: row.id,
-        entry,
-        summary: row.summary,
-        open_calls: row.open_calls,
-        runs: new Set(),
-      };
-      by_session.set(row.id, state);
+      by_session.set(row.id, { id: row.id, entry, summary: row.summary, open_calls: row.open_calls });
       owners.set(row.id, entry);
-      if (row.facts) setFacts(state, row.facts);
+      if (row.facts) links.setFacts(row.facts);
       changed.add(row.id);
     }
     for (const entry of by_id.values()) {
-      if (entry.identity && (!entry.gone || entry.sessions.size > 0)) {
-        by_inode.set(entry.identity.inode, entry);
+      // A row of replaced content has no sessions any more: it is only there for its archive.
+      if (entry.gone && entry.sessions.size === 0) continue;
+      if (entry.identity) by_inode.set(entry.identity.inode, entry);
+      if (entry.gone) {
+        past.set(entry.id, entry);
+      } else {
+        entries.set(entry.path, entry);
+        lagging.add(entry);
       }
-      if (!entry.gone) lagging.add(entry);
-      else if (entry.sessions.size === 0) past.delete(entry.id);
-    }
-  }
-
-  function storeFailed(error: unknown) {
-    const cause = error instanceof StoreError ? error : new StoreError("refused", String(error));
-    retry_at = now() + timing.retry;
-    store_trouble = {
-      level: "error",
-      text: `The archive cannot be written: ${cause.message}. Sessions are shown as before, but not kept.`,
-      remedy:
-        cause.kind === "broken"
-          ? "Start Verbatim again: it sets the damaged store aside and builds a new one."
-          : "Make room on the disk of the data folder; writing goes on by itself.",
-    };
-  }
-
-  /** Writes what changed, all at once. A failure is told, and what could not be written is tried again later. */
-  async function persist(): Promise<void> {
-    while (persisting) await persisting;
-    if (!writable || !store || !archive || now() < retry_at) return;
-    if (
-      dirty_entries.size === 0 &&
-      dirty_sessions.size === 0 &&
-      removed_sessions.size === 0 &&
-      superseded.length === 0 &&
-      archive.pendingBytes === 0
-    ) {
-      return;
-    }
-    persisting = writeAll(store, archive).finally(() => {
-      persisting = undefined;
-    });
-    await persisting;
-  }
-
-  async function writeAll(to: SessionStore, from: Archive): Promise<void> {
-    const batch_entries = [...dirty_entries];
-    const batch_sessions = [...dirty_sessions];
-    const batch_removed = [...removed_sessions];
-    const batch_superseded = superseded;
-    dirty_entries.clear();
-    dirty_sessions.clear();
-    removed_sessions.clear();
-    superseded = [];
-    try {
-      const chunks = await from.take();
-      to.write({
-        chunks,
-        files: [...batch_superseded, ...batch_entries.map(rowOf).filter((row) => row !== undefined)],
-        sessions: batch_sessions.flatMap((id) => {
-          const state = by_session.get(id);
-          if (!state?.entry.identity || state.entry.sample) return [];
-          const { summary, open_calls, facts } = state;
-          return [{ id, file_id: state.entry.id, summary, open_calls, ...(facts && { facts }) }];
-        }),
-        removed_sessions: batch_removed.filter((id) => !by_session.has(id)),
-      });
-      from.written();
-      store_trouble = undefined;
-    } catch (error) {
-      from.failed();
-      for (const entry of batch_entries) dirty_entries.add(entry);
-      for (const id of batch_sessions) dirty_sessions.add(id);
-      for (const id of batch_removed) removed_sessions.add(id);
-      superseded = [...batch_superseded, ...superseded];
-      for (const entry of entries.values()) if (entry.identity) lagging.add(entry);
-      storeFailed(error);
     }
   }
 
@@ -336,41 +248,33 @@ export function createSessions(options: SessionsOptions): Sessions {
     };
   }
 
-  function archivedTo(file_id: number): number {
-    try {
-      return archive?.end(file_id) ?? 0;
-    } catch (error) {
-      storeFailed(error);
-      return 0;
-    }
-  }
-
   /** Copies into the archive what was read while it could not be written, a block at a time. */
   async function catchUp(): Promise<void> {
+    let looked = 0;
     for (const entry of lagging) {
-      if (closed || !writable || now() < retry_at) return;
+      if (closed || !keeper.writable || keeper.failing) return;
       lagging.delete(entry);
-      if (!entry.gone && entry.identity) await run(entry, () => archiveRest(entry));
+      if (!entry.gone && !entry.sample) await run(entry, () => archiveRest(entry));
+      looked += 1;
+      if (looked % 64 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
   }
 
   async function archiveRest(entry: Entry): Promise<void> {
     const { identity } = entry;
-    if (!archive || entry.gone || entry.sample || !identity || archivedTo(entry.id) >= identity.size) return;
-    const handle = await openRegular(entry.path);
-    if (!handle) return;
+    if (entry.gone || !identity || keeper.archivedTo(entry.id) >= identity.size) return;
+    const opened = await openRegular(entry.path);
+    if (!opened) return;
     try {
-      const state = await handle.stat({ bigint: true });
-      if (!(await isSame(handle, identity, `${state.dev}:${state.ino}`, Number(state.size)))) return;
+      if (!(await isSame(opened, identity))) return;
       for (;;) {
-        const at = archivedTo(entry.id);
-        if (closed || at >= identity.size || now() < retry_at) return;
-        const bytes = await readAt(handle, at, Math.min(ARCHIVE_BLOCK, identity.size - at));
-        if (bytes.length === 0) return;
-        if (!archive.append(entry.id, at, bytes) || archive.pendingBytes > PENDING_LIMIT) await persist();
+        const at = keeper.archivedTo(entry.id);
+        if (closed || at >= identity.size) return;
+        const bytes = await readAt(opened.handle, at, Math.min(ARCHIVE_BLOCK, identity.size - at));
+        if (bytes.length === 0 || !(await keeper.append(entry.id, at, bytes))) return;
       }
     } finally {
-      await handle.close();
+      await opened.handle.close();
     }
   }
 
@@ -566,9 +470,9 @@ export function createSessions(options: SessionsOptions): Sessions {
   }
 
   async function isThere(path: string): Promise<boolean> {
-    const handle = await openRegular(path);
-    await handle?.close();
-    return handle !== undefined;
+    const opened = await openRegular(path);
+    await opened?.handle.close();
+    return opened !== undefined;
   }
 
   /** The file is gone: its sessions are shown from the archive, or not at all where nothing of them was kept. */
@@ -584,7 +488,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       reading.ended = true;
       commit(entry, reading, false);
     }
-    if (archivedTo(entry.id) === 0) {
+    if (keeper.archivedTo(entry.id) === 0) {
       for (const id of [...entry.sessions]) drop(id);
       past.delete(entry.id);
     }
@@ -597,19 +501,17 @@ export function createSessions(options: SessionsOptions): Sessions {
     state.entry.sessions.delete(id);
     by_session.delete(id);
     if (owners.get(id) === state.entry) owners.delete(id);
-    if (state.facts) {
-      groups.get(state.facts.group)?.delete(id);
-      relink(state.facts.group);
-    }
+    if (links.facts(id)) schedulePublish();
+    links.remove(id);
     state.view?.retire();
-    removed_sessions.add(id);
+    keeper.sessionRemoved(id);
     markChanged(id);
   }
 
   const isViewed = (entry: Entry) => [...entry.sessions].some((id) => by_session.get(id)?.view);
 
   function touch(entry: Entry) {
-    dirty_entries.add(entry);
+    keeper.entryChanged(entry);
     for (const id of entry.sessions) markChanged(id);
   }
 
@@ -698,14 +600,7 @@ export function createSessions(options: SessionsOptions): Sessions {
         if (replaced) work.file_id = next_file_id++;
       },
       async bytes(chunk, offset) {
-        if (entry.sample) {
-          // Nothing to keep.
-        } else if (writable && archive && now() >= retry_at) {
-          if (!archive.append(work.file_id, offset, chunk)) lagging.add(entry);
-          if (archive.pendingBytes > PENDING_LIMIT) await persist();
-        } else if (writable) {
-          lagging.add(entry);
-        }
+        if (!entry.sample && !(await keeper.append(work.file_id, offset, chunk))) lagging.add(entry);
         await work.reading?.decoder.write(chunk);
         if (work.reading) {
           if (!work.anew) commit(entry, work.reading, false);
@@ -736,7 +631,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     entry.done = true;
     troubles.delete(entry.path);
     by_inode.set(result.identity.inode, entry);
-    dirty_entries.add(entry);
+    keeper.entryChanged(entry);
     commit(entry, reading, work.anew);
     keep(entry, reading, work.anew && !known_before ? FRESH : timing.idle);
     // It was written to while it was read: the last look may be older than what was read, or newer.
@@ -747,15 +642,15 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   async function readSide(entry: Entry, reading: Reading) {
     if (entry.side === undefined) return;
-    const handle = await openRegular(entry.side);
-    if (!handle) return;
+    const opened = await openRegular(entry.side);
+    if (!opened) return;
     try {
       const stamp = entry.seen?.side_stamp;
-      entry.side_text = new TextDecoder().decode(await readAt(handle, 0, SIDE_LIMIT));
+      entry.side_text = new TextDecoder().decode(await readAt(opened.handle, 0, SIDE_LIMIT));
       if (stamp === undefined) delete entry.side_stamp;
       else entry.side_stamp = stamp;
     } finally {
-      await handle.close();
+      await opened.handle.close();
     }
     route(entry, reading, reading.reader.readSide(entry.side_text));
   }
@@ -787,9 +682,9 @@ export function createSessions(options: SessionsOptions): Sessions {
   /** The file holds something else now. What it held stays in the archive, and on the list where the new content is of other sessions. */
   function supersede(entry: Entry, reading: Reading, file_id: number) {
     const row = rowOf(entry);
-    const kept = archivedTo(entry.id) > 0;
+    const kept = keeper.archivedTo(entry.id) > 0;
     const orphans = [...entry.sessions].filter((id) => !reading.drafts.has(id));
-    if (row && kept) superseded.push({ ...row, gone: true });
+    if (row && kept) keeper.superseded({ ...row, gone: true });
     if (row && kept && orphans.length > 0) {
       const ghost: Entry = {
         ...newEntry(entry.id, entry.path, entry.format, entry.kind),
@@ -850,7 +745,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   function stateFor(entry: Entry, id: string): State {
     let state = by_session.get(id);
     if (!state) {
-      state = { id, entry, summary: emptySummary(id, entry.format.id, 0), open_calls: [], runs: new Set() };
+      state = { id, entry, summary: emptySummary(id, entry.format.id, 0), open_calls: [] };
       by_session.set(id, state);
     } else if (state.entry !== entry) {
       state.entry.sessions.delete(id);
@@ -867,7 +762,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       state.summary = plain(draft.summary);
       state.open_calls = draft.open_calls;
       state.draft = draft;
-      dirty_sessions.add(draft.id);
+      keeper.sessionChanged(draft.id);
       markChanged(draft.id);
       if (anew && draft.fold) showAnew(state, draft, draft.fold);
     }
@@ -879,7 +774,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       const state = by_session.get(id);
       // A copy's runs are not told from the original's: it is a group of its own.
       const group = id === facts.session_id ? facts.group : uuidFrom(facts.group, entry.path);
-      if (state?.entry === entry) setFacts(state, { ...facts, group });
+      if (state?.entry === entry && links.setFacts({ ...facts, session_id: id, group })) schedulePublish();
     }
     for (const draft of reading.drafts.values()) tell(draft);
   }
@@ -892,11 +787,12 @@ export function createSessions(options: SessionsOptions): Sessions {
   }
 
   function showAnew(state: State, draft: Draft, fresh: Fold) {
-    for (const id of state.runs) {
+    for (const id of links.runsOf(state.id)) {
       const announcement = announcementOf(by_session.get(id));
       if (announcement) fresh.push({ ...announcement, session_id: state.id, at: now() });
     }
-    if (state.link) fresh.push(parentUpdate(state, state.link));
+    const link = links.of(state.id);
+    if (link) fresh.push(parentUpdate(state, link));
     const settled = isRunning(state) ? undefined : fresh.settled(state.summary.last_activity_at);
     draft.fold = settled ?? fresh;
     draft.fold.hold();
@@ -914,13 +810,12 @@ export function createSessions(options: SessionsOptions): Sessions {
   }
 
   async function readArchive(entry: Entry): Promise<void> {
-    if (!store) return;
     // Some of it may still be on its way to the disk.
-    await persist();
+    await keeper.persist();
     const reading = createReading(entry, true);
-    const end = archivedTo(entry.id);
+    const end = keeper.archivedTo(entry.id);
     for (let at = 0; at < end && !closed; ) {
-      const bytes = store.read(entry.id, at, at + ARCHIVE_BLOCK);
+      const bytes = keeper.read(entry.id, at, at + ARCHIVE_BLOCK);
       if (bytes.length === 0) break;
       await reading.decoder.write(bytes);
       at += bytes.length;
@@ -938,103 +833,22 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   // --- Runs -------------------------------------------------------------------------------------------------------
 
-  const relinking = new Set<string>();
-
-  function relink(group: string) {
-    relinking.add(group);
-    schedulePublish();
-  }
-
-  function setFacts(state: State, found_facts: SessionLinkFacts) {
-    const facts: SessionLinkFacts = {
-      ...found_facts,
-      session_id: state.id,
-      calls: found_facts.calls.map((call) => shortened(call)),
-      ...(found_facts.run && { run: shortened(found_facts.run) }),
-    };
-    if (state.facts && JSON.stringify(state.facts) === JSON.stringify(facts)) return;
-    if (state.facts && state.facts.group !== facts.group) {
-      groups.get(state.facts.group)?.delete(state.id);
-      relink(state.facts.group);
-    }
-    state.facts = facts;
-    const group = groups.get(facts.group);
-    if (group) group.add(state.id);
-    else groups.set(facts.group, new Set([state.id]));
-    relink(facts.group);
-  }
-
-  function shortened<Fact extends { prompt?: string }>(fact: Fact): Fact {
-    return fact.prompt !== undefined && fact.prompt.length > PROMPT_LIMIT
-      ? { ...fact, prompt: fact.prompt.slice(0, PROMPT_LIMIT) }
-      : fact;
-  }
-
-  function linkGroups() {
-    const scoped = [...relinking].some((group) => isScoped(group));
-    if (scoped) for (const group of groups.keys()) if (isScoped(group)) relinking.add(group);
-    const batches = scoped
-      ? [
-          [...relinking].filter(isScoped),
-          ...[...relinking].filter((group) => !isScoped(group)).map((group) => [group]),
-        ]
-      : [...relinking].map((group) => [group]);
-    for (const batch of batches) {
-      const members = batch.flatMap((group) =>
-        [...(groups.get(group) ?? [])].flatMap((id) => by_session.get(id) ?? []),
-      );
-      const links = new Map(
-        linkRuns(members.flatMap(({ facts }) => facts ?? [])).map((link) => [link.session_id, link]),
-      );
-      for (const state of members) {
-        const link = links.get(state.id);
-        setLink(
-          state,
-          link && {
-            parent: link.parent_session_id,
-            ...(link.tool_call_id !== undefined && { tool_call_id: link.tool_call_id }),
-          },
-        );
-      }
-    }
-    relinking.clear();
-  }
-
-  /** Whether names of other groups count in this one: a team's members are sessions of their own. */
-  function isScoped(group: string): boolean {
-    for (const id of groups.get(group) ?? []) {
-      const facts = by_session.get(id)?.facts;
-      if (facts?.run?.agent_key.includes("@") || facts?.calls.some((call) => call.agent_key?.includes("@"))) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  function setLink(state: State, link: State["link"]) {
-    const before = state.link;
-    // The parent may be another object than when the link was found.
-    if (link) by_session.get(link.parent)?.runs.add(state.id);
-    if (before?.parent === link?.parent && before?.tool_call_id === link?.tool_call_id) return;
-    if (before) {
-      if (before.parent !== link?.parent) by_session.get(before.parent)?.runs.delete(state.id);
-      markChanged(before.parent);
-    }
-    if (link) {
-      state.link = link;
-      markChanged(link.parent);
-      if (state.draft?.fold) {
-        push(state.draft, parentUpdate(state, link));
+  function linkAgain() {
+    for (const { session_id, before, after } of links.resolve()) {
+      markChanged(session_id);
+      if (before) markChanged(before.parent);
+      if (after) markChanged(after.parent);
+      const state = by_session.get(session_id);
+      if (!state) continue;
+      delete state.announced;
+      if (after && state.draft?.fold) {
+        push(state.draft, parentUpdate(state, after));
         tell(state.draft);
       }
-    } else {
-      delete state.link;
     }
-    delete state.announced;
-    markChanged(state.id);
   }
 
-  function parentUpdate(state: State, link: NonNullable<State["link"]>): Frame {
+  function parentUpdate(state: State, link: Link): Frame {
     return {
       type: "session.update",
       session_id: state.id,
@@ -1050,11 +864,12 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   /** What the parent's channel is told about a run, so that the card of its call leads there. */
   function announcementOf(run_state: State | undefined) {
-    if (!run_state?.link || run_state.link.tool_call_id === undefined) return undefined;
+    const link = run_state && links.of(run_state.id);
+    if (!run_state || link?.tool_call_id === undefined) return undefined;
     const { name, task } = run_state.summary.run ?? {};
     return {
       type: "task.start",
-      tool_call_id: run_state.link.tool_call_id,
+      tool_call_id: link.tool_call_id,
       sub_agent: {
         session_id: run_state.id,
         ...(name !== undefined && { name }),
@@ -1065,7 +880,8 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   function announce(state: State) {
     const announcement = announcementOf(state);
-    const parent = state.link && by_session.get(state.link.parent);
+    const link = links.of(state.id);
+    const parent = link && by_session.get(link.parent);
     if (!announcement || !parent) return;
     const said = JSON.stringify(announcement);
     if (state.announced === said) return;
@@ -1095,25 +911,26 @@ export function createSessions(options: SessionsOptions): Sessions {
     if (state.entry.gone) return false;
     const register = registered.get(state.id);
     if (register?.busy) return true;
-    const runs = [...state.runs].flatMap((id) => by_session.get(id) ?? []);
+    const runs = [...links.runsOf(state.id)].flatMap((id) => by_session.get(id) ?? []);
     // Runs that work in the background outlive the turn that started them.
     if (depth < 16 && runs.some((one) => isRunning(one, depth + 1))) return true;
     if (state.summary.status !== "running") return false;
     if (now() - modifiedAt(state.entry) < timing.silence) return true;
     if (register) return register.busy !== false;
     // A run has no process of its own: it lives while its parent does and waits for it.
-    const parent = state.link && by_session.get(state.link.parent);
-    return (
-      depth < 16 &&
-      parent !== undefined &&
-      parent.open_calls.some(({ id }) => id === state.link?.tool_call_id) &&
-      registered.has(topOf(parent).id)
-    );
+    const link = links.of(state.id);
+    const parent = link && by_session.get(link.parent);
+    if (!parent || !registered.has(topOf(parent).id)) return false;
+    return parent.open_calls.some(({ id }) => id === link?.tool_call_id);
   }
 
   function topOf(state: State): State {
     let top = state;
-    for (let depth = 0; depth < 16 && top.link; depth++) top = by_session.get(top.link.parent) ?? top;
+    for (let depth = 0; depth < 16; depth++) {
+      const parent = by_session.get(links.of(top.id)?.parent ?? "");
+      if (!parent) break;
+      top = parent;
+    }
     return top;
   }
 
@@ -1121,17 +938,18 @@ export function createSessions(options: SessionsOptions): Sessions {
     const { activity, ...summary } = state.summary;
     const running = isRunning(state);
     const doing = activityOf(state.open_calls) ?? activity;
+    const link = links.of(state.id);
     return {
       ...summary,
       status: running ? "running" : summary.status === "running" ? "interrupted" : summary.status,
       ...(running && doing !== undefined && { activity: doing }),
-      ...(state.link && {
+      ...(link && {
         parent: {
-          session_id: state.link.parent,
-          ...(state.link.tool_call_id !== undefined && { tool_call_id: state.link.tool_call_id }),
+          session_id: link.parent,
+          ...(link.tool_call_id !== undefined && { tool_call_id: link.tool_call_id }),
         },
       }),
-      runs: state.runs.size,
+      runs: links.runsOf(state.id).size,
       last_activity_at: summary.last_activity_at || modifiedAt(state.entry),
       ...(state.entry.gone && { archived: true }),
       ...(state.entry.sample && { sample: true }),
@@ -1185,9 +1003,9 @@ export function createSessions(options: SessionsOptions): Sessions {
   function publish() {
     clearTimeout(publish_timer);
     publish_timer = undefined;
-    linkGroups();
+    linkAgain();
     for (const id of [...changed]) {
-      const parent = by_session.get(id)?.link?.parent;
+      const parent = links.of(id)?.parent;
       if (parent !== undefined) changed.add(parent);
     }
     const updated: SessionSummary[] = [];
@@ -1288,7 +1106,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       ...(entry.identity && { identity: entry.identity }),
       ...(entry.side !== undefined && { side: entry.side }),
       ...(entry.side_text !== undefined && { side_text: entry.side_text }),
-      archived: (from, to) => store?.read(entry.id, from, to) ?? new Uint8Array(),
+      archived: (from, to) => keeper.read(entry.id, from, to),
     };
   }
 
@@ -1329,7 +1147,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   // The newest files are read first, so all have to be seen first; but not for long.
   const start_timer = setTimeout(startIndexing, 500);
 
-  every(timing.persist, persist);
+  every(timing.persist, keeper.persist);
   every(timing.tick, async () => {
     await readRegistered();
     for (const id of lively) markChanged(id);
@@ -1374,8 +1192,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       return {
         index: { ...index, done: ready && waiting.size === 0 && active === 0 },
         notices: [
-          ...store_notices,
-          ...(store_trouble ? [store_trouble] : []),
+          ...keeper.notices,
           ...[...watch.troubles].slice(0, MOST_NOTICES).map(
             ([path, problem]): Notice => ({
               level: "warning",
@@ -1404,11 +1221,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       const all = [...entries.values(), ...past.values()];
       for (const entry of all) clearTimeout(entry.settle_timer);
       await Promise.all(all.map(({ queue }) => queue));
-      retry_at = 0;
-      await persist();
-      store?.close();
-      store = undefined;
-      store_notices = [];
+      await keeper.close();
     },
   };
 }

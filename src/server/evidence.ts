@@ -54,11 +54,10 @@ export async function readRecord(file: EvidenceFile, source: Source): Promise<Ra
 }
 
 async function openKnown({ path, identity }: EvidenceFile): Promise<FileHandle | undefined> {
-  const handle = identity && (await openRegular(path));
-  if (!handle) return undefined;
-  const state = await handle.stat({ bigint: true });
-  if (await isSame(handle, identity, `${state.dev}:${state.ino}`, Number(state.size))) return handle;
-  await handle.close();
+  const opened = identity && (await openRegular(path));
+  if (!opened) return undefined;
+  if (await isSame(opened, identity)) return opened.handle;
+  await opened.handle.close();
   return undefined;
 }
 
@@ -136,16 +135,16 @@ function resultsFolder(path: string): string {
 
 /** Opens first and checks then, on the open handle, so that nothing can be swapped in between. */
 async function readOwn(folder: string, path: string): Promise<Uint8Array | undefined> {
-  const handle = await openRegular(path).catch(() => undefined);
-  if (!handle) return undefined;
+  const opened = await openRegular(path).catch(() => undefined);
+  if (!opened) return undefined;
+  const { handle, inode, size } = opened;
   try {
     const real = await realpath(path);
     const own = await realpath(folder);
     if (dirname(real) !== own && !real.startsWith(own + sep)) return undefined;
-    const [there, opened] = await Promise.all([stat(real, { bigint: true }), handle.stat({ bigint: true })]);
-    if (there.ino !== opened.ino || there.dev !== opened.dev) return undefined;
-    if (opened.size > BigInt(ATTACHMENT_LIMIT)) return undefined;
-    return await readAt(handle, 0, Number(opened.size));
+    const there = await stat(real, { bigint: true });
+    if (`${there.dev}:${there.ino}` !== inode || size > ATTACHMENT_LIMIT) return undefined;
+    return await readAt(handle, 0, size);
   } catch {
     return undefined;
   } finally {

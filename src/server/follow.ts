@@ -30,14 +30,12 @@ export type Followed = { type: "gone" } | { type: "read"; identity: FileIdentity
  * file that is not there are thrown.
  */
 export async function followFile(options: FollowOptions): Promise<Followed> {
-  const handle = await openRegular(options.path);
-  if (!handle) return { type: "gone" };
+  const opened = await openRegular(options.path);
+  if (!opened) return { type: "gone" };
+  const { handle, inode, size, modified_at } = opened;
   try {
-    const state = await handle.stat({ bigint: true });
-    const size = Number(state.size);
-    const inode = `${state.dev}:${state.ino}`;
     const { known } = options;
-    const same = known !== undefined && (await isSame(handle, known, inode, size));
+    const same = known !== undefined && (await isSame(opened, known));
     let consumed = 0;
     if (same && options.onward) consumed = known.size;
     else options.begin(known !== undefined && !same);
@@ -45,6 +43,8 @@ export async function followFile(options: FollowOptions): Promise<Followed> {
     let tail: Uint8Array = same && consumed > 0 ? await readTail(handle, consumed) : new Uint8Array();
     // One buffer for all chunks: thousands of them would be garbage faster than it is collected.
     const buffer = new Uint8Array(Math.min(CHUNK, Math.max(0, size - consumed)));
+    /** Of the first bytes, where they are among those read now. */
+    let first: string | undefined;
     let stopped = false;
     while (consumed < size) {
       if (options.stop()) {
@@ -53,19 +53,20 @@ export async function followFile(options: FollowOptions): Promise<Followed> {
       }
       const chunk = await readAt(handle, consumed, Math.min(CHUNK, size - consumed), buffer);
       if (chunk.length === 0) break;
+      if (consumed === 0) first = hash(chunk.subarray(0, HEAD_LENGTH));
       tail = chunk.length >= TAIL_LENGTH ? chunk.slice(-TAIL_LENGTH) : joinTail(tail, chunk);
       await options.bytes(chunk, consumed);
       consumed += chunk.length;
     }
     const head_length = Math.min(HEAD_LENGTH, consumed);
-    const head =
-      same && known.head_length === head_length ? known.head : hash(await readAt(handle, 0, head_length));
+    const unchanged = same && known.head_length === head_length ? known.head : undefined;
+    const head = first ?? unchanged ?? hash(await readAt(handle, 0, head_length));
     return {
       type: "read",
       identity: {
         inode,
         size: consumed,
-        modified_at: Number(state.mtimeNs) / 1e6,
+        modified_at,
         head,
         head_length,
         tail: hash(tail),
@@ -77,8 +78,17 @@ export async function followFile(options: FollowOptions): Promise<Followed> {
   }
 }
 
+/** An open file, as it was when it was opened. Whoever opened it closes it. */
+export interface OpenFile {
+  handle: FileHandle;
+  /** `device:inode`. */
+  inode: string;
+  size: number;
+  modified_at: number;
+}
+
 /** Opens for reading what is a regular file at that moment. `undefined`: nothing there, or something else. */
-export async function openRegular(path: string): Promise<FileHandle | undefined> {
+export async function openRegular(path: string): Promise<OpenFile | undefined> {
   let handle: FileHandle;
   try {
     handle = await open(path, OPEN_FLAGS);
@@ -88,7 +98,15 @@ export async function openRegular(path: string): Promise<FileHandle | undefined>
     if (code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP" || code === "ENXIO") return undefined;
     throw error;
   }
-  if ((await handle.stat()).isFile()) return handle;
+  const state = await handle.stat({ bigint: true });
+  if (state.isFile()) {
+    return {
+      handle,
+      inode: `${state.dev}:${state.ino}`,
+      size: Number(state.size),
+      modified_at: Number(state.mtimeNs) / 1e6,
+    };
+  }
   await handle.close();
   return undefined;
 }
@@ -113,12 +131,7 @@ export async function readAt(
  * Whether the open file is still the one known, perhaps grown: the same inode, not shorter, the same first bytes and the
  * same bytes before the point where it ended (a file cut and grown again within one look shows there).
  */
-export async function isSame(
-  handle: FileHandle,
-  known: FileIdentity,
-  inode: string,
-  size: number,
-): Promise<boolean> {
+export async function isSame({ handle, inode, size }: OpenFile, known: FileIdentity): Promise<boolean> {
   if (inode !== known.inode || size < known.size) return false;
   if (hash(await readAt(handle, 0, known.head_length)) !== known.head) return false;
   return hash(await readTail(handle, known.size)) === known.tail;

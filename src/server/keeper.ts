@@ -1,0 +1,162 @@
+import { type Archive, createArchive } from "./store/archive.ts";
+import { openStore } from "./store/sqlite.ts";
+import {
+  type Notice,
+  type SessionStore,
+  type StoredFile,
+  type StoredSession,
+  StoreError,
+} from "./store/store.ts";
+
+/** Before the archive takes more, what waits is written. */
+const PENDING_LIMIT = 2 * 1024 * 1024;
+
+export interface KeeperOptions<Entry> {
+  /** Absent: nothing is kept. */
+  dataFolder?: string;
+  now: () => number;
+  /** How long to wait after a write that failed, in milliseconds. */
+  retry: number;
+  rowOf(entry: Entry): StoredFile | undefined;
+  sessionRowOf(id: string): StoredSession | undefined;
+  /** Bytes that were to be archived are not: they have to be read again from the agents' files. */
+  onLoss(): void;
+}
+
+/** Brings what changed into the store, together and in the background, and says when it cannot. */
+export interface Keeper<Entry> {
+  /** Whether anything is written at all: there is a store, and it is this daemon's. */
+  readonly writable: boolean;
+  /** A write failed a moment ago; the next is not tried yet. */
+  readonly failing: boolean;
+  readonly notices: Notice[];
+  load(): { files: StoredFile[]; sessions: StoredSession[] };
+  entryChanged(entry: Entry): void;
+  sessionChanged(id: string): void;
+  sessionRemoved(id: string): void;
+  /** A row of content that is no more in its file: kept for its archive. */
+  superseded(row: StoredFile): void;
+  /** Copies bytes of a file into the archive. `false`: they do not continue it, or it cannot be written now. */
+  append(file_id: number, start: number, bytes: Uint8Array): Promise<boolean>;
+  /** How far a file is archived, or soon will be, in bytes from 0. */
+  archivedTo(file_id: number): number;
+  /** Archived bytes, as `SessionStore.read`. */
+  read(file_id: number, from: number, to: number): Uint8Array;
+  /** Writes all that waits, unless a write failed a moment ago. */
+  persist(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function createKeeper<Entry>(options: KeeperOptions<Entry>): Keeper<Entry> {
+  const { now } = options;
+  const opened = options.dataFolder
+    ? openStore({ folder: options.dataFolder, now })
+    : { read_only: true, notices: [] };
+  let store: SessionStore | undefined = opened.store;
+  const archive: Archive | undefined = store && createArchive(store);
+  const writable = store !== undefined && !opened.read_only;
+  let trouble: Notice | undefined;
+  let retry_at = 0;
+  let persisting: Promise<void> | undefined;
+  let entries = new Set<Entry>();
+  let sessions = new Set<string>();
+  let removed = new Set<string>();
+  let superseded: StoredFile[] = [];
+
+  function failed(error: unknown) {
+    const cause = error instanceof StoreError ? error : new StoreError("refused", String(error));
+    retry_at = now() + options.retry;
+    trouble = {
+      level: "error",
+      text: `The archive cannot be written: ${cause.message}. Sessions are shown as before, but not kept.`,
+      remedy:
+        cause.kind === "broken"
+          ? "Start Verbatim again: it sets the damaged store aside and builds a new one."
+          : "Make room on the disk of the data folder; writing goes on by itself.",
+    };
+  }
+
+  async function writeAll(to: SessionStore, from: Archive): Promise<void> {
+    const batch = { entries, sessions, removed, superseded };
+    entries = new Set();
+    sessions = new Set();
+    removed = new Set();
+    superseded = [];
+    try {
+      const chunks = await from.take();
+      to.write({
+        chunks,
+        files: [...batch.superseded, ...[...batch.entries].flatMap((entry) => options.rowOf(entry) ?? [])],
+        sessions: [...batch.sessions].flatMap((id) => options.sessionRowOf(id) ?? []),
+        // One that came back has a row again.
+        removed_sessions: [...batch.removed].filter((id) => !options.sessionRowOf(id)),
+      });
+      from.written();
+      trouble = undefined;
+    } catch (error) {
+      from.failed();
+      entries = new Set([...batch.entries, ...entries]);
+      sessions = new Set([...batch.sessions, ...sessions]);
+      removed = new Set([...batch.removed, ...removed]);
+      superseded = [...batch.superseded, ...superseded];
+      failed(error);
+      options.onLoss();
+    }
+  }
+
+  async function persist(): Promise<void> {
+    while (persisting) await persisting;
+    if (!writable || !store || !archive || now() < retry_at) return;
+    const waiting = entries.size + sessions.size + removed.size + superseded.length + archive.pendingBytes;
+    if (waiting === 0) return;
+    persisting = writeAll(store, archive).finally(() => {
+      persisting = undefined;
+    });
+    await persisting;
+  }
+
+  return {
+    writable,
+    get failing() {
+      return now() < retry_at;
+    },
+    get notices() {
+      return trouble ? [...opened.notices, trouble] : opened.notices;
+    },
+    load() {
+      try {
+        return store?.load() ?? { files: [], sessions: [] };
+      } catch (error) {
+        failed(error);
+        return { files: [], sessions: [] };
+      }
+    },
+    entryChanged: (entry) => entries.add(entry),
+    sessionChanged: (id) => sessions.add(id),
+    sessionRemoved: (id) => removed.add(id),
+    superseded: (row) => superseded.push(row),
+    async append(file_id, start, bytes) {
+      if (!writable || !archive || now() < retry_at) return false;
+      let taken = archive.append(file_id, start, bytes);
+      if (archive.pendingBytes > PENDING_LIMIT) await persist();
+      if (!taken) taken = archive.append(file_id, start, bytes);
+      return taken;
+    },
+    archivedTo(file_id) {
+      try {
+        return archive?.end(file_id) ?? 0;
+      } catch (error) {
+        failed(error);
+        return 0;
+      }
+    },
+    read: (file_id, from, to) => store?.read(file_id, from, to) ?? new Uint8Array(),
+    persist,
+    async close() {
+      retry_at = 0;
+      await persist();
+      store?.close();
+      store = undefined;
+    },
+  };
+}
