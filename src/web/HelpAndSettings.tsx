@@ -9,6 +9,7 @@ const NAMES: Record<string, string> = {
   ArrowLeft: "←",
   ArrowRight: "→",
   Escape: "Esc",
+  " ": "Space",
 };
 
 /** The two dialogs that every screen has, and their buttons. */

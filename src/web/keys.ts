@@ -4,6 +4,8 @@ import { useEffect, useRef } from "react";
 export interface KeyBinding {
   readonly keys: readonly string[];
   readonly does: string;
+  /** Only while nothing has the focus: the browser's own meaning of the key goes first. */
+  readonly unfocused?: true;
   run(event: KeyboardEvent): void;
 }
 
@@ -33,7 +35,10 @@ export function useKeys(bindings: readonly KeyBinding[]): void {
       if (event.defaultPrevented || document.querySelector("dialog[open]") !== null) return;
       const name = keyName(event);
       if (typing(event.target) && !name.startsWith("Ctrl+")) return;
-      const binding = current.current.find(({ keys }) => keys.includes(name));
+      const free = event.target === document.body;
+      const binding = current.current.find(
+        ({ keys, unfocused }) => keys.includes(name) && (free || unfocused !== true),
+      );
       if (binding === undefined) return;
       event.preventDefault();
       binding.run(event);

@@ -40,6 +40,8 @@ export interface OpenSession {
   load(from: number, to: number): Promise<void>;
   /** The part at a position: what is there, or what stood there before a snapshot. */
   partAt(index: number): TranscriptPart | undefined;
+  /** Asks anew for a session that was refused: the daemon has found it since. */
+  retry(): void;
   /** Follows the channel until every `follow` was ended; what is folded stays for a return. */
   follow(): () => void;
 }
@@ -190,6 +192,7 @@ export function createOpenSession(id: string, { api, live }: { api: Api; live: L
       const { transcript, stale } = state.getState();
       return transcript?.parts.at(index) ?? stale?.at(index);
     },
+    retry: () => subscription?.restart(),
     follow() {
       followers += 1;
       subscription ??= live.subscribe(outputChannel(id), apply, position);

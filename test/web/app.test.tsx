@@ -188,6 +188,14 @@ test("an address that names no session, and one that names no page, say so", asy
   expect(screen.getByRole("heading", { name: "No such page" })).toBeTruthy();
 });
 
+test("a session that the daemon finds only later opens by itself", async () => {
+  history.replaceState(null, "", `/session/${uuid(78)}`);
+  render(<App client={client} />);
+  await screen.findByRole("heading", { name: "No such session" });
+  daemon.sessions.add(uuid(78), [prompt(uuid(78), "Here I am.", 780), ...answer(uuid(78), "Found.", 790)]);
+  expect(await screen.findByText("Found.")).toBeTruthy();
+});
+
 test("a daemon that is gone leaves what is shown, with its age; a lost cookie shows the way back in", async () => {
   render(<App client={client} />);
   await screen.findByRole("link", { name: /Repair the uploader/ });

@@ -32,13 +32,20 @@ const NO_KEYS: readonly KeyBinding[] = [];
 
 /** One session: its header, its transcript, its turns and runs. Two of them stand side by side when a run is open beside. */
 export function SessionPane(props: Props): ReactNode {
-  const { session_id } = props;
+  const { session_id, besideOf } = props;
   const client = useClient();
   const connection = useConnection();
   const session = useMemo(() => client.session(session_id), [client, session_id]);
   useEffect(() => session.follow(), [session]);
   const ready = useStore(session.state, (state) => state.transcript !== undefined);
   const refused = useStore(session.state, (state) => state.refused);
+
+  // Right after its start the daemon has not found every file yet.
+  const known = useRow(session_id) !== undefined;
+  const isRefused = refused !== undefined;
+  useEffect(() => {
+    if (known && isRefused) session.retry();
+  }, [known, isRefused, session]);
 
   if (ready) return <ReadyPane key={session_id} {...props} session={session} />;
   const [title, text] =
@@ -55,7 +62,7 @@ export function SessionPane(props: Props): ReactNode {
       <h1>{title}</h1>
       {text !== "" && <p>{text}</p>}
       <p>
-        <a href="/">All sessions</a>
+        {besideOf === undefined ? <a href="/">All sessions</a> : <a href={sessionHref(besideOf)}>Close</a>}
       </p>
     </main>
   );
@@ -153,11 +160,6 @@ function ReadyPane({
     };
   }, [fragment, session, session_id, api, goTo]);
 
-  // The browser's own keys scroll what has the focus.
-  useEffect(() => {
-    if (main && document.activeElement === document.body) scroller.current?.focus();
-  }, [main]);
-
   useEffect(() => {
     if (!main || row === undefined) return;
     const state = row.status === "running" ? "[RUNNING] " : row.status === "failed" ? "[FAILED] " : "";
@@ -197,10 +199,6 @@ function ReadyPane({
       await goTo(found, false);
     }
   };
-  const closeFind = (): void => {
-    setFinding(false);
-    scroller.current?.focus();
-  };
   const openFind = (): void => {
     setFinding(true);
     findInput.current?.focus();
@@ -209,6 +207,30 @@ function ReadyPane({
 
   const bindings: KeyBinding[] = [
     { keys: ["/", "Ctrl+f"], does: "Find in this session", run: openFind },
+    {
+      keys: ["PageDown", " "],
+      does: "A view down",
+      unfocused: true,
+      run: () => scroller.current?.scroll(1, "pages"),
+    },
+    {
+      keys: ["PageUp"],
+      does: "A view up",
+      unfocused: true,
+      run: () => scroller.current?.scroll(-1, "pages"),
+    },
+    {
+      keys: ["ArrowDown"],
+      does: "A little down",
+      unfocused: true,
+      run: () => scroller.current?.scroll(48, "pixels"),
+    },
+    {
+      keys: ["ArrowUp"],
+      does: "A little up",
+      unfocused: true,
+      run: () => scroller.current?.scroll(-48, "pixels"),
+    },
     { keys: ["j"], does: "Next part", run: () => scroller.current?.step(1) },
     { keys: ["k"], does: "Previous part", run: () => scroller.current?.step(-1) },
     { keys: ["]", "n"], does: "Next prompt", run: () => stepTurn(1) },
@@ -240,7 +262,7 @@ function ReadyPane({
       keys: ["Escape"],
       does: "Close find, the turns, the run beside",
       run: () => {
-        if (finding) closeFind();
+        if (finding) setFinding(false);
         else if (sheet) setSheet(false);
         else if (target !== undefined) setTarget(undefined);
         else if (beside !== undefined) navigate(sessionHref(session_id, fragment));
@@ -255,6 +277,8 @@ function ReadyPane({
 
   if (transcript === undefined || row === undefined) return null;
   const empty = transcript.parts.length === 0;
+  // A page has one main part.
+  const Body = main ? "main" : "section";
   return (
     <div className={`pane${main ? "" : " pane-beside"}`}>
       <SessionHeader row={row} context={transcript.context} synced={synced}>
@@ -306,7 +330,7 @@ function ReadyPane({
           from={() => scroller.current?.here().index ?? 0}
           onHit={({ index }) => void goTo(index, true)}
           onText={setFindText}
-          onClose={closeFind}
+          onClose={() => setFinding(false)}
         />
       )}
       {(message !== "" || failure !== undefined) && (
@@ -328,7 +352,7 @@ function ReadyPane({
             <RunsPanel session_id={session_id} beside={beside} />
           </aside>
         )}
-        <main className="pane-main">
+        <Body className="pane-main" aria-label={main ? undefined : "Run beside"}>
           {empty && (
             <div className="blank">
               <h2>Nothing yet</h2>
@@ -350,7 +374,7 @@ function ReadyPane({
             handle={scroller}
             onPlace={onPlace}
           />
-        </main>
+        </Body>
       </div>
     </div>
   );

@@ -28,8 +28,8 @@ export interface ScrollerHandle {
   toEnd(): void;
   /** The first row in view, its turn, and whether that turn begins above the view. */
   here(): { index: number; turn: number; within: boolean };
-  /** Puts the keyboard into the box, for the browser's own keys. */
-  focus(): void;
+  /** As the reader's own scrolling, by pixels or (`pages`) by views. */
+  scroll(by: number, unit: "pixels" | "pages"): void;
   /** Focuses the next (1) or previous (−1) row. */
   step(by: 1 | -1): void;
 }
@@ -260,7 +260,8 @@ export function TranscriptScroller({
       toTurn: (turn) => toPart(transcript?.turns.at(turn)?.first_part ?? 0),
       toStart: () => go({ end: false, index: 0, offset: 0 - layout.topOf(0) }),
       toEnd: () => go({ end: true }),
-      focus: () => box.current?.focus({ preventScroll: true }),
+      scroll: (by, unit) =>
+        box.current?.scrollBy({ top: unit === "pixels" ? by : by * (seen.current.height - 80) }),
       here() {
         const turn = layout.turnOf(layout.at(seen.current.top));
         const index = layout.at(seen.current.top + layout.headingHeight(turn) + BELOW_HEADING + 1);
