@@ -658,6 +658,25 @@ describe("the status", () => {
   });
 });
 
+describe("the registers of the real agents", () => {
+  const id = "0aa1f3c2-5d6e-4f70-8a91-b2c3d4e5f607";
+  const register = (agent: string) => formats.find((format) => format.id === agent)?.registry;
+
+  it("name the session and the process of Claude Code, and whether it works", () => {
+    const entry = { pid: 4242, sessionId: id, cwd: "/w/app", kind: "interactive" };
+    const read = (value: object) => register("claude-code")?.read("4242.json", JSON.stringify(value));
+    expect(read(entry)).toEqual({ session_id: id, pid: 4242 });
+    expect(read({ ...entry, status: "busy" })).toEqual({ session_id: id, pid: 4242, busy: true });
+    expect(read({ ...entry, status: "idle" })).toEqual({ session_id: id, pid: 4242, busy: false });
+    expect(read({ kind: "interactive" })).toBeUndefined();
+  });
+
+  it("name the thread that a Codex process holds locked", () => {
+    expect(register("codex")?.read(`${id}.lock`, "")).toEqual({ session_id: id, locked: true });
+    expect(register("codex")?.read("other.txt", "")).toBeUndefined();
+  });
+});
+
 describe("what a part was made from", () => {
   it("is the record in the agent's file", async () => {
     write(path("one.jsonl"), prompt("one", "First é \u2028 end"), prompt("one", "Second"));

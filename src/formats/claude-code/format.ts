@@ -9,10 +9,24 @@ export const claudeCode: Format = {
   id: "claude-code",
   name: "Claude Code",
   root: { variable: "CLAUDE_CONFIG_DIR", home: ".claude", folders: ["projects"] },
+  registry: { folder: "sessions", read: readRegistry },
   classify,
   detect,
   createReader: createClaudeCodeReader,
 };
+
+/** `<pid>.json` of a process that runs; `-p` says no `status`, the UI says `busy`, `idle`, `shell`… */
+function readRegistry(_name: string, text: string): ReturnType<NonNullable<Format["registry"]>["read"]> {
+  const entry = asObject(JSON.parse(text));
+  const session_id = asString(entry?.sessionId);
+  if (session_id === undefined || typeof entry?.pid !== "number") return undefined;
+  const status = asString(entry.status);
+  return {
+    session_id: session_id.toLowerCase(),
+    pid: entry.pid,
+    ...(status !== undefined && { busy: status !== "idle" }),
+  };
+}
 
 function classify(path: string): SessionPath | undefined {
   if (!path.endsWith(".jsonl")) return undefined;
