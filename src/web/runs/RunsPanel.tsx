@@ -38,14 +38,14 @@ export function RunsPanel({
       </h2>
       <ul className="runs-list">
         {runs.map((run) => (
-          <li key={run.id} className={`run${run.id === beside ? " is-beside" : ""}`}>
-            <a href={sessionHref(run.id)} className="run-link" title={run.run?.task ?? run.first_prompt}>
-              <span className="run-name">{sessionTitle(run)}</span>
+          <li key={run.id} className={`runs-item${run.id === beside ? " is-beside" : ""}`}>
+            <a href={sessionHref(run.id)} className="runs-link" title={run.run?.task ?? run.first_prompt}>
+              <span className="runs-name">{sessionTitle(run)}</span>
               <StateBadge status={run.status} />
             </a>
-            <span className="run-about">
-              <span className="run-activity">
-                {run.activity ??
+            <span className="runs-about">
+              <span className="runs-activity">
+                {(run.status === "running" && run.activity) ||
                   [
                     counted(run.tool_calls, "tool call"),
                     run.errors > 0 ? counted(run.errors, "error") : undefined,
@@ -58,7 +58,7 @@ export function RunsPanel({
               </span>
               <button
                 type="button"
-                className="button run-beside"
+                className="button runs-beside"
                 aria-pressed={run.id === beside}
                 onClick={() => navigate(sessionHref(session_id, "", run.id === beside ? undefined : run.id))}
               >

@@ -31,7 +31,8 @@ export const SessionRow = memo(function SessionRow({ item, now, showFolder, onTo
   const { row, depth, runs, expanded, unlinked } = item;
   const tokens = row.usage === undefined ? 0 : row.usage.input + row.usage.output;
   const title = sessionTitle(row);
-  const about = row.activity ?? (row.title === undefined ? row.run?.task : row.first_prompt);
+  const doing = row.status === "running" ? row.activity : undefined;
+  const about = doing ?? (row.title === undefined ? row.run?.task : row.first_prompt);
   return (
     <div className={`session-line${row.status === "running" ? " is-running" : ""}`}>
       <a className="session-row" href={sessionHref(row.id)} data-session={row.id}>
