@@ -1,4 +1,4 @@
-import { createElement, Fragment, memo, type ReactNode, useState } from "react";
+import { createElement, memo, type ReactNode, useState } from "react";
 import { CopyButton } from "./CopyButton.tsx";
 import { visible } from "./hidden-text.tsx";
 import { type LineTokens, PAGE_LINES, useHighlight } from "./highlight.ts";
@@ -106,7 +106,7 @@ const CodePage = memo(function CodePage({
   text: string;
   tokens: readonly LineTokens[] | undefined;
 }): ReactNode {
-  if (!tokens) return visible(text, "code");
+  if (!tokens) return <span className="code-page">{visible(text, "code")}</span>;
   const shown: ReactNode[] = [];
   let position = 0;
   let plain = "";
@@ -133,5 +133,5 @@ const CodePage = memo(function CodePage({
   }
   plain += text.slice(position);
   flush();
-  return createElement(Fragment, null, ...shown);
+  return createElement("span", { className: "code-page" }, ...shown);
 });

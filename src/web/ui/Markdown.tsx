@@ -41,7 +41,7 @@ export const Markdown = memo(function Markdown({
   const document = stream.read(end < text.length ? text.slice(0, end) : text, !open || end < text.length);
   return (
     <>
-      <MarkdownView document={document} idPrefix={`${idPrefix}user-content-`} />
+      <MarkdownView document={document} open={open} idPrefix={`${idPrefix}user-content-`} />
       {end < text.length && (
         <button type="button" className="show-all" onClick={() => setAll(true)}>
           Show all (<Measure units={text.length} />)
@@ -63,9 +63,17 @@ function firstPart(text: string): number {
   return lineEnd > limit / 2 ? lineEnd + 1 : limit;
 }
 
-function MarkdownView({ document, idPrefix }: { document: MarkdownDocument; idPrefix: string }): ReactNode {
+function MarkdownView({
+  document,
+  open,
+  idPrefix,
+}: {
+  document: MarkdownDocument;
+  open: boolean;
+  idPrefix: string;
+}): ReactNode {
   return (
-    <div className={document.pages.length > 1 ? "markdown markdown-long" : "markdown"}>
+    <div className={open && document.pages.length > 1 ? "markdown markdown-growing" : "markdown"}>
       {document.pages.map((page, index) => (
         <BlockPage key={index} blocks={page} idPrefix={idPrefix} />
       ))}

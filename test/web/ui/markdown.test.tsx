@@ -12,6 +12,15 @@ function shape(root: Element): unknown {
     const out: unknown[] = [];
     for (const child of node.childNodes) {
       if (child instanceof Element) {
+        // Blocks and lines come in pages, which are wrappers and nothing else.
+        if (/^(?:markdown|code)-page$/.test(child.className)) {
+          for (const inside of walk(child, preserve)) {
+            const last = out.at(-1);
+            if (typeof last === "string" && typeof inside === "string") out[out.length - 1] = last + inside;
+            else out.push(inside);
+          }
+          continue;
+        }
         const attributes = [...child.attributes]
           .filter((attribute) => !["id", "aria-describedby", "checked"].includes(attribute.name))
           .map((attribute) => `${attribute.name}=${attribute.value}`)
