@@ -209,8 +209,9 @@ export function accumulateAndAddress(
 }
 
 /**
- * Ends what a crash left open, when the session is next opened: calls become `aborted`, growing parts end, a running turn
- * is `interrupted`. `at`: when the session was last alive, in milliseconds since 1970.
+ * Ends what nobody ended, when the session is next opened: calls become `aborted`, growing parts end. A running turn whose
+ * last word is the agent's text, with no call open, is `completed` (older agents write no end of a turn); any other is
+ * `interrupted`. `at`: when the session was last alive, in milliseconds since 1970.
  */
 export function settleAborted(
   transcript: Transcript,
@@ -218,15 +219,27 @@ export function settleAborted(
   reason = "The agent ended while this ran",
 ): Transcript {
   const fold = begin(transcript);
+  let ending: TurnStatus = endsInText(transcript) ? "completed" : "interrupted";
+  const first = lastTurn(fold)?.first_part ?? 0;
   for (const [, index] of unpairedOf(transcript).open_calls) {
     const part = fold.parts.at(index);
     if (part?.type === "tool_call" && !isSettled(part.state)) {
       replace(fold, index, withoutProgress({ ...part, state: abort(part.state, at, reason) }));
+      if (index >= first) ending = "interrupted";
     }
   }
-  if (fold.open.turn_open) closeTurn(fold, at, "interrupted");
+  if (fold.open.turn_open) closeTurn(fold, at, fold.open.outcome ?? ending);
   closeParts(fold, at);
   return finish(fold);
+}
+
+/** Whether the agent's last word is a text: what follows it are separators and notices only. */
+function endsInText({ parts }: Transcript): boolean {
+  for (let index = parts.length - 1; index >= 0; index -= 1) {
+    const part = parts.at(index);
+    if (part?.type !== "step_finish" && part?.type !== "marker") return part?.type === "text";
+  }
+  return false;
 }
 
 // --- One step of the fold ---------------------------------------------------------------------------------------------

@@ -258,6 +258,7 @@ function isNew(draft: Draft, key: string): boolean {
 function openTurn(draft: Draft): void {
   draft.summary.turns += 1;
   draft.summary.status = "running";
+  delete draft.summary.activity;
   const { counted } = draft.progress;
   draft.progress = { counted, turn_open: true, turn_empty: true };
 }

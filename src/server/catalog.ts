@@ -934,6 +934,11 @@ export function createSessions(options: SessionsOptions): Sessions {
     return top;
   }
 
+  /** How a turn ended that nobody ended: an agent whose last word is text was done (see `settleAborted`). */
+  function silentEnd({ summary, open_calls }: State): SessionSummary["status"] {
+    return summary.activity === "text" && open_calls.length === 0 ? "completed" : "interrupted";
+  }
+
   function present(state: State): SessionSummary {
     const { activity, ...summary } = state.summary;
     const running = isRunning(state);
@@ -941,7 +946,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     const link = links.of(state.id);
     return {
       ...summary,
-      status: running ? "running" : summary.status === "running" ? "interrupted" : summary.status,
+      status: running ? "running" : summary.status === "running" ? silentEnd(state) : summary.status,
       ...(running && doing !== undefined && { activity: doing }),
       ...(link && {
         parent: {

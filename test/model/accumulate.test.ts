@@ -282,6 +282,15 @@ describe("a tool call", () => {
     expect(paired.parts.at(2)).toMatchObject({ call_index: 4 });
   });
 
+  it("leaves a turn that nobody ended completed when its last word is text, interrupted otherwise", () => {
+    const answered = fold(prompt("Go"), begin(1), call("a"), result("a", "ok"), say("Done."));
+    expect(settleAborted(answered, 9_000).turns.at(0)?.status).toBe("completed");
+    const cut = fold(prompt("Go"), begin(1), say("Looking."), call("a"), result("a", "ok"));
+    expect(settleAborted(cut, 9_000).turns.at(0)?.status).toBe("interrupted");
+    const unanswered = fold(prompt("Go"), begin(1), say("Done."), prompt("More", 2));
+    expect(settleAborted(unanswered, 9_000).turns.at(1)?.status).toBe("interrupted");
+  });
+
   it("becomes aborted when a crash left it without a result", () => {
     const running = fold(prompt("Go"), begin(1), call("a"), call("b"), result("a", "ok"), say("an open"));
     const settled = settleAborted(running, 9_000);
