@@ -78,7 +78,11 @@ export default defineConfig(({ isSsrBuild }) => ({
   ssr: { noExternal: true },
   // The worker that highlights loads its languages one by one, which only modules can.
   worker: { format: "es", plugins: () => [packagesOfWorkers] },
+  // The limits are for tests that hang: a machine that is busy with other work must not fail a good one.
   test: {
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000, interval: 20 } },
     projects: [
       {
         extends: true,
@@ -104,8 +108,6 @@ export default defineConfig(({ isSsrBuild }) => ({
           name: "browser",
           environment: "node",
           include: ["test/browser/**/*.test.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
           fileParallelism: false,
         },
       },

@@ -1,5 +1,8 @@
-import { cleanup } from "@testing-library/react";
+import { cleanup, configure } from "@testing-library/react";
 import { afterEach, beforeEach, expect, vi } from "vitest";
+
+// Long enough for a busy machine; a check that passes does not wait.
+configure({ asyncUtilTimeout: 20_000 });
 
 // A simulated document has no layout, so nothing in it ever changes its size.
 globalThis.ResizeObserver ??= class {

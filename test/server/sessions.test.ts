@@ -15,13 +15,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { zstdCompressSync } from "node:zlib";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { formats } from "../../src/formats/index.ts";
 import { accumulate, restoreTranscript, type Transcript } from "../../src/model/accumulate.ts";
 import type { SessionSummary } from "../../src/model/session.ts";
 import type { ChannelFrame } from "../../src/protocol.ts";
 import { createSessions, type SessionsOptions } from "../../src/server/catalog.ts";
 import type { OpenSession, SessionEvent, Sessions } from "../../src/server/sessions.ts";
+import { eventually } from "../eventually.ts";
 import { sharedData } from "../shared-data.ts";
 import {
   answer,
@@ -71,7 +72,7 @@ async function stop(sessions: Sessions): Promise<void> {
 }
 
 async function listed(sessions: Sessions, ...names: string[]): Promise<SessionSummary[]> {
-  return await vi.waitFor(() => {
+  return await eventually(() => {
     expect(sessions.status().index.done).toBe(true);
     return names.map((name) => {
       const row = sessions.get(sessionId(name));
@@ -117,9 +118,9 @@ describe("the list", () => {
       changes.push(...changed);
     });
     write(path("2026", "two.jsonl"), prompt("two", "Second"));
-    await vi.waitFor(() => expect(changes.map(({ id }) => id)).toContain(sessionId("two")));
+    await eventually(() => expect(changes.map(({ id }) => id)).toContain(sessionId("two")));
     append(path("one.jsonl"), prompt("one", "Third"));
-    await vi.waitFor(() => expect(changes.at(-1)).toMatchObject({ id: sessionId("one"), turns: 2 }));
+    await eventually(() => expect(changes.at(-1)).toMatchObject({ id: sessionId("one"), turns: 2 }));
     expect(
       sessions
         .list()
@@ -141,8 +142,8 @@ describe("the list", () => {
   it("is whole with 2,000 files, and says how far it is", async () => {
     for (let n = 0; n < 2_000; n++) write(path(`${n}.jsonl`), prompt(`${n}`, `Prompt ${n}`));
     const sessions = start({ hints: true });
-    await vi.waitFor(() => expect(sessions.list()).toHaveLength(2_000), { timeout: 30_000 });
-    await vi.waitFor(() => expect(sessions.status().index.done).toBe(true));
+    await eventually(() => expect(sessions.list()).toHaveLength(2_000));
+    await eventually(() => expect(sessions.status().index.done).toBe(true));
     const { index } = sessions.status();
     expect(index).toMatchObject({ files_found: 2_000, files_done: 2_000 });
     expect(index.bytes_done).toBe(index.bytes_found);
@@ -154,7 +155,7 @@ describe("the list", () => {
     await listed(sessions, "one");
     mkdirSync(path("backup"));
     copyFileSync(path("one.jsonl"), path("backup", "one.jsonl"));
-    await vi.waitFor(() => expect(sessions.list()).toHaveLength(2));
+    await eventually(() => expect(sessions.list()).toHaveLength(2));
     const copy = sessions.list().find(({ id }) => id !== sessionId("one"));
     const both = await Promise.all(sessions.list().map(({ id }) => sessions.open(id)));
     expect(both.map((session) => session && texts(session.transcript))).toEqual([["First"], ["First"]]);
@@ -172,7 +173,7 @@ describe("the list", () => {
     const raw = await sessions.raw(session.id, part?.id ?? "");
     expect(raw).toMatchObject({ archived: false, text: prompt("one", "First").trimEnd() });
     write(path("one.jsonl"), text, prompt("one", "Again"));
-    await vi.waitFor(() => expect(sessions.get(sessionId("one"))?.turns).toBe(2));
+    await eventually(() => expect(sessions.get(sessionId("one"))?.turns).toBe(2));
     expect(sessions.list()).toHaveLength(1);
     expect(sessions.get(sessionId("one"))?.archived).toBeUndefined();
   });
@@ -189,9 +190,9 @@ describe("an open session", () => {
       if (event.type === "frames") received.push(...event.frames);
     });
     append(path("one.jsonl"), answer("one", "Yes"));
-    await vi.waitFor(() => expect(texts(session.transcript)).toEqual(["First", "Yes"]));
+    await eventually(() => expect(texts(session.transcript)).toEqual(["First", "Yes"]));
     append(path("one.jsonl"), call("one", "call-1"), result("one", "call-1"), turnEnd("one"));
-    await vi.waitFor(() => expect(session.summary.status).toBe("completed"));
+    await eventually(() => expect(session.summary.status).toBe("completed"));
     expect(session.epoch).toBe(epoch);
     expect(received.map((frame) => frame.seq)).toEqual(
       Array.from({ length: received.length }, (_, index) => seq + 1 + index),
@@ -222,7 +223,7 @@ describe("an open session", () => {
       for (const { frame } of event.frames) client = accumulate(client, frame);
     });
     append(path("one.jsonl"), result("one", "call-1"), answer("one", "Then"), turnEnd("one"));
-    await vi.waitFor(() => expect(session.summary.status).toBe("completed"));
+    await eventually(() => expect(session.summary.status).toBe("completed"));
     expect(client.parts.length).toBe(session.transcript.parts.length);
     expect(client.parts.at(client.parts.length - 2)).toEqual(
       session.transcript.parts.at(session.transcript.parts.length - 2),
@@ -235,10 +236,10 @@ describe("an open session", () => {
     const sessions = start();
     const session = await opened(sessions, "one");
     append(path("one.jsonl"), last.slice(-30));
-    await vi.waitFor(() => expect([...session.transcript.parts].at(-1)?.type).toBe("step_finish"));
+    await eventually(() => expect([...session.transcript.parts].at(-1)?.type).toBe("step_finish"));
     const { length } = session.transcript.parts;
     append(path("one.jsonl"), "\n", prompt("one", "Again"));
-    await vi.waitFor(() => expect(session.transcript.parts.length).toBe(length + 1));
+    await eventually(() => expect(session.transcript.parts.length).toBe(length + 1));
   });
 
   it("shows the torn last line of a file that nobody will finish", async () => {
@@ -277,13 +278,13 @@ describe("an open session", () => {
     const events: SessionEvent["type"][] = [];
     session.subscribe(({ type }) => events.push(type));
     change(path("one.jsonl"));
-    await vi.waitFor(() => expect(events).toEqual(["reset"]));
+    await eventually(() => expect(events).toEqual(["reset"]));
     expect(session.epoch).not.toBe(epoch);
     expect(session.framesAfter(epoch, 1)).toBeUndefined();
     expect(texts(session.transcript)).not.toContain("Yes");
     // The new life is followed like the old one.
     append(path("one.jsonl"), prompt("one", "Later"));
-    await vi.waitFor(() => expect(texts(session.transcript)).toContain("Later"));
+    await eventually(() => expect(texts(session.transcript)).toContain("Later"));
     expect(events.filter((type) => type === "reset")).toHaveLength(1);
   });
 
@@ -294,9 +295,9 @@ describe("an open session", () => {
     const { epoch } = session;
     mkdirSync(path("archived"));
     renameSync(path("one.jsonl"), path("archived", "one.jsonl"));
-    await vi.waitFor(() => expect(session.summary.file).toBe(path("archived", "one.jsonl")));
+    await eventually(() => expect(session.summary.file).toBe(path("archived", "one.jsonl")));
     append(path("archived", "one.jsonl"), answer("one", "Yes"));
-    await vi.waitFor(() => expect(texts(session.transcript)).toEqual(["First", "Yes"]));
+    await eventually(() => expect(texts(session.transcript)).toEqual(["First", "Yes"]));
     expect(session.epoch).toBe(epoch);
     expect(sessions.list()).toHaveLength(1);
     expect(session.summary.archived).toBeUndefined();
@@ -310,12 +311,12 @@ describe("an open session", () => {
     clock += 3_600_000;
     // The daemon looks at the time when it looks at the registers: that it has, shows on the list.
     write(join(folder, "agent", "running", session.id), JSON.stringify({ busy: true }));
-    await vi.waitFor(() => expect(sessions.get(session.id)?.status).toBe("running"));
+    await eventually(() => expect(sessions.get(session.id)?.status).toBe("running"));
     const events: SessionEvent["type"][] = [];
     session.subscribe(({ type }) => events.push(type));
-    await vi.waitFor(() => expect(events).toEqual(["reset"]));
+    await eventually(() => expect(events).toEqual(["reset"]));
     append(path("one.jsonl"), answer("one", "Yes"));
-    await vi.waitFor(() => expect(texts(session.transcript)).toEqual(["First", "Yes"]));
+    await eventually(() => expect(texts(session.transcript)).toEqual(["First", "Yes"]));
   });
 
   it("does not exist under an unknown id", async () => {
@@ -327,7 +328,7 @@ describe("an open session", () => {
 
 describe("a session without its file", () => {
   async function archivedSession(sessions: Sessions): Promise<OpenSession> {
-    await vi.waitFor(() => expect(sessions.get(sessionId("one"))?.archived).toBe(true));
+    await eventually(() => expect(sessions.get(sessionId("one"))?.archived).toBe(true));
     return await opened(sessions, "one");
   }
 
@@ -368,7 +369,7 @@ describe("a session without its file", () => {
     rmSync(path("one.jsonl"));
     await archivedSession(sessions);
     write(path("one.jsonl"), bytes.toString(), answer("one", "Yes"));
-    await vi.waitFor(() => expect(texts(session.transcript)).toEqual(["First", "Yes"]));
+    await eventually(() => expect(texts(session.transcript)).toEqual(["First", "Yes"]));
     expect(sessions.get(sessionId("one"))?.archived).toBeUndefined();
     expect(sessions.list()).toHaveLength(1);
   });
@@ -400,7 +401,7 @@ describe("a session without its file", () => {
     const removed: string[] = [];
     sessions.subscribe((change) => removed.push(...change.removed));
     rmSync(path("one.jsonl"));
-    await vi.waitFor(() => expect(removed).toEqual([sessionId("one")]));
+    await eventually(() => expect(removed).toEqual([sessionId("one")]));
     expect(sessions.list()).toEqual([]);
   });
 });
@@ -428,7 +429,7 @@ describe("after a restart", () => {
     expect(await listed(again, "one", "two")).toEqual(before);
     expect(readers).toBe(0);
     append(path("one.jsonl"), prompt("one", "Again"));
-    await vi.waitFor(() => expect(again.get(sessionId("one"))?.turns).toBe(2));
+    await eventually(() => expect(again.get(sessionId("one"))?.turns).toBe(2));
     expect(readers).toBe(1);
   });
 
@@ -445,7 +446,7 @@ describe("after a restart", () => {
     renameSync(path("moved.jsonl"), path("elsewhere", "moved.jsonl"));
     write(path("new.jsonl"), prompt("new", "First"));
     const again = start();
-    await vi.waitFor(() => {
+    await eventually(() => {
       expect(again.get(sessionId("grown"))?.turns).toBe(2);
       expect(again.get(sessionId("gone"))?.archived).toBe(true);
       expect(again.get(sessionId("moved"))?.file).toBe(path("elsewhere", "moved.jsonl"));
@@ -465,7 +466,7 @@ describe("after a restart", () => {
     await listed(again, "one");
     expect(again.status().notices[0]?.text).toContain("set aside");
     rmSync(path("one.jsonl"));
-    await vi.waitFor(() => expect(again.get(sessionId("one"))?.archived).toBe(true));
+    await eventually(() => expect(again.get(sessionId("one"))?.archived).toBe(true));
   });
 
   it("a newer store is left alone, and sessions are shown without it", async () => {
@@ -486,7 +487,7 @@ describe("a second daemon on one store", () => {
     write(path("one.jsonl"), prompt("one", "First"));
     const first = start();
     await listed(first, "one");
-    await vi.waitFor(() => {
+    await eventually(() => {
       const database = new DatabaseSync(join(dataFolder(), "verbatim.db"), { readOnly: true });
       try {
         expect(database.prepare("SELECT count(*) AS n FROM chunk").get()).toEqual({ n: 1 });
@@ -498,7 +499,7 @@ describe("a second daemon on one store", () => {
     expect(second.status().notices[0]?.text).toContain("already uses the data folder");
     append(path("one.jsonl"), answer("one", "Yes"));
     const both = await Promise.all([opened(first, "one"), opened(second, "one")]);
-    await vi.waitFor(() => {
+    await eventually(() => {
       for (const { transcript } of both) expect(texts(transcript)).toEqual(["First", "Yes"]);
     });
     expect(first.status().notices).toEqual([]);
@@ -516,22 +517,20 @@ describe("a store that cannot be written", () => {
     blocker.exec("BEGIN IMMEDIATE");
     const session = await opened(sessions, "one");
     append(path("one.jsonl"), answer("one", "Yes"));
-    await vi.waitFor(() => expect(texts(session.transcript)).toEqual(["First", "Yes"]), { timeout: 15_000 });
-    await vi.waitFor(
-      () =>
-        expect(
-          sessions
-            .status()
-            .notices.map(({ text }) => text)
-            .join(),
-        ).toContain("cannot be written"),
-      { timeout: 15_000 },
+    await eventually(() => expect(texts(session.transcript)).toEqual(["First", "Yes"]));
+    await eventually(() =>
+      expect(
+        sessions
+          .status()
+          .notices.map(({ text }) => text)
+          .join(),
+      ).toContain("cannot be written"),
     );
     blocker.exec("ROLLBACK");
     blocker.close();
-    await vi.waitFor(() => expect(sessions.status().notices).toEqual([]), { timeout: 15_000 });
+    await eventually(() => expect(sessions.status().notices).toEqual([]));
     rmSync(path("one.jsonl"));
-    await vi.waitFor(() => expect(sessions.get(sessionId("one"))?.archived).toBe(true));
+    await eventually(() => expect(sessions.get(sessionId("one"))?.archived).toBe(true));
     await stop(sessions);
     expect(texts((await opened(start(), "one")).transcript)).toEqual(["First", "Yes"]);
   }, 60_000);
@@ -558,7 +557,7 @@ describe("a sub-agent's run", () => {
       if (event.type === "frames") told.push(...event.frames.map(({ frame }) => frame.type));
     });
     writeFileSync(path("run-1.meta.json"), JSON.stringify({ facts: runFacts, name: "Ada" }));
-    await vi.waitFor(() =>
+    await eventually(() =>
       expect(run.summary).toMatchObject({
         parent: { session_id: group, tool_call_id: "call-1" },
         run: { name: "Ada" },
@@ -566,7 +565,7 @@ describe("a sub-agent's run", () => {
     );
     expect(told).toContain("session.update");
     const card = () => [...parent.transcript.parts].find((part) => part?.type === "tool_call");
-    await vi.waitFor(() =>
+    await eventually(() =>
       expect(card()).toMatchObject({ run: { session_id: sessionId("run"), name: "Ada" } }),
     );
     expect(parent.summary.runs).toBe(1);
@@ -584,9 +583,9 @@ describe("a sub-agent's run", () => {
     utimesSync(path("parent.jsonl"), longAgo, longAgo);
     const sessions = start();
     await listed(sessions, "parent", "run");
-    await vi.waitFor(() => expect(sessions.get(group)?.status).toBe("running"));
+    await eventually(() => expect(sessions.get(group)?.status).toBe("running"));
     append(path("run-1.jsonl"), turnEnd("run"));
-    await vi.waitFor(() => expect(sessions.get(group)?.status).toBe("interrupted"));
+    await eventually(() => expect(sessions.get(group)?.status).toBe("interrupted"));
   });
 });
 
@@ -597,9 +596,9 @@ describe("the status", () => {
     const [row] = await listed(sessions, "one");
     expect(row).toMatchObject({ status: "running", activity: "Bash and 1 more" });
     append(path("one.jsonl"), result("one", "call-1"));
-    await vi.waitFor(() => expect(sessions.get(sessionId("one"))?.activity).toBe("Read"));
+    await eventually(() => expect(sessions.get(sessionId("one"))?.activity).toBe("Read"));
     append(path("one.jsonl"), result("one", "call-2"), turnEnd("one"));
-    await vi.waitFor(() => expect(sessions.get(sessionId("one"))?.status).toBe("completed"));
+    await eventually(() => expect(sessions.get(sessionId("one"))?.status).toBe("completed"));
     expect(sessions.get(sessionId("one"))?.activity).toBeUndefined();
   });
 
@@ -616,15 +615,15 @@ describe("the status", () => {
     };
     expect(state()).toBe("running");
     clock += 61_000;
-    await vi.waitFor(() => expect(sessions.get(sessionId("one"))?.status).toBe("interrupted"));
+    await eventually(() => expect(sessions.get(sessionId("one"))?.status).toBe("interrupted"));
     expect(state()).toBe("aborted");
     expect(events).toEqual(["reset"]);
     append(path("one.jsonl"), result("one", "call-1"));
     utimesSync(path("one.jsonl"), clock / 1000, clock / 1000);
-    await vi.waitFor(() => expect(state()).toBe("completed"));
+    await eventually(() => expect(state()).toBe("completed"));
     append(path("one.jsonl"), answer("one", "Yes"));
     utimesSync(path("one.jsonl"), clock / 1000 + 1, clock / 1000 + 1);
-    await vi.waitFor(() => expect(sessions.get(sessionId("one"))?.status).toBe("running"));
+    await eventually(() => expect(sessions.get(sessionId("one"))?.status).toBe("running"));
   });
 
   it("of a session that was killed is interrupted from the start, with its calls aborted", async () => {
@@ -648,13 +647,13 @@ describe("the status", () => {
     const session = await opened(sessions, "one");
     expect(session.summary.status).toBe("running");
     rmSync(register);
-    await vi.waitFor(() => expect(sessions.get(sessionId("one"))?.status).toBe("interrupted"));
+    await eventually(() => expect(sessions.get(sessionId("one"))?.status).toBe("interrupted"));
     // A process that is long gone left its file behind.
     write(register, JSON.stringify({ pid: 2 ** 22 + 1, busy: true }));
     append(path("one.jsonl"), turnEnd("one"));
-    await vi.waitFor(() => expect(sessions.get(sessionId("one"))?.status).not.toBe("running"));
+    await eventually(() => expect(sessions.get(sessionId("one"))?.status).not.toBe("running"));
     write(register, JSON.stringify({ pid: process.pid, busy: true }));
-    await vi.waitFor(() => expect(sessions.get(sessionId("one"))?.status).toBe("running"));
+    await eventually(() => expect(sessions.get(sessionId("one"))?.status).toBe("running"));
   });
 });
 
@@ -749,8 +748,8 @@ describe.skipIf(!sharedData("corpus"))(
         paths: [sharedData("corpus", "claude-code") ?? "", sharedData("corpus", "codex") ?? ""],
       };
       const sessions = start(options);
-      await vi.waitFor(() => expect(sessions.status().index.done).toBe(true), { timeout: 60_000 });
-      await vi.waitFor(() => expect(sessions.list().length).toBeGreaterThan(50));
+      await eventually(() => expect(sessions.status().index.done).toBe(true));
+      await eventually(() => expect(sessions.list().length).toBeGreaterThan(50));
       expect(sessions.status().notices).toEqual([]);
       for (const { id, file, parent } of sessions.list()) {
         const session = await sessions.open(id);

@@ -11,13 +11,14 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   type FoundFile,
   type SessionWatch,
   type WatchOptions,
   watchSessions,
 } from "../../src/server/watch.ts";
+import { eventually } from "../eventually.ts";
 import { append, frameFormat, prompt, write } from "./frame-format.ts";
 
 let folder: string;
@@ -57,7 +58,7 @@ function start(options: Partial<WatchOptions> = {}): SessionWatch {
   return watch;
 }
 async function ready(): Promise<void> {
-  await vi.waitFor(() => expect(readyTimes).toBe(1));
+  await eventually(() => expect(readyTimes).toBe(1));
 }
 const sessionsFolder = () => join(folder, "agent", "sessions");
 const paths = () => found.map(({ path }) => path);
@@ -76,7 +77,7 @@ describe.each([
     expect(paths()).toEqual([join(sessionsFolder(), "one.jsonl")]);
     const deep = join(sessionsFolder(), "2026", "11", "21", "two.jsonl");
     write(deep, prompt("two", "Hello"));
-    await vi.waitFor(() => expect(paths()).toContain(deep));
+    await eventually(() => expect(paths()).toContain(deep));
   });
 
   it("when they grow, move and go", async () => {
@@ -86,14 +87,14 @@ describe.each([
     await ready();
     const first = found.at(-1);
     append(path, prompt("one", "Again"));
-    await vi.waitFor(() => expect(found.at(-1)?.size).toBeGreaterThan(first?.size ?? 0));
+    await eventually(() => expect(found.at(-1)?.size).toBeGreaterThan(first?.size ?? 0));
     expect(found.at(-1)?.inode).toBe(first?.inode);
     const moved = join(sessionsFolder(), "day", "moved.jsonl");
     renameSync(path, moved);
-    await vi.waitFor(() => expect(gone).toEqual([path]));
+    await eventually(() => expect(gone).toEqual([path]));
     expect(found.at(-1)).toMatchObject({ path: moved, inode: first?.inode });
     rmSync(moved);
-    await vi.waitFor(() => expect(gone).toEqual([path, moved]));
+    await eventually(() => expect(gone).toEqual([path, moved]));
   });
 
   it("when only the side file of a run comes or changes", async () => {
@@ -104,7 +105,7 @@ describe.each([
     expect(found.at(-1)).toMatchObject({ kind: "run" });
     expect(found.at(-1)?.side_stamp).toBeUndefined();
     writeFileSync(join(sessionsFolder(), "day", "run-1.meta.json"), "{}");
-    await vi.waitFor(() => expect(found.at(-1)?.side_stamp).toBeDefined());
+    await eventually(() => expect(found.at(-1)?.side_stamp).toBeDefined());
     expect(found.at(-1)?.path).toBe(path);
   });
 });
@@ -141,7 +142,7 @@ describe("a watch", () => {
     await ready();
     rmSync(path);
     symlinkSync(join(folder, "secret.jsonl"), path);
-    await vi.waitFor(() => expect(gone).toEqual([path]));
+    await eventually(() => expect(gone).toEqual([path]));
   });
 
   it("finds a root that is made later", async () => {
@@ -149,7 +150,7 @@ describe("a watch", () => {
     await ready();
     expect(watch.exists(join(folder, "agent"))).toBe(false);
     write(join(sessionsFolder(), "one.jsonl"), prompt("one", "Hello"));
-    await vi.waitFor(() => expect(found).toHaveLength(1));
+    await eventually(() => expect(found).toHaveLength(1));
     expect(watch.exists(join(folder, "agent"))).toBe(true);
   });
 
@@ -168,7 +169,7 @@ describe("a watch", () => {
     write(join(named, "late.jsonl"));
     await watch.rescan();
     append(join(named, "late.jsonl"), prompt("late", "Hello"));
-    await vi.waitFor(() => expect(paths()).toContain(join(named, "late.jsonl")));
+    await eventually(() => expect(paths()).toContain(join(named, "late.jsonl")));
   });
 
   it("looks at hot files more often than at the rest", async () => {
@@ -178,7 +179,7 @@ describe("a watch", () => {
     await ready();
     watch.setHot(path, true);
     append(path, prompt("one", "Again"));
-    await vi.waitFor(() => expect(found).toHaveLength(2));
+    await eventually(() => expect(found).toHaveLength(2));
   });
 
   it("finds every one of many files that come at once", async () => {
@@ -189,6 +190,6 @@ describe("a watch", () => {
     const first = join(day, "0.jsonl");
     write(first, prompt("0", "Hello"));
     for (let n = 1; n < 3_000; n++) linkSync(first, join(day, `${n}.jsonl`));
-    await vi.waitFor(() => expect(new Set(paths()).size).toBe(3_000), { timeout: 20_000 });
+    await eventually(() => expect(new Set(paths()).size).toBe(3_000));
   });
 });

@@ -1,4 +1,4 @@
-import { configure, render, screen, waitFor, within } from "@testing-library/react";
+import { render, screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Frame } from "../../src/model/frame.ts";
@@ -9,7 +9,6 @@ import { createMemorySessions } from "../server/memory-sessions.ts";
 import { clientOf, startTestDaemon, type TestDaemon } from "./daemon.ts";
 
 // The first test to show a session loads its screen.
-configure({ asyncUtilTimeout: 5_000 });
 
 const uuid = (number: number): string => `00000000-0000-4000-a000-${String(number).padStart(12, "0")}`;
 const PARENT = uuid(1);

@@ -1,8 +1,9 @@
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { accumulate, emptyTranscript } from "../../src/model/accumulate.ts";
 import type { Frame } from "../../src/model/frame.ts";
 import { cutPart } from "../../src/server/pages.ts";
 import type { Client } from "../../src/web/store.ts";
+import { eventually } from "../eventually.ts";
 import { clientOf, startTestDaemon, type TestDaemon } from "./daemon.ts";
 
 const SESSION = "5f0c3a7e-3333-4444-8555-666677778888";
@@ -69,7 +70,7 @@ test("a transcript that was cut off 41 times while it grew equals the undisturbe
   client = clientOf(daemon);
   const session = client.session(SESSION);
   session.follow();
-  await vi.waitFor(() => expect(session.state.getState().synced).toBe(true));
+  await eventually(() => expect(session.state.getState().synced).toBe(true));
 
   let truth = emptyTranscript(SESSION);
   for (const frame of turnFrames(0)) truth = accumulate(truth, frame);
@@ -81,18 +82,18 @@ test("a transcript that was cut off 41 times while it grew equals the undisturbe
       if (at % 28 === turn % 28) {
         daemon.cut();
         cuts += 1;
-        await vi.waitFor(() => expect(client.live.connection.getState().status).toBe("lost"));
+        await eventually(() => expect(client.live.connection.getState().status).toBe("lost"));
         client.live.reconnect();
-        await vi.waitFor(() => expect(client.live.connection.getState().status).toBe("live"), 5_000);
+        await eventually(() => expect(client.live.connection.getState().status).toBe("live"));
       }
     }
   }
   expect(cuts).toBe(41);
-  await vi.waitFor(
+  await eventually(
     () => expect(session.state.getState().transcript?.parts.length).toBe(truth.parts.length),
     5_000,
   );
-  await vi.waitFor(() => expect(session.state.getState().synced).toBe(true));
+  await eventually(() => expect(session.state.getState().synced).toBe(true));
   await session.load(0, truth.parts.length);
   const { transcript } = session.state.getState();
   // As on the wire, where an output stands in its result alone.
@@ -107,7 +108,7 @@ test("the pages of a long session are fetched where they are looked at, and stay
   client = clientOf(daemon);
   const session = client.session(SESSION);
   session.follow();
-  await vi.waitFor(() => expect(session.state.getState().synced).toBe(true));
+  await eventually(() => expect(session.state.getState().synced).toBe(true));
   const count = session.state.getState().transcript?.parts.length ?? 0;
   expect(count).toBeGreaterThan(700);
   expect(session.partAt(0)).toBeUndefined();
@@ -116,7 +117,7 @@ test("the pages of a long session are fetched where they are looked at, and stay
   daemon.sessions.push(SESSION, turnFrames(100));
   await loaded;
   expect(session.partAt(0)).toMatchObject({ type: "prompt" });
-  await vi.waitFor(() =>
+  await eventually(() =>
     expect(session.state.getState().transcript?.parts.length).toBe(
       daemon.sessions.transcript(SESSION).parts.length,
     ),
@@ -131,22 +132,22 @@ test("a daemon that is gone is said to be, and found again when it returns", asy
   daemon.sessions.add(SESSION, turnFrames(0));
   client = clientOf(daemon);
   const { connection } = client.live;
-  await vi.waitFor(() => expect(connection.getState().status).toBe("live"));
+  await eventually(() => expect(connection.getState().status).toBe("live"));
   daemon.down();
-  await vi.waitFor(() => expect(connection.getState().status).toBe("lost"));
+  await eventually(() => expect(connection.getState().status).toBe("lost"));
   expect(connection.getState().heard_at).toBeGreaterThan(0);
   expect(connection.getState().retry_at).toBeGreaterThan(0);
   daemon.up();
-  await vi.waitFor(() => expect(connection.getState().status).toBe("live"), 5_000);
-  await vi.waitFor(() => expect(client.rows.getState().byId.has(SESSION)).toBe(true));
+  await eventually(() => expect(connection.getState().status).toBe("live"));
+  await eventually(() => expect(client.rows.getState().byId.has(SESSION)).toBe(true));
 });
 
 test("a browser without a valid cookie is told so and stops trying", async () => {
   daemon = await startTestDaemon();
   client = clientOf(daemon);
-  await vi.waitFor(() => expect(client.live.connection.getState().status).toBe("live"));
+  await eventually(() => expect(client.live.connection.getState().status).toBe("live"));
   daemon.signOut();
-  await vi.waitFor(() => expect(client.live.connection.getState().status).toBe("unauthorized"), 5_000);
+  await eventually(() => expect(client.live.connection.getState().status).toBe("unauthorized"));
   expect(client.live.connection.getState().retry_at).toBeUndefined();
 });
 
@@ -155,5 +156,5 @@ test("a session that does not exist is refused", async () => {
   client = clientOf(daemon);
   const session = client.session(SESSION);
   session.follow();
-  await vi.waitFor(() => expect(session.state.getState().refused?.code).toBeDefined());
+  await eventually(() => expect(session.state.getState().refused?.code).toBeDefined());
 });
