@@ -114,13 +114,11 @@ const CodePage = memo(function CodePage({
     if (plain) shown.push(visible(plain, "code"));
     plain = "";
   };
-  for (const [line, packed] of tokens.entries()) {
-    if (line > 0) {
-      plain += "\n";
-      position++;
-    }
+  for (const packed of tokens) {
+    const newline = text.indexOf("\n", position);
+    const lineEnd = newline < 0 ? text.length : newline;
     for (let index = 0; index < packed.length; index += 2) {
-      const end = position + (packed[index] ?? 0);
+      const end = Math.min(lineEnd, position + (packed[index] ?? 0));
       const kind = TOKEN_KINDS[(packed[index + 1] ?? 0) - 1];
       const part = text.slice(position, end);
       position = end;
@@ -130,6 +128,9 @@ const CodePage = memo(function CodePage({
         shown.push(createElement("span", { className: `code-${kind}` }, visible(part, "code")));
       }
     }
+    // A line without tokens is plain.
+    plain += text.slice(position, lineEnd + 1);
+    position = lineEnd + 1;
   }
   plain += text.slice(position);
   flush();

@@ -89,7 +89,13 @@ const BlockPage = memo(function BlockPage({
   blocks: readonly MarkdownBlock[];
   idPrefix: string;
 }) {
-  return blocks.map((block, index) => <Block key={index} block={block} idPrefix={idPrefix} />);
+  return (
+    <div className="markdown-page">
+      {blocks.map((block, index) => (
+        <Block key={index} block={block} idPrefix={idPrefix} />
+      ))}
+    </div>
+  );
 });
 
 const Block = memo(function Block({

@@ -14,6 +14,8 @@ export const TOKEN_KINDS = [
 
 /** Longer lines stay plain: they are data, and cost the most. */
 export const MAX_LINE = 1_000;
+/** Lines of more tokens stay plain too. */
+export const MAX_TOKENS = 150;
 
 export type HighlightRequest =
   /** `first`: nothing of this session was highlighted before, or its state was lost. */

@@ -1,7 +1,13 @@
 import { createHighlighterCore, type HighlighterCore } from "shiki/core";
 import { createJavaScriptRegexEngine } from "shiki/engine/javascript";
 import type { GrammarState, LanguageRegistration, ThemeRegistration } from "shiki/types";
-import { type HighlightReply, type HighlightRequest, MAX_LINE, TOKEN_KINDS } from "./highlight-protocol.ts";
+import {
+  type HighlightReply,
+  type HighlightRequest,
+  MAX_LINE,
+  MAX_TOKENS,
+  TOKEN_KINDS,
+} from "./highlight-protocol.ts";
 
 /** Runs in a worker that the page ends when a text takes too long: no regular expression can hold up the reader. */
 type Loader = () => Promise<{ default: LanguageRegistration[] }>;
@@ -185,7 +191,8 @@ async function highlight(request: HighlightRequest & { type: "lines" }): Promise
         packed[packed.length - 2] = (packed.at(-2) ?? 0) + token.content.length;
       else packed.push(token.content.length, kind);
     }
-    return packed;
+    // A line of that many colours is data, and each is an element on the page.
+    return packed.length > 2 * MAX_TOKENS ? [] : packed;
   });
   page.postMessage({ type: "tokens", session: request.session, tokens });
 }

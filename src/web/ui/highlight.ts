@@ -15,6 +15,7 @@ export interface Highlighted {
 export const PAGE_LINES = 32;
 /** Lines of one block that are highlighted: more would make more elements than a page can bear. */
 const MAX_LINES = 1_200;
+const MAX_TOTAL_TOKENS = 6_000;
 const BATCH_LINES = 64;
 const BATCH_LENGTH = 8_192;
 const LIMIT_MS = 1_000;
@@ -29,13 +30,15 @@ interface Session {
   /** Nothing of it is known to the present worker. */
   first: boolean;
   tokens: LineTokens[][];
+  count: number;
   listener: (highlighted: Highlighted) => void;
 }
 
 const sessions = new Map<number, Session>();
 let nextId = 1;
 let worker: Worker | undefined;
-let busy: { session: number; count: number } | undefined;
+/** The session whose lines the worker has. */
+let busy: number | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** Aliases that writers of fences use, and endings of file names. */
@@ -159,18 +162,19 @@ function restart(): void {
     session.first = true;
     session.sent = 0;
     session.tokens = [];
+    session.count = 0;
   }
 }
 
 function expire(): void {
-  const slow = busy === undefined ? undefined : sessions.get(busy.session);
+  const slow = busy === undefined ? undefined : sessions.get(busy);
   restart();
   if (slow) drop(slow, "not highlighted: it took too long");
   next();
 }
 
 function next(): void {
-  if (busy) return;
+  if (busy !== undefined) return;
   for (const session of sessions.values()) {
     if (session.sent >= session.lines.length) continue;
     let end = session.sent;
@@ -190,7 +194,7 @@ function next(): void {
       worker.onerror = () => expire();
     }
     const lines = session.lines.slice(session.sent, end);
-    busy = { session: session.id, count: lines.length };
+    busy = session.id;
     send({ type: "lines", session: session.id, language: session.language, first: session.first, lines });
     clearTimeout(timer);
     timer = setTimeout(expire, LOAD_LIMIT_MS);
@@ -202,7 +206,7 @@ function receive(reply: HighlightReply): void {
   const session = sessions.get(reply.session);
   switch (reply.type) {
     case "loaded":
-      if (busy?.session !== reply.session) return;
+      if (busy !== reply.session) return;
       clearTimeout(timer);
       timer = setTimeout(expire, LIMIT_MS);
       return;
@@ -213,10 +217,12 @@ function receive(reply: HighlightReply): void {
         for (const line of reply.tokens) {
           const page = Math.floor(session.sent / PAGE_LINES);
           session.tokens[page] = [...(session.tokens[page] ?? []), line];
+          session.count += line.length / 2;
           session.sent++;
         }
         session.first = false;
-        publish(session);
+        if (session.count > MAX_TOTAL_TOKENS) drop(session, `highlighted up to line ${session.sent}`);
+        else publish(session);
       }
       next();
       return;
@@ -232,7 +238,16 @@ function receive(reply: HighlightReply): void {
 }
 
 function start(language: string, listener: (highlighted: Highlighted) => void): Session {
-  const session: Session = { id: nextId++, language, lines: [], sent: 0, first: true, tokens: [], listener };
+  const session: Session = {
+    id: nextId++,
+    language,
+    lines: [],
+    sent: 0,
+    first: true,
+    tokens: [],
+    count: 0,
+    listener,
+  };
   sessions.set(session.id, session);
   return session;
 }
@@ -282,13 +297,14 @@ export function useHighlight(code: string, language: string, open: boolean): Hig
       session.sent = 0;
       session.first = true;
       session.tokens = [];
+      session.count = 0;
     }
     session.lines = wanted;
     const listener = (value: Highlighted): void => {
       const all = !open && session.sent >= session.lines.length;
       const result =
         all && lines.length > MAX_LINES ? { ...value, note: `highlighted up to line ${MAX_LINES}` } : value;
-      if (all) remember(key, result);
+      if (all || (!open && result.note)) remember(key, result);
       setHighlighted(result);
     };
     session.listener = listener;
