@@ -138,12 +138,14 @@ export function paired(parts: readonly TranscriptPart[]): TranscriptPart[] {
 }
 
 export function turnOf(parts: readonly TranscriptPart[], given: Partial<Turn> = {}): Turn {
+  const prompt_index = parts.findIndex((part) => part.type === "prompt" && part.queued !== true);
   return {
     id: idOf("turn"),
     session_id: SESSION,
     index: 0,
     first_part: 0,
     part_count: parts.length,
+    ...(prompt_index < 0 ? {} : { prompt_index }),
     status: "completed",
     title: "A turn",
     started_at: START,

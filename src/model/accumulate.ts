@@ -1222,7 +1222,11 @@ function putPrompt(fold: Fold, frame: FrameOf<"user.message">): void {
   const title = promptTitle(frame.parts);
   if (known === undefined) {
     if (frame.queued === true) ensureTurn(fold, frame.at, false);
-    else enterTurn(fold, frame.message_id, frame.at, title);
+    else {
+      enterTurn(fold, frame.message_id, frame.at, title);
+      const prompt_index = fold.parts.length;
+      changeTurn(fold, fold.turns.length - 1, (turn) => ({ prompt_index, ...turn }));
+    }
   }
   put(fold, frame, {
     ...commonOf(fold, frame, id, frame.message_id),
@@ -1233,7 +1237,7 @@ function putPrompt(fold: Fold, frame: FrameOf<"user.message">): void {
   });
   if (known === undefined) return;
   const turn = fold.turns.at(turnAt(fold, known));
-  if (turn?.first_part === known && title !== undefined && turn.title !== title) {
+  if (turn?.prompt_index === known && title !== undefined && turn.title !== title) {
     changeTurn(fold, turn.index, (current) => ({ ...current, title }));
   }
 }
@@ -1351,7 +1355,7 @@ function putInterrupt(
     fold.touched = known;
     const marker = fold.parts.at(known);
     if (marker?.type === "marker" && reason !== undefined && marker.text === undefined) {
-      replace(fold, known, { ...marker, text: reason });
+      replace(fold, known, { ...marker, title: interruptTitle(reason), text: reason });
     }
     return;
   }
@@ -1375,8 +1379,16 @@ function putInterrupt(
     ...commonOf(fold, origin, id, id),
     type: "marker",
     kind: "interrupt",
-    title: "Interrupted",
+    title: interruptTitle(reason),
     ...(reason === undefined ? {} : { text: reason }),
   });
   closeTurn(fold, origin.at, "interrupted");
+}
+
+/** Why the agent was stopped, where that is known: most reasons say that it was. */
+function interruptTitle(reason: string | undefined): string {
+  const title = reason === undefined ? undefined : titleOf(reason);
+  if (title === undefined) return "Interrupted";
+  if (!/interrupt|stop|refus|abort|cancel/i.test(title)) return `Interrupted: ${title}`;
+  return title.charAt(0).toUpperCase() + title.slice(1);
 }

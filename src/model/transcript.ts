@@ -188,6 +188,11 @@ export const turn = record({
   index: z.number(),
   first_part: z.number(),
   part_count: z.number(),
+  /**
+   * Position of the prompt that heads the turn: `first_part`, or later where the agent put context before it. Absent where
+   * the turn has none.
+   */
+  prompt_index: optional(z.number()),
   status: turnStatus,
   /** The first line of the prompt, at most 200 characters; absent where the session begins without one. */
   title: optional(z.string()),

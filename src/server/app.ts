@@ -206,7 +206,8 @@ function locate(
 ): number | undefined {
   if (part !== undefined) return positionOf(transcript, part);
   if (call !== undefined) return callPositionOf(transcript, call);
-  for (const known of transcript.turns) if (known?.id === turn) return known?.first_part;
+  for (const known of transcript.turns)
+    if (known?.id === turn) return known?.prompt_index ?? known?.first_part;
   return undefined;
 }
 

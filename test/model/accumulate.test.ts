@@ -54,6 +54,14 @@ function shown(transcript: Transcript): string[] {
 }
 
 describe("a turn", () => {
+  it("is headed by its prompt, also where the agent put context before it", () => {
+    const context: Bare = { type: "marker", part_id: id(4, 1), kind: "context", title: "Environment" };
+    const queued: Bare = { type: "user.message", message_id: id(2, 3), parts: [], queued: true };
+    const transcript = fold(context, prompt("Go"), begin(1), queued, end(1), prompt("More", 2));
+    expect([...transcript.turns].map((turn) => turn?.prompt_index)).toEqual([1, 5]);
+    expect(fold(begin(1), say("First")).turns.at(0)).not.toHaveProperty("prompt_index");
+  });
+
   it('is ["thinking","text","tool_call","tool_result","thinking","text"] where the model worked in that order', () => {
     const transcript = fold(
       prompt("Go"),

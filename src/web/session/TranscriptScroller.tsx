@@ -257,7 +257,8 @@ export function TranscriptScroller({
     };
     return {
       toPart,
-      toTurn: (turn) => toPart(transcript?.turns.at(turn)?.first_part ?? 0),
+      toTurn: (turn) =>
+        toPart(transcript?.turns.at(turn)?.prompt_index ?? transcript?.turns.at(turn)?.first_part ?? 0),
       toStart: () => go({ end: false, index: 0, offset: 0 - layout.topOf(0) }),
       toEnd: () => go({ end: true }),
       scroll: (by, unit) =>

@@ -136,12 +136,9 @@ export function createLayout(): Layout {
     else slots.append(height);
   };
 
-  const isHeading = (index: number, part: TranscriptPart): boolean =>
-    part.type === "prompt" && part.queued !== true && turnAt(turnOf(index))?.first_part === index;
-  const hasRow = (index: number, part: TranscriptPart | undefined): boolean => {
-    if (part === undefined) return true;
-    return isRow(part, { showSteps }) && !isHeading(index, part);
-  };
+  const isHeading = (index: number): boolean => turnAt(turnOf(index))?.prompt_index === index;
+  const hasRow = (index: number, part: TranscriptPart | undefined): boolean =>
+    !isHeading(index) && (part === undefined || isRow(part, { showSteps }));
   /** Looks again at one part; its measured height stays while it is shown. */
   const look = (index: number): void => {
     const part = transcript?.parts.at(index);
@@ -228,12 +225,7 @@ export function createLayout(): Layout {
     },
     headingHeight: (turn) => headings[turn] ?? HEADING_ESTIMATE,
     topOf(index) {
-      const turn = turnOf(index);
-      const part = transcript?.parts.at(index);
-      // What is not loaded yet at a turn's beginning will be its prompt.
-      const heads =
-        part === undefined ? turnAt(turn)?.first_part === index : turn >= 0 && isHeading(index, part);
-      return heads ? turnTop(turn) : rowTop(index);
+      return isHeading(index) ? turnTop(turnOf(index)) : rowTop(index);
     },
     turnTop,
     at: (offset) => Math.max(0, Math.min(slots.at(offset), rows.length - 1)),

@@ -18,9 +18,9 @@ import "../ui/ui.css";
  * there is. Live, past and a sub-agent's turns are all this.
  */
 export function TurnTranscript({ turn, partAt, host, window, targetPartId }: TurnTranscriptProps): ReactNode {
-  const first = turn.part_count > 0 ? partAt(turn.first_part) : undefined;
-  const prompt = first?.type === "prompt" && !first.queued ? first : undefined;
-  const rows = window ? window.rows : flow(turn, partAt, host, prompt);
+  const first = turn.prompt_index === undefined ? undefined : partAt(turn.prompt_index);
+  const prompt = first?.type === "prompt" ? first : undefined;
+  const rows = window ? window.rows : flow(turn, partAt, host);
   return (
     <section
       className="turn"
@@ -58,12 +58,11 @@ function flow(
   turn: Turn,
   partAt: TurnTranscriptProps["partAt"],
   host: TranscriptHost,
-  prompt: TranscriptPart | undefined,
 ): { index: number; top: number | undefined }[] {
   const rows: { index: number; top: number | undefined }[] = [];
   for (let index = turn.first_part; index < turn.first_part + turn.part_count; index++) {
     const part = partAt(index);
-    if (part !== undefined && (part === prompt || !isRow(part, host))) continue;
+    if (index === turn.prompt_index || (part !== undefined && !isRow(part, host))) continue;
     rows.push({ index, top: undefined });
   }
   return rows;
