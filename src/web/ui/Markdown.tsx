@@ -1,9 +1,8 @@
 import type { Element, ElementContent, Nodes as HastNode, Root } from "hast";
-import { type Components, toJsxRuntime } from "hast-util-to-jsx-runtime";
 import type { Definition, FootnoteDefinition, ListItem, Nodes, RootContent, TableRow } from "mdast";
 import { defaultHandlers, type Handlers, type Options, type State, toHast } from "mdast-util-to-hast";
-import { Fragment, memo, type ReactNode, useState } from "react";
-import { jsx, jsxs } from "react/jsx-runtime";
+import { memo, type ReactNode, useState } from "react";
+import ReactMarkdown, { type Components } from "react-markdown";
 import { CodeBlock } from "./CodeBlock.tsx";
 import { findHidden, visible } from "./hidden-text.tsx";
 import {
@@ -290,18 +289,23 @@ function mark(nodes: ElementContent[], idPrefix: string): void {
   }
 }
 
+/**
+ * react-markdown makes the elements: of a tree that is there already, since the text was parsed when its blocks were cut.
+ * What it would take for markup it shows as text, so nothing of a tree can become HTML by itself.
+ */
 function toReact(children: ElementContent[]): ReactNode {
-  const root: Root = { type: "root", children };
-  return toJsxRuntime(root, {
-    Fragment,
-    jsx,
-    jsxs,
-    components: markdownComponents,
-    ignoreInvalidStyle: true,
-    passKeys: true,
-    passNode: true,
-  });
+  return (
+    <ReactMarkdown
+      rehypePlugins={[[replaceTree, children]]}
+      components={markdownComponents}
+      urlTransform={keepUrl}
+    />
+  );
 }
+
+const replaceTree = (children: ElementContent[]) => (): Root => ({ type: "root", children });
+/** `SafeLink` and `RemoteImage` judge an address; they must see it as it was written. */
+const keepUrl = (url: string): string => url;
 
 function textOf(node: HastNode | undefined): string {
   if (node === undefined) return "";
@@ -334,7 +338,7 @@ export const markdownComponents: Components = {
       node?.properties.dataFootnoteBackref !== undefined
     ) {
       return (
-        <FragmentLink id={target.slice(1)} {...rest} className={className}>
+        <FragmentLink {...rest} className={className} target={target.slice(1)}>
           {children}
         </FragmentLink>
       );

@@ -1,4 +1,4 @@
-import { createContext, type ReactNode, useContext, useState } from "react";
+import { type ComponentProps, createContext, type ReactNode, useContext, useState } from "react";
 import { visible, visibleText } from "./hidden-text.tsx";
 import { claimsOtherHost, judgeUrl, type Verdict } from "./safe-url.ts";
 
@@ -78,7 +78,7 @@ export function SafeLink({
         </span>
       );
     case "fragment":
-      return <FragmentLink id={verdict.id}>{inner}</FragmentLink>;
+      return <FragmentLink target={verdict.id}>{inner}</FragmentLink>;
     case "confirm":
       return <AskedLink verdict={verdict}>{inner}</AskedLink>;
     case "link": {
@@ -97,13 +97,12 @@ export function SafeLink({
 
 /** A link within the text, as footnotes have: it scrolls, and leaves the page's own address alone. */
 export function FragmentLink({
-  id,
+  target: id,
   children,
   ...rest
-}: {
-  id: string;
-  children: ReactNode;
-  [attribute: string]: unknown;
+}: Omit<ComponentProps<"a">, "href" | "target"> & {
+  /** The id of the element that it leads to. */
+  target: string;
 }): ReactNode {
   return (
     <a

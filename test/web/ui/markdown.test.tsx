@@ -1,4 +1,5 @@
-import { render } from "@testing-library/react";
+import { render, screen } from "@testing-library/react";
+import { userEvent } from "@testing-library/user-event";
 import fc from "fast-check";
 import ReactMarkdown from "react-markdown";
 import remarkGfm from "remark-gfm";
@@ -185,4 +186,16 @@ describe("streamed Markdown", () => {
     expect(after.slice(0, 3)).toEqual(before.slice(0, 3));
     for (const index of [0, 1, 2]) expect(after[index]).toBe(before[index]);
   });
+});
+
+it("a footnote's number leads to the footnote, and its arrow back to the number", async () => {
+  render(<Markdown text={"A claim[^1] of mine.\n\n[^1]: Its proof."} idPrefix="p-" />);
+  Element.prototype.scrollIntoView ??= () => undefined;
+  const number = screen.getByRole("link", { name: "1" });
+  const back = screen.getByRole("link", { name: /back to/i });
+  const footnote = document.getElementById(number.getAttribute("href")?.slice(1) ?? "");
+  expect(footnote?.textContent).toContain("Its proof.");
+  expect(document.getElementById(back.getAttribute("href")?.slice(1) ?? "")).toBe(number);
+  await userEvent.click(back);
+  expect(document.activeElement).toBe(number);
 });
