@@ -5,7 +5,7 @@ export type LineRecord =
   | {
       place: RecordPlace;
       value: Record<string, unknown>;
-      text?: undefined;
+      text: string;
       error?: undefined;
       blank?: undefined;
     }
@@ -98,7 +98,7 @@ export function createLineReader(): LineReader {
         return { place: place(from, to), text, error: `nested deeper than ${MAX_DEPTH} levels` };
       }
       // JSON.parse made it: a plain object whose members are unknown.
-      return { place: place(from, to), value: value as Record<string, unknown> };
+      return { place: place(from, to), value: value as Record<string, unknown>, text };
     } catch (problem) {
       return {
         place: place(from, to),

@@ -3,7 +3,7 @@ import { open, readFile, stat } from "node:fs/promises";
 import { basename, dirname, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { createZstdDecompress } from "node:zlib";
-import type { Format, ReadRecord } from "../formats/format.ts";
+import type { Disposition, Format, ReadRecord } from "../formats/format.ts";
 import { accumulate, emptyTranscript, type Transcript } from "../model/accumulate.ts";
 import { searchText } from "../model/content.ts";
 import type { TranscriptPart, Turn } from "../model/transcript.ts";
@@ -18,11 +18,11 @@ export interface ShowOptions {
   warn(text: string): void;
 }
 
-/** What became of the records of a file: the other figures add up to `lines`. */
+/** What became of the lines of a file: the other figures add up to `lines`. */
 export interface Accounting {
   file: string;
   agent: string;
-  /** Records: one for each line, but more where several were joined on one. */
+  /** Lines ended by a newline, and a last one without it. One that holds several records counts as its most visible one. */
   lines: number;
   shown: number;
   folded: number;
@@ -117,20 +117,10 @@ async function showSession(
 ): Promise<void> {
   const reader = format.createReader({ path: file });
   const transcripts = new Map<string, Transcript>();
-  const accounting: Accounting = {
-    file,
-    agent: format.id,
-    lines: 0,
-    shown: 0,
-    folded: 0,
-    hidden: {},
-    unknown: 0,
-    unreadable: 0,
-  };
+  const lines = new Map<number, Disposition>();
   const take = (records: ReadRecord[], counted: boolean) => {
     for (const record of records) {
-      // What a reader concludes at the end of a file stands in no line of it.
-      if (counted && record.place.length > 0) count(accounting, record);
+      if (counted) noteLine(lines, record);
       for (const frame of record.frames) {
         const before = transcripts.get(frame.session_id) ?? emptyTranscript(frame.session_id);
         transcripts.set(frame.session_id, accumulate(before, frame));
@@ -142,7 +132,9 @@ async function showSession(
   const side = await readSide(file, format);
   if (side !== undefined) take(reader.readSide(side), false);
 
-  if (as === "accounting") return await write(`${JSON.stringify(accounting)}\n`);
+  if (as === "accounting") {
+    return await write(`${JSON.stringify(accountFor(file, format.id, lines.values()))}\n`);
+  }
   for (const transcript of transcripts.values()) {
     if (as === "json") await writeJson(transcript, write);
     else await writeText(transcript, { file, agent: format.name, write });
@@ -156,21 +148,46 @@ async function readSide(file: string, format: Format): Promise<string | undefine
   return await readFile(resolve(dirname(file), basename(side)), "utf8").catch(() => undefined);
 }
 
-function count(accounting: Accounting, { disposition }: ReadRecord): void {
-  accounting.lines++;
-  switch (disposition.kind) {
-    case "shown":
-    case "folded":
-    case "unknown":
-    case "unreadable":
-      accounting[disposition.kind]++;
-      return;
-    case "hidden":
-      accounting.hidden[disposition.rule] = (accounting.hidden[disposition.rule] ?? 0) + 1;
-      return;
-    default:
-      disposition satisfies never;
+/** A line of which a piece is lost must be seen in the figures; otherwise the most visible of its records counts. */
+const RANK: readonly Disposition["kind"][] = ["unreadable", "shown", "unknown", "folded", "hidden"];
+
+function noteLine(lines: Map<number, Disposition>, { place, disposition }: ReadRecord): void {
+  const before = lines.get(place.line);
+  // What a reader concludes at the end of a file stands in no line of it: its place is empty, its line was noted before.
+  if (before !== undefined && place.length === 0) return;
+  if (before === undefined || RANK.indexOf(disposition.kind) < RANK.indexOf(before.kind)) {
+    lines.set(place.line, disposition);
   }
+}
+
+function accountFor(file: string, agent: string, lines: Iterable<Disposition>): Accounting {
+  const accounting: Accounting = {
+    file,
+    agent,
+    lines: 0,
+    shown: 0,
+    folded: 0,
+    hidden: {},
+    unknown: 0,
+    unreadable: 0,
+  };
+  for (const disposition of lines) {
+    accounting.lines++;
+    switch (disposition.kind) {
+      case "shown":
+      case "folded":
+      case "unknown":
+      case "unreadable":
+        accounting[disposition.kind]++;
+        break;
+      case "hidden":
+        accounting.hidden[disposition.rule] = (accounting.hidden[disposition.rule] ?? 0) + 1;
+        break;
+      default:
+        disposition satisfies never;
+    }
+  }
+  return accounting;
 }
 
 type Role = "user" | "assistant" | "tool" | "system";

@@ -106,7 +106,7 @@ describe("createLineReader", () => {
       if (/[[:]$/.test(first) || /\},$|[12],$/.test(first)) {
         expect(errors(records)).toHaveLength(1);
       } else {
-        expect(records.at(-1)).toEqual({ place, value: JSON.parse(next) });
+        expect(records.at(-1)).toEqual({ place, value: JSON.parse(next), text: next });
         expect(errors(records)).toHaveLength(1);
       }
     }
@@ -166,12 +166,16 @@ describe("createLineReader", () => {
     it("reads a whole last line once, and then what comes behind it on that line", () => {
       const reader = createLineReader();
       expect(reader.push(bytes('{"a":1}\n{"b":2}'))).toHaveLength(1);
-      expect(reader.settle()).toEqual([{ place: { line: 2, byte: 8, length: 7 }, value: { b: 2 } }]);
+      expect(reader.settle()).toEqual([
+        { place: { line: 2, byte: 8, length: 7 }, value: { b: 2 }, text: '{"b":2}' },
+      ]);
       expect(reader.settle()).toEqual([]);
       expect(reader.push(bytes('{"c":3}\n{"d":4}'))).toEqual([
-        { place: { line: 2, byte: 15, length: 7 }, value: { c: 3 } },
+        { place: { line: 2, byte: 15, length: 7 }, value: { c: 3 }, text: '{"c":3}' },
       ]);
-      expect(reader.settle()).toEqual([{ place: { line: 3, byte: 23, length: 7 }, value: { d: 4 } }]);
+      expect(reader.settle()).toEqual([
+        { place: { line: 3, byte: 23, length: 7 }, value: { d: 4 }, text: '{"d":4}' },
+      ]);
       expect(reader.push(bytes("\n\n"))).toEqual([{ place: { line: 4, byte: 31, length: 0 }, blank: true }]);
       expect(reader.close()).toEqual([]);
     });

@@ -95,6 +95,18 @@ describe("show", () => {
     );
   });
 
+  it("counts lines as the file has them, whatever stands on them", async () => {
+    const odd = join(folder, "odd.jsonl");
+    const [first = "", second = "", third = ""] = generated.lines;
+    writeFileSync(odd, `${first}\r\n\n  \n${second}${third}\n\0\0\0\n\0\0${third}\n{"torn\n${third}`);
+    const { lines } = await run([odd], "accounting");
+    const { hidden, shown, folded, unknown, unreadable, lines: count } = JSON.parse(lines[0] ?? "");
+    expect(count).toBe(8);
+    expect(hidden).toEqual({ "blank line": 2 });
+    expect(unreadable).toBe(3);
+    expect(shown + folded + unknown + unreadable + 2).toBe(count);
+  });
+
   it("prints a transcript that people can read, with each result under its call", async () => {
     const { out } = await run([file], "text");
     expect(out).toContain("── turn 3");

@@ -1,6 +1,7 @@
 import type { Disposition } from "../format.ts";
 import { asNumber, asObject, asString, asStrings, type JsonObject } from "../narrow.ts";
-import { blocksOf } from "./content.ts";
+import { rawJson } from "../raw-json.ts";
+import { blocksOf, resultContent } from "./content.ts";
 import { type Block, firstLine, type Line, type Session, type Step } from "./session.ts";
 import { searchHits, startsRun } from "./tool-extra.ts";
 
@@ -189,11 +190,14 @@ function earlierBlock(
 }
 
 function readCall(session: Session, line: Line, step: Step, block: JsonObject, index: number): boolean {
-  const id = asString(block.id) ?? `${line.key}:${index}`;
+  const named = asString(block.id) ?? `${line.key}:${index}`;
   const tool_name = asString(block.name) ?? "(unnamed tool)";
-  const arguments_json = typeof block.input === "string" ? block.input : JSON.stringify(block.input ?? {});
-  const known = session.calls.get(id);
-  if (known !== undefined) {
+  const arguments_json = argumentsOf(line, block, index);
+  const known = session.callNamed(named);
+  // Some providers count their calls anew: an id that was answered before then names another call of another message.
+  const isReused = known?.result !== undefined && known.message_id !== step.message_id;
+  const id = isReused ? `${named}@${line.place.byte}` : (known?.id ?? named);
+  if (known !== undefined && !isReused) {
     if (known.arguments_json !== arguments_json && known.result === undefined) {
       known.arguments_json = arguments_json;
       known.input = inputOf(block.input);
@@ -210,7 +214,8 @@ function readCall(session: Session, line: Line, step: Step, block: JsonObject, i
   }
   const part_id = session.stepPart(line, step);
   const input = inputOf(block.input);
-  session.addCall(id, {
+  session.addCall(named, {
+    id,
     tool_name,
     message_id: step.message_id,
     part_id,
@@ -236,6 +241,14 @@ function readCall(session: Session, line: Line, step: Step, block: JsonObject, i
   return true;
 }
 
+/** The arguments as the line has them; a string in their place (old versions) is their JSON text itself. */
+function argumentsOf(line: Line, block: JsonObject, index: number): string {
+  const { input } = block;
+  if (typeof input === "string") return input;
+  if (input === undefined || input === null) return "{}";
+  return rawJson(line.text, input, ["message", "content", index, "input"]);
+}
+
 function inputOf(value: unknown): JsonObject | undefined {
   if (typeof value !== "string") return asObject(value);
   try {
@@ -247,27 +260,32 @@ function inputOf(value: unknown): JsonObject | undefined {
 
 /** The result of a tool that the server ran, inside the model's own message. */
 function readServerResult(session: Session, line: Line, call_id: string, block: JsonObject): void {
-  const call = session.calls.get(call_id);
+  const call = session.callNamed(call_id);
   const content = block.content;
   const failure = asString(asObject(content)?.error_code);
+  const is_error = failure !== undefined || block.is_error === true;
   const hits = searchHits(content);
+  // What a server of the Model Context Protocol answered has the same shape as any tool's result.
+  const said = block.type === "mcp_tool_result" ? resultContent(content) : { output_text: "", parts: [] };
   const output_text =
     failure ??
     asString(content) ??
     asString(asObject(content)?.text) ??
-    (hits.length > 0
-      ? hits.map((hit) => `${hit.title}\n${hit.url}`).join("\n\n")
-      : JSON.stringify(content ?? ""));
+    (said.output_text !== "" || said.parts.length > 0
+      ? said.output_text
+      : hits.length > 0
+        ? hits.map((hit) => `${hit.title}\n${hit.url}`).join("\n\n")
+        : JSON.stringify(content ?? ""));
   const query = asString(call?.input?.query) ?? "";
   if (call !== undefined) session.answer(line, call, output_text);
   session.push(line, {
     type: "message.tool_result",
-    tool_call_id: call_id,
+    tool_call_id: call?.id ?? call_id,
     ...(call !== undefined && { tool_name: call.tool_name }),
-    is_error: failure !== undefined,
-    status: failure === undefined ? "success" : "error",
+    is_error,
+    status: is_error ? "error" : "success",
     output_text,
-    parts: [],
+    parts: said.parts,
     ...(block.type === "web_search_tool_result" &&
       hits.length > 0 && { ui_extra: { type: "web_search", query, results: hits } }),
     ...session.recordPart(line),

@@ -1,11 +1,15 @@
 import type { Disposition } from "../format.ts";
 import { asArray, asNumber, asObject, asString, asStrings, asText, type JsonObject } from "../narrow.ts";
 import { withdraw } from "./assistant.ts";
+import { blocksOf, resultContent } from "./content.ts";
 import { firstLine, type Line, type Session } from "./session.ts";
 import { readCommand, readQueued, readWrapped } from "./user.ts";
 import { parseWrappers, stripAnsi } from "./wrappers.ts";
 
 const SHOWN: Disposition = { kind: "shown" };
+
+/** Subtypes of `system` lines that say nothing but their content. */
+const NOTICES = new Set(["bridge_status", "informational", "model_change", "status"]);
 
 /** `system` lines, by subtype. */
 export function readSystem(session: Session, line: Line): Disposition {
@@ -85,7 +89,8 @@ export function readSystem(session: Session, line: Line): Disposition {
       );
       return SHOWN;
     default:
-      if (content !== "") return note(session, line, subtype.replaceAll("_", " "), content);
+      if (content !== "" || NOTICES.has(subtype))
+        return note(session, line, subtype.replaceAll("_", " "), content);
       session.push(line, {
         type: "unknown",
         part_id: session.recordPart(line).part_id,
@@ -203,8 +208,10 @@ export function readAttachment(session: Session, line: Line): Disposition {
     case "queued_command":
       return readQueued(session, line, attachment);
     case "hook_success": {
-      const content = textOf(attachment.content);
-      if (content === "") return { kind: "hidden", rule: "hook without output" };
+      const said = textOf(attachment.content) || textOf(attachment.stdout) || textOf(attachment.stderr);
+      const content = stripAnsi(said);
+      // A hook that has nothing to say may say so with an empty object.
+      if (content === "" || /^\{\s*\}$/.test(content)) return { kind: "hidden", rule: "hook without output" };
       session.marker(
         line,
         "hook",
@@ -306,20 +313,49 @@ function textOf(value: unknown): string {
 
 // --- Progress -------------------------------------------------------------------------------------------------------
 
+/** Longest piece of a run's call or result that its parent's card repeats. */
+const MOST_REPEATED = 400;
+
+/** What a run did, in a few words for its parent's card: until 2.1.80 its messages stand in the parent's file too. */
+function runProgress(data: JsonObject | undefined): string {
+  const message = asObject(asObject(data?.message)?.message);
+  const said = blocksOf(message?.content ?? []).map((block) => {
+    switch (block.type) {
+      case "text":
+        // The task itself stands in the call.
+        return message?.role === "assistant" ? (asString(block.text) ?? "").trim() : "";
+      case "tool_use":
+        return `▸ ${asString(block.name) ?? ""} ${clip(JSON.stringify(block.input ?? {}))}`;
+      case "tool_result":
+        return clip(resultContent(block.content).output_text.trim()).replaceAll(/^/gm, "  ");
+      default:
+        return "";
+    }
+  });
+  return said.flatMap((piece) => (piece.trim() === "" ? [] : [`${piece}\n`])).join("");
+}
+
+function clip(text: string): string {
+  return text.length > MOST_REPEATED ? `${text.slice(0, MOST_REPEATED).toWellFormed()}…` : text;
+}
+
 /** `progress` lines: the live state of a running call, or a word on which run it started. */
 export function readProgress(session: Session, line: Line): Disposition {
   const data = asObject(line.value.data);
   const type = asString(data?.type) ?? "progress";
   const id = asString(line.value.parentToolUseID) ?? asString(line.value.toolUseID);
-  const call = id === undefined ? undefined : session.calls.get(id);
+  const call = id === undefined ? undefined : session.callNamed(id);
   if (id === undefined || call === undefined) return { kind: "hidden", rule: `progress: ${type}` };
   let text: string | undefined;
   switch (type) {
     case "agent_progress": {
       const agent_key = asText(data?.agentId);
-      const fact = session.facts.calls.find((known) => known.tool_call_id === id);
+      const fact = session.facts.calls.find((known) => known.tool_call_id === call.id);
       if (fact !== undefined && agent_key !== undefined) fact.agent_key ??= agent_key;
-      return { kind: "hidden", rule: "progress: agent_progress" };
+      const said = runProgress(data);
+      if (said === "") return { kind: "hidden", rule: "progress: agent_progress" };
+      text = call.progress + said;
+      break;
     }
     case "bash_progress":
       text = asString(data?.fullOutput) ?? asString(data?.output);
@@ -341,7 +377,7 @@ export function readProgress(session: Session, line: Line): Disposition {
   ) {
     session.push(line, {
       type: "message.tool_progress",
-      tool_call_id: id,
+      tool_call_id: call.id,
       text: text.slice(call.progress.length),
       offset: call.progress.length,
     });

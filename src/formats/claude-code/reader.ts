@@ -8,7 +8,7 @@ import { readAssistant } from "./assistant.ts";
 import { readAttachment, readProgress, readSystem } from "./notices.ts";
 import { type FilePath, parsePath } from "./path.ts";
 import { createSession, type Line, type Session } from "./session.ts";
-import { readUser } from "./user.ts";
+import { isAtLeast, readUser } from "./user.ts";
 
 /** Lines that only keep the agent's own books; what they say is not part of the conversation. */
 const BOOKKEEPING = new Set([
@@ -27,7 +27,6 @@ const BOOKKEEPING = new Set([
   "mode",
   "permission-denial",
   "permission-mode",
-  "queue-operation",
   "rewind-pointer",
   "started",
   "stream_event",
@@ -155,6 +154,8 @@ function openFile(path: string, identity: Identity): SessionFile {
   const summaries = new Map<string, string>();
   let lastAt = 0;
   let otherSession: string | undefined;
+  /** The agent's, as of the last line that named it. */
+  let version: string | undefined;
   /** The last line that was read: what follows from the end of the file is said in its name. */
   let last: Line | undefined;
 
@@ -173,12 +174,13 @@ function openFile(path: string, identity: Identity): SessionFile {
     const { place } = record;
     if (record.blank === true)
       return { place, disposition: { kind: "hidden", rule: "blank line" }, frames: [] };
-    if (record.error !== undefined) return readBroken(record.place, record.text, record.error);
-    const { value } = record;
+    if (record.error !== undefined) return readBroken(record);
+    const { value, text } = record;
     const uuid = asText(value.uuid);
     const line: Line = {
       place,
       value,
+      text,
       uuid,
       key: uuid ?? `byte ${place.byte}`,
       at: timeOf(value),
@@ -188,10 +190,11 @@ function openFile(path: string, identity: Identity): SessionFile {
     return { place, disposition: readLine(line), frames: line.frames };
   }
 
-  function readBroken(place: Line["place"], text: string, error: string): ReadRecord {
+  function readBroken({ place, text, error }: LineRecord & { error: string }): ReadRecord {
     const line: Line = {
       place,
       value: {},
+      text,
       uuid: undefined,
       key: `byte ${place.byte}`,
       at: lastAt,
@@ -207,6 +210,14 @@ function openFile(path: string, identity: Identity): SessionFile {
     const type = asString(value.type);
     const title = type === undefined ? -1 : TITLES.indexOf(type);
     if (title !== -1) return readTitle(line, title);
+    if (type === "queue-operation") {
+      const taken = main.queue.read(value, line.place);
+      // Until about 2.1.80 the prompt that goes into the running turn is told by no other record.
+      if (taken === undefined || !main.turnOpen || main.hasAttachments || isAtLeast(version, [2, 1, 80]))
+        return { kind: "hidden", rule: "bookkeeping: queue-operation" };
+      main.prompt(line, [{ type: "text", text: taken.text }], { opensTurn: false, typed: false });
+      return { kind: "shown" };
+    }
     if (type !== undefined && BOOKKEEPING.has(type)) return { kind: "hidden", rule: `bookkeeping: ${type}` };
     if (type === "relocated") {
       const cwd = asText(value.relocatedCwd);
@@ -242,6 +253,7 @@ function openFile(path: string, identity: Identity): SessionFile {
       case "system":
         return readSystem(session, line);
       case "attachment":
+        session.hasAttachments = true;
         return readAttachment(session, line);
       case "progress":
         return readProgress(session, line);
@@ -307,7 +319,7 @@ function openFile(path: string, identity: Identity): SessionFile {
   /** Says what is known of the session as a whole, at its first line and whenever it changes. */
   function begin(session: Session, line: Line): void {
     const { value } = line;
-    const version = asText(value.version) ?? asText(value.claude_code_version);
+    version = asText(value.version) ?? asText(value.claude_code_version) ?? version;
     const git_branch = asText(value.gitBranch);
     const patch: SessionPatch = {
       ...(version !== undefined && { agent_version: version }),
@@ -437,13 +449,15 @@ function openFile(path: string, identity: Identity): SessionFile {
       atEnd((session, line) => {
         // The model gave its turn back in so many words, and nothing that it asked for runs any more.
         const step = session.openStep;
-        const ended = step !== undefined && (step.stop === "end_turn" || step.stop === "stop_sequence");
+        // The words that an interrupt cut off come as a synthetic answer, with the interrupt behind it.
+        const ended =
+          step?.synthetic === false && (step.stop === "end_turn" || step.stop === "stop_sequence");
         // A fast answer says so in all its lines: one that has only thought so far goes on.
         const answered = step?.lastIsBlock === true && step.blocks.at(-1)?.kind === "text";
         if (ended && answered && session.hasYielded() && session.openCalls() === 0) {
-          session.endTurn(line, session.turnFailed ? "failed" : "completed");
-        } else if (step === undefined && session.turnOpen && session.turnFailed) {
-          session.endTurn(line, "failed");
+          session.foretellEnd(line, session.turnFailed ? "failed" : "completed");
+        } else if (step === undefined && session.turnFailed) {
+          session.foretellEnd(line, "failed");
         }
       }),
     close: () =>
@@ -453,6 +467,7 @@ function openFile(path: string, identity: Identity): SessionFile {
           : session.hasYielded() && session.openCalls() === 0
             ? "completed"
             : "interrupted";
+        session.loseQueued(line, true);
         session.endStep(line);
         session.endTurn(line, status);
       }),
@@ -496,6 +511,7 @@ function openFile(path: string, identity: Identity): SessionFile {
     const line: Line = {
       place: { line: 0, byte: 0, length: 0 },
       value: {},
+      text: "",
       uuid: undefined,
       key: "side",
       at: lastAt,

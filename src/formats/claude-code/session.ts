@@ -6,11 +6,14 @@ import type { MarkerKind, TurnStatus } from "../../model/transcript.ts";
 import { isUuid, partId, uuidFrom } from "../../model/uuid.ts";
 import type { RecordPlace, SessionLinkFacts } from "../format.ts";
 import type { JsonObject } from "../narrow.ts";
+import { createPromptQueue, type PromptQueue } from "./queue.ts";
 
 /** One record in the hands of the reader. */
 export interface Line {
   place: RecordPlace;
   value: JsonObject;
+  /** The record as it is written in the file. */
+  text: string;
   uuid: string | undefined;
   /** Names the record in ids: its uuid, or its place where that is missing or was used before. */
   key: string;
@@ -50,6 +53,8 @@ export interface Step {
 }
 
 export interface Call {
+  /** As frames name it: the agent's own id, unless that was given to another call before. */
+  id: string;
   tool_name: string;
   message_id: string;
   part_id: string;
@@ -81,7 +86,6 @@ export interface Session {
   readonly session_id: string;
   readonly facts: SessionLinkFacts;
   readonly steps: Map<string, Step>;
-  readonly calls: ReadonlyMap<string, Call>;
   /** Which parts a line made: lines are withdrawn by their uuid. */
   readonly partsOfLine: Map<string, { message_id: string; part_ids: string[] }>;
   /** The step being written; results may stand between its blocks. */
@@ -97,6 +101,9 @@ export interface Session {
   /** A caveat was read: the next command is one that runs no prompt, and so is every one that hangs on the caveat. */
   localCommand: boolean;
   readonly caveats: Set<string>;
+  readonly queue: PromptQueue;
+  /** A version that writes `attachment` lines, in which a queued prompt reaches the model. */
+  hasAttachments: boolean;
   /** A command that may run a prompt was read: the next injected text is its expansion. */
   command: string | undefined;
 
@@ -107,7 +114,9 @@ export interface Session {
   /** The id of the step's next part. */
   stepPart(line: Line, step: Step): string;
   prompt(line: Line, parts: Part[], options: PromptOptions): void;
-  /** Whether the same prompt was copied behind a compaction. */
+  /** Shows what was queued and cannot be sent any more: a person's words stand nowhere else. `atEnd`: no record says so. */
+  loseQueued(line: Line, atEnd: boolean): void;
+  /** Whether the same prompt was copied behind a compaction, or under its own uuid when the session was resumed. */
   isReplayedPrompt(line: Line, text: string): boolean;
   marker(line: Line, kind: MarkerKind, title: string, text?: string, data?: unknown): void;
   openStepOf(line: Line, id: string, model: string | undefined): Step;
@@ -115,8 +124,16 @@ export interface Session {
   /** A late line brought other figures of a step that has ended. */
   reviseEnd(line: Line, step: Step): void;
   endTurn(line: Line, status: TurnStatus): void;
+  /**
+   * Says that the turn is over, as far as the quiet file tells, and takes no note of it: the records that follow make what
+   * they would have made, so that who followed the file has the same parts as who reads it later.
+   */
+  foretellEnd(line: Line, status: TurnStatus): void;
   interrupt(line: Line, reason: string): void;
-  addCall(id: string, call: Call): void;
+  /** `named`: the agent's own id of the call. */
+  addCall(named: string, call: Call): void;
+  /** The newest call with this id of the agent's. */
+  callNamed(named: string): Call | undefined;
   answer(line: Line, call: Call, signature: string): void;
   /** Calls without a result. */
   openCalls(): number;
@@ -147,6 +164,8 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   const told: SessionPatch = {};
   let lastModel: string | undefined;
   let unanswered = 0;
+  /** The record after which the turn's end was foretold. */
+  let foretold: string | undefined;
   /** The record that `recordPart` counts for. */
   let counted: { line: Line; message_id: string; parts: number } | undefined;
 
@@ -243,7 +262,6 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     session_id,
     facts,
     steps,
-    calls,
     partsOfLine,
     openStep: undefined,
     lastStep: undefined,
@@ -253,6 +271,8 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     boundary: undefined,
     localCommand: false,
     caveats: new Set(),
+    queue: createPromptQueue(),
+    hasAttachments: false,
     command: undefined,
 
     push,
@@ -288,6 +308,8 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       if (times === undefined) prompts.set(text, [line.at]);
       else times.push(line.at);
       const opens = options.opensTurn || !session.turnOpen || session.hasYielded();
+      // An agent empties its queue before it lets a person type at the prompt.
+      if (!session.queue.deliver(text) && opens && options.typed) session.loseQueued(line, false);
       if (opens) {
         if (options.typed) rewind(line);
         session.endStep(line);
@@ -308,7 +330,18 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       });
     },
 
+    loseQueued(line, atEnd) {
+      for (const { text, place } of session.queue.takeAll()) {
+        const title = `Queued prompt, never sent: ${firstLine(text)}`;
+        const data = { line: place.line, byte: place.byte };
+        if (!atEnd) session.marker(line, "note", title, text, data);
+        else pushUnplaced(line, { type: "marker", kind: "note", ...recordPart(line), title, text, data });
+      }
+    },
+
     isReplayedPrompt(line, text) {
+      const isCopy = line.uuid !== undefined && line.key !== line.uuid;
+      if (isCopy && prompts.get(text)?.includes(line.at) === true) return true;
       if (session.compactedAt === undefined) return false;
       const second = Math.floor(line.at / 1000);
       const boundary = Math.floor(session.compactedAt / 1000);
@@ -329,9 +362,9 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     },
 
     openStepOf(line, id, model) {
-      session.compactedAt = undefined;
       const known = steps.get(id);
       if (known !== undefined) return known;
+      session.compactedAt = undefined;
       session.endStep(line);
       // What the agent does without a new prompt goes on with the turn before.
       if (turns.length === 0) startTurn(line);
@@ -388,6 +421,12 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       pushUnplaced(line, { type: "turn.end", status });
     },
 
+    foretellEnd(line, status) {
+      if (!session.turnOpen || foretold === line.key) return;
+      foretold = line.key;
+      pushUnplaced(line, { type: "turn.end", status });
+    },
+
     interrupt(line, reason) {
       const step = session.openStep;
       // A model call that was cut off has no end; one whose tools were stopped had ended before.
@@ -406,10 +445,13 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       return step !== undefined && step.calls === 0 && step.parts > 0;
     },
 
-    addCall(id, call) {
-      if (!calls.has(id)) unanswered += 1;
-      calls.set(id, call);
+    addCall(named, call) {
+      const before = calls.get(named);
+      // One that was never answered never will be: its id names another call now.
+      if (before === undefined || before.result !== undefined) unanswered += 1;
+      calls.set(named, call);
     },
+    callNamed: (named) => calls.get(named),
     answer(line, call, signature) {
       if (call.result === undefined) unanswered -= 1;
       call.result = { signature, place: call.result?.place ?? line.place };

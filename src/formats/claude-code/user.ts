@@ -12,8 +12,8 @@ import { attribute, field, parseWrappers, stripAnsi, type WrapperElement } from 
  */
 export function readUser(session: Session, line: Line, isRun: boolean): Disposition {
   const message = asObject(line.value.message);
-  const content = message?.content;
-  if (content === undefined || content === null || (typeof content === "object" && !Array.isArray(content))) {
+  const content = message?.content ?? undefined;
+  if (message === undefined || (typeof content === "object" && !Array.isArray(content))) {
     const { part_id } = session.recordPart(line);
     session.push(line, { type: "unknown", part_id, raw: line.value, title: "user line without a message" });
     return { kind: "unknown" };
@@ -39,12 +39,17 @@ export function firstOf(one: Disposition | undefined, other: Disposition): Dispo
 
 // --- Tool results ---------------------------------------------------------------------------------------------------
 
+/** The structured result: a sibling of the message, under either name (the printed stream writes the second). */
+function structureOf(line: Line): unknown {
+  return line.value.toolUseResult ?? line.value.tool_use_result;
+}
+
 const STOPPED =
   /^(The user doesn't want to (proceed with this tool use|take this action right now)|Interrupted by user|\[Request interrupted by user|(<tool_use_error>)?(Cancelled: parallel tool call|Sibling tool call errored))/;
 
 /** `aborted`: a person stopped or refused it, or it was cancelled with its siblings. */
 function statusOf(line: Line, is_error: boolean, output_text: string, count: number): ToolStatus {
-  const structured = count === 1 ? line.value.toolUseResult : undefined;
+  const structured = count === 1 ? structureOf(line) : undefined;
   if (line.value.toolDenialKind === "user-rejected" || structured === "User rejected tool use")
     return "aborted";
   if (is_error && STOPPED.test(output_text)) return "aborted";
@@ -59,15 +64,16 @@ function readResult(
   index: number,
   count: number,
 ): Disposition {
-  const id = asString(block.tool_use_id) ?? asString(line.value.sourceToolUseID) ?? `${line.key}:${index}`;
+  const named = asString(block.tool_use_id) ?? asString(line.value.sourceToolUseID) ?? `${line.key}:${index}`;
   const { output_text, parts } = resultContent(block.content);
   const is_error = block.is_error === true;
   const status = statusOf(line, is_error, output_text, count);
-  const call = session.calls.get(id);
+  const call = session.callNamed(named);
+  const id = call?.id ?? named;
   const signature = `${status}:${output_text.length}:${parts.length}:${sample(output_text)}`;
   if (call?.result?.signature === signature) return { kind: "folded", into: `the first result of ${id}` };
   // Where one line holds several results, its one structure belongs to none of them for sure.
-  const result = count === 1 ? line.value.toolUseResult : undefined;
+  const result = count === 1 ? structureOf(line) : undefined;
   const finished = {
     tool_name: call?.tool_name,
     input: call?.input,
@@ -80,7 +86,18 @@ function readResult(
   const todos = todosOf(finished);
   if (call !== undefined) {
     session.answer(line, call, signature);
-    if (startsRun(call.tool_name)) noteRun(session, id, asObject(result), output_text);
+    if (startsRun(call.tool_name)) {
+      noteRun(session, id, asObject(result), output_text);
+      // The result takes the progress's place; the run's own file, which holds the same, may be gone.
+      if (call.progress !== "") {
+        session.push(line, {
+          type: "task.metadata",
+          tool_call_id: id,
+          metadata: { progress: call.progress },
+        });
+        call.progress = "";
+      }
+    }
   }
   session.push(
     line,
@@ -125,6 +142,10 @@ export function noteAgentKey(session: Session, id: string, agent_key: string | u
 
 const INTERRUPT = /^\[Request interrupted by user( for tool use)?\]$/;
 
+function interruptOf(block: JsonObject): RegExpExecArray | null {
+  return INTERRUPT.exec((asString(block.text) ?? "").trim());
+}
+
 function readText(
   session: Session,
   line: Line,
@@ -137,9 +158,15 @@ function readText(
   const text = texts.join("\n");
   const others = blocks.some((block) => block.type !== "text");
   if (value.isCompactSummary === true) return readSummary(session, line, text);
-  const interrupt = texts.map((item) => INTERRUPT.exec(item.trim())).find((match) => match !== null);
-  if (interrupt !== undefined && !others) {
-    session.interrupt(line, interruptReason(line, interrupt[1] !== undefined));
+  const stop = blocks.findIndex((block) => block.type === "text" && interruptOf(block) !== null);
+  if (stop !== -1) {
+    // Words beside the mark are a person's: those before it were said into the turn, those behind it open the next.
+    const before = blocks.slice(0, stop);
+    const behind = blocks.slice(stop + 1);
+    if (before.length > 0) readText(session, line, before, isRun, true);
+    const mark = interruptOf(blocks[stop] ?? {});
+    session.interrupt(line, interruptReason(line, mark?.[1] !== undefined));
+    if (behind.length > 0) readText(session, line, behind, isRun, false);
     return { kind: "shown" };
   }
   if (value.isMeta === true) return readInjected(session, line, blocks, text);
@@ -167,7 +194,7 @@ function readPrompt(
   besideResults: boolean,
 ): Disposition {
   if (prompt.some((block) => block.type === "text") && session.isReplayedPrompt(line, textOf(prompt))) {
-    return { kind: "folded", into: "the same prompt before the compaction" };
+    return { kind: "folded", into: "the same prompt before it" };
   }
   const kind = asString(asObject(line.value.origin)?.kind);
   const notified = kind === "task-notification";
@@ -214,7 +241,8 @@ function interruptReason(line: Line, inTool: boolean): string {
   return inTool ? "interrupted by the user during a tool call" : "interrupted by the user";
 }
 
-function isAtLeast(version: string | undefined, least: readonly number[]): boolean {
+/** Whether a version (`2.1.80`) is not older than another. */
+export function isAtLeast(version: string | undefined, least: readonly number[]): boolean {
   const numbers = (version ?? "").split(".").map(Number);
   for (const [index, wanted] of least.entries()) {
     const got = numbers[index] ?? 0;
@@ -315,6 +343,7 @@ export function readWrapped(session: Session, line: Line, elements: readonly Wra
       case "bash-stderr":
         take(readOutput(session, line, "Shell error output", element.body));
         break;
+      case "agent-notification":
       case "task-notification":
         session.prompt(line, [{ type: "text", text: readNotification(session, element) }], {
           origin: "notification",
@@ -370,6 +399,7 @@ export function readCommand(session: Session, line: Line, name: string, args: st
   const parent = asString(line.value.parentUuid);
   const hangsOnCaveat = parent !== undefined && session.caveats.has(parent);
   if (session.localCommand || hangsOnCaveat || line.value.type === "system") {
+    session.queue.deliver(command);
     session.localCommand = false;
     session.marker(line, "note", `Command ${firstLine(command)}`, command.length > 80 ? command : undefined);
     return { kind: "shown" };
@@ -393,7 +423,8 @@ function readOutput(session: Session, line: Line, title: string, body: string): 
 /** What a person would read of a notification, and the link that it tells. */
 function readNotification(session: Session, element: WrapperElement): string {
   const call = field(element.body, "tool-use-id");
-  if (call !== undefined) noteAgentKey(session, call, field(element.body, "task-id"));
+  if (call !== undefined)
+    noteAgentKey(session, call, field(element.body, "task-id") ?? field(element.body, "agent-id"));
   const summary = field(element.body, "summary");
   const result = field(element.body, "result");
   const said = [summary, result].filter((part) => part !== undefined && part !== "");

@@ -8,6 +8,7 @@ export interface WrapperElement {
 
 /** Open set of a foreign writer, as far as it was seen or documented. */
 const TAGS = new Set([
+  "agent-notification",
   "bash-input",
   "bash-stderr",
   "bash-stdout",
@@ -57,7 +58,7 @@ export function parseWrappers(text: string): WrapperElement[] | undefined {
     if (close === -1) return undefined;
     elements.push({ tag, attributes, body: whole.slice(end, close) });
     at = skipSpace(whole, close + closing.length);
-    if (tag === "task-notification" && NOTIFICATION_TAIL.test(whole.slice(at))) break;
+    if (tag.endsWith("-notification") && NOTIFICATION_TAIL.test(whole.slice(at))) break;
   }
   return elements;
 }

@@ -2,6 +2,7 @@ import type { Disposition } from "../format.ts";
 import { asArray, asObject, asString, asStrings, asText, type JsonObject } from "../narrow.ts";
 import { type Call, type Calls, commandFacts, commandText, mcpFacts, patchFacts } from "./calls.ts";
 import { folded, hidden, SHOWN } from "./disposition.ts";
+import { type Line, rawMember } from "./line.ts";
 import { type Output, readContent } from "./output.ts";
 import { readChanges } from "./patch.ts";
 import type { Runs } from "./runs.ts";
@@ -22,17 +23,16 @@ export class CallRecords {
     this.runs = runs;
   }
 
-  call(type: string, payload: JsonObject): Disposition {
-    const { moment } = { moment: this.writer.now };
+  call(type: string, line: Line): Disposition {
+    const { payload, moment } = line;
     const id = asText(payload.call_id) ?? asText(payload.id) ?? `line-${moment.source.byte}`;
     let name = asText(payload.name) ?? "unknown";
-    let input: unknown = payload.arguments ?? payload.input;
+    let member = payload.arguments === undefined || payload.arguments === null ? "input" : "arguments";
     if (type === "local_shell_call") {
       name = "local_shell";
-      input = payload.action;
+      member = "action";
     } else if (type === "tool_search_call") name = "tool_search";
-    const text =
-      typeof input === "string" ? input : input === undefined || input === null ? "" : JSON.stringify(input);
+    const text = asString(payload[member]) ?? rawMember(line, member);
     const call = this.calls.start(id, name, text);
     if (call === undefined) return folded(`call ${id}`);
     if (name === "spawn_agent") this.runs.spawn(call, moment.at);
@@ -47,7 +47,8 @@ export class CallRecords {
     return this.calls.answer(id, output) ? SHOWN : folded(`call ${id}`);
   }
 
-  webSearch(payload: JsonObject): Disposition {
+  webSearch(line: Line): Disposition {
+    const { payload } = line;
     const id = asText(payload.id) ?? asText(payload.call_id) ?? `line-${this.writer.now.source.byte}`;
     const known = this.calls.get(id);
     if (known !== undefined) {
@@ -55,17 +56,13 @@ export class CallRecords {
       if (known.facts.web === undefined) this.calls.enrich(known, webFacts(payload));
       return folded(`call ${id}`);
     }
-    this.showWebSearch(id, payload);
-    return SHOWN;
-  }
-
-  private showWebSearch(id: string, payload: JsonObject): void {
-    const call = this.calls.start(id, "web_search", JSON.stringify(payload.action ?? {}));
-    if (call === undefined) return;
+    const call = this.calls.start(id, "web_search", rawMember(line, "action") || "{}");
+    if (call === undefined) return SHOWN;
     const facts = webFacts(this.ahead.get(id) ?? payload);
     this.ahead.delete(id);
     this.calls.enrich(call, facts);
     this.calls.answer(id, searchOutput(facts, payload.status), true);
+    return SHOWN;
   }
 
   imageGeneration(payload: JsonObject): Disposition {

@@ -1,6 +1,7 @@
 import { isUuid } from "../../model/uuid.ts";
 import type { RecordPlace } from "../format.ts";
 import { asArray, asObject, asString, asStrings, asText, type JsonObject } from "../narrow.ts";
+import { rawJson } from "../raw-json.ts";
 import type { Base, Copy } from "./copies.ts";
 import type { Moment } from "./turns.ts";
 import { isSamePrompt, readUserContent, readUserEvent, type UserContent } from "./user-message.ts";
@@ -12,6 +13,8 @@ export interface Line {
   type: string;
   payload: JsonObject;
   value: JsonObject;
+  /** The record as it is written in the file. */
+  text: string;
 }
 
 const LEGACY_ITEMS = new Set([
@@ -26,19 +29,19 @@ const LEGACY_ITEMS = new Set([
 ]);
 
 /** Takes a record apart, whichever version wrote it. */
-export function lineOf(place: RecordPlace, moment: Moment, value: JsonObject): Line {
+export function lineOf(place: RecordPlace, moment: Moment, value: JsonObject, text: string): Line {
   const type = asString(value.type);
   const payload = asObject(value.payload);
-  if (type !== undefined && payload !== undefined) return { place, moment, type, payload, value };
+  if (type !== undefined && payload !== undefined) return { place, moment, type, payload, value, text };
   // Files of mid 2025 have no payloads: the meta, then bare items, then lines of state.
-  if (value.record_type !== undefined) return { place, moment, type: "state", payload: value, value };
+  if (value.record_type !== undefined) return { place, moment, type: "state", payload: value, value, text };
   if (type === undefined && asString(value.id) !== undefined && asString(value.timestamp) !== undefined) {
-    return { place, moment, type: "session_meta", payload: value, value };
+    return { place, moment, type: "session_meta", payload: value, value, text };
   }
   if (type !== undefined && LEGACY_ITEMS.has(type)) {
-    return { place, moment, type: "response_item", payload: value, value };
+    return { place, moment, type: "response_item", payload: value, value, text };
   }
-  return { place, moment, type: type ?? "unknown", payload: payload ?? value, value };
+  return { place, moment, type: type ?? "unknown", payload: payload ?? value, value, text };
 }
 
 export function isUserMessage(line: Line): boolean {
@@ -48,6 +51,13 @@ export function isUserMessage(line: Line): boolean {
 export function isTurnAborted(payload: JsonObject): boolean {
   const first = asString(asObject(asArray(payload.content)[0])?.text);
   return first?.startsWith("<turn_aborted>") === true && payload.role !== "assistant";
+}
+
+/** A member of the payload as it is written in the file, where it is no text itself; `""`: it is missing. */
+export function rawMember(line: Line, name: string): string {
+  const value = line.payload[name];
+  if (value === undefined || value === null) return "";
+  return rawJson(line.text, value, line.payload === line.value ? [name] : ["payload", name]);
 }
 
 /** Whether a line is the event or the item that follows a prompt directly. */

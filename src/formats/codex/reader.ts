@@ -78,7 +78,7 @@ export class CodexReader implements Reader {
       out.push({ place, disposition: { kind: "unreadable" }, frames: session.writer.take() });
       return;
     }
-    const line = lineOf(place, this.moment(place, record.value.timestamp), record.value);
+    const line = lineOf(place, this.moment(place, record.value.timestamp), record.value, record.text);
     if (line.type === "session_meta") this.learnOwn(line.payload);
     const session = this.session(line.payload);
     if (this.held.length > 0) {

@@ -372,7 +372,7 @@ export class Session {
       case "custom_tool_call":
       case "local_shell_call":
       case "tool_search_call":
-        return this.records.call(type, payload);
+        return this.records.call(type, line);
       case "function_call_output":
       case "custom_tool_call_output":
       case "local_shell_call_output":
@@ -381,7 +381,7 @@ export class Session {
       case "tool_search_output":
         return this.records.output(payload, readOutput(toolNames(payload.tools)));
       case "web_search_call":
-        return this.records.webSearch(payload);
+        return this.records.webSearch(line);
       case "image_generation_call":
         return this.records.imageGeneration(payload);
       case "agent_message":

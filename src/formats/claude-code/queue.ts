@@ -1,0 +1,85 @@
+import type { RecordPlace } from "../format.ts";
+import { asString, type JsonObject } from "../narrow.ts";
+import { blocksOf } from "./content.ts";
+
+/** What a person typed while the agent worked, and where the record of that stands. */
+export interface QueuedPrompt {
+  text: string;
+  place: RecordPlace;
+}
+
+/**
+ * The prompts that were queued and have not reached the model. `queue-operation` lines tell that one was queued; that it
+ * left the queue does not tell whether it was sent: the prompt itself does, which comes as a record of its own.
+ */
+export interface PromptQueue {
+  /** Reads a `queue-operation` line. Returns the prompt that it takes out of the queue and into the running turn. */
+  read(value: JsonObject, place: RecordPlace): QueuedPrompt | undefined;
+  /** A prompt reached the model, or a command was run. Whether it had been queued. */
+  deliver(text: string): boolean;
+  /** Empties the queue, because nothing of it will be sent any more. */
+  takeAll(): QueuedPrompt[];
+}
+
+const NOTIFICATION = /^\s*<(?:task|agent)-notification>/;
+
+export function createPromptQueue(): PromptQueue {
+  /** As the agent's own queue stands. */
+  let queued: QueuedPrompt[] = [];
+  /** Not seen in the conversation so far. */
+  let waiting: QueuedPrompt[] = [];
+  return {
+    read({ operation, content }, place) {
+      const [first] = queued;
+      switch (operation) {
+        case "enqueue": {
+          const prompt = { text: textOf(content), place };
+          queued.push(prompt);
+          // Agents queue notifications too, which no person typed.
+          if (prompt.text.trim() !== "" && !NOTIFICATION.test(prompt.text)) waiting.push(prompt);
+          return undefined;
+        }
+        case "remove":
+          queued.shift();
+          return first !== undefined && waiting.includes(first) ? first : undefined;
+        case "dequeue":
+          queued.shift();
+          // A command that runs without the model may be stored under another name, or not at all.
+          if (first?.text.startsWith("/")) waiting = waiting.filter((prompt) => prompt !== first);
+          return undefined;
+        case "popAll":
+          queued = [];
+          return undefined;
+        default:
+          return undefined;
+      }
+    },
+    deliver(text) {
+      if (waiting.length === 0) return false;
+      const words = bare(text);
+      const before = waiting.length;
+      const same = waiting.findIndex((prompt) => bare(prompt.text) === words);
+      // Prompts that wait together may be sent as one, and what was typed may be sent with more around it.
+      if (same !== -1) waiting.splice(same, 1);
+      else waiting = waiting.filter((prompt) => !words.includes(bare(prompt.text)));
+      return waiting.length < before;
+    },
+    takeAll() {
+      const lost = waiting;
+      waiting = [];
+      return lost;
+    },
+  };
+}
+
+function textOf(content: unknown): string {
+  if (content === undefined || content === null) return "";
+  return blocksOf(content)
+    .flatMap((block) => asString(block.text) ?? [])
+    .join("\n");
+}
+
+/** Without white space, which the agent may set otherwise. */
+function bare(text: string): string {
+  return text.replaceAll(/\s+/g, "");
+}

@@ -1,0 +1,304 @@
+import { describe, expect, it } from "vitest";
+import { claudeCode } from "../../src/formats/claude-code/format.ts";
+import type { ReadRecord } from "../../src/formats/format.ts";
+import { accumulate, emptyTranscript, type Transcript } from "../../src/model/accumulate.ts";
+import type { TranscriptPart } from "../../src/model/transcript.ts";
+
+const SESSION = "11111111-1111-4111-8111-111111111111";
+type Fields = Record<string, unknown>;
+
+/** Writes the lines of one session, each hanging on the one before. */
+function writer(version = "2.1.114") {
+  let count = 0;
+  let parentUuid: string | null = null;
+  const line = (type: string, fields: Fields): Fields => {
+    count += 1;
+    const uuid = `${count.toString(16).padStart(8, "0")}-0000-4000-8000-000000000000`;
+    const timestamp = new Date(Date.UTC(2026, 2, 1, 10, 0, count)).toISOString();
+    const written = {
+      parentUuid,
+      isSidechain: false,
+      sessionId: SESSION,
+      version,
+      type,
+      uuid,
+      timestamp,
+      ...fields,
+    };
+    parentUuid = uuid;
+    return written;
+  };
+  return {
+    line,
+    user: (content: unknown, fields: Fields = {}) =>
+      line("user", { message: { role: "user", content }, ...fields }),
+    assistant: (id: string, content: unknown, stop_reason: string | null = null) =>
+      line("assistant", { message: { id, role: "assistant", model: "model-a", content, stop_reason } }),
+    queue: (operation: string, content?: string): Fields => ({
+      type: "queue-operation",
+      operation,
+      sessionId: SESSION,
+      ...(content === undefined ? {} : { content }),
+    }),
+  };
+}
+
+const say = (text: string) => ({ type: "text", text });
+const call = (id: string, input: unknown, name = "Bash") => ({ type: "tool_use", id, name, input });
+const result = (id: string, content: unknown, fields: Fields = {}) => ({
+  type: "tool_result",
+  tool_use_id: id,
+  content,
+  ...fields,
+});
+
+const bytesOf = (lines: readonly (Fields | string)[]) =>
+  new TextEncoder().encode(
+    lines.map((line) => `${typeof line === "string" ? line : JSON.stringify(line)}\n`).join(""),
+  );
+
+function fold(records: readonly ReadRecord[]): Transcript {
+  let transcript = emptyTranscript(SESSION);
+  for (const { frames } of records) for (const frame of frames) transcript = accumulate(transcript, frame);
+  return transcript;
+}
+
+function read(lines: readonly (Fields | string)[]): { parts: TranscriptPart[]; records: ReadRecord[] } {
+  const reader = claudeCode.createReader({ path: `${SESSION}.jsonl` });
+  const records = [...reader.push(bytesOf(lines)), ...reader.close()];
+  return { parts: partsOf(fold(records)), records };
+}
+
+const partsOf = (transcript: Transcript) => transcript.parts.slice().filter((part) => part !== undefined);
+
+/** What was said and done, one line per part; steps' borders left out. */
+function outline(parts: readonly TranscriptPart[]): string[] {
+  return parts.flatMap((part) => {
+    switch (part.type) {
+      case "prompt":
+        return `prompt${part.queued ? " (queued)" : ""} ${part.parts.map((item) => (item.type === "text" ? item.text : item.type)).join("|")}`;
+      case "text":
+        return `text ${part.text}`;
+      case "tool_call":
+        return `call ${part.arguments_json}`;
+      case "tool_result":
+        return `result ${part.status} ${part.output_text}`;
+      case "marker":
+        return `[${part.kind}] ${part.title}`;
+      case "step_start":
+      case "step_finish":
+        return [];
+      default:
+        return part.type;
+    }
+  });
+}
+
+describe("Claude Code lines, one by one", () => {
+  it("keeps a call's arguments as the file has them", () => {
+    const { assistant, user } = writer();
+    const raw = '{"b":1.0,"2":1e5,"1":12345678901234567890,"s":"\\u00e9\\/"}';
+    const spaced = '{ "b" : [1.50, "]}"] }';
+    const line = JSON.stringify(
+      assistant("m1", [
+        call("t1", "FIRST"),
+        call("t2", "SECOND"),
+        call("t3", '{"a": 1}'),
+        call("t4", { a: 1 }),
+      ]),
+    )
+      .replace('"FIRST"', raw)
+      .replace('"input":"SECOND"', `"input" : ${spaced}`);
+    expect(outline(read([user("go"), line]).parts)).toEqual([
+      "prompt go",
+      `call ${raw}`,
+      `call ${spaced}`,
+      'call {"a": 1}',
+      'call {"a":1}',
+    ]);
+  });
+
+  it("keeps what a person wrote beside the mark of an interrupt, before it and behind it", () => {
+    const { user, assistant } = writer();
+    const lines = [
+      user("go"),
+      assistant("m1", [call("t1", {})]),
+      user([
+        result("t1", "The user doesn't want to proceed with this tool use.", { is_error: true }),
+        say("not this way"),
+        say("[Request interrupted by user for tool use]"),
+        say("do it by hand"),
+      ]),
+    ];
+    expect(outline(read(lines).parts).slice(2)).toEqual([
+      "result aborted The user doesn't want to proceed with this tool use.",
+      "prompt (queued) not this way",
+      "[interrupt] Interrupted by the user during a tool call",
+      "prompt do it by hand",
+    ]);
+  });
+
+  it("shows a call whose id an earlier one had, with its own result", () => {
+    const { user, assistant } = writer();
+    const lines = [
+      user("go"),
+      assistant("m1", [call("t1", { n: 1 })]),
+      user([result("t1", "one")]),
+      assistant("m2", [call("t1", { n: 2 })]),
+      user([result("t1", "two")]),
+    ];
+    expect(outline(read(lines).parts).slice(1)).toEqual([
+      'call {"n":1}',
+      "result success one",
+      'call {"n":2}',
+      "result success two",
+    ]);
+  });
+
+  it("shows prompts once that were copied behind a compaction, among answers that were copied too", () => {
+    const { user, assistant, line } = writer();
+    const before = [
+      user("first"),
+      assistant("m1", [say("answer")]),
+      user("second"),
+      assistant("m2", [call("t", {})]),
+    ];
+    const boundary = line("system", { subtype: "compact_boundary", parentUuid: null });
+    const copies = before.map((copied, index) => ({
+      ...copied,
+      uuid: `${index}0000000-1111-4000-8000-000000000000`,
+      timestamp: boundary.timestamp,
+    }));
+    const { parts } = read([...before, boundary, ...copies, assistant("m3", [say("on")])]);
+    expect(outline(parts)).toEqual([
+      "prompt first",
+      "text answer",
+      "prompt second",
+      "call {}",
+      "[compaction] Conversation compacted",
+      "text on",
+    ]);
+  });
+
+  it("reads the result of a server's tool as a result, with its failure", () => {
+    const { user, assistant } = writer();
+    const lines = [
+      user("go"),
+      assistant("m1", [
+        { type: "mcp_tool_use", id: "s1", name: "echo", input: {} },
+        { type: "mcp_tool_result", tool_use_id: "s1", is_error: true, content: [say("one"), say("two")] },
+      ]),
+    ];
+    expect(outline(read(lines).parts).slice(1)).toEqual(["call {}", "result error one\ntwo"]);
+  });
+
+  it("takes a user line without content for empty", () => {
+    const { user } = writer();
+    expect(read([user("go"), user(null), user([]), user("")]).records.map((one) => one.disposition)).toEqual([
+      { kind: "shown" },
+      ...Array.from({ length: 3 }, () => ({ kind: "hidden", rule: "empty message" })),
+      { kind: "folded", into: "the end of the turn" },
+    ]);
+  });
+
+  describe("queued prompts", () => {
+    it("stand where they reached the model, and at the next prompt or the end where they never did", () => {
+      const { user, assistant, queue, line } = writer();
+      const lines = [
+        queue("enqueue", "go"),
+        queue("dequeue"),
+        user("go"),
+        assistant("m1", [call("t1", {})]),
+        queue("enqueue", "use pnpm"),
+        queue("remove"),
+        user([result("t1", "ok")]),
+        line("attachment", { attachment: { type: "queued_command", prompt: "use pnpm" } }),
+        assistant("m2", [say("done")], "end_turn"),
+        queue("enqueue", "too late"),
+        queue("popAll", "too late"),
+        user("next"),
+        assistant("m3", [call("t2", {})]),
+        queue("enqueue", "<task-notification><summary>x</summary></task-notification>"),
+        queue("enqueue", "still waiting"),
+      ];
+      expect(outline(read(lines).parts)).toEqual([
+        "prompt go",
+        "call {}",
+        "result success ok",
+        "prompt (queued) use pnpm",
+        "text done",
+        "[note] Queued prompt, never sent: too late",
+        "prompt next",
+        "call {}",
+        "[note] Queued prompt, never sent: still waiting",
+      ]);
+    });
+
+    it("stand where they left the queue in versions that tell nothing else", () => {
+      const { user, assistant, queue } = writer("2.1.32");
+      const lines = [
+        user("go"),
+        assistant("m1", [call("t1", {})]),
+        queue("enqueue", "use pnpm"),
+        queue("remove"),
+        user([result("t1", "ok")]),
+        user("next"),
+      ];
+      expect(outline(read(lines).parts)).toEqual([
+        "prompt go",
+        "call {}",
+        "prompt (queued) use pnpm",
+        "result success ok",
+        "prompt next",
+      ]);
+    });
+  });
+
+  it("keeps what a run said in its call, where the run's own file may be gone", () => {
+    const { user, assistant, line } = writer("2.1.32");
+    const progress = (role: string, content: unknown) =>
+      line("progress", {
+        parentToolUseID: "t1",
+        data: { type: "agent_progress", agentId: "a1", message: { type: role, message: { role, content } } },
+      });
+    const { parts } = read([
+      user("go"),
+      assistant("m1", [call("t1", { prompt: "look" }, "Task")]),
+      progress("user", [say("look")]),
+      progress("assistant", [say("I look."), call("t2", { pattern: "x" }, "Grep")]),
+      progress("user", [result("t2", "a.ts")]),
+      user([result("t1", "found")]),
+    ]);
+    const card = parts.find((part) => part.type === "tool_call");
+    expect(card?.state).toMatchObject({
+      status: "completed",
+      metadata: { progress: 'I look.\n▸ Grep {"pattern":"x"}\n  a.ts\n' },
+    });
+  });
+
+  it("gives the same parts to who followed the file with pauses anywhere", () => {
+    const { user, assistant, line } = writer();
+    const lines = [
+      user("go"),
+      assistant("m1", [say("looking")], "end_turn"),
+      assistant("m1", [call("t1", {})], "end_turn"),
+      user([result("t1", "ok")]),
+      assistant("m2", [say("done")], "end_turn"),
+      line("system", { subtype: "local_command", content: "/nosuch" }),
+      line("system", { subtype: "informational", content: "by the way" }),
+      user("more"),
+      { ...assistant("m3", [say("half a sen")], "stop_sequence") },
+      user([say("[Request interrupted by user]")]),
+    ];
+    const atOnce = read(lines).parts;
+    const reader = claudeCode.createReader({ path: `${SESSION}.jsonl` });
+    const records = lines.flatMap((one) => [
+      ...reader.push(bytesOf([one])),
+      ...reader.settle(),
+      ...reader.settle(),
+    ]);
+    const followed = fold([...records, ...reader.close()]);
+    expect(partsOf(followed).map(({ id }) => id)).toEqual(atOnce.map(({ id }) => id));
+    expect(partsOf(followed)).toEqual(atOnce);
+  });
+});
