@@ -1,0 +1,144 @@
+import { appendFile, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Browser, Locator, Page } from "playwright-core";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { generateClaudeSession } from "../generate-session.ts";
+import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
+
+const PARTS = 20_000;
+
+describe.each([
+  { turns: 1, name: "one turn" },
+  { turns: 250, name: "250 turns" },
+])("a session of 20,000 parts in $name", ({ turns }) => {
+  let home: Home;
+  let daemon: Daemon;
+  let browser: Browser;
+  let page: Page;
+  let complaints: string[];
+  let transcript: Locator;
+  let file: string;
+  const session = generateClaudeSession({ parts: PARTS, turns, seed: 7 });
+
+  /** Of a text far from where anybody is. */
+  const heading = session.lines.flatMap((line) => /### (Step 7\d{3})\b/.exec(line)?.[1] ?? [])[0] ?? "";
+
+  beforeEach(async () => {
+    home = await createHome();
+    const folder = join(home.claude, "projects/-home-ada-long-session");
+    await mkdir(folder, { recursive: true });
+    file = join(folder, `${session.session_id}.jsonl`);
+    // The last line comes later.
+    await writeFile(
+      file,
+      session.lines
+        .slice(0, -1)
+        .map((line) => `${line}\n`)
+        .join(""),
+    );
+    daemon = await startDaemon(home, ["--no-samples"]);
+    browser = await openBrowser();
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+    ({ page, complaints } = await enter(context, daemon));
+    await page.goto(`${daemon.origin}/session/${session.session_id}`);
+    transcript = page.getByRole("region", { name: "Transcript", exact: true });
+  });
+  afterEach(async () => {
+    await browser.close();
+    await daemon.stop();
+    await home.remove();
+  });
+
+  const nodes = () => page.evaluate(() => document.querySelectorAll("*").length);
+  /** How much of the view is without a row or a heading, from 0 to 1. */
+  const blank = () =>
+    transcript.evaluate((element) => {
+      const box = element.getBoundingClientRect();
+      const probes = Array.from({ length: 20 }, (_, index) => box.top + ((index + 0.5) * box.height) / 20);
+      return (
+        probes.filter((y) => {
+          const found = document.elementFromPoint(box.left + box.width / 2, y);
+          return found?.closest("article, .turn-heading, .turn") === null;
+        }).length / probes.length
+      );
+    });
+
+  /** The id of a row in the middle of the view, once everything there is loaded and stands still. */
+  const inView = async (): Promise<string> => {
+    const middle = () =>
+      transcript.evaluate((element) => {
+        const box = element.getBoundingClientRect();
+        if (element.querySelector(".placeholder") !== null) return "";
+        const rows = [...element.querySelectorAll("article[id]")].map((row) => ({
+          id: row.id,
+          top: row.getBoundingClientRect().top,
+        }));
+        return JSON.stringify(rows.find(({ top }) => top > box.top + box.height / 3) ?? "");
+      });
+    let known = "";
+    await expect
+      .poll(async () => {
+        const before = known;
+        known = await middle();
+        return known !== "" && known === before;
+      })
+      .toBe(true);
+    return JSON.parse(known).id;
+  };
+
+  it("opens at its end, scrolls without blanks, follows, and finds by text and by link, all with a bounded page", async () => {
+    // Open at the end.
+    await transcript
+      .getByText(`Step ${PARTS - 1}`)
+      .or(transcript.getByText(/make step-199\d\d/))
+      .first()
+      .waitFor();
+    expect(await nodes()).toBeLessThan(5_000);
+
+    // Follows the end.
+    await appendFile(file, `${session.lines.at(-1)}\n`);
+    await transcript.getByRole("heading", { name: `Step ${PARTS}` }).waitFor();
+
+    // Scrolls: wherever one lands there is something, and soon the parts themselves.
+    for (const share of [0.1, 0.9, 0.33, 0.66, 0]) {
+      await transcript.evaluate((element, at) => {
+        element.scrollTop = element.scrollHeight * at;
+      }, share);
+      await expect.poll(blank).toBe(0);
+      await expect.poll(() => transcript.locator("article[id]").count()).toBeGreaterThan(3);
+      expect(await nodes()).toBeLessThan(5_000);
+    }
+
+    // What is read does not move when something is written.
+    await transcript.evaluate((element) => {
+      element.scrollTop = element.scrollHeight / 2;
+    });
+    const id = await inView();
+    const before = await page.locator(`[id="${id}"]`).boundingBox();
+    const { sessionId: _, ...note } = JSON.parse(session.lines.at(-1) ?? "{}");
+    await appendFile(
+      file,
+      `${JSON.stringify({ ...note, sessionId: session.session_id, uuid: "0b7f5f5e-0000-4000-8000-000000000001", message: { ...note.message, id: "msg_late", content: [{ type: "text", text: "Written while somebody reads." }] } })}\n`,
+    );
+    await page.getByRole("button", { name: /new below/ }).waitFor();
+    expect((await page.locator(`[id="${id}"]`).boundingBox())?.y).toBe(before?.y);
+    await page.getByRole("button", { name: /new below/ }).click();
+    await transcript.getByText("Written while somebody reads.").waitFor();
+
+    // Find: its own, since the browser's sees only what is mounted.
+    await page.getByRole("button", { name: "Find" }).click();
+    await page.getByRole("searchbox").fill(heading);
+    await page.keyboard.press("Enter");
+    await transcript.getByRole("heading", { name: heading, exact: true }).waitFor();
+    await page.keyboard.press("Escape");
+
+    // A link to a part far away opens there, and a reload keeps the place.
+    const target = await inView();
+    await page.goto(`${daemon.origin}/`);
+    await page.goto(`${daemon.origin}/session/${session.session_id}#${target}`);
+    await page.locator(`[id="${target}"]`).waitFor();
+    await page.reload();
+    await page.locator(`[id="${target}"]`).waitFor();
+    expect(complaints).toEqual([]);
+  });
+});
