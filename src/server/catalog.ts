@@ -90,6 +90,8 @@ interface Entry {
   side_text?: string;
   /** As it was read last. */
   identity?: FileIdentity;
+  /** As it was when a first reading stopped on its way: what is archived is of this content. */
+  begun?: FileIdentity;
   /** As it was seen last. */
   seen?: FoundFile;
   gone: boolean;
@@ -255,9 +257,11 @@ export function createSessions(options: SessionsOptions): Sessions {
       if (closed || !keeper.writable || keeper.failing) return;
       lagging.delete(entry);
       if (!entry.gone && !entry.sample) await run(entry, () => archiveRest(entry));
+      if (keeper.failing) lagging.add(entry);
       looked += 1;
       if (looked % 64 === 0) await new Promise((resolve) => setImmediate(resolve));
     }
+    if (lagging.size === 0 && !keeper.failing) await keeper.caughtUp();
   }
 
   async function archiveRest(entry: Entry): Promise<void> {
@@ -488,9 +492,13 @@ export function createSessions(options: SessionsOptions): Sessions {
       reading.ended = true;
       commit(entry, reading, false);
     }
-    if (keeper.archivedTo(entry.id) === 0) {
+    const kept_bytes = keeper.archivedTo(entry.id);
+    const size = entry.identity?.size ?? 0;
+    if (kept_bytes === 0) {
       for (const id of [...entry.sessions]) drop(id);
       past.delete(entry.id);
+    } else if (kept_bytes < size) {
+      trouble(entry.path, `It went before all of it was archived: ${kept_bytes} of ${size} bytes are kept.`);
     }
     touch(entry);
   }
@@ -584,9 +592,10 @@ export function createSessions(options: SessionsOptions): Sessions {
     const seen_side = entry.seen?.side_stamp;
     const known_before = entry.done;
     const work = { reading: current, anew: false, replaced: false, file_id: entry.id };
+    const known = entry.identity ?? entry.begun;
     const result = await followFile({
       path: entry.path,
-      ...(entry.identity && { known: entry.identity }),
+      ...(known && { known }),
       onward:
         !folded &&
         current !== undefined &&
@@ -615,6 +624,10 @@ export function createSessions(options: SessionsOptions): Sessions {
       return;
     }
     const { reading } = work;
+    if (result.stopped && work.anew && !entry.identity) {
+      entry.id = work.file_id;
+      entry.begun = result.identity;
+    }
     if (!reading || (result.stopped && work.anew)) return;
     if (result.stopped) {
       entry.identity = result.identity;
@@ -628,12 +641,17 @@ export function createSessions(options: SessionsOptions): Sessions {
     settle(entry, reading, result.identity.modified_at);
     if (work.replaced) supersede(entry, reading, work.file_id);
     entry.identity = result.identity;
+    delete entry.begun;
     entry.done = true;
     troubles.delete(entry.path);
     by_inode.set(result.identity.inode, entry);
     keeper.entryChanged(entry);
     commit(entry, reading, work.anew);
     keep(entry, reading, work.anew && !known_before ? FRESH : timing.idle);
+    // A session that someone looks at was found in another file than before (a copy took the place of one that went).
+    if (!reading.folding && isViewed(entry)) {
+      void run(entry, () => (isViewed(entry) && !entry.gone ? readEntry(entry, true) : undefined));
+    }
     // It was written to while it was read: the last look may be older than what was read, or newer.
     if (isStale(entry) && entry.seen && entry.seen.modified_at > result.identity.modified_at) {
       void run(entry, () => (isStale(entry) ? readEntry(entry, false) : undefined));
@@ -777,6 +795,8 @@ export function createSessions(options: SessionsOptions): Sessions {
       if (state?.entry === entry && links.setFacts({ ...facts, session_id: id, group })) schedulePublish();
     }
     for (const draft of reading.drafts.values()) tell(draft);
+    // Whoever looks at a session that began anew sees its row change in the same moment.
+    if (anew && isViewed(entry)) publish();
   }
 
   function tell(draft: Draft) {

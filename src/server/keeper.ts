@@ -44,6 +44,8 @@ export interface Keeper<Entry> {
   read(file_id: number, from: number, to: number): Uint8Array;
   /** Writes all that waits, unless a write failed a moment ago. */
   persist(): Promise<void>;
+  /** What was not archived while writing failed has been handed over since: once it is written, nothing is wrong any more. */
+  caughtUp(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -68,7 +70,7 @@ export function createKeeper<Entry>(options: KeeperOptions<Entry>): Keeper<Entry
     retry_at = now() + options.retry;
     trouble = {
       level: "error",
-      text: `The archive cannot be written: ${cause.message}. Sessions are shown as before, but not kept.`,
+      text: `The archive cannot be written: ${cause.message}. Sessions are shown as before, but what is new in them is not kept.`,
       remedy:
         cause.kind === "broken"
           ? "Start Verbatim again: it sets the damaged store aside and builds a new one."
@@ -92,7 +94,6 @@ export function createKeeper<Entry>(options: KeeperOptions<Entry>): Keeper<Entry
         removed_sessions: [...batch.removed].filter((id) => !options.sessionRowOf(id)),
       });
       from.written();
-      trouble = undefined;
     } catch (error) {
       from.failed();
       entries = new Set([...batch.entries, ...entries]);
@@ -152,6 +153,11 @@ export function createKeeper<Entry>(options: KeeperOptions<Entry>): Keeper<Entry
     },
     read: (file_id, from, to) => store?.read(file_id, from, to) ?? new Uint8Array(),
     persist,
+    async caughtUp() {
+      if (!trouble) return;
+      await persist();
+      if (now() >= retry_at) trouble = undefined;
+    },
     async close() {
       retry_at = 0;
       await persist();

@@ -368,6 +368,8 @@ describe("a session without its file", () => {
     const bytes = readFileSync(path("one.jsonl"));
     rmSync(path("one.jsonl"));
     await archivedSession(sessions);
+    // The system gives a free number to the next file: now to this one, so that the session's file is another one.
+    write(join(folder, "other file"), "");
     write(path("one.jsonl"), bytes.toString(), answer("one", "Yes"));
     await eventually(() => expect(texts(session.transcript)).toEqual(["First", "Yes"]));
     expect(sessions.get(sessionId("one"))?.archived).toBeUndefined();

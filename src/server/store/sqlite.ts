@@ -252,6 +252,9 @@ function openWritable(options: StoreOptions, path: string, lock: DatabaseSync): 
       for (const statement of migrations.slice(found)) database.exec(statement);
       database.exec(`PRAGMA user_version = ${migrations.length}; COMMIT`);
     }
+    // A daemon that ended while it read a file for the first time left bytes of it behind. The file is read again, and its
+    // number given to whichever comes first: that one's archive must not begin with another's bytes.
+    database.exec("DELETE FROM chunk WHERE file_id NOT IN (SELECT id FROM file)");
     const store = createStore(database);
     // Rows that cannot be read are found now, while there is still a way out.
     let loaded: ReturnType<SessionStore["load"]> | undefined = store.load();
