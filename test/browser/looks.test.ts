@@ -56,6 +56,28 @@ describe.each(LOOKS)("the page, $name", ({ options }) => {
   });
 });
 
+it("code is coloured by the worker in the theme's palette, and its text stays whole", async () => {
+  const context = await browser.newContext({ colorScheme: "dark" });
+  const { page, complaints } = await enter(context, { ...daemon, launch: address });
+  address = await nextLink(page);
+  await page.getByRole("link", { name: /daylight saving ends/ }).click();
+  const code = page.locator("code", { hasText: "return { start: midnight" });
+  const keyword = code.locator(".code-keyword").first();
+  await keyword.waitFor();
+  const colours = await keyword.evaluate((element) => {
+    const probe = document.createElement("span");
+    probe.style.color = "var(--code-keyword)";
+    document.body.append(probe);
+    return [getComputedStyle(element).color, getComputedStyle(probe).color];
+  });
+  expect(colours[0]).toBe(colours[1]);
+  expect((await code.innerText()).trim()).toBe(
+    "return { start: midnight(year, month, day, zone), end: midnight(year, month, day + 1, zone) };",
+  );
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
 /** axe's findings of serious and critical impact, one line each. */
 async function seriousFindings(page: Page): Promise<string[]> {
   // Into the page's world through the debugger: the page's own policy would refuse a script tag.
