@@ -177,6 +177,8 @@ async function runDaemon(paths: string[], flags: Flags): Promise<number> {
   if (first) samples?.replay();
   const link = newLink();
   await print(`${link}\n`);
+  for (const { text, remedy } of sessions.status().notices)
+    console.error(remedy === undefined ? text : `${text} ${remedy}`);
   if (flags.open) openBrowser(link, data_dir);
 
   await endSignal();

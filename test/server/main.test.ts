@@ -193,6 +193,24 @@ describe("the command", { timeout: 60_000 }, () => {
     await stop(second.process, "SIGINT");
   });
 
+  it("says in the terminal what a person must know: another daemon on the store, a store that was damaged", async () => {
+    const home = newHome();
+    const args = ["--port", "0", "--data-dir", home.data, "--no-samples"];
+    const first = start(home, args);
+    await addressOf(first);
+    const second = start(home, args);
+    await addressOf(second);
+    await expect.poll(second.err).toContain("already uses the data folder");
+    await stop(second.process, "SIGTERM");
+    await stop(first.process, "SIGTERM");
+
+    writeFileSync(join(home.data, "verbatim.db"), "This was a database once.");
+    const third = start(home, args);
+    await addressOf(third);
+    await expect.poll(third.err).toContain("It was set aside as");
+    await stop(third.process, "SIGTERM");
+  });
+
   it("listens on loopback only", async () => {
     const home = newHome();
     const run = start(home, ["--port", "0", "--data-dir", home.data, "--no-samples"]);
