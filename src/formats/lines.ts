@@ -331,11 +331,21 @@ function belongsAt(bytes: Uint8Array, from: number, at: number): boolean {
   return before === COLON;
 }
 
-function isDeeperThan(value: unknown, levels: number): boolean {
-  if (value === null || typeof value !== "object") return false;
+function isDeeperThan(value: object, levels: number): boolean {
   if (levels === 0) return true;
-  for (const member of Array.isArray(value) ? value : Object.values(value)) {
-    if (member !== null && typeof member === "object" && isDeeperThan(member, levels - 1)) return true;
+  if (Array.isArray(value)) {
+    for (const item of value) if (isNested(item) && isDeeperThan(item, levels - 1)) return true;
+    return false;
+  }
+  // A plain object of JSON.parse: what a loop finds is its own, and no list of its values is made for every record.
+  const members = value as Record<string, unknown>;
+  for (const name in members) {
+    const member = members[name];
+    if (isNested(member) && isDeeperThan(member, levels - 1)) return true;
   }
   return false;
+}
+
+function isNested(value: unknown): value is object {
+  return value !== null && typeof value === "object";
 }
