@@ -33,8 +33,9 @@ export interface Accounting {
 }
 
 const HEAD = 64 * 1024;
-/** Lines of one output that the text form prints. */
+/** Lines of one output, and characters of a line, that the text form prints. */
 const OUTPUT_LINES = 40;
+const LINE_LENGTH = 1_000;
 
 /** Prints session files; returns the exit code: 1 when one of them is no session or cannot be read. */
 export async function show(options: ShowOptions): Promise<number> {
@@ -236,7 +237,10 @@ async function writeJson(transcript: Transcript, write: ShowOptions["write"]): P
   for (const { index, turn, part } of partsOf(transcript)) {
     const { session_id, source, ...fields } = part;
     const place = source && { file: source.file, line: source.line, byte: source.byte };
-    const line = { session_id, turn: turn?.index ?? 0, index, role: roleOf(part), ...fields, source: place };
+    // A part is withdrawn with its turn; a reader of lines has no other word on turns.
+    const withdrawn = turn?.retracted === undefined ? {} : { retracted: turn.retracted };
+    const head = { session_id, turn: turn?.index ?? 0, index, role: roleOf(part) };
+    const line = { ...head, ...withdrawn, ...fields, source: place };
     await write(`${JSON.stringify(line)}\n`);
   }
 }
@@ -250,7 +254,8 @@ async function writeText(
   for (const { turn, part } of partsOf(transcript)) {
     if (turn !== shown && turn) {
       shown = turn;
-      await write(`\n── turn ${turn.index + 1} ${statusBadge(turn.status)}\n`);
+      const withdrawn = turn.retracted === undefined ? "" : ` [withdrawn: ${turn.retracted}]`;
+      await write(safe(`\n── turn ${turn.index + 1} ${statusBadge(turn.status)}${withdrawn}\n`));
     }
     const text = textOf(part, transcript);
     if (text !== undefined) await write(`\n${safe(text)}\n`);
@@ -278,7 +283,8 @@ function textOfKind(part: TranscriptPart, transcript: Transcript): string | unde
     case "text":
       return part.text;
     case "tool_call": {
-      const head = `${callBadge(part.state.status)} ${part.tool_name} ${part.arguments_json}`;
+      const badge = callBadge(part.state.status);
+      const head = `${badge} ${firstLine(part.tool_name)} ${cut(part.arguments_json)}`;
       const result = part.result_index === undefined ? undefined : transcript.parts.at(part.result_index);
       const output =
         result?.type === "tool_result" ? outputText(result.output_text, mediaText(result.parts)) : "";
@@ -296,7 +302,7 @@ function textOfKind(part: TranscriptPart, transcript: Transcript): string | unde
     case "step_finish":
       return undefined;
     case "marker":
-      return `── ${part.kind}: ${part.title}${part.text ? `\n${indent(part.text, "   ")}` : ""}`;
+      return `── ${part.kind}: ${part.title}${saysMore(part) ? `\n${indent(cut(part.text ?? ""), "   ")}` : ""}`;
     case "unknown":
       return `?? ${part.title ?? "unknown record"}${part.error ? `: ${part.error}` : ""}\n${outputText(searchText(part), "")}`;
     case "legacy":
@@ -314,11 +320,30 @@ function mediaText(parts: readonly { type: string }[]): string {
 }
 
 function outputText(text: string, media: string): string {
-  const lines = text === "" ? [] : text.split("\n");
+  return indent([cut(text), media].filter((piece) => piece !== "").join("\n"), "    ");
+}
+
+/** What fits a terminal, and a word on what is left out. */
+function cut(text: string): string {
+  const lines = text.replace(/\n+$/, "").split("\n");
   const more = lines.length - OUTPUT_LINES;
   if (more > 0) lines.splice(OUTPUT_LINES, more, `… ${more} more lines (--json prints all)`);
-  if (media !== "") lines.push(media);
-  return indent(lines.join("\n"), "    ");
+  return lines
+    .map((line) => {
+      const rest = line.length - LINE_LENGTH;
+      if (rest <= 0) return line;
+      return `${line.slice(0, LINE_LENGTH).toWellFormed()}… ${rest} more characters (--json prints all)`;
+    })
+    .join("\n");
+}
+
+function firstLine(text: string): string {
+  return cut(text.split("\n", 1)[0] ?? "");
+}
+
+/** Whether a marker holds more than its title says. */
+function saysMore({ title, text = "" }: { title: string; text?: string }): boolean {
+  return text !== "" && !title.toLowerCase().endsWith(text.trim().toLowerCase());
 }
 
 function indent(text: string, by: string): string {

@@ -114,6 +114,25 @@ describe("show", () => {
     expect(out).not.toContain("[object Object]");
   });
 
+  it("cuts long arguments and outputs in the text form, and says so; the JSON has them whole", async () => {
+    const session_id = "22222222-2222-4222-8222-222222222222";
+    const long = `${"x".repeat(5_000)}\n${"line\n".repeat(100)}`;
+    const message = { id: "m1", content: [{ type: "tool_use", id: "t1", name: "Write", input: { long } }] };
+    const answer = { content: [{ type: "tool_result", tool_use_id: "t1", content: long }] };
+    const path = join(folder, `${session_id}.jsonl`);
+    const lines = [
+      { type: "assistant", uuid: "a", sessionId: session_id, message },
+      { type: "user", uuid: "b", sessionId: session_id, message: answer },
+    ];
+    writeFileSync(path, lines.map((value) => `${JSON.stringify(value)}\n`).join(""));
+    const { out } = await run([path], "text");
+    expect(out).toContain("4000 more characters (--json prints all)");
+    expect(out).toContain("61 more lines (--json prints all)");
+    expect(out.length).toBeLessThan(5_000);
+    const json = (await run([path], "json")).out;
+    expect(json).toContain(JSON.stringify(long).slice(1, -1));
+  });
+
   it("lets no text of an agent drive the terminal", async () => {
     const [first = ""] = generated.lines.filter((json) => json.includes('"type":"text"'));
     const evil = first.replace(
