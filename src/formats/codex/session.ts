@@ -19,11 +19,13 @@ import {
   type Line,
   metadataOf,
 } from "./line.ts";
+import { messageOf, readNotice } from "./notices.ts";
 import { imageUrl, readOutput, toolNames } from "./output.ts";
 import { Runs } from "./runs.ts";
 import { parseArguments } from "./tool-extra.ts";
 import { TurnWriter } from "./turns.ts";
 import { readUsage } from "./usage.ts";
+import { UsageRecords } from "./usage-records.ts";
 import {
   authorByKinds,
   injectedTitle,
@@ -63,6 +65,7 @@ export class Session {
   readonly writer: TurnWriter;
   private readonly runs: Runs;
   private readonly records: CallRecords;
+  private readonly usage: UsageRecords;
   private readonly copied: CopiedHistory;
   private readonly own: string;
   private readonly ownIds: ReadonlySet<string>;
@@ -70,8 +73,6 @@ export class Session {
   /** Told by events: then turns have explicit borders, and prompts confirmations. */
   private hasTasks = false;
   private hasConfirmations = false;
-  /** A record of tokens follows each answer of the model. */
-  private hasUsageRecords = false;
   private patch: SessionPatch = {};
   private metaSeen = false;
   private group: string | undefined;
@@ -86,7 +87,6 @@ export class Session {
   private interrupted = false;
   /** The error that the open turn has shown. */
   private lastError: string | undefined;
-  private totals = "";
   /** A thought that events told, while nothing else came: the next summary belongs to it. */
   private growing: { part_id: string; texts: string[] } | undefined;
   /** Prompts shown since the model last said something, for copies of them that come late. */
@@ -97,6 +97,7 @@ export class Session {
     this.ownIds = ownIds;
     this.copied = new CopiedHistory(own);
     this.writer = new TurnWriter(session_id);
+    this.usage = new UsageRecords(this.writer);
     const calls = new Calls(this.writer);
     this.runs = new Runs(this.writer, calls);
     this.records = new CallRecords(this.writer, calls, this.runs);
@@ -209,7 +210,7 @@ export class Session {
       case "compacted":
         return this.compact("compacted", asText(line.payload.message), line.payload);
       case "token_usage_record":
-        return this.usageRecord(line.payload);
+        return this.usage.record(line.payload);
       default:
         if (NOISE.has(line.type)) return hidden(line.type.replaceAll("_", " "));
         writer.unknown(line.value, line.type);
@@ -245,7 +246,7 @@ export class Session {
     const version = asString(payload.cli_version);
     this.startedAt ??= line.moment.at;
     this.group ??= asString(payload.session_id);
-    if (payload.history_mode === "paginated") this.expectUsageRecords();
+    if (payload.history_mode === "paginated") this.usage.expectRecords();
     this.copied.firstOwnOrdinal =
       asNumber(payload.subagent_history_start_ordinal) ?? this.copied.firstOwnOrdinal;
     this.ownPath ??= asString(payload.agent_path) ?? asString(spawn?.agent_path);
@@ -313,49 +314,6 @@ export class Session {
     if (before === undefined) return folded("the session");
     writer.marker("model_switch", `${before} → ${model}`);
     return SHOWN;
-  }
-
-  // --- Usage ---
-
-  private expectUsageRecords(): void {
-    this.hasUsageRecords = true;
-    this.writer.endsByOutputs = false;
-  }
-
-  private usageRecord(payload: JsonObject): Disposition {
-    this.expectUsageRecords();
-    const usage = readUsage(asObject(payload.usage));
-    if (usage === undefined) return hidden("empty usage");
-    if (!this.writer.countUsage(usage)) return hidden("usage without a step");
-    return folded("the step");
-  }
-
-  private tokenCount(payload: JsonObject): Disposition {
-    const info = asObject(payload.info);
-    if (info === undefined) return hidden("rate limits");
-    const last = asObject(info.last_token_usage);
-    const sum = asObject(info.total_token_usage);
-    const total = `${asNumber(sum?.total_tokens)}/${asNumber(sum?.input_tokens)}/${asNumber(sum?.output_tokens)}`;
-    const tokens = asNumber(last?.total_tokens);
-    const limit = asNumber(info.model_context_window);
-    const { session_id, now } = this.writer;
-    if (tokens !== undefined && tokens > 0) {
-      this.writer.push({
-        type: "context.usage",
-        session_id,
-        at: now.at,
-        tokens,
-        ...(limit === undefined || limit === 0 ? {} : { limit }),
-      });
-    }
-    const changed = total !== this.totals;
-    this.totals = total;
-    if (!changed || this.hasUsageRecords) return folded("the session's usage");
-    const usage = readUsage(last);
-    if (usage === undefined || usage.input + usage.output + (usage.cache_read ?? 0) === 0) {
-      return folded("the session's usage");
-    }
-    return this.writer.countUsage(usage) ? folded("the step") : hidden("usage without a step");
   }
 
   // --- Response items ---
@@ -588,7 +546,7 @@ export class Session {
         if (isInjectedEvent(payload)) return hidden("injected context told twice");
         return this.userCopy(readUserEvent(payload), "event");
       case "token_count":
-        return this.tokenCount(payload);
+        return this.usage.tokenCount(payload);
       case "item_completed":
         return this.itemCompleted(line, asObject(payload.item) ?? {});
       case "exec_command_end":
@@ -626,71 +584,23 @@ export class Session {
         writer.rollBack(count);
         return SHOWN;
       }
-      case "undo_completed":
-        writer.marker(
-          "rewind",
-          payload.success === false ? "Undo failed" : "Undone",
-          asString(payload.message),
-        );
-        return SHOWN;
-      case "entered_review_mode":
-        writer.marker(
-          "note",
-          asText(payload.user_facing_hint) ? `Review: ${asString(payload.user_facing_hint)}` : "Review",
-          asString(payload.prompt),
-          payload.target,
-        );
-        return SHOWN;
-      case "exited_review_mode":
-        writer.marker(
-          "note",
-          "Review finished",
-          reviewText(asObject(payload.review_output)),
-          payload.review_output,
-        );
-        return SHOWN;
       case "thread_name_updated": {
         const title = asText(payload.thread_name);
         if (title === undefined) return hidden("empty name");
         this.update({ title });
         return folded("the session");
       }
-      case "thread_goal_updated": {
-        const goal = asObject(payload.goal);
-        const status = asString(goal?.status);
-        writer.marker(
-          "note",
-          status === undefined ? "Goal" : `Goal: ${status}`,
-          asString(goal?.objective),
-          goal,
-        );
-        return SHOWN;
-      }
-      case "guardian_assessment":
-        return this.guardian(payload);
       case "error":
         this.lastError = messageOf(payload) ?? "Error";
         writer.error(this.lastError, false, payload);
         return SHOWN;
-      case "stream_error":
-        writer.marker("retry", messageOf(payload) ?? "The stream broke", undefined, payload);
-        return SHOWN;
-      case "warning":
-      case "deprecation_notice":
-        writer.marker(
-          "note",
-          messageOf(payload) ?? asString(payload.summary) ?? "Warning",
-          asString(payload.details),
-          payload,
-        );
-        return SHOWN;
-      case "plan_update": {
-        return hidden("plan update");
-      }
-      default:
+      default: {
+        const notice = readNotice(writer, payload);
+        if (notice !== undefined) return notice;
         if (NOISE.has(type)) return hidden(type.replaceAll("_", " "));
         writer.unknown(value, type === "" ? undefined : type);
         return { kind: "unknown" };
+      }
     }
   }
 
@@ -745,18 +655,6 @@ export class Session {
       text,
     );
     this.compaction = new Set([log]);
-    return SHOWN;
-  }
-
-  private guardian(payload: JsonObject): Disposition {
-    const status = asString(payload.status) ?? "";
-    if (!/denied|reject|abort|timed|fail/.test(status)) return hidden("guardian assessment");
-    this.writer.marker(
-      "note",
-      `Guardian: ${status.replaceAll("_", " ")}`,
-      asString(payload.rationale),
-      payload.action,
-    );
     return SHOWN;
   }
 
@@ -828,21 +726,6 @@ export class Session {
   }
 }
 
-function messageOf(payload: JsonObject): string | undefined {
-  return asText(payload.message) ?? asText(asObject(payload.error)?.message) ?? asText(payload.error);
-}
-
 function capitalised(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
-}
-
-function reviewText(review: JsonObject | undefined): string | undefined {
-  if (review === undefined) return undefined;
-  const findings = asArray(review.findings).flatMap((entry) => {
-    const finding = asObject(entry);
-    const title = asString(finding?.title);
-    const body = asString(finding?.body);
-    return title === undefined && body === undefined ? [] : [`- ${title ?? ""}\n  ${body ?? ""}`];
-  });
-  return [asText(review.overall_explanation), ...findings].filter((part) => part !== undefined).join("\n\n");
 }
