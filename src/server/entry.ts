@@ -1,0 +1,100 @@
+import type { Format } from "../formats/format.ts";
+import type { SessionSummary } from "../model/session.ts";
+import type { OpenCalls } from "./open-calls.ts";
+import type { Draft, Reading } from "./reading.ts";
+import type { FileIdentity, StoredFile } from "./store/store.ts";
+import type { View } from "./view.ts";
+import type { FoundFile } from "./watch.ts";
+
+/** A session file, and what is left of one that is gone. */
+export interface Entry {
+  id: number;
+  path: string;
+  readonly format: Format;
+  readonly kind: "session" | "run";
+  sample: boolean;
+  side?: string;
+  /** Of the side file as it was read. */
+  side_stamp?: string;
+  side_text?: string;
+  /** As it was read last. */
+  identity?: FileIdentity;
+  /** As it was when a first reading stopped on its way: what is archived is of this content. */
+  begun?: FileIdentity;
+  /** As it was seen last. */
+  seen?: FoundFile;
+  gone: boolean;
+  /** Ids of its sessions. */
+  sessions: Set<string>;
+  reading?: Reading;
+  /** What is done with a file is done one after the other. */
+  queue: Promise<unknown>;
+  /** A reading of it stops early: it is going to be read again for someone who waits. */
+  interrupt: boolean;
+  /** Read to its end at least once, now or by an earlier daemon. */
+  done: boolean;
+  /** Bytes read so far while it is read for the first time. */
+  progress: number;
+  settle_timer?: NodeJS.Timeout;
+}
+
+/** A session of a file, or of what is left of one. */
+export interface State {
+  readonly id: string;
+  entry: Entry;
+  /** As its frames tell it: what the list shows is made from it by `present`. */
+  summary: SessionSummary;
+  open_calls: OpenCalls;
+  /** What the parent's channel was told about this run. */
+  announced?: string;
+  draft?: Draft;
+  view?: View;
+}
+
+export function newEntry(id: number, path: string, format: Format, kind: Entry["kind"]): Entry {
+  return {
+    id,
+    path,
+    format,
+    kind,
+    sample: false,
+    gone: false,
+    sessions: new Set(),
+    queue: Promise.resolve(),
+    interrupt: false,
+    done: false,
+    progress: 0,
+  };
+}
+
+/** `undefined`: nothing to keep. Samples ship with the program and are read anew: they are neither stored nor archived. */
+export function storedFile(entry: Entry): StoredFile | undefined {
+  if (!entry.identity || entry.sample) return undefined;
+  return {
+    id: entry.id,
+    path: entry.path,
+    format: entry.format.id,
+    kind: entry.kind,
+    ...(entry.side !== undefined && { side: entry.side }),
+    ...(entry.side_stamp !== undefined && { side_stamp: entry.side_stamp }),
+    ...(entry.side_text !== undefined && { side_text: entry.side_text }),
+    ...entry.identity,
+    gone: entry.gone,
+  };
+}
+
+/** Whether the file, as it was seen last, holds what was not read. */
+export function isStale({ identity, seen, side_stamp, gone }: Entry): boolean {
+  if (gone || !seen) return false;
+  return (
+    !identity ||
+    identity.inode !== seen.inode ||
+    identity.size !== seen.size ||
+    identity.modified_at !== seen.modified_at ||
+    side_stamp !== seen.side_stamp
+  );
+}
+
+/** When the file was written to last, in milliseconds. */
+export const modifiedAt = ({ seen, identity }: Entry): number =>
+  seen?.modified_at ?? identity?.modified_at ?? 0;

@@ -1,0 +1,116 @@
+import type { SessionSummary } from "../model/session.ts";
+import type { Sessions } from "./sessions.ts";
+
+/** The rows as they were told last, and those that have to be looked at again. */
+export interface SessionList {
+  /** Rises by one with every change that is told. */
+  readonly seq: number;
+  /** Newest activity first. */
+  readonly sorted: readonly SessionSummary[];
+  get(id: string): SessionSummary | undefined;
+  /** The row may be another now: it is looked at with the next publication. */
+  mark(id: string): void;
+  /** Rows that time alone may change. */
+  markLively(): void;
+  /** Something that rows depend on changed. */
+  schedule(): void;
+  /** Tells what changed, now. */
+  publish(): void;
+  subscribe: Sessions["subscribe"];
+  close(): void;
+}
+
+export interface ListOptions {
+  /** Changes within this time are told together, in milliseconds. */
+  delay: number;
+  /** Called before rows are looked at: may mark more of them. */
+  prepare(): void;
+  /** The session whose row shows something of this one. */
+  parentOf(id: string): string | undefined;
+  /** A session's row. `undefined`: it has none. `lively`: time alone may change it. */
+  rowOf(id: string): { row: SessionSummary; lively: boolean } | undefined;
+}
+
+export function createList(options: ListOptions): SessionList {
+  const listeners = new Set<Parameters<Sessions["subscribe"]>[0]>();
+  const rows = new Map<string, SessionSummary>();
+  const changed = new Set<string>();
+  const lively = new Set<string>();
+  let sorted: readonly SessionSummary[] | undefined;
+  let seq = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  function mark(id: string) {
+    changed.add(id);
+    schedule();
+  }
+
+  function schedule() {
+    if (!closed) timer ??= setTimeout(publish, options.delay);
+  }
+
+  function unschedule() {
+    clearTimeout(timer);
+    timer = undefined;
+  }
+
+  function publish() {
+    unschedule();
+    options.prepare();
+    for (const id of [...changed]) {
+      const parent = options.parentOf(id);
+      if (parent !== undefined) changed.add(parent);
+    }
+    const updated: SessionSummary[] = [];
+    const removed: string[] = [];
+    for (const id of changed) {
+      const found = options.rowOf(id);
+      if (!found) {
+        lively.delete(id);
+        if (rows.delete(id)) removed.push(id);
+        continue;
+      }
+      const { row } = found;
+      if (found.lively) lively.add(id);
+      else lively.delete(id);
+      const before = rows.get(id);
+      if (before && JSON.stringify(before) === JSON.stringify(row)) continue;
+      rows.set(id, row);
+      updated.push(row);
+    }
+    changed.clear();
+    unschedule();
+    if (updated.length === 0 && removed.length === 0) return;
+    sorted = undefined;
+    seq += 1;
+    for (const listener of [...listeners]) listener({ seq, changed: updated, removed });
+  }
+
+  return {
+    get seq() {
+      return seq;
+    },
+    get sorted() {
+      sorted ??= [...rows.values()].sort(
+        (one, other) => other.last_activity_at - one.last_activity_at || (one.id < other.id ? -1 : 1),
+      );
+      return sorted;
+    },
+    get: (id) => rows.get(id),
+    mark,
+    markLively() {
+      for (const id of lively) mark(id);
+    },
+    schedule,
+    publish,
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    close() {
+      closed = true;
+      unschedule();
+    },
+  };
+}

@@ -1,0 +1,106 @@
+import type { SessionSummary } from "../model/session.ts";
+import { modifiedAt, type State } from "./entry.ts";
+import type { Links } from "./links.ts";
+import { type Registered, readRegisters } from "./liveness.ts";
+import type { OpenCalls } from "./open-calls.ts";
+import type { WatchRoot } from "./watch.ts";
+
+/** Whether sessions run, and how their rows look: from their frames, the agents' registers, their runs and the clock. */
+export interface Status {
+  /** Looks at the agents' registers; gives the sessions of which they say something else than before. */
+  look(): Promise<Set<string>>;
+  /** Whether the agent works on this session, or waits for something other than a prompt. */
+  isRunning(state: State): boolean;
+  /** The session's row, as it is now. */
+  present(state: State): SessionSummary;
+}
+
+export function createStatus(options: {
+  roots: readonly WatchRoot[];
+  by_session: ReadonlyMap<string, State>;
+  links: Links;
+  now: () => number;
+  /** An open turn of which nothing was heard for so long, and that no register calls alive, has ended. In milliseconds. */
+  silence: number;
+}): Status {
+  const { by_session, links, now } = options;
+  let registered: ReadonlyMap<string, Registered> = new Map();
+
+  function isRunning(state: State, depth = 0): boolean {
+    if (state.entry.gone) return false;
+    const register = registered.get(state.id);
+    if (register?.busy) return true;
+    const runs = [...links.runsOf(state.id)].flatMap((id) => by_session.get(id) ?? []);
+    // Runs that work in the background outlive the turn that started them.
+    if (depth < 16 && runs.some((one) => isRunning(one, depth + 1))) return true;
+    if (state.summary.status !== "running") return false;
+    if (now() - modifiedAt(state.entry) < options.silence) return true;
+    if (register) return register.busy !== false;
+    // A run has no process of its own: it lives while its parent does and waits for it.
+    const link = links.of(state.id);
+    const parent = link && by_session.get(link.parent);
+    if (!parent || !registered.has(topOf(parent).id)) return false;
+    return parent.open_calls.some(({ id }) => id === link?.tool_call_id);
+  }
+
+  function topOf(state: State): State {
+    let top = state;
+    for (let depth = 0; depth < 16; depth++) {
+      const parent = by_session.get(links.of(top.id)?.parent ?? "");
+      if (!parent) break;
+      top = parent;
+    }
+    return top;
+  }
+
+  return {
+    async look() {
+      const before = registered;
+      registered = await readRegisters(options.roots);
+      const changed = new Set<string>();
+      for (const [id, { busy }] of registered) {
+        if (!before.has(id) || before.get(id)?.busy !== busy) changed.add(id);
+      }
+      for (const id of before.keys()) if (!registered.has(id)) changed.add(id);
+      return changed;
+    },
+    isRunning: (state) => isRunning(state),
+    present(state) {
+      const { activity, ...summary } = state.summary;
+      const running = isRunning(state);
+      const doing = activityOf(state.open_calls) ?? activity;
+      const link = links.of(state.id);
+      return {
+        ...summary,
+        status: running ? "running" : summary.status === "running" ? silentEnd(state) : summary.status,
+        ...(running && doing !== undefined && { activity: doing }),
+        ...(link && {
+          parent: {
+            session_id: link.parent,
+            ...(link.tool_call_id !== undefined && { tool_call_id: link.tool_call_id }),
+          },
+        }),
+        runs: links.runsOf(state.id).size,
+        last_activity_at: summary.last_activity_at || modifiedAt(state.entry),
+        ...(state.entry.gone && { archived: true }),
+        ...(state.entry.sample && { sample: true }),
+        file: state.entry.path,
+        byte_size: state.entry.gone
+          ? (state.entry.identity?.size ?? 0)
+          : (state.entry.seen?.size ?? state.entry.identity?.size ?? 0),
+      };
+    },
+  };
+}
+
+/** How a turn ended that nobody ended: an agent whose last word is text was done (see `settleAborted`). */
+function silentEnd({ summary, open_calls }: State): SessionSummary["status"] {
+  return summary.activity === "text" && open_calls.length === 0 ? "completed" : "interrupted";
+}
+
+function activityOf(open_calls: OpenCalls): string | undefined {
+  const [first, ...others] = open_calls;
+  if (!first) return undefined;
+  const name = first.name.split("\n", 1)[0] ?? first.name;
+  return others.length > 0 ? `${name} and ${others.length} more` : name;
+}
