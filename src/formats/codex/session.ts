@@ -1,5 +1,3 @@
-import type { SessionPatch } from "../../model/session.ts";
-import { isUuid } from "../../model/uuid.ts";
 import type { Disposition, SessionLinkFacts } from "../format.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../narrow.ts";
 import { CallRecords } from "./call-records.ts";
@@ -22,6 +20,7 @@ import {
 import { messageOf, readNotice } from "./notices.ts";
 import { imageUrl, readOutput, toolNames } from "./output.ts";
 import { Runs } from "./runs.ts";
+import { ThreadFacts } from "./thread-facts.ts";
 import { parseArguments } from "./tool-extra.ts";
 import { TurnWriter } from "./turns.ts";
 import { readUsage } from "./usage.ts";
@@ -66,6 +65,7 @@ export class Session {
   private readonly runs: Runs;
   private readonly records: CallRecords;
   private readonly usage: UsageRecords;
+  private readonly facts: ThreadFacts;
   private readonly copied: CopiedHistory;
   private readonly own: string;
   private readonly ownIds: ReadonlySet<string>;
@@ -73,14 +73,7 @@ export class Session {
   /** Told by events: then turns have explicit borders, and prompts confirmations. */
   private hasTasks = false;
   private hasConfirmations = false;
-  private patch: SessionPatch = {};
-  private metaSeen = false;
-  private group: string | undefined;
-  private parent: string | undefined;
-  private isRun = false;
-  private startedAt: number | undefined;
   private firstPrompt: string | undefined;
-  private ownPath: string | undefined;
   /** A line of the thread's own was read. */
   private began = false;
   private compaction: Set<string> | undefined;
@@ -98,6 +91,7 @@ export class Session {
     this.copied = new CopiedHistory(own);
     this.writer = new TurnWriter(session_id);
     this.usage = new UsageRecords(this.writer);
+    this.facts = new ThreadFacts(this.writer);
     const calls = new Calls(this.writer);
     this.runs = new Runs(this.writer, calls);
     this.records = new CallRecords(this.writer, calls, this.runs);
@@ -114,7 +108,7 @@ export class Session {
   private noteCopies(): void {
     const { begin, count } = this.copied;
     if (begin === undefined) return;
-    const from = this.copied.from ?? this.parent ?? this.patch.forked_from?.session_id;
+    const from = this.copied.from ?? this.facts.parent ?? this.facts.forkedFrom;
     const title = `${count} records copied from ${from ?? "another session"}`;
     this.writer.markerOf(begin, "note", title, { records: count, session_id: from });
   }
@@ -123,14 +117,14 @@ export class Session {
     const { session_id } = this.writer;
     return {
       session_id,
-      group: this.group ?? this.parent ?? session_id,
+      group: this.facts.group ?? this.facts.parent ?? session_id,
       calls: this.runs.spawned,
-      ...(this.isRun
+      ...(this.facts.isRun
         ? {
             run: {
               agent_key: this.own,
-              at: this.startedAt ?? 0,
-              ...(this.parent === undefined ? {} : { parent_session_id: this.parent }),
+              at: this.facts.startedAt ?? 0,
+              ...(this.facts.parent === undefined ? {} : { parent_session_id: this.facts.parent }),
               ...(this.firstPrompt === undefined ? {} : { prompt: this.firstPrompt }),
             },
           }
@@ -202,7 +196,7 @@ export class Session {
     this.began = true;
     switch (line.type) {
       case "turn_context":
-        return this.turnContext(line.payload);
+        return this.facts.turnContext(line.payload);
       case "response_item":
         return this.responseItem(line);
       case "event_msg":
@@ -223,7 +217,7 @@ export class Session {
   private sessionMeta(line: Line): Disposition {
     const { payload } = line;
     const id = asString(payload.id)?.toLowerCase();
-    if (id !== undefined && !this.ownIds.has(id) && this.metaSeen) {
+    if (id !== undefined && !this.ownIds.has(id) && this.facts.metaSeen) {
       // Copied history stands before all that is the thread's own.
       if (this.began) return hidden("another session's facts");
       this.copied.possible = true;
@@ -231,89 +225,16 @@ export class Session {
       this.copied.start(line);
       return this.countCopied();
     }
-    const git = asObject(payload.git);
-    const spawn = asObject(asObject(asObject(payload.source)?.subagent)?.thread_spawn);
-    const kind = asObject(payload.source)?.subagent;
-    const parent = asString(payload.parent_thread_id) ?? asString(spawn?.parent_thread_id);
-    const base = asObject(payload.history_base);
-    const forked = asString(base?.thread_id) ?? asString(payload.forked_from_id);
-    const name =
-      asString(payload.agent_nickname) ?? asString(spawn?.agent_nickname) ?? asString(spawn?.agent_path);
-    const depth = asNumber(spawn?.depth);
-    const at_byte = asNumber(base?.end_byte_offset);
-    const cwd = asString(payload.cwd);
-    const branch = asString(git?.branch);
-    const version = asString(payload.cli_version);
-    this.startedAt ??= line.moment.at;
-    this.group ??= asString(payload.session_id);
     if (payload.history_mode === "paginated") this.usage.expectRecords();
     this.copied.firstOwnOrdinal =
       asNumber(payload.subagent_history_start_ordinal) ?? this.copied.firstOwnOrdinal;
-    this.ownPath ??= asString(payload.agent_path) ?? asString(spawn?.agent_path);
-    this.isRun ||= kind !== undefined;
+    const disposition = this.facts.sessionMeta(line);
     this.copied.possible ||=
-      this.isRun || parent !== undefined || asString(payload.forked_from_id) !== undefined;
-    if (parent !== undefined && isUuid(parent)) this.parent = parent;
-    const role = asString(kind) ?? asString(asObject(kind)?.other);
-    this.update({
-      agent: "codex",
-      ...(version === undefined ? {} : { agent_version: version }),
-      ...(cwd === undefined ? {} : { cwd }),
-      ...(branch === undefined ? {} : { git_branch: branch }),
-      ...(this.parent === undefined ? {} : { parent: { session_id: this.parent } }),
-      ...(this.isRun
-        ? {
-            run: {
-              ...((name ?? role) === undefined ? {} : { name: name ?? role ?? "" }),
-              ...(depth === undefined ? {} : { depth }),
-            },
-          }
-        : {}),
-      ...(forked !== undefined && isUuid(forked) && this.parent === undefined
-        ? { forked_from: { session_id: forked, ...(at_byte === undefined ? {} : { at_byte }) } }
-        : {}),
-    });
-    const first = !this.metaSeen;
-    this.metaSeen = true;
-    if (!first || base === undefined || forked === undefined) return folded("the session");
-    const ordinal = asNumber(base.end_ordinal_exclusive);
-    const records = ordinal === undefined ? "The records" : `${ordinal} records`;
-    this.writer.marker(
-      "note",
-      `${records} before this stand in the session that this one continues`,
-      undefined,
-      {
-        session_id: forked,
-        at_byte,
-      },
-    );
-    return SHOWN;
-  }
-
-  private update(patch: SessionPatch): void {
-    const before = this.patch;
-    const after = { ...before, ...patch };
-    if (this.metaSeen && JSON.stringify(before) === JSON.stringify(after)) return;
-    this.patch = after;
-    const { session_id, now } = this.writer;
-    this.writer.push({ type: "session.update", session_id, at: now.at, patch });
-  }
-
-  private turnContext(payload: JsonObject): Disposition {
-    const model = asString(payload.model);
-    const cwd = asString(payload.cwd);
-    const turn = asString(payload.turn_id);
-    const { writer } = this;
-    if (turn !== undefined && writer.turn !== undefined && !writer.turn.explicit) {
-      writer.turn.codex_id = turn;
-    }
-    const before = writer.model;
-    if (model === undefined || model === before) return folded("the turn");
-    writer.model = model;
-    this.update({ model, ...(this.patch.cwd === undefined && cwd !== undefined ? { cwd } : {}) });
-    if (before === undefined) return folded("the session");
-    writer.marker("model_switch", `${before} → ${model}`);
-    return SHOWN;
+      this.facts.isRun ||
+      this.facts.parent !== undefined ||
+      asString(payload.parent_thread_id) !== undefined ||
+      asString(payload.forked_from_id) !== undefined;
+    return disposition;
   }
 
   // --- Response items ---
@@ -437,7 +358,11 @@ export class Session {
     const recipient = asString(payload.recipient) ?? "another agent";
     const { writer } = this;
     const fresh = writer.turn === undefined || (writer.turn.prompts === 0 && writer.turn.steps === 0);
-    if (this.ownPath !== undefined && author === this.ownPath && recipient !== this.ownPath) {
+    if (
+      this.facts.ownPath !== undefined &&
+      author === this.facts.ownPath &&
+      recipient !== this.facts.ownPath
+    ) {
       writer.marker("notification", `Message to ${recipient}`, text);
     } else if (fresh || envelope?.[1] === "NEW_TASK") {
       this.ask({ text, parts: [{ type: "text", text }] }, "agent", "item");
@@ -478,7 +403,7 @@ export class Session {
     if (asked) return folded("the same prompt");
     if (person) {
       if (title !== undefined && this.claimAsked(content.text, "item")) return folded("the same prompt");
-      this.ask(content, this.isRun && !this.byUser ? "agent" : undefined, "item");
+      this.ask(content, this.facts.isRun && !this.byUser ? "agent" : undefined, "item");
       return SHOWN;
     }
     if (title === "Sub-agent") return this.notification(content);
@@ -509,7 +434,7 @@ export class Session {
     this.hasConfirmations = true;
     if (this.claimAsked(content.text, log)) return folded("the same prompt");
     if (content.parts.length === 0) return hidden("empty message");
-    this.ask(content, this.isRun && !this.byUser ? "agent" : undefined, log);
+    this.ask(content, this.facts.isRun && !this.byUser ? "agent" : undefined, log);
     return SHOWN;
   }
 
@@ -587,7 +512,7 @@ export class Session {
       case "thread_name_updated": {
         const title = asText(payload.thread_name);
         if (title === undefined) return hidden("empty name");
-        this.update({ title });
+        this.facts.update({ title });
         return folded("the session");
       }
       case "error":

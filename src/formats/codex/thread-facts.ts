@@ -1,0 +1,112 @@
+import type { SessionPatch } from "../../model/session.ts";
+import { isUuid } from "../../model/uuid.ts";
+import type { Disposition } from "../format.ts";
+import { asNumber, asObject, asString, type JsonObject } from "../narrow.ts";
+import { folded, SHOWN } from "./disposition.ts";
+import type { Line } from "./line.ts";
+import type { TurnWriter } from "./turns.ts";
+
+/** What a thread's file says about the thread as a whole. */
+export class ThreadFacts {
+  private readonly writer: TurnWriter;
+  private patch: SessionPatch = {};
+  metaSeen = false;
+  /** The root's id. */
+  group: string | undefined;
+  parent: string | undefined;
+  isRun = false;
+  startedAt: number | undefined;
+  /** An agent's path among agents, since 0.169. */
+  ownPath: string | undefined;
+
+  constructor(writer: TurnWriter) {
+    this.writer = writer;
+  }
+
+  get forkedFrom(): string | undefined {
+    return this.patch.forked_from?.session_id;
+  }
+
+  /** A `session_meta` of this thread's; it comes again and again. */
+  sessionMeta(line: Line): Disposition {
+    const { payload } = line;
+    const git = asObject(payload.git);
+    const spawn = asObject(asObject(asObject(payload.source)?.subagent)?.thread_spawn);
+    const kind = asObject(payload.source)?.subagent;
+    const parent = asString(payload.parent_thread_id) ?? asString(spawn?.parent_thread_id);
+    const base = asObject(payload.history_base);
+    const forked = asString(base?.thread_id) ?? asString(payload.forked_from_id);
+    const name =
+      asString(payload.agent_nickname) ?? asString(spawn?.agent_nickname) ?? asString(spawn?.agent_path);
+    const depth = asNumber(spawn?.depth);
+    const at_byte = asNumber(base?.end_byte_offset);
+    const cwd = asString(payload.cwd);
+    const branch = asString(git?.branch);
+    const version = asString(payload.cli_version);
+    this.startedAt ??= line.moment.at;
+    this.group ??= asString(payload.session_id);
+    this.ownPath ??= asString(payload.agent_path) ?? asString(spawn?.agent_path);
+    this.isRun ||= kind !== undefined;
+    if (parent !== undefined && isUuid(parent)) this.parent = parent;
+    const role = asString(kind) ?? asString(asObject(kind)?.other);
+    this.update({
+      agent: "codex",
+      ...(version === undefined ? {} : { agent_version: version }),
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(branch === undefined ? {} : { git_branch: branch }),
+      ...(this.parent === undefined ? {} : { parent: { session_id: this.parent } }),
+      ...(this.isRun
+        ? {
+            run: {
+              ...((name ?? role) === undefined ? {} : { name: name ?? role ?? "" }),
+              ...(depth === undefined ? {} : { depth }),
+            },
+          }
+        : {}),
+      ...(forked !== undefined && isUuid(forked) && this.parent === undefined
+        ? { forked_from: { session_id: forked, ...(at_byte === undefined ? {} : { at_byte }) } }
+        : {}),
+    });
+    const first = !this.metaSeen;
+    this.metaSeen = true;
+    if (!first || base === undefined || forked === undefined) return folded("the session");
+    const ordinal = asNumber(base.end_ordinal_exclusive);
+    const records = ordinal === undefined ? "The records" : `${ordinal} records`;
+    this.writer.marker(
+      "note",
+      `${records} before this stand in the session that this one continues`,
+      undefined,
+      {
+        session_id: forked,
+        at_byte,
+      },
+    );
+    return SHOWN;
+  }
+
+  update(patch: SessionPatch): void {
+    const before = this.patch;
+    const after = { ...before, ...patch };
+    if (this.metaSeen && JSON.stringify(before) === JSON.stringify(after)) return;
+    this.patch = after;
+    const { session_id, now } = this.writer;
+    this.writer.push({ type: "session.update", session_id, at: now.at, patch });
+  }
+
+  turnContext(payload: JsonObject): Disposition {
+    const model = asString(payload.model);
+    const cwd = asString(payload.cwd);
+    const turn = asString(payload.turn_id);
+    const { writer } = this;
+    if (turn !== undefined && writer.turn !== undefined && !writer.turn.explicit) {
+      writer.turn.codex_id = turn;
+    }
+    const before = writer.model;
+    if (model === undefined || model === before) return folded("the turn");
+    writer.model = model;
+    this.update({ model, ...(this.patch.cwd === undefined && cwd !== undefined ? { cwd } : {}) });
+    if (before === undefined) return folded("the session");
+    writer.marker("model_switch", `${before} → ${model}`);
+    return SHOWN;
+  }
+}
