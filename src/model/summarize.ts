@@ -1,5 +1,5 @@
-import { PREAMBLE } from "./accumulate.ts";
 import { promptTitle, titleOf } from "./content.ts";
+import { PREAMBLE } from "./fold/fold.ts";
 import type { Frame } from "./frame.ts";
 import type { StopReason, Usage } from "./message.ts";
 import type { SessionSummary } from "./session.ts";

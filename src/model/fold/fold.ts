@@ -1,0 +1,266 @@
+import type { Open, Transcript } from "../accumulate.ts";
+import type { FrameOf } from "../frame.ts";
+import { type Positions, place, placeGrowth } from "../positions.ts";
+import type { Sequence } from "../sequence.ts";
+import type { MarkerKind, Source, TranscriptPart, Truncated, Turn, TurnStatus } from "../transcript.ts";
+import { partId } from "../uuid.ts";
+
+// One step of `accumulate`: its state, and what every frame does with it, which is to open and close turns and to put parts
+// in their places.
+
+/** A version in the making. */
+export interface Fold {
+  readonly base: Transcript;
+  readonly positions: Positions;
+  turns: Sequence<Turn>;
+  parts: Sequence<TranscriptPart>;
+  open: Open;
+  usage: Transcript["usage"];
+  todos: Transcript["todos"];
+  context: Transcript["context"];
+  gap: Transcript["gap"];
+  /** The part that the frame opened or changed, and the length that its text had before. */
+  touched: number | undefined;
+  offset: number | undefined;
+}
+
+export function lastTurn(fold: Fold): Turn | undefined {
+  return fold.turns.at(fold.turns.length - 1);
+}
+
+export function changeTurn(fold: Fold, index: number, change: (turn: Turn) => Turn): void {
+  const turn = fold.turns.at(index);
+  if (turn !== undefined) fold.turns = fold.turns.set(index, change(turn));
+}
+
+/** The turn whose parts contain a position. */
+export function turnAt(fold: Fold, position: number): number {
+  let low = 0;
+  let high = fold.turns.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1;
+    const turn = fold.turns.at(middle);
+    if (turn !== undefined && turn.first_part <= position) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+export function openTurn(fold: Fold, id: string, at: number, title?: string): void {
+  if (fold.open.turn_open) closeTurn(fold, at);
+  const index = fold.turns.length;
+  fold.turns = fold.turns.append({
+    id,
+    session_id: fold.base.session_id,
+    index,
+    first_part: fold.parts.length,
+    part_count: 0,
+    status: "running",
+    ...(title === undefined ? {} : { title }),
+    started_at: at,
+    steps: 0,
+    tool_calls: 0,
+    errors: 0,
+  });
+  fold.positions.turns.set(id, index);
+  const { model } = fold.open;
+  fold.open = { turn_open: true, awaits_prompt: true, step: 0, ...(model === undefined ? {} : { model }) };
+}
+
+/** Ends the turn, with what its last thing says where `status` is not given. */
+export function closeTurn(fold: Fold, at: number, status?: TurnStatus): void {
+  closeParts(fold, at);
+  const ending = status ?? fold.open.outcome ?? "completed";
+  changeTurn(fold, fold.turns.length - 1, (turn) => ({ ...turn, status: ending, ended_at: at }));
+  fold.open = { ...withoutMessage(fold.open), turn_open: false };
+}
+
+/**
+ * The turn that the next part belongs to. Before any prompt one opens without a title. After a turn ended, whatever still
+ * comes without a new prompt belongs to it, and what the agent does (`active`) shows that it runs again.
+ */
+export function ensureTurn(fold: Fold, at: number, active: boolean): Turn {
+  const turn = lastTurn(fold);
+  if (turn === undefined) {
+    const id = partId(fold.base.session_id, fold.parts.length);
+    openTurn(fold, id, at);
+    return ensureTurn(fold, at, active);
+  }
+  if (active && !fold.open.turn_open) {
+    const { ended_at: _, ...rest } = turn;
+    fold.turns = fold.turns.set(turn.index, { ...rest, status: "running" });
+    const { outcome: __, ...open } = fold.open;
+    fold.open = { ...open, turn_open: true };
+  }
+  return turn;
+}
+
+export function startTurn(fold: Fold, frame: FrameOf<"turn.start">): void {
+  const known = fold.positions.turns.get(frame.turn_id);
+  if (known === undefined) openTurn(fold, frame.turn_id, frame.at);
+  else if (known === fold.turns.length - 1) ensureTurn(fold, frame.at, true);
+}
+
+export function endTurn(fold: Fold, frame: FrameOf<"turn.end">): void {
+  const last = fold.turns.length - 1;
+  if (last < 0) return;
+  const named = frame.turn_id === undefined ? last : (fold.positions.turns.get(frame.turn_id) ?? last);
+  if (named === last && fold.open.turn_open) closeTurn(fold, frame.at, frame.status);
+  else if (frame.status !== undefined) {
+    const { status } = frame;
+    changeTurn(fold, named, (turn) => ({ ...turn, status, ended_at: frame.at }));
+    if (named === last && status === "running") ensureTurn(fold, frame.at, true);
+  }
+}
+
+export function retractTurn(fold: Fold, frame: FrameOf<"turn.retract">): void {
+  const index = fold.positions.turns.get(frame.turn_id);
+  if (index !== undefined) changeTurn(fold, index, (turn) => ({ ...turn, retracted: frame.reason }));
+}
+
+export interface Origin {
+  readonly at: number;
+  readonly step?: number;
+  readonly source?: Source;
+  readonly truncated?: Truncated;
+}
+
+/** Ids that a transcript makes for parts whose frame names none: from -1 downwards, so that no writer's own index meets them. */
+export function ownId(message_id: string, position: number): string {
+  return partId(message_id, -1 - position);
+}
+export const STEP_START = 0x4000_0000;
+export const STEP_FINISH = 0x4000_0001;
+export const INTERRUPT = 0x4000_0002;
+export const ERROR = 0x4000_0003;
+
+export function commonOf(fold: Fold, origin: Origin, id: string, message_id: string) {
+  const step = fold.positions.messages.get(message_id)?.step ?? origin.step ?? fold.open.step;
+  return {
+    id,
+    session_id: fold.base.session_id,
+    message_id,
+    at: origin.at,
+    ...(origin.source === undefined ? {} : { source: origin.source }),
+    ...(step > 0 ? { step } : {}),
+    ...(origin.truncated === undefined ? {} : { truncated: origin.truncated }),
+  };
+}
+
+/**
+ * The position of what a frame means: `known` by its ids, unless parts are missing here. Then ids may mislead (the newest
+ * of equal ones may be what is missing), and the place that the daemon named holds.
+ */
+export function locate(
+  fold: Fold,
+  frame: { part_index?: number },
+  known: number | undefined,
+): number | undefined {
+  const { part_index } = frame;
+  if (fold.base.holes === undefined || part_index === undefined) return known;
+  return part_index < fold.parts.length ? part_index : undefined;
+}
+
+export function find(fold: Fold, id: string | undefined, frame: { part_index?: number }): number | undefined {
+  return locate(fold, frame, id === undefined ? undefined : fold.positions.parts.get(id));
+}
+
+export function append(fold: Fold, part: TranscriptPart): number {
+  closeBarePart(fold, part.at);
+  const position = fold.parts.length;
+  fold.parts = fold.parts.append(part);
+  place(fold.positions, part, position);
+  fold.touched = position;
+  changeTurn(fold, fold.turns.length - 1, (turn) => ({
+    ...turn,
+    part_count: turn.part_count + 1,
+    tool_calls: turn.tool_calls + (part.type === "tool_call" ? 1 : 0),
+    errors: turn.errors + (isError(part) ? 1 : 0),
+  }));
+  const isPreamble = part.type === "marker" && PREAMBLE.has(part.kind);
+  if (fold.open.awaits_prompt === true && !isPreamble) fold.open = withoutWait(fold.open);
+  if (part.type === "marker") {
+    if (part.kind === "error") fold.open = { ...fold.open, outcome: "failed" };
+    if (part.kind === "interrupt") fold.open = { ...fold.open, outcome: "interrupted" };
+  } else if (part.type !== "step_start" && part.type !== "step_finish" && fold.open.outcome !== undefined) {
+    // An agent that goes on has got over its error; the result of a call that an interrupt stopped is no going on.
+    if (fold.open.turn_open) fold.open = withoutOutcome(fold.open);
+  }
+  return position;
+}
+
+export function withoutMessage({ message_id: _, implicit: __, ...open }: Open): Open {
+  return open;
+}
+
+function withoutWait({ awaits_prompt: _, ...open }: Open): Open {
+  return open;
+}
+
+function withoutOutcome({ outcome: _, ...open }: Open): Open {
+  return open;
+}
+
+function isError(part: TranscriptPart): boolean {
+  return part.type === "tool_result" ? part.is_error : part.type === "marker" && part.kind === "error";
+}
+
+export function replace(fold: Fold, position: number, part: TranscriptPart): void {
+  const before = fold.parts.at(position);
+  if (before === undefined || before === part) return;
+  fold.parts = fold.parts.set(position, part);
+  // A delta changes no id: every other position is as it was.
+  if (part.type === "text" || part.type === "thinking") {
+    placeGrowth(fold.positions, part, position);
+    return;
+  }
+  place(fold.positions, part, position);
+  const errors = (isError(part) ? 1 : 0) - (isError(before) ? 1 : 0);
+  if (errors !== 0) {
+    changeTurn(fold, turnAt(fold, position), (turn) => ({ ...turn, errors: turn.errors + errors }));
+  }
+}
+
+export function setGap(fold: Fold, part_id: string, expected: number, got: number): void {
+  fold.gap = { part_id, expected, got };
+}
+
+function closePart(fold: Fold, position: number, at: number | undefined): void {
+  const part = fold.parts.at(position);
+  if ((part?.type === "text" || part?.type === "thinking") && part.open === true) {
+    const { open: _, ...closed } = part;
+    replace(fold, position, { ...closed, ...(at === undefined ? {} : { ended_at: at }) });
+  }
+}
+
+/** Ends what grows: all of it, or one message's. */
+export function closeParts(fold: Fold, at: number, message_id?: string): void {
+  for (const position of [...fold.positions.open]) {
+    if (message_id === undefined || fold.parts.at(position)?.message_id === message_id) {
+      closePart(fold, position, at);
+    }
+  }
+  const bare = fold.open.bare_part;
+  if (bare !== undefined && (message_id === undefined || fold.parts.at(bare)?.message_id === message_id)) {
+    fold.open = withoutBarePart(fold.open);
+  }
+}
+
+export function closeBarePart(fold: Fold, at: number | undefined): void {
+  if (fold.open.bare_part === undefined) return;
+  closePart(fold, fold.open.bare_part, at);
+  fold.open = withoutBarePart(fold.open);
+}
+
+export function withoutBarePart({ bare_part: _, ...open }: Open): Open {
+  return open;
+}
+
+/** Markers that an agent puts before the prompt that they belong to. */
+export const PREAMBLE: ReadonlySet<MarkerKind> = new Set<MarkerKind>([
+  "context",
+  "hook",
+  "note",
+  "notification",
+  "model_switch",
+]);
