@@ -1,0 +1,459 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import {
+  appendFileSync,
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { WebSocket } from "ws";
+import { CLIENT_HEADER, type ServerMessage, sessionsReply, statusReply } from "../src/protocol.ts";
+import { generateClaudeSession } from "../test/generate-session.ts";
+
+/**
+ * What the daemon costs, measured from outside: the real process, its routes and its socket, over generated sessions of
+ * Claude Code. `node bench/daemon.bench.ts [--full] [--only many,append,large,burst]`. Prints a table on standard error and
+ * one line of JSON on standard output. Times are of this machine; `relative_speed` and `bytes_ratio` mean something anywhere.
+ *
+ * - `many`: a folder of sessions (200 in 100 MB; `--full` 1,000 in 1 GB): first list, indexing against bare JSON.parse of the same
+ *   lines, the longest time a request waited meanwhile, memory after indexing and while every session grows.
+ * - `append`: a line added to an open session of 43 KB and of 7 MB: until its frame is here, and the bytes that came for it.
+ * - `large`: one file (200 MB; `--full` 1.2 GB): its row, its last page, memory, the longest wait.
+ * - `burst`: files made at once while the daemon runs (2,000; `--full` 20,000): until all are listed.
+ */
+const { values: flags } = parseArgs({
+  options: {
+    full: { type: "boolean", default: false },
+    only: { type: "string", default: "many,append,large,burst" },
+    sessions: { type: "string" },
+    megabytes: { type: "string" },
+    large: { type: "string" },
+    burst: { type: "string" },
+  },
+});
+const size = (given: string | undefined, normal: number, full: number) =>
+  given === undefined ? (flags.full ? full : normal) : Number(given);
+const SIZES = {
+  sessions: size(flags.sessions, 200, 1_000),
+  megabytes: size(flags.megabytes, 100, 1_000),
+  large: size(flags.large, 200, 1_200),
+  burst: size(flags.burst, 2_000, 20_000),
+};
+const MB = 1024 * 1024;
+/** Of one session beside the mean: most are short, few are long. */
+const SPREAD = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.6, 4];
+
+const folder = mkdtempSync(join(tmpdir(), "verbatim-bench-"));
+const running = new Set<ChildProcess>();
+
+// --- Files ----------------------------------------------------------------------------------------------------------
+
+const templates = new Map<number, { session_id: string; text: string; length: number }>();
+
+/** The text of a session of about so many bytes; some are alike but for their ids. */
+function sessionText(bytes: number, n: number): { id: string; text: string } {
+  let template = templates.get(bytes);
+  if (!template) {
+    const parts = Math.max(2, Math.round(bytes / 1_450));
+    const { session_id, lines } = generateClaudeSession({
+      parts,
+      turns: Math.ceil(parts / 60),
+      seed: templates.size + 1,
+    });
+    const text = `${lines.join("\n")}\n`;
+    template = { session_id, text, length: text.length };
+    templates.set(bytes, template);
+  }
+  const id = `${n.toString(16).padStart(8, "0")}-0000-5000-8000-${bytes.toString(16).padStart(12, "0")}`;
+  return { id, text: template.text.replaceAll(template.session_id, id) };
+}
+
+interface Home {
+  path: string;
+  project: string;
+}
+function newHome(name: string): Home {
+  const path = join(folder, name);
+  const project = join(path, ".claude/projects/-home-ada-project");
+  mkdirSync(project, { recursive: true });
+  return { path, project };
+}
+
+const line = (id: string, n: number): string =>
+  `${JSON.stringify({
+    parentUuid: null,
+    isSidechain: false,
+    cwd: "/home/ada/project",
+    sessionId: id,
+    version: "2.1.197",
+    type: "assistant",
+    message: {
+      id: `msg_appended_${n}`,
+      type: "message",
+      role: "assistant",
+      model: "claude-opus-4-7",
+      content: [{ type: "text", text: `Appended line ${n}. ${"It says what the agent found. ".repeat(20)}` }],
+      stop_reason: null,
+      usage: { input_tokens: 4, output_tokens: 120 },
+    },
+    uuid: `aaaaaaaa-0000-4000-8000-${n.toString().padStart(12, "0")}`,
+    timestamp: new Date().toISOString(),
+  })}\n`;
+
+// --- The daemon -----------------------------------------------------------------------------------------------------
+
+interface Daemon {
+  origin: string;
+  cookie: string;
+  started: number;
+  process: ChildProcess;
+  get(path: string): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+async function startDaemon(home: Home): Promise<Daemon> {
+  const started = performance.now();
+  const main = join(import.meta.dirname, "../src/server/main.ts");
+  const child = spawn(
+    process.execPath,
+    ["--disable-warning=ExperimentalWarning", ...nodeFlags(), main, "--port", "0", "--no-samples"],
+    {
+      env: { PATH: process.env.PATH, HOME: home.path, XDG_DATA_HOME: join(home.path, "share") },
+      stdio: ["ignore", "pipe", "inherit"],
+    },
+  );
+  running.add(child);
+  const link = await new Promise<string>((resolve, reject) => {
+    let out = "";
+    child.stdout.on("data", (chunk) => {
+      out += chunk;
+      if (out.includes("\n")) resolve(out.trim());
+    });
+    child.on("exit", (code) => reject(new Error(`The daemon ended with code ${code}.`)));
+  });
+  const entered = await fetch(link, { redirect: "manual" });
+  const [cookie = ""] = (entered.headers.getSetCookie()[0] ?? "").split(";");
+  const { origin } = new URL(link);
+  return {
+    origin,
+    cookie,
+    started,
+    process: child,
+    async get(path) {
+      const reply = await fetch(origin + path, { headers: { cookie, [CLIENT_HEADER]: "1" } });
+      if (!reply.ok) throw new Error(`${path}: ${reply.status} ${await reply.text()}`);
+      return await reply.json();
+    },
+    async stop() {
+      running.delete(child);
+      const ended = new Promise((resolve) => child.once("exit", resolve));
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
+
+/** The flags that the launcher gives. */
+function nodeFlags(): string[] {
+  const launcher = readFileSync(join(import.meta.dirname, "../src/start.mjs"), "utf8");
+  return [...launcher.matchAll(/"(--max-[a-z-]+=\d+)"/g)].flatMap(([, flag = ""]) => flag);
+}
+
+/** Resident memory now and at its highest, in MB. */
+function memory({ process: { pid } }: Daemon): { now: number; highest: number } {
+  try {
+    const text = readFileSync(`/proc/${pid}/status`, "utf8");
+    const kilobytes = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(text)?.[1] ?? 0);
+    return { now: round(kilobytes("VmRSS") / 1024), highest: round(kilobytes("VmHWM") / 1024) };
+  } catch {
+    const { stdout } = spawnSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" });
+    return { now: round(Number(stdout) / 1024), highest: Number.NaN };
+  }
+}
+
+const listOf = async (daemon: Daemon) => sessionsReply.parse(await daemon.get("/api/sessions")).sessions;
+const indexOf = async (daemon: Daemon) => statusReply.parse(await daemon.get("/api/status")).index;
+
+async function until(check: () => Promise<boolean>, pause_ms = 20): Promise<number> {
+  for (;;) {
+    if (await check()) return performance.now();
+    await new Promise((resolve) => setTimeout(resolve, pause_ms));
+  }
+}
+
+/** Asks for something small over and over; the end tells the longest wait, in milliseconds. */
+function watchWaits(daemon: Daemon): () => Promise<{ longest: number; p99: number }> {
+  let ended = false;
+  const waits: number[] = [];
+  const asking = (async () => {
+    while (!ended) {
+      const asked = performance.now();
+      await daemon.get("/api/sessions/00000000-0000-4000-8000-000000000000").catch(() => undefined);
+      waits.push(performance.now() - asked);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  })();
+  return async () => {
+    ended = true;
+    await asking;
+    waits.sort((one, other) => one - other);
+    return {
+      longest: round(waits.at(-1) ?? 0),
+      p99: round(waits[Math.floor(waits.length * 0.99)] ?? 0),
+    };
+  };
+}
+
+async function connect(daemon: Daemon): Promise<WebSocket> {
+  const socket = new WebSocket(`${daemon.origin.replace("http", "ws")}/api/live`, {
+    headers: { cookie: daemon.cookie, origin: daemon.origin },
+  });
+  await new Promise((resolve, reject) => {
+    socket.once("open", resolve);
+    socket.once("error", reject);
+  });
+  return socket;
+}
+
+// --- What is measured -----------------------------------------------------------------------------------------------
+
+async function many() {
+  const home = newHome("many");
+  const mean = (SIZES.megabytes * MB) / SIZES.sessions;
+  const files: { id: string; path: string }[] = [];
+  let bytes = 0;
+  for (let n = 0; n < SIZES.sessions; n++) {
+    const { id, text } = sessionText(Math.round(mean * (SPREAD[n % SPREAD.length] ?? 1)), n);
+    const path = join(home.project, `${id}.jsonl`);
+    writeFileSync(path, text);
+    bytes += text.length;
+    files.push({ id, path });
+  }
+  const parse = parseSpeed(
+    files.map(({ path }) => path).slice(0, Math.ceil((files.length * 50) / SIZES.megabytes)),
+  );
+
+  const daemon = await startDaemon(home);
+  const listening = performance.now();
+  const first = await until(async () => (await listOf(daemon)).length > 0, 5);
+  const first_page = await until(async () => (await listOf(daemon)).length >= Math.min(30, files.length), 5);
+  const waits = watchWaits(daemon);
+  const indexed = await until(async () => (await indexOf(daemon)).done, 50);
+  const waited = await waits();
+  const listed = (await listOf(daemon)).length;
+  const after = memory(daemon);
+  // Every session grows a few times, in turn.
+  let n = 0;
+  for (let round_ = 0; round_ < 3; round_++) {
+    for (const { id, path } of files) {
+      appendFileSync(path, line(id, n++));
+      if (n % 20 === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+  const last_line = performance.now();
+  const grown = await until(async () => {
+    const sizes = new Map((await listOf(daemon)).map((row) => [row.id, row.parts]));
+    return sizes.size === files.length && (await indexOf(daemon)).done;
+  }, 100);
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  const following = memory(daemon);
+  await daemon.stop();
+  const again = await startDaemon(home);
+  const restart_all = await until(async () => (await listOf(again)).length === files.length, 5);
+  const restarted = memory(again);
+  await again.stop();
+  rmSync(home.path, { recursive: true });
+  const speed = bytes / MB / ((indexed - listening) / 1_000);
+  return {
+    sessions: files.length,
+    listed,
+    megabytes: round(bytes / MB),
+    listening_ms: round(listening - daemon.started),
+    first_row_ms: round(first - daemon.started),
+    first_30_rows_ms: round(first_page - daemon.started),
+    indexed_s: round((indexed - daemon.started) / 1_000),
+    megabytes_per_s: round(speed),
+    json_parse_megabytes_per_s: round(parse),
+    relative_speed: round(speed / parse),
+    longest_wait_ms: waited.longest,
+    p99_wait_ms: waited.p99,
+    memory_indexed_mb: after.now,
+    memory_following_mb: following.now,
+    memory_highest_mb: following.highest,
+    followed_s: round((grown - last_line) / 1_000),
+    restart_all_rows_ms: round(restart_all - again.started),
+    memory_restarted_mb: restarted.now,
+  };
+}
+
+/** MB per second of nothing but JSON.parse over the lines. */
+function parseSpeed(paths: readonly string[]): number {
+  let bytes = 0;
+  let time = 0;
+  for (const path of paths) {
+    const lines = readFileSync(path, "utf8").trimEnd().split("\n");
+    const began = performance.now();
+    for (const text of lines) JSON.parse(text);
+    time += performance.now() - began;
+    bytes += statSync(path).size;
+  }
+  return bytes / MB / (time / 1_000);
+}
+
+async function append() {
+  const home = newHome("append");
+  const sizes = { small: 43 * 1024, big: 7 * MB };
+  const written = Object.entries(sizes).map(([name, length], n) => {
+    const { id, text } = sessionText(length, 1_000 + n);
+    const path = join(home.project, `${id}.jsonl`);
+    writeFileSync(path, text);
+    return { name, id, path };
+  });
+  const daemon = await startDaemon(home);
+  await until(async () => (await indexOf(daemon)).done);
+  const results: Record<string, number> = {};
+  for (const { name, id, path } of written) {
+    const began = performance.now();
+    await daemon.get(`/api/sessions/${id}`);
+    results[`${name}_open_ms`] = round(performance.now() - began);
+    const socket = await connect(daemon);
+    let got: ((bytes: number) => void) | undefined;
+    let subscribed: () => void = () => {};
+    let received = 0;
+    socket.on("message", (data) => {
+      const text = data.toString();
+      // The socket's own text: its schema is tested elsewhere.
+      const message = JSON.parse(text) as ServerMessage;
+      if (message.type === "synced") subscribed();
+      if (message.type !== "frames") return;
+      received += text.length;
+      if (text.includes("Appended line")) got?.(received);
+    });
+    const ready = new Promise<void>((resolve) => {
+      subscribed = resolve;
+    });
+    socket.send(JSON.stringify({ type: "subscribe", channel: `output:${id}` }));
+    await ready;
+    const times: number[] = [];
+    const ratios: number[] = [];
+    for (let n = 0; n < 40; n++) {
+      const text = line(id, n);
+      received = 0;
+      const arrived = new Promise<number>((resolve) => {
+        got = resolve;
+      });
+      const written_at = performance.now();
+      appendFileSync(path, text);
+      const bytes = await arrived;
+      times.push(performance.now() - written_at);
+      ratios.push(bytes / text.length);
+      await new Promise((resolve) => setTimeout(resolve, 30 + (n % 7) * 10));
+    }
+    results[`${name}_median_ms`] = median(times);
+    results[`${name}_slowest_ms`] = round(Math.max(...times));
+    results[`${name}_bytes_ratio`] = median(ratios);
+    socket.close();
+  }
+  await daemon.stop();
+  rmSync(home.path, { recursive: true });
+  return results;
+}
+
+async function large() {
+  const home = newHome("large");
+  const { id, text } = sessionText(20 * MB, 2_000);
+  const path = join(home.project, `${id}.jsonl`);
+  const file = openSync(path, "w");
+  let bytes = 0;
+  // Messages and calls of each copy are their own.
+  for (let n = 0; bytes < SIZES.large * MB; n++) {
+    const copy = text.replaceAll('"id":"msg_', `"id":"msg_${n}_`).replaceAll("toolu_", `toolu_${n}_`);
+    bytes += writeSync(file, copy);
+  }
+  closeSync(file);
+  const daemon = await startDaemon(home);
+  const row = await until(async () => (await listOf(daemon)).length > 0, 5);
+  const waits = watchWaits(daemon);
+  const indexed = await until(async () => (await indexOf(daemon)).done, 50);
+  const indexing_waits = await waits();
+  const after_index = memory(daemon);
+  const open_waits = watchWaits(daemon);
+  const asked = performance.now();
+  await daemon.get(`/api/sessions/${id}`);
+  const opened = performance.now();
+  const opening_waits = await open_waits();
+  const after_open = memory(daemon);
+  await daemon.stop();
+  rmSync(home.path, { recursive: true });
+  return {
+    megabytes: round(bytes / MB),
+    row_ms: round(row - daemon.started),
+    indexed_s: round((indexed - daemon.started) / 1_000),
+    longest_wait_indexing_ms: indexing_waits.longest,
+    memory_indexed_mb: after_index.now,
+    last_page_ms: round(opened - asked),
+    longest_wait_opening_ms: opening_waits.longest,
+    memory_open_mb: after_open.now,
+    memory_highest_mb: after_open.highest,
+  };
+}
+
+async function burst() {
+  const home = newHome("burst");
+  const daemon = await startDaemon(home);
+  await until(async () => (await indexOf(daemon)).done);
+  const began = performance.now();
+  for (let n = 0; n < SIZES.burst; n++) {
+    const { id, text } = sessionText(3_000, 10_000 + n);
+    writeFileSync(join(home.project, `${id}.jsonl`), text);
+  }
+  const made = performance.now();
+  const waits = watchWaits(daemon);
+  const all = await until(async () => (await listOf(daemon)).length === SIZES.burst, 200);
+  const waited = await waits();
+  const used = memory(daemon);
+  await daemon.stop();
+  const again = await startDaemon(home);
+  const restart_all = await until(async () => (await listOf(again)).length === SIZES.burst, 5);
+  await again.stop();
+  rmSync(home.path, { recursive: true });
+  return {
+    files: SIZES.burst,
+    made_s: round((made - began) / 1_000),
+    all_listed_s: round((all - began) / 1_000),
+    longest_wait_ms: waited.longest,
+    memory_mb: used.now,
+    restart_all_rows_ms: round(restart_all - again.started),
+  };
+}
+
+function median(values: readonly number[]): number {
+  return round(values.toSorted((one, other) => one - other)[values.length >> 1] ?? 0);
+}
+function round(value: number): number {
+  return Number(value.toPrecision(3));
+}
+
+const SCENARIOS = { many, append, large, burst };
+const results: Record<string, Record<string, number>> = {};
+try {
+  for (const [name, measure] of Object.entries(SCENARIOS)) {
+    if (!flags.only.split(",").includes(name)) continue;
+    const measured = await measure();
+    results[name] = measured;
+    console.error(`\n${name}`);
+    for (const [figure, value] of Object.entries(measured)) console.error(`  ${figure.padEnd(28)} ${value}`);
+  }
+} finally {
+  for (const child of running) child.kill("SIGKILL");
+  rmSync(folder, { recursive: true, force: true });
+}
+console.log(JSON.stringify({ bench: "daemon", full: flags.full, results }));
