@@ -47,7 +47,8 @@ export function resultContent(content: unknown): { output_text: string; parts: M
   if (typeof content === "string") return { output_text: content, parts: [] };
   const texts: string[] = [];
   const parts: MediaPart[] = [];
-  for (const block of blocksOf(content)) {
+  // A block that stands alone where a list belongs is one all the same.
+  for (const block of blocksOf(asObject(content) === undefined ? content : [content])) {
     const text = asString(block.text);
     if (block.type === "text" && text !== undefined) texts.push(text);
     else if (block.type === "tool_reference") texts.push(asString(block.tool_name) ?? "");

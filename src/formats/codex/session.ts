@@ -300,6 +300,7 @@ export class Session {
       return folded("the same message");
     }
     const phase = asText(payload.phase);
+    const unknown: unknown[] = [];
     let shown = false;
     for (const entry of asArray(payload.content)) {
       const item = asObject(entry);
@@ -311,13 +312,16 @@ export class Session {
       } else if (url !== undefined) {
         this.writer.image({ url });
         shown = true;
+      } else if (words === undefined && asText(item?.type) !== undefined) {
+        unknown.push(entry);
       }
     }
     if (typeof payload.content === "string" && payload.content.trim() !== "") {
       this.writer.words("text", payload.content);
       shown = true;
     }
-    if (!shown) return hidden("empty message");
+    if (unknown.length > 0) this.writer.unknown(unknown, "Content of an unknown type");
+    if (!shown) return unknown.length > 0 ? { kind: "unknown" } : hidden("empty message");
     if (base !== undefined) this.copies.shown(base, "item");
     return SHOWN;
   }
@@ -465,7 +469,7 @@ export class Session {
         return this.taskComplete(payload);
       case "turn_aborted": {
         const reason = asString(payload.reason);
-        return this.interrupt(reason === undefined || reason === "interrupted" ? undefined : reason);
+        return this.interrupt(reason === "interrupted" ? undefined : reason?.replaceAll("_", " "));
       }
       case "user_message":
         if (isInjectedEvent(payload)) return hidden("injected context told twice");
