@@ -88,22 +88,29 @@ export function emptySummary(id: string, agent: string, at: number): SessionSumm
  * next 128 such things. `status` is how the last turn stands by its frames; the daemon may know better.
  */
 export function summarize(summary: SessionSummary, frame: Frame): SessionSummary {
-  if (frame.session_id !== summary.id) return summary;
-  const draft: Draft = {
-    summary: {
-      ...summary,
-      last_activity_at: Math.max(summary.last_activity_at, frame.at),
-    },
-    // The type of a summary hides what this module keeps with it.
-    progress: (summary as Summarizing)[PROGRESS] ?? {
-      counted: undefined,
-      turn_open: summary.status === "running",
-      turn_empty: false,
-    },
-  };
-  draft.summary.started_at ??= frame.at;
-  count(draft, frame);
-  if (draft.summary.status !== "running") delete draft.summary.activity;
+  return summarizeAll(summary, [frame]);
+}
+
+/** As `summarize` of one frame after the other; makes one new row instead of one for each. */
+export function summarizeAll(summary: SessionSummary, frames: readonly Frame[]): SessionSummary {
+  let draft: Draft | undefined;
+  for (const frame of frames) {
+    if (frame.session_id !== summary.id) continue;
+    draft ??= {
+      summary: { ...summary },
+      // The type of a summary hides what this module keeps with it.
+      progress: (summary as Summarizing)[PROGRESS] ?? {
+        counted: undefined,
+        turn_open: summary.status === "running",
+        turn_empty: false,
+      },
+    };
+    draft.summary.last_activity_at = Math.max(draft.summary.last_activity_at, frame.at);
+    draft.summary.started_at ??= frame.at;
+    count(draft, frame);
+    if (draft.summary.status !== "running") delete draft.summary.activity;
+  }
+  if (!draft) return summary;
   const next: Summarizing = { ...draft.summary, [PROGRESS]: draft.progress };
   return next;
 }

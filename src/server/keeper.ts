@@ -8,8 +8,9 @@ import {
   StoreError,
 } from "./store/store.ts";
 
-/** Before the archive takes more, what waits is written. */
+/** Bytes that wait before they are written out of turn, and before reading waits for the disk. */
 const PENDING_LIMIT = 2 * 1024 * 1024;
+const MOST_PENDING = 8 * 1024 * 1024;
 
 export interface KeeperOptions<Entry> {
   /** Absent: nothing is kept. */
@@ -139,7 +140,8 @@ export function createKeeper<Entry>(options: KeeperOptions<Entry>): Keeper<Entry
     async append(file_id, start, bytes) {
       if (!writable || !archive || now() < retry_at) return false;
       let taken = archive.append(file_id, start, bytes);
-      if (archive.pendingBytes > PENDING_LIMIT) await persist();
+      if (archive.pendingBytes > PENDING_LIMIT && !persisting) void persist();
+      if (archive.pendingBytes > MOST_PENDING) await persist();
       if (!taken) taken = archive.append(file_id, start, bytes);
       return taken;
     },

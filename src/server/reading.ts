@@ -1,7 +1,7 @@
 import type { Format, Reader, ReadRecord } from "../formats/format.ts";
 import type { Frame } from "../model/frame.ts";
 import type { SessionSummary } from "../model/session.ts";
-import { emptySummary, summarize } from "../model/summarize.ts";
+import { emptySummary, summarizeAll } from "../model/summarize.ts";
 import type { ChannelFrame } from "../protocol.ts";
 import { createFold, type Fold } from "./fold.ts";
 import { createDecoder, type Decoder } from "./follow.ts";
@@ -49,30 +49,36 @@ export function createReading({ path, format, folding, idFor, isShown }: Reading
     folding,
     ended: false,
     take(records) {
+      // Rows are counted for many frames at once: a new one for each would cost more than reading them.
+      const taken = new Map<Draft, Frame[]>();
       for (const { frames } of records) {
         for (const frame of frames) {
-          const id = idFor(frame.session_id);
-          let draft = reading.drafts.get(id);
-          if (!draft) {
-            draft = {
-              id,
-              summary: emptySummary(id, format.id, 0),
-              open_calls: [],
-              fresh: [],
-              ...(reading.folding && { fold: createFold(id) }),
-            };
-            reading.drafts.set(id, draft);
-          }
-          foldInto(draft, id === frame.session_id ? frame : { ...frame, session_id: id });
+          const draft = draftFor(idFor(frame.session_id));
+          const own = draft.id === frame.session_id ? frame : { ...frame, session_id: draft.id };
+          draft.open_calls = followCalls(draft.open_calls, own);
+          if (draft.fold) pushFrame(draft, own, isShown(draft));
+          const others = taken.get(draft);
+          if (others) others.push(own);
+          else taken.set(draft, [own]);
         }
       }
+      for (const [draft, frames] of taken) draft.summary = summarizeAll(draft.summary, frames);
     },
   };
 
-  function foldInto(draft: Draft, frame: Frame) {
-    draft.summary = summarize(draft.summary, frame);
-    draft.open_calls = followCalls(draft.open_calls, frame);
-    if (draft.fold) pushFrame(draft, frame, isShown(draft));
+  function draftFor(id: string): Draft {
+    let draft = reading.drafts.get(id);
+    if (!draft) {
+      draft = {
+        id,
+        summary: emptySummary(id, format.id, 0),
+        open_calls: [],
+        fresh: [],
+        ...(reading.folding && { fold: createFold(id) }),
+      };
+      reading.drafts.set(id, draft);
+    }
+    return draft;
   }
 
   return reading;
