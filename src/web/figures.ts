@@ -1,15 +1,8 @@
 /** Numbers and times as the page writes them: short in the line, exact in the title. */
+export { shortNumber } from "./ui/size.tsx";
 
 const whole = new Intl.NumberFormat("en");
 
-/** `950`, `12.3k`, `4.1M` */
-export function shortNumber(value: number): string {
-  if (value < 1_000) return String(Math.round(value));
-  const unit = value < 999_500 ? 1e3 : value < 999_500_000 ? 1e6 : 1e9;
-  const letter = unit === 1e3 ? "k" : unit === 1e6 ? "M" : "G";
-  const scaled = value / unit;
-  return `${scaled < 99.95 ? scaled.toFixed(1) : Math.round(scaled)}${letter}`;
-}
 export const exactNumber = (value: number): string => whole.format(value);
 
 /** `1 turn`, `2 turns` */

@@ -8,7 +8,14 @@ import { useClient } from "../store.ts";
 const DEEPEST = 12;
 
 /** The way up: every session above this one, each linked to the very call that started the next. */
-export function Breadcrumbs({ row }: { row: SessionSummary }): ReactNode {
+export function Breadcrumbs({
+  row,
+  besideOf,
+}: {
+  row: SessionSummary;
+  /** The session that this one stands beside: on the way to it this one stays open. */
+  besideOf?: string | undefined;
+}): ReactNode {
   const { rows } = useClient();
   useStore(rows, (now) => now.version);
   const { byId } = rows.getState();
@@ -27,7 +34,11 @@ export function Breadcrumbs({ row }: { row: SessionSummary }): ReactNode {
         <span key={id} className="crumb">
           <span aria-hidden="true">/</span>
           <a
-            href={sessionHref(id, call === undefined ? "" : `call-${call}`)}
+            href={sessionHref(
+              id,
+              call === undefined ? "" : `call-${call}`,
+              id === besideOf ? row.id : undefined,
+            )}
             title={call === undefined ? undefined : "To the call that started this run"}
           >
             {above === undefined ? "Parent session" : sessionTitle(above)}

@@ -4,8 +4,9 @@ import type { SessionSummary } from "../../model/session.ts";
 import { counted, shortNumber } from "../figures.ts";
 import { navigate, sessionHref } from "../router.ts";
 import { StateBadge } from "../StateBadge.tsx";
-import { sessionTitle } from "../sessions/session-list.ts";
+import { runKind, sessionTitle } from "../sessions/session-list.ts";
 import { useClient } from "../store.ts";
+import { activityOf } from "../transcript/activity.ts";
 
 /** The runs of a session in the order in which they began; live. */
 export function useRuns(session_id: string): SessionSummary[] {
@@ -40,12 +41,15 @@ export function RunsPanel({
         {runs.map((run) => (
           <li key={run.id} className={`runs-item${run.id === beside ? " is-beside" : ""}`}>
             <a href={sessionHref(run.id)} className="runs-link" title={run.run?.task ?? run.first_prompt}>
-              <span className="runs-name">{sessionTitle(run)}</span>
+              <span className="runs-name">
+                {sessionTitle(run)}{" "}
+                {runKind(run) !== undefined && <span className="run-kind">{runKind(run)}</span>}
+              </span>
               <StateBadge status={run.status} />
             </a>
             <span className="runs-about">
               <span className="runs-activity">
-                {(run.status === "running" && run.activity) ||
+                {activityOf(run) ??
                   [
                     counted(run.tool_calls, "tool call"),
                     run.errors > 0 ? counted(run.errors, "error") : undefined,
@@ -60,6 +64,7 @@ export function RunsPanel({
                 type="button"
                 className="button runs-beside"
                 aria-pressed={run.id === beside}
+                aria-label={`Open ${sessionTitle(run)} beside`}
                 onClick={() => navigate(sessionHref(session_id, "", run.id === beside ? undefined : run.id))}
               >
                 beside

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import type { StatusReply } from "../../protocol.ts";
-import { exactNumber, shortNumber } from "../figures.ts";
+import { exactNumber } from "../figures.ts";
+import { byteSize } from "../ui/size.tsx";
 
 /** What a person should know before trusting the list: the daemon's notices, an older page, an index not done. */
 export function Notices({
@@ -30,7 +31,7 @@ export function Notices({
       {index !== undefined && !index.done && (
         <p className="notice notice-info">
           <label>
-            {`Indexing ${exactNumber(index.files_done)} of ${exactNumber(index.files_found)} files, ${shortNumber(index.bytes_done)}B of ${shortNumber(index.bytes_found)}B `}
+            {`Indexing ${exactNumber(index.files_done)} of ${exactNumber(index.files_found)} files, ${byteSize(index.bytes_done)} of ${byteSize(index.bytes_found)} `}
             <progress value={index.bytes_done} max={Math.max(1, index.bytes_found)} />
           </label>
         </p>

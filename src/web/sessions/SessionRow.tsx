@@ -1,8 +1,9 @@
 import { memo, type ReactNode } from "react";
-import { ago, exactNumber, exactTime, shortNumber, shortPath } from "../figures.ts";
+import { ago, counted, exactNumber, exactTime, shortNumber, shortPath } from "../figures.ts";
 import { sessionHref } from "../router.ts";
 import { StateBadge } from "../StateBadge.tsx";
-import { type ListItem, sessionTitle } from "./session-list.ts";
+import { activityOf } from "../transcript/activity.ts";
+import { type ListItem, runKind, sessionTitle } from "./session-list.ts";
 
 const AGENTS: Record<string, string> = { "claude-code": "Claude Code", codex: "Codex" };
 export const agentName = (agent: string): string => AGENTS[agent] ?? agent;
@@ -17,11 +18,11 @@ interface Props {
 function Figure({ name, value, short }: { name: string; value: number; short?: string }): ReactNode {
   return (
     <span
-      className={`figure figure-${name.split(" ")[0]}${name === "errors" && value > 0 ? " has-errors" : ""}`}
-      title={`${exactNumber(value)} ${name}`}
+      className={`figure figure-${name.split(" ")[0]}${name === "error" && value > 0 ? " has-errors" : ""}`}
+      title={counted(value, name)}
     >
       <span aria-hidden="true">{value === 0 ? "·" : (short ?? exactNumber(value))}</span>
-      <span className="unseen">{`${exactNumber(value)} ${name}`}</span>
+      <span className="unseen">{counted(value, name)}</span>
     </span>
   );
 }
@@ -31,8 +32,7 @@ export const SessionRow = memo(function SessionRow({ item, now, showFolder, onTo
   const { row, depth, runs, expanded, unlinked } = item;
   const tokens = row.usage === undefined ? 0 : row.usage.input + row.usage.output;
   const title = sessionTitle(row);
-  const doing = row.status === "running" ? row.activity : undefined;
-  const about = doing ?? (row.title === undefined ? row.run?.task : row.first_prompt);
+  const about = activityOf(row) ?? runKind(row) ?? row.first_prompt;
   return (
     <div className={`session-line${row.status === "running" ? " is-running" : ""}`}>
       <a className="session-row" href={sessionHref(row.id)} data-session={row.id}>
@@ -41,7 +41,11 @@ export const SessionRow = memo(function SessionRow({ item, now, showFolder, onTo
         </span>
         <span className="session-name" style={{ paddingInlineStart: depth * 20 }}>
           {depth > 0 && <span className="session-branch">└ </span>}
-          <span className={`session-title${row.title === undefined ? " is-prompt" : ""}`}>{title}</span>
+          <span
+            className={`session-title${row.title === undefined && row.run === undefined ? " is-prompt" : ""}`}
+          >
+            {title}
+          </span>
           {row.sample && depth === 0 && <span className="session-mark">sample</span>}
           {row.archived && (
             <span className="session-mark" title="The agent's file is gone; this is Verbatim's copy">
@@ -66,10 +70,10 @@ export const SessionRow = memo(function SessionRow({ item, now, showFolder, onTo
         <span className="session-model" title={row.model}>
           {row.model}
         </span>
-        <Figure name="turns" value={row.turns} />
-        <Figure name="tool calls" value={row.tool_calls} />
-        <Figure name="errors" value={row.errors} />
-        <Figure name="tokens" value={tokens} short={shortNumber(tokens)} />
+        <Figure name="turn" value={row.turns} />
+        <Figure name="tool call" value={row.tool_calls} />
+        <Figure name="error" value={row.errors} />
+        <Figure name="token" value={tokens} short={shortNumber(tokens)} />
         <time
           className="session-time"
           dateTime={new Date(row.last_activity_at).toISOString()}
@@ -83,7 +87,7 @@ export const SessionRow = memo(function SessionRow({ item, now, showFolder, onTo
           type="button"
           className="session-runs"
           aria-expanded={expanded}
-          aria-label={`${runs} runs of ${title}`}
+          aria-label={`${counted(runs, "run")} of ${title}`}
           onClick={() => onToggle(row.id)}
         >
           {`${expanded ? "▾" : "▸"} ${exactNumber(runs)}`}

@@ -19,7 +19,7 @@ import { type Client, useClient, useConnection, useSetting, useStatus } from "..
 import { useNow } from "../use-now.ts";
 import { Notices } from "./Notices.tsx";
 import { SessionRow } from "./SessionRow.tsx";
-import { type ListItem, listItems, type StateFilter, stateOf } from "./session-list.ts";
+import { type ListItem, listItems, type StateFilter } from "./session-list.ts";
 import "./sessions.css";
 
 const OVERSCAN = 400;
@@ -63,7 +63,8 @@ function leftOf(client: Client) {
 const CHIPS: { state: StateFilter; label: string }[] = [
   { state: "running", label: "Running" },
   { state: "failed", label: "Failed" },
-  { state: "other", label: "Done" },
+  { state: "interrupted", label: "Stopped" },
+  { state: "completed", label: "Done" },
 ];
 
 /** Every session of this machine, grouped, filtered as one types, live. */
@@ -96,10 +97,10 @@ export function SessionsScreen(): ReactNode {
     [items, view.narrow],
   );
   const totals = useMemo(() => {
-    const counts: Record<StateFilter, number> = { running: 0, failed: 0, other: 0 };
+    const counts: Record<StateFilter, number> = { running: 0, failed: 0, interrupted: 0, completed: 0 };
     let sessions = 0;
     for (const row of byId.values()) {
-      counts[stateOf(row)] += 1;
+      counts[row.status] += 1;
       if (row.parent === undefined) sessions += 1;
     }
     return { counts, sessions };
@@ -293,10 +294,10 @@ export function SessionsScreen(): ReactNode {
               <span>Session</span>
               <span className="session-agent">Agent</span>
               <span className="session-model">Model</span>
-              <span className="figure figure-turns">Turns</span>
+              <span className="figure figure-turn">Turns</span>
               <span className="figure figure-tool">Tools</span>
-              <span className="figure figure-errors">Errors</span>
-              <span className="figure figure-tokens">Tokens</span>
+              <span className="figure figure-error">Errors</span>
+              <span className="figure figure-token">Tokens</span>
               <span className="session-time">Active</span>
             </div>
             <span className="session-runs">Runs</span>

@@ -1,7 +1,7 @@
-import type { SessionSummary } from "../../model/session.ts";
+import type { SessionStatus, SessionSummary } from "../../model/session.ts";
 import { dayName, shortPath } from "../figures.ts";
 
-export type StateFilter = "running" | "failed" | "other";
+export type StateFilter = SessionStatus;
 export interface ListQuery {
   /** Every word must occur in the title, first prompt, folder, branch, agent or model. */
   readonly text: string;
@@ -41,22 +41,13 @@ function searchText(row: SessionSummary): string {
   return text;
 }
 
-export function stateOf(row: SessionSummary): StateFilter {
-  switch (row.status) {
-    case "running":
-      return "running";
-    case "failed":
-      return "failed";
-    case "completed":
-    case "interrupted":
-      return "other";
-  }
-  return row.status satisfies never;
-}
-
-/** What the list calls a session: its title, else what was asked first, else what it is. */
+/** What the page calls a session: its title, else what was asked first. A run: what it was asked to do. */
 export const sessionTitle = (row: SessionSummary): string =>
-  row.title ?? row.run?.name ?? row.first_prompt ?? row.run?.task ?? "Session without a prompt";
+  row.run?.task ?? row.title ?? row.first_prompt ?? row.run?.name ?? "Session without a prompt";
+
+/** Which kind of agent a run is, for beside its title; `undefined`: no run, or the title says it already. */
+export const runKind = (row: SessionSummary): string | undefined =>
+  row.run?.name === sessionTitle(row) ? undefined : row.run?.name;
 
 /** Running first, by when they began, so that rows do not jump at each sign of life; then the newest activity. */
 function newestFirst(a: SessionSummary, b: SessionSummary): number {
@@ -86,7 +77,7 @@ export function listItems(
   const words = query.text.toLowerCase().split(/\s+/).filter(Boolean);
   const filtering = words.length > 0 || query.states.size > 0;
   const matches = (row: SessionSummary): boolean =>
-    (query.states.size === 0 || query.states.has(stateOf(row))) &&
+    (query.states.size === 0 || query.states.has(row.status)) &&
     words.every((word) => searchText(row).includes(word));
 
   /** Whether it stands on its own: nobody's run, or no way leads up from it to such a session. */

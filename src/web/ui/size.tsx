@@ -1,18 +1,23 @@
 import type { ReactNode } from "react";
 
-/** `812`, `8.2 K`, `1.2 M`: a length as a person reads it. */
+/** `812`, `8.2k`, `1.2M`: a count as a person reads it. */
 export function shortNumber(value: number): string {
-  if (value < 1_000) return String(value);
+  const [number, unit] = scaled(value);
+  return unit === "K" ? `${number}k` : `${number}${unit}`;
+}
+
+function scaled(value: number): [number: string, unit: string] {
+  if (value < 1_000) return [String(Math.round(value)), ""];
   const [divisor, unit] =
     value < 999_500 ? [1_000, "K"] : value < 999_500_000 ? [1_000_000, "M"] : [1_000_000_000, "G"];
-  const scaled = value / divisor;
-  return `${scaled < 10 ? scaled.toFixed(1).replace(/\.0$/, "") : Math.round(scaled)} ${unit}`;
+  const number = value / divisor;
+  return [number < 99.95 ? number.toFixed(1).replace(/\.0$/, "") : String(Math.round(number)), unit];
 }
 
 /** A length in bytes or, for text, in characters, which are as many bytes in nearly all output: `1.2 MB`. */
 export function byteSize(units: number): string {
-  const number = shortNumber(units);
-  return number.includes(" ") ? `${number}B` : `${number} B`;
+  const [number, unit] = scaled(units);
+  return `${number} ${unit}B`;
 }
 
 export function Measure({ units }: { units: number }): ReactNode {
