@@ -11,6 +11,10 @@ globalThis.ResizeObserver ??= class {
   disconnect(): void {}
 };
 
+// Nor is it ever narrow.
+globalThis.matchMedia ??= (media) =>
+  Object.assign(new EventTarget(), { media, matches: false }) as MediaQueryList;
+
 const spies = () => [vi.spyOn(console, "error"), vi.spyOn(console, "warn")];
 let watched: ReturnType<typeof spies> = [];
 

@@ -1,4 +1,4 @@
-import { type ReactNode, useRef } from "react";
+import { type ReactNode, useRef, useState } from "react";
 import { type KeyBinding, useKeys } from "./keys.ts";
 import type { Settings } from "./settings.ts";
 import { useSetting } from "./store.ts";
@@ -12,8 +12,19 @@ const NAMES: Record<string, string> = {
   " ": "Space",
 };
 
-/** The two dialogs that every screen has, and their buttons. */
-export function HelpAndSettings({ bindings }: { bindings: readonly KeyBinding[] }): ReactNode {
+/**
+ * The two dialogs that every screen has, and their buttons. `more`: what a narrow screen has no room for beside them; there
+ * one button opens a dialog with all of it.
+ */
+export function HelpAndSettings({
+  bindings,
+  more,
+}: {
+  bindings: readonly KeyBinding[];
+  more?: ReactNode;
+}): ReactNode {
+  const moreDialog = useRef<HTMLDialogElement>(null);
+  const [isMore, setMore] = useState(false);
   const help = useRef<HTMLDialogElement>(null);
   const settings = useRef<HTMLDialogElement>(null);
   const own: KeyBinding[] = [
@@ -23,12 +34,62 @@ export function HelpAndSettings({ bindings }: { bindings: readonly KeyBinding[] 
   useKeys(own);
   return (
     <span className="tools">
-      <button type="button" className="button" onClick={() => help.current?.showModal()} aria-label="Keys">
+      <button
+        type="button"
+        className={more === undefined ? "button" : "button if-wide"}
+        onClick={() => help.current?.showModal()}
+        aria-label="Keys"
+      >
         ?
       </button>
-      <button type="button" className="button" onClick={() => settings.current?.showModal()}>
+      <button
+        type="button"
+        className={more === undefined ? "button" : "button if-wide"}
+        onClick={() => settings.current?.showModal()}
+      >
         Settings
       </button>
+      {more !== undefined && (
+        <>
+          <button
+            type="button"
+            className="button if-narrow"
+            aria-haspopup="dialog"
+            onClick={() => {
+              setMore(true);
+              moreDialog.current?.showModal();
+            }}
+          >
+            More
+          </button>
+          {/* biome-ignore lint/a11y/useKeyWithClickEvents: what is clicked are links and buttons, which know the keys */}
+          <dialog
+            ref={moreDialog}
+            className="dialog"
+            aria-labelledby="more-title"
+            onClose={() => setMore(false)}
+            onClick={(event) => {
+              // Whatever was chosen is done on the page behind.
+              if (event.target instanceof Element && event.target.closest("a, button"))
+                moreDialog.current?.close();
+            }}
+          >
+            <h2 id="more-title">This session</h2>
+            {isMore && more}
+            <div className="dialog-buttons">
+              <button type="button" className="button" onClick={() => settings.current?.showModal()}>
+                Settings
+              </button>
+              <button type="button" className="button" onClick={() => help.current?.showModal()}>
+                Keys
+              </button>
+              <button type="button" className="button">
+                Close
+              </button>
+            </div>
+          </dialog>
+        </>
+      )}
       <dialog ref={help} className="dialog" aria-labelledby="keys-title">
         <h2 id="keys-title">Keys</h2>
         <dl className="key-list">

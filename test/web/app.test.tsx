@@ -14,6 +14,7 @@ const uuid = (number: number): string => `00000000-0000-4000-a000-${String(numbe
 const PARENT = uuid(1);
 const RUN = uuid(2);
 const OTHER = uuid(3);
+const STOPPED = uuid(4);
 const at = 1_700_000_000_000;
 
 /** Sessions whose rows say more than those of `createMemorySessions`. */
@@ -77,6 +78,7 @@ beforeEach(async () => {
       errors: 2,
       last_activity_at: at,
     },
+    [STOPPED]: { title: "Draw the map", status: "interrupted", last_activity_at: at },
   });
   sessions.add(PARENT, [prompt(PARENT, "Repair it.", 100), ...answer(PARENT, "It is repaired.", 110)]);
   sessions.add(RUN, [prompt(RUN, "Find it.", 200), ...answer(RUN, "It is in retry.ts.", 210)]);
@@ -90,7 +92,7 @@ afterEach(async () => {
 });
 
 const titles = (): string[] =>
-  screen.queryAllByRole("link", { name: /turns/ }).map((link) => link.textContent ?? "");
+  screen.queryAllByRole("link", { name: /\d turn/ }).map((link) => link.textContent ?? "");
 
 test("the list shows sessions by project, runs under their session when asked for", async () => {
   render(<App client={client} />);
@@ -99,9 +101,11 @@ test("the list shows sessions by project, runs under their session when asked fo
     "~/uploader1 session",
     "~/site1 session",
   ]);
-  expect(screen.queryByText("Explore")).toBeNull();
-  await userEvent.click(screen.getByRole("button", { name: "1 runs of Repair the uploader" }));
-  expect(screen.getByRole("link", { name: /Explore/ }).getAttribute("href")).toBe(`/session/${RUN}`);
+  expect(screen.queryByText("Find the retry loop")).toBeNull();
+  await userEvent.click(screen.getByRole("button", { name: "1 run of Repair the uploader" }));
+  expect(screen.getByRole("link", { name: /Find the retry loop\s*Explore/ }).getAttribute("href")).toBe(
+    `/session/${RUN}`,
+  );
 });
 
 test("what one types filters the list, a run that matches brings its session along", async () => {
@@ -112,7 +116,7 @@ test("what one types filters the list, a run that matches brings its session alo
   await waitFor(() => expect(titles()).toHaveLength(1));
   await userEvent.clear(screen.getByRole("searchbox", { name: "Filter sessions" }));
   await userEvent.keyboard("retry loop");
-  await waitFor(() => expect(titles().join()).toMatch(/Repair the uploader.*Explore/s));
+  await waitFor(() => expect(titles().join()).toMatch(/Repair the uploader.*Find the retry loop/s));
   await userEvent.clear(screen.getByRole("searchbox", { name: "Filter sessions" }));
   await userEvent.keyboard("nothing has this");
   expect(await screen.findByRole("heading", { name: "No session matches" })).toBeTruthy();
@@ -120,6 +124,19 @@ test("what one types filters the list, a run that matches brings its session alo
   await waitFor(() => expect(titles()).toHaveLength(2));
   await userEvent.click(screen.getByRole("button", { name: /Failed/ }));
   await waitFor(() => expect(titles()).toHaveLength(1));
+});
+
+test("what a person stopped is no success, and has a filter of its own", async () => {
+  daemon.sessions.add(STOPPED, [prompt(STOPPED, "Draw it.", 400)]);
+  render(<App client={client} />);
+  const stopped = await screen.findByRole("link", { name: /Draw the map/ });
+  expect(stopped.textContent).toContain("[FAILED] stopped");
+  await userEvent.click(screen.getByRole("button", { name: "Stopped 1" }));
+  await waitFor(() => expect(titles().join()).toMatch(/^[^,]*Draw the map[^,]*$/));
+  await userEvent.click(screen.getByRole("link", { name: /Draw the map/ }));
+  expect(await screen.findByRole("heading", { level: 1, name: "Draw the map" })).toBeTruthy();
+  expect(screen.getByTitle("A person stopped the last turn").textContent).toBe("[FAILED] stopped");
+  expect(document.title).toBe("[FAILED] Draw the map · Verbatim");
 });
 
 test("a session that begins appears without a reload", async () => {
@@ -144,6 +161,8 @@ test("a session shows its turns as they are written, under its title", async () 
 test("a run names its parent and links to the call that started it", async () => {
   history.replaceState(null, "", `/session/${RUN}`);
   render(<App client={client} />);
+  expect(await screen.findByRole("heading", { level: 1, name: "Find the retry loop Explore" })).toBeTruthy();
+  expect(document.title).toBe("Find the retry loop · Verbatim");
   const path = await screen.findByRole("navigation", { name: "Path" });
   await waitFor(() =>
     expect(within(path).getByRole("link", { name: "Repair the uploader" }).getAttribute("href")).toBe(
@@ -156,10 +175,17 @@ test("a run opens beside its session and closes again", async () => {
   history.replaceState(null, "", `/session/${PARENT}`);
   render(<App client={client} />);
   const runs = await screen.findByRole("navigation", { name: "Runs" });
-  await userEvent.click(within(runs).getByRole("button", { name: "beside" }));
+  await userEvent.click(within(runs).getByRole("button", { name: "Open Find the retry loop beside" }));
   expect(location.search).toBe(`?beside=${RUN}`);
   expect(await screen.findByText("It is in retry.ts.")).toBeTruthy();
   expect(screen.getByText("It is repaired.")).toBeTruthy();
+  // Up to the call that started it, beside which it stays.
+  const [, path] = screen.getAllByRole("navigation", { name: "Path" });
+  expect(
+    within(path as HTMLElement)
+      .getByRole("link", { name: "Repair the uploader" })
+      .getAttribute("href"),
+  ).toBe(`/session/${PARENT}?beside=${RUN}#call-call%201`);
   await userEvent.click(screen.getByRole("link", { name: "Close" }));
   expect(location.search).toBe("");
   await waitFor(() => expect(screen.queryByText("It is in retry.ts.")).toBeNull());

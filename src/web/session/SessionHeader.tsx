@@ -2,23 +2,22 @@ import type { ReactNode } from "react";
 import type { SessionSummary } from "../../model/session.ts";
 import { ConnectionState } from "../ConnectionState.tsx";
 import { counted, exactNumber, shortNumber, shortPath } from "../figures.ts";
+import { sessionHref } from "../router.ts";
 import { Breadcrumbs } from "../runs/Breadcrumbs.tsx";
 import { StateBadge } from "../StateBadge.tsx";
 import { agentName } from "../sessions/SessionRow.tsx";
-import { sessionTitle } from "../sessions/session-list.ts";
+import { runKind, sessionTitle } from "../sessions/session-list.ts";
 
-interface Props {
-  row: SessionSummary;
-  context: { readonly tokens: number; readonly limit?: number } | undefined;
-  /** Whether the session's own channel has all that the daemon has. */
-  synced: boolean;
-  children: ReactNode;
+interface Fact {
+  key: string;
+  text: string;
+  title?: string;
+  className?: string;
 }
 
-/** What a session is, in two lines: where it belongs, its title and state; then its facts. */
-export function SessionHeader({ row, context, synced, children }: Props): ReactNode {
+function factsOf(row: SessionSummary, context: Props["context"]): Fact[] {
   const { usage } = row;
-  const facts: { key: string; text: string; title?: string; className?: string }[] = [
+  const facts: Fact[] = [
     {
       key: "agent",
       text:
@@ -66,22 +65,54 @@ export function SessionHeader({ row, context, synced, children }: Props): ReactN
           },
         ]),
   ];
+  return facts.filter(({ text }) => text.trim() !== "");
+}
+
+interface Props {
+  row: SessionSummary;
+  context: { readonly tokens: number; readonly limit?: number } | undefined;
+  /** Whether the session's own channel has all that the daemon has. */
+  synced: boolean;
+  /** Set in a pane beside another session: the session that it was opened from. */
+  besideOf?: string | undefined;
+  children: ReactNode;
+}
+
+/** What a session is, in two lines: where it belongs, its title and state; then its facts. A narrow pane keeps the first. */
+export function SessionHeader({ row, context, synced, besideOf, children }: Props): ReactNode {
+  const title = sessionTitle(row);
+  const kind = runKind(row);
+  const above = row.parent;
   return (
     <header className="session-header">
       <div className="session-heading">
-        <Breadcrumbs row={row} />
-        <h1 className="session-name-now" title={sessionTitle(row)}>
-          {sessionTitle(row)}
+        <a
+          className="button session-up if-narrow"
+          href={
+            above === undefined
+              ? "/"
+              : sessionHref(
+                  above.session_id,
+                  above.tool_call_id === undefined ? "" : `call-${above.tool_call_id}`,
+                )
+          }
+          aria-label={above === undefined ? "All sessions" : "Up to the call that started this run"}
+        >
+          ‹
+        </a>
+        <Breadcrumbs row={row} besideOf={besideOf} />
+        <h1 className="session-name-now" title={title}>
+          {title} {kind !== undefined && <span className="run-kind">{kind}</span>}
         </h1>
         <StateBadge status={row.status} />
         {row.sample && <span className="session-mark">sample</span>}
         {row.archived && <span className="session-mark">archived</span>}
       </div>
       <div className="session-tools">{children}</div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: on a phone it scrolls sideways, which the keyboard must reach */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: where it is cut at the edge it scrolls, which the keyboard must reach */}
       <ul className="facts" tabIndex={0} aria-label="Facts">
-        {facts.map(({ key, text, title, className }) => (
-          <li key={key} title={title} className={className}>
+        {factsOf(row, context).map(({ key, text, title: whole, className }) => (
+          <li key={key} title={whole} className={className}>
             {text}
           </li>
         ))}
@@ -91,5 +122,22 @@ export function SessionHeader({ row, context, synced, children }: Props): ReactN
         </li>
       </ul>
     </header>
+  );
+}
+
+/** The same facts, one below the other, where the header has no room for them. */
+export function SessionFacts({ row, context }: Pick<Props, "row" | "context">): ReactNode {
+  return (
+    <>
+      <Breadcrumbs row={row} />
+      <p>{sessionTitle(row)}</p>
+      <ul className="fact-list">
+        {factsOf(row, context).map(({ key, text, title, className }) => (
+          <li key={key} className={className}>
+            {key === "folder" && title !== undefined ? title : text}
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }

@@ -1,4 +1,13 @@
-import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import {
+  type ReactNode,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from "react";
+import { flushSync } from "react-dom";
 import { useStore } from "zustand";
 import { callPositionOf, positionOf } from "../../model/accumulate.ts";
 import { failureText } from "../api.ts";
@@ -11,10 +20,11 @@ import { navigate, sessionHref } from "../router.ts";
 import { RunsPanel, useRuns } from "../runs/RunsPanel.tsx";
 import { sessionTitle } from "../sessions/session-list.ts";
 import { useClient, useConnection, useRow, useSetting } from "../store.ts";
+import { badgeOf } from "../ui/StatusBadge.tsx";
 import { Find } from "./Find.tsx";
 import { Outline } from "./Outline.tsx";
 import { findError } from "./problems.ts";
-import { SessionHeader } from "./SessionHeader.tsx";
+import { SessionFacts, SessionHeader } from "./SessionHeader.tsx";
 import { type ScrollerHandle, TranscriptScroller } from "./TranscriptScroller.tsx";
 import { useReadingHost } from "./use-host.ts";
 
@@ -29,6 +39,18 @@ interface Props {
 }
 
 const NO_KEYS: readonly KeyBinding[] = [];
+
+function useMatch(query: string): boolean {
+  const subscribe = useCallback(
+    (changed: () => void) => {
+      const list = matchMedia(query);
+      list.addEventListener("change", changed);
+      return () => list.removeEventListener("change", changed);
+    },
+    [query],
+  );
+  return useSyncExternalStore(subscribe, () => matchMedia(query).matches);
+}
 
 /** One session: its header, its transcript, its turns and runs. Two of them stand side by side when a run is open beside. */
 export function SessionPane(props: Props): ReactNode {
@@ -94,7 +116,7 @@ function ReadyPane({
     session,
     reading,
     fragment,
-    row?.started_at,
+    { started_at: row?.started_at, cwd: row?.cwd },
   );
   const scroller = useRef<ScrollerHandle>(null);
   const findInput = useRef<HTMLInputElement>(null);
@@ -105,6 +127,8 @@ function ReadyPane({
   const [current, setCurrent] = useState(0);
   const [wide, setWide] = useSetting("outline");
   const [sheet, setSheet] = useState(false);
+  // There turns and runs lie over the transcript, when asked for (session.css).
+  const overlaid = useMatch("(max-width: 900px)") || beside !== undefined;
 
   /** Goes to a part by position, opens and marks it; a paired result is in its call's card. */
   const goTo = useCallback(
@@ -118,8 +142,10 @@ function ReadyPane({
         part = session.partAt(at);
       }
       if (part !== undefined) {
-        setTarget(part.id);
-        if (open) setOpen(part.id, true);
+        const { id } = part;
+        if (open) setOpen(id, true);
+        // The scroller then finds it opened, in a group of markers as well.
+        flushSync(() => setTarget(id));
       }
       scroller.current?.toPart(at);
     },
@@ -162,7 +188,8 @@ function ReadyPane({
 
   useEffect(() => {
     if (!main || row === undefined) return;
-    const state = row.status === "running" ? "[RUNNING] " : row.status === "failed" ? "[FAILED] " : "";
+    const state =
+      row.status === "running" ? "[RUNNING] " : badgeOf(row.status) === "failed" ? "[FAILED] " : "";
     document.title = `${state}${sessionTitle(row)} · Verbatim`;
   }, [main, row]);
 
@@ -242,7 +269,7 @@ function ReadyPane({
     {
       keys: ["x"],
       does: "Open all, close all, as set",
-      run: () => setAllOpen(allOpen === undefined ? true : allOpen ? false : undefined),
+      run: () => changeAllOpen(),
     },
     { keys: ["o"], does: "Turns and runs", run: () => toggleSide() },
     {
@@ -271,9 +298,12 @@ function ReadyPane({
   ];
   useKeys(main ? bindings : NO_KEYS);
   const toggleSide = (): void => {
-    if (beside !== undefined || matchMedia("(max-width: 900px)").matches) setSheet(!sheet);
+    if (overlaid) setSheet(!sheet);
     else setWide(!wide);
   };
+
+  const changeAllOpen = (): void => setAllOpen(allOpen === undefined ? true : allOpen ? false : undefined);
+  const allOpenWord = allOpen === undefined ? "Open all" : allOpen ? "Close all" : "As set";
 
   if (transcript === undefined || row === undefined) return null;
   const empty = transcript.parts.length === 0;
@@ -281,7 +311,7 @@ function ReadyPane({
   const Body = main ? "main" : "section";
   return (
     <div className={`pane${main ? "" : " pane-beside"}`}>
-      <SessionHeader row={row} context={transcript.context} synced={synced}>
+      <SessionHeader row={row} context={transcript.context} synced={synced} besideOf={besideOf}>
         {main ? (
           <>
             <button type="button" className="button" aria-expanded={finding} onClick={openFind}>
@@ -295,22 +325,31 @@ function ReadyPane({
             >
               Next error
             </button>
-            <button
-              type="button"
-              className="button"
-              onClick={() => setAllOpen(allOpen === undefined ? true : allOpen ? false : undefined)}
-            >
-              {allOpen === undefined ? "Open all" : allOpen ? "Close all" : "As set"}
+            <button type="button" className="button if-wide" onClick={changeAllOpen}>
+              {allOpenWord}
             </button>
             <button
               type="button"
               className="button"
-              aria-expanded={sheet || (wide && beside === undefined)}
+              aria-expanded={sheet || (wide && !overlaid)}
               onClick={toggleSide}
             >
-              {runs.length > 0 ? `Turns, ${counted(runs.length, "run")}` : "Turns"}
+              Turns
+              {runs.length > 0 && <span className="if-wide">, {counted(runs.length, "run")}</span>}
             </button>
-            <HelpAndSettings bindings={bindings} />
+            <HelpAndSettings
+              bindings={bindings}
+              more={
+                <>
+                  <SessionFacts row={row} context={transcript.context} />
+                  <p>
+                    <button type="button" className="button" onClick={changeAllOpen}>
+                      {allOpenWord}
+                    </button>
+                  </p>
+                </>
+              }
+            />
           </>
         ) : (
           <>

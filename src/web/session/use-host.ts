@@ -29,7 +29,7 @@ export function useReadingHost(
   session: OpenSession,
   reading: Reading,
   fragment: string,
-  started_at: number | undefined,
+  { started_at, cwd }: { started_at?: number | undefined; cwd?: string | undefined },
 ): ReadingHost {
   const { api } = useClient();
   const session_id = session.id;
@@ -135,6 +135,7 @@ export function useReadingHost(
       useRun: (id: string): SessionSummary | undefined => useRow(id),
       partHref: (part_id) => sessionHref(session_id, `part-${part_id}`),
       runHref: (id) => sessionHref(id),
+      ...(cwd === undefined ? {} : { cwd }),
       thinking,
       showSteps,
       formatTime: (at) =>
@@ -142,7 +143,7 @@ export function useReadingHost(
           ? `+${shortDuration(Math.max(0, at - started_at))}`
           : clockTime(at),
     }),
-    [allOpen, setOpen, api, session, session_id, thinking, showSteps, times, started_at],
+    [allOpen, setOpen, api, session, session_id, thinking, showSteps, times, started_at, cwd],
   );
   return { host, setOpen, setAllOpen, allOpen, generation: all.generation, keepPlace };
 }

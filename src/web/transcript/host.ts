@@ -29,6 +29,8 @@ export interface TranscriptHost {
   useRun?(session_id: string): SessionSummary | undefined;
   partHref(part_id: string): string;
   runHref(session_id: string): string;
+  /** The folder that the agent works in: paths in it are shown from there. */
+  cwd?: string;
   /** Reader's settings. */
   thinking: "open" | "closed" | "open-while-live";
   showSteps: boolean;
