@@ -250,10 +250,19 @@ export function TranscriptScroller({
       // Not a scroll of the reader's: the next commit scrolls there, and measures what it finds.
       flushSync(tick);
     };
-    const toPart = (index: number): void => {
+    const toPart = (wanted: number): void => {
+      const index = layout.rowOf(wanted);
       const turn = layout.turnOf(index);
       const isHeading = layout.topOf(index) === layout.turnTop(turn);
-      go({ end: false, index, offset: isHeading ? 0 : -layout.headingHeight(turn) - BELOW_HEADING });
+      const offset = isHeading ? 0 : -layout.headingHeight(turn) - BELOW_HEADING;
+      go({ end: false, index, offset });
+      // In an open group it stands somewhere below the group's own line.
+      const part = index === wanted ? undefined : transcript?.parts.at(wanted);
+      const inside = part && document.getElementById(`part-${part.id}`);
+      const row = inside?.closest("[data-index]");
+      if (!inside || !row) return;
+      const down = inside.getBoundingClientRect().top - row.getBoundingClientRect().top;
+      go({ end: false, index, offset: offset + down });
     };
     return {
       toPart,

@@ -2,6 +2,7 @@ import type { Transcript } from "../../model/accumulate.ts";
 import { isRow } from "../../model/pair-tools.ts";
 import type { TranscriptPart, Turn } from "../../model/transcript.ts";
 import { createRowHeights } from "../row-heights.ts";
+import { continuesGroup } from "../transcript/marker-groups.ts";
 
 /** Space below a turn's last row, in pixels. */
 export const TURN_GAP = 24;
@@ -36,8 +37,13 @@ export interface Layout {
   at(offset: number): number;
   /** The turn that contains a part; −1 without turns. */
   turnOf(index: number): number;
-  /** Whether the part has a row of its own (its turn's heading, a paired result and a hidden step have none). */
+  /**
+   * Whether the part has a row of its own: its turn's heading, a paired result, a hidden step and what stands in a group of
+   * markers have none.
+   */
   isShown(index: number): boolean;
+  /** The row that shows a part: of a marker in a group, the group's. */
+  rowOf(index: number): number;
   visible(from: number, to: number): VisibleTurn[];
 }
 
@@ -136,9 +142,13 @@ export function createLayout(): Layout {
     else slots.append(height);
   };
 
+  const partAt = (index: number): TranscriptPart | undefined => transcript?.parts.at(index);
   const isHeading = (index: number): boolean => turnAt(turnOf(index))?.prompt_index === index;
   const hasRow = (index: number, part: TranscriptPart | undefined): boolean =>
-    !isHeading(index) && (part === undefined || isRow(part, { showSteps }));
+    !isHeading(index) &&
+    (part === undefined ||
+      (isRow(part, { showSteps }) &&
+        !continuesGroup(partAt, index, turnAt(turnOf(index))?.first_part ?? 0, { showSteps })));
   /** Looks again at one part; its measured height stays while it is shown. */
   const look = (index: number): void => {
     const part = transcript?.parts.at(index);
@@ -203,6 +213,13 @@ export function createLayout(): Layout {
         if (index >= before) continue;
         look(index);
         settle(index);
+        // Whether the next row stands alone or in a group depends on this one.
+        for (let next = index + 1; next < before; next += 1) {
+          const part = partAt(next);
+          look(next);
+          settle(next);
+          if (part === undefined || isRow(part, { showSteps })) break;
+        }
       }
       for (let turn = turnsBefore; turn < next.turns.length; turn += 1)
         settle(Math.min(next.turns.at(turn)?.first_part ?? count, count));
@@ -231,6 +248,13 @@ export function createLayout(): Layout {
     at: (offset) => Math.max(0, Math.min(slots.at(offset), rows.length - 1)),
     turnOf,
     isShown: (index) => shown[index] === true,
+    rowOf(index) {
+      let row = index;
+      const first = turnAt(turnOf(index))?.first_part ?? 0;
+      if (!continuesGroup(partAt, index, first, { showSteps })) return index;
+      while (row > first && shown[row] !== true) row -= 1;
+      return row;
+    },
     visible(from, to) {
       const turns: VisibleTurn[] = [];
       if (transcript === undefined || turnCount() === 0) return turns;

@@ -1,4 +1,4 @@
-import { Component, memo, type ReactNode, useState } from "react";
+import { Component, type CSSProperties, memo, type ReactNode, useState } from "react";
 import type { TranscriptPart, TranscriptPartOf } from "../../model/transcript.ts";
 import { CopyButton } from "../ui/CopyButton.tsx";
 import { visible } from "../ui/hidden-text.tsx";
@@ -47,16 +47,54 @@ export const PartRow = memo(function PartRow({
       </div>
     );
   }
+  return (
+    <LoadedRow
+      part={part}
+      result={result}
+      index={index}
+      host={host}
+      isTarget={isTarget}
+      className={`${classes} part-row-${part.type}`}
+      {...place}
+      {...(measure ? { measure } : {})}
+    />
+  );
+});
+
+/**
+ * A part that is here. What one can do with it stands in the gutter, in the place of its kind: never over what it says.
+ * `index` is absent inside a group, which is the row that a screen places and measures.
+ */
+export const LoadedRow = memo(function LoadedRow({
+  part,
+  result,
+  index,
+  host,
+  isTarget,
+  className,
+  style,
+  measure,
+}: {
+  part: TranscriptPart;
+  result?: TranscriptPartOf<"tool_result"> | undefined;
+  index?: number;
+  host: TranscriptHost;
+  isTarget: boolean;
+  className: string;
+  style?: CSSProperties;
+  measure?: TurnWindow["measure"];
+}): ReactNode {
+  const [raw, setRaw] = useState(false);
   const kind = kindOf(part);
   return (
     <article
-      className={`${classes} part-row-${part.type}`}
+      className={className}
       id={`part-${part.id}`}
       data-index={index}
       tabIndex={-1}
       aria-label={kind}
       {...(isTarget ? { "aria-current": "location" as const } : {})}
-      {...place}
+      {...(style ? { style } : {})}
       {...(measure ? { ref: measure } : {})}
     >
       <div className="part-gutter">
@@ -68,11 +106,12 @@ export const PartRow = memo(function PartRow({
           </time>
         )}
         <h3 className="part-kind">{kind}</h3>
-        {part.step !== undefined && (
-          <span className="part-step" title={`Step ${part.step}`}>
-            {part.step}
-          </span>
-        )}
+        <span
+          className="part-step"
+          {...(part.step === undefined ? {} : { title: `Step ${part.step} of its turn` })}
+        >
+          {part.step}
+        </span>
       </div>
       <div className="part-body">
         <PartBoundary>
@@ -80,7 +119,17 @@ export const PartRow = memo(function PartRow({
             <PartView part={part} result={result} host={host} isTarget={isTarget} />
           </Retractable>
         </PartBoundary>
-        <Actions part={part} result={result} host={host} />
+        {raw && <RawView part={part} host={host} />}
+        {raw && result !== undefined && <RawView part={result} host={host} />}
+      </div>
+      <div className="part-actions">
+        <CopyButton text={() => textOf(part, result)} />
+        <a className="action" href={host.partHref(part.id)} aria-label={`Link to this ${kind}`}>
+          #
+        </a>
+        <button type="button" className="action" aria-expanded={raw} onClick={() => setRaw(!raw)}>
+          Raw
+        </button>
       </div>
     </article>
   );
@@ -112,45 +161,6 @@ function Retractable({
       </button>
       {open && <div className="retracted-content">{children}</div>}
     </div>
-  );
-}
-
-function Actions({
-  part,
-  result,
-  host,
-}: Pick<PartRowProps, "result" | "host"> & { part: TranscriptPart }): ReactNode {
-  const [raw, setRaw] = useState<"part" | "result">();
-  return (
-    <>
-      <div className="part-actions">
-        <CopyButton text={() => textOf(part, result)} />
-        <a className="action" href={host.partHref(part.id)} aria-label={`Link to this ${kindOf(part)}`}>
-          #
-        </a>
-        <button
-          type="button"
-          className="action"
-          aria-expanded={raw === "part"}
-          onClick={() => setRaw(raw === "part" ? undefined : "part")}
-        >
-          Raw
-        </button>
-        {result !== undefined && (
-          <button
-            type="button"
-            className="action"
-            aria-expanded={raw === "result"}
-            onClick={() => setRaw(raw === "result" ? undefined : "result")}
-          >
-            Raw result
-          </button>
-        )}
-      </div>
-      {raw !== undefined && (
-        <RawView key={raw} part={raw === "result" && result ? result : part} host={host} />
-      )}
-    </>
   );
 }
 

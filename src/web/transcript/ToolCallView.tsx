@@ -30,7 +30,7 @@ export function ToolCallView({
   isTarget: boolean;
 }): ReactNode {
   const [open, setOpen] = useOpenState(host, call.id, isTarget);
-  const view = useMemo(() => createView(call, result), [call, result]);
+  const view = useMemo(() => createView(call, result, host.cwd), [call, result, host.cwd]);
   const card = cardFor(view);
   const summary = card.summary(view);
   const { badge, word } = statusOf(call, result);
@@ -173,24 +173,35 @@ export function statusOf(call: Call, result: Result | undefined): { badge: Badge
   }
 }
 
-/** The first line that says what went wrong. */
-function failureLine({ call, output }: CallView): string | undefined {
+/** Lines that agents and shells put around a command's own output. */
+const AROUND =
+  /^(?:Exit code:? -?\d+|Process (?:exited|running) with |Wall time|Output:|Chunk ID|Original token count|Total output lines|Command failed with exit code -?\d+\.?$|…?\d+ (?:tokens|chars) truncated)|\bcomplete log of this run\b/i;
+const FAILURE =
+  /\b(?:errors?|\w+(?:Error|Exception)|exception|fail(?:s|ed|ing|ures?)?|fatal|panic(?:ked)?|denied|refused|cannot|can't|could not|unable|unknown|invalid|not found|no such|not exist|timed out|aborted|conflict)\b|[✗✖✘]/i;
+
+/**
+ * The line that says why a call failed: the last one that names a failure (a compiler's and a test runner's summary come
+ * last), else the first that says anything. Never what stands around the command's own output.
+ */
+function failureLine({ call, output, extra }: CallView): string | undefined {
   if (call.state.status === "aborted") return undefined;
-  const said = output === "" && call.state.status === "error" ? call.state.error : output;
-  const lines = said
-    .slice(0, 4_000)
+  const start = extra?.type === "shell" ? (extra.output_start ?? 0) : 0;
+  const said = output === "" && call.state.status === "error" ? call.state.error : output.slice(start);
+  const text = said.length > 12_000 ? `${said.slice(0, 4_000)}\n${said.slice(-8_000)}` : said;
+  const lines = text
     .replace(/<\/?(?:tool_use_error|error|system)>/g, "")
     .split("\n")
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours of the terminal do not belong in the line.
-    .map((line) => line.replace(/\u001b\[[0-9;:]*m/g, "").trim())
-    .filter(
-      (line) =>
-        line !== "" &&
-        !/^(?:Exit code:? -?\d+|Process exited with code -?\d+|Wall time|Output:|Chunk ID)/.test(line),
-    );
+    .map((line) =>
+      line
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: colours of the terminal do not belong in the line.
+        .replace(/\u001b\[[0-9;:]*m/g, "")
+        // Rules around a summary: `==== 2 failed, 3 passed ====`.
+        .replace(/^[\s=\-_*#~─━]{3,}|[\s=\-_*#~─━]{3,}$/g, "")
+        .trim(),
+    )
+    .filter((line) => /[\p{L}\p{N}]/u.test(line) && !AROUND.test(line));
   const telling =
-    lines.find((line) => /error|fail|not found|denied|cannot|unable|exception|no such/i.test(line)) ??
-    lines[0];
+    lines.findLast((line) => FAILURE.test(line.replace(/\b(?:0|no) (?:errors?|fail\w*)/gi, ""))) ?? lines[0];
   return telling === undefined ? undefined : oneLine(telling, 160);
 }
 

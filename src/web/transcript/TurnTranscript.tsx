@@ -2,13 +2,15 @@ import { memo, type ReactNode } from "react";
 import { isRow } from "../../model/pair-tools.ts";
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../../model/transcript.ts";
 import { visible } from "../ui/hidden-text.tsx";
-import { StatusBadge } from "../ui/StatusBadge.tsx";
+import { badgeOf, StatusBadge } from "../ui/StatusBadge.tsx";
 import { duration } from "../ui/size.tsx";
 import type { TranscriptHost, TurnTranscriptProps } from "./host.ts";
+import { MarkerGroup } from "./MarkerGroup.tsx";
+import { continuesGroup, groupFrom } from "./marker-groups.ts";
 import { useNow, useOpenState } from "./open-state.ts";
 import { isoTime, PartRow } from "./PartRow.tsx";
 import { PromptContent } from "./PromptView.tsx";
-import { promptText } from "./part-words.ts";
+import { kindOf, promptText } from "./part-words.ts";
 import { RawView } from "./RawView.tsx";
 import "./transcript.css";
 import "../ui/ui.css";
@@ -34,8 +36,24 @@ export function TurnTranscript({ turn, partAt, host, window, targetPartId }: Tur
         isTarget={prompt !== undefined && prompt.id === targetPartId}
         measure={window?.measure}
       />
-      {rows.map(({ index, top }) => {
+      {rows.map(({ index, top }, at) => {
         const part = partAt(index);
+        // What has a row of its own in the layout (its page is being loaded anew) is in no group yet.
+        const end = rows[at + 1]?.index ?? turn.first_part + turn.part_count;
+        const group = groupFrom(partAt, index, end, host);
+        if (group !== undefined) {
+          return (
+            <MarkerGroup
+              key={index}
+              markers={group}
+              index={index}
+              top={top}
+              host={host}
+              targetPartId={targetPartId}
+              measure={window?.measure}
+            />
+          );
+        }
         return (
           <PartRow
             key={index}
@@ -63,6 +81,7 @@ function flow(
   for (let index = turn.first_part; index < turn.first_part + turn.part_count; index++) {
     const part = partAt(index);
     if (index === turn.prompt_index || (part !== undefined && !isRow(part, host))) continue;
+    if (continuesGroup(partAt, index, turn.first_part, host)) continue;
     rows.push({ index, top: undefined });
   }
   return rows;
@@ -124,7 +143,7 @@ const TurnHeading = memo(function TurnHeading({
             {host.formatTime(at)}
           </time>
         )}
-        <span className="part-kind">{prompt?.origin ?? "prompt"}</span>
+        <span className="part-kind">{prompt === undefined ? "prompt" : kindOf(prompt)}</span>
         <span className="part-step" title={`Turn ${turn.index + 1}`}>
           {turn.index + 1}
         </span>
@@ -146,7 +165,12 @@ const TurnHeading = memo(function TurnHeading({
       </div>
       <div className="turn-facts">
         {(short || attached > 0) && prompt !== undefined && (
-          <button type="button" className="action" aria-expanded={open} onClick={() => setOpen(!open)}>
+          <button
+            type="button"
+            className="action turn-more"
+            aria-expanded={open}
+            onClick={() => setOpen(!open)}
+          >
             {open ? "Show less" : attached > 0 ? `Show all, ${attached} attached` : "Show all"}
           </button>
         )}
@@ -177,8 +201,10 @@ function TurnState({ turn }: { turn: Turn }): ReactNode {
   return (
     <>
       {spent !== undefined && <span className="turn-time">{spent}</span>}
-      {turn.status === "interrupted" && <span className="line-word">stopped</span>}
-      <StatusBadge status={running ? "running" : turn.status === "failed" ? "failed" : "ok"} />
+      <span className="turn-state">
+        <StatusBadge status={badgeOf(turn.status)} />
+        {turn.status === "interrupted" && <span className="line-word"> stopped</span>}
+      </span>
     </>
   );
 }

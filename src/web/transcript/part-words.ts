@@ -18,12 +18,12 @@ export function kindOf(part: TranscriptPart): string {
     case "file":
       return "file";
     case "prompt":
-      return part.origin === undefined ? "prompt" : part.origin;
+      return part.origin === undefined ? "prompt" : part.origin === "notification" ? "notice" : part.origin;
     case "step_start":
     case "step_finish":
       return "step";
     case "marker":
-      return part.kind === "model_switch" ? "model" : part.kind;
+      return part.kind === "model_switch" ? "model" : part.kind === "notification" ? "notice" : part.kind;
     case "unknown":
       return "unknown";
     case "legacy":

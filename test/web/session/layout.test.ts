@@ -19,7 +19,10 @@ const id = (): string => {
 const common = { session_id: SESSION, at: 0 };
 
 /** The frames of one of the things that happen in a session. */
-function framesOf(kind: "prompt" | "text" | "call" | "result" | "step" | "queued", open: string[]): Frame[] {
+function framesOf(
+  kind: "prompt" | "text" | "call" | "result" | "step" | "queued" | "hook" | "retry",
+  open: string[],
+): Frame[] {
   switch (kind) {
     case "prompt":
     case "queued":
@@ -32,6 +35,9 @@ function framesOf(kind: "prompt" | "text" | "call" | "result" | "step" | "queued
           ...(kind === "queued" ? { queued: true } : {}),
         },
       ];
+    case "hook":
+    case "retry":
+      return [{ ...common, type: "marker", part_id: id(), kind, title: kind }];
     case "step":
       return [{ ...common, type: "message.start", message_id: id() }];
     case "text": {
@@ -94,7 +100,7 @@ function expectConsistent(layout: Layout, transcript: Transcript): void {
     expect(layout.isShown(index)).toBe(shown.includes(index));
 }
 
-const kinds = fc.constantFrom("prompt", "text", "call", "result", "step", "queued");
+const kinds = fc.constantFrom("prompt", "text", "call", "result", "step", "queued", "hook", "retry");
 
 test("rows appended one by one stand where they stand when all are laid out at once", () => {
   fc.assert(
@@ -181,6 +187,50 @@ describe("a session of 400 calls of which the tail is loaded", () => {
     expect(layout.isShown(0)).toBe(false);
     expect(layout.isShown(1)).toBe(true);
     expect(layout.isShown(11)).toBe(false);
+  });
+
+  test("markers in a row have the row of the first of them, loaded in whatever order", () => {
+    let transcript = emptyTranscript(SESSION);
+    for (const kind of [
+      "prompt",
+      "hook",
+      "hook",
+      "call",
+      "retry",
+      "result",
+      "retry",
+      "hook",
+      "text",
+    ] as const)
+      for (const frame of framesOf(kind, [])) transcript = accumulate(transcript, frame);
+    // An open call of its own list has no result here: the result above is an orphan and parts the retries.
+    const shownOf = (of: Layout) =>
+      Array.from({ length: of.parts }, (_, index) => index).filter((index) => of.isShown(index));
+    const atOnce = createLayout();
+    atOnce.reset(transcript, false);
+    expect(shownOf(atOnce)).toEqual([1, 3, 4, 5, 6, 7, 8]);
+    expect(atOnce.rowOf(2)).toBe(1);
+    expect(atOnce.rowOf(6)).toBe(6);
+    const parts = transcript.parts
+      .slice(0, transcript.parts.length)
+      .flatMap((part, index) => (part === undefined ? [] : [{ index, part }]));
+    const turns = transcript.turns.slice().filter((turn) => turn !== undefined);
+    let partly = restoreTranscript({
+      session_id: SESSION,
+      turns,
+      part_count: parts.length,
+      parts: [],
+      open_calls: [],
+      open: transcript.open,
+    });
+    const layout = createLayout();
+    layout.reset(partly, false);
+    for (const one of parts.toReversed()) {
+      partly = fillParts(partly, [one]);
+      layout.update(partly, [one.index]);
+    }
+    expect(shownOf(layout)).toEqual(shownOf(atOnce));
+    expectConsistent(layout, transcript);
   });
 
   test("a call that fails after its card appeared is news", () => {

@@ -198,7 +198,7 @@ const closedLines: [string, Call, string | undefined, UiExtra | undefined, strin
     call("Task", { description: "Find callers", subagent_type: "Explore", prompt: "p" }),
     "found",
     { type: "sub_agent", tool_calls: 14, tokens: 2100 },
-    "[OK] Task Explore Find callers 14 calls · 2.1 K tokens",
+    "[OK] Task Find callers Explore",
   ],
   [
     "a script",
@@ -310,6 +310,64 @@ describe("an open card", () => {
   });
 });
 
+const CODEX_HEAD =
+  "Chunk ID: 3f2a\nWall time: 0.1 seconds\nProcess exited with code 1\nOriginal token count: 42\nOutput:\n";
+const failures: [string, string, number | undefined, string][] = [
+  ["the only line", "boom", undefined, "boom"],
+  ["what stands behind the agent's own header", `${CODEX_HEAD}it broke`, CODEX_HEAD.length, "it broke"],
+  ["no header even where nobody says how long it is", `${CODEX_HEAD}it broke`, undefined, "it broke"],
+  [
+    "the last line that names a failure",
+    "src/a.ts: error TS1\nsrc/b.ts: error TS2\n\nFound 2 errors in 2 files.\n\nsee the manual",
+    undefined,
+    "Found 2 errors in 2 files.",
+  ],
+  [
+    "a summary without the rules around it",
+    "collected 5 items\n\n=====================\n==== 2 failed, 3 passed in 0.12s ====\n=====================",
+    undefined,
+    "2 failed, 3 passed in 0.12s",
+  ],
+  ["the first line that says anything", "======\n---\nall is lost\nso it is", undefined, "all is lost"],
+  ["no success", "suite a failed to start\n0 errors, no failures in b", undefined, "suite a failed to start"],
+  [
+    "not where npm keeps its log",
+    'npm error Missing script: "x"\nnpm error A complete log of this run can be found in: /l',
+    undefined,
+    'npm error Missing script: "x"',
+  ],
+];
+
+describe("the reason on the closed line of a failed call", () => {
+  it.each(failures)("is %s", (_name, output, output_start, reason) => {
+    const input = { command: "x" };
+    show(call("Bash", input, { state: failed(input, output) }), output, {
+      type: "shell",
+      exit_code: 1,
+      ...(output_start === undefined ? {} : { output_start }),
+    });
+    expect(document.querySelector(".line-failure")?.textContent).toBe(reason);
+  });
+
+  it("is absent where the output holds no word", () => {
+    const output = "Exit code 1\n======\n\n";
+    show(call("Bash", { command: "x" }, { state: failed({ command: "x" }, output) }), output);
+    expect(document.querySelector(".line-failure")).toBeNull();
+  });
+});
+
+describe("a path", () => {
+  it("is shown from the folder that the agent works in", () => {
+    show(
+      call("Read", { file_path: "/home/me/project/src/a.ts" }),
+      "x",
+      undefined,
+      hostOf({ cwd: "/home/me/project" }),
+    );
+    expect(line()).toContain("Read src/a.ts");
+  });
+});
+
 describe("a sub-agent's card", () => {
   const run: SessionSummary = {
     id: idOf("run"),
@@ -326,6 +384,38 @@ describe("a sub-agent's card", () => {
     byte_size: 1,
   };
 
+  it("shows its figures once, the run's own before those of its result", () => {
+    const task = call(
+      "Task",
+      { description: "Find callers", subagent_type: "Explore" },
+      { run: { session_id: run.id } },
+    );
+    const extra: UiExtra = { type: "sub_agent", tool_calls: 13, tokens: 2100 };
+    const { unmount } = show(task, "found", extra, hostOf({ useRun: () => run }));
+    expect(document.querySelector(".tool")?.textContent).toContain("14 calls · 2.1k tokens");
+    expect(document.querySelector(".tool")?.textContent?.match(/calls/g)).toHaveLength(1);
+    unmount();
+    show(task, "found", extra, hostOf());
+    expect(document.querySelector(".tool")?.textContent).toContain("13 calls · 2.1k tokens");
+  });
+
+  it("says that a run was stopped, which is no success", async () => {
+    const task = call("Task", { description: "Find callers" }, { run: { session_id: run.id } });
+    show(task, "", undefined, hostOf({ useRun: () => ({ ...run, status: "interrupted" }) }));
+    await openCard();
+    expect(body()).toContain("[FAILED] stopped");
+  });
+
+  it.each([
+    ["text", "writing"],
+    ["thinking", "thinking"],
+    ["Bash npm test", "Bash npm test"],
+  ])("says of a run that does %s: %s", (activity, word) => {
+    const task = call("Task", { description: "Find" }, { state: running({}), run: { session_id: run.id } });
+    show(task, undefined, undefined, hostOf({ useRun: () => ({ ...run, activity }) }));
+    expect(document.querySelector(".run-activity")?.textContent).toBe(word);
+  });
+
   it("names the run, says what it does now, and links to it", async () => {
     const task = call(
       "Task",
@@ -336,7 +426,7 @@ describe("a sub-agent's card", () => {
       },
     );
     show(task, undefined, undefined, hostOf({ useRun: () => run }));
-    expect(screen.getByRole("link", { name: "Open run Explore Find callers" }).getAttribute("href")).toBe(
+    expect(screen.getByRole("link", { name: "Open run Find callers Explore" }).getAttribute("href")).toBe(
       `/sessions/${run.id}`,
     );
     expect(screen.getByText("Grep readTail")).toBeTruthy();

@@ -196,6 +196,29 @@ describe("a turn", () => {
     expect(document.querySelector(".raw-view code")?.textContent).toBe('{\n  "n": 1.10,\n  "a": []\n}');
   });
 
+  it("shows the records of a call and of its result together", async () => {
+    const bash = call("Bash", { command: "ls" });
+    const asked: string[] = [];
+    const host = hostOf({
+      loadRaw: async (id) => {
+        asked.push(id);
+        return { file: "/l", line: asked.length, byte: 0, length: 2, text: "{}", archived: false };
+      },
+    });
+    const answer = result(bash, "x");
+    show([bash, answer], host);
+    await userEvent.click(screen.getByRole("button", { name: "Raw" }));
+    await screen.findByText(/\/l:2/);
+    expect(asked).toEqual([bash.id, answer.id]);
+  });
+
+  it("says that a turn was stopped", () => {
+    const parts = paired([prompt("Do it"), text("a")]);
+    const turn = { ...turnOf(parts), status: "interrupted" as const };
+    render(<TurnTranscript turn={turn} partAt={(index) => parts[index]} host={hostOf()} />);
+    expect(document.querySelector(".turn-state")?.textContent).toBe("[FAILED] stopped");
+  });
+
   it("says why a record could not be read, and shows the part itself", async () => {
     const host = hostOf({ loadRaw: () => Promise.reject(new Error("the file is gone")) });
     show([text("a")], host);
@@ -301,6 +324,59 @@ describe("markers", () => {
     expect(screen.getByText("The summary of it all")).toBeTruthy();
     await userEvent.click(screen.getByText("Overloaded"));
     expect(document.body.textContent).toContain('"status": 529');
+  });
+
+  describe("in long runs of hooks and retries", () => {
+    const hooks = [1, 2, 3].map((n) => marker("hook", `Hook ${n}`, { text: `says ${n}` }));
+    const retries = ["timeout", "API error 529"].map((why) => marker("retry", why));
+
+    it("read as one line each, which opens to all of them in their order", async () => {
+      show([text("a"), ...hooks, ...retries, marker("hook", "Hook 4"), text("b")]);
+      expect(rows().map((row) => row.replace(/^\d\d:\d\d:\d\d/, ""))).toEqual([
+        expect.stringContaining("a"),
+        expect.stringContaining("3 hooks"),
+        expect.stringContaining("2 retries, last: API error 529"),
+        expect.stringContaining("Hook 4"),
+        expect.stringContaining("b"),
+      ]);
+      expect(screen.queryByText("Hook 1")).toBeNull();
+      await userEvent.click(screen.getByRole("button", { name: "3 hooks" }));
+      const group = screen.getByRole("article", { name: "3 hooks" });
+      const inside = within(group).getAllByRole("article", { name: "hook" });
+      expect(inside.map(({ id }) => id)).toEqual(hooks.map(({ id }) => `part-${id}`));
+      await userEvent.click(within(group).getByText("Hook 2"));
+      expect(within(group).getByText("says 2")).toBeTruthy();
+      expect(within(group).getAllByRole("link", { name: "Link to this hook" })).toHaveLength(3);
+    });
+
+    it("are opened by a link to one of them, which is marked", () => {
+      show([...hooks, text("b")], hostOf(), hooks[1]?.id);
+      expect(document.getElementById(`part-${hooks[1]?.id}`)?.getAttribute("aria-current")).toBe("location");
+      expect(screen.getByText("says 2")).toBeTruthy();
+      expect(screen.queryByText("says 1")).toBeNull();
+    });
+
+    it("are not parted by what has no row, and are by everything else", () => {
+      const read = call("Read", { file_path: "a" });
+      show([read, hooks[0] as TranscriptPart, result(read, "x"), hooks[1] as TranscriptPart]);
+      expect(screen.getByRole("button", { name: "2 hooks" })).toBeTruthy();
+      document.body.replaceChildren();
+      show([hooks[0] as TranscriptPart, text("a"), hooks[1] as TranscriptPart]);
+      expect(screen.queryByRole("button", { name: /hooks/ })).toBeNull();
+    });
+
+    it("let go of a choice to close when a link is followed", async () => {
+      const parts = paired([...hooks, text("b")]);
+      const host = hostOf();
+      const turn = { turn: turnOf(parts), partAt: (index: number) => parts[index], host };
+      const { rerender } = render(<TurnTranscript {...turn} />);
+      const group = () => screen.getByRole("button", { name: "3 hooks" });
+      await userEvent.click(group());
+      await userEvent.click(group());
+      expect(screen.queryByText("Hook 1")).toBeNull();
+      rerender(<TurnTranscript {...turn} targetPartId={hooks[0]?.id ?? ""} />);
+      expect(screen.getByText("Hook 1")).toBeTruthy();
+    });
   });
 
   it("open a record that nobody understands", async () => {

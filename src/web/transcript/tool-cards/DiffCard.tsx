@@ -48,8 +48,8 @@ export const diffCard: ToolCard = {
       label: label(view, files),
       subject: (
         <>
-          {visible(shortPath(path), "name")}
-          {first?.new_path !== undefined && <> → {visible(shortPath(first.new_path), "name")}</>}
+          {visible(shortPath(path, view.cwd), "name")}
+          {first?.new_path !== undefined && <> → {visible(shortPath(first.new_path, view.cwd), "name")}</>}
           {more}
         </>
       ),

@@ -5,11 +5,11 @@ import { named, shortPath, type ToolCard, text } from "./card.ts";
 export const imageCard: ToolCard = {
   payloads: [],
   matches: named("view_image", "image_generation", "image_generation_call", "screenshot", "computer"),
-  summary: ({ call, input }) => {
+  summary: ({ call, input, cwd }) => {
     const path = text(input, "path", "file_path", "prompt", "action") ?? "";
     return {
       label: call.tool_name === "view_image" ? "View image" : call.tool_name,
-      subject: visible(shortPath(path), "name"),
+      subject: visible(shortPath(path, cwd), "name"),
       title: path,
     };
   },

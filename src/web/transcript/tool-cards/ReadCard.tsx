@@ -22,7 +22,7 @@ export const readCard: ToolCard = {
       label: /^[A-Z]/.test(view.call.tool_name) ? view.call.tool_name : "Read",
       subject: (
         <>
-          {visible(shortPath(path), "name")}
+          {visible(shortPath(path, view.cwd), "name")}
           {lines !== undefined && <span className="subject-more"> {lines}</span>}
         </>
       ),

@@ -2,8 +2,9 @@ import type { ReactNode } from "react";
 import type { SessionSummary } from "../../../model/session.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import { Markdown } from "../../ui/Markdown.tsx";
-import { StatusBadge } from "../../ui/StatusBadge.tsx";
+import { badgeOf, StatusBadge } from "../../ui/StatusBadge.tsx";
 import { duration, shortNumber } from "../../ui/size.tsx";
+import { activityOf } from "../activity.ts";
 import type { TranscriptHost } from "../host.ts";
 import { type CallView, type CardBodyProps, named, oneLine, plural, type ToolCard, text } from "./card.ts";
 
@@ -28,12 +29,13 @@ export const runCard: ToolCard = {
       label: view.call.tool_name,
       subject: (
         <>
-          {name !== undefined && <span className="run-name">{visible(name, "name")} </span>}
-          {visible(oneLine(task), "prose")}
+          {task !== "" && <span className="run-name">{visible(oneLine(task), "prose")} </span>}
+          {name !== undefined && (
+            <span className={task === "" ? "run-name" : "run-kind"}>{visible(name, "name")}</span>
+          )}
         </>
       ),
-      title: name === undefined ? task : `${name}: ${task}`,
-      figures: figures(view),
+      title: name === undefined ? task : task === "" ? name : `${task} (${name})`,
     };
   },
   Body: RunBody,
@@ -63,13 +65,20 @@ function runId(view: CallView): string | undefined {
   return view.call.run?.session_id ?? extraOf(view)?.session_id;
 }
 
-function figures(view: CallView): string | undefined {
+/** Calls and tokens so far, each once: the run's own where it is known, else what its result says. */
+function figures(view: CallView, run: SessionSummary | undefined): string | undefined {
   const extra = extraOf(view);
-  if (!extra) return undefined;
-  const parts: string[] = [];
-  if (extra.tool_calls !== undefined) parts.push(plural(extra.tool_calls, "call"));
-  if (extra.tokens !== undefined) parts.push(`${shortNumber(extra.tokens)} tokens`);
-  return parts.length > 0 ? parts.join(" · ") : undefined;
+  const calls = run?.tool_calls ?? extra?.tool_calls;
+  const tokens = tokensOf(view, run);
+  const words = [
+    calls === undefined ? undefined : plural(calls, "call"),
+    tokens === undefined ? undefined : `${shortNumber(tokens)} tokens`,
+  ].filter((word) => word !== undefined);
+  return words.length > 0 ? words.join(" · ") : undefined;
+}
+
+function tokensOf(view: CallView, run: SessionSummary | undefined): number | undefined {
+  return run?.usage === undefined ? extraOf(view)?.tokens : run.usage.input + run.usage.output;
 }
 
 const noRun = (): undefined => undefined;
@@ -83,21 +92,25 @@ function useRunOf(view: CallView, host: TranscriptHost): SessionSummary | undefi
 function RunAction({ view, host }: CardBodyProps): ReactNode {
   const run = useRunOf(view, host);
   const id = runId(view);
-  if (id === undefined) return null;
   const { name, task } = identity(view);
+  const counts = figures(view, run);
+  const activity = run && activityOf(run);
+  if (id === undefined && counts === undefined) return null;
   return (
     <span className="run-action">
-      {run?.status === "running" && run.activity !== undefined && (
-        <span className="run-activity">{visible(oneLine(run.activity, 80), "name")}</span>
+      {activity !== undefined && (
+        <span className="run-activity">{visible(oneLine(activity, 80), "name")}</span>
       )}
-      {run !== undefined && <span className="run-counts">{plural(run.tool_calls, "call")}</span>}
-      <a
-        className="run-link"
-        href={host.runHref(id)}
-        aria-label={`Open run ${name ?? ""} ${oneLine(task, 80)}`.replace(/\s+/g, " ")}
-      >
-        open run
-      </a>
+      {counts !== undefined && <span className="run-counts">{counts}</span>}
+      {id !== undefined && (
+        <a
+          className="run-link"
+          href={host.runHref(id)}
+          aria-label={`Open run ${oneLine(task, 80)} ${name ?? ""}`.replace(/\s+/g, " ").trim()}
+        >
+          open run
+        </a>
+      )}
     </span>
   );
 }
@@ -107,19 +120,20 @@ function RunBody({ view, host }: CardBodyProps): ReactNode {
   const { name, task } = identity(view);
   const extra = extraOf(view);
   const prompt = text(view.input, "prompt", "message");
-  const tokens = run?.usage === undefined ? extra?.tokens : run.usage.input + run.usage.output;
+  const tokens = tokensOf(view, run);
   const facts: [string, ReactNode][] = [];
   if (name !== undefined) facts.push(["agent", visible(name, "name")]);
   if (task !== "") facts.push(["task", visible(oneLine(task), "prose")]);
   if (run !== undefined) {
     facts.push([
       "state",
-      <StatusBadge
-        key="state"
-        status={run.status === "running" ? "running" : run.status === "failed" ? "failed" : "ok"}
-      />,
+      <span key="state">
+        <StatusBadge status={badgeOf(run.status)} />
+        {run.status === "interrupted" && <span className="line-word"> stopped</span>}
+      </span>,
     ]);
-    if (run.activity !== undefined) facts.push(["now", visible(run.activity, "name")]);
+    const activity = activityOf(run);
+    if (activity !== undefined) facts.push(["now", visible(activity, "name")]);
     facts.push([
       "steps",
       `${run.steps}, ${plural(run.tool_calls, "tool call")}${run.errors > 0 ? `, ${plural(run.errors, "error")}` : ""}`,

@@ -17,13 +17,13 @@ export const searchCard: ToolCard = {
     "codebase_search",
     "toolsearch",
   ),
-  summary: ({ call, input, extra }) => {
+  summary: ({ call, input, extra, cwd }) => {
     const query =
       (extra?.type === "search" ? extra.query : undefined) ??
       text(input, "pattern", "query", "glob", "path", "dir_path") ??
       "";
     const where = text(input, "path", "dir_path");
-    const place = where === undefined || where === query ? "" : ` in ${shortPath(where)}`;
+    const place = where === undefined || where === query ? "" : ` in ${shortPath(where, cwd)}`;
     const filter = text(input, "glob", "include", "type");
     const only = filter === undefined || filter === query ? "" : ` (${filter})`;
     return {

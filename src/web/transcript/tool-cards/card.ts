@@ -14,6 +14,8 @@ export interface CallView {
   /** All text that came back so far: the result's, else the live progress. */
   readonly output: string;
   readonly failed: boolean;
+  /** The folder that the agent works in. */
+  readonly cwd?: string;
 }
 
 /** The closed line: `label` is the tool, `subject` what matters about it, `figures` stand at the end of the line. */
@@ -51,7 +53,7 @@ export function named(...names: string[]): (name: string) => boolean {
   return (name) => known.has(name);
 }
 
-export function createView(call: CallView["call"], result: CallView["result"]): CallView {
+export function createView(call: CallView["call"], result: CallView["result"], cwd?: string): CallView {
   const state = call.state;
   const extra = result?.ui_extra;
   return {
@@ -61,6 +63,7 @@ export function createView(call: CallView["call"], result: CallView["result"]): 
     ...(extra === undefined ? {} : { extra }),
     output: result?.output_text ?? (state.status === "completed" ? state.output : (call.progress ?? "")),
     failed: state.status === "error" || result?.is_error === true,
+    ...(cwd === undefined ? {} : { cwd }),
   };
 }
 
@@ -110,7 +113,8 @@ export function oneLine(value: string, limit = 300): string {
 }
 
 /** `src/a.ts` of `/home/me/project/src/a.ts` where the agent worked in `/home/me/project`; else the last parts. */
-export function shortPath(path: string): string {
+export function shortPath(path: string, cwd: string | undefined): string {
+  if (cwd !== undefined && cwd !== "/" && path.startsWith(`${cwd}/`)) return path.slice(cwd.length + 1);
   const parts = path.split("/");
   return path.length > 64 && parts.length > 4 ? `…/${parts.slice(-3).join("/")}` : path;
 }

@@ -1,0 +1,53 @@
+import { isRow } from "../../model/pair-tools.ts";
+import type { TranscriptPart, TranscriptPartOf } from "../../model/transcript.ts";
+
+type Marker = TranscriptPartOf<"marker">;
+type PartAt = (index: number) => TranscriptPart | undefined;
+
+/**
+ * Hooks and retries come in long runs and say the same: markers of one of these kinds that stand one behind the other read
+ * as one line, the row of the first of them, which opens to all. What has no row of its own does not part them; anything
+ * else that is shown does.
+ */
+function isGrouped(part: TranscriptPart | undefined): part is Marker {
+  return (
+    part?.type === "marker" && (part.kind === "hook" || part.kind === "retry") && part.retracted === undefined
+  );
+}
+
+/** Whether the part at `index` belongs to the row of a marker before it. `first`: where its turn begins. */
+export function continuesGroup(
+  partAt: PartAt,
+  index: number,
+  first: number,
+  settings: { showSteps: boolean },
+): boolean {
+  const part = partAt(index);
+  if (!isGrouped(part)) return false;
+  for (let before = index - 1; before >= first; before -= 1) {
+    const above = partAt(before);
+    if (above === undefined) return false;
+    if (isRow(above, settings)) return isGrouped(above) && above.kind === part.kind;
+  }
+  return false;
+}
+
+/** The markers whose row begins at `index`, in their order; `undefined`: it is a row like any other. `end`: of the turn. */
+export function groupFrom(
+  partAt: PartAt,
+  index: number,
+  end: number,
+  settings: { showSteps: boolean },
+): Marker[] | undefined {
+  const head = partAt(index);
+  if (!isGrouped(head)) return undefined;
+  const markers = [head];
+  for (let next = index + 1; next < end; next += 1) {
+    const part = partAt(next);
+    if (part === undefined) break;
+    if (!isRow(part, settings)) continue;
+    if (!isGrouped(part) || part.kind !== head.kind) break;
+    markers.push(part);
+  }
+  return markers.length > 1 ? markers : undefined;
+}
