@@ -1,0 +1,232 @@
+import { spawn, spawnSync } from "node:child_process";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Transcript } from "../../src/model/accumulate.ts";
+import { createSessions } from "../../src/server/catalog.ts";
+import type { Sessions } from "../../src/server/sessions.ts";
+import { openStore } from "../../src/server/store/sqlite.ts";
+import type { SessionStore } from "../../src/server/store/store.ts";
+import { eventually } from "../eventually.ts";
+import { answer, append, frameFormat, prompt, sessionId, write } from "./frame-format.ts";
+
+let folder: string;
+let data: string;
+const running = new Set<Sessions>();
+
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "archive-")));
+  data = join(folder, "data");
+});
+afterEach(async () => {
+  for (const sessions of running) await sessions.close();
+  running.clear();
+  rmSync(folder, { recursive: true });
+});
+
+const path = (name: string) => join(folder, "agent", "sessions", `${name}.jsonl`);
+
+function start(): Sessions {
+  const sessions = createSessions({
+    formats: [frameFormat],
+    roots: [{ format: frameFormat, path: join(folder, "agent") }],
+    dataFolder: data,
+    hints: false,
+    timing: { hot: 20, list: 20, settle: 30, publish: 5, persist: 10, retry: 50, tick: 20 },
+  });
+  running.add(sessions);
+  return sessions;
+}
+
+async function stop(sessions: Sessions): Promise<void> {
+  running.delete(sessions);
+  await sessions.close();
+}
+
+/** Runs a daemon until every session file that is there is in the archive, byte for byte. */
+async function archiveAll(): Promise<void> {
+  const names = readdirSync(join(folder, "agent", "sessions")).map((name) => basename(name, ".jsonl"));
+  await eventually(async () => {
+    const sessions = start();
+    await eventually(() => expect(sessions.status().index.done).toBe(true));
+    await stop(sessions);
+    const archive = archived();
+    for (const name of names)
+      expect(archive.get(path(name)) === readFileSync(path(name), "utf8"), name).toBe(true);
+  });
+}
+
+/** The text of every file's archive. Of two files that stood at one path, the one that is there. */
+function archived(): Map<string, string> {
+  const { store } = openStore({ folder: data, now: Date.now });
+  if (!store) throw new Error("There is no store.");
+  try {
+    const { files } = store.load();
+    return new Map(files.filter(({ gone }) => !gone).map(({ id, path }) => [path, textOf(store, id)]));
+  } finally {
+    store.close();
+  }
+}
+
+function textOf(store: SessionStore, file_id: number): string {
+  const end = store.archivedTo(file_id);
+  const pieces: Uint8Array[] = [];
+  for (let at = 0; at < end; ) {
+    const bytes = store.read(file_id, at, end);
+    pieces.push(bytes);
+    at += bytes.length;
+  }
+  return Buffer.concat(pieces).toString();
+}
+
+const texts = ({ parts }: Transcript): string[] =>
+  [...parts].flatMap((part) => {
+    if (part?.type === "text") return [part.text];
+    if (part?.type === "prompt") return part.parts.map((item) => (item.type === "text" ? item.text : ""));
+    return [];
+  });
+
+async function textsOf(sessions: Sessions, name: string): Promise<string[]> {
+  const session = await sessions.open(sessionId(name));
+  return session ? texts(session.transcript) : [];
+}
+
+/** Text that does not compress. */
+function noise(length: number, seed: number): string {
+  let state = seed + 1;
+  const letters: string[] = [];
+  for (let n = 0; n < length; n++) {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    letters.push(String.fromCharCode(0x21 + 0x10 + ((state >>> 16) % 64)));
+  }
+  return letters.join("").replaceAll("\\", "/");
+}
+
+describe("a session stays whole", () => {
+  it("when its file is deleted while no daemon runs", async () => {
+    const long = noise(600_000, 1);
+    write(path("one"), prompt("one", "First"), answer("one", long));
+    await archiveAll();
+    rmSync(path("one"));
+    const sessions = start();
+    await eventually(() => expect(sessions.get(sessionId("one"))?.archived).toBe(true));
+    expect(await textsOf(sessions, "one")).toEqual(["First", long]);
+  });
+
+  it("when another session's file takes the place of its own while no daemon runs", async () => {
+    const long = noise(600_000, 2);
+    write(path("one"), prompt("one", "First"), answer("one", long));
+    await archiveAll();
+    rmSync(path("one"));
+    write(path("one"), prompt("other", "Something else"), answer("other", noise(700_000, 3)));
+    const sessions = start();
+    await eventually(() => expect(sessions.get(sessionId("other"))).toBeDefined());
+    await eventually(() => expect(sessions.get(sessionId("one"))?.archived).toBe(true));
+    expect(await textsOf(sessions, "one")).toEqual(["First", long]);
+    await stop(sessions);
+    rmSync(path("one"));
+    const again = start();
+    await eventually(() => expect(again.get(sessionId("other"))?.archived).toBe(true));
+    expect(await textsOf(again, "one")).toEqual(["First", long]);
+    expect(await textsOf(again, "other")).toEqual(["Something else", noise(700_000, 3)]);
+  });
+
+  it("when the daemon is killed twenty times while it archives", async () => {
+    const expected = new Map<string, string[]>();
+    const grow = (name: string, seed: number) => {
+      const said = expected.get(name) ?? [];
+      if (said.length === 0) write(path(name), prompt(name, name));
+      const text = noise(20_000 + ((seed * 7_919) % 400_000), seed);
+      append(path(name), answer(name, text));
+      expected.set(name, [...(said.length > 0 ? said : [name]), text]);
+    };
+    for (let kill = 0; kill < 20; kill++) {
+      // New files and grown ones, in another order each time: names that sort before what was there come first.
+      grow(`${99 - kill}`, kill);
+      grow(`${99 - (kill >> 1)}`, kill + 100);
+      grow(`${99 - (kill >> 2)}`, kill + 200);
+      await killedAfter(1 + ((kill * 13) % 40));
+    }
+    await archiveAll();
+    for (const name of expected.keys()) rmSync(path(name));
+    const sessions = start();
+    for (const [name, said] of expected) {
+      await eventually(() => expect(sessions.get(sessionId(name))?.archived).toBe(true));
+      expect((await textsOf(sessions, name)).map((text) => text.length)).toEqual(
+        said.map((text) => text.length),
+      );
+      expect((await textsOf(sessions, name)).join() === said.join()).toBe(true);
+    }
+    expect(sessions.status().notices).toEqual([]);
+  }, 180_000);
+});
+
+/** Runs a daemon in a process of its own and kills it when it has printed so many dots. */
+async function killedAfter(dots: number): Promise<void> {
+  const script = join(import.meta.dirname, "archiving-daemon.ts");
+  const child = spawn(
+    process.execPath,
+    ["--disable-warning=ExperimentalWarning", script, join(folder, "agent"), data],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
+  let printed = 0;
+  child.stdout.on("data", (chunk: Buffer) => {
+    printed += chunk.length;
+    if (printed >= dots) child.kill("SIGKILL");
+  });
+  await new Promise((resolve) => child.once("exit", resolve));
+}
+
+/** Mounts a file system of so many bytes. `false`: not possible here. */
+function mountSmall(at: string, bytes: number): boolean {
+  mkdirSync(at, { recursive: true });
+  return spawnSync("mount", ["-t", "tmpfs", "-o", `size=${bytes}`, "tmpfs", at]).status === 0;
+}
+const mountable = (() => {
+  if (process.platform !== "linux") return false;
+  const at = mkdtempSync(join(tmpdir(), "mount-"));
+  const mounted = mountSmall(at, 65_536);
+  if (mounted) spawnSync("umount", [at]);
+  rmSync(at, { recursive: true });
+  return mounted;
+})();
+
+describe.skipIf(!mountable)("a full disk (skipped where no small file system can be mounted)", () => {
+  it("is told, keeps nothing from being shown, and what did not fit is archived once there is room", async () => {
+    expect(mountSmall(data, 2 * 1024 * 1024)).toBe(true);
+    try {
+      const long = noise(1_500_000, 5);
+      writeFileSync(join(data, "ballast"), noise(1_200_000, 6));
+      write(path("one"), prompt("one", "First"), answer("one", long));
+      const sessions = start();
+      const notices = () =>
+        sessions
+          .status()
+          .notices.map(({ text }) => text)
+          .join();
+      await eventually(() => expect(notices()).toContain("cannot be written"));
+      expect(await textsOf(sessions, "one")).toEqual(["First", long]);
+      append(path("one"), answer("one", "Then"));
+      await eventually(async () => expect(await textsOf(sessions, "one")).toEqual(["First", long, "Then"]));
+      rmSync(join(data, "ballast"));
+      spawnSync("mount", ["-o", "remount,size=64m", data]);
+      await eventually(() => expect(notices()).toBe(""));
+      rmSync(path("one"));
+      await eventually(() => expect(sessions.get(sessionId("one"))?.archived).toBe(true));
+      await stop(sessions);
+      expect(await textsOf(start(), "one")).toEqual(["First", long, "Then"]);
+    } finally {
+      for (const sessions of running) await stop(sessions);
+      spawnSync("umount", [data]);
+    }
+  });
+});

@@ -1,0 +1,13 @@
+import { createSessions } from "../../src/server/catalog.ts";
+import { frameFormat } from "./frame-format.ts";
+
+/** A daemon without doors, to be killed: `node archiving-daemon.ts AGENT_FOLDER DATA_FOLDER`. Prints a dot again and again. */
+const [agent = "", dataFolder = ""] = process.argv.slice(2);
+createSessions({
+  formats: [frameFormat],
+  roots: [{ format: frameFormat, path: agent }],
+  dataFolder,
+  hints: false,
+  timing: { hot: 5, list: 5, settle: 5, publish: 1, persist: 2, retry: 20, tick: 5 },
+});
+setInterval(() => process.stdout.write("."), 1);
