@@ -91,6 +91,11 @@ export interface Format {
       text: string,
     ): { session_id: string; pid?: number; busy?: boolean; locked?: boolean } | undefined;
   };
+  /**
+   * A file in the root where the agent keeps its sessions' titles, and the titles in its text, by session. The text may be
+   * cut at its beginning. What a session's own file says goes before it.
+   */
+  titles?: { file: string; read(text: string): Map<string, string> };
   /** What a file below the root is, by its path alone; `undefined`: not a session's file. Uses `/` separators. */
   classify(path: string): SessionPath | undefined;
   /** Whether a file's first bytes (up to 64 KB, perhaps cut) look like this format. */

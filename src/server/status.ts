@@ -3,11 +3,12 @@ import { modifiedAt, type State } from "./entry.ts";
 import type { Links } from "./links.ts";
 import { type Registered, readRegisters } from "./liveness.ts";
 import type { OpenCalls } from "./open-calls.ts";
+import { createTitles } from "./titles.ts";
 import type { WatchRoot } from "./watch.ts";
 
 /** Whether sessions run, and how their rows look: from their frames, the agents' registers, their runs and the clock. */
 export interface Status {
-  /** Looks at the agents' registers; gives the sessions of which they say something else than before. */
+  /** Looks at the agents' registers and titles; gives the sessions of which they say something else than before. */
   look(): Promise<Set<string>>;
   /** Whether the agent works on this session, or waits for something other than a prompt. */
   isRunning(state: State): boolean;
@@ -24,6 +25,7 @@ export function createStatus(options: {
   silence: number;
 }): Status {
   const { by_session, links, now } = options;
+  const titles = createTitles(options.roots);
   let registered: ReadonlyMap<string, Registered> = new Map();
 
   function isRunning(state: State, depth = 0): boolean {
@@ -57,7 +59,7 @@ export function createStatus(options: {
     async look() {
       const before = registered;
       registered = await readRegisters(options.roots);
-      const changed = new Set<string>();
+      const changed = await titles.look();
       for (const [id, { busy }] of registered) {
         if (!before.has(id) || before.get(id)?.busy !== busy) changed.add(id);
       }
@@ -70,8 +72,10 @@ export function createStatus(options: {
       const running = isRunning(state);
       const doing = activityOf(state.open_calls) ?? activity;
       const link = links.of(state.id);
+      const title = summary.title ?? titles.of(state.id);
       return {
         ...summary,
+        ...(title !== undefined && { title }),
         status: running ? "running" : summary.status === "running" ? silentEnd(state) : summary.status,
         ...(running && doing !== undefined && { activity: doing }),
         ...(link && {

@@ -27,6 +27,10 @@ export const frameFormat: Format = {
       return { session_id: name, ...value };
     },
   },
+  titles: {
+    file: "titles.json",
+    read: (text) => new Map(Object.entries(JSON.parse(text) as Record<string, string>)),
+  },
   classify(path) {
     if (!/\.jsonl(\.zst)?$/.test(path)) return undefined;
     if (/(^|\/)run-[^/]+$/.test(path)) return { kind: "run", side: path.replace(/\.jsonl$/, ".meta.json") };

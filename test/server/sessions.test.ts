@@ -129,6 +129,19 @@ describe("the list", () => {
     ).toEqual([sessionId("one"), sessionId("two")].sort());
   });
 
+  it("calls a session as the agent's file of titles does, and follows that file", async () => {
+    write(path("one.jsonl"), prompt("one", "First"));
+    const titles = join(folder, "agent", "titles.json");
+    write(titles, JSON.stringify({ [sessionId("one")]: "A name" }));
+    const sessions = start();
+    await eventually(() => expect(sessions.get(sessionId("one"))?.title).toBe("A name"));
+    write(titles, JSON.stringify({ [sessionId("one")]: "Another one" }));
+    await eventually(() => expect(sessions.get(sessionId("one"))?.title).toBe("Another one"));
+    expect((await opened(sessions, "one")).summary.title).toBe("Another one");
+    rmSync(titles);
+    await eventually(() => expect(sessions.get(sessionId("one"))?.title).toBeUndefined());
+  });
+
   it("leaves out files that hold no conversation until they do", async () => {
     write(path("empty.jsonl"));
     write(path("one.jsonl"), prompt("one", "First"));
@@ -675,6 +688,19 @@ describe("the registers of the real agents", () => {
   it("name the thread that a Codex process holds locked", () => {
     expect(register("codex")?.read(`${id}.lock`, "")).toEqual({ session_id: id, locked: true });
     expect(register("codex")?.read("other.txt", "")).toBeUndefined();
+  });
+});
+
+describe("the file of titles that Codex keeps", () => {
+  it("names a thread as its last whole line for it does", () => {
+    const codex = formats.find((format) => format.id === "codex");
+    const line = (id: string, thread_name: string) =>
+      JSON.stringify({ id, thread_name, updated_at: "2026-01-01T00:00:00Z" });
+    const text = [`"cut":1}`, line("a", "One"), line("b", "Two"), line("a", "Three "), '{"id":"b","thr'];
+    expect([...(codex?.titles?.read(text.join("\n")) ?? [])]).toEqual([
+      ["a", "Three"],
+      ["b", "Two"],
+    ]);
   });
 });
 

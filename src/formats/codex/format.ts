@@ -1,4 +1,6 @@
 import type { Format } from "../format.ts";
+import { createLineReader } from "../lines.ts";
+import { asText } from "../narrow.ts";
 import { CodexReader } from "./reader.ts";
 
 const RECORD =
@@ -7,10 +9,7 @@ const LEGACY_META =
   /^\s*\{"id"\s*:\s*"[^"]+"\s*,\s*"timestamp"\s*:\s*"[^"]+"\s*,\s*"(?:instructions|git|cwd|originator)"/;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i;
 
-/**
- * Codex CLI's rollout files, from the bare lines of 2025 to the paginated history of 0.169. Titles of
- * `session_index.jsonl`, one file for the whole root, are not read here.
- */
+/** Codex CLI's rollout files, from the bare lines of 2025 to the paginated history of 0.169. */
 export const codex: Format = {
   id: "codex",
   name: "Codex",
@@ -22,6 +21,7 @@ export const codex: Format = {
       return session_id === undefined ? undefined : { session_id, locked: true };
     },
   },
+  titles: { file: "session_index.jsonl", read: readTitles },
   classify(path) {
     const name = path.split("/").at(-1) ?? "";
     return /^rollout-.+\.jsonl(?:\.zst)?$/.test(name) ? { kind: "session" } : undefined;
@@ -33,3 +33,16 @@ export const codex: Format = {
   },
   createReader: (options) => new CodexReader(options),
 };
+
+/** One line for each time that a thread was named, `{id, thread_name, updated_at}`: the last one counts. */
+function readTitles(text: string): Map<string, string> {
+  const titles = new Map<string, string>();
+  for (const record of createLineReader().push(new TextEncoder().encode(`${text}\n`))) {
+    const id = asText(record.value?.id);
+    const name = asText(record.value?.thread_name)?.trim();
+    if (id === undefined || name === undefined) continue;
+    if (name === "") titles.delete(id);
+    else titles.set(id, name);
+  }
+  return titles;
+}
