@@ -75,6 +75,7 @@ beforeEach(async () => {
       cwd: "/home/op/site",
       agent: "codex",
       status: "failed",
+      forked_from: { session_id: PARENT },
       errors: 2,
       last_activity_at: at,
     },
@@ -169,6 +170,13 @@ test("a run names its parent and links to the call that started it", async () =>
       `/session/${PARENT}#call-call%201`,
     ),
   );
+});
+
+test("a session that continues another one leads to it", async () => {
+  history.replaceState(null, "", `/session/${OTHER}`);
+  render(<App client={client} />);
+  const link = await screen.findByRole("link", { name: "continues another session" });
+  expect(link.getAttribute("href")).toBe(`/session/${PARENT}`);
 });
 
 test("a run opens beside its session and closes again", async () => {

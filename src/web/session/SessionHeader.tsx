@@ -13,6 +13,7 @@ interface Fact {
   text: string;
   title?: string;
   className?: string;
+  href?: string;
 }
 
 function factsOf(row: SessionSummary, context: Props["context"]): Fact[] {
@@ -28,6 +29,16 @@ function factsOf(row: SessionSummary, context: Props["context"]): Fact[] {
     ...(row.model === undefined ? [] : [{ key: "model", text: row.model }]),
     ...(row.cwd === undefined ? [] : [{ key: "folder", text: shortPath(row.cwd), title: row.cwd }]),
     ...(row.git_branch === undefined ? [] : [{ key: "branch", text: row.git_branch, title: "Branch" }]),
+    ...(row.forked_from === undefined
+      ? []
+      : [
+          {
+            key: "origin",
+            text: "continues another session",
+            title: `What came before is in session ${row.forked_from.session_id}`,
+            href: sessionHref(row.forked_from.session_id),
+          },
+        ]),
     { key: "turns", text: counted(row.turns, "turn") },
     { key: "steps", text: counted(row.steps, "step") },
     { key: "calls", text: counted(row.tool_calls, "tool call") },
@@ -111,9 +122,9 @@ export function SessionHeader({ row, context, synced, besideOf, children }: Prop
       <div className="session-tools">{children}</div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: where it is cut at the edge it scrolls, which the keyboard must reach */}
       <ul className="facts" tabIndex={0} aria-label="Facts">
-        {factsOf(row, context).map(({ key, text, title: whole, className }) => (
+        {factsOf(row, context).map(({ key, text, title: whole, className, href }) => (
           <li key={key} title={whole} className={className}>
-            {text}
+            {href === undefined ? text : <a href={href}>{text}</a>}
           </li>
         ))}
         <li className="fact-connection">
@@ -132,9 +143,9 @@ export function SessionFacts({ row, context }: Pick<Props, "row" | "context">): 
       <Breadcrumbs row={row} />
       <p>{sessionTitle(row)}</p>
       <ul className="fact-list">
-        {factsOf(row, context).map(({ key, text, title, className }) => (
+        {factsOf(row, context).map(({ key, text, title, className, href }) => (
           <li key={key} className={className}>
-            {key === "folder" && title !== undefined ? title : text}
+            {href !== undefined ? <a href={href}>{text}</a> : key === "folder" && title ? title : text}
           </li>
         ))}
       </ul>
