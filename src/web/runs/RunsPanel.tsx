@@ -51,9 +51,9 @@ export function RunsPanel({
               <span className="runs-activity">
                 {activityOf(run) ??
                   [
-                    counted(run.tool_calls, "tool call"),
+                    counted(run.tool_calls, "call"),
                     run.errors > 0 ? counted(run.errors, "error") : undefined,
-                    run.usage === undefined
+                    run.usage === undefined || run.errors > 0
                       ? undefined
                       : `${shortNumber(run.usage.input + run.usage.output)} tokens`,
                   ]

@@ -120,8 +120,7 @@ export function SessionHeader({ row, context, synced, besideOf, children }: Prop
         {row.archived && <span className="session-mark">archived</span>}
       </div>
       <div className="session-tools">{children}</div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: where it is cut at the edge it scrolls, which the keyboard must reach */}
-      <ul className="facts" tabIndex={0} aria-label="Facts">
+      <ul className="facts" aria-label="Facts">
         {factsOf(row, context).map(({ key, text, title: whole, className, href }) => (
           <li key={key} title={whole} className={className}>
             {href === undefined ? text : <a href={href}>{text}</a>}

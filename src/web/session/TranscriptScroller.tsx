@@ -241,6 +241,19 @@ export function TranscriptScroller({
     return () => clearTimeout(timer);
   }, [session, from, to, failure]);
 
+  // A heading needs its prompt, wherever that stands.
+  const unprompted = turns.find(
+    ({ turn }) => turn.prompt_index !== undefined && transcript?.parts.at(turn.prompt_index) === undefined,
+  )?.turn.prompt_index;
+  useEffect(() => {
+    if (unprompted === undefined) return;
+    const timer = setTimeout(
+      () => void session.load(unprompted, unprompted + 1),
+      failure === undefined ? LOAD_MS : RETRY_MS,
+    );
+    return () => clearTimeout(timer);
+  }, [session, unprompted, failure]);
+
   // The identity changes with the contents, so that a memoised turn looks again.
   const partAt = useCallback((index: number) => session.partAt(index), [session, transcript]);
 

@@ -43,7 +43,7 @@ function searchText(row: SessionSummary): string {
 
 /** What the page calls a session: its title, else what was asked first. A run: what it was asked to do. */
 export const sessionTitle = (row: SessionSummary): string =>
-  row.run?.task ?? row.title ?? row.first_prompt ?? row.run?.name ?? "Session without a prompt";
+  row.run?.task || row.title || row.first_prompt || row.run?.name || "Session without a prompt";
 
 /** Which kind of agent a run is, for beside its title; `undefined`: no run, or the title says it already. */
 export const runKind = (row: SessionSummary): string | undefined =>

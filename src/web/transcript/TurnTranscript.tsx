@@ -1,6 +1,7 @@
 import { memo, type ReactNode } from "react";
 import { isRow } from "../../model/pair-tools.ts";
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../../model/transcript.ts";
+import { CopyButton } from "../ui/CopyButton.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { badgeOf, StatusBadge } from "../ui/StatusBadge.tsx";
 import { duration } from "../ui/size.tsx";
@@ -99,6 +100,14 @@ function resultFor(
 /** Characters of a prompt that its heading shows while it is closed. */
 const SHORT = 280;
 
+/** Where a heading has no room for the whole prompt: by its length, for its lines wrap as wide as the pane is. */
+function cutWhere(text: string): "everywhere" | "narrow" | "phone" | undefined {
+  const lines = text.trimEnd().split("\n", 4).length;
+  if (text.length > SHORT || lines > 3) return "everywhere";
+  if (text.length > 110) return "narrow";
+  return text.length > 55 || lines > 2 ? "phone" : undefined;
+}
+
 const TurnHeading = memo(function TurnHeading({
   turn,
   prompt,
@@ -117,7 +126,7 @@ const TurnHeading = memo(function TurnHeading({
   const [raw, setRaw] = useOpenState(host, `${id}:raw`, false);
   const text = prompt === undefined ? (turn.title ?? "") : promptText(prompt.parts);
   const attached = prompt?.parts.filter((part) => part.type !== "text").length ?? 0;
-  const short = text.length > SHORT || text.split("\n", 4).length > 3;
+  const cut = cutWhere(text);
   const at = prompt?.at ?? turn.started_at;
   const words =
     text.trim() === ""
@@ -164,28 +173,30 @@ const TurnHeading = memo(function TurnHeading({
         )}
       </div>
       <div className="turn-facts">
-        {(short || attached > 0) && prompt !== undefined && (
+        {(cut !== undefined || attached > 0) && prompt !== undefined && (
           <button
             type="button"
-            className="action turn-more"
+            className={`action turn-more${attached > 0 || cut === "everywhere" ? "" : ` turn-more-${cut}`}`}
             aria-expanded={open}
             onClick={() => setOpen(!open)}
           >
-            {open ? "Show less" : attached > 0 ? `Show all, ${attached} attached` : "Show all"}
+            {open ? "Show less" : "Show all"}
+            {attached > 0 && !open && <span className="turn-attached">, {attached} attached</span>}
           </button>
-        )}
-        {prompt !== undefined && (
-          <span className="part-actions">
-            <a className="action" href={host.partHref(prompt.id)} aria-label="Link to this turn">
-              #
-            </a>
-            <button type="button" className="action" aria-expanded={raw} onClick={() => setRaw(!raw)}>
-              Raw
-            </button>
-          </span>
         )}
         <TurnState turn={turn} />
       </div>
+      {prompt !== undefined && (
+        <div className="part-actions">
+          <CopyButton text={() => text} />
+          <a className="action" href={host.partHref(prompt.id)} aria-label="Link to this turn">
+            #
+          </a>
+          <button type="button" className="action" aria-expanded={raw} onClick={() => setRaw(!raw)}>
+            Raw
+          </button>
+        </div>
+      )}
     </header>
   );
 });
