@@ -126,7 +126,11 @@ async function startDaemon(home: Home): Promise<Daemon> {
     process.execPath,
     ["--disable-warning=ExperimentalWarning", ...nodeFlags(), main, "--port", "0", "--no-samples"],
     {
-      env: { PATH: process.env.PATH, HOME: home.path, XDG_DATA_HOME: join(home.path, "share") },
+      env: {
+        PATH: process.env.PATH,
+        HOME: home.path,
+        XDG_DATA_HOME: join(home.path, "share"),
+      },
       stdio: ["ignore", "pipe", "inherit"],
     },
   );
@@ -164,7 +168,7 @@ async function startDaemon(home: Home): Promise<Daemon> {
 /** The flags that the launcher gives. */
 function nodeFlags(): string[] {
   const launcher = readFileSync(join(import.meta.dirname, "../src/start.mjs"), "utf8");
-  return [...launcher.matchAll(/"(--max-[a-z-]+=\d+)"/g)].flatMap(([, flag = ""]) => flag);
+  return [...launcher.matchAll(/"(--(?:max|heap)-[a-z-]+=\d+)"/g)].flatMap(([, flag = ""]) => flag);
 }
 
 /** Resident memory now and at its highest, in MB. */
@@ -248,7 +252,7 @@ async function many() {
   const waits = watchWaits(daemon);
   const indexed = await until(async () => (await indexOf(daemon)).done, 50);
   const waited = await waits();
-  const listed = (await listOf(daemon)).length;
+  const listed_at = await until(async () => (await listOf(daemon)).length === files.length);
   const after = memory(daemon);
   // Every session grows a few times, in turn.
   let n = 0;
@@ -274,7 +278,7 @@ async function many() {
   const speed = bytes / MB / ((indexed - listening) / 1_000);
   return {
     sessions: files.length,
-    listed,
+    all_listed_s: round((listed_at - daemon.started) / 1_000),
     megabytes: round(bytes / MB),
     listening_ms: round(listening - daemon.started),
     first_row_ms: round(first - daemon.started),
@@ -373,9 +377,12 @@ async function large() {
   const path = join(home.project, `${id}.jsonl`);
   const file = openSync(path, "w");
   let bytes = 0;
-  // Messages and calls of each copy are their own.
+  // Lines, messages and calls of each copy are their own.
   for (let n = 0; bytes < SIZES.large * MB; n++) {
-    const copy = text.replaceAll('"id":"msg_', `"id":"msg_${n}_`).replaceAll("toolu_", `toolu_${n}_`);
+    const copy = text
+      .replaceAll('"id":"msg_', `"id":"msg_${n}_`)
+      .replaceAll("toolu_", `toolu_${n}_`)
+      .replaceAll(/([uU]uid":")[0-9a-f]{4}/g, `$1${n.toString(16).padStart(4, "0")}`);
     bytes += writeSync(file, copy);
   }
   closeSync(file);
