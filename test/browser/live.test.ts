@@ -65,6 +65,8 @@ describe("a session file that grows", () => {
     await transcript.getByText("These are the last words.").waitFor();
     await transcript.getByText("[RUNNING]").first().waitFor({ state: "detached" });
     const grown = await readTranscript(page);
+    // Once more, from the end to the very top.
+    expect(await readTranscript(page)).toEqual(grown);
     await page.reload();
     await expect.poll(() => readTranscript(page)).toEqual(grown);
     expect(complaints).toEqual([]);

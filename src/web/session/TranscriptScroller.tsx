@@ -76,7 +76,7 @@ export function TranscriptScroller({
   const box = useRef<HTMLDivElement>(null);
   const anchor = useRef<Place>(initial);
   /** Where this component last scrolled to: a scroll event from there is its own, not the reader's. */
-  const own = useRef(-1);
+  const own = useRef(Number.NEGATIVE_INFINITY);
   const seen = useRef({ top: 0, height: 0, rendered: 0 });
   const mounted = useRef(new Map<string, HTMLElement>());
   const [below, setBelow] = useState({ rows: 0, errors: 0 });
@@ -196,7 +196,7 @@ export function TranscriptScroller({
       seen.current.top = top;
       seen.current.height = element.clientHeight;
       if (Math.abs(top - own.current) > 1) {
-        own.current = -1;
+        own.current = Number.NEGATIVE_INFINITY;
         // Upwards by the least bit is leaving the end, or one could not scroll away from a growing session.
         const end = top >= before && top + element.clientHeight >= layout.height - AT_END;
         place(end ? { end: true } : anchorAt(layout, top, element.clientHeight));
