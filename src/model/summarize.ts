@@ -426,5 +426,6 @@ function countEnd(draft: Draft, frame: Extract<Frame, { type: "message.end" }>):
   if (stop_reason === "error" && before?.stop_reason !== "error")
     draft.progress = { ...draft.progress, outcome: "failed" };
   if (stop_reason === "aborted" && before?.stop_reason !== "aborted") interrupt(draft);
-  delete summary.activity;
+  // That a text was the last word is remembered: where nobody says that the turn ended, it says so.
+  if (summary.activity !== "text") delete summary.activity;
 }

@@ -652,6 +652,21 @@ describe("the status", () => {
     });
   });
 
+  it("of a session whose last word is text counts as done, in the list as in view, though nobody ended its turn", async () => {
+    write(
+      path("one.jsonl"),
+      prompt("one", "Go"),
+      call("one", "call-1"),
+      result("one", "call-1"),
+      answer("one", "Done"),
+    );
+    const longAgo = new Date(Date.now() - 600_000);
+    utimesSync(path("one.jsonl"), longAgo, longAgo);
+    const session = await opened(start(), "one");
+    expect(session.summary.status).toBe("completed");
+    expect(session.transcript.turns.at(0)?.status).toBe("completed");
+  });
+
   it("follows the agent's own register of running processes", async () => {
     write(path("one.jsonl"), prompt("one", "Go"), call("one", "call-1"));
     const longAgo = new Date(Date.now() - 600_000);
