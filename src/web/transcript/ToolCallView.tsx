@@ -161,16 +161,20 @@ export function statusOf(call: Call, result: Result | undefined): { badge: Badge
       return { badge: "failed" };
     case "aborted": {
       const said = `${state.reason ?? ""} ${result?.output_text.slice(0, 400) ?? ""}`;
-      return {
-        badge: "failed",
-        word: /den(?:y|ied)|reject|permission|not allowed|doesn't want to proceed/i.test(said)
-          ? "denied"
-          : "stopped",
-      };
+      return { badge: "failed", word: isRefusal(said) ? "denied" : "stopped" };
     }
     default:
       return state satisfies never;
   }
+}
+
+/**
+ * Whether a person refused the call. Claude Code writes the same words for a call that was refused and for one that was
+ * stopped while it ran, unless the person said what to do instead: then "stopped" is what is certain.
+ */
+function isRefusal(said: string): boolean {
+  if (/doesn't want to proceed/i.test(said)) return /the user said/i.test(said);
+  return /den(?:y|ied)|reject|permission|not allowed/i.test(said);
 }
 
 /** Lines that agents and shells put around a command's own output. */

@@ -276,7 +276,12 @@ describe("parallel calls", () => {
       call(
         "Bash",
         { command: "five" },
-        { state: aborted(input, "The user doesn't want to proceed with this tool use") },
+        {
+          state: aborted(
+            input,
+            "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said: not that one.",
+          ),
+        },
       ),
       call("Bash", { command: "six" }, { state: { status: "pending", input, raw: "" } }),
     ];
