@@ -233,16 +233,16 @@ describe("turns of 0.144", () => {
       type: "diff",
       files: [
         {
-          path: "/work/app/new.txt",
+          path: "/code/app/new.txt",
           change: "create",
           additions: 2,
           deletions: 0,
           hunks: [{ old_start: 0, old_lines: 0, new_start: 1, new_lines: 2, lines: ["+x", "+y"] }],
         },
         {
-          path: "/work/app/old.ts",
+          path: "/code/app/old.ts",
           change: "move",
-          new_path: "/work/app/moved.ts",
+          new_path: "/code/app/moved.ts",
           additions: 2,
           deletions: 1,
           hunks: [
@@ -347,7 +347,7 @@ describe("the paginated history of 0.169", () => {
     expect(result?.ui_extra).toMatchObject({
       type: "shell",
       command: "cat missing.txt",
-      cwd: "/work/app",
+      cwd: "/code/app",
       exit_code: 1,
       duration_ms: 5,
     });
