@@ -1,7 +1,15 @@
 import axe from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
+import {
+  BROKEN_CONNECTION,
+  createHome,
+  type Daemon,
+  enter,
+  type Home,
+  openBrowser,
+  startDaemon,
+} from "./harness.ts";
 
 let browser: Browser;
 let home: Home;
@@ -74,6 +82,27 @@ it("code is coloured by the worker in the theme's palette, and its text stays wh
   expect((await code.innerText()).trim()).toBe(
     "return { start: midnight(year, month, day, zone), end: midnight(year, month, day + 1, zone) };",
   );
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it("code is coloured after all when the connection was gone while its worker was to be loaded", async () => {
+  const context = await browser.newContext();
+  let refused = 0;
+  await context.route(/highlight-worker/, (route) => {
+    refused += 1;
+    return refused <= 2 ? route.abort() : route.continue();
+  });
+  const { page, complaints } = await enter(context, { ...daemon, launch: address }, BROKEN_CONNECTION);
+  address = await nextLink(page);
+  await page.getByRole("link", { name: /daylight saving ends/ }).click();
+  await page
+    .locator("code", { hasText: "return { start: midnight" })
+    .locator(".code-keyword")
+    .first()
+    .waitFor();
+  expect(refused).toBe(3);
+  expect(await page.getByText("not highlighted").count()).toBe(0);
   expect(complaints).toEqual([]);
   await context.close();
 });

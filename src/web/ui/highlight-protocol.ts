@@ -27,4 +27,6 @@ export type HighlightReply =
   | { type: "loaded"; session: number }
   /** For each line pairs of length (UTF-16 code units) and kind (0: plain). */
   | { type: "tokens"; session: number; tokens: number[][] }
+  /** The grammar could not be loaded: the connection is gone. */
+  | { type: "unloaded"; session: number }
   | { type: "failed"; session: number };

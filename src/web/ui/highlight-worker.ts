@@ -203,5 +203,8 @@ page.onmessage = (event) => {
     sessions.delete(request.session);
     return;
   }
-  highlight(request).catch(() => page.postMessage({ type: "failed", session: request.session }));
+  highlight(request).catch(() => {
+    const type = loaded.has(request.language) ? "failed" : "unloaded";
+    page.postMessage({ type, session: request.session });
+  });
 };

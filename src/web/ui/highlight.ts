@@ -22,6 +22,8 @@ const LIMIT_MS = 1_000;
 /** The second time: on a busy machine the clock of the first told more about the machine than about the code. */
 const SECOND_LIMIT_MS = 3_000;
 const LOAD_LIMIT_MS = 15_000;
+/** Between two tries to load the worker or a grammar while the daemon cannot be reached. */
+const RETRY_MS = 2_000;
 const NOTHING: Highlighted = { pages: [] };
 
 interface Session {
@@ -43,6 +45,8 @@ let nextId = 1;
 let worker: Worker | undefined;
 /** The session whose lines the worker has. */
 let busy: number | undefined;
+/** It said that it has what it needs: from then on time that passes is the code's. */
+let loaded = false;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** Aliases that writers of fences use, and endings of file names. */
@@ -170,7 +174,17 @@ function restart(): void {
   }
 }
 
+function retryLater(): void {
+  clearTimeout(timer);
+  restart();
+  timer = setTimeout(next, RETRY_MS);
+}
+
 function expire(): void {
+  if (!loaded) {
+    retryLater();
+    return;
+  }
   const late = busy === undefined ? undefined : sessions.get(busy);
   restart();
   if (late?.slow) drop(late, "not highlighted: it took too long");
@@ -201,10 +215,11 @@ function next(): void {
       address ??= trusted(workerUrl);
       worker = new Worker(address, { type: "module" });
       worker.onmessage = (event: MessageEvent<HighlightReply>) => receive(event.data);
-      worker.onerror = () => expire();
+      worker.onerror = retryLater;
     }
     const lines = session.lines.slice(session.sent, end);
     busy = session.id;
+    loaded = false;
     send({ type: "lines", session: session.id, language: session.language, first: session.first, lines });
     clearTimeout(timer);
     timer = setTimeout(expire, LOAD_LIMIT_MS);
@@ -218,6 +233,7 @@ function receive(reply: HighlightReply): void {
     case "loaded":
       if (busy !== reply.session) return;
       clearTimeout(timer);
+      loaded = true;
       timer = setTimeout(expire, session?.slow ? SECOND_LIMIT_MS : LIMIT_MS);
       return;
     case "tokens":
@@ -235,6 +251,9 @@ function receive(reply: HighlightReply): void {
         else publish(session);
       }
       next();
+      return;
+    case "unloaded":
+      retryLater();
       return;
     case "failed":
       clearTimeout(timer);
