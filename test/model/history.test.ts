@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { accumulate, emptyTranscript } from "../../src/model/accumulate.ts";
 import type { Frame } from "../../src/model/frame.ts";
 import { decodeEvent, encodeEvent, type HistoryEvent } from "../../src/model/history.ts";
-import { createHistory, framesOf } from "../../src/model/replay.ts";
+import { createHistory } from "../../src/model/history-collector.ts";
+import { framesOf } from "../../src/model/replay.ts";
 import { type Bare, defined, id, kinds, session } from "./generate.ts";
 
 const SESSION = id(1, 1);

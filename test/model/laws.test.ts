@@ -13,8 +13,9 @@ import {
 } from "../../src/model/accumulate.ts";
 import { type Frame, frame as frameSchema } from "../../src/model/frame.ts";
 import { decodeEvent, encodeEvent, type HistoryEvent } from "../../src/model/history.ts";
+import { createHistory } from "../../src/model/history-collector.ts";
 import { createOrderChecker } from "../../src/model/order.ts";
-import { createHistory, framesOf } from "../../src/model/replay.ts";
+import { framesOf } from "../../src/model/replay.ts";
 import { emptySummary, summarize } from "../../src/model/summarize.ts";
 import { anyFrames, defined, id, lasting, splitDeltas, wildFrames } from "./generate.ts";
 
