@@ -318,7 +318,11 @@ function interrupt(draft: Draft): void {
   ensureTurn(draft);
   if (draft.progress.outcome === "interrupted") return;
   const { message_id } = draft.progress;
-  if (message_id !== undefined && isNew(draft, `end ${message_id}`)) addPart(draft);
+  if (message_id !== undefined && recall(draft.progress.counted, `end ${message_id}`) === undefined) {
+    const counted = remember(draft.progress.counted, `end ${message_id}`, { stop_reason: "aborted" });
+    draft.progress = { ...draft.progress, counted };
+    addPart(draft);
+  }
   addPart(draft);
   endBare(draft);
   const { message_id: _, ...progress } = draft.progress;

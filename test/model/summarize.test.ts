@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { accumulate, emptyTranscript } from "../../src/model/accumulate.ts";
+import type { Frame } from "../../src/model/frame.ts";
 import { sessionSummary } from "../../src/model/session.ts";
 import { emptySummary, summarize } from "../../src/model/summarize.ts";
 import { anyFrames, type Bare, id, session } from "./generate.ts";
@@ -64,6 +65,20 @@ describe("a session's row", () => {
       ...emptySummary(SESSION, "codex", 0),
     });
     expect(row.usage).toEqual({ input: 2, output: 1 });
+  });
+
+  it("counts an interrupt once when the message that it ended is begun and ended again", () => {
+    const common = { session_id: SESSION, at: 1_000 };
+    const message_id = id(3, 1);
+    const frames: Frame[] = [
+      { ...common, type: "message.start", message_id },
+      { ...common, type: "interrupt" },
+      { ...common, type: "message.start", message_id },
+      { ...common, type: "message.end", message_id, stop_reason: "aborted" },
+    ];
+    const transcript = frames.reduce(accumulate, emptyTranscript(SESSION));
+    const summary = frames.reduce(summarize, emptySummary(SESSION, "codex", 0));
+    expect(summary.status).toBe(transcript.turns.at(0)?.status);
   });
 
   it("counts the turns, steps, calls, errors and tokens that the transcript has", () => {
