@@ -202,7 +202,8 @@ describe("the store", () => {
       const { store } = openStore({ folder: ${JSON.stringify(folder)}, now: Date.now });
       store.write(${JSON.stringify({ files: [file], sessions: [session] })});
       process.stdout.write("written");
-      setInterval(() => {}, 1000);
+      // A daemon keeps its store; one that nobody keeps may be collected, and its lock with it.
+      setInterval(() => store.read_only, 1000);
     `;
     const daemon = spawn(process.execPath, ["--input-type=module", "--eval", script], {
       stdio: ["ignore", "pipe", "inherit"],
