@@ -5,6 +5,7 @@ import type { MediaPart, Part } from "../model/part.ts";
 import type { SessionSummary } from "../model/session.ts";
 import { parseArguments, type ToolState } from "../model/tool-state.ts";
 import type { TranscriptPart, TranscriptPartOf, Truncated } from "../model/transcript.ts";
+import type { UiExtra } from "../model/ui-extra.ts";
 import { partId } from "../model/uuid.ts";
 import { OUTPUT_LIMIT, PAGE_SIZE, type PlacedPart, type SessionPage, TEXT_LIMIT } from "../protocol.ts";
 
@@ -194,19 +195,8 @@ export function cutPart(part: TranscriptPart): TranscriptPart {
       return cutter.apply({ ...part, text: cutter.text("text", part.text, TEXT_LIMIT) });
     case "tool_call":
       return cutter.apply(cutCall(part, cutter));
-    case "tool_result": {
-      const cut = {
-        ...part,
-        output_text: cutter.text("output_text", part.output_text, OUTPUT_LIMIT),
-        parts: carriesData(part.parts) ? refer(part.parts, part.id) : part.parts,
-      };
-      if (part.ui_extra) {
-        const ui_extra = cutter.typed("ui_extra", part.ui_extra, TEXT_LIMIT);
-        if (ui_extra) cut.ui_extra = ui_extra;
-        else delete cut.ui_extra;
-      }
-      return cutter.apply(cut);
-    }
+    case "tool_result":
+      return cutter.apply(cutResult(part, part.id, cutter));
     case "image":
     case "file":
       return wholePart(part);
@@ -254,6 +244,25 @@ function cutParts(parts: readonly Part[], part_id: string, cutter: Cutter): Part
         return part satisfies never;
     }
   });
+}
+
+/** A result's own text and payload, whether it comes as a part or as a frame. */
+function cutResult<Result extends { output_text: string; parts: MediaPart[]; ui_extra?: UiExtra }>(
+  result: Result,
+  part_id: string,
+  cutter: Cutter,
+): Result {
+  const cut = {
+    ...result,
+    output_text: cutter.text("output_text", result.output_text, OUTPUT_LIMIT),
+    parts: carriesData(result.parts) ? refer(result.parts, part_id) : result.parts,
+  };
+  if (result.ui_extra) {
+    const ui_extra = cutter.typed("ui_extra", result.ui_extra, TEXT_LIMIT);
+    if (ui_extra) cut.ui_extra = ui_extra;
+    else delete cut.ui_extra;
+  }
+  return cut;
 }
 
 function cutCall(part: TranscriptPartOf<"tool_call">, cutter: Cutter): TranscriptPartOf<"tool_call"> {
@@ -315,20 +324,8 @@ export function cutFrame(frame: Frame): Frame {
         ...frame,
         arguments_json: cutter.json("arguments_json", frame.arguments_json, OUTPUT_LIMIT),
       });
-    case "message.tool_result": {
-      const id = frame.part_id ?? frame.session_id;
-      const cut = {
-        ...frame,
-        output_text: cutter.text("output_text", frame.output_text, OUTPUT_LIMIT),
-        parts: carriesData(frame.parts) ? refer(frame.parts, id) : frame.parts,
-      };
-      if (frame.ui_extra) {
-        const ui_extra = cutter.typed("ui_extra", frame.ui_extra, TEXT_LIMIT);
-        if (ui_extra) cut.ui_extra = ui_extra;
-        else delete cut.ui_extra;
-      }
-      return cutter.apply(cut);
-    }
+    case "message.tool_result":
+      return cutter.apply(cutResult(frame, frame.part_id ?? frame.session_id, cutter));
     case "message.image":
     case "message.file":
       return frame.url?.startsWith("data:") ? { ...frame, url: `attachment:${frame.part_id}:0` } : frame;
