@@ -18,12 +18,14 @@ import {
   startPart,
 } from "./fold/messages.ts";
 import {
+  closeRequest,
   putContext,
   putError,
   putLegacy,
   putMarker,
   putMedia,
   putPrompt,
+  putRequest,
   putUnknown,
 } from "./fold/standalone.ts";
 import { growProgress, linkRun, putCall, putMetadata, putResult, withoutProgress } from "./fold/tools.ts";
@@ -74,6 +76,7 @@ export interface Open {
 
 /** The frames that change nothing in a transcript, and why. Every other type is handled by `accumulate`. */
 export const SKIPPED = {
+  "message.record": "the message as its provider must get it back: for history alone",
   "session.update": "facts about the session as a whole: folded by `summarize`",
   "task.finish": "a run's end is told by the run's own session and by the result of the call that started it",
 } as const satisfies { readonly [Type in Frame["type"]]?: string };
@@ -236,6 +239,13 @@ export function settleAborted(
       if (index >= first) ending = "interrupted";
     }
   }
+  // Nobody waits for the answer any more.
+  for (let index = fold.parts.length - 1; index >= first; index -= 1) {
+    const part = fold.parts.at(index);
+    if (part?.type === "request" && part.outcome === undefined) {
+      replace(fold, index, { ...part, outcome: "cancelled", closed_at: at });
+    }
+  }
   if (fold.open.turn_open) closeTurn(fold, at, fold.open.outcome ?? ending);
   closeParts(fold, at);
   return finish(fold);
@@ -354,6 +364,12 @@ function apply(fold: Fold, frame: Frame): void {
     case "interrupt":
       putInterrupt(fold, frame, frame.part_id, frame.reason);
       return;
+    case "request.open":
+      putRequest(fold, frame);
+      return;
+    case "request.close":
+      closeRequest(fold, frame);
+      return;
     case "todo.change":
       fold.todos = frame.todos;
       return;
@@ -383,6 +399,7 @@ function apply(fold: Fold, frame: Frame): void {
       closeParts(fold, frame.at);
       return;
     case "session.update":
+    case "message.record":
     case "task.finish":
       frame.type satisfies keyof typeof SKIPPED;
       return;

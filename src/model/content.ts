@@ -66,6 +66,8 @@ export function searchText(part: TranscriptPart): string {
       return part.reason ?? "";
     case "marker":
       return `${part.title}\n${part.text ?? ""}`;
+    case "request":
+      return `${part.request.title}\n${part.request.subject ?? ""}\n${part.answer?.text ?? ""}`;
     case "unknown":
       return `${part.title ?? ""}\n${typeof part.raw === "string" ? part.raw : JSON.stringify(part.raw)}`;
     case "legacy":

@@ -1,7 +1,8 @@
 import * as z from "zod";
-import { legacyMessage, stopReason, toolStatus, usage } from "./message.ts";
+import { assistantMessage, legacyMessage, stopReason, toolStatus, usage } from "./message.ts";
 import { mediaPart, part } from "./part.ts";
 import { milliseconds, optional, record, uuid } from "./record.ts";
+import { answer, request, requestOutcome } from "./request.ts";
 import { sessionPatch } from "./session.ts";
 import { markerKind, source, truncated, turnStatus } from "./transcript.ts";
 import { todoItem, uiExtra } from "./ui-extra.ts";
@@ -139,6 +140,12 @@ export const frame = z.discriminatedUnion("type", [
     reason: z.string(),
   }),
   record({ ...common, type: z.literal("message.legacy"), message: legacyMessage }),
+  /**
+   * The message as its provider must get it back (ids, signatures, raw blocks), for history alone: it is sent before the
+   * message's end or the interrupt that ends it, changes nothing in a transcript, and never goes to a client. Its parts carry
+   * the `part_id` of the parts that were shown for them.
+   */
+  record({ ...common, type: z.literal("message.record"), message: assistantMessage }),
   // Others' messages.
   record({
     ...common,
@@ -159,6 +166,15 @@ export const frame = z.discriminatedUnion("type", [
     title: optional(z.string()),
   }),
   record({ ...common, type: z.literal("todo.change"), todos: z.array(todoItem) }),
+  // What a person is asked.
+  record({ ...common, type: z.literal("request.open"), ...request.shape }),
+  record({
+    ...common,
+    type: z.literal("request.close"),
+    request_id: uuid,
+    outcome: requestOutcome,
+    answer: optional(answer),
+  }),
   // Life.
   record({ ...common, type: z.literal("turn.start"), turn_id: uuid }),
   record({ ...common, type: z.literal("turn.end"), turn_id: optional(uuid), status: optional(turnStatus) }),

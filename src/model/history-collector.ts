@@ -13,6 +13,8 @@ export interface HistoryCollector {
   push(frame: Frame): HistoryEvent[];
   /** Gives what is still open (a message that was never ended), when no frame will follow. */
   flush(): HistoryEvent[];
+  /** Whether all that was pushed is written down: `flush` would give nothing, and nothing waits for a later frame. */
+  readonly isWhole: boolean;
 }
 
 /** The message that is being written: where its parts stand. */
@@ -37,6 +39,8 @@ export function createHistory(session_id: string): HistoryCollector {
   /** Parts of other messages than the draft, by position, not yet whole; with the part that they stood behind. */
   const late = new Map<number, string | undefined>();
   const written = new Set<string>();
+  /** Of the message that is being written, as its provider must get it back. */
+  let recorded: AssistantMessage | undefined;
   let events: HistoryEvent[] = [];
 
   const lastPartId = (of: Transcript): string | undefined => of.parts.at(of.parts.length - 1)?.id;
@@ -49,7 +53,9 @@ export function createHistory(session_id: string): HistoryCollector {
   const close = (ending: Partial<AssistantMessage>, of: Transcript): void => {
     if (draft === undefined) return;
     const { message_id, created_at, implicit, model, response_id, positions } = draft;
+    const record = recorded?.id === message_id ? recorded : undefined;
     draft = undefined;
+    recorded = undefined;
     written.add(message_id);
     const message: AssistantMessage = {
       role: "assistant",
@@ -58,7 +64,11 @@ export function createHistory(session_id: string): HistoryCollector {
       ...(model === undefined ? {} : { model }),
       ...(response_id === undefined ? {} : { response_id }),
       ...(implicit ? { implicit } : {}),
-      parts: positions.flatMap((position) => storedParts(of.parts.at(position))),
+      ...(record === undefined ? {} : providersOwn(record)),
+      parts: recordedParts(
+        positions.map((position) => of.parts.at(position)),
+        record,
+      ),
       ...ending,
     };
     if (message.stop_reason === "aborted" && message.interrupt === undefined) aborted = message;
@@ -82,6 +92,10 @@ export function createHistory(session_id: string): HistoryCollector {
 
   const push = (given: Frame): void => {
     const frame = asInterrupt(given);
+    if (frame.type === "message.record") {
+      if (!written.has(frame.message.id)) recorded = frame.message;
+      return;
+    }
     const before = transcript;
     transcript = accumulate(before, frame);
     if (aborted !== undefined && frame.type === "interrupt") {
@@ -167,6 +181,9 @@ export function createHistory(session_id: string): HistoryCollector {
     push(frame) {
       if (frame.session_id === session_id) push(frame);
       return take();
+    },
+    get isWhole() {
+      return draft === undefined && aborted === undefined && late.size === 0;
     },
     flush() {
       close({ unfinished: true }, transcript);
@@ -269,6 +286,28 @@ function isoTime(at: number): string {
   return Number.isFinite(at) && Math.abs(at) <= 8.64e15
     ? new Date(at).toISOString()
     : new Date(0).toISOString();
+}
+
+/** What only the provider's record of a message says. */
+function providersOwn(record: AssistantMessage): Partial<AssistantMessage> {
+  const { provider, api, model_id, raw_blocks, stop_details } = record;
+  return {
+    ...(provider === undefined ? {} : { provider }),
+    ...(api === undefined ? {} : { api }),
+    ...(model_id === undefined ? {} : { model_id }),
+    ...(raw_blocks === undefined ? {} : { raw_blocks }),
+    ...(stop_details === undefined ? {} : { stop_details }),
+  };
+}
+
+/** The parts of a message: as its provider must get them back, and what was shown beyond those. */
+function recordedParts(
+  shown: readonly (TranscriptPart | undefined)[],
+  record: AssistantMessage | undefined,
+): Part[] {
+  if (record === undefined) return shown.flatMap(storedParts);
+  const known = new Set(record.parts.map(({ part_id }) => part_id));
+  return [...record.parts, ...shown.filter((part) => !known.has(part?.id)).flatMap(storedParts)];
 }
 
 /** A model's transcript part as its message stores it. */
@@ -436,6 +475,37 @@ function eventOf(
       return { type: "session_update", ...common, patch: frame.patch };
     case "todo.change":
       return { type: "todo_change", ...common, todos: frame.todos };
+    case "request.open": {
+      const { request_id, kind, title, tool_call_id, tool_name, subject, digest } = frame;
+      const { options, multiple, free_text, expires_at } = frame;
+      return {
+        type: "request",
+        ...common,
+        request: {
+          request_id,
+          kind,
+          title,
+          ...(tool_call_id === undefined ? {} : { tool_call_id }),
+          ...(tool_name === undefined ? {} : { tool_name }),
+          ...(subject === undefined ? {} : { subject }),
+          ...(digest === undefined ? {} : { digest }),
+          options,
+          ...(multiple === undefined ? {} : { multiple }),
+          ...(free_text === undefined ? {} : { free_text }),
+          ...(expires_at === undefined ? {} : { expires_at }),
+        },
+      };
+    }
+    case "request.close": {
+      const { request_id, outcome, answer } = frame;
+      return {
+        type: "request_close",
+        ...common,
+        request_id,
+        outcome,
+        ...(answer === undefined ? {} : { answer }),
+      };
+    }
     case "error": {
       const { part_id, message, can_retry, data } = frame;
       return {
@@ -480,6 +550,7 @@ function eventOf(
     case "message.tool_call_start":
     case "message.tool_progress":
     case "message.end":
+    case "message.record":
     case "interrupt":
     case "context.usage":
     case "task.finish":

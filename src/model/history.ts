@@ -10,6 +10,7 @@ import {
 } from "./message.ts";
 import { part } from "./part.ts";
 import { milliseconds, optional, record, uuid } from "./record.ts";
+import { answer, request, requestOutcome } from "./request.ts";
 import { sessionPatch } from "./session.ts";
 import { markerKind, turnStatus } from "./transcript.ts";
 import { todoItem } from "./ui-extra.ts";
@@ -80,6 +81,14 @@ const otherEvent = z.discriminatedUnion("type", [
     type: z.literal("turn_end"),
     turn_id: optional(uuid),
     status: optional(turnStatus),
+  }),
+  record({ ...common, type: z.literal("request"), request }),
+  record({
+    ...common,
+    type: z.literal("request_close"),
+    request_id: uuid,
+    outcome: requestOutcome,
+    answer: optional(answer),
   }),
   record({ ...common, type: z.literal("todo_change"), todos: z.array(todoItem) }),
   record({ ...common, type: z.literal("session_update"), patch: sessionPatch }),

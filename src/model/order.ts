@@ -202,7 +202,10 @@ function checkFrame(order: SessionOrder, frame: Frame, report: (rule: Rule, mess
     case "message.file":
     case "message.retract":
     case "message.legacy":
+    case "message.record":
     case "developer.message":
+    case "request.open":
+    case "request.close":
     case "todo.change":
     case "turn.retract":
     case "task.start":

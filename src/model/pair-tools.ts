@@ -22,6 +22,7 @@ export function isRow(part: TranscriptPart, { showSteps }: { showSteps: boolean 
     case "file":
     case "prompt":
     case "marker":
+    case "request":
     case "unknown":
     case "legacy":
       return true;

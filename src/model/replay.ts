@@ -232,6 +232,20 @@ function replayEvent(
       });
       return;
     }
+    case "request":
+      emit({ ...common, type: "request.open", ...event.request });
+      return;
+    case "request_close": {
+      const { request_id, outcome, answer } = event;
+      emit({
+        ...common,
+        type: "request.close",
+        request_id,
+        outcome,
+        ...(answer === undefined ? {} : { answer }),
+      });
+      return;
+    }
     case "todo_change":
       emit({ ...common, type: "todo.change", todos: event.todos });
       return;
@@ -275,7 +289,10 @@ function replayAssistant(
       ...(response_id === undefined ? {} : { response_id }),
     });
   }
-  replayParts(message.parts, message_id, common, emit);
+  // What a provider's record holds beside the parts that were shown for it has no id.
+  const isShown = (part: Part) => message.provider === undefined || part.part_id !== undefined;
+  replayParts(message.parts, message_id, common, emit, isShown);
+  if (message.provider !== undefined) emit({ ...common, type: "message.record", message });
   if (interrupt?.part_id !== undefined) {
     emit({ ...interruption, part_id: interrupt.part_id });
   } else if (message.unfinished !== true) {
@@ -289,8 +306,10 @@ function replayParts(
   message_id: string,
   message: { session_id: string; at: number },
   emit: (...together: Frame[]) => void,
+  isShown: (part: Part) => boolean = () => true,
 ): void {
   for (const [index, part] of parts.entries()) {
+    if (!isShown(part)) continue;
     const common = { session_id: message.session_id, at: part.at ?? message.at };
     const part_id = part.part_id ?? partId(message_id, index);
     switch (part.type) {

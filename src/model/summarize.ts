@@ -202,6 +202,12 @@ function count(draft: Draft, frame: Frame): void {
         if (frame.kind === "error") failed(draft);
       }
       return;
+    case "request.open":
+      if (isNew(draft, `part ${frame.request_id}`)) {
+        ensureTurn(draft);
+        addPart(draft);
+      }
+      return;
     case "unknown":
       if (isNew(draft, `part ${frame.part_id}`)) {
         ensureTurn(draft);
@@ -243,8 +249,10 @@ function count(draft: Draft, frame: Frame): void {
       }
       return;
     // These change no figure of the row.
+    case "message.record":
     case "message.retract":
     case "turn.retract":
+    case "request.close":
     case "todo.change":
     case "task.finish":
     case "task.metadata":

@@ -2,6 +2,7 @@ import * as z from "zod";
 import { stopReason, toolStatus, usage } from "./message.ts";
 import { filePart, imageFilePart, imageUrlPart, mediaPart, part } from "./part.ts";
 import { milliseconds, optional, record, uuid } from "./record.ts";
+import { answer, request, requestOutcome } from "./request.ts";
 import { toolState } from "./tool-state.ts";
 import { uiExtra } from "./ui-extra.ts";
 
@@ -142,6 +143,15 @@ export const markerEntry = record({
   text: optional(z.string()),
   data: optional(z.unknown()),
 });
+/** What a person was asked, and what they said. While `outcome` is absent it waits for an answer. */
+export const requestEntry = record({
+  ...common,
+  type: z.literal("request"),
+  request,
+  outcome: optional(requestOutcome),
+  answer: optional(answer),
+  closed_at: optional(milliseconds),
+});
 /** A record that no reader understands, or (`error` says why) could not be read. */
 export const unknownEntry = record({
   ...common,
@@ -170,6 +180,7 @@ export const transcriptPart = z.discriminatedUnion("type", [
   stepStartEntry,
   stepFinishEntry,
   markerEntry,
+  requestEntry,
   unknownEntry,
   legacyEntry,
 ]);

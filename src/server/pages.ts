@@ -36,6 +36,7 @@ export function wholePart(part: TranscriptPart): TranscriptPart {
     case "step_start":
     case "step_finish":
     case "marker":
+    case "request":
     case "unknown":
     case "legacy":
       return part;
@@ -60,6 +61,7 @@ export function mediaOf(part: TranscriptPart): Exclude<MediaPart, { type: "unkno
     case "step_start":
     case "step_finish":
     case "marker":
+    case "request":
     case "unknown":
     case "legacy":
       return [];
@@ -215,6 +217,8 @@ export function cutPart(part: TranscriptPart): TranscriptPart {
       if (part.thinking !== undefined) cut.thinking = cutter.text("thinking", part.thinking, TEXT_LIMIT);
       return cutter.apply(cut);
     }
+    // What a person allows is shown whole, or it is not what runs.
+    case "request":
     case "step_start":
     case "step_finish":
       return part;
@@ -371,7 +375,10 @@ export function cutFrame(frame: Frame): Frame {
     case "message.part_start":
     case "message.tool_call_start":
     case "message.end":
+    case "message.record":
     case "message.retract":
+    case "request.open":
+    case "request.close":
     case "todo.change":
     case "turn.start":
     case "turn.end":

@@ -209,6 +209,7 @@ export function roleOf(part: TranscriptPart): Role {
     case "tool_result":
       return "tool";
     case "marker":
+    case "request":
     case "unknown":
       return "system";
     case "legacy":
@@ -303,6 +304,15 @@ function textOfKind(part: TranscriptPart, transcript: Transcript): string | unde
       return undefined;
     case "marker":
       return `── ${part.kind}: ${part.title}${saysMore(part) ? `\n${indent(cut(part.text ?? ""), "   ")}` : ""}`;
+    case "request": {
+      const { request, outcome, answer } = part;
+      const labels = request.options.flatMap(({ id, label }) =>
+        answer?.option_ids.includes(id) === true ? [label] : [],
+      );
+      const said = [...labels, ...(answer?.text === undefined ? [] : [answer.text])].join(", ");
+      const subject = request.subject === undefined ? "" : `\n${indent(request.subject, "   ")}`;
+      return `── ${request.kind}: ${request.title} → ${said || (outcome ?? "not answered yet")}${subject}`;
+    }
     case "unknown":
       return `?? ${part.title ?? "unknown record"}${part.error ? `: ${part.error}` : ""}\n${outputText(searchText(part), "")}`;
     case "legacy":

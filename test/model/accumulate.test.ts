@@ -509,8 +509,20 @@ describe("the vocabulary", () => {
       type: "message.legacy",
       message: { id: id(2, 9), role: "user", content: "c", created_at: "2026-01-01T00:00:00Z" },
     },
+    "message.record": {
+      type: "message.record",
+      message: { id: message(1), role: "assistant", created_at: "2026-01-01T00:00:00Z", parts: [] },
+    },
     "user.message": { type: "user.message", message_id: id(2, 9), parts: [] },
     "developer.message": { type: "developer.message", message_id: id(2, 9), parts: [] },
+    "request.open": {
+      type: "request.open",
+      request_id: id(7, 9),
+      kind: "question",
+      title: "Which?",
+      options: [],
+    },
+    "request.close": { type: "request.close", request_id: id(7, 1), outcome: "expired" },
     "todo.change": { type: "todo.change", todos: [] },
     "turn.start": { type: "turn.start", turn_id: id(5, 9) },
     "turn.end": { type: "turn.end" },
@@ -533,6 +545,7 @@ describe("the vocabulary", () => {
     { type: "message.part_start", part_id: id(4, 1), kind: "text" },
     { type: "message.part_end", part_id: id(4, 1), text: "text" },
     call("a"),
+    { type: "request.open", request_id: id(7, 1), kind: "approval", title: "Run a?", options: [] },
   );
 
   it.each(frameSchema.options.map((option) => option.shape.type.value))(

@@ -85,6 +85,8 @@ const step = fc.oneof(
         "metadata" as const,
         "todos" as const,
         "context" as const,
+        "ask" as const,
+        "answer" as const,
       ),
       pick: fc.nat(30),
       text: fc.string({ minLength: 1 }),
@@ -279,6 +281,28 @@ function make(making: Making, does: Step): void {
         text: does.text,
       });
       return;
+    case "ask":
+      frames.push({
+        type: "request.open",
+        request_id: fresh(7),
+        kind: does.pick % 2 === 0 ? "approval" : "question",
+        title: does.text,
+        subject: does.text,
+        options: [{ id: "yes", label: "Yes" }],
+      });
+      return;
+    case "answer": {
+      const asked = frames.flatMap((frame) => (frame.type === "request.open" ? [frame.request_id] : []));
+      const request_id = asked[does.pick % Math.max(1, asked.length)];
+      if (request_id === undefined) return;
+      frames.push({
+        type: "request.close",
+        request_id,
+        outcome: does.pick % 3 === 0 ? "expired" : "answered",
+        ...(does.pick % 3 === 0 ? {} : { answer: { option_ids: ["yes"], text: does.text } }),
+      });
+      return;
+    }
     case "unknown":
       frames.push({ type: "unknown", part_id: fresh(4), raw: { it: does.text } });
       return;

@@ -35,6 +35,9 @@ const entries: { [Type in TranscriptPart["type"]]: Extract<TranscriptPart, { typ
   step_start: createEntry("step_start", place(7), { model: "m" }),
   step_finish: createEntry("step_finish", place(8), { reason: "stop" }),
   marker: createEntry("marker", place(9), { kind: "compaction", title: "Compacted", text: "summary" }),
+  request: createEntry("request", place(12), {
+    request: { request_id: id(7, 1), kind: "question", title: "Which?", options: [] },
+  }),
   unknown: createEntry("unknown", place(10), { raw: { odd: "thing" } }),
   legacy: createEntry("legacy", place(11), { role: "assistant", content: "old", thinking: "older" }),
 };
@@ -50,7 +53,7 @@ describe("a part", () => {
   );
 
   it("has an id that no other part of its message has", () => {
-    expect(new Set(Object.values(entries).map((entry) => entry.id)).size).toBe(12);
+    expect(new Set(Object.values(entries).map((entry) => entry.id)).size).toBe(13);
   });
 
   it("that is none is refused with the field that is wrong", () => {
@@ -88,7 +91,7 @@ describe("a part", () => {
       Object.values(entries)
         .filter((entry) => isRow(entry, { showSteps }))
         .map((entry) => entry.type);
-    expect(rows(true)).toHaveLength(12);
+    expect(rows(true)).toHaveLength(13);
     expect(rows(false)).not.toContain("step_start");
     expect(isRow({ ...entries.tool_result, call_index: 2 }, { showSteps: true })).toBe(false);
     expect(isRow({ ...entries.text, text: "" }, { showSteps: true })).toBe(false);

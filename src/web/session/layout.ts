@@ -69,6 +69,8 @@ function estimate(part: TranscriptPart): number {
     case "marker":
     case "unknown":
       return 28;
+    case "request":
+      return part.outcome === undefined ? 160 : 28;
   }
   return part satisfies never;
 }
@@ -91,6 +93,7 @@ export function isError(part: TranscriptPart): boolean {
     case "prompt":
     case "step_start":
     case "step_finish":
+    case "request":
     case "legacy":
       return false;
   }

@@ -6,6 +6,7 @@ import { LegacyMessage } from "./LegacyMessage.tsx";
 import { MarkerView } from "./MarkerView.tsx";
 import { MediaView } from "./MediaView.tsx";
 import { PromptContent } from "./PromptView.tsx";
+import { RequestView } from "./RequestView.tsx";
 import { StepView } from "./StepView.tsx";
 import { ThinkingView } from "./ThinkingView.tsx";
 import { OrphanResult, ToolCallView } from "./ToolCallView.tsx";
@@ -49,6 +50,8 @@ export function PartView({ part, result, host, isTarget }: PartViewProps): React
       return <StepView part={part} />;
     case "marker":
       return <MarkerView part={part} host={host} isTarget={isTarget} />;
+    case "request":
+      return <RequestView part={part} host={host} />;
     case "unknown":
       return <UnknownView part={part} host={host} isTarget={isTarget} />;
     case "legacy":

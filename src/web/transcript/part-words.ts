@@ -24,6 +24,8 @@ export function kindOf(part: TranscriptPart): string {
       return "step";
     case "marker":
       return part.kind === "model_switch" ? "model" : part.kind === "notification" ? "notice" : part.kind;
+    case "request":
+      return part.request.kind;
     case "unknown":
       return "unknown";
     case "legacy":
@@ -57,6 +59,8 @@ export function textOf(part: TranscriptPart, result: TranscriptPartOf<"tool_resu
       return part.reason ?? "";
     case "marker":
       return part.text === undefined ? part.title : `${part.title}\n\n${part.text}`;
+    case "request":
+      return part.request.subject ?? part.request.title;
     case "unknown":
       return typeof part.raw === "string" ? part.raw : (JSON.stringify(part.raw, null, 2) ?? "");
     case "legacy":
