@@ -2,6 +2,7 @@ import * as z from "zod";
 import { frame } from "./model/frame.ts";
 import { usage } from "./model/message.ts";
 import { optional, record, uuid } from "./model/record.ts";
+import { answer, requestOutcome } from "./model/request.ts";
 import { sessionSummary } from "./model/session.ts";
 import { transcriptPart, turn } from "./model/transcript.ts";
 import { todoItem } from "./model/ui-extra.ts";
@@ -138,6 +139,82 @@ export const searchReply = record({
   hits: z.array(record({ index: z.number(), part_id: uuid, excerpt: z.string() })),
 });
 export type SearchReply = z.infer<typeof searchReply>;
+
+// --- Sessions that this daemon runs ---------------------------------------------------------------------------------------
+// Every change is a POST with JSON that carries an id of the sender's making: sent twice (a reply was lost), it is done once
+// and answered the same way.
+
+/** `GET /api/agents`: what a new session can be started with. */
+export const agentsReply = record({
+  /** The folder where the daemon was started: the first suggestion. */
+  cwd: z.string(),
+  /** What was used last, newest first, at most 10. */
+  recent: z.array(record({ agent: z.string(), model: optional(z.string()), cwd: z.string() })),
+  agents: z.array(
+    record({
+      /** What `POST /api/sessions` takes as `agent`: a provider's id, or a configured agent's. */
+      id: z.string(),
+      title: z.string(),
+      /** `provider`: Verbatim's own loop on that provider; `acp`: an agent behind the Agent Client Protocol. */
+      kind: z.enum(["provider", "acp"]),
+      /** Known models; any other id may be typed where `any_model`. Of `scripted`: its scripts. */
+      models: z.array(
+        record({
+          id: z.string(),
+          title: optional(z.string()),
+          /** Tokens. */
+          context: optional(z.number()),
+          /** US dollars for a million tokens. */
+          price: optional(record({ input: z.number(), output: z.number() })),
+        }),
+      ),
+      any_model: z.boolean(),
+      takes_images: z.boolean(),
+      scripted: optional(z.boolean()),
+      /** It cannot be used now: what is missing and what to do. */
+      unavailable: optional(record({ message: z.string(), remedy: z.string() })),
+    }),
+  ),
+});
+export type AgentsReply = z.infer<typeof agentsReply>;
+
+/** A prompt as it is typed: text, and images as data URLs (at most 10, 5 MB each). `message_id` makes it once. */
+export const promptBody = record({
+  message_id: uuid,
+  text: z.string(),
+  images: optional(z.array(z.string())),
+});
+export type PromptBody = z.infer<typeof promptBody>;
+
+/** `POST /api/sessions` → 201 `{ session_id }`. `session_id` is the sender's. */
+export const newSessionBody = record({
+  session_id: uuid,
+  agent: z.string(),
+  model: optional(z.string()),
+  /** Absolute path of an existing folder. */
+  cwd: z.string(),
+  prompt: promptBody,
+});
+export type NewSessionBody = z.infer<typeof newSessionBody>;
+export const newSessionReply = record({ session_id: uuid });
+
+/** `POST /api/sessions/:id/prompts` → `{}`. While the agent works: `queue` for after the turn, `steer` into it now. */
+export const sendPromptBody = record({ prompt: promptBody, when: z.enum(["queue", "steer"]) });
+/** `POST /api/sessions/:id/prompts/:message/withdraw` with `{}` → `{}`: takes a queued prompt back. */
+/** `POST /api/sessions/:id/stop` with `{}` → `{}`: interrupts the turn and all runs below it. */
+/** `POST /api/sessions/:id/compact` with `{}` → `{}`. `POST /api/sessions/:id/model` with `{ model }` → `{}`. */
+export const modelBody = record({ model: z.string() });
+/** `POST /api/sessions/:id/requests/:request` → `{ outcome, answer? }` as it stands now: the first answer wins. */
+export const answerBody = record({
+  /** Of an approval: the digest of the subject that was on screen. */
+  digest: optional(z.string()),
+  answer,
+});
+export const answerReply = record({ outcome: requestOutcome, answer: optional(answer) });
+/** `POST /api/sessions/:id/fork` → 201 `{ session_id }`: a new session with all before that prompt, and, if given, a new prompt. */
+export const forkBody = record({ session_id: uuid, before: uuid, prompt: optional(promptBody) });
+/** `POST /api/sessions/:id/rewind` → `{}`: the session goes on from before that prompt (the id of its part); nothing is deleted. */
+export const rewindBody = record({ before: uuid });
 
 /** Every refusal: `{ error: { code, message, remedy? } }` with the status that fits. */
 export const errorReply = record({

@@ -20,12 +20,39 @@ export const sessionPatch = record({
   forked_from: optional(record({ session_id: uuid, at_byte: optional(z.number()) })),
   /** One of the samples that ship with Verbatim. */
   sample: optional(z.boolean()),
+  /** The provider that the model is asked at. */
+  provider: optional(z.string()),
+  /** No model answers: a script is played. */
+  scripted: optional(z.boolean()),
 });
 export type SessionPatch = z.infer<typeof sessionPatch>;
 
 /** `running`: the agent works or waits; `completed`, `failed`, `interrupted`: how the last turn ended. */
 export const sessionStatus = z.enum(["running", "completed", "failed", "interrupted"]);
 export type SessionStatus = z.infer<typeof sessionStatus>;
+
+/** What a person can do with a session that this daemon runs. */
+export const sessionControl = record({
+  /** `idle`: takes a prompt; `working`; `waiting`: for the answers in `requests`; `closed`: its agent is gone for good. */
+  state: z.enum(["idle", "working", "waiting", "closed"]),
+  can_steer: z.boolean(),
+  can_fork: z.boolean(),
+  can_compact: z.boolean(),
+  takes_images: z.boolean(),
+  /** Prompts that wait for the running turn's end, in order; `text` is their first 200 characters. */
+  queued: z.array(record({ message_id: uuid, text: z.string() })),
+});
+export type SessionControl = z.infer<typeof sessionControl>;
+
+/** A request that waits for an answer, as the list tells it. Its whole is the part of that id in the transcript. */
+export const openRequest = record({
+  request_id: uuid,
+  kind: z.enum(["approval", "question"]),
+  title: z.string(),
+  asked_at: milliseconds,
+  expires_at: optional(milliseconds),
+});
+export type OpenRequest = z.infer<typeof openRequest>;
 
 /** One row of the session list. Folded from frames by `summarize`; the daemon alone decides `status` and `archived`. */
 export const sessionSummary = record({
@@ -56,6 +83,12 @@ export const sessionSummary = record({
   forked_from: optional(record({ session_id: uuid, at_byte: optional(z.number()) })),
   runs: z.number(),
   sample: optional(z.boolean()),
+  provider: optional(z.string()),
+  scripted: optional(z.boolean()),
+  /** Present where this daemon runs the session. */
+  control: optional(sessionControl),
+  /** What this session itself (not a run of it) waits for. */
+  requests: optional(z.array(openRequest)),
   /** The agent's file is gone: shown from the archive. */
   archived: optional(z.boolean()),
   /** The agent's file, for show. */

@@ -467,7 +467,10 @@ export function wildFrames(): fc.Arbitrary<Frame[]> {
     tool_call_id: fc.constantFrom("a", "b", "constructor"),
     tool_name: text,
     arguments_json: fc.oneof(text, fc.json({ maxDepth: 1 })),
-    kind: fc.constantFrom("text", "thinking", "interrupt", "error", "note"),
+    kind: fc.constantFrom("text", "thinking", "interrupt", "error", "note", "approval"),
+    request_id: uuids,
+    options: fc.constant([{ id: "yes", label: "Yes" }]),
+    outcome: fc.constantFrom("answered", "expired"),
     text,
     title: text,
     reason: text,
@@ -499,6 +502,7 @@ export function wildFrames(): fc.Arbitrary<Frame[]> {
     truncated: fc.dictionary(fc.constantFrom("text", "output_text", "progress"), fc.nat(9), { maxKeys: 1 }),
   };
   const legacy = { role: "user", id: id(2, 1), created_at: "never", content: "c" };
+  const record = { role: "assistant", id: id(3, 1), created_at: "never", provider: "p", parts: [] };
   const candidate = fc.tuple(
     fc.constantFrom(...frameSchema.options.map((option) => option.shape.type.value)),
     fc.record(fields),
@@ -511,6 +515,7 @@ export function wildFrames(): fc.Arbitrary<Frame[]> {
       session_id: id(1, 1),
       at: 1,
       ...(type === "message.legacy" ? { message: legacy } : {}),
+      ...(type === "message.record" ? { message: record } : {}),
     };
     const cut = Object.fromEntries(Object.entries(whole).filter(([key]) => !absent.includes(key)));
     const parsed = frameSchema.safeParse(cut);
