@@ -90,7 +90,7 @@ export default defineConfig(({ isSsrBuild }) => ({
         test: {
           name: "unit",
           environment: "node",
-          include: ["test/{model,formats,server}/**/*.test.ts", "test/*.test.ts"],
+          include: ["test/{model,formats,streams,providers,agent,server}/**/*.test.ts", "test/*.test.ts"],
           exclude: ["test/package.test.ts"],
         },
       },

@@ -72,6 +72,12 @@ function buildIfStale() {
   writeFileSync(stamp, hash);
 }
 
+/** What no page is built from. */
+const DAEMON_ONLY = new Set([
+  ...["server", "formats", "streams", "providers", "agent"].map((folder) => `src/${folder}`),
+  "src/start.mjs",
+]);
+
 /** Of all files that the page is built from. */
 function hashOfSources() {
   const hash = createHash("sha256");
@@ -86,7 +92,7 @@ function hashOfSources() {
       a.name < b.name ? -1 : 1,
     )) {
       const path = `${folder}/${entry.name}`;
-      if (["src/server", "src/formats", "src/start.mjs"].includes(path)) continue;
+      if (DAEMON_ONLY.has(path)) continue;
       if (entry.isDirectory()) walk(path);
       else if (entry.isFile()) add(path);
     }
