@@ -11,6 +11,13 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const windows = process.platform === "win32";
 const node = join(root, "node_modules/node/bin", windows ? "node.exe" : "node");
 const args = process.argv.slice(2);
+/** What no page is built from. */
+const DAEMON_ONLY = new Set([
+  ...["server", "formats", "streams", "providers", "agent"].map((folder) => `src/${folder}`),
+  "src/start.mjs",
+]);
+/** Commands that serve no page. */
+const WITHOUT_PAGE = new Set(["show", "decode", "token"]);
 
 if (!isInstalled()) install();
 if (needsPage()) buildIfStale();
@@ -49,10 +56,12 @@ function install() {
   }
 }
 
-/** Everything but `show`, `--help` and the like serves the page. */
+/** Everything but a few commands, `--help` and the like serves the page. */
 function needsPage() {
   const command = args.find((arg) => !arg.startsWith("-"));
-  return command !== "show" && !args.some((arg) => ["--help", "-h", "--version", "--link"].includes(arg));
+  return (
+    !WITHOUT_PAGE.has(command) && !args.some((arg) => ["--help", "-h", "--version", "--link"].includes(arg))
+  );
 }
 
 function buildIfStale() {
@@ -71,12 +80,6 @@ function buildIfStale() {
   mkdirSync(dirname(stamp), { recursive: true });
   writeFileSync(stamp, hash);
 }
-
-/** What no page is built from. */
-const DAEMON_ONLY = new Set([
-  ...["server", "formats", "streams", "providers", "agent"].map((folder) => `src/${folder}`),
-  "src/start.mjs",
-]);
 
 /** Of all files that the page is built from. */
 function hashOfSources() {
