@@ -1,20 +1,9 @@
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  readSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { join } from "node:path";
-import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
+import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
 import { zstdDecompressSync } from "node:zlib";
 import type { SessionLinkFacts } from "../../formats/format.ts";
 import { sessionSummary } from "../../model/session.ts";
 import type { OpenCalls } from "../open-calls.ts";
+import { guarded, inTransaction, messageOf, number, openDatabase, text } from "./database.ts";
 import {
   type OpenedStore,
   type SessionStore,
@@ -58,9 +47,6 @@ export const MIGRATIONS: readonly string[] = [
    CREATE UNIQUE INDEX chunk_place ON chunk (file_id, start, length);`,
 ];
 
-/** Up to this size the whole store is checked when it is opened; a bigger one shows its damage when it is read. */
-const CHECK_LIMIT = 64 * 1024 * 1024;
-
 export interface StoreOptions {
   /** The data folder; made if it is missing. */
   folder: string;
@@ -69,227 +55,53 @@ export interface StoreOptions {
   migrations?: readonly string[];
 }
 
-/**
- * Opens the store of a data folder. Never throws: a store that is damaged is set aside and begun anew, one that a newer
- * version wrote is left alone, and one that another daemon writes to is only read. Each of these is told in `notices`.
- */
+/** Opens the archive of a data folder: see `openDatabase`. */
 export function openStore(options: StoreOptions): OpenedStore {
-  const path = join(options.folder, "verbatim.db");
-  try {
-    mkdirSync(options.folder, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    return without(
-      `The data folder ${options.folder} cannot be made: ${messageOf(error)}.`,
-      "Name a folder that you may write to with --data-dir.",
-    );
-  }
-  let lock: DatabaseSync | undefined;
-  try {
-    lock = takeLock(options.folder);
-  } catch (error) {
-    return without(
-      `The data folder ${options.folder} cannot be used: ${messageOf(error)}.`,
-      "Check its permissions, or name another folder with --data-dir.",
-    );
-  }
-  if (!lock) return openReadOnly(options, path);
-  try {
-    const store = openWritable(options, path, lock);
-    return { store, read_only: false, notices: [] };
-  } catch (error) {
-    if (error instanceof NewerStore) {
-      lock.close();
-      return without(
-        `The store ${path} was written by a newer Verbatim (version ${error.found} of the store, this one knows ${error.known}). It was not touched; nothing is archived now.`,
-        "Start the newer Verbatim, or name another folder with --data-dir.",
-      );
-    }
-    const cause = asStoreError(error);
-    if (cause.kind !== "broken") {
-      lock.close();
-      return without(
-        `The store ${path} cannot be opened: ${cause.message}.`,
-        "Make room on the disk or check the permissions, then start again.",
-      );
-    }
-    return startAnew(options, path, lock, cause);
-  }
-}
-
-/** Moves a damaged store out of the way and begins a new one in its place. */
-function startAnew(options: StoreOptions, path: string, lock: DatabaseSync, cause: StoreError): OpenedStore {
-  const aside = freeName(`${path}.broken-${new Date(options.now()).toISOString().replaceAll(/[:.]/g, "-")}`);
-  try {
-    setAside(path, aside);
-    const store = openWritable(options, path, lock);
-    return {
-      store,
-      read_only: false,
-      notices: [
-        {
-          level: "warning",
-          text: `The store was damaged (${cause.message}). It was set aside as ${aside}, and a new one is being built from the agents' files.`,
-          remedy:
-            "Sessions whose files the agents have deleted are only in the one set aside: keep it if you need them.",
-        },
-      ],
-    };
-  } catch (error) {
-    lock.close();
-    return without(
-      `The store ${path} is damaged (${cause.message}) and could not be set aside: ${messageOf(error)}.`,
-      `Move ${path} away by hand, then start again.`,
-    );
-  }
-}
-
-function freeName(wanted: string): string {
-  for (let n = 1; ; n++) {
-    const name = n === 1 ? wanted : `${wanted}-${n}`;
-    if (!existsSync(name)) return name;
-  }
-}
-
-function setAside(path: string, aside: string): void {
-  for (const suffix of ["", "-wal", "-shm"]) {
-    if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix);
-  }
-}
-
-function without(text: string, remedy: string): OpenedStore {
-  return { read_only: true, notices: [{ level: "error", text, remedy }] };
-}
-
-/**
- * One daemon writes. The lock is an exclusive transaction on a small database of its own, so that the system frees it
- * however the daemon ends. `undefined`: another daemon has it.
- */
-function takeLock(folder: string): DatabaseSync | undefined {
-  const path = join(folder, "lock.db");
-  let database = new DatabaseSync(path, { timeout: 0 });
-  try {
-    begin(database);
-  } catch (error) {
-    database.close();
-    const cause = asStoreError(error);
-    if (codeOf(error) === BUSY) return undefined;
-    if (cause.kind !== "broken") throw cause;
-    // It holds nothing, so a damaged one is simply made again.
-    rmSync(path);
-    database = new DatabaseSync(path, { timeout: 0 });
-    begin(database);
-  }
-  writeFileSync(join(folder, "daemon.json"), `${JSON.stringify({ pid: process.pid })}\n`);
-  return database;
-
-  function begin(on: DatabaseSync) {
-    on.exec("BEGIN EXCLUSIVE");
-  }
-}
-
-function holderOf(folder: string): string {
-  try {
-    const found: unknown = JSON.parse(readFileSync(join(folder, "daemon.json"), "utf8"));
-    if (typeof found === "object" && found !== null && "pid" in found && typeof found.pid === "number") {
-      return `Another Verbatim (process ${found.pid})`;
-    }
-  } catch {
-    // The file only makes the notice friendlier.
-  }
-  return "Another Verbatim";
-}
-
-function openReadOnly(options: StoreOptions, path: string): OpenedStore {
-  const notice = {
-    level: "warning",
-    text: `${holderOf(options.folder)} already uses the data folder ${options.folder}. This one shows everything, but archives nothing.`,
-    remedy: "Use the one that runs, or give this one a folder of its own with --data-dir.",
-  } as const;
-  try {
-    const database = new DatabaseSync(path, { readOnly: true, timeout: 2_000 });
-    const known = (options.migrations ?? MIGRATIONS).length;
-    if (versionOf(database) !== known) {
-      database.close();
-      return { read_only: true, notices: [notice] };
-    }
-    return { store: createStore(database), read_only: true, notices: [notice] };
-  } catch {
-    return { read_only: true, notices: [notice] };
-  }
-}
-
-class NewerStore extends Error {
-  readonly found: number;
-  readonly known: number;
-  constructor(found: number, known: number) {
-    super(`store version ${found}`);
-    this.found = found;
-    this.known = known;
-  }
-}
-
-function openWritable(options: StoreOptions, path: string, lock: DatabaseSync): SessionStore {
-  const migrations = options.migrations ?? MIGRATIONS;
-  // SQLite takes an empty or very short file for a new database; a cut store must be told from a store never begun.
-  const existed = existsSync(path);
-  if (existed && !hasHeader(path)) throw new StoreError("broken", "it is no SQLite file");
-  // Nobody else writes, so waiting long only means that everything else waits.
-  const database = new DatabaseSync(path, { timeout: 500 });
-  try {
-    const found = versionOf(database);
-    if (found > migrations.length) throw new NewerStore(found, migrations.length);
-    if (existed && pragma(database, "page_count") * pragma(database, "page_size") <= CHECK_LIMIT) {
-      const verdict = Object.values(database.prepare("PRAGMA quick_check(1)").get() ?? {})[0];
-      if (verdict !== "ok") throw new StoreError("broken", String(verdict));
-    }
-    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");
-    if (found < migrations.length) {
-      if (found > 0) {
-        const backup = freeName(`${path}.version-${found}`);
-        database.prepare("VACUUM INTO ?").run(backup);
-      }
-      database.exec("BEGIN IMMEDIATE");
-      for (const statement of migrations.slice(found)) database.exec(statement);
-      database.exec(`PRAGMA user_version = ${migrations.length}; COMMIT`);
-    }
-    // A daemon that ended while it read a file for the first time left bytes of it behind. The file is read again, and its
-    // number given to whichever comes first: that one's archive must not begin with another's bytes.
-    database.exec("DELETE FROM chunk WHERE file_id NOT IN (SELECT id FROM file)");
-    const store = createStore(database);
-    // Rows that cannot be read are found now, while there is still a way out.
-    let loaded: ReturnType<SessionStore["load"]> | undefined = store.load();
-    return {
+  const { unlock, ...opened } = openDatabase<SessionStore>({
+    folder: options.folder,
+    file: "verbatim.db",
+    lock: "lock.db",
+    now: options.now,
+    migrations: options.migrations ?? MIGRATIONS,
+    create: (database, writable) => (writable ? createLoaded(database) : createStore(database)),
+    words: {
+      untouched: "nothing is archived now",
+      reads: "This one shows everything, but archives nothing.",
+      anew: "a new one is being built from the agents' files",
+      aside:
+        "Sessions whose files the agents have deleted are only in the one set aside: keep it if you need them.",
+    },
+  });
+  const { store } = opened;
+  if (!store) return opened;
+  return {
+    ...opened,
+    store: {
       ...store,
-      load() {
-        const rows = loaded ?? store.load();
-        loaded = undefined;
-        return rows;
-      },
       close() {
         store.close();
-        lock.close();
+        unlock();
       },
-    };
-  } catch (error) {
-    database.close();
-    throw error instanceof NewerStore ? error : asStoreError(error);
-  }
+    },
+  };
 }
 
-function hasHeader(path: string): boolean {
-  const bytes = new Uint8Array(16);
-  const file = openSync(path, "r");
-  try {
-    return readSync(file, bytes) === 16 && new TextDecoder().decode(bytes) === "SQLite format 3\0";
-  } finally {
-    closeSync(file);
-  }
+function createLoaded(database: DatabaseSync): SessionStore {
+  // A daemon that ended while it read a file for the first time left bytes of it behind. The file is read again, and its
+  // number given to whichever comes first: that one's archive must not begin with another's bytes.
+  database.exec("DELETE FROM chunk WHERE file_id NOT IN (SELECT id FROM file)");
+  const store = createStore(database);
+  // Rows that cannot be read are found now, while there is still a way out.
+  let loaded: ReturnType<SessionStore["load"]> | undefined = store.load();
+  return {
+    ...store,
+    load() {
+      const rows = loaded ?? store.load();
+      loaded = undefined;
+      return rows;
+    },
+  };
 }
-
-function pragma(database: DatabaseSync, name: string): number {
-  return Number(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0] ?? 0);
-}
-const versionOf = (database: DatabaseSync) => pragma(database, "user_version");
 
 function createStore(database: DatabaseSync): SessionStore {
   const statements = {
@@ -322,46 +134,38 @@ function createStore(database: DatabaseSync): SessionStore {
       })),
 
     write(batch: StoreBatch) {
-      guarded(() => {
-        database.exec("BEGIN IMMEDIATE");
-        try {
-          for (const file of batch.files ?? []) {
-            statements.putFile.run(
-              file.id,
-              file.path,
-              file.format,
-              file.kind,
-              file.side ?? null,
-              file.side_stamp ?? null,
-              file.side_text ?? null,
-              file.inode,
-              file.size,
-              file.modified_at,
-              file.head,
-              file.head_length,
-              file.tail,
-              file.gone ? 1 : 0,
-            );
-          }
-          for (const session of batch.sessions ?? []) {
-            statements.putSession.run(
-              session.id,
-              session.file_id,
-              JSON.stringify(session.summary),
-              JSON.stringify(session.open_calls),
-              session.facts ? JSON.stringify(session.facts) : null,
-            );
-          }
-          for (const id of batch.removed_sessions ?? []) statements.removeSession.run(id);
-          for (const chunk of batch.chunks ?? []) {
-            statements.removeChunk.run(chunk.file_id, chunk.start);
-            statements.putChunk.run(chunk.file_id, chunk.start, chunk.length, chunk.compressed);
-          }
-          database.exec("COMMIT");
-        } catch (error) {
-          // A full disk may already have rolled it back.
-          if (database.isTransaction) database.exec("ROLLBACK");
-          throw error;
+      inTransaction(database, () => {
+        for (const file of batch.files ?? []) {
+          statements.putFile.run(
+            file.id,
+            file.path,
+            file.format,
+            file.kind,
+            file.side ?? null,
+            file.side_stamp ?? null,
+            file.side_text ?? null,
+            file.inode,
+            file.size,
+            file.modified_at,
+            file.head,
+            file.head_length,
+            file.tail,
+            file.gone ? 1 : 0,
+          );
+        }
+        for (const session of batch.sessions ?? []) {
+          statements.putSession.run(
+            session.id,
+            session.file_id,
+            JSON.stringify(session.summary),
+            JSON.stringify(session.open_calls),
+            session.facts ? JSON.stringify(session.facts) : null,
+          );
+        }
+        for (const id of batch.removed_sessions ?? []) statements.removeSession.run(id);
+        for (const chunk of batch.chunks ?? []) {
+          statements.removeChunk.run(chunk.file_id, chunk.start);
+          statements.putChunk.run(chunk.file_id, chunk.start, chunk.length, chunk.compressed);
         }
       });
     },
@@ -412,15 +216,6 @@ function unpack(row: Record<string, SQLOutputValue>): Uint8Array {
   return bytes;
 }
 
-function number(value: SQLOutputValue | undefined): number {
-  if (typeof value !== "number") throw new StoreError("broken", "a number is missing");
-  return value;
-}
-function text(value: SQLOutputValue | undefined): string {
-  if (typeof value !== "string") throw new StoreError("broken", "a text is missing");
-  return value;
-}
-
 function fileOf(row: Record<string, SQLOutputValue>): StoredFile {
   return {
     id: number(row.id),
@@ -452,36 +247,5 @@ function sessionOf(row: Record<string, SQLOutputValue>): StoredSession {
     };
   } catch (error) {
     throw new StoreError("broken", `a row of the list cannot be read: ${messageOf(error)}`, { cause: error });
-  }
-}
-
-const BUSY = 5;
-
-function codeOf(error: unknown): number | undefined {
-  if (typeof error !== "object" || error === null || !("errcode" in error)) return undefined;
-  // The low byte is the code, the rest says more about it.
-  return typeof error.errcode === "number" ? error.errcode & 0xff : undefined;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-function asStoreError(error: unknown): StoreError {
-  if (error instanceof StoreError) return error;
-  const code = codeOf(error);
-  // CORRUPT and NOTADB; a schema that lost its tables shows as a plain ERROR while statements are prepared.
-  const broken =
-    code === 11 || code === 26 || (code === 1 && /no such (table|column)|malformed/.test(messageOf(error)));
-  // IOERR and FULL
-  const full = code === 10 || code === 13;
-  return new StoreError(broken ? "broken" : full ? "full" : "refused", messageOf(error), { cause: error });
-}
-
-function guarded<Value>(work: () => Value): Value {
-  try {
-    return work();
-  } catch (error) {
-    throw asStoreError(error);
   }
 }

@@ -1,0 +1,321 @@
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
+import { type Notice, StoreError } from "./store.ts";
+
+/** Up to this size the whole store is checked when it is opened; a bigger one shows its damage when it is read. */
+const CHECK_LIMIT = 64 * 1024 * 1024;
+
+/** One SQLite store of the data folder, and what a person is told about it. */
+export interface DatabaseOptions<Store> {
+  /** The data folder; made if it is missing. */
+  folder: string;
+  /** Of the store, and of the small database that is its lock. */
+  file: string;
+  lock: string;
+  now: () => number;
+  /** Each entry brings a store from the version of its index to the next. */
+  migrations: readonly string[];
+  /** Reads rows that must be readable; throws a `StoreError` of kind `broken` where they are not. */
+  create(database: DatabaseSync, writable: boolean): Store;
+  /** What is lost while there is no store, or only half of one: ends of sentences. */
+  words: {
+    /** "nothing is archived now" */
+    untouched: string;
+    /** "This one shows everything, but archives nothing." */
+    reads: string;
+    /** "a new one is being built from the agents' files" */
+    anew: string;
+    /** What the person can do about the damaged one. */
+    aside: string;
+  };
+}
+
+/** A store that was opened; `read_only`: another daemon writes to it. Closing it is the caller's. */
+export interface OpenedDatabase<Store> {
+  store?: Store;
+  read_only: boolean;
+  notices: Notice[];
+  /** Frees the lock; the store is closed before. */
+  unlock(): void;
+}
+
+/**
+ * Opens a store of a data folder. Never throws: a store that is damaged is set aside and begun anew, one that a newer
+ * version wrote is left alone, and one that another daemon writes to is only read. Each of these is told in `notices`.
+ */
+export function openDatabase<Store>(options: DatabaseOptions<Store>): OpenedDatabase<Store> {
+  const path = join(options.folder, options.file);
+  try {
+    mkdirSync(options.folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    return without(
+      `The data folder ${options.folder} cannot be made: ${messageOf(error)}.`,
+      "Name a folder that you may write to with --data-dir.",
+    );
+  }
+  let lock: DatabaseSync | undefined;
+  try {
+    lock = takeLock(options.folder, options.lock);
+  } catch (error) {
+    return without(
+      `The data folder ${options.folder} cannot be used: ${messageOf(error)}.`,
+      "Check its permissions, or name another folder with --data-dir.",
+    );
+  }
+  if (!lock) return openReadOnly(options, path);
+  const held = lock;
+  const unlock = () => held.close();
+  try {
+    const store = openWritable(options, path);
+    return { store, read_only: false, notices: [], unlock };
+  } catch (error) {
+    if (error instanceof NewerStore) {
+      lock.close();
+      return without(
+        `The store ${path} was written by a newer Verbatim (version ${error.found} of the store, this one knows ${error.known}). It was not touched; ${options.words.untouched}.`,
+        "Start the newer Verbatim, or name another folder with --data-dir.",
+      );
+    }
+    const cause = asStoreError(error);
+    if (cause.kind !== "broken") {
+      lock.close();
+      return without(
+        `The store ${path} cannot be opened: ${cause.message}.`,
+        "Make room on the disk or check the permissions, then start again.",
+      );
+    }
+    return startAnew(options, path, lock, cause);
+  }
+}
+
+/** Moves a damaged store out of the way and begins a new one in its place. */
+function startAnew<Store>(
+  options: DatabaseOptions<Store>,
+  path: string,
+  lock: DatabaseSync,
+  cause: StoreError,
+): OpenedDatabase<Store> {
+  const aside = freeName(`${path}.broken-${new Date(options.now()).toISOString().replaceAll(/[:.]/g, "-")}`);
+  try {
+    setAside(path, aside);
+    const store = openWritable(options, path);
+    return {
+      store,
+      read_only: false,
+      notices: [
+        {
+          level: "warning",
+          text: `The store was damaged (${cause.message}). It was set aside as ${aside}, and ${options.words.anew}.`,
+          remedy: options.words.aside,
+        },
+      ],
+      unlock: () => lock.close(),
+    };
+  } catch (error) {
+    lock.close();
+    return without(
+      `The store ${path} is damaged (${cause.message}) and could not be set aside: ${messageOf(error)}.`,
+      `Move ${path} away by hand, then start again.`,
+    );
+  }
+}
+
+function freeName(wanted: string): string {
+  for (let n = 1; ; n++) {
+    const name = n === 1 ? wanted : `${wanted}-${n}`;
+    if (!existsSync(name)) return name;
+  }
+}
+
+function setAside(path: string, aside: string): void {
+  for (const suffix of ["", "-wal", "-shm"]) {
+    if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix);
+  }
+}
+
+function without(text: string, remedy: string) {
+  const notices: Notice[] = [{ level: "error", text, remedy }];
+  return { read_only: true, notices, unlock() {} };
+}
+
+/**
+ * One daemon writes. The lock is an exclusive transaction on a small database of its own, so that the system frees it
+ * however the daemon ends. `undefined`: another daemon has it.
+ */
+function takeLock(folder: string, name: string): DatabaseSync | undefined {
+  const path = join(folder, name);
+  let database = new DatabaseSync(path, { timeout: 0 });
+  try {
+    begin(database);
+  } catch (error) {
+    database.close();
+    const cause = asStoreError(error);
+    if (codeOf(error) === BUSY) return undefined;
+    if (cause.kind !== "broken") throw cause;
+    // It holds nothing, so a damaged one is simply made again.
+    rmSync(path);
+    database = new DatabaseSync(path, { timeout: 0 });
+    begin(database);
+  }
+  writeFileSync(join(folder, "daemon.json"), `${JSON.stringify({ pid: process.pid })}\n`);
+  return database;
+
+  function begin(on: DatabaseSync) {
+    on.exec("BEGIN EXCLUSIVE");
+  }
+}
+
+function holderOf(folder: string): string {
+  try {
+    const found: unknown = JSON.parse(readFileSync(join(folder, "daemon.json"), "utf8"));
+    if (typeof found === "object" && found !== null && "pid" in found && typeof found.pid === "number") {
+      return `Another Verbatim (process ${found.pid})`;
+    }
+  } catch {
+    // The file only makes the notice friendlier.
+  }
+  return "Another Verbatim";
+}
+
+function openReadOnly<Store>(options: DatabaseOptions<Store>, path: string): OpenedDatabase<Store> {
+  const notice: Notice = {
+    level: "warning",
+    text: `${holderOf(options.folder)} already uses the data folder ${options.folder}. ${options.words.reads}`,
+    remedy: "Use the one that runs, or give this one a folder of its own with --data-dir.",
+  };
+  const nothing = { read_only: true, notices: [notice], unlock() {} };
+  try {
+    const database = new DatabaseSync(path, { readOnly: true, timeout: 2_000 });
+    if (versionOf(database) !== options.migrations.length) {
+      database.close();
+      return nothing;
+    }
+    return { ...nothing, store: options.create(database, false) };
+  } catch {
+    return nothing;
+  }
+}
+
+class NewerStore extends Error {
+  readonly found: number;
+  readonly known: number;
+  constructor(found: number, known: number) {
+    super(`store version ${found}`);
+    this.found = found;
+    this.known = known;
+  }
+}
+
+function openWritable<Store>(options: DatabaseOptions<Store>, path: string): Store {
+  const { migrations } = options;
+  // SQLite takes an empty or very short file for a new database; a cut store must be told from a store never begun.
+  const existed = existsSync(path);
+  if (existed && !hasHeader(path)) throw new StoreError("broken", "it is no SQLite file");
+  // Nobody else writes, so waiting long only means that everything else waits.
+  const database = new DatabaseSync(path, { timeout: 500 });
+  try {
+    const found = versionOf(database);
+    if (found > migrations.length) throw new NewerStore(found, migrations.length);
+    if (existed && pragma(database, "page_count") * pragma(database, "page_size") <= CHECK_LIMIT) {
+      const verdict = Object.values(database.prepare("PRAGMA quick_check(1)").get() ?? {})[0];
+      if (verdict !== "ok") throw new StoreError("broken", String(verdict));
+    }
+    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");
+    if (found < migrations.length) {
+      if (found > 0) {
+        const backup = freeName(`${path}.version-${found}`);
+        database.prepare("VACUUM INTO ?").run(backup);
+      }
+      database.exec("BEGIN IMMEDIATE");
+      for (const statement of migrations.slice(found)) database.exec(statement);
+      database.exec(`PRAGMA user_version = ${migrations.length}; COMMIT`);
+    }
+    return options.create(database, true);
+  } catch (error) {
+    database.close();
+    throw error instanceof NewerStore ? error : asStoreError(error);
+  }
+}
+
+function hasHeader(path: string): boolean {
+  const bytes = new Uint8Array(16);
+  const file = openSync(path, "r");
+  try {
+    return readSync(file, bytes) === 16 && new TextDecoder().decode(bytes) === "SQLite format 3\0";
+  } finally {
+    closeSync(file);
+  }
+}
+
+function pragma(database: DatabaseSync, name: string): number {
+  return Number(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0] ?? 0);
+}
+const versionOf = (database: DatabaseSync) => pragma(database, "user_version");
+
+/** Does all of `work` or nothing of it; what it did is on disk when the call returns. Throws a `StoreError`. */
+export function inTransaction(database: DatabaseSync, work: () => void): void {
+  guarded(() => {
+    database.exec("BEGIN IMMEDIATE");
+    try {
+      work();
+      database.exec("COMMIT");
+    } catch (error) {
+      // A full disk may already have rolled it back.
+      if (database.isTransaction) database.exec("ROLLBACK");
+      throw error;
+    }
+  });
+}
+
+/** A column that holds a number or a text; throws a `StoreError` of kind `broken` where it holds something else. */
+export function number(value: SQLOutputValue | undefined): number {
+  if (typeof value !== "number") throw new StoreError("broken", "a number is missing");
+  return value;
+}
+export function text(value: SQLOutputValue | undefined): string {
+  if (typeof value !== "string") throw new StoreError("broken", "a text is missing");
+  return value;
+}
+
+const BUSY = 5;
+
+function codeOf(error: unknown): number | undefined {
+  if (typeof error !== "object" || error === null || !("errcode" in error)) return undefined;
+  // The low byte is the code, the rest says more about it.
+  return typeof error.errcode === "number" ? error.errcode & 0xff : undefined;
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function asStoreError(error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  const code = codeOf(error);
+  // CORRUPT and NOTADB; a schema that lost its tables shows as a plain ERROR while statements are prepared.
+  const broken =
+    code === 11 || code === 26 || (code === 1 && /no such (table|column)|malformed/.test(messageOf(error)));
+  // IOERR and FULL
+  const full = code === 10 || code === 13;
+  return new StoreError(broken ? "broken" : full ? "full" : "refused", messageOf(error), { cause: error });
+}
+
+/** What SQLite throws as a `StoreError`. */
+export function guarded<Value>(work: () => Value): Value {
+  try {
+    return work();
+  } catch (error) {
+    throw asStoreError(error);
+  }
+}
