@@ -10,7 +10,7 @@ const LAYERS: { layer: string; from: string[]; packages: RegExp }[] = [
   { layer: "protocol.ts", from: ["model/"], packages: /^zod$/ },
   { layer: "formats/", from: ["model/"], packages: /^(zod|uuid)$/ },
   { layer: "exports/", from: ["model/", "protocol.ts"], packages: /^$/ },
-  { layer: "providers/", from: ["model/"], packages: /^zod$/ },
+  { layer: "providers/", from: ["model/"], packages: /^(zod|uuid|eventsource-parser|undici)$/ },
   { layer: "agent/", from: ["model/", "providers/"], packages: /^(node:.*|zod)$/ },
   {
     layer: "server/",

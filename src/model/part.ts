@@ -20,6 +20,8 @@ export const textPart = record({
   text: z.string(),
   id: optional(z.string()),
   phase: optional(z.string()),
+  /** The model said that it will not. */
+  refusal: optional(z.boolean()),
 });
 export type TextPart = z.infer<typeof textPart>;
 

@@ -41,6 +41,10 @@ export type FailureClass =
   | "invalid_request"
   | "not_found"
   | "model_output_invalid"
+  /** Refused for what was asked or answered: safety, policy, a filter. */
+  | "content_blocked"
+  /** The provider's own trouble: 500, 502, 504. */
+  | "server"
   | "network"
   | "timeout"
   | "truncated"
@@ -58,6 +62,24 @@ export interface Failure {
   retry_after_ms?: number;
   /** HTTP status, where there was one. */
   status?: number;
+  /** The provider's name for the request, for its support. */
+  request_id?: string;
+  /** The error object as the provider sent it. */
+  data?: unknown;
+}
+
+/**
+ * Tokens as providers count them: `input_tokens` is the whole prompt, of which `cached_tokens` and `cache_write_tokens` are
+ * parts; `output_tokens` contains `reasoning_tokens`.
+ */
+export interface ReportedUsage {
+  input_tokens: number;
+  cached_tokens: number;
+  cache_write_tokens: number;
+  output_tokens: number;
+  reasoning_tokens: number;
+  /** US dollars, where the provider says so. */
+  cost?: number;
 }
 
 /** What came of a model call. */
@@ -71,6 +93,10 @@ export interface ModelReply {
   failure?: Failure;
   /** Calls of the message that may be executed (WIRE rules: closed, terminal event seen, valid JSON object). */
   executable_calls: readonly string[];
+  /** Tokens as the provider counts them; `message.usage` is the same in the model's form. */
+  usage?: ReportedUsage;
+  /** How full the model's context is after this call, in tokens: not the sum over a provider's own rounds. */
+  context_tokens?: number;
 }
 
 export interface StreamOptions {
@@ -115,6 +141,8 @@ export type StreamEnd = { type: "end" } | { type: "abort" } | { type: "failure";
 export interface Decoder {
   /** One server-sent event (`data` as it came). Never throws: what cannot be read ends the message with an error. */
   push(data: string, event?: string): Frame[];
+  /** `ended`: the terminal event was seen, usage may follow. `broken`: nothing that follows is read. */
+  readonly phase: "open" | "ended" | "broken";
   /** No event follows. Called once. */
   end(how: StreamEnd): { frames: Frame[]; reply: ModelReply };
 }

@@ -1,0 +1,58 @@
+import { createParser } from "eventsource-parser";
+
+/** What is kept of a body that is no event stream, to say what came instead. */
+const LONGEST_SAMPLE = 20_000;
+
+/** Bytes of a response in, its events out. */
+export interface EventReader {
+  push(bytes: Uint8Array): void;
+  /** No byte follows: a last event without a blank line behind it is an event too. */
+  end(): void;
+  /** The beginning of what came and was no event; empty for an event stream. */
+  readonly foreign: string;
+}
+
+/**
+ * Reads server-sent events from chunks that are cut anywhere. A body that is one JSON value instead (an error under status
+ * 200, or the answer of a server that does not stream) is one event. Time and memory are linear in the bytes.
+ */
+export function createEventReader(onEvent: (data: string, event?: string) => void): EventReader {
+  const decoder = new TextDecoder("utf-8");
+  let events = 0;
+  let foreign = "";
+  /** Undefined until the first visible character; a stream of events cannot begin with a bracket. */
+  let json: string[] | undefined;
+  let begun = false;
+  const parser = createParser({
+    onEvent({ data, event }) {
+      events += 1;
+      onEvent(data, event);
+    },
+    onError(error) {
+      if (events === 0 && foreign.length < LONGEST_SAMPLE) foreign += `${error.line ?? ""}\n`;
+    },
+  });
+  const feed = (text: string): void => {
+    if (text === "") return;
+    if (!begun) {
+      const first = text.trimStart()[0];
+      begun = first !== undefined;
+      if (first === "{" || first === "[") json = [];
+    }
+    if (json === undefined) parser.feed(text);
+    else json.push(text);
+  };
+  return {
+    push(bytes) {
+      feed(decoder.decode(bytes, { stream: true }));
+    },
+    end() {
+      feed(decoder.decode());
+      if (json === undefined) parser.feed("\n\n");
+      else onEvent(json.join(""));
+    },
+    get foreign() {
+      return foreign;
+    },
+  };
+}

@@ -1,0 +1,413 @@
+import { asArray, asNumber, asObject, asText, type JsonObject, parseJson } from "./json.ts";
+import type { Failure, FailureClass } from "./provider.ts";
+
+/** Longer waits than this are the person's business: the call fails and says when it may be tried again. */
+export const LONGEST_WAIT_MS = 60_000;
+const TRIES = 5;
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_OWN_WAIT_MS = 30_000;
+const LONGEST_MESSAGE = 2_000;
+
+/**
+ * The one retry policy: how long to wait before the next try, in milliseconds, after `attempt` tries (counted from 1) of which
+ * the last one failed so; `undefined`: do not try again. It is the caller's to try again only where nothing of the failed
+ * answer was executed, and to withdraw what was shown of it. `random`: 0 to 1, spreads our own delays.
+ */
+export function retryDelay(failure: Failure, attempt: number, random = Math.random()): number | undefined {
+  if (!failure.can_retry || attempt >= TRIES) return undefined;
+  // A model that writes nonsense may do better once; twice it is no accident.
+  if (failure.class === "model_output_invalid" && attempt >= 2) return undefined;
+  const asked = failure.retry_after_ms;
+  if (asked !== undefined) return asked > LONGEST_WAIT_MS ? undefined : asked;
+  const whole = Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), LONGEST_OWN_WAIT_MS);
+  return Math.round(whole * (0.5 + random / 2));
+}
+
+/** An answer with a status of 400 or more. `headers`: with lower-case names. `body`: the text, whatever its type. */
+export function responseFailure(
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): Failure {
+  const parsed = parseJson(body)?.value;
+  const error = errorIn(parsed);
+  const text = error?.message ?? textOf(body);
+  const found = classify(error, status, text);
+  const should_retry = headers["x-should-retry"];
+  const request_id = headers["request-id"] ?? headers["x-request-id"] ?? asText(asObject(parsed)?.request_id);
+  const wait = retryAfter(headers, error, text);
+  return describe({
+    class: found.class,
+    message: text === "" ? `The provider answered with status ${status} and said nothing` : text,
+    can_retry:
+      should_retry === "true" ||
+      (should_retry !== "false" && (found.can_retry || status === 408 || status === 409)),
+    status,
+    ...(wait === undefined ? {} : { retry_after_ms: wait }),
+    ...(request_id === undefined ? {} : { request_id }),
+    ...(error === undefined ? {} : { data: error.data }),
+  });
+}
+
+/**
+ * An error object inside a stream, whatever its shape: `{error: {…}}`, the fields themselves, or a text. `undefined`: there is
+ * none in the value.
+ */
+export function streamFailure(value: unknown): Failure | undefined {
+  const error = errorIn(value);
+  if (error === undefined) return undefined;
+  const code = asNumber(error.fields.code) ?? asNumber(error.fields.status) ?? 0;
+  const { class: kind, can_retry } = classify(error, code, error.message);
+  const wait = retryAfter({}, error, error.message);
+  return describe({
+    class: kind,
+    message: error.message,
+    can_retry,
+    ...(wait === undefined ? {} : { retry_after_ms: wait }),
+    data: error.data,
+  });
+}
+
+/** The connection failed: DNS, refused, reset, TLS. */
+export function networkFailure(error: unknown): Failure {
+  const code = causeCode(error);
+  const what = error instanceof Error ? error.message : String(error);
+  return describe({
+    class: "network",
+    message: `The connection to the provider failed: ${code === undefined || what.includes(code) ? what : `${what} (${code})`}`,
+    can_retry: true,
+  });
+}
+
+/** Nothing came for so long, in milliseconds. */
+export function timeoutFailure(silence_ms: number): Failure {
+  return describe({
+    class: "timeout",
+    message: `The provider said nothing for ${Math.round(silence_ms / 1000)} s`,
+    can_retry: true,
+  });
+}
+
+/** The stream ended before the wire's terminal event. */
+export function truncatedFailure(): Failure {
+  return describe({
+    class: "truncated",
+    message: "The provider's answer ended before it was complete",
+    can_retry: true,
+  });
+}
+
+/** What came is not the wire's language. */
+export function protocolFailure(message: string): Failure {
+  return describe({ class: "unknown", message, can_retry: false });
+}
+
+/** The provider refuses what was asked or answered. `said`: its own explanation. */
+export function blockedFailure(said: string | undefined): Failure {
+  return describe({
+    class: "content_blocked",
+    message: said ?? "The provider refused to answer this",
+    can_retry: false,
+  });
+}
+
+/** A finish reason that stands for a failure, or that nobody here knows. */
+export function stopFailure(raw: string, said?: string): Failure {
+  if (isBlocked(raw)) return blockedFailure(said ?? `The provider refused to answer this (${raw})`);
+  return describe({
+    class: "unknown",
+    message: said ?? `The provider stopped for a reason that is unknown here: ${raw}`,
+    can_retry: false,
+  });
+}
+
+/** The model wrote something that its own provider could not read: worth one more try. */
+export function invalidOutputFailure(message: string, data?: unknown): Failure {
+  return describe({
+    class: "model_output_invalid",
+    message,
+    can_retry: true,
+    ...(data === undefined ? {} : { data }),
+  });
+}
+
+/** No key was given to a provider that needs one. `help`: where a key comes from. */
+export function missingKeyFailure(title: string, help: string): Failure {
+  return { class: "auth", message: `${title} has no API key`, remedy: help, can_retry: false };
+}
+
+/** Raw stop reasons of answers that were refused: such a turn is not sent again. */
+const BLOCKED = new Set([
+  "refusal",
+  "sensitive",
+  "content_filter",
+  "incomplete:content_filter",
+  "SAFETY",
+  "RECITATION",
+  "BLOCKLIST",
+  "PROHIBITED_CONTENT",
+  "SPII",
+  "LANGUAGE",
+  "guardrail_intervened",
+  "content_filtered",
+]);
+
+export function isBlocked(stop_reason_raw: string | undefined): boolean {
+  if (stop_reason_raw === undefined) return false;
+  return (
+    BLOCKED.has(stop_reason_raw) || /^IMAGE_(SAFETY|PROHIBITED_CONTENT|RECITATION)$/.test(stop_reason_raw)
+  );
+}
+
+interface FoundError {
+  readonly message: string;
+  /** Everything in it that names its kind. */
+  readonly kind: string;
+  readonly fields: JsonObject;
+  readonly data: unknown;
+}
+
+/** The error object in an answer, in any of the shapes that servers give it (WIRE 5.6). */
+function errorIn(value: unknown): FoundError | undefined {
+  const first = asArray(value)?.[0];
+  if (first !== undefined) return errorIn(first);
+  const outer = asObject(value);
+  if (outer === undefined) return undefined;
+  const inner = asObject(outer.error);
+  if (inner !== undefined) return found(inner, inner);
+  const text = asText(outer.error);
+  if (text !== undefined) return found({ ...outer, message: text }, outer);
+  if (outer.detail !== undefined && outer.detail !== null) {
+    const { detail } = outer;
+    return found({ ...outer, message: asText(detail) ?? JSON.stringify(detail) }, outer);
+  }
+  const isError = asText(outer.message) !== undefined || asText(outer.code) !== undefined;
+  return isError ? found(outer, outer) : undefined;
+}
+
+function found(fields: JsonObject, data: unknown): FoundError {
+  const metadata = asObject(fields.metadata);
+  const said = [asText(fields.message), asText(metadata?.raw)].filter((text) => text !== undefined);
+  const reasons = (asArray(fields.details) ?? []).map((detail) => asText(asObject(detail)?.reason));
+  const names = [fields.type, fields.code, fields.status, ...reasons].filter(
+    (name) => typeof name === "string",
+  );
+  const kind = names.join(" ");
+  const message = said.join(": ") || kind || "The provider reports an error without saying which";
+  return { message: message.slice(0, LONGEST_MESSAGE).toWellFormed(), kind, fields, data };
+}
+
+type Class = { class: FailureClass; can_retry: boolean };
+const RETRY = (kind: FailureClass): Class => ({ class: kind, can_retry: true });
+const FINAL = (kind: FailureClass): Class => ({ class: kind, can_retry: false });
+
+const OVERFLOW =
+  /prompt is too long|request_too_large|input is too long for requested model|input tokens exceeded|context window exceeds limit|exceeds the context window|context_length_exceeded|maximum context length is|input token count .*exceeds the maximum|maximum prompt length is|reduce the length of the messages|too large for model with|too_many_prompt_tokens|total length of all messages is too long|exceeded model token limit|greater than the context length|exceeds the available context size|exceeded max context length|prompt too long|model_context_window_exceeded/i;
+const RATE = /rate.?limit|too many requests|tokens per min|requests per min|\b[tr]pm\b|throttl/i;
+const QUOTA =
+  /insufficient.?(quota|balance|credit|funds)|credit balance is too low|exceeded your current quota|billing|payment required|per.?day|out of credits|no credits/i;
+
+/** Code and type first, then the status, then the text (WIRE 10.1). */
+function classify(error: FoundError | undefined, status: number, text: string): Class {
+  const kind = error?.kind ?? "";
+  if (/insufficient_quota|billing|quota_exceeded|insufficient_balance|insufficient_credit/i.test(kind))
+    return FINAL("quota");
+  if (/tool_use_failed|malformed_function_call/i.test(kind)) return RETRY("model_output_invalid");
+  if (/content_filter|content_policy|invalid_prompt|prohibited_content/i.test(kind))
+    return FINAL("content_blocked");
+  if (/overloaded|serviceUnavailable|UNAVAILABLE|at_capacity|slow_down/i.test(kind))
+    return RETRY("overloaded");
+  if (/context_length_exceeded|request_too_large|too_many_prompt_tokens|exceed_context_size/i.test(kind))
+    return overflow(text);
+  if (/rate_limit|throttl|too_many_requests|RESOURCE_EXHAUSTED/i.test(kind)) return rateLimit(error, text);
+  if (/authentication|permission|API_KEY_INVALID|invalid_api_key|UNAUTHENTICATED|unauthorized/i.test(kind))
+    return FINAL("auth");
+  if (/not_?found/i.test(kind)) return FINAL("not_found");
+  if (/timeout_error|api_error|server_error|INTERNAL\b|internal_error/.test(kind)) return RETRY("server");
+
+  if (status === 429) return rateLimit(error, text);
+  if (status === 402) return FINAL("quota");
+  if (status === 529 || status === 503) return RETRY("overloaded");
+  if (status === 413) return RATE.test(text) ? FINAL("rate_limit") : FINAL("context_overflow");
+  if (status >= 500) return /overloaded|at capacity/i.test(text) ? RETRY("overloaded") : RETRY("server");
+  if (/credit balance is too low/i.test(text)) return FINAL("quota");
+  if (status === 401 || status === 403) return QUOTA.test(text) ? FINAL("quota") : FINAL("auth");
+  if (status === 408) return RETRY("timeout");
+  if (status === 404) return FINAL("not_found");
+
+  const is_rate = RATE.test(text);
+  if (!is_rate && OVERFLOW.test(text)) return FINAL("context_overflow");
+  // Cerebras says nothing at all of a prompt that is too long.
+  if (status === 400 && text === "") return FINAL("context_overflow");
+  if (/api key not valid|invalid api key|incorrect api key/i.test(text)) return FINAL("auth");
+  if (
+    /model.{0,80}(not found|does not exist|is not supported|not exist)|unknown model|no such model/i.test(
+      text,
+    )
+  )
+    return FINAL("not_found");
+  if (status >= 400) return FINAL("invalid_request");
+  if (/invalid_request/i.test(kind)) return FINAL("invalid_request");
+  if (QUOTA.test(text)) return FINAL("quota");
+  if (is_rate) return rateLimit(error, text);
+  if (/overloaded|at capacity/i.test(text)) return RETRY("overloaded");
+  return FINAL("unknown");
+}
+
+function overflow(text: string): Class {
+  return RATE.test(text) ? FINAL("rate_limit") : FINAL("context_overflow");
+}
+
+function rateLimit(error: FoundError | undefined, text: string): Class {
+  if (
+    isDailyQuota(error) ||
+    /insufficient_quota|exceeded your current quota, please check your plan and billing|credit balance/i.test(
+      text,
+    )
+  ) {
+    // Gemini says the same of a limit per minute, and tells when it is over.
+    if (isDailyQuota(error) || retryInfo(error) === undefined) return FINAL("quota");
+  }
+  // One request that is larger than a minute's allowance never fits.
+  if (/request too large/i.test(text)) return FINAL("rate_limit");
+  return RETRY("rate_limit");
+}
+
+/** Whether Google's quota details name a limit of a day. */
+function isDailyQuota(error: FoundError | undefined): boolean {
+  for (const detail of asArray(error?.fields.details) ?? []) {
+    for (const violation of asArray(asObject(detail)?.violations) ?? []) {
+      const { quotaId, quotaMetric } = asObject(violation) ?? {};
+      if (/per.?day/i.test(`${asText(quotaId) ?? ""} ${asText(quotaMetric) ?? ""}`)) return true;
+    }
+  }
+  return false;
+}
+
+/** Google's `RetryInfo.retryDelay` ("48s"), in milliseconds. */
+function retryInfo(error: FoundError | undefined): number | undefined {
+  for (const detail of asArray(error?.fields.details) ?? []) {
+    const delay = /^(\d+(?:\.\d+)?)s$/.exec(asText(asObject(detail)?.retryDelay) ?? "")?.[1];
+    if (delay !== undefined) return Math.ceil(Number(delay) * 1000);
+  }
+  return undefined;
+}
+
+/** How long the provider asks to wait, in milliseconds. Of two headers that disagree the larger one holds (Azure). */
+function retryAfter(
+  headers: Readonly<Record<string, string>>,
+  error: FoundError | undefined,
+  text: string,
+): number | undefined {
+  const asked: number[] = [];
+  const milliseconds = Number.parseFloat(headers["retry-after-ms"] ?? "");
+  if (Number.isFinite(milliseconds)) asked.push(milliseconds);
+  const after = headers["retry-after"];
+  if (after !== undefined) {
+    const seconds = /^\s*\d+(\.\d+)?\s*$/.test(after) ? Number(after) : Number.NaN;
+    if (Number.isFinite(seconds)) asked.push(seconds * 1000);
+    else {
+      // From the server's own clock where it tells it: ours may be wrong.
+      const base = Date.parse(headers.date ?? "") || Date.now();
+      const until = Date.parse(after);
+      if (Number.isFinite(until)) asked.push(Math.max(0, until - base));
+    }
+  }
+  if (asked.length > 0) return Math.ceil(Math.max(...asked));
+  const info = retryInfo(error);
+  if (info !== undefined) return info;
+  const told =
+    /(?:try again|retry) (?:in|after) ((?:\d+(?:\.\d+)?(?:ms|h|m|s)\s*)+|\d+(?:\.\d+)? ?(?:second|minute)s?)/i.exec(
+      text,
+    )?.[1];
+  return told === undefined ? undefined : durationOf(told);
+}
+
+const UNITS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  second: 1_000,
+  minute: 60_000,
+};
+
+/** "1m2.5s" in milliseconds. */
+function durationOf(text: string): number {
+  let total = 0;
+  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?) ?(ms|second|minute|s|m|h)/gi)) {
+    total += Number(amount) * (UNITS[unit?.toLowerCase() ?? ""] ?? 0);
+  }
+  return Math.ceil(total);
+}
+
+function causeCode(error: unknown): string | undefined {
+  let at: unknown = error;
+  for (let depth = 0; depth < 4 && at instanceof Error; depth += 1) {
+    if ("code" in at && typeof at.code === "string") return at.code;
+    at = at.cause;
+  }
+  return undefined;
+}
+
+/** What a person can read of a body that is no error object: proxies answer with pages. */
+function textOf(body: string): string {
+  const text = /<html|<!doctype/i.test(body)
+    ? body
+        .slice(0, 20_000)
+        .replace(/<(script|style)[\s\S]*?<\/\1>/gi, " ")
+        .replace(/<[^>]*>/g, " ")
+    : body;
+  return text.replace(/\s+/g, " ").trim().slice(0, 500).toWellFormed();
+}
+
+/** Adds what the person can do about it. */
+function describe(failure: Failure): Failure {
+  const remedy = remedyOf(failure);
+  return remedy === undefined ? failure : { ...failure, remedy };
+}
+
+function remedyOf({ class: kind, retry_after_ms, status }: Failure): string | undefined {
+  switch (kind) {
+    case "auth":
+      return status === 403
+        ? "Check that this API key may use this model."
+        : "Check the API key of this provider: it is missing, wrong or no longer valid.";
+    case "quota":
+      return "The account has no credit or allowance left: check its plan and billing, or use another provider.";
+    case "rate_limit":
+      return retry_after_ms === undefined
+        ? "Too many requests or tokens for this account's limit: wait a little, or send less at once."
+        : `This account's limit is reached: it can be tried again in ${inWords(retry_after_ms)}.`;
+    case "overloaded":
+    case "server":
+      return "The provider is busy or has trouble of its own: try again in a while.";
+    case "context_overflow":
+      return "The conversation is too long for this model: compact it, or go on in a new session.";
+    case "not_found":
+      return "Check the model's name and the provider's address.";
+    case "network":
+      return "Check the network, and the provider's address and proxy if you set them.";
+    case "timeout":
+      return "Try again; a model that thinks longer in silence needs a longer limit.";
+    case "truncated":
+      return "Try again: the connection was closed too early.";
+    case "content_blocked":
+      return "Ask in other words, or use another model.";
+    case "model_output_invalid":
+      return "Try again: the model wrote something that could not be read.";
+    case "invalid_request":
+      return "The provider did not accept the request; what it says may tell which setting it cannot take.";
+    case "unknown":
+      return undefined;
+    default:
+      return kind satisfies never;
+  }
+}
+
+function inWords(milliseconds: number): string {
+  const seconds = Math.ceil(milliseconds / 1000);
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
+}

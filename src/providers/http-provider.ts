@@ -1,0 +1,114 @@
+import type { Frame } from "../model/frame.ts";
+import type { Message } from "../model/message.ts";
+import type { ImageFilePart, MediaPart, Part } from "../model/part.ts";
+import { missingKeyFailure, protocolFailure } from "./failures.ts";
+import type {
+  Endpoint,
+  Failure,
+  ModelCall,
+  ModelReply,
+  Provider,
+  StreamEnd,
+  WireFormat,
+} from "./provider.ts";
+import { exchange } from "./transport.ts";
+
+export interface HttpProviderOptions {
+  id: string;
+  title: string;
+  format: WireFormat;
+  endpoint: Endpoint;
+  /** Where a key comes from, one sentence. Present: without a key nothing is sent. */
+  key_help?: string;
+  /** How long the provider may say nothing at all, in milliseconds. */
+  silence_ms?: number;
+  /** An image of the session's files as a data URL; `undefined` where it cannot be read. Absent: such images are named, not sent. */
+  readImage?(image: ImageFilePart): Promise<string | undefined>;
+}
+
+/** A provider that is called over HTTP in one of the wires. */
+export function createHttpProvider(options: HttpProviderOptions): Provider {
+  const { id, title, format, endpoint, key_help, silence_ms, readImage } = options;
+  const failed = (failure: Failure): ModelReply => ({ failure, executable_calls: [] });
+  return {
+    id,
+    title,
+    wire: format.wire,
+    async stream(call, { signal, emit, now = Date.now }) {
+      if (key_help !== undefined && (endpoint.api_key ?? "") === "")
+        return failed(missingKeyFailure(title, key_help));
+      if (signal.aborted) return { executable_calls: [] };
+      const decoder = format.createDecoder({
+        session_id: call.session_id,
+        message_id: call.message_id,
+        provider: id,
+        wire: format.wire,
+        model: call.model,
+        now,
+      });
+      const send = (frames: readonly Frame[]): void => {
+        for (const frame of frames) emit(frame);
+      };
+      let how: StreamEnd;
+      try {
+        const messages = readImage === undefined ? call.messages : await withImages(call.messages, readImage);
+        const request = format.encode({ ...call, messages } satisfies ModelCall, id, endpoint);
+        how = await exchange({
+          request,
+          decoder,
+          signal,
+          ...(silence_ms === undefined ? {} : { silence_ms }),
+          onEvent: (data, event) => send(decoder.push(data, event)),
+        });
+      } catch (error) {
+        how = {
+          type: "failure",
+          failure: protocolFailure(`The request could not be made: ${String(error)}`),
+        };
+      }
+      if (how.type === "failure")
+        how = { type: "failure", failure: helpful(how.failure, endpoint, key_help) };
+      const { frames, reply } = decoder.end(how);
+      send(frames);
+      return reply;
+    },
+  };
+}
+
+/** The failure without the key that was used, should the provider repeat it; and with where a key comes from. */
+function helpful(failure: Failure, { api_key }: Endpoint, key_help: string | undefined): Failure {
+  const hidden = api_key === undefined || api_key.length < 4 ? failure : withoutKey(failure, api_key);
+  if (hidden.class !== "auth" || key_help === undefined) return hidden;
+  return { ...hidden, remedy: hidden.remedy === undefined ? key_help : `${hidden.remedy} ${key_help}` };
+}
+
+function withoutKey(failure: Failure, api_key: string): Failure {
+  const { message, data, ...rest } = failure;
+  const text = data === undefined ? undefined : JSON.stringify(data);
+  return {
+    ...rest,
+    message: message.replaceAll(api_key, "…"),
+    ...(text === undefined || text.includes(api_key) ? {} : { data }),
+  };
+}
+
+/** The messages with the images that are files as data URLs. Messages without such images stay as they are. */
+async function withImages(
+  messages: readonly Message[],
+  readImage: (image: ImageFilePart) => Promise<string | undefined>,
+): Promise<Message[]> {
+  const resolve = async (part: Part): Promise<Part> => {
+    if (part.type !== "image_file") return part;
+    const url = await readImage(part);
+    return url === undefined ? part : { type: "image_url", url };
+  };
+  return await Promise.all(
+    messages.map(async (message) => {
+      if (!message.parts.some((part) => part.type === "image_file")) return message;
+      if (message.role === "system") return message;
+      const parts = await Promise.all(message.parts.map(resolve));
+      // A tool's parts are media before and after.
+      return message.role === "tool" ? { ...message, parts: parts as MediaPart[] } : { ...message, parts };
+    }),
+  );
+}

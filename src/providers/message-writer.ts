@@ -1,0 +1,438 @@
+import type { Frame } from "../model/frame.ts";
+import type { AssistantMessage, StopReason } from "../model/message.ts";
+import type { Part, TextPart, ThinkingSignaturePart, ThinkingTextPart, ToolCallPart } from "../model/part.ts";
+import { partId } from "../model/uuid.ts";
+import { parseArguments } from "./json.ts";
+import type { DecoderContext, Failure, ModelReply, ReportedUsage } from "./provider.ts";
+import { usageOf } from "./usage.ts";
+
+/**
+ * A block of the wire in its order among the others, reserved when the wire first names it. What is shown for it, and
+ * what its provider must get back beside that, is recorded here.
+ */
+export interface Place {
+  readonly index: number;
+  readonly parts: Part[];
+}
+
+/** A text or a thought while it comes. It opens with its first non-empty delta, so that empty blocks leave nothing. */
+export interface GrowingText {
+  /** All that came. */
+  readonly text: string;
+  append(delta: string): void;
+  /**
+   * Ends it. `whole` is what the wire says the text is, where it says so: authoritative. More deltas may come after an end
+   * that another part forced; they revise the part.
+   */
+  end(whole?: string): void;
+}
+
+export interface GrowingThought extends GrowingText {
+  /**
+   * The thought's signature, whole; before or after its end. Without any text the thought is shown as hidden when it ends, for
+   * the reason given.
+   */
+  sign(proof: Proof): void;
+}
+
+export interface Proof {
+  signature: string;
+  format: string;
+  id?: string;
+  detail?: unknown;
+  /** Why the thought has no text, should it have none. Absent: `encrypted`. */
+  hidden?: "encrypted" | "redacted" | "empty";
+}
+
+export interface GrowingCall {
+  readonly call_id: string;
+  readonly arguments_json: string;
+  append(delta: string): void;
+  /** The wire closed the call. `whole`: its arguments where the wire says them whole. */
+  close(whole?: string): void;
+}
+
+/** What the wire says of a call when it begins. */
+export interface CallFields {
+  /** Absent or empty: the provider names none, and one is made. */
+  call_id?: string | undefined;
+  tool_name: string;
+  item_id?: string | undefined;
+  namespace?: string | undefined;
+  /** The provider's id, where it is not unique in a session and `call_id` is another one. */
+  provider_call_id?: string | undefined;
+}
+
+/** How the wire says that a message ended. */
+export interface Ending {
+  stop_reason: StopReason;
+  stop_reason_raw?: string;
+  stop_details?: unknown;
+  /** With `stop_reason: "error"`: why. */
+  failure?: Failure;
+}
+
+/** Writes one message from what a wire's state machine reads: frames as it goes, the stored message at the end. */
+export interface MessageWriter {
+  /**
+   * The message has begun. The first call counts; parts begin it where nobody did. Name the reported model and the response's
+   * id here: history takes them from the frame that this makes.
+   */
+  begin(facts?: { model?: string | undefined; response_id?: string | undefined }): void;
+  readonly begun: boolean;
+  /** Reserves the next place. */
+  place(): Place;
+  text(place: Place, fields?: Pick<TextPart, "id" | "phase" | "refusal">): GrowingText;
+  thought(place: Place, fields?: Pick<ThinkingTextPart, "id" | "reasoning_field" | "detail">): GrowingThought;
+  /** A call whose name is known. Open text ends before it. */
+  call(place: Place, fields: CallFields): GrowingCall;
+  image(place: Place, url: string): void;
+  /** A block that has no part type: shown collapsed, recorded raw in its place. `title`: what it is, in a few words. */
+  unknown(place: Place, raw: unknown, title: string): void;
+  /** Records a part that is not shown, behind what the place has. */
+  keep(place: Place, part: Part): void;
+  /** What was counted; the last call wins. `context_tokens`: how full the context is, where that is not input + output. */
+  usage(reported: ReportedUsage, context_tokens?: number): void;
+  /** Opaque JSON that must go back beside the parts. */
+  rawBlocks(blocks: unknown): void;
+  /** The provider reports an error: it ends the message as failed whatever else comes. The first one counts. */
+  fail(failure: Failure): void;
+  readonly failure: Failure | undefined;
+  /** How many calls began. */
+  readonly calls: number;
+  /** The frames since it was last called. */
+  take(): Frame[];
+  /** Ends the message. `aborted` leaves it without `message.end`. Called once; nothing follows. */
+  end(ending: Ending): { frames: Frame[]; reply: ModelReply };
+}
+
+/** The id of a call whose provider names none, or none that is unique: the same whenever the stream is read. */
+export function mintCallId(message_id: string, index: number): string {
+  return `call_${partId(message_id, index).replaceAll("-", "")}`;
+}
+
+interface TextFields {
+  id?: string;
+  phase?: string;
+  refusal?: boolean;
+  reasoning_field?: string;
+  detail?: unknown;
+}
+
+interface OpenText {
+  forceEnd(): void;
+}
+
+export function createMessageWriter(context: DecoderContext): MessageWriter {
+  const { session_id, message_id } = context;
+  let frames: Frame[] = [];
+  const places: Place[] = [];
+  /** Where the latest shown part is recorded: what is shown after it stands after it in the record too. */
+  let shown_at = -1;
+  let shown = 0;
+  let begun: { at: number; model?: string; response_id?: string } | undefined;
+  let open: OpenText | undefined;
+  const calls: { part: ToolCallPart; closed: boolean; finish(): void }[] = [];
+  const call_ids = new Set<string>();
+  const texts: { finish(): void }[] = [];
+  let reported: ReportedUsage | undefined;
+  let context_tokens: number | undefined;
+  let raw_blocks: unknown;
+  let failed_with: Failure | undefined;
+
+  const now = () => ({ session_id, at: context.now() });
+
+  const begin: MessageWriter["begin"] = (facts = {}) => {
+    if (begun !== undefined) return;
+    const { model, response_id } = facts;
+    const common = now();
+    const known = {
+      ...(model === undefined || model === "" ? {} : { model }),
+      ...(response_id === undefined || response_id === "" ? {} : { response_id }),
+    };
+    begun = { at: common.at, ...known };
+    frames.push({ ...common, type: "message.start", message_id, ...known });
+  };
+
+  const place = (): Place => {
+    const next: Place = { index: places.length, parts: [] };
+    places.push(next);
+    return next;
+  };
+  /** Ends what is open and gives the place and the id of the part that is shown next. */
+  const show = (wanted: Place): { home: Place; part_id: string } => {
+    begin();
+    open?.forceEnd();
+    open = undefined;
+    const home = wanted.index < shown_at ? place() : wanted;
+    shown_at = home.index;
+    shown += 1;
+    return { home, part_id: partId(message_id, shown - 1) };
+  };
+
+  /** A thought of which nothing can be read. Behind parts that are shown already it is recorded in its place, not shown. */
+  const hide = (wanted: Place, proof: Proof, fields: Pick<ThinkingTextPart, "id" | "detail">): void => {
+    const { hidden = "encrypted" } = proof;
+    const thought: ThinkingTextPart = { ...fields, type: "thinking_text", text: "", hidden };
+    if (wanted.index < shown_at) {
+      wanted.parts.push(thought, signaturePart(proof));
+      return;
+    }
+    const { home, part_id } = show(wanted);
+    const common = now();
+    home.parts.push({ ...thought, part_id, at: common.at }, signaturePart(proof));
+    frames.push(
+      { ...common, type: "message.part_start", part_id, kind: "thinking", message_id },
+      {
+        ...common,
+        type: "message.part_end",
+        part_id,
+        text: "",
+        signature: proof.signature,
+        format: proof.format,
+        hidden,
+      },
+    );
+  };
+
+  const grow = (wanted: Place, kind: "text" | "thinking", fields: TextFields) => {
+    let text = "";
+    let proof: Proof | undefined;
+    let state: "unopened" | "open" | "ended" = "unopened";
+    /** Whether what was sent with the last end is no longer so. */
+    let stale = false;
+    let part: TextPart | ThinkingTextPart | undefined;
+    let home = wanted;
+    let part_id = "";
+
+    const sendEnd = (): void => {
+      stale = false;
+      frames.push({
+        ...now(),
+        type: "message.part_end",
+        part_id,
+        text: text.toWellFormed(),
+        ...(proof === undefined ? {} : { signature: proof.signature, format: proof.format }),
+      });
+    };
+    const self: OpenText & GrowingThought & { finish(): void } = {
+      get text() {
+        return text;
+      },
+      append(delta) {
+        if (delta === "") return;
+        if (state === "unopened") {
+          ({ home, part_id } = show(wanted));
+          open = self;
+          state = "open";
+          const common = now();
+          const recorded = { ...fields, part_id, at: common.at, text: "" };
+          part = kind === "text" ? { ...recorded, type: "text" } : { ...recorded, type: "thinking_text" };
+          home.parts.push(part);
+          if (proof !== undefined) home.parts.push(signaturePart(proof));
+          frames.push({
+            ...common,
+            type: "message.part_start",
+            part_id,
+            kind,
+            message_id,
+            ...(fields.phase === undefined ? {} : { phase: fields.phase }),
+          });
+        }
+        if (state === "open") {
+          frames.push({ ...now(), type: "message.delta", kind, text: delta, part_id, offset: text.length });
+        } else stale = true;
+        text += delta;
+      },
+      end(whole) {
+        if (whole !== undefined && whole !== text) {
+          if (whole.startsWith(text)) self.append(whole.slice(text.length));
+          else if (whole !== "") {
+            text = whole;
+            stale = true;
+          }
+        }
+        if (state === "open") {
+          open = undefined;
+          state = "ended";
+          sendEnd();
+        } else if (state === "ended" && stale) sendEnd();
+        else if (state === "unopened" && proof !== undefined) {
+          state = "ended";
+          hide(wanted, proof, fields);
+        }
+      },
+      forceEnd() {
+        state = "ended";
+        sendEnd();
+      },
+      sign(given) {
+        const repeated = proof !== undefined;
+        proof = given;
+        if (part === undefined) return;
+        const at = home.parts.indexOf(part) + 1;
+        home.parts.splice(at, repeated ? 1 : 0, signaturePart(given));
+        if (state === "ended") sendEnd();
+      },
+      finish() {
+        self.end();
+        if (part !== undefined) part.text = text.toWellFormed();
+      },
+    };
+    texts.push(self);
+    return self;
+  };
+
+  return {
+    begin,
+    get begun() {
+      return begun !== undefined;
+    },
+    get calls() {
+      return calls.length;
+    },
+    place,
+    text: (wanted, fields = {}) => grow(wanted, "text", fields),
+    thought: (wanted, fields = {}) => grow(wanted, "thinking", fields),
+    call(wanted, { call_id: given, tool_name, item_id, namespace, provider_call_id: original }) {
+      const { home, part_id } = show(wanted);
+      const isNew = given !== undefined && given !== "" && !call_ids.has(given);
+      const call_id = isNew ? given : mintCallId(message_id, shown - 1);
+      const provider_call_id = original ?? (isNew || given === "" ? undefined : given);
+      call_ids.add(call_id);
+      const common = now();
+      const part: ToolCallPart = {
+        type: "tool_call",
+        part_id,
+        at: common.at,
+        call_id,
+        tool_name,
+        arguments_json: "",
+        ...(item_id === undefined ? {} : { item_id }),
+        ...(namespace === undefined ? {} : { namespace }),
+        ...(provider_call_id === undefined ? {} : { provider_call_id }),
+      };
+      home.parts.push(part);
+      const named = { part_id, message_id, tool_call_id: call_id, tool_name };
+      frames.push({ ...common, type: "message.tool_call_start", ...named });
+      let arguments_json = "";
+      const call = {
+        part,
+        closed: false,
+        finish() {
+          if (call.closed) return;
+          part.arguments_json = arguments_json.toWellFormed();
+          part.unfinished = true;
+        },
+      };
+      calls.push(call);
+      return {
+        call_id,
+        get arguments_json() {
+          return arguments_json;
+        },
+        append(delta) {
+          arguments_json += delta;
+        },
+        close(whole) {
+          if (call.closed) return;
+          call.closed = true;
+          part.arguments_json = (whole ?? arguments_json).toWellFormed();
+          frames.push({
+            ...now(),
+            type: "message.tool_call",
+            ...named,
+            arguments_json: part.arguments_json,
+          });
+        },
+      };
+    },
+    image(wanted, url) {
+      const { home, part_id } = show(wanted);
+      const common = now();
+      home.parts.push({ type: "image_url", part_id, at: common.at, url });
+      frames.push({ ...common, type: "message.image", part_id, message_id, url });
+    },
+    unknown(wanted, raw, title) {
+      // History has it as an event of its own, in its place: the record's copy is for the provider alone.
+      const { home, part_id } = show(wanted);
+      home.parts.push({ type: "unknown", raw });
+      frames.push({ ...now(), type: "unknown", part_id, raw, title });
+    },
+    keep(wanted, part) {
+      wanted.parts.push(part);
+    },
+    usage(counted, tokens) {
+      reported = counted;
+      context_tokens = tokens ?? counted.input_tokens + counted.output_tokens;
+    },
+    fail(failure) {
+      failed_with ??= failure;
+    },
+    get failure() {
+      return failed_with;
+    },
+    rawBlocks(blocks) {
+      raw_blocks = blocks;
+    },
+    take() {
+      const taken = frames;
+      frames = [];
+      return taken;
+    },
+    end({ stop_reason, stop_reason_raw, stop_details, failure }) {
+      const counted = {
+        ...(reported === undefined ? {} : { usage: reported }),
+        ...(context_tokens === undefined ? {} : { context_tokens }),
+      };
+      const failed = failure === undefined ? {} : { failure };
+      if (begun === undefined && (stop_reason === "error" || stop_reason === "aborted")) {
+        return { frames: [], reply: { executable_calls: [], ...failed, ...counted } };
+      }
+      begin();
+      for (const text of texts) text.finish();
+      for (const call of calls) call.finish();
+      const usage = reported === undefined ? undefined : usageOf(reported);
+      const error = failure?.message;
+      const ending = {
+        stop_reason,
+        ...(usage === undefined ? {} : { usage }),
+        ...(stop_reason_raw === undefined ? {} : { stop_reason_raw }),
+        ...(error === undefined ? {} : { error }),
+      };
+      const { at = 0, ...known } = begun ?? {};
+      const message: AssistantMessage = {
+        role: "assistant",
+        id: message_id,
+        created_at: new Date(at).toISOString(),
+        ...known,
+        provider: context.provider,
+        api: context.wire,
+        model_id: context.model,
+        parts: places.flatMap(({ parts }) => parts),
+        ...ending,
+        ...(raw_blocks === undefined ? {} : { raw_blocks }),
+        ...(stop_details === undefined ? {} : { stop_details }),
+      };
+      frames.push({ ...now(), type: "message.record", message });
+      if (stop_reason !== "aborted") frames.push({ ...now(), type: "message.end", message_id, ...ending });
+      const may_run = stop_reason === "stop" || stop_reason === "tool_use";
+      const executable_calls = calls
+        .filter(({ part, closed }) => may_run && closed && parseArguments(part.arguments_json) !== undefined)
+        .map(({ part }) => part.call_id);
+      const taken = frames;
+      frames = [];
+      return { frames: taken, reply: { message, executable_calls, ...failed, ...counted } };
+    },
+  };
+}
+
+function signaturePart({ signature, format, id, detail }: Proof): ThinkingSignaturePart {
+  return {
+    type: "thinking_signature",
+    signature,
+    format,
+    ...(id === undefined ? {} : { id }),
+    ...(detail === undefined ? {} : { detail }),
+  };
+}

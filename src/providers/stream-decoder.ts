@@ -1,0 +1,83 @@
+import type { StopReason } from "../model/message.ts";
+import { protocolFailure, truncatedFailure } from "./failures.ts";
+import { parseJson } from "./json.ts";
+import { createMessageWriter, type Ending, type MessageWriter } from "./message-writer.ts";
+import type { Decoder, DecoderContext } from "./provider.ts";
+
+/** The state machine of one wire: what its events mean for the message. */
+export interface WireReader {
+  /**
+   * One event's JSON, whatever it is: an event of the stream, an error object, or the whole answer of a server that does not
+   * stream. May throw, which ends the message as unreadable.
+   */
+  read(value: unknown, event: string | undefined): void;
+  /** `data: [DONE]`, which ends nothing by itself. */
+  readDone?(): void;
+  /** Whether the wire's terminal event was seen. */
+  readonly ended: boolean;
+  /** No event follows. What the wire said of the end; absent: it said nothing, the stream was cut. */
+  finish(cut: boolean): Ending | undefined;
+}
+
+/** The rules that all wires share around a wire's own reader: unreadable events, errors, aborts and cuts (WIRE 1.3, 1.4). */
+export function createStreamDecoder(
+  context: DecoderContext,
+  createReader: (writer: MessageWriter) => WireReader,
+): Decoder {
+  const writer = createMessageWriter(context);
+  let broken = false;
+  const reader = createReader(writer);
+
+  const stopReading = (message: string): void => {
+    broken = true;
+    writer.fail(protocolFailure(message));
+  };
+
+  return {
+    get phase() {
+      if (broken) return "broken";
+      return reader.ended ? "ended" : "open";
+    },
+    push(data, event) {
+      if (broken || data === "") return [];
+      if (data.length < 32 && data.trim() === "[DONE]") {
+        reader.readDone?.();
+        return writer.take();
+      }
+      const parsed = parseJson(data);
+      if (parsed === undefined) stopReading(`The provider sent an event that is no JSON: ${excerpt(data)}`);
+      else {
+        const values: unknown[] = Array.isArray(parsed.value) ? parsed.value : [parsed.value];
+        try {
+          for (const value of values) reader.read(value, event);
+        } catch (error) {
+          stopReading(`The provider sent an event that cannot be read (${String(error)}): ${excerpt(data)}`);
+        }
+      }
+      return writer.take();
+    },
+    end(how) {
+      const isCut = how.type !== "end";
+      const ending = broken ? undefined : reader.finish(isCut);
+      const raw = ending?.stop_reason_raw;
+      const said = {
+        ...(raw === undefined ? {} : { stop_reason_raw: raw }),
+        ...(ending?.stop_details === undefined ? {} : { stop_details: ending.stop_details }),
+      };
+      if (how.type === "abort") return writer.end({ ...said, stop_reason: "aborted" });
+      if (writer.failure === undefined && ending !== undefined) return writer.end(ending);
+      const why = writer.failure ?? (how.type === "failure" ? how.failure : truncatedFailure());
+      return writer.end({ ...said, stop_reason: "error", failure: why });
+    },
+  };
+}
+
+/** What a reported `stop` or `tool_use` means, given whether there are calls (Chat Completions, Gemini, Responses). */
+export function withCalls(stop_reason: StopReason, calls: number): StopReason {
+  if (stop_reason !== "stop" && stop_reason !== "tool_use") return stop_reason;
+  return calls > 0 ? "tool_use" : "stop";
+}
+
+function excerpt(data: string): string {
+  return data.length > 200 ? `${data.slice(0, 200).toWellFormed()}…` : data;
+}

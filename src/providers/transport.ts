@@ -1,0 +1,117 @@
+import { Agent, fetch } from "undici";
+import { createEventReader } from "./event-reader.ts";
+import { networkFailure, responseFailure, timeoutFailure } from "./failures.ts";
+import type { Decoder, EncodedRequest, StreamEnd } from "./provider.ts";
+
+/** How long a provider may say nothing at all, in milliseconds; comments and pings count as life. */
+export const SILENCE_MS = 300_000;
+/** Once the answer is complete only figures can follow: a server that leaves the connection open is not waited for. */
+const SILENCE_AFTER_END_MS = 5_000;
+const LONGEST_ERROR_BODY = 1_000_000;
+
+/** Without undici's own limits of 300 s, which end long silent thoughts: the silence is timed here, for each call. */
+const dispatcher = new Agent({ bodyTimeout: 0, headersTimeout: 0 });
+
+export interface Exchange {
+  request: EncodedRequest;
+  /** Reads the answer. */
+  decoder: Pick<Decoder, "phase">;
+  signal: AbortSignal;
+  silence_ms?: number;
+  onEvent(data: string, event?: string): void;
+}
+
+/**
+ * Sends the request and hands on the events of its answer. Never rejects. An abort wins over the error that it causes; in every
+ * case the connection is done with when this resolves.
+ */
+export async function exchange({
+  request,
+  decoder,
+  signal,
+  silence_ms = SILENCE_MS,
+  onEvent,
+}: Exchange): Promise<StreamEnd> {
+  if (signal.aborted) return { type: "abort" };
+  const stop = new AbortController();
+  let silent = false;
+  const silence = setTimeout(() => {
+    silent = true;
+    stop.abort();
+  }, silence_ms);
+  let is_ending = false;
+  const heard = (): void => {
+    if (decoder.phase === "ended" && !is_ending) {
+      is_ending = true;
+      clearTimeout(silence);
+      ending = setTimeout(() => stop.abort(), Math.min(silence_ms, SILENCE_AFTER_END_MS));
+    } else (ending ?? silence).refresh();
+  };
+  let ending: typeof silence | undefined;
+  const onAbort = () => stop.abort();
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    const response = await fetch(request.url, {
+      method: "POST",
+      headers: request.headers,
+      body: request.body,
+      signal: stop.signal,
+      dispatcher,
+      // A key goes to the address that it was given for, nowhere else.
+      redirect: "error",
+    });
+    heard();
+    if (response.status >= 400) {
+      const body = await readText(response.body, heard);
+      if (signal.aborted) return { type: "abort" };
+      return {
+        type: "failure",
+        failure: responseFailure(response.status, Object.fromEntries(response.headers), body),
+      };
+    }
+    const events = createEventReader((data, event) => {
+      // Whoever aborts while a frame is emitted gets no more of them.
+      if (!signal.aborted) onEvent(data, event);
+    });
+    for await (const chunk of response.body ?? []) {
+      heard();
+      events.push(chunk);
+      if (signal.aborted) return { type: "abort" };
+      // Leaving the loop cancels the body.
+      if (decoder.phase === "broken") return { type: "end" };
+      if (decoder.phase === "ended") heard();
+    }
+    if (signal.aborted) return { type: "abort" };
+    events.end();
+    if (events.foreign !== "" && decoder.phase === "open") {
+      const headers = Object.fromEntries(response.headers);
+      return { type: "failure", failure: responseFailure(502, headers, events.foreign) };
+    }
+    return { type: "end" };
+  } catch (error) {
+    if (signal.aborted) return { type: "abort" };
+    if (is_ending) return { type: "end" };
+    return { type: "failure", failure: silent ? timeoutFailure(silence_ms) : networkFailure(error) };
+  } finally {
+    clearTimeout(silence);
+    clearTimeout(ending);
+    signal.removeEventListener("abort", onAbort);
+    stop.abort();
+  }
+}
+
+/** The body as text, its beginning where it is longer than anybody needs. */
+async function readText(body: AsyncIterable<Uint8Array> | null, heard: () => void): Promise<string> {
+  const decoder = new TextDecoder("utf-8");
+  let text = "";
+  try {
+    for await (const chunk of body ?? []) {
+      heard();
+      text += decoder.decode(chunk, { stream: true });
+      if (text.length > LONGEST_ERROR_BODY) break;
+    }
+  } catch {
+    // What came of it is all there is to say.
+  }
+  return text + decoder.decode();
+}

@@ -1,0 +1,15 @@
+import type { Usage } from "../model/message.ts";
+import type { ReportedUsage } from "./provider.ts";
+
+/** The model's form of what a provider counted. Gateways report more cached tokens than tokens: never below zero. */
+export function usageOf(reported: ReportedUsage): Usage {
+  const { input_tokens, cached_tokens, cache_write_tokens, output_tokens, reasoning_tokens, cost } = reported;
+  return {
+    input: Math.max(0, input_tokens - cached_tokens - cache_write_tokens),
+    output: output_tokens,
+    ...(cached_tokens === 0 ? {} : { cache_read: cached_tokens }),
+    ...(cache_write_tokens === 0 ? {} : { cache_write: cache_write_tokens }),
+    ...(reasoning_tokens === 0 ? {} : { reasoning: reasoning_tokens }),
+    ...(cost === undefined ? {} : { cost }),
+  };
+}
