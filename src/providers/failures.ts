@@ -361,8 +361,8 @@ function textOf(body: string): string {
   return text.replace(/\s+/g, " ").trim().slice(0, 500).toWellFormed();
 }
 
-/** Adds what the person can do about it. */
-function describe(failure: Failure): Failure {
+/** The failure with what the person can do about it. */
+export function describe(failure: Failure): Failure {
   const remedy = remedyOf(failure);
   return remedy === undefined ? failure : { ...failure, remedy };
 }

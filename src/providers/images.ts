@@ -1,0 +1,115 @@
+/** An image as it is sent: a data URL taken apart, or an address. */
+export type SentImage = { type: "data"; media_type: string; data: string } | { type: "url"; url: string };
+
+const LONGEST_IMAGE_BYTES = 5_000_000;
+const LARGEST_SIDE = 8_000;
+/** With more images than this in one request providers take only smaller ones. */
+const MANY_IMAGES = 20;
+const LARGEST_SIDE_OF_MANY = 2_000;
+const LONGEST_TOTAL_BYTES = 25_000_000;
+
+/** `undefined` where the address is none that can be sent. The media type is the bytes' own: providers refuse a wrong one. */
+export function sentImage(url: string): SentImage | undefined {
+  if (/^https?:/i.test(url)) return { type: "url", url };
+  const [, declared, data] = /^data:([^;,]*)(?:;[^,]*)?;base64,(.*)$/is.exec(url) ?? [];
+  if (declared === undefined || data === undefined || data === "") return undefined;
+  const plain = data.replace(/\s+/g, "").replaceAll("-", "+").replaceAll("_", "/");
+  return { type: "data", media_type: sniffed(plain) ?? declared.toLowerCase(), data: plain };
+}
+
+export function dataUrl({ media_type, data }: Extract<SentImage, { type: "data" }>): string {
+  return `data:${media_type};base64,${data}`;
+}
+
+/** The address of an image, whichever kind it is. */
+export function imageUrl(image: SentImage): string {
+  return image.type === "url" ? image.url : dataUrl(image);
+}
+
+/**
+ * Which of a request's images can be sent, in their order. Of those that are too many together the oldest stay out: the same
+ * history always loses the same ones.
+ */
+export function imagesThatFit(images: readonly SentImage[]): boolean[] {
+  const largest = images.length > MANY_IMAGES ? LARGEST_SIDE_OF_MANY : LARGEST_SIDE;
+  const fits = images.map((image) => isSmallEnough(image, largest));
+  let total = 0;
+  for (let at = images.length - 1; at >= 0; at -= 1) {
+    const image = images[at];
+    if (image?.type !== "data" || fits[at] !== true) continue;
+    total += bytesOf(image.data);
+    if (total > LONGEST_TOTAL_BYTES) fits[at] = false;
+  }
+  return fits;
+}
+
+function isSmallEnough(image: SentImage, largest: number): boolean {
+  if (image.type === "url") return true;
+  if (bytesOf(image.data) > LONGEST_IMAGE_BYTES) return false;
+  const size = sizeOf(image);
+  return size === undefined || (size.width <= largest && size.height <= largest);
+}
+
+function bytesOf(base64: string): number {
+  return Math.floor((base64.length * 3) / 4);
+}
+
+/** The format that the first bytes tell. */
+function sniffed(base64: string): string | undefined {
+  if (base64.startsWith("iVBORw0KGg")) return "image/png";
+  if (base64.startsWith("/9j/")) return "image/jpeg";
+  if (base64.startsWith("R0lGOD")) return "image/gif";
+  if (base64.startsWith("UklGR") && firstBytes(base64, 12).slice(8) === "WEBP") return "image/webp";
+  return undefined;
+}
+
+/** The first bytes, one character each; fewer where the text is no base64. */
+function firstBytes(base64: string, count: number): string {
+  const start = base64.slice(0, Math.ceil(count / 3) * 4);
+  try {
+    return atob(start).slice(0, count);
+  } catch {
+    return "";
+  }
+}
+
+/** Width and height in pixels, where the first bytes tell them. */
+function sizeOf({
+  media_type,
+  data,
+}: {
+  media_type: string;
+  data: string;
+}): { width: number; height: number } | undefined {
+  const big = (bytes: string, at: number, length: number): number => {
+    let value = 0;
+    for (let index = at; index < at + length; index += 1)
+      value = value * 256 + (bytes.charCodeAt(index) || 0);
+    return value;
+  };
+  switch (media_type) {
+    case "image/png": {
+      const bytes = firstBytes(data, 24);
+      return bytes.length < 24 ? undefined : { width: big(bytes, 16, 4), height: big(bytes, 20, 4) };
+    }
+    case "image/gif": {
+      const bytes = firstBytes(data, 10);
+      if (bytes.length < 10) return undefined;
+      const little = (at: number) => bytes.charCodeAt(at) + 256 * bytes.charCodeAt(at + 1);
+      return { width: little(6), height: little(8) };
+    }
+    case "image/jpeg": {
+      const bytes = firstBytes(data, 65_536);
+      // Segments: FF, kind, length of two bytes. C0 to CF but C4, C8 and CC hold the size.
+      for (let at = 2; at + 9 < bytes.length && bytes.charCodeAt(at) === 0xff; ) {
+        const kind = bytes.charCodeAt(at + 1);
+        const isFrame = kind >= 0xc0 && kind <= 0xcf && kind !== 0xc4 && kind !== 0xc8 && kind !== 0xcc;
+        if (isFrame) return { width: big(bytes, at + 7, 2), height: big(bytes, at + 5, 2) };
+        at += 2 + big(bytes, at + 2, 2);
+      }
+      return undefined;
+    }
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,476 @@
+import type { AssistantMessage, Message, ToolMessage, ToolStatus } from "../model/message.ts";
+import type {
+  Part,
+  TextPart,
+  ThinkingSignaturePart,
+  ThinkingTextPart,
+  ToolCallPart,
+  UnknownPart,
+} from "../model/part.ts";
+import { uuidFrom } from "../model/uuid.ts";
+import { isBlocked } from "./failures.ts";
+import { imagesThatFit, type SentImage, sentImage } from "./images.ts";
+import { parseArguments } from "./json.ts";
+import type { Wire } from "./provider.ts";
+
+/** Whom the history is for, and what that wire takes. */
+export interface Target {
+  provider: string;
+  api: Wire;
+  /** The model's id as it is requested. */
+  model: string;
+  /** Absent: the model takes images. */
+  images?: boolean;
+  /** Thoughts without a signature go back to the model that had them (Chat compatibles). */
+  unsigned_thoughts?: boolean;
+  /** `foreign`: text stands before the calls in other models' messages only. Absent: in all. */
+  text_before_calls?: "foreign";
+  /** The id that a call has on the wire. Absent: the provider's own for the same model, for others one of `[A-Za-z0-9_-]{1,64}`. */
+  callId?(call: ToolCallPart, place: CallPlace): string;
+}
+
+export interface CallPlace {
+  message_id: string;
+  is_same: boolean;
+  /** Counted from 0 over the whole history. */
+  index: number;
+}
+
+/** A history that every encoder may trust: WIRE section 3. */
+export interface NormalHistory {
+  /** All system messages; empty: none. */
+  system: string;
+  messages: NormalMessage[];
+}
+
+export type NormalMessage = NormalUser | NormalAssistant | NormalResults;
+
+/** Never empty. */
+export interface NormalUser {
+  role: "user";
+  content: UserContent[];
+}
+export type UserContent = { type: "text"; text: string } | { type: "image"; image: SentImage };
+
+/** Never empty, never thoughts alone. Of another model: texts and calls only. */
+export interface NormalAssistant {
+  role: "assistant";
+  /** It was made by the model that the history is for: everything goes back as it came. */
+  is_same: boolean;
+  parts: NormalPart[];
+  message: AssistantMessage;
+}
+/**
+ * `call_id` of a call is the id for the wire. A hidden thought stands before its signature. Of the same model, a part of type
+ * `unknown` is raw JSON of the wire.
+ */
+export type NormalPart =
+  | TextPart
+  | ThinkingTextPart
+  | ThinkingSignaturePart
+  | ToolCallPart
+  | UnknownPart
+  | Extract<Part, { type: "image_url" }>;
+
+/** One result for each call of the message before it, in the order of the calls. */
+export interface NormalResults {
+  role: "results";
+  results: NormalResult[];
+}
+export interface NormalResult {
+  /** The same as the call's. */
+  call_id: string;
+  tool_name: string;
+  status: ToolStatus;
+  /** Never empty. */
+  text: string;
+  images: SentImage[];
+}
+
+const NO_OUTPUT = "(no output)";
+const LEGAL_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** The stored history as the target's model may get it. Equal histories give equal results. */
+export function normalise(messages: readonly Message[], target: Target): NormalHistory {
+  const system = messages
+    .filter((message) => message.role === "system")
+    .map(({ parts }) => parts.map(({ text }) => text).join("\n"))
+    .filter((text) => text.trim() !== "")
+    .join("\n\n");
+  return { system, messages: fitImages(pair(foldDeveloper(messages), target), target) };
+}
+
+// --- Developer messages ------------------------------------------------------------------------------------------------
+
+/** What developer messages add to the message that they are attached to. */
+interface Attachment {
+  text: string;
+  images: UserContent[];
+}
+type Item =
+  | { role: "user"; content: UserContent[]; attached: Attachment; queued: boolean }
+  | { role: "tool"; message: ToolMessage; attached: Attachment }
+  | { role: "assistant"; message: AssistantMessage };
+
+const nothing = (): Attachment => ({ text: "", images: [] });
+const isNothing = ({ text, images }: Attachment): boolean => text === "" && images.length === 0;
+
+function contentOf({ text, images }: Attachment): UserContent[] {
+  return [...(text === "" ? [] : [{ type: "text" as const, text }]), ...images];
+}
+
+/**
+ * Attaches developer messages to the user or tool message before them. What comes first, or right behind an assistant message,
+ * waits for the next user or tool message, so that nothing before it changes.
+ */
+function foldDeveloper(messages: readonly Message[]): Item[] {
+  const items: Item[] = [];
+  let last: Attachment | undefined;
+  let held = nothing();
+  const makeUser = (): void => {
+    if (isNothing(held)) return;
+    items.push({ role: "user", content: contentOf(held), attached: nothing(), queued: true });
+    held = nothing();
+  };
+  for (const message of messages) {
+    switch (message.role) {
+      case "system":
+        break;
+      case "developer": {
+        const attachment = last ?? held;
+        for (const content of userContent(message.parts)) {
+          if (content.type === "text") attachment.text += `${content.text}\n`;
+          else attachment.images.push(content);
+        }
+        break;
+      }
+      case "user": {
+        const content = [...contentOf(held), ...userContent(message.parts)];
+        held = nothing();
+        last = nothing();
+        items.push({ role: "user", content, attached: last, queued: message.queued === true });
+        break;
+      }
+      case "tool":
+        last = held;
+        held = nothing();
+        items.push({ role: "tool", message, attached: last });
+        break;
+      case "assistant":
+        // A conversation begins with the user.
+        if (items.length === 0) makeUser();
+        last = undefined;
+        items.push({ role: "assistant", message });
+        break;
+      default:
+        message satisfies never;
+    }
+  }
+  makeUser();
+  return items;
+}
+
+function userContent(parts: readonly Part[]): UserContent[] {
+  return parts.flatMap((part): UserContent[] => {
+    switch (part.type) {
+      case "text":
+        return part.text.trim() === "" ? [] : [{ type: "text", text: part.text }];
+      case "image_url":
+      case "image_file":
+      case "file":
+        return [media(part)];
+      // Nothing that a user says.
+      case "thinking_text":
+      case "thinking_signature":
+      case "tool_call":
+      case "unknown":
+        return [];
+      default:
+        return part satisfies never;
+    }
+  });
+}
+
+function media(part: Extract<Part, { type: "image_url" | "image_file" | "file" }>): UserContent {
+  const unsent = (what: string): UserContent => ({ type: "text", text: `[${what} was not sent]` });
+  switch (part.type) {
+    case "image_url": {
+      const image = sentImage(part.url);
+      return image === undefined ? unsent("An image that cannot be read") : { type: "image", image };
+    }
+    case "image_file":
+      return unsent(`The image ${part.file_path}`);
+    case "file": {
+      const image = part.mime.startsWith("image/") ? sentImage(part.url) : undefined;
+      if (image !== undefined) return { type: "image", image };
+      return unsent(`The file ${part.filename ?? ""} (${part.mime})`.replace("  ", " "));
+    }
+    default:
+      return part satisfies never;
+  }
+}
+
+// --- Calls and their results -------------------------------------------------------------------------------------------
+
+interface Slot {
+  readonly call: ToolCallPart;
+  readonly missing: string;
+  result?: ToolMessage;
+  attached: Attachment;
+}
+
+function pair(items: readonly Item[], target: Target): NormalMessage[] {
+  const messages: NormalMessage[] = [];
+  /** The newest call of each id; ids repeat from turn to turn with some providers. */
+  const open = new Map<string, Slot>();
+  const dropped = new Set<string>();
+  const batches: { results: NormalResults; slots: Slot[] }[] = [];
+  const turn_start = items.findLastIndex((item) => item.role === "user" && !item.queued);
+  let calls = 0;
+
+  for (const [at, item] of items.entries()) {
+    switch (item.role) {
+      case "user": {
+        const content = [...item.content, ...contentOf(item.attached)];
+        messages.push({
+          role: "user",
+          content: content.length > 0 ? content : [{ type: "text", text: "(empty)" }],
+        });
+        break;
+      }
+      case "tool": {
+        const slot = open.get(item.message.call_id);
+        if (slot !== undefined) {
+          slot.result = item.message;
+          slot.attached = {
+            text: slot.attached.text + item.attached.text,
+            images: [...slot.attached.images, ...item.attached.images],
+          };
+          break;
+        }
+        // Of a call that is not sent there is nothing to say; one whose call is gone may still matter.
+        const { tool_name, output_text, parts, call_id } = item.message;
+        const isNews = !dropped.has(call_id) && output_text.trim() !== "";
+        const content: UserContent[] = [
+          ...(isNews
+            ? [
+                {
+                  type: "text" as const,
+                  text: `Result of an earlier call of ${tool_name || "a tool"}:\n${output_text}`,
+                },
+              ]
+            : []),
+          ...(isNews ? userContent(parts) : []),
+          ...contentOf(item.attached),
+        ];
+        if (content.length > 0) messages.push({ role: "user", content });
+        break;
+      }
+      case "assistant": {
+        const is_same = isSameModel(item.message, target);
+        const kept = keptParts(item.message, is_same, at > turn_start, target);
+        const own = kept.filter((part) => part.type === "tool_call");
+        for (const part of item.message.parts) {
+          if (part.type === "tool_call" && !own.includes(part)) dropped.add(part.call_id);
+        }
+        if (!kept.some(isContent)) break;
+        const missing =
+          item.message.stop_reason === "aborted" ? "Aborted by the user" : "No result: the call was not run";
+        const slots: Slot[] = [];
+        const parts = kept.map((part): NormalPart => {
+          if (part.type !== "tool_call") return part;
+          const place = { message_id: item.message.id, is_same, index: calls };
+          calls += 1;
+          const call = { ...part, call_id: (target.callId ?? wireCallId)(part, place) };
+          const slot = { call, missing, attached: nothing() };
+          slots.push(slot);
+          open.set(part.call_id, slot);
+          return call;
+        });
+        messages.push({ role: "assistant", is_same, parts, message: item.message });
+        if (slots.length > 0) {
+          const results: NormalResults = { role: "results", results: [] };
+          messages.push(results);
+          batches.push({ results, slots });
+        }
+        break;
+      }
+      default:
+        item satisfies never;
+    }
+  }
+  for (const { results, slots } of batches) results.results = slots.map(resultOf);
+  return messages;
+}
+
+/** The provider's own id for its own model; for others a legal one, the same whenever the history is sent. */
+export function wireCallId(call: ToolCallPart, { is_same, message_id }: CallPlace): string {
+  if (is_same) return call.provider_call_id ?? call.call_id;
+  return LEGAL_ID.test(call.call_id)
+    ? call.call_id
+    : `call_${uuidFrom(message_id, call.call_id).replaceAll("-", "")}`;
+}
+
+function resultOf({ call, missing, result, attached }: Slot): NormalResult {
+  const output =
+    result === undefined ? missing : result.output_text.trim() === "" ? NO_OUTPUT : result.output_text;
+  const given = [...userContent(result?.parts ?? []), ...attached.images];
+  const named = given.filter((content) => content.type === "text").map(({ text }) => `\n${text}`);
+  return {
+    call_id: call.call_id,
+    tool_name: call.tool_name,
+    status: result?.status ?? "error",
+    text: output + named.join("") + (attached.text === "" ? "" : `\n${attached.text}`),
+    images: given.filter((content) => content.type === "image").map(({ image }) => image),
+  };
+}
+
+export function isSameModel(
+  message: AssistantMessage,
+  target: Pick<Target, "provider" | "api" | "model">,
+): boolean {
+  return (
+    message.provider === target.provider && message.api === target.api && message.model_id === target.model
+  );
+}
+
+// --- The parts of an assistant message ---------------------------------------------------------------------------------
+
+/** What makes a message worth sending: thoughts alone are refused by several wires. */
+function isContent(part: NormalPart): boolean {
+  return part.type !== "thinking_text" && part.type !== "thinking_signature";
+}
+
+/** The parts that go to the target, calls as they are stored. */
+function keptParts(
+  message: AssistantMessage,
+  is_same: boolean,
+  isCurrentTurn: boolean,
+  target: Target,
+): NormalPart[] {
+  if (message.stop_reason === "error" && isBlocked(message.stop_reason_raw)) return [];
+  const isBroken = message.stop_reason !== "stop" && message.stop_reason !== "tool_use";
+  const signed = signedThoughts(message.parts);
+  const kept = message.parts.flatMap((part, at): NormalPart[] => {
+    const carriesSignature = is_same && isGoogles(message.parts[at + 1]);
+    switch (part.type) {
+      case "text":
+        return part.text.trim() === "" && !carriesSignature ? [] : [is_same ? part : withoutIds(part)];
+      case "tool_call":
+        return isBroken && !isWholeCall(part) ? [] : [part];
+      case "thinking_text":
+        if (is_same) return signed.has(part) || target.unsigned_thoughts === true ? [part] : [];
+        return isCurrentTurn && !isBroken && part.text.trim() !== ""
+          ? [{ type: "text", text: `<thinking>\n${part.text}\n</thinking>` }]
+          : [];
+      case "thinking_signature": {
+        const carrier = message.parts[at - 1];
+        const isLost = isGoogles(part) && carrier?.type === "tool_call" && isBroken && !isWholeCall(carrier);
+        return is_same && !isLost ? [part] : [];
+      }
+      // Another wire's blocks mean nothing to this one.
+      case "unknown":
+      case "image_url":
+        return is_same ? [part] : [];
+      case "image_file":
+      case "file":
+        return [];
+      default:
+        return part satisfies never;
+    }
+  });
+  if (isBroken) {
+    // A thought that led nowhere: nothing that the model did follows it.
+    while (kept.length > 0 && !isContentOrCarried(kept)) kept.pop();
+  }
+  return target.text_before_calls === "foreign" && is_same ? kept : withTextFirst(kept);
+}
+
+/** Whether the last part is something said or done, or the signature of such a part. */
+function isContentOrCarried(parts: readonly NormalPart[]): boolean {
+  const last = parts.at(-1);
+  if (last === undefined || isContent(last)) return true;
+  const carrier = parts.at(-2);
+  return isGoogles(last) && carrier !== undefined && isContent(carrier);
+}
+
+function isGoogles(part: Part | undefined): boolean {
+  return part?.type === "thinking_signature" && part.format === "google";
+}
+
+function isWholeCall(call: ToolCallPart): boolean {
+  return call.unfinished !== true && parseArguments(call.arguments_json) !== undefined;
+}
+
+/** A foreign text without what only its own wire knows. */
+function withoutIds({ text }: TextPart): TextPart {
+  return { type: "text", text };
+}
+
+/** The texts that stand behind a call moved before the first one; their order stays. Some wires refuse the other order. */
+function withTextFirst(parts: readonly NormalPart[]): NormalPart[] {
+  const first = parts.findIndex((part) => part.type === "tool_call");
+  if (first < 0) return [...parts];
+  const behind = parts.slice(first);
+  return [
+    ...parts.slice(0, first),
+    ...behind.filter((part) => part.type === "text"),
+    ...behind.filter((part) => part.type !== "text"),
+  ];
+}
+
+/** The thoughts that a signature proves: the nearest before it that has none yet, and those that share its id. */
+export function signedThoughts(parts: readonly Part[]): Set<Part> {
+  const signed = new Set<Part>();
+  const untaken: ThinkingTextPart[] = [];
+  for (const part of parts) {
+    if (part.type === "thinking_text") untaken.push(part);
+    else if (part.type === "thinking_signature" && part.format !== "google") {
+      const taken = untaken.pop();
+      if (taken === undefined) continue;
+      signed.add(taken);
+      const id = part.id ?? taken.id;
+      while (id !== undefined && untaken.at(-1)?.id === id) {
+        const sibling = untaken.pop();
+        if (sibling !== undefined) signed.add(sibling);
+      }
+    }
+  }
+  return signed;
+}
+
+// --- Images ------------------------------------------------------------------------------------------------------------
+
+function fitImages(messages: readonly NormalMessage[], target: Target): NormalMessage[] {
+  const all = messages.flatMap((message) => {
+    if (message.role === "user") {
+      return message.content.filter((content) => content.type === "image").map(({ image }) => image);
+    }
+    return message.role === "results" ? message.results.flatMap(({ images }) => images) : [];
+  });
+  const fits = target.images === false ? all.map(() => false) : imagesThatFit(all);
+  if (fits.every(Boolean)) return [...messages];
+  const left_out = new Set(all.filter((_, at) => fits[at] !== true));
+  const placeholder =
+    target.images === false
+      ? "[An image was not sent: the model takes none]"
+      : "[An image was not sent: too large, or too many]";
+  return messages.map((message): NormalMessage => {
+    if (message.role === "user") {
+      const content = message.content.map(
+        (part): UserContent =>
+          part.type === "image" && left_out.has(part.image) ? { type: "text", text: placeholder } : part,
+      );
+      return { ...message, content };
+    }
+    if (message.role !== "results") return message;
+    return {
+      ...message,
+      results: message.results.map((result) => {
+        const images = result.images.filter((image) => !left_out.has(image));
+        const gone = result.images.length - images.length;
+        return { ...result, images, text: result.text + `\n${placeholder}`.repeat(gone) };
+      }),
+    };
+  });
+}
