@@ -11,6 +11,8 @@ import type { FileIdentity } from "./store/store.ts";
 const RECORD_LIMIT = 1024 * 1024;
 const ATTACHMENT_LIMIT = 64 * 1024 * 1024;
 const BLOCK = 256 * 1024;
+const LINE_BLOCK = 4 * 1024 * 1024;
+const NEWLINE = 0x0a;
 
 /** Where the bytes of a session's file are: on the disk if it is still the same file, else in the archive. */
 export interface EvidenceFile {
@@ -44,13 +46,29 @@ export async function readRecord(file: EvidenceFile, source: Source): Promise<Ra
       const bytes = await range(file.path, source.byte, length, (from, to) =>
         readAt(handle, from, to - from),
       );
-      if (bytes.length === length) return reply(bytes, false);
+      if (bytes.length === length) {
+        const line = source.line > 0 ? source.line : await lineAt(handle, source.byte);
+        return { ...reply(bytes, false), line };
+      }
     } finally {
       await handle.close();
     }
   }
   const bytes = await range(file.path, source.byte, length, async (from, to) => file.archived(from, to));
   return bytes.length === length ? reply(bytes, true) : undefined;
+}
+
+/** The number of the line that a byte stands on: a file that was not read from its beginning has its lines uncounted. */
+async function lineAt(handle: FileHandle, byte: number): Promise<number> {
+  const buffer = Buffer.alloc(LINE_BLOCK);
+  let line = 1;
+  for (let at = 0; at < byte; ) {
+    const block = await readAt(handle, at, Math.min(LINE_BLOCK, byte - at), buffer);
+    if (block.length === 0) break;
+    for (let next = block.indexOf(NEWLINE); next !== -1; next = block.indexOf(NEWLINE, next + 1)) line += 1;
+    at += block.length;
+  }
+  return line;
 }
 
 async function openKnown({ path, identity }: EvidenceFile): Promise<FileHandle | undefined> {
@@ -111,7 +129,8 @@ export async function readAttachment(
   }
 }
 
-function parseDataUrl(url: string): { mime_type: string; bytes: Uint8Array } | undefined {
+/** The bytes of a data URL; `undefined`: it is none. */
+export function parseDataUrl(url: string): { mime_type: string; bytes: Uint8Array } | undefined {
   const comma = url.indexOf(",");
   if (!url.startsWith("data:") || comma < 0) return undefined;
   const [mime_type = "", ...parameters] = url.slice("data:".length, comma).split(";");
@@ -133,8 +152,11 @@ function resultsFolder(path: string): string {
   return join(folder, "tool-results");
 }
 
-/** Opens first and checks then, on the open handle, so that nothing can be swapped in between. */
-async function readOwn(folder: string, path: string): Promise<Uint8Array | undefined> {
+/**
+ * A file's bytes, if it lies below the folder. Opens first and checks then, on the open handle, so that nothing can be
+ * swapped in between.
+ */
+export async function readOwn(folder: string, path: string): Promise<Uint8Array | undefined> {
   const opened = await openRegular(path).catch(() => undefined);
   if (!opened) return undefined;
   const { handle, inode, size } = opened;

@@ -1,0 +1,380 @@
+import { randomUUID } from "node:crypto";
+import { mkdirSync } from "node:fs";
+import type { Agent, AgentHost, Prompt, RunOptions, RunReport, TurnOutcome } from "../../agent/agent.ts";
+import { promptTitle } from "../../model/content.ts";
+import type { OpenRequest, SessionControl } from "../../model/session.ts";
+import { uuidFrom } from "../../model/uuid.ts";
+import type { AgentKind } from "./agents.ts";
+import type { Recorder } from "./recorder.ts";
+import { Refused } from "./refused.ts";
+import { createRequests, type Requests } from "./requests.ts";
+import type { SessionState } from "./session-config.ts";
+import { settlement } from "./settle.ts";
+
+/** An agent that has not ended its turn so long after it was stopped is ended itself, in milliseconds. */
+const STOP_LIMIT = 10_000;
+/** Of a session's withdrawn prompts, so many are remembered. */
+const REMEMBERED = 200;
+
+/** One session that this daemon runs: its turns, one after the other, and what a person does meanwhile. */
+export interface Host {
+  readonly control: SessionControl;
+  readonly requests: readonly OpenRequest[];
+  readonly working: boolean;
+  /** Begins a turn, or lets the prompt wait. A prompt that was sent before changes nothing. */
+  send(prompt: Prompt, when: "queue" | "steer", origin?: "agent"): void;
+  withdraw(message_id: string): void;
+  /** Interrupts the turn; nothing to do where none runs. */
+  stop(): void;
+  compact(): void;
+  setModel(model: string): void;
+  answer: Requests["answer"];
+  /** Goes on with a turn that the daemon's end cut off. */
+  resume(): void;
+  /** Resolves with how the running turn ended; with nothing where none runs. */
+  ended(): Promise<TurnOutcome | undefined>;
+  /** The daemon ends: the agent is ended, and its turn stays as it is on disk. */
+  close(): Promise<void>;
+}
+
+export interface HostOptions {
+  recorder: Recorder;
+  /** `undefined`: its agent is not configured any more. */
+  kind: () => AgentKind | undefined;
+  /** Where the session may keep files. */
+  files: string;
+  now: () => number;
+  answer_within?: number;
+  startRun(options: RunOptions, signal: AbortSignal): Promise<RunReport>;
+  /** The row may be another one now. */
+  changed(): void;
+  report(error: unknown): void;
+}
+
+interface RunningTurn {
+  readonly turn_id: string;
+  readonly controller: AbortController;
+  readonly done: Promise<TurnOutcome>;
+  /** The agent is done with it: what comes now is for the next one. */
+  ending: boolean;
+}
+
+export function createHost(options: HostOptions): Host {
+  const { recorder, now, changed } = options;
+  const session_id = recorder.id;
+  const requests = createRequests({
+    recorder,
+    now,
+    changed,
+    ...(options.answer_within === undefined ? {} : { answer_within: options.answer_within }),
+  });
+  let agent: Promise<Agent> | undefined;
+  /** What was given to agents that were ended is not listened to any more. */
+  let life = {};
+  let current: RunningTurn | undefined;
+  let steering: Prompt[] = [];
+  let closed = false;
+
+  // --- The agent --------------------------------------------------------------------------------------------------
+
+  function agentHost(of: object): AgentHost {
+    const { cwd, depth } = recorder.config;
+    const is_alive = () => of === life && !closed;
+    const never = new Promise<never>(() => {});
+    return {
+      session_id,
+      cwd,
+      depth,
+      get files() {
+        mkdirSync(options.files, { recursive: true, mode: 0o700 });
+        return options.files;
+      },
+      now,
+      emit(frame) {
+        if (is_alive()) recorder.emit(frame);
+      },
+      // Whoever was ended does nothing more that could not be taken back.
+      stored: () => (is_alive() ? recorder.stored() : never),
+      history: recorder.history,
+      ask: (request, signal) => (is_alive() ? requests.ask(request, signal) : Promise.resolve(undefined)),
+      takeSteering() {
+        const taken = steering;
+        steering = [];
+        return taken;
+      },
+      startRun: (run, signal) => (is_alive() ? options.startRun(run, signal) : never),
+    };
+  }
+
+  function agentReady(): Promise<Agent> {
+    if (agent) return agent;
+    const kind = options.kind();
+    if (!kind) {
+      return Promise.reject(
+        new Error(`The agent ${JSON.stringify(recorder.config.agent)} is not configured any more.`),
+      );
+    }
+    const made = Promise.resolve().then(() => kind.create(recorder.config, agentHost(life)));
+    agent = made;
+    made.catch(() => {
+      if (agent === made) agent = undefined;
+    });
+    return made;
+  }
+
+  async function endAgent(): Promise<void> {
+    const ended = agent;
+    agent = undefined;
+    life = {};
+    await ended?.then((one) => one.close()).catch(options.report);
+  }
+
+  // --- A turn -----------------------------------------------------------------------------------------------------
+
+  function begin(prompt: Prompt, origin?: "agent"): void {
+    const turn_id = uuidFrom(prompt.message_id, "turn");
+    const at = now();
+    recorder.emit(
+      { type: "turn.start", session_id, at, turn_id },
+      {
+        type: "user.message",
+        session_id,
+        at,
+        message_id: prompt.message_id,
+        parts: prompt.parts,
+        ...(origin === undefined ? {} : { origin }),
+      },
+    );
+    drive(turn_id, (one, signal) => one.run(prompt, signal));
+  }
+
+  function drive(turn_id: string, work: (one: Agent, signal: AbortSignal) => Promise<TurnOutcome>): void {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const turn: RunningTurn = {
+      turn_id,
+      controller,
+      ending: false,
+      done: Promise.resolve()
+        .then(() => runTurn(work, signal))
+        .then((outcome) => endTurn(turn, outcome)),
+    };
+    turn.done.catch(options.report);
+    current = turn;
+    changed();
+  }
+
+  async function runTurn(
+    work: (one: Agent, signal: AbortSignal) => Promise<TurnOutcome>,
+    signal: AbortSignal,
+  ): Promise<TurnOutcome> {
+    try {
+      // The prompt is on disk before anything is done about it.
+      await recorder.stored();
+      if (signal.aborted) return "interrupted";
+      const one = await agentReady();
+      let outcome = await orStopped(work(one, signal), signal);
+      for (let prompt = steering.shift(); outcome === "completed" && prompt; prompt = steering.shift()) {
+        const steered = prompt;
+        outcome = await orStopped(one.run(steered, signal), signal);
+      }
+      return outcome;
+    } catch (error) {
+      if (signal.aborted) return "interrupted";
+      const message = error instanceof Error ? error.message : String(error);
+      recorder.emit({
+        type: "error",
+        session_id,
+        at: now(),
+        part_id: randomUUID(),
+        message,
+        can_retry: true,
+      });
+      return "failed";
+    }
+  }
+
+  /** The agent's own end of the turn; or an end made for one that does not stop. */
+  async function orStopped(turn: Promise<TurnOutcome>, signal: AbortSignal): Promise<TurnOutcome> {
+    let timer: NodeJS.Timeout | undefined;
+    const overdue = new Promise<TurnOutcome>((resolve) => {
+      const limit = () => {
+        timer = setTimeout(() => {
+          void endAgent();
+          resolve("interrupted");
+        }, STOP_LIMIT);
+      };
+      if (signal.aborted) limit();
+      else signal.addEventListener("abort", limit, { once: true });
+    });
+    try {
+      return await Promise.race([turn, overdue]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async function endTurn(turn: RunningTurn, outcome: TurnOutcome): Promise<TurnOutcome> {
+    turn.ending = true;
+    await recorder.stored();
+    if (closed) return outcome;
+    const at = now();
+    recorder.emit(...settlement(recorder.fold.transcript, { at, outcome }), {
+      type: "turn.end",
+      session_id,
+      at,
+      turn_id: turn.turn_id,
+      status: outcome,
+    });
+    requests.abandon();
+    steering = [];
+    current = undefined;
+    // What a person stopped, and what failed, is looked at before anything else is begun.
+    if (outcome === "completed") beginQueued();
+    changed();
+    await recorder.stored();
+    return outcome;
+  }
+
+  function beginQueued(): void {
+    const [next, ...queue] = recorder.state.queue;
+    if (!next) return;
+    recorder.setState({ queue });
+    begin(next);
+  }
+
+  // --- What a person does -----------------------------------------------------------------------------------------
+
+  function open(): AgentKind {
+    const kind = options.kind();
+    if (kind) return kind;
+    throw new Refused(
+      409,
+      "closed",
+      `The agent ${JSON.stringify(recorder.config.agent)} of this session is not configured any more.`,
+      "Add it to config.json in the data folder, then start Verbatim again.",
+    );
+  }
+
+  function isKnown(message_id: string): boolean {
+    const { queue, withdrawn } = recorder.state;
+    return (
+      recorder.prompts.has(message_id) ||
+      withdrawn.includes(message_id) ||
+      queue.some((prompt) => prompt.message_id === message_id)
+    );
+  }
+
+  function steer(prompt: Prompt) {
+    recorder.emit({
+      type: "user.message",
+      session_id,
+      at: now(),
+      message_id: prompt.message_id,
+      parts: prompt.parts,
+      queued: true,
+    });
+    steering.push(prompt);
+  }
+
+  return {
+    get control() {
+      const activity = !current ? "idle" : requests.open.length > 0 ? "waiting" : "working";
+      return controlOf(options.kind(), recorder.state, activity);
+    },
+    get requests() {
+      return requests.open;
+    },
+    get working() {
+      return current !== undefined;
+    },
+    send(prompt, when, origin) {
+      const kind = open();
+      if (isKnown(prompt.message_id)) return;
+      if (!current) begin(prompt, origin);
+      else if (when === "steer" && kind.can_steer && !current.ending) steer(prompt);
+      else recorder.setState({ queue: [...recorder.state.queue, prompt] });
+      changed();
+    },
+    withdraw(message_id) {
+      const { queue, withdrawn } = recorder.state;
+      if (withdrawn.includes(message_id)) return;
+      if (recorder.prompts.has(message_id)) {
+        throw new Refused(409, "begun", "The agent has this prompt already.", "Stop the agent instead.");
+      }
+      const kept = queue.filter((prompt) => prompt.message_id !== message_id);
+      if (kept.length === queue.length) throw new Refused(404, "no_prompt", "No such prompt waits.");
+      recorder.setState({ queue: kept, withdrawn: [...withdrawn, message_id].slice(-REMEMBERED) });
+      changed();
+    },
+    stop() {
+      current?.controller.abort();
+    },
+    compact() {
+      const kind = open();
+      if (!kind.can_compact) throw new Refused(409, "cannot", "This agent cannot make room by itself.");
+      if (current) throw new Refused(409, "busy", "The agent works.", "Wait for its turn's end.");
+      const turn_id = randomUUID();
+      recorder.emit({ type: "turn.start", session_id, at: now(), turn_id });
+      drive(turn_id, async (one, signal) => {
+        if (!one.compact) throw new Error("This agent cannot make room by itself.");
+        return await one.compact(signal);
+      });
+    },
+    setModel(model) {
+      const kind = open();
+      if (!kind.can_switch_model) throw new Refused(409, "cannot", "This agent's model cannot be changed.");
+      if (recorder.config.model === model) return;
+      recorder.setConfig({ model });
+      const at = now();
+      recorder.emit(
+        { type: "session.update", session_id, at, patch: { model } },
+        {
+          type: "marker",
+          session_id,
+          at,
+          part_id: randomUUID(),
+          kind: "model_switch",
+          title: `Model: ${model}`,
+          data: { model },
+        },
+      );
+      void agent?.then((one) => one.setModel?.(model)).catch(() => {});
+      changed();
+    },
+    answer: requests.answer,
+    resume() {
+      const turns = recorder.fold.transcript.turns;
+      const turn_id = turns.at(turns.length - 1)?.id ?? randomUUID();
+      drive(turn_id, async (one, signal) => {
+        if (!one.resume) throw new Error("This agent cannot go on with a turn that was cut off.");
+        return await one.resume(signal);
+      });
+    },
+    async ended() {
+      return await current?.done;
+    },
+    async close() {
+      closed = true;
+      requests.close();
+      current?.controller.abort();
+      await endAgent();
+    },
+  };
+}
+
+/** What a person can do with a session of this kind. */
+export function controlOf(
+  kind: AgentKind | undefined,
+  state: SessionState,
+  activity: "idle" | "working" | "waiting",
+): SessionControl {
+  return {
+    state: kind ? activity : "closed",
+    can_steer: kind?.can_steer === true,
+    can_fork: kind?.from_history === true,
+    can_compact: kind?.can_compact === true,
+    takes_images: kind?.entry.takes_images === true,
+    queued: state.queue.map(({ message_id, parts }) => ({ message_id, text: promptTitle(parts) ?? "" })),
+  };
+}

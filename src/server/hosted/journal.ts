@@ -1,0 +1,137 @@
+import { type Notice, StoreError } from "../store/store.ts";
+import {
+  type HistoryStore,
+  openHistoryStore,
+  type SessionWrite,
+  type StoredSession,
+} from "./history-store.ts";
+
+/** Changes within this time are one commit, in milliseconds; longer where the disk is slow (see `commit`). */
+const JOIN_MS = 3;
+const LONGEST_JOIN_MS = 60;
+/** Between two tries to write to a disk that failed. */
+const RETRY_MS = 1_000;
+
+/** What one session gives to a commit. */
+export interface Taken {
+  /** Absent: nothing of it has to be kept, but `done` comes in its order. */
+  write?: SessionWrite;
+  /** It is on disk. */
+  done(): void;
+}
+
+/** A session that has something to write. */
+export interface Writer {
+  /** What there is since it was asked last, made right before the commit. Whatever it gave will be written, once. */
+  take(): Taken | undefined;
+}
+
+/** The history of all sessions that this daemon runs, written together. */
+export interface Journal {
+  /** There is a store, and it is this daemon's. */
+  readonly writable: boolean;
+  /** A write failed, and what waits since is not on disk. */
+  readonly failing: boolean;
+  readonly notices: readonly Notice[];
+  readonly path: string;
+  load(): StoredSession[];
+  history(session_id: string): string[];
+  pending(session_id: string): string[];
+  /** The writer has something for the next commit. */
+  changed(writer: Writer): void;
+  /** Writes what waits now, if the disk takes it. */
+  flush(): void;
+  /** Resolves when all that waits now is on disk, which, while the disk fails, may be long. */
+  stored(): Promise<void>;
+  /** Writes what waits and closes the store. */
+  close(): void;
+}
+
+export function createJournal(options: { folder: string; now: () => number; retry?: number }): Journal {
+  const opened = openHistoryStore(options);
+  let store: HistoryStore | undefined = opened.store;
+  const writable = store !== undefined && !opened.read_only;
+  const writers = new Set<Writer>();
+  /** Taken from writers, and not on disk yet, in order. */
+  let unwritten: Taken[] = [];
+  let waiting: (() => void)[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let last_duration = 0;
+  let trouble: Notice | undefined;
+
+  function schedule(delay: number) {
+    timer ??= setTimeout(commit, delay);
+  }
+
+  /** Everything that waits, in one transaction. Half of the time at most is spent on the disk, so that the rest goes on. */
+  function commit() {
+    clearTimeout(timer);
+    timer = undefined;
+    if (!store) return;
+    for (const writer of writers) {
+      const taken = writer.take();
+      if (taken) unwritten.push(taken);
+    }
+    writers.clear();
+    const started = performance.now();
+    try {
+      const writes = unwritten.flatMap(({ write }) => write ?? []);
+      if (writes.length > 0) store.write(writes);
+    } catch (error) {
+      failed(error);
+      schedule(options.retry ?? RETRY_MS);
+      return;
+    }
+    last_duration = performance.now() - started;
+    trouble = undefined;
+    const written = unwritten;
+    unwritten = [];
+    for (const { done } of written) done();
+    const resolved = waiting;
+    waiting = [];
+    for (const resolve of resolved) resolve();
+  }
+
+  function failed(error: unknown) {
+    const cause = error instanceof StoreError ? error : new StoreError("refused", String(error));
+    trouble = {
+      level: "error",
+      text: `What the sessions here do cannot be written: ${cause.message}. They wait, and nothing is shown that could be lost.`,
+      remedy:
+        cause.kind === "broken"
+          ? "Start Verbatim again: it sets the damaged store aside and begins a new one."
+          : "Make room on the disk of the data folder; they go on by themselves.",
+    };
+  }
+
+  return {
+    writable,
+    get failing() {
+      return trouble !== undefined;
+    },
+    get notices() {
+      return trouble ? [...opened.notices, trouble] : opened.notices;
+    },
+    path: store?.path ?? "",
+    load: () => store?.load() ?? [],
+    history: (id) => store?.history(id) ?? [],
+    pending: (id) => store?.pending(id) ?? [],
+    changed(writer) {
+      if (!writable || !store) return;
+      writers.add(writer);
+      schedule(Math.min(LONGEST_JOIN_MS, Math.max(JOIN_MS, last_duration)));
+    },
+    flush: commit,
+    stored() {
+      if (writers.size === 0 && unwritten.length === 0) return Promise.resolve();
+      return new Promise((resolve) => waiting.push(resolve));
+    },
+    close() {
+      if (writable) commit();
+      clearTimeout(timer);
+      timer = undefined;
+      store?.close();
+      store = undefined;
+    },
+  };
+}

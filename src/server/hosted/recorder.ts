@@ -1,0 +1,215 @@
+import type { Frame } from "../../model/frame.ts";
+import { frame as frameSchema } from "../../model/frame.ts";
+import { decodeEvent, encodeEvent, type HistoryEvent } from "../../model/history.ts";
+import { createHistory, type HistoryCollector } from "../../model/history-collector.ts";
+import { framesOf } from "../../model/replay.ts";
+import type { SessionSummary } from "../../model/session.ts";
+import { emptySummary, summarizeAll } from "../../model/summarize.ts";
+import type { ChannelFrame } from "../../protocol.ts";
+import { createFold, type Fold } from "../fold.ts";
+import { joinDeltas, storable } from "./frames.ts";
+import type { SessionWrite } from "./history-store.ts";
+import type { Journal, Taken, Writer } from "./journal.ts";
+import type { SessionConfig, SessionState } from "./session-config.ts";
+
+/**
+ * One session's record. Frames go in; they become history, rows and what is shown, but what is shown (`fold`, `summary`)
+ * only holds what is on disk.
+ */
+export interface Recorder {
+  readonly id: string;
+  readonly fold: Fold;
+  /** The row as the frames on disk tell it. */
+  readonly summary: SessionSummary;
+  readonly config: SessionConfig;
+  readonly state: SessionState;
+  /** The ids of all prompts that were ever recorded here, on disk or not yet. */
+  readonly prompts: ReadonlySet<string>;
+  /** Takes frames in order. Throws a `RangeError` where one is of another session. */
+  emit(...frames: Frame[]): void;
+  /** History so far, on disk or not yet, up to the last message that was ended. */
+  history(): readonly HistoryEvent[];
+  /** A stored event's line and its position. */
+  find(
+    matches: (event: HistoryEvent, line: string) => boolean,
+  ): { line: string; position: number } | undefined;
+  setConfig(change: Partial<SessionConfig>): void;
+  setState(change: Partial<SessionState>): void;
+  /** Resolves when all that was emitted and set is on disk. */
+  stored(): Promise<void>;
+}
+
+export interface RecorderOptions {
+  id: string;
+  journal: Journal;
+  config: SessionConfig;
+  state: SessionState;
+  /** What is in the store; `undefined`: the session begins with this, and nothing of it is in the store yet. */
+  stored?: { history: readonly string[]; pending: readonly string[] };
+  /** Of a session that begins: what it takes over from another one. */
+  inherited?: readonly HistoryEvent[];
+  /** Frames are on disk and in the fold, or the row or the state changed. */
+  onCommitted(frames: readonly ChannelFrame[]): void;
+}
+
+export function createRecorder(options: RecorderOptions): Recorder {
+  const { id, journal, stored } = options;
+  let config = options.config;
+  let state = options.state;
+  const events: HistoryEvent[] = (stored?.history ?? []).map(decodeEvent);
+  const pending = (stored?.pending ?? []).flatMap(readFrame);
+  /** Events that `history` of the store holds, and frames that `pending` of it holds. */
+  let events_stored = events.length;
+  let frames_stored = stored?.pending.length ?? 0;
+  events.push(...(options.inherited ?? []));
+  const replayed = [...framesOf(events, id), ...pending];
+
+  const fold = createFold(id);
+  for (const frame of replayed) if (isShown(frame)) fold.push(frame);
+  fold.hold();
+  let summary = summarizeAll(emptySummary(id, config.agent, config.created_at), replayed);
+  summary = { ...summary, byte_size: (stored?.history ?? []).reduce((sum, line) => sum + line.length, 0) };
+  let next_summary = summary;
+  const prompts = new Set<string>();
+  for (const frame of replayed) if (frame.type === "user.message") prompts.add(frame.message_id);
+
+  let collector: HistoryCollector | undefined;
+  /** Emitted and not taken yet. Of these, all before `whole` are told by events. */
+  let frames: Frame[] = [];
+  let whole = 0;
+  /** Lines of events that were not taken yet; those before `whole_lines` may be written. */
+  let lines: string[] = (options.inherited ?? []).map(encodeEvent);
+  let whole_lines = lines.length;
+  let row_changed = stored === undefined;
+  let config_changed = stored === undefined;
+  let state_changed = stored === undefined;
+
+  /** Made when it is needed: most sessions are only looked at. */
+  function collecting(): HistoryCollector {
+    if (collector) return collector;
+    collector = createHistory(id);
+    for (const frame of framesOf(events, id)) collector.push(frame);
+    // An ending that waits for a frame behind it is in history already.
+    collector.flush();
+    for (const frame of pending) collect(collector, frame);
+    return collector;
+  }
+
+  function collect(into: HistoryCollector, frame: Frame) {
+    for (const event of into.push(frame)) {
+      events.push(event);
+      lines.push(encodeEvent(event));
+    }
+    if (!into.isWhole) return;
+    whole = frames.length;
+    whole_lines = lines.length;
+  }
+
+  const writer: Writer = {
+    take(): Taken | undefined {
+      const told = joinDeltas(frames.slice(0, whole));
+      const rest = joinDeltas(frames.slice(whole));
+      const settles = whole > 0 || whole_lines > 0;
+      const write: SessionWrite = {
+        id,
+        events: lines.slice(0, whole_lines),
+        from: events_stored,
+        settles_pending: settles && frames_stored > 0,
+        frames: rest.map((frame) => JSON.stringify(frame)),
+        pending_from: settles ? 0 : frames_stored,
+      };
+      const taken = [...told, ...rest];
+      const bytes = write.events.reduce((sum, line) => sum + line.length, 0);
+      next_summary = summarizeAll(next_summary, taken);
+      if (bytes > 0) next_summary = { ...next_summary, byte_size: next_summary.byte_size + bytes };
+      if (write.events.length > 0 || row_changed) write.summary = next_summary;
+      if (config_changed) write.config = config;
+      if (state_changed) write.state = state;
+      const row = next_summary;
+      const isNothing =
+        write.events.length === 0 &&
+        write.frames.length === 0 &&
+        !write.settles_pending &&
+        !write.summary &&
+        !write.config &&
+        !write.state;
+      events_stored += write.events.length;
+      frames_stored = write.pending_from + write.frames.length;
+      frames = [];
+      whole = 0;
+      lines = lines.slice(whole_lines);
+      whole_lines = 0;
+      row_changed = false;
+      config_changed = false;
+      state_changed = false;
+      return {
+        ...(isNothing ? {} : { write }),
+        done() {
+          summary = row;
+          options.onCommitted(taken.filter(isShown).map((frame) => fold.push(frame)));
+        },
+      };
+    },
+  };
+  if (stored === undefined) journal.changed(writer);
+
+  return {
+    id,
+    fold,
+    get summary() {
+      return summary;
+    },
+    get config() {
+      return config;
+    },
+    get state() {
+      return state;
+    },
+    prompts,
+    emit(...given) {
+      const into = collecting();
+      for (const one of given) {
+        if (one.session_id !== id) throw new RangeError(`A frame of ${one.session_id} was given to ${id}`);
+        const frame = storable(one);
+        if (frame.type === "user.message") prompts.add(frame.message_id);
+        frames.push(frame);
+        collect(into, frame);
+      }
+      journal.changed(writer);
+    },
+    history() {
+      if (pending.length > 0) collecting();
+      return events;
+    },
+    find(matches) {
+      const position = events.findIndex((event) => matches(event, encodeEvent(event)));
+      const event = events[position];
+      return event && { line: encodeEvent(event), position };
+    },
+    setConfig(change) {
+      config = { ...config, ...change };
+      config_changed = true;
+      journal.changed(writer);
+    },
+    setState(change) {
+      state = { ...state, ...change };
+      state_changed = true;
+      journal.changed(writer);
+    },
+    stored: journal.stored,
+  };
+}
+
+function isShown(frame: Frame): boolean {
+  return frame.type !== "message.record";
+}
+
+/** A stored frame. What a damaged store gives instead is left out: history, not this, is the record. */
+function readFrame(json: string): Frame[] {
+  try {
+    const parsed = frameSchema.safeParse(JSON.parse(json));
+    return parsed.success ? [parsed.data] : [];
+  } catch {
+    return [];
+  }
+}

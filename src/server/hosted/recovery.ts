@@ -1,0 +1,71 @@
+import type { Recorder } from "./recorder.ts";
+import { openRequests, settlement } from "./settle.ts";
+
+interface Kept {
+  calls: Set<string>;
+  requests: Set<string>;
+}
+
+/**
+ * Settles the sessions whose turns the daemon's end cut off: what was open in them is told as interrupted, by frames as any
+ * agent would send them. A turn that waits for a person's answer stays open, and with it the turns of the sessions that
+ * wait for that run, where all their agents can go on: those are given back, runs before their parents.
+ */
+export function settleInterrupted(options: {
+  sessions: readonly Recorder[];
+  canResume(agent: string): boolean;
+  now: () => number;
+}): Recorder[] {
+  const at = options.now();
+  const by_id = new Map(options.sessions.map((recorder) => [recorder.id, recorder]));
+  const kept = new Map<Recorder, Kept>();
+  for (const recorder of options.sessions) {
+    const waiting = openRequests(recorder.fold.transcript).filter(
+      ({ request }) => request.expires_at === undefined || request.expires_at > at,
+    );
+    const chain = waiting.length > 0 ? ancestors(recorder, by_id) : undefined;
+    if (!chain?.every((one) => isCutBetweenMessages(one) && options.canResume(one.config.agent))) continue;
+    for (const one of chain) if (!kept.has(one)) kept.set(one, { calls: new Set(), requests: new Set() });
+    for (const { request } of waiting) {
+      kept.get(recorder)?.requests.add(request.request_id);
+      if (request.tool_call_id !== undefined) kept.get(recorder)?.calls.add(request.tool_call_id);
+    }
+    for (const { config } of chain) {
+      const parent = config.parent && by_id.get(config.parent.session_id);
+      if (config.parent && parent) kept.get(parent)?.calls.add(config.parent.tool_call_id);
+    }
+  }
+  for (const recorder of options.sessions) {
+    const keep = kept.get(recorder);
+    const { transcript } = recorder.fold;
+    const turn_id = transcript.turns.at(transcript.turns.length - 1)?.id;
+    recorder.emit(
+      ...settlement(transcript, {
+        at,
+        outcome: "interrupted",
+        reason: "The daemon ended",
+        ...(keep === undefined ? {} : { keep }),
+      }),
+    );
+    if (keep || turn_id === undefined) continue;
+    recorder.emit({ type: "turn.end", session_id: recorder.id, at, turn_id, status: "interrupted" });
+  }
+  return [...kept.keys()];
+}
+
+/** The session, its parent, and so on; `undefined` where one of them does not wait any more. */
+function ancestors(recorder: Recorder, by_id: ReadonlyMap<string, Recorder>): Recorder[] | undefined {
+  const chain: Recorder[] = [];
+  for (let one: Recorder | undefined = recorder; ; ) {
+    chain.push(one);
+    const { parent }: Recorder["config"] = one.config;
+    if (!parent) return chain;
+    one = by_id.get(parent.session_id);
+    if (!one || chain.includes(one)) return undefined;
+  }
+}
+
+/** No message was being written: such a one is lost to its agent. */
+function isCutBetweenMessages({ fold }: Recorder): boolean {
+  return fold.transcript.open.message_id === undefined;
+}

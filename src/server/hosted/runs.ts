@@ -1,0 +1,125 @@
+import { randomUUID } from "node:crypto";
+import type { RunOptions, RunReport, TurnOutcome } from "../../agent/agent.ts";
+import { callPositionOf, type Transcript } from "../../model/accumulate.ts";
+import type { SessionPatch } from "../../model/session.ts";
+import type { Host } from "./host.ts";
+import type { Entry } from "./hosted.ts";
+import type { SessionConfig } from "./session-config.ts";
+
+/** Sessions that calls of other sessions started. */
+export interface Runs {
+  /** See `AgentHost.startRun`. A call that has started one already goes on with it. */
+  start(parent: Entry, options: RunOptions, signal: AbortSignal): Promise<RunReport>;
+  /** All sessions below one, at any depth. */
+  below(id: string): string[];
+}
+
+export function createRuns(options: {
+  entries: ReadonlyMap<string, Entry>;
+  begin(id: string, config: SessionConfig, patch: SessionPatch): Entry;
+  hostOf(entry: Entry): Host;
+  now: () => number;
+}): Runs {
+  const { entries, begin, hostOf, now } = options;
+
+  /** The run that this very call started: the same id in a later turn is another call. */
+  function known(parent: Entry, tool_call_id: string): Entry | undefined {
+    const transcript = parent.recorder?.fold.transcript;
+    const position = transcript && callPositionOf(transcript, tool_call_id);
+    const call = position === undefined ? undefined : transcript?.parts.at(position);
+    return call?.type === "tool_call" && call.run ? entries.get(call.run.session_id) : undefined;
+  }
+
+  function create(parent: Entry, run: RunOptions): Entry {
+    const { tool_call_id, name, task, prompt } = run;
+    const { parent: _, ...inherited } = parent.recorder?.config ?? parent.config;
+    const depth = inherited.depth + 1;
+    const id = randomUUID();
+    const link = { session_id: parent.id, tool_call_id };
+    const facts = { ...(name === undefined ? {} : { name }), ...(task === undefined ? {} : { task }) };
+    const { agent, model, cwd } = inherited;
+    const row = parent.recorder?.summary ?? parent.summary;
+    const entry = begin(
+      id,
+      { ...inherited, depth, parent: link, created_at: now() },
+      {
+        agent,
+        cwd,
+        ...(model === undefined ? {} : { model }),
+        ...(row.provider === undefined ? {} : { provider: row.provider }),
+        ...(row.scripted === undefined ? {} : { scripted: row.scripted }),
+        parent: link,
+        run: { ...facts, depth },
+      },
+    );
+    const at = now();
+    parent.recorder?.emit({
+      type: "task.start",
+      session_id: parent.id,
+      at,
+      tool_call_id,
+      sub_agent: { session_id: id, ...facts },
+    });
+    entry.recorder?.emit({ type: "task.start", session_id: id, at, sub_agent: { session_id: id, ...facts } });
+    hostOf(entry).send(
+      { message_id: randomUUID(), parts: [{ type: "text", text: prompt }] },
+      "queue",
+      "agent",
+    );
+    return entry;
+  }
+
+  return {
+    async start(parent, run, signal) {
+      const started = now();
+      const entry = known(parent, run.tool_call_id) ?? create(parent, run);
+      const host = hostOf(entry);
+      const stop = () => host.stop();
+      if (signal.aborted) stop();
+      signal.addEventListener("abort", stop, { once: true });
+      const outcome = (await host.ended()) ?? outcomeOf(entry);
+      signal.removeEventListener("abort", stop);
+      parent.recorder?.emit({
+        type: "task.finish",
+        session_id: parent.id,
+        at: now(),
+        tool_call_id: run.tool_call_id,
+        status: outcome,
+      });
+      const row = entry.recorder?.summary ?? entry.summary;
+      return {
+        session_id: entry.id,
+        outcome,
+        text: entry.recorder ? lastText(entry.recorder.fold.transcript) : "",
+        ...(row.usage === undefined ? {} : { tokens: row.usage.input + row.usage.output }),
+        tool_calls: row.tool_calls,
+        duration_ms: now() - started,
+      };
+    },
+    below(id) {
+      const found: string[] = [];
+      const look = (parent: string) => {
+        for (const entry of entries.values()) {
+          if (entry.config.parent?.session_id !== parent || found.includes(entry.id)) continue;
+          found.push(entry.id);
+          look(entry.id);
+        }
+      };
+      look(id);
+      return found;
+    },
+  };
+}
+
+function outcomeOf({ recorder, summary }: Entry): TurnOutcome {
+  const { status } = recorder?.summary ?? summary;
+  return status === "running" ? "interrupted" : status;
+}
+
+function lastText({ parts }: Transcript): string {
+  for (let index = parts.length - 1; index >= 0; index -= 1) {
+    const part = parts.at(index);
+    if (part?.type === "text" && part.text !== "") return part.text;
+  }
+  return "";
+}

@@ -1,0 +1,31 @@
+import * as z from "zod";
+import { part } from "../../model/part.ts";
+import { optional, record, uuid } from "../../model/record.ts";
+
+/** What a session was started with: enough to make its agent again. Stored; never holds a key. */
+export const sessionConfig = record({
+  /** A provider's or a configured agent's id; of a session that is pushed, what it calls itself. */
+  agent: z.string(),
+  /** `pushed`: frames come from outside, nothing here drives it. */
+  kind: z.enum(["hosted", "pushed"]),
+  model: optional(z.string()),
+  cwd: z.string(),
+  /** 0 for a session that a person started, 1 for its runs, and so on. */
+  depth: z.number(),
+  parent: optional(record({ session_id: uuid, tool_call_id: z.string() })),
+  created_at: z.number(),
+});
+export type SessionConfig = z.infer<typeof sessionConfig>;
+
+export const storedPrompt = record({ message_id: uuid, parts: z.array(part) });
+
+/** What a session remembers beside its history. */
+export const sessionState = record({
+  /** Prompts that wait for the running turn's end, in order. */
+  queue: z.array(storedPrompt),
+  /** Queued prompts that were taken back: sent again, they stay so. */
+  withdrawn: z.array(uuid),
+  /** Of a pushed session: the sender's epoch and the last `seq` of it that was applied. */
+  pushed: optional(record({ epoch: z.string(), seq: z.number() })),
+});
+export type SessionState = z.infer<typeof sessionState>;

@@ -1,0 +1,76 @@
+import { type Transcript, unpairedOf } from "../../model/accumulate.ts";
+import type { Frame } from "../../model/frame.ts";
+import { isSettled } from "../../model/tool-state.ts";
+import type { TranscriptPartOf } from "../../model/transcript.ts";
+
+export interface SettleOptions {
+  at: number;
+  outcome: "completed" | "failed" | "interrupted";
+  /** Of the interrupt, where nobody has told one yet. */
+  reason?: string;
+  /** What goes on: these stay open, and with them the turn. */
+  keep?: { readonly calls: ReadonlySet<string>; readonly requests: ReadonlySet<string> };
+}
+
+/**
+ * The frames that end what an agent left open, so that its record says how it ended: the message that was being written,
+ * calls without a result, questions without an answer. Calls that a person's stop or the daemon's end cut off are
+ * `aborted`, those of a turn that failed are errors.
+ */
+export function settlement(transcript: Transcript, options: SettleOptions): Frame[] {
+  const { session_id, open } = transcript;
+  const { at, outcome, keep } = options;
+  const frames: Frame[] = [];
+  const interrupted = outcome === "interrupted";
+  const growing = open.message_id;
+  const is_told = keep !== undefined || open.outcome === "interrupted";
+  if (interrupted && (!is_told || growing !== undefined)) {
+    const { reason } = options;
+    frames.push({ type: "interrupt", session_id, at, ...(reason === undefined ? {} : { reason }) });
+  } else if (growing !== undefined) {
+    frames.push({ type: "message.end", session_id, at, message_id: growing, stop_reason: "error" });
+  }
+  for (const call of openCalls(transcript)) {
+    if (keep?.calls.has(call.tool_call_id)) continue;
+    frames.push({
+      type: "message.tool_result",
+      session_id,
+      at,
+      tool_call_id: call.tool_call_id,
+      tool_name: call.tool_name,
+      is_error: !interrupted,
+      status: interrupted ? "aborted" : "error",
+      output_text: call.progress ?? (interrupted ? "" : "The turn ended before this call had a result."),
+      parts: [],
+    });
+  }
+  for (const { request } of openRequests(transcript)) {
+    if (keep?.requests.has(request.request_id)) continue;
+    const expired = request.expires_at !== undefined && request.expires_at <= at;
+    const { request_id } = request;
+    const outcome = expired ? "expired" : "cancelled";
+    frames.push({ type: "request.close", session_id, at, request_id, outcome });
+  }
+  return frames;
+}
+
+/** Calls that have no end yet, in order. */
+export function openCalls(transcript: Transcript): TranscriptPartOf<"tool_call">[] {
+  return unpairedOf(transcript)
+    .open_calls.toSorted(([, one], [, other]) => one - other)
+    .flatMap(([, index]) => {
+      const part = transcript.parts.at(index);
+      return part?.type === "tool_call" && !isSettled(part.state) ? [part] : [];
+    });
+}
+
+/** Requests that nobody answered yet, of the last turn: no older one waits for anything. */
+export function openRequests(transcript: Transcript): TranscriptPartOf<"request">[] {
+  const first = transcript.turns.at(transcript.turns.length - 1)?.first_part ?? 0;
+  const found: TranscriptPartOf<"request">[] = [];
+  for (let index = first; index < transcript.parts.length; index += 1) {
+    const part = transcript.parts.at(index);
+    if (part?.type === "request" && part.outcome === undefined) found.push(part);
+  }
+  return found;
+}

@@ -1,0 +1,288 @@
+import { createHash, randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Request } from "../../../src/model/request.ts";
+import { createHosted, type HostedSessions } from "../../../src/server/hosted/hosted.ts";
+import { eventually } from "../../eventually.ts";
+import { type Play, type PlayedOptions, played, promptOf, words } from "./play.ts";
+
+let folder: string;
+const running = new Set<HostedSessions>();
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "hosted-"));
+});
+afterEach(async () => {
+  for (const hosted of running) await hosted.close();
+  running.clear();
+  rmSync(folder, { recursive: true });
+});
+
+function open(play: Play, options: PlayedOptions = {}): HostedSessions {
+  const hosted = createHosted({ folder, agents: played(play, options) });
+  expect(hosted.status().notices).toEqual([]);
+  running.add(hosted);
+  return hosted;
+}
+
+async function close(hosted: HostedSessions): Promise<void> {
+  running.delete(hosted);
+  await hosted.close();
+}
+
+async function begin(hosted: HostedSessions, text: string): Promise<string> {
+  const session_id = randomUUID();
+  await hosted.start(session_id, { agent: "player", cwd: folder, prompt: promptOf(text) });
+  return session_id;
+}
+
+async function shown(hosted: HostedSessions, id: string): Promise<string[]> {
+  const session = await hosted.open(id);
+  return session ? words(session.transcript) : [];
+}
+
+const idle = (hosted: HostedSessions, id: string) =>
+  eventually(() => {
+    expect(hosted.get(id)?.control?.state).toBe("idle");
+    expect(hosted.get(id)?.status).not.toBe("running");
+  });
+
+const echo: Play = async (stage, prompt) => {
+  const [part] = prompt.parts;
+  await stage.say(`You said: ${part?.type === "text" ? part.text : ""}`);
+  return "completed";
+};
+
+/** Says when it began, then waits to be stopped. */
+const hang: Play = async (stage, _prompt, signal) => {
+  stage.call("long", "shell");
+  await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+  stage.interrupt();
+  return "interrupted";
+};
+
+const approval = (request_id: string, tool_call_id?: string): Request => ({
+  request_id,
+  kind: "approval",
+  title: "Run ls?",
+  subject: "ls",
+  digest: createHash("sha256").update("ls").digest("hex"),
+  options: [
+    { id: "yes", label: "Allow", kind: "allow_once" },
+    { id: "no", label: "Deny", kind: "reject_once" },
+  ],
+  ...(tool_call_id === undefined ? {} : { tool_call_id }),
+});
+const yes = { digest: approval(randomUUID()).digest ?? "", answer: { option_ids: ["yes"] } };
+const no = { ...yes, answer: { option_ids: ["no"] } };
+
+describe("a session that the daemon runs", () => {
+  it("shows its turn, and the same after a restart", async () => {
+    const hosted = open(echo);
+    const id = await begin(hosted, "Hello");
+    await idle(hosted, id);
+    const expected = ["prompt: Hello", "text: You said: Hello"];
+    expect(await shown(hosted, id)).toEqual(expected);
+    expect(hosted.get(id)).toMatchObject({
+      agent: "player",
+      status: "completed",
+      turns: 1,
+      steps: 1,
+      scripted: true,
+      first_prompt: "Hello",
+      cwd: folder,
+      usage: { input: 10, output: 5 },
+    });
+    const row = (of: HostedSessions) => JSON.parse(JSON.stringify(of.get(id)));
+    const before = row(hosted);
+    const parts = (await hosted.open(id))?.transcript.parts;
+    await close(hosted);
+    const again = open(echo);
+    expect(row(again)).toEqual(before);
+    const session = await again.open(id);
+    expect(JSON.parse(JSON.stringify(session?.summary))).toEqual(before);
+    expect([...(session?.transcript.parts ?? [])]).toEqual([...(parts ?? [])]);
+    await again.send(id, promptOf("More"), "queue");
+    await idle(again, id);
+    expect(await shown(again, id)).toEqual([...expected, "prompt: More", "text: You said: More"]);
+  });
+
+  it("begins once however often it is asked to, and takes a prompt once, also after a restart", async () => {
+    const hosted = open(echo);
+    const id = randomUUID();
+    const prompt = promptOf("Once");
+    const start = (at: HostedSessions) => at.start(id, { agent: "player", cwd: folder, prompt });
+    await Promise.all([start(hosted), start(hosted), hosted.send(id, prompt, "queue")]);
+    await idle(hosted, id);
+    await start(hosted);
+    await close(hosted);
+    const again = open(echo);
+    await start(again);
+    await again.send(id, prompt, "steer");
+    expect(await shown(again, id)).toEqual(["prompt: Once", "text: You said: Once"]);
+    await expect(
+      again.start(id, { agent: "player", cwd: folder, prompt: promptOf("Other") }),
+    ).rejects.toMatchObject({ code: "session_id" });
+  });
+
+  it("lets prompts wait for the turn's end, takes them back, and steers into the turn", async () => {
+    let release = () => {};
+    const hosted = open(async (stage, prompt, signal) => {
+      if (prompt.parts[0]?.type === "text" && prompt.parts[0].text === "First") {
+        await new Promise<void>((resolve) => {
+          release = resolve;
+        });
+        for (const taken of stage.host.takeSteering()) await echo(stage, taken, signal);
+      }
+      return await echo(stage, prompt, signal);
+    });
+    const id = await begin(hosted, "First");
+    const back = promptOf("Not this");
+    await hosted.send(id, promptOf("Second"), "queue");
+    await hosted.send(id, back, "queue");
+    await hosted.send(id, promptOf("Now"), "steer");
+    await eventually(() =>
+      expect(hosted.get(id)?.control?.queued.map(({ text }) => text)).toEqual(["Second", "Not this"]),
+    );
+    await hosted.withdraw(id, back.message_id);
+    await hosted.withdraw(id, back.message_id);
+    await hosted.send(id, back, "queue");
+    release();
+    await idle(hosted, id);
+    expect(await shown(hosted, id)).toEqual([
+      "prompt: First",
+      "steer: Now",
+      "text: You said: Now",
+      "text: You said: First",
+      "prompt: Second",
+      "text: You said: Second",
+    ]);
+    await expect(hosted.withdraw(id, back.message_id)).resolves.toBeUndefined();
+    await expect(hosted.withdraw(id, randomUUID())).rejects.toMatchObject({ code: "no_prompt" });
+  });
+
+  it("goes on in the same turn for what was steered into it when the agent was done already", async () => {
+    let release = () => {};
+    const hosted = open(async (stage, prompt, signal) => {
+      const outcome = await echo(stage, prompt, signal);
+      if (prompt.parts[0]?.type === "text" && prompt.parts[0].text === "First") {
+        await new Promise<void>((resolve) => {
+          release = resolve;
+        });
+      }
+      return outcome;
+    });
+    const id = await begin(hosted, "First");
+    await eventually(async () => expect(await shown(hosted, id)).toHaveLength(2));
+    await hosted.send(id, promptOf("Late"), "steer");
+    release();
+    await idle(hosted, id);
+    expect(await shown(hosted, id)).toEqual([
+      "prompt: First",
+      "text: You said: First",
+      "steer: Late",
+      "text: You said: Late",
+    ]);
+    expect(hosted.get(id)?.turns).toBe(1);
+  });
+
+  it("is stopped: open calls are aborted, the turn interrupted, and what is queued waits for the person", async () => {
+    const hosted = open(hang);
+    const id = await begin(hosted, "Go");
+    await hosted.send(id, promptOf("Later"), "queue");
+    await eventually(async () => expect(await shown(hosted, id)).toContain("call: shell running"));
+    await hosted.stop(id);
+    await hosted.stop(id);
+    await idle(hosted, id);
+    expect(await shown(hosted, id)).toEqual([
+      "prompt: Go",
+      "call: shell aborted",
+      "interrupt: Stopped",
+      "result: aborted",
+    ]);
+    expect(hosted.get(id)).toMatchObject({ status: "interrupted", control: { queued: [{ text: "Later" }] } });
+  });
+
+  it("fails visibly when its agent throws", async () => {
+    const hosted = open(async () => {
+      throw new Error("No such model.");
+    });
+    const id = await begin(hosted, "Go");
+    await idle(hosted, id);
+    expect(await shown(hosted, id)).toEqual(["prompt: Go", "error: No such model."]);
+    expect(hosted.get(id)?.status).toBe("failed");
+  });
+});
+
+describe("what a person is asked", () => {
+  it("is answered once, by whoever is first, and the digest must be that of what runs", async () => {
+    const request_id = randomUUID();
+    const hosted = open(async (stage, _prompt, signal) => {
+      stage.call("c", "shell");
+      const answer = await stage.host.ask(approval(request_id, "c"), signal);
+      stage.result("c", answer?.option_ids.join() ?? "nothing");
+      return "completed";
+    });
+    const id = await begin(hosted, "Go");
+    await eventually(() =>
+      expect(hosted.get(id)?.requests).toMatchObject([{ request_id, title: "Run ls?" }]),
+    );
+    expect(hosted.get(id)?.control?.state).toBe("waiting");
+    await expect(hosted.answer(id, request_id, { ...yes, digest: "00" })).rejects.toMatchObject({
+      code: "digest",
+    });
+    await expect(hosted.answer(id, request_id, { answer: yes.answer })).rejects.toMatchObject({
+      code: "digest",
+    });
+    await expect(
+      hosted.answer(id, request_id, { ...yes, answer: { option_ids: ["maybe"] } }),
+    ).rejects.toMatchObject({ status: 400 });
+    await expect(
+      hosted.answer(id, request_id, { ...yes, answer: { option_ids: ["yes", "no"] } }),
+    ).rejects.toMatchObject({ status: 400 });
+    const replies = await Promise.all([
+      hosted.answer(id, request_id, yes),
+      hosted.answer(id, request_id, no),
+    ]);
+    const first = { outcome: "answered", answer: { option_ids: ["yes"] } };
+    expect(replies).toEqual([first, first]);
+    await idle(hosted, id);
+    expect(await hosted.answer(id, request_id, no)).toEqual(first);
+    expect(await shown(hosted, id)).toEqual([
+      "prompt: Go",
+      "call: shell completed",
+      "approval: answered yes",
+      "result: success yes",
+    ]);
+    expect(hosted.get(id)?.requests).toBeUndefined();
+    await expect(hosted.answer(id, randomUUID(), yes)).rejects.toMatchObject({ code: "no_request" });
+  });
+
+  it("expires visibly", async () => {
+    const hosted = open(async (stage, _prompt, signal) => {
+      const answer = await stage.host.ask({ ...approval(randomUUID()), expires_at: Date.now() + 20 }, signal);
+      await stage.say(String(answer));
+      return "completed";
+    });
+    const id = await begin(hosted, "Go");
+    await idle(hosted, id);
+    expect(await shown(hosted, id)).toEqual(["prompt: Go", "approval: expired", "text: undefined"]);
+  });
+
+  it("is taken back by a stop", async () => {
+    const request_id = randomUUID();
+    const hosted = open(async (stage, _prompt, signal) => {
+      await stage.host.ask(approval(request_id), signal);
+      stage.interrupt();
+      return "interrupted";
+    });
+    const id = await begin(hosted, "Go");
+    await eventually(() => expect(hosted.get(id)?.requests).toHaveLength(1));
+    await hosted.stop(id);
+    await idle(hosted, id);
+    expect(await shown(hosted, id)).toEqual(["prompt: Go", "approval: cancelled", "interrupt: Stopped"]);
+    expect(await hosted.answer(id, request_id, yes)).toEqual({ outcome: "cancelled" });
+  });
+});
