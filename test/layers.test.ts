@@ -11,10 +11,11 @@ const LAYERS: { layer: string; from: string[]; packages: RegExp }[] = [
   { layer: "formats/", from: ["model/"], packages: /^(zod|uuid)$/ },
   { layer: "exports/", from: ["model/", "protocol.ts"], packages: /^$/ },
   { layer: "providers/", from: ["model/"], packages: /^(zod|uuid|eventsource-parser|undici)$/ },
-  { layer: "agent/", from: ["model/", "providers/"], packages: /^(node:.*|zod)$/ },
+  { layer: "agent/", from: ["model/", "providers/"], packages: /^(node:.*|zod|@agentclientprotocol\/sdk)$/ },
+  { layer: "streams/", from: ["model/"], packages: /^zod$/ },
   {
     layer: "server/",
-    from: ["model/", "protocol.ts", "formats/", "exports/", "providers/", "agent/"],
+    from: ["model/", "protocol.ts", "formats/", "streams/", "exports/", "providers/", "agent/"],
     packages: /^(node:.*|hono(\/.*)?|@hono\/.*|ws|zod|diff|pg|nats|@nats-io\/.*)$/,
   },
   {
