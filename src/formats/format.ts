@@ -63,6 +63,12 @@ export interface Reader {
 export interface ReaderOptions {
   /** The file's path: names it in `source.file`, and gives ids where the file itself has none. */
   path: string;
+  /**
+   * Where the first byte stands that is pushed, at a line's beginning; absent: the file's beginning. With `line` 0 lines are
+   * not counted: every record's is 0. What stands before it is not known: a result may come without its call, and a turn
+   * without its prompt.
+   */
+  start?: { line: number; byte: number };
 }
 
 export interface SessionPath {

@@ -43,14 +43,13 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-export function createLineReader(): LineReader {
+export function createLineReader(start: { line: number; byte: number } = { line: 1, byte: 0 }): LineReader {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   /** The bytes of the line that has no newline yet; grows by doubling, so that bytes fed one by one cost the same. */
   let pending = new Uint8Array(0);
   let pendingLength = 0;
   /** Place of the first pending byte. */
-  let byte = 0;
-  let line = 1;
+  let { byte, line } = start;
   /** Part of this line was already read by `settle`: an empty rest is no blank line. */
   let settled = false;
   /** Pending length at the last `settle` that found nothing, so that polling a long torn line does not read it again. */
@@ -169,7 +168,7 @@ export function createLineReader(): LineReader {
 
   function advance(length: number): void {
     byte += length + 1;
-    line += 1;
+    if (line > 0) line += 1;
     settled = false;
     settleTried = 0;
   }

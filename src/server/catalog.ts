@@ -9,9 +9,12 @@ import { type Entry, isStale, modifiedAt, newEntry, type State, storedFile } fro
 import { type EvidenceFile, readAttachment, readRecord } from "./evidence.ts";
 import { createFileReader } from "./file-reader.ts";
 import { isCompressed, openRegular } from "./follow.ts";
+import type { Indexer } from "./indexer.ts";
 import { createKeeper } from "./keeper.ts";
 import { createLinks } from "./links.ts";
 import { createList } from "./list.ts";
+import { createSegments, marker } from "./segment-views.ts";
+import { lastSegment } from "./segments.ts";
 import type { Sessions } from "./sessions.ts";
 import { createStatus } from "./status.ts";
 import type { Notice } from "./store/store.ts";
@@ -27,12 +30,14 @@ export interface SessionsOptions {
   /** Where the store is. Absent: nothing is kept, and a session goes when its file does. */
   dataFolder?: string;
   timing?: Partial<SessionsTiming>;
+  /** Reads what nobody waits for on a thread of its own, for sessions of the formats that ship. Closed with the sessions. */
+  indexer?: Indexer;
   /** Whether to listen to the system's hints about changed files; looks at intervals find all changes either way. */
   hints?: boolean;
   now?: () => number;
 }
 /** Readings in the background at a time; one more file is always read at once when someone opens it. */
-const AT_ONCE = 2;
+const AT_ONCE = 3;
 const MOST_NOTICES = 20;
 
 /** Finds, follows, lists, opens and archives the sessions of all agents on this machine. */
@@ -98,7 +103,24 @@ export function createSessions(options: SessionsOptions): Sessions {
     isShown: (draft) => reader.isShown(draft),
     tell: (draft) => reader.tell(draft),
   });
+  const { indexer } = options;
   const reader = createFileReader({
+    ...(indexer && { indexer }),
+    introduce(entry, id, from) {
+      const size = entry.seen?.size ?? entry.identity?.size ?? 0;
+      return from === 0
+        ? []
+        : [
+            marker(
+              "before",
+              id,
+              id,
+              lastSegment(size) - 1,
+              from,
+              by_session.get(id)?.summary.started_at ?? 0,
+            ),
+          ];
+    },
     timing,
     now,
     keeper,
@@ -125,7 +147,15 @@ export function createSessions(options: SessionsOptions): Sessions {
   const backlog = createBacklog<Entry>({
     at_once: AT_ONCE,
     modifiedAt,
-    read: (entry) => run(entry, () => (isStale(entry) ? reader.read(entry, false) : undefined)),
+    async read(entry) {
+      await run(entry, () => (isStale(entry) ? reader.read(entry, false) : undefined));
+      await reader.indexing(entry);
+    },
+  });
+  const segments = createSegments({
+    stateOf: (id) => by_session.get(id),
+    sessions: () => by_session.values(),
+    present: status.present,
   });
 
   function loadStore() {
@@ -336,6 +366,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   async function open(id: string) {
     await first_look;
     const state = by_session.get(id);
+    if (!state && !closed) return await segments.open(id);
     if (!state || state.summary.parts === 0 || closed) return undefined;
     if (state.view) {
       state.view.used_at = now();
@@ -368,7 +399,7 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   async function partOf(id: string, part_id: string) {
     const view = await open(id);
-    const state = by_session.get(id);
+    const state = by_session.get(id) ?? segments.sessionOf(id);
     const index = view && positionOf(view.transcript, part_id);
     const part = index === undefined ? undefined : view?.transcript.parts.at(index);
     return part && state && { part, file: evidenceOf(state.entry) };
@@ -427,7 +458,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       return list.seq;
     },
     list: () => list.sorted,
-    get: list.get,
+    get: (id) => list.get(id) ?? segments.get(id),
     open,
     async raw(id, part_id) {
       const found_part = await partOf(id, part_id);
@@ -476,6 +507,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       await watch.close();
       const all = [...entries.values(), ...past.values()];
       for (const entry of all) clearTimeout(entry.settle_timer);
+      await indexer?.close();
       await Promise.all(all.map(({ queue }) => queue));
       await keeper.close();
     },

@@ -1,3 +1,5 @@
+import type { SessionLinkFacts } from "../formats/format.ts";
+import type { Frame } from "../model/frame.ts";
 import type { SessionSummary } from "../model/session.ts";
 import { emptySummary } from "../model/summarize.ts";
 import { uuidFrom } from "../model/uuid.ts";
@@ -5,10 +7,12 @@ import type { Announcer } from "./announce.ts";
 import { type Entry, isStale, modifiedAt, newEntry, type State, storedFile } from "./entry.ts";
 import type { Fold } from "./fold.ts";
 import { followFile, isCompressed, openRegular, readAt } from "./follow.ts";
+import type { Indexed, IndexedRow, Indexer } from "./indexer.ts";
 import type { Keeper } from "./keeper.ts";
 import type { Links } from "./links.ts";
 import type { SessionList } from "./list.ts";
-import { createReading, type Draft, type Reading } from "./reading.ts";
+import { createReading, type Draft, joinFacts, type Reading, type ReadingWindow } from "./reading.ts";
+import { isHuge, lastSegment, segmentStart } from "./segments.ts";
 import type { OpenSession } from "./sessions.ts";
 import type { Status } from "./status.ts";
 import type { SessionsTiming } from "./timing.ts";
@@ -18,6 +22,8 @@ import { createView, type View } from "./view.ts";
 export interface FileReader {
   /** Reads what a file gained; all of it where it is another file now, or where `folded` transcripts are wanted. */
   read(entry: Entry, folded: boolean): Promise<void>;
+  /** The reading of a huge file's rows that is under way; its transcripts do not wait for it. */
+  indexing(entry: Entry): Promise<void> | undefined;
   /** Reads a session whose file is gone. */
   readArchive(entry: Entry): Promise<void>;
   /** The file is gone: what its reader still holds back is read. */
@@ -34,6 +40,10 @@ export interface FileReader {
 }
 
 export interface FileReaderOptions {
+  /** Absent: all is read on this thread, and no file is too large. */
+  indexer?: Indexer;
+  /** What stands above the first part of a huge file's last segment. */
+  introduce(entry: Entry, id: string, from: number): Frame[];
   timing: SessionsTiming;
   now: () => number;
   keeper: Keeper<Entry>;
@@ -76,11 +86,18 @@ export function createFileReader(options: FileReaderOptions): FileReader {
   /** Transcripts in which nothing is open, by view. */
   const unsettled = new WeakMap<View, object>();
 
+  /** Readings that someone waits for: those that nobody waits for pause. */
+  let awaited = 0;
+  let pause: { over: Promise<void>; end(): void } | undefined;
+  /** Huge files whose rows are being read. */
+  const indexing = new Map<Entry, Promise<void>>();
+
   const isViewed = (entry: Entry) => [...entry.sessions].some((id) => by_session.get(id)?.view);
   const isShown = (draft: Draft) => by_session.get(draft.id)?.view?.fold === draft.fold;
 
-  const readingOf = (entry: Entry, folding: boolean) =>
+  const readingOf = (entry: Entry, folding: boolean, window?: ReadingWindow) =>
     createReading({
+      ...(window && { window }),
       path: entry.path,
       format: entry.format,
       folding,
@@ -102,24 +119,72 @@ export function createFileReader(options: FileReaderOptions): FileReader {
   }
 
   async function read(entry: Entry, folded: boolean): Promise<void> {
+    if (!folded) return await readNow(entry, false);
+    awaited += 1;
+    try {
+      await readNow(entry, true);
+    } finally {
+      awaited -= 1;
+      if (awaited === 0) {
+        pause?.end();
+        pause = undefined;
+      }
+    }
+  }
+
+  /** Resolves when no reading is under way that someone waits for. */
+  function unlessAwaited(): Promise<void> | undefined {
+    if (awaited === 0) return undefined;
+    if (!pause) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      pause = { over: promise, end: resolve };
+    }
+    return pause.over;
+  }
+
+  async function readNow(entry: Entry, folded: boolean): Promise<void> {
     const folding = folded || isViewed(entry);
     const current = entry.reading;
+    const onward =
+      !folded &&
+      current !== undefined &&
+      !current.ended &&
+      !isCompressed(entry.path) &&
+      (!folding || current.folding);
+    const { indexer } = options;
+    const huge = indexer !== undefined && isHuge(entry.path, entry.seen?.size ?? entry.identity?.size ?? 0);
+    if (huge && !entry.identity) {
+      startIndexing(entry, indexer);
+      if (!folding) return;
+    } else if (indexer && !huge && !folding && !current && now() - modifiedAt(entry) > timing.idle) {
+      return await readCold(entry, indexer);
+    }
     const seen_side = entry.seen?.side_stamp;
     const known_before = entry.done;
     const work = { reading: current, anew: false, replaced: false, file_id: entry.id };
-    const known = entry.identity ?? entry.begun;
+    const known = current?.identity ?? entry.identity ?? entry.begun;
+    const from = huge && !onward ? await tailStart(entry) : undefined;
     const result = await followFile({
       path: entry.path,
       ...(known && { known }),
-      onward:
-        !folded &&
-        current !== undefined &&
-        !current.ended &&
-        !isCompressed(entry.path) &&
-        (!folding || current.folding),
+      ...(from !== undefined && { from }),
+      onward,
       begin(replaced) {
         work.anew = true;
-        work.reading = readingOf(entry, folding);
+        work.reading = readingOf(
+          entry,
+          folding,
+          from === undefined
+            ? undefined
+            : {
+                from,
+                count_from: replaced
+                  ? Number.POSITIVE_INFINITY
+                  : (entry.identity?.size ?? Number.POSITIVE_INFINITY),
+                rowOf: (id) => by_session.get(id),
+                introduce: (id) => options.introduce(entry, id, from),
+              },
+        );
         work.replaced = replaced;
         if (replaced) work.file_id = options.newFileId();
       },
@@ -128,7 +193,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
         await work.reading?.decoder.write(chunk);
         if (work.reading) {
           if (!work.anew) commit(entry, work.reading, false);
-          else if (!entry.done) preview(entry, work.reading);
+          else if (!entry.done && !work.reading.window) preview(entry, work.reading.drafts.values());
         }
         entry.progress = offset + chunk.length;
       },
@@ -144,6 +209,12 @@ export function createFileReader(options: FileReaderOptions): FileReader {
       entry.begun = result.identity;
     }
     if (!reading || (result.stopped && work.anew)) return;
+    if (reading.window?.count_from === Number.POSITIVE_INFINITY) {
+      if (work.replaced) forget(entry, reading, work.file_id);
+      reading.identity = result.identity;
+      commit(entry, reading, work.anew);
+      return keep(entry, reading, timing.idle);
+    }
     if (result.stopped) {
       entry.identity = result.identity;
       return;
@@ -154,8 +225,9 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     }
     if (work.anew || entry.side_stamp !== seen_side) await readSide(entry, reading);
     settle(entry, reading, result.identity.modified_at);
-    if (work.replaced) supersede(entry, reading, work.file_id);
+    if (work.replaced) supersede(entry, reading.drafts, work.file_id);
     entry.identity = result.identity;
+    delete reading.identity;
     delete entry.begun;
     entry.done = true;
     options.wasRead(entry);
@@ -172,7 +244,129 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     }
   }
 
+  /** Where the last segment of a huge file begins; `undefined`: there is no such file any more. */
+  async function tailStart(entry: Entry): Promise<number | undefined> {
+    const opened = await openRegular(entry.path);
+    if (!opened) return undefined;
+    try {
+      return await segmentStart(opened.handle, opened.size, lastSegment(opened.size));
+    } finally {
+      await opened.handle.close();
+    }
+  }
+
+  /** A huge file was replaced by another: its rows are read anew. */
+  function forget(entry: Entry, reading: Reading, file_id: number) {
+    supersede(entry, reading.drafts, file_id);
+    delete entry.identity;
+    entry.done = false;
+    if (options.indexer) startIndexing(entry, options.indexer);
+  }
+
+  /** Reads a file that does not grow, on the other thread: only its rows are wanted. */
+  async function readCold(entry: Entry, indexer: Indexer): Promise<void> {
+    await loadSide(entry);
+    const { work, indexed } = await index(entry, indexer, () => options.isClosed() || entry.interrupt);
+    adopt(entry, work, indexed);
+  }
+
+  /** Reads a huge file's rows beside what else is done with it. */
+  function startIndexing(entry: Entry, indexer: Indexer): void {
+    if (indexing.has(entry) || options.isClosed()) return;
+    const job = loadSide(entry)
+      .then(() => index(entry, indexer, () => options.isClosed() || entry.gone))
+      .then(({ work, indexed }) =>
+        run(entry, async () => {
+          adopt(entry, work, indexed);
+          // What was read meanwhile for whoever looks was not counted; now it can be.
+          if (!entry.identity || !entry.reading) return;
+          delete entry.reading;
+          if (!entry.gone) await read(entry, isViewed(entry));
+        }),
+      )
+      .catch((error: unknown) => run(entry, () => Promise.reject(error)))
+      .then(() => {
+        indexing.delete(entry);
+      });
+    indexing.set(entry, job);
+  }
+
+  async function index(entry: Entry, indexer: Indexer, stop: () => boolean) {
+    const known = entry.identity ?? entry.begun;
+    const work = { replaced: false, file_id: entry.id };
+    const indexed = await indexer.index(
+      {
+        path: entry.path,
+        format: entry.format.id,
+        ...(known && { known }),
+        ...(entry.side_text !== undefined && { side_text: entry.side_text }),
+        close: now() - modifiedAt(entry) > timing.close,
+      },
+      {
+        begin(replaced) {
+          work.replaced = replaced;
+          if (replaced) work.file_id = options.newFileId();
+        },
+        async bytes(chunk, offset) {
+          if (!entry.sample && !(await keeper.append(work.file_id, offset, chunk))) options.lags(entry);
+          entry.progress = offset + chunk.length;
+          await unlessAwaited();
+          return stop();
+        },
+        preview(rows) {
+          if (!entry.done) preview(entry, ownRows(entry, rows));
+        },
+      },
+    );
+    return { work, indexed };
+  }
+
+  /** Rows as the other thread made them, by the ids that they go by here. */
+  function ownRows(entry: Entry, rows: readonly IndexedRow[]): IndexedRow[] {
+    return rows.map((row) => {
+      const id = idFor(entry, row.id);
+      return { ...row, id, summary: { ...row.summary, id } };
+    });
+  }
+
+  /** What the other thread read becomes what is listed. */
+  function adopt(entry: Entry, work: { replaced: boolean; file_id: number }, indexed: Indexed): void {
+    const { result } = indexed;
+    if (result.type === "gone") {
+      if (!entry.gone) options.leave(entry);
+      return;
+    }
+    if (result.stopped) {
+      if (!entry.identity) {
+        entry.id = work.file_id;
+        entry.begun = result.identity;
+      }
+      return;
+    }
+    const rows = new Map(ownRows(entry, indexed.rows).map((row) => [row.id, row]));
+    if (work.replaced) supersede(entry, rows, work.file_id);
+    entry.identity = result.identity;
+    delete entry.begun;
+    entry.done = true;
+    options.wasRead(entry);
+    keeper.entryChanged(entry);
+    for (const row of rows.values()) {
+      const state = stateFor(entry, row.id);
+      state.summary = row.summary;
+      state.open_calls = row.open_calls;
+      keeper.sessionChanged(row.id);
+      list.mark(row.id);
+    }
+    for (const id of [...entry.sessions]) if (!rows.has(id)) options.drop(id);
+    setFacts(entry, indexed.facts);
+  }
+
   async function readSide(entry: Entry, reading: Reading) {
+    await loadSide(entry);
+    if (entry.side_text !== undefined) reading.take(reading.reader.readSide(entry.side_text));
+  }
+
+  async function loadSide(entry: Entry): Promise<void> {
     if (entry.side === undefined) return;
     const opened = await openRegular(entry.side);
     if (!opened) return;
@@ -184,7 +378,6 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     } finally {
       await opened.handle.close();
     }
-    reading.take(reading.reader.readSide(entry.side_text));
   }
 
   /** Reads a last line without a newline once nobody writes any more. */
@@ -212,10 +405,10 @@ export function createFileReader(options: FileReaderOptions): FileReader {
   }
 
   /** The file holds something else now. What it held stays in the archive, and on the list where the new content is of other sessions. */
-  function supersede(entry: Entry, reading: Reading, file_id: number) {
+  function supersede(entry: Entry, rows: ReadonlyMap<string, unknown>, file_id: number) {
     const row = storedFile(entry);
     const kept = keeper.archivedTo(entry.id) > 0;
-    const orphans = [...entry.sessions].filter((id) => !reading.drafts.has(id));
+    const orphans = [...entry.sessions].filter((id) => !rows.has(id));
     if (row && kept) keeper.superseded({ ...row, gone: true });
     if (row && kept && orphans.length > 0) {
       const ghost: Entry = {
@@ -262,12 +455,12 @@ export function createFileReader(options: FileReaderOptions): FileReader {
   }
 
   /** Shows what is known so far of a file that is read for the first time. */
-  function preview(entry: Entry, reading: Reading) {
-    for (const draft of reading.drafts.values()) {
-      const state = stateFor(entry, draft.id);
-      state.summary = plain(draft.summary);
-      state.open_calls = draft.open_calls;
-      list.mark(draft.id);
+  function preview(entry: Entry, rows: Iterable<IndexedRow>) {
+    for (const { id, summary, open_calls } of rows) {
+      const state = stateFor(entry, id);
+      state.summary = plain(summary);
+      state.open_calls = open_calls;
+      list.mark(id);
     }
   }
 
@@ -286,28 +479,39 @@ export function createFileReader(options: FileReaderOptions): FileReader {
 
   /** What was read becomes what is shown. `anew`: it takes the place of what an earlier reading said. */
   function commit(entry: Entry, reading: Reading, anew: boolean) {
+    const counted = reading.window?.count_from !== Number.POSITIVE_INFINITY;
     for (const draft of reading.drafts.values()) {
       const state = stateFor(entry, draft.id);
-      state.summary = plain(draft.summary);
-      state.open_calls = draft.open_calls;
+      if (counted) {
+        state.summary = plain(draft.summary);
+        state.open_calls = draft.open_calls;
+        keeper.sessionChanged(draft.id);
+      }
       state.draft = draft;
-      keeper.sessionChanged(draft.id);
       list.mark(draft.id);
       if (anew && draft.fold) showAnew(state, draft, draft.fold);
     }
-    if (anew) {
+    if (anew && !reading.window) {
       for (const id of [...entry.sessions]) if (!reading.drafts.has(id)) options.drop(id);
     }
-    for (const facts of reading.reader.linkFacts().sessions) {
+    if (counted) setFacts(entry, reading.facts(), reading.window !== undefined);
+    for (const draft of reading.drafts.values()) tell(draft);
+    // Whoever looks at a session that began anew sees its row change in the same moment.
+    if (anew && isViewed(entry)) list.publish();
+  }
+
+  /** `more`: they are joined to what is known already. */
+  function setFacts(entry: Entry, found: readonly SessionLinkFacts[], more = false) {
+    for (const facts of found) {
       const id = idFor(entry, facts.session_id);
       const state = by_session.get(id);
       // A copy's runs are not told from the original's: it is a group of its own.
       const group = id === facts.session_id ? facts.group : uuidFrom(facts.group, entry.path);
-      if (state?.entry === entry && links.setFacts({ ...facts, session_id: id, group })) list.schedule();
+      const own = { ...facts, session_id: id, group };
+      const before = more ? links.facts(id) : undefined;
+      const [joined = own] = before ? joinFacts([before, own]) : [];
+      if (state?.entry === entry && links.setFacts(joined)) list.schedule();
     }
-    for (const draft of reading.drafts.values()) tell(draft);
-    // Whoever looks at a session that began anew sees its row change in the same moment.
-    if (anew && isViewed(entry)) list.publish();
   }
 
   function tell(draft: Draft) {
@@ -398,6 +602,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
 
   return {
     read,
+    indexing: (entry) => indexing.get(entry),
     readArchive,
     end(entry) {
       const { reading } = entry;

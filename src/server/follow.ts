@@ -14,7 +14,9 @@ export interface FollowOptions {
   known?: FileIdentity;
   /** Whether to read on from `known.size` if the file is still the same, or all of it again. */
   onward: boolean;
-  /** Called before the first byte when reading starts from zero. `replaced`: this is not the content known before. */
+  /** Where reading begins when it does not go on, in bytes: a line's beginning. Absent: 0. */
+  from?: number;
+  /** Called before the first byte when reading starts from zero or `from`. `replaced`: this is not the content known before. */
   begin(replaced: boolean): void;
   /** The chunk is valid until the returned promise resolves. */
   bytes(chunk: Uint8Array, offset: number): void | Promise<void>;
@@ -36,11 +38,10 @@ export async function followFile(options: FollowOptions): Promise<Followed> {
   try {
     const { known } = options;
     const same = known !== undefined && (await isSame(opened, known));
-    let consumed = 0;
+    let consumed = Math.min(options.from ?? 0, size);
     if (same && options.onward) consumed = known.size;
     else options.begin(known !== undefined && !same);
-    // Only a continued file has bytes before those that are read now.
-    let tail: Uint8Array = same && consumed > 0 ? await readTail(handle, consumed) : new Uint8Array();
+    let tail: Uint8Array = consumed > 0 ? await readTail(handle, consumed) : new Uint8Array();
     // One buffer for all chunks: thousands of them would be garbage faster than it is collected.
     const buffer = new Uint8Array(Math.min(CHUNK, Math.max(0, size - consumed)));
     /** Of the first bytes, where they are among those read now. */

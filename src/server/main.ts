@@ -3,12 +3,15 @@ import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "nod
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { isMainThread } from "node:worker_threads";
 import { formats } from "../formats/index.ts";
 import { createApp } from "./app.ts";
 import { createSessions } from "./catalog.ts";
 import { hangDoorbell, ringDoorbell } from "./doorbell.ts";
 import { openFrontend } from "./frontend.ts";
 import { createGuard, loadAccess } from "./guard.ts";
+import "./index-worker.ts";
+import { createIndexer } from "./indexer.ts";
 import { createLive } from "./live.ts";
 import { hasSessions, openSamples, type Samples } from "./samples.ts";
 import { type Served, serve } from "./serve.ts";
@@ -146,6 +149,7 @@ async function runDaemon(paths: string[], flags: Flags): Promise<number> {
     formats,
     roots: [...roots, ...sampleRoots(samples)],
     paths: paths.map((path) => resolve(path)),
+    indexer: createIndexer(),
     dataFolder: data_dir,
   });
   const frontend = await openFrontend(join(import.meta.dirname, "../../dist/web"));
@@ -362,15 +366,18 @@ function endSignal(): Promise<void> {
   });
 }
 
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  // Whoever read our output has seen enough (`| head`).
-  if (error.code === "EPIPE") process.exit(0);
-  throw error;
-});
-try {
-  process.exitCode = await main(process.argv.slice(2));
-} catch (error) {
-  const usage = error instanceof UsageError;
-  console.error(usage ? error.message : error);
-  process.exitCode = usage ? 2 : 1;
+// In the package the thread that reads files runs this same file: it is served by the module imported above.
+if (isMainThread) {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    // Whoever read our output has seen enough (`| head`).
+    if (error.code === "EPIPE") process.exit(0);
+    throw error;
+  });
+  try {
+    process.exitCode = await main(process.argv.slice(2));
+  } catch (error) {
+    const usage = error instanceof UsageError;
+    console.error(usage ? error.message : error);
+    process.exitCode = usage ? 2 : 1;
+  }
 }

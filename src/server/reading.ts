@@ -1,4 +1,4 @@
-import type { Format, Reader, ReadRecord } from "../formats/format.ts";
+import type { Format, Reader, ReadRecord, SessionLinkFacts } from "../formats/format.ts";
 import type { Frame } from "../model/frame.ts";
 import type { SessionSummary } from "../model/session.ts";
 import { emptySummary, summarizeAll } from "../model/summarize.ts";
@@ -6,6 +6,7 @@ import type { ChannelFrame } from "../protocol.ts";
 import { createFold, type Fold } from "./fold.ts";
 import { createDecoder, type Decoder } from "./follow.ts";
 import { followCalls, type OpenCalls } from "./open-calls.ts";
+import type { FileIdentity } from "./store/store.ts";
 
 /** One reader on its way through a file. */
 export interface Reading {
@@ -17,9 +18,33 @@ export interface Reading {
   folding: boolean;
   /** Nothing can be read on: the reader was told that the file is over. */
   ended: boolean;
+  /** The file as far as it was read, where that is not told by its rows. */
+  identity?: FileIdentity;
+  /** Present where the reading began inside the file. */
+  readonly window?: ReadingWindow;
   /** Folds what was read into the drafts of the sessions that it belongs to. */
   take(records: readonly ReadRecord[]): void;
+  /**
+   * Goes on with a reader that knows nothing of what stands before `byte`, a line's beginning: what a reader remembers grows
+   * with what it read.
+   */
+  restart(byte: number): void;
+  /** What all its readers found that links runs to calls. */
+  facts(): SessionLinkFacts[];
 }
+
+/** A reading that begins inside a file, of which the rows know more than it reads. */
+export interface ReadingWindow {
+  /** A line's beginning, in bytes. */
+  from: number;
+  /** Records from this byte on are counted in the rows; those before it were. `Infinity`: none are. */
+  count_from: number;
+  /** What the rows say up to `count_from`. */
+  rowOf(id: string): Pick<Draft, "summary" | "open_calls"> | undefined;
+  /** What stands above the first part. */
+  introduce(id: string): Frame[];
+}
+
 export interface Draft {
   readonly id: string;
   summary: SessionSummary;
@@ -37,26 +62,34 @@ export interface ReadingOptions {
   idFor(session_id: string): string;
   /** Whether someone looks at this very draft, and is to be told of its frames. */
   isShown(draft: Draft): boolean;
+  window?: ReadingWindow;
 }
 
 /** Bytes in, drafts out. */
-export function createReading({ path, format, folding, idFor, isShown }: ReadingOptions): Reading {
-  const reader = format.createReader({ path });
+export function createReading({ path, format, folding, idFor, isShown, window }: ReadingOptions): Reading {
+  let reader = format.createReader({ path, ...(window && { start: { line: 0, byte: window.from } }) });
+  /** Of the readers before this one. */
+  const earlier: SessionLinkFacts[] = [];
   const reading: Reading = {
-    reader,
+    get reader() {
+      return reader;
+    },
     decoder: createDecoder(path, (bytes) => reading.take(reader.push(bytes))),
     drafts: new Map(),
     folding,
     ended: false,
+    ...(window && { window }),
     take(records) {
       // Rows are counted for many frames at once: a new one for each would cost more than reading them.
       const taken = new Map<Draft, Frame[]>();
-      for (const { frames } of records) {
+      for (const { frames, place } of records) {
+        const counted = window === undefined || place.byte >= window.count_from;
         for (const frame of frames) {
           const draft = draftFor(idFor(frame.session_id));
           const own = draft.id === frame.session_id ? frame : { ...frame, session_id: draft.id };
-          draft.open_calls = followCalls(draft.open_calls, own);
           if (draft.fold) pushFrame(draft, own, isShown(draft));
+          if (!counted) continue;
+          draft.open_calls = followCalls(draft.open_calls, own);
           const others = taken.get(draft);
           if (others) others.push(own);
           else taken.set(draft, [own]);
@@ -64,6 +97,11 @@ export function createReading({ path, format, folding, idFor, isShown }: Reading
       }
       for (const [draft, frames] of taken) draft.summary = summarizeAll(draft.summary, frames);
     },
+    restart(byte) {
+      earlier.push(...reader.linkFacts().sessions);
+      reader = format.createReader({ path, start: { line: 0, byte } });
+    },
+    facts: () => joinFacts([...earlier, ...reader.linkFacts().sessions]),
   };
 
   function draftFor(id: string): Draft {
@@ -73,15 +111,37 @@ export function createReading({ path, format, folding, idFor, isShown }: Reading
         id,
         summary: emptySummary(id, format.id, 0),
         open_calls: [],
+        ...window?.rowOf(id),
         fresh: [],
         ...(reading.folding && { fold: createFold(id) }),
       };
       reading.drafts.set(id, draft);
+      for (const frame of window?.introduce(id) ?? []) draft.fold?.push(frame);
     }
     return draft;
   }
 
   return reading;
+}
+
+/** Facts of one session that several readers found, joined: a call is told once. */
+export function joinFacts(found: readonly SessionLinkFacts[]): SessionLinkFacts[] {
+  const joined = new Map<string, SessionLinkFacts>();
+  for (const facts of found) {
+    const before = joined.get(facts.session_id);
+    if (before === undefined) {
+      joined.set(facts.session_id, facts);
+      continue;
+    }
+    const known = new Set(before.calls.map(({ tool_call_id }) => tool_call_id));
+    const run = before.run ?? facts.run;
+    joined.set(facts.session_id, {
+      ...before,
+      calls: [...before.calls, ...facts.calls.filter(({ tool_call_id }) => !known.has(tool_call_id))],
+      ...(run && { run }),
+    });
+  }
+  return [...joined.values()];
 }
 
 /** Adds a frame to a draft's transcript. `shown`: and to what is told next. */

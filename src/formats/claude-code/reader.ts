@@ -40,8 +40,8 @@ const TITLES: readonly string[] = ["summary", "agent-name", "ai-title", "custom-
 /** Without any line that names its session after so many records, a file is taken for a session of its own. */
 const MOST_HELD = 256;
 
-export function createClaudeCodeReader({ path }: ReaderOptions): Reader {
-  const lines = createLineReader();
+export function createClaudeCodeReader({ path, start }: ReaderOptions): Reader {
+  const lines = createLineReader(start);
   const filePath = parsePath(path);
   /** Records read before the session's id is known. */
   let held: LineRecord[] = [];

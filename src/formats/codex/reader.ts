@@ -1,6 +1,6 @@
 import { isUuid, uuidFrom } from "../../model/uuid.ts";
 import type { Disposition, LinkFacts, Reader, ReaderOptions, ReadRecord, RecordPlace } from "../format.ts";
-import { createLineReader, type LineRecord } from "../lines.ts";
+import { createLineReader, type LineReader, type LineRecord } from "../lines.ts";
 import { asString, type JsonObject } from "../narrow.ts";
 import { hidden } from "./disposition.ts";
 import { type Line, lineOf } from "./line.ts";
@@ -14,7 +14,7 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
  * base, the events and completed items are copies of it, and are shown only where they tell what the base does not.
  */
 export class CodexReader implements Reader {
-  private readonly lines = createLineReader();
+  private readonly lines: LineReader;
   private readonly path: string;
   /** Codex's id of this thread, by the file's name; without one there, the first `session_meta` gives it. */
   private own: string | undefined;
@@ -29,6 +29,7 @@ export class CodexReader implements Reader {
 
   constructor(options: ReaderOptions) {
     this.path = options.path;
+    this.lines = createLineReader(options.start);
     this.own = options.path.split("/").at(-1)?.match(UUID)?.at(-1)?.toLowerCase();
     if (this.own !== undefined) this.threadIds.add(this.own);
   }

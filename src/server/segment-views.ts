@@ -1,0 +1,160 @@
+import { accumulate, emptyTranscript } from "../model/accumulate.ts";
+import type { Frame } from "../model/frame.ts";
+import type { SessionSummary } from "../model/session.ts";
+import { uuidFrom } from "../model/uuid.ts";
+import type { State } from "./entry.ts";
+import { openRegular, readAt } from "./follow.ts";
+import { createReading } from "./reading.ts";
+import { isHuge, lastSegment, SEGMENT, segmentId, segmentOf, segmentStart, sizeText } from "./segments.ts";
+import type { OpenSession } from "./sessions.ts";
+
+/** The segments of huge sessions but for the last: opened by ids of their own, each a transcript that does not grow. */
+export interface Segments {
+  open(id: string): Promise<OpenSession | undefined>;
+  /** The row of the session that a segment belongs to, as the segment shows it. */
+  get(id: string): SessionSummary | undefined;
+  sessionOf(id: string): State | undefined;
+}
+
+/** Transcripts that are kept for who comes back. */
+const KEPT = 3;
+const BLOCK = 256 * 1024;
+
+export function createSegments(options: {
+  stateOf(id: string): State | undefined;
+  sessions(): Iterable<State>;
+  present(state: State): SessionSummary;
+}): Segments {
+  const kept = new Map<string, OpenSession>();
+  /** Where ids that were asked for belong. */
+  const found = new Map<string, { session_id: string; segment: number }>();
+
+  const sizeOf = ({ entry }: State) => entry.seen?.size ?? entry.identity?.size ?? 0;
+
+  function find(id: string): { state: State; segment: number } | undefined {
+    const known = found.get(id);
+    const state = known && options.stateOf(known.session_id);
+    if (known && state) return { state, segment: known.segment };
+    for (const candidate of options.sessions()) {
+      if (!isHuge(candidate.entry.path, sizeOf(candidate)) || candidate.entry.gone) continue;
+      const segment = segmentOf(id, candidate.id, sizeOf(candidate));
+      if (segment === undefined) continue;
+      found.set(id, { session_id: candidate.id, segment });
+      return { state: candidate, segment };
+    }
+    return undefined;
+  }
+
+  function rowOf(id: string, state: State, segment: number): SessionSummary {
+    const { control: _, requests: __, ...row } = options.present(state);
+    const title = row.title ?? row.first_prompt ?? "Session";
+    return {
+      ...row,
+      id,
+      title: `${title} (piece ${segment + 1} of ${lastSegment(sizeOf(state)) + 1})`,
+      status: "completed",
+    };
+  }
+
+  async function read(id: string, state: State, segment: number): Promise<OpenSession | undefined> {
+    const { entry } = state;
+    const opened = await openRegular(entry.path);
+    if (!opened) return undefined;
+    try {
+      const from = await segmentStart(opened.handle, opened.size, segment);
+      const to = await segmentStart(opened.handle, opened.size, segment + 1);
+      const frames: Frame[] = [];
+      const reading = createReading({
+        path: entry.path,
+        format: entry.format,
+        folding: true,
+        idFor: (own) => (own === state.id ? id : own),
+        isShown: () => false,
+        window: {
+          from,
+          count_from: Number.POSITIVE_INFINITY,
+          rowOf: () => undefined,
+          introduce: (own) =>
+            segment === 0 || own !== id
+              ? []
+              : [marker("before", id, state.id, segment - 1, from, state.summary.started_at ?? 0)],
+        },
+      });
+      const buffer = new Uint8Array(BLOCK);
+      for (let at = from; at < to; ) {
+        const block = await readAt(opened.handle, at, Math.min(BLOCK, to - at), buffer);
+        if (block.length === 0) break;
+        await reading.decoder.write(block);
+        at += block.length;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      reading.take(reading.reader.settle());
+      const last = segment + 1 >= lastSegment(opened.size);
+      const at = state.summary.last_activity_at;
+      frames.push(marker("after", id, state.id, last ? undefined : segment + 1, to, at));
+      const fold = reading.drafts.get(id)?.fold;
+      const transcript = frames.reduce(accumulate, fold?.transcript ?? emptyTranscript(id));
+      return {
+        id,
+        epoch: uuidFrom(id, `${opened.inode} ${to}`),
+        seq: 0,
+        transcript,
+        get summary() {
+          return rowOf(id, state, segment);
+        },
+        framesAfter: (_epoch, seq) => (seq === 0 ? [] : undefined),
+        subscribe: () => () => {},
+      };
+    } finally {
+      await opened.handle.close();
+    }
+  }
+
+  return {
+    async open(id) {
+      const place = find(id);
+      if (!place) return undefined;
+      const view = kept.get(id) ?? (await read(id, place.state, place.segment));
+      if (!view) return undefined;
+      kept.delete(id);
+      kept.set(id, view);
+      for (const oldest of kept.keys()) {
+        if (kept.size <= KEPT) break;
+        kept.delete(oldest);
+      }
+      return view;
+    },
+    get(id) {
+      const place = find(id);
+      return place && rowOf(id, place.state, place.segment);
+    },
+    sessionOf: (id) => find(id)?.state,
+  };
+}
+
+/**
+ * The way to the segment `before` or `after`: a marker whose `data.session_id` is that segment's id. `segment` `undefined`:
+ * the session's own end. `at_byte`: where this segment begins or ends.
+ */
+export function marker(
+  side: "before" | "after",
+  id: string,
+  session_id: string,
+  segment: number | undefined,
+  at_byte: number,
+  at: number,
+): Frame {
+  const text =
+    `This session's file is so large that it is shown in pieces of ${sizeText(SEGMENT)}. ` +
+    "Search and counts of turns are those of the piece.";
+  return {
+    type: "marker",
+    session_id: id,
+    at,
+    part_id: uuidFrom(id, `segment ${side}`),
+    kind: "note",
+    title: side === "before" ? `The ${sizeText(at_byte)} before this` : "What comes after this",
+    text,
+    data: { session_id: segment === undefined ? session_id : segmentId(session_id, segment) },
+  };
+}
