@@ -387,10 +387,11 @@ export function createSessions(options: SessionsOptions): Sessions {
   }
 
   function evidenceOf(entry: Entry): EvidenceFile {
+    const identity = entry.identity ?? entry.reading?.identity;
     return {
       path: entry.path,
       gone: entry.gone,
-      ...(entry.identity && { identity: entry.identity }),
+      ...(identity && { identity }),
       ...(entry.side !== undefined && { side: entry.side }),
       ...(entry.side_text !== undefined && { side_text: entry.side_text }),
       archived: (from, to) => keeper.read(entry.id, from, to),

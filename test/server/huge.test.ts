@@ -1,0 +1,164 @@
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { formats } from "../../src/formats/index.ts";
+import { createSessions } from "../../src/server/catalog.ts";
+import { createIndexer } from "../../src/server/indexer.ts";
+import { createReading } from "../../src/server/reading.ts";
+import { HUGE } from "../../src/server/segments.ts";
+import type { OpenSession, Sessions } from "../../src/server/sessions.ts";
+import { eventually } from "../eventually.ts";
+import { generateClaudeSession } from "../generate-session.ts";
+
+const claude = formats.find(({ id }) => id === "claude-code");
+if (!claude) throw new Error("There is no format claude-code");
+
+let folder: string;
+let file: string;
+let session_id: string;
+let sessions: Sessions;
+
+beforeAll(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "huge-")));
+  const project = join(folder, "agent", "projects", "-home-ada");
+  mkdirSync(project, { recursive: true });
+  const generated = generateClaudeSession({ parts: 8_000, turns: 60 });
+  session_id = generated.session_id;
+  file = join(project, `${session_id}.jsonl`);
+  const text = `${generated.lines.join("\n")}\n`;
+  // Lines, messages and calls of each copy are their own.
+  for (let size = 0, copy = 0; size <= HUGE; size += text.length, copy += 1) {
+    appendFileSync(
+      file,
+      text
+        .replaceAll('"id":"msg_', `"id":"msg_${copy}_`)
+        .replaceAll("toolu_", `toolu_${copy}_`)
+        .replaceAll(/([uU]uid":")[0-9a-f]{4}/g, `$1${copy.toString(16).padStart(4, "0")}`),
+    );
+  }
+  sessions = createSessions({
+    formats: [claude],
+    roots: [{ format: claude, path: join(folder, "agent") }],
+    dataFolder: join(folder, "data"),
+    indexer: createIndexer(),
+    timing: { hot: 20, list: 50, publish: 5, persist: 20, tick: 50 },
+  });
+});
+afterAll(async () => {
+  await sessions.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** Of every text and thought, in order: ids are the file's own, whoever reads it. */
+const saidIn = (open: OpenSession): string[] =>
+  [...open.transcript.parts].flatMap((part) =>
+    part?.type === "text" || part?.type === "thinking" ? [part.id] : [],
+  );
+
+const linkOf = (part: unknown): string | undefined =>
+  typeof part === "object" &&
+  part !== null &&
+  "data" in part &&
+  typeof part.data === "object" &&
+  part.data !== null &&
+  "session_id" in part.data
+    ? String(part.data.session_id)
+    : undefined;
+
+async function opened(id: string): Promise<OpenSession> {
+  const open = await sessions.open(id);
+  if (!open) throw new Error(`${id} cannot be opened`);
+  return open;
+}
+
+it("opens at its end before all of it is read", async () => {
+  await eventually(() => expect(sessions.get(session_id)).toBeDefined());
+  const tail = await opened(session_id);
+  expect(sessions.status().index.done).toBe(false);
+  expect(tail.transcript.parts.length).toBeGreaterThan(1_000);
+  expect(tail.transcript.parts.at(0)).toMatchObject({ type: "marker", kind: "note" });
+});
+
+it("is shown in pieces that lead to each other and leave out nothing", async () => {
+  const whole = createReading({
+    path: file,
+    format: claude,
+    folding: false,
+    idFor: (id) => id,
+    isShown: () => false,
+  });
+  const expected: string[] = [];
+  const { reader } = whole;
+  for (const { frames } of reader.push(readFileSync(file))) {
+    for (const frame of frames) if (frame.type === "message.part_start") expected.push(frame.part_id);
+  }
+  const pieces: string[][] = [];
+  let next: string | undefined = session_id;
+  while (next !== undefined) {
+    const piece: OpenSession = await opened(next);
+    expect(sessions.get(next)).toMatchObject({ id: next });
+    pieces.unshift(saidIn(piece));
+    next = linkOf(piece.transcript.parts.at(0));
+  }
+  expect(pieces.length).toBeGreaterThan(4);
+  expect(pieces.flat()).toEqual(expected);
+});
+
+it("leads from its beginning to its end, and shows any record with its line", async () => {
+  const tail = await opened(session_id);
+  const before = await opened(linkOf(tail.transcript.parts.at(0)) ?? "");
+  const after = linkOf(before.transcript.parts.at(before.transcript.parts.length - 1));
+  expect(after).toBe(session_id);
+  const part = [...before.transcript.parts].find((found) => found?.source !== undefined);
+  const raw = await sessions.raw(before.id, part?.id ?? "");
+  expect(raw?.line).toBeGreaterThan(1_000);
+  expect(JSON.parse(raw?.text ?? "")).toMatchObject({ sessionId: session_id });
+});
+
+it("is counted whole, and counts on as it grows, on the screen at once", async () => {
+  await eventually(() => expect(sessions.status().index.done).toBe(true), 60_000);
+  const row = sessions.get(session_id);
+  expect(row?.tool_calls).toBeGreaterThan(10_000);
+  const tail = await opened(session_id);
+  const said: string[] = [];
+  const end = tail.subscribe((event) => {
+    if (event.type !== "frames") return;
+    for (const { frame } of event.frames) if (frame.type === "message.part_end") said.push(frame.text ?? "");
+  });
+  const line = {
+    type: "assistant",
+    sessionId: session_id,
+    uuid: "aaaaaaaa-0000-4000-8000-000000000001",
+    parentUuid: null,
+    isSidechain: false,
+    timestamp: "2026-11-21T10:00:00.000Z",
+    message: {
+      id: "msg_new",
+      role: "assistant",
+      model: "m",
+      content: [{ type: "text", text: "The last word." }],
+    },
+  };
+  appendFileSync(file, `${JSON.stringify(line)}\n`);
+  await eventually(() => expect(said).toContain("The last word."));
+  await eventually(() => expect(sessions.get(session_id)?.steps).toBe((row?.steps ?? 0) + 1));
+  expect(sessions.get(session_id)?.tool_calls).toBe(row?.tool_calls);
+  end();
+});
+
+it("is read anew when another file takes its place", async () => {
+  const short = generateClaudeSession({ parts: 40, turns: 2, seed: 9 });
+  writeFileSync(file, `${short.lines.join("\n").replaceAll(short.session_id, session_id)}\n`);
+  await eventually(() => expect(sessions.get(session_id)?.parts).toBeLessThan(200));
+  const open = await opened(session_id);
+  expect(linkOf(open.transcript.parts.at(0))).toBeUndefined();
+});
