@@ -1,0 +1,157 @@
+import type { Dirent } from "node:fs";
+import { type FileHandle, readdir } from "node:fs/promises";
+import { compileGlob, type PathMatcher } from "./glob-pattern.ts";
+import { type OpenFolder, openFolder, PathError, type Place } from "./paths.ts";
+
+/** A regular file that was come upon. */
+export interface WalkedFile {
+  /** Below the session's folder. */
+  readonly path: string;
+  /** Below the folder where the walk began. */
+  readonly below: string;
+  /** Opens it, following no link; only until the next file is asked for. */
+  open(): Promise<FileHandle>;
+}
+
+export interface WalkOptions {
+  signal: AbortSignal;
+  /** Entries of folders that are looked at, at most. */
+  entry_limit?: number;
+  /** Told when the walk did not see everything, and why. */
+  onCut?: (why: string) => void;
+}
+
+const DEEPEST = 64;
+/** Never what somebody looks for; looked into when the walk begins in one of them. */
+const SKIPPED = new Set([".git", "node_modules", ".hg", ".svn"]);
+const IGNORE_FILE_LIMIT = 64 * 1024;
+const IGNORE_LINE_LIMIT = 1_000;
+
+/** One line of a `.gitignore`. */
+interface IgnoreRule {
+  /** The folder that the file lies in, below the session's folder, with a `/` at its end; empty for that folder itself. */
+  readonly folder: string;
+  readonly matches: PathMatcher;
+  readonly folders_only: boolean;
+  readonly negated: boolean;
+}
+
+/**
+ * All regular files below a folder, a folder's names in order, without what `.gitignore` files leave out. Links are not followed. Bounded in depth
+ * and in entries. Throws `PathError` where the folder itself cannot be opened; one inside that cannot be is skipped.
+ */
+export async function* walkFiles(place: Place, options: WalkOptions): AsyncGenerator<WalkedFile> {
+  const { signal, entry_limit = 200_000, onCut = () => {} } = options;
+  let left = entry_limit;
+  const prefix = place.relative === "" ? "" : `${place.relative}/`;
+
+  async function* walk(
+    folder: OpenFolder,
+    path: string,
+    above: readonly IgnoreRule[],
+    depth: number,
+  ): AsyncGenerator<WalkedFile> {
+    const rules = [...above, ...(await readIgnoreFile(folder, path))];
+    let entries: Dirent[];
+    try {
+      entries = await readdir(folder.path, { withFileTypes: true });
+    } catch {
+      onCut(`${path} could not be listed`);
+      return;
+    }
+    entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+    for (const entry of entries) {
+      if (signal.aborted) return;
+      if (left-- <= 0) {
+        onCut(`only the first ${entry_limit.toLocaleString("en")} entries were looked at`);
+        return;
+      }
+      const own = path + entry.name;
+      const isFolder = entry.isDirectory();
+      if ((!isFolder && !entry.isFile()) || isIgnored(own, isFolder, rules)) continue;
+      if (!isFolder) {
+        yield { path: own, below: own.slice(prefix.length), open: () => folder.openFile(entry.name) };
+      } else if (!SKIPPED.has(entry.name)) {
+        if (depth >= DEEPEST) {
+          onCut(`folders deeper than ${DEEPEST} were not looked into`);
+          continue;
+        }
+        const inner = await folder.openFolder(entry.name).catch(() => undefined);
+        if (inner === undefined) continue;
+        try {
+          yield* walk(inner, `${own}/`, rules, depth + 1);
+        } finally {
+          await inner.close();
+        }
+      }
+    }
+  }
+
+  const above = await rulesAbove(place);
+  const start = await openFolder(place);
+  try {
+    yield* walk(start, prefix, above, 0);
+  } finally {
+    await start.close();
+  }
+}
+
+/** The rules of the folders above the one where a walk begins; none where they leave out that folder itself, since it was asked for. */
+async function rulesAbove(place: Place): Promise<IgnoreRule[]> {
+  const names = place.relative.split("/").filter((name) => name !== "");
+  const rules: IgnoreRule[] = [];
+  let path = "";
+  for (const name of names) {
+    const folder = await openFolder({ ...place, relative: path.replace(/\/$/, "") });
+    try {
+      rules.push(...(await readIgnoreFile(folder, path)));
+    } finally {
+      await folder.close();
+    }
+    path += `${name}/`;
+    if (isIgnored(path.slice(0, -1), true, rules)) return [];
+  }
+  return rules;
+}
+
+async function readIgnoreFile(folder: OpenFolder, path: string): Promise<IgnoreRule[]> {
+  let file: FileHandle;
+  try {
+    file = await folder.openFile(".gitignore");
+  } catch (error) {
+    if (error instanceof PathError) return [];
+    throw error;
+  }
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(IGNORE_FILE_LIMIT), 0, IGNORE_FILE_LIMIT, 0);
+    const lines = buffer.toString("utf8", 0, bytesRead).split(/\r?\n/, IGNORE_LINE_LIMIT);
+    return lines.flatMap((line) => readIgnoreLine(line, path));
+  } finally {
+    await file.close();
+  }
+}
+
+function readIgnoreLine(line: string, folder: string): IgnoreRule[] {
+  const text = line.replace(/(?<!\\)\s+$/, "");
+  if (text === "" || text.startsWith("#")) return [];
+  const negated = text.startsWith("!");
+  const pattern = (negated ? text.slice(1) : text).replace(/\/$/, "");
+  const folders_only = text.endsWith("/");
+  // Without a slash before its end a pattern means a name at any depth.
+  const isAnchored = pattern.includes("/");
+  try {
+    const matches = compileGlob(isAnchored ? pattern : `**/${pattern}`);
+    return [{ folder, matches, folders_only, negated }];
+  } catch {
+    return [];
+  }
+}
+
+function isIgnored(path: string, isFolder: boolean, rules: readonly IgnoreRule[]): boolean {
+  for (let index = rules.length - 1; index >= 0; index--) {
+    const rule = rules[index];
+    if (rule === undefined || (rule.folders_only && !isFolder) || !path.startsWith(rule.folder)) continue;
+    if (rule.matches(path.slice(rule.folder.length))) return !rule.negated;
+  }
+  return false;
+}

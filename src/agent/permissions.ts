@@ -1,0 +1,137 @@
+import * as z from "zod";
+import { optional, record } from "../model/record.ts";
+import { matchWithStars } from "./wildcard.ts";
+
+/**
+ * A rule about calls of a tool, from the configuration or from a person who chose "always".
+ *
+ * - `tool`: a tool's name; `*` in it stands for any text (`mcp__github__*`).
+ * - `exact`: the call's target, character for character. This is what "always allow" adds.
+ * - `pattern`: matched against the whole target; `*` in it stands for any text, everything else for itself.
+ * - Neither: every call of the tool.
+ *
+ * **Which rule holds.** A `deny` that matches always wins. Otherwise the last rule that matches wins, so that a later rule is an
+ * exception to an earlier one. Where none matches, the tool's own default holds.
+ *
+ * **What a `*` stands for when it allows.** A pattern never allows more than it shows:
+ * - in a command: letters, digits, blanks and `_-./,:@%+`, and `=` behind the first word. So `git status*` allows `git status -s`,
+ *   and neither `git status; rm -rf ~` nor `git status $(…)`, a second line, a redirection or a quote: whatever the shell could read as more
+ *   than a plain word must stand in the pattern itself;
+ * - in the scheme, host and port of an address: anything but what would end them, and no user name;
+ * - elsewhere (paths): anything. Paths are relative to the session's folder, with all links resolved.
+ *
+ * **What a `deny` or `ask` reaches.** Its `*` stands for anything, and of a command each part between separators is tried as well: `rm *` also
+ * stops `true; rm x`. It is a net, not a wall: a shell has countless ways to write the same thing. What must not happen needs `ask`.
+ */
+export const permissionRule = record({
+  tool: z.string(),
+  pattern: optional(z.string()),
+  exact: optional(z.string()),
+  decision: z.enum(["allow", "ask", "deny"]),
+});
+export type PermissionRule = z.infer<typeof permissionRule>;
+export type PermissionDecision = PermissionRule["decision"];
+
+/** A call as the rules see it. */
+export interface RuledCall {
+  tool_name: string;
+  /** `PreparedCall.target`. */
+  target: string;
+}
+
+/** What the rules say about a call, and the rule that decided; none: the tool's default. */
+export function decide(
+  rules: readonly PermissionRule[],
+  call: RuledCall,
+  default_decision: PermissionDecision,
+): { decision: PermissionDecision; rule?: PermissionRule } {
+  let last: PermissionRule | undefined;
+  for (const rule of rules) {
+    if (!matches(rule, call)) continue;
+    if (rule.decision === "deny") return { decision: "deny", rule };
+    last = rule;
+  }
+  return last === undefined ? { decision: default_decision } : { decision: last.decision, rule: last };
+}
+
+/**
+ * The rule that "always allow" (or "always deny") adds for a call: this command, this path or this address and no other; of a
+ * tool whose calls have no target of their own (MCP servers, `todo`, `ask`, `task`), the tool.
+ */
+export function ruleFor(call: RuledCall, decision: PermissionDecision): PermissionRule {
+  return RULED_BY_TARGET.has(call.tool_name)
+    ? { tool: call.tool_name, exact: call.target, decision }
+    : { tool: call.tool_name, decision };
+}
+const RULED_BY_TARGET = new Set(["shell", "read", "write", "edit", "glob", "grep", "web_fetch"]);
+
+function matches(rule: PermissionRule, { tool_name, target }: RuledCall): boolean {
+  if (!matchText(tool_name, rule.tool)) return false;
+  if (rule.exact !== undefined && rule.exact !== target) return false;
+  if (rule.pattern === undefined) return true;
+  if (tool_name === "shell") {
+    return rule.decision === "allow"
+      ? allowsCommand(target, rule.pattern)
+      : reachesCommand(target, rule.pattern);
+  }
+  if (tool_name === "web_fetch" && rule.decision === "allow") return allowsAddress(target, rule.pattern);
+  return matchText(target, rule.pattern);
+}
+
+/** Whether `text` is what `pattern` says, `*` standing for any text that `mayStandFor` takes, character by character. */
+function matchText(
+  text: string,
+  pattern: string,
+  mayStandFor?: (character: string, index: number) => boolean,
+): boolean {
+  return matchWithStars(
+    text,
+    pattern,
+    (wanted) => wanted === "*",
+    (character, wanted) => character === wanted,
+    mayStandFor,
+  );
+}
+
+const PLAIN_IN_COMMAND = /[\p{L}\p{N}\p{M}_\-./,:@%+= \t]/u;
+
+function allowsCommand(command: string, pattern: string): boolean {
+  // `NAME=value` before a command's name changes what the name means.
+  const firstWord = /^\s*\S*/.exec(command)?.[0].length ?? 0;
+  // Surrogates are halves of letters and of much else: not plain.
+  return matchText(
+    command,
+    pattern,
+    (character, index) => PLAIN_IN_COMMAND.test(character) && (character !== "=" || index >= firstWord),
+  );
+}
+
+function reachesCommand(command: string, pattern: string): boolean {
+  if (matchText(command, pattern)) return true;
+  const parts = command.split(/[;&|\n\r(){}`]/);
+  return parts.some((part) => matchText(part.trim().replace(/\s+/g, " "), pattern));
+}
+
+function allowsAddress(address: string, pattern: string): boolean {
+  const [, origin, rest] = /^([a-z*]+:\/\/[^/]+)(\/.*)?$/i.exec(pattern) ?? [];
+  if (origin === undefined) return false;
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url === undefined || url.username !== "" || url.password !== "") return false;
+  return (
+    matchText(url.origin, origin.toLowerCase(), (character) => /[\w.-]/.test(character)) &&
+    (rest === undefined ? url.pathname === "/" : matchText(address.slice(url.origin.length), rest))
+  );
+}
+
+/**
+ * Whether a rule names this address's host itself and allows it: what a fetch of a private address (this machine, its network) needs,
+ * because a pattern like `*` or `http://*` was not written with those in mind.
+ */
+export function allowsHostByName(rules: readonly PermissionRule[], address: string): boolean {
+  const { origin } = new URL(address);
+  const { decision, rule } = decide(rules, { tool_name: "web_fetch", target: address }, "ask");
+  if (decision !== "allow" || rule === undefined) return false;
+  return (
+    rule.exact === address || rule.pattern === origin || (rule.pattern?.startsWith(`${origin}/`) ?? false)
+  );
+}

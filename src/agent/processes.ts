@@ -1,0 +1,147 @@
+import { type ChildProcess, execFile, type SpawnOptions, spawn } from "node:child_process";
+import { closeSync, constants, openSync } from "node:fs";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
+
+/** Names the call that started a process, in its environment: so that even what left its group and its session is found again. */
+export const MARK = "VERBATIM_PROCESS";
+
+/** How long a group may take to end by itself after TERM, before KILL, in milliseconds. */
+const GRACE = 2_000;
+
+/**
+ * The environment that commands of an agent see: without the keys of model providers, and without what configures
+ * Verbatim itself. Whatever else the operator has exported stays: their tools need it.
+ */
+export function commandEnvironment(
+  environment: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
+  const kept = Object.entries(environment).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && !isOurs(entry[0]),
+  );
+  return Object.fromEntries(kept);
+}
+
+function isOurs(name: string): boolean {
+  return (
+    /^VERBATIM(?:_|$)/i.test(name) ||
+    /(?:^|_)API_?KEYS?(?:_|$)/i.test(name) ||
+    /^(?:ANTHROPIC|OPENAI|OPENROUTER|GEMINI|DEEPSEEK|MOONSHOT|ZAI|ZHIPU|DASHSCOPE)_.*(?:TOKEN|KEY|SECRET)/i.test(
+      name,
+    ) ||
+    /^(?:DATABASE_URL|NATS_URL|NODE_CHANNEL_FD)$/.test(name)
+  );
+}
+
+/** Starts a program as the leader of a process group and session of its own. */
+export function startGroup(
+  command: string,
+  args: readonly string[],
+  options: SpawnOptions & { env: Record<string, string>; mark: string },
+): ChildProcess {
+  const { mark, ...rest } = options;
+  return spawn(command, args, { ...rest, detached: true, env: { ...rest.env, [MARK]: mark } });
+}
+
+/**
+ * Ends a group with all that belongs to it, TERM first and KILL after a grace; resolves when nothing of it runs any more.
+ * On Linux that includes what left the group: the rest of its session, its descendants, and (`mark`) whatever was started with the mark.
+ * Elsewhere it is the group alone.
+ */
+export async function endGroup(
+  leader: number,
+  options: { mark?: string; grace_ms?: number } = {},
+): Promise<void> {
+  const { mark, grace_ms = GRACE } = options;
+  const started = performance.now();
+  let pause = 5;
+  const told = new Set<number>();
+  for (;;) {
+    const members = await membersOf(leader, mark);
+    if (members.length === 0) return;
+    const waited = performance.now() - started;
+    // Not even KILL ends a process that waits for a device: it ends when the device answers.
+    if (waited > grace_ms + 10_000) return;
+    for (const pid of members) {
+      if (waited >= grace_ms) signal(pid, "SIGKILL");
+      else if (!told.has(pid)) signal(pid, "SIGTERM");
+      told.add(pid);
+    }
+    await delay(pause);
+    pause = Math.min(pause * 2, 100);
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+/** The processes of a group that still run (a negative number: the whole group, where its members cannot be listed). */
+async function membersOf(leader: number, mark: string | undefined): Promise<number[]> {
+  if (process.platform !== "linux") {
+    try {
+      process.kill(-leader, 0);
+      return [-leader];
+    } catch {
+      return [];
+    }
+  }
+  const running = new Map<number, { parent: number; belongs: boolean }>();
+  for (const name of await readdir("/proc")) {
+    if (!/^\d+$/.test(name) || Number(name) === process.pid) continue;
+    const stat = await readFile(`/proc/${name}/stat`, "latin1").catch(() => "");
+    // The name of the program stands in brackets and may contain anything.
+    const [state, parent, group, session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    if (state === undefined || state === "Z" || state === "X") continue;
+    let belongs = Number(group) === leader || Number(session) === leader;
+    if (!belongs && mark !== undefined) {
+      const environment = await readFile(`/proc/${name}/environ`, "latin1").catch(() => "");
+      belongs = environment.includes(`${MARK}=${mark}\0`);
+    }
+    running.set(Number(name), { parent: Number(parent), belongs });
+  }
+  if (mark !== undefined) {
+    const descends = (pid: number): boolean => {
+      const found = running.get(pid);
+      if (pid === leader || found?.belongs) return true;
+      return found !== undefined && found.parent > 1 && descends(found.parent);
+    };
+    for (const [pid, found] of running) found.belongs ||= descends(pid);
+  }
+  return [...running].filter(([, { belongs }]) => belongs).map(([pid]) => pid);
+}
+
+/** A pipe: what is written to `input` (a file descriptor for a child) comes out of `output`. */
+export interface Pipe {
+  readonly input: number;
+  readonly output: Socket;
+  /** Closes our end of `input`, so that `output` ends with the last process that writes. */
+  closeInput(): void;
+}
+
+/**
+ * Makes a real pipe. Node's own `"pipe"` is a socket: a command could not write to `/dev/stderr` (ENXIO), and two of them for
+ * standard output and error lose the order between both.
+ */
+export async function createPipe(): Promise<Pipe> {
+  const folder = await mkdtemp(join(tmpdir(), "verbatim-pipe-"));
+  try {
+    const path = join(folder, "pipe");
+    await promisify(execFile)("mkfifo", ["-m", "600", path]);
+    // Plain descriptors: the socket closes its own, and a handle would close it once more.
+    const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const input = openSync(path, constants.O_WRONLY);
+    const output = new Socket({ fd: reader, readable: true, writable: false });
+    return { input, output, closeInput: () => closeSync(input) };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

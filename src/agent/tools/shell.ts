@@ -1,0 +1,195 @@
+import { randomUUID } from "node:crypto";
+import { StringDecoder } from "node:string_decoder";
+import * as z from "zod";
+import type { AgentHost } from "../agent.ts";
+import { commandEnvironment, createPipe, endGroup, startGroup } from "../processes.ts";
+import { type Tool, type ToolContext, ToolInputError, type ToolOutput } from "../tool.ts";
+import { inputSchema, readInput, requireExactText } from "../tool-input.ts";
+import { createOutputFile } from "../whole-output.ts";
+
+const DEFAULT_LIMIT = 120_000;
+const LONGEST_LIMIT = 1_800_000;
+/** Linux gives a program no single argument longer than this (MAX_ARG_STRLEN), its final NUL included. */
+const LONGEST_COMMAND = 131_071;
+/** Text that is shown while a command runs, in bytes; its result has the rest. */
+const PROGRESS_LIMIT = 256 * 1024;
+
+const input = z.object({
+  command: z.string().describe("What /bin/sh runs, exactly as given."),
+  timeout_ms: z
+    .number()
+    .min(1)
+    .max(LONGEST_LIMIT)
+    .optional()
+    .describe(`Time limit in milliseconds; ${DEFAULT_LIMIT} if absent, ${LONGEST_LIMIT} at most.`),
+  description: z
+    .string()
+    .optional()
+    .describe("What the command is for, in a few words, for the person who watches."),
+});
+
+export interface ShellOptions {
+  /** The daemon's environment; commands see it without keys (see `commandEnvironment`). */
+  environment: Readonly<Record<string, string | undefined>>;
+  /** Takes `-c -- COMMAND`, as every POSIX shell does. */
+  shell?: string;
+  /** A command whose output is longer is ended, before it fills the disk; in bytes. */
+  max_output_bytes?: number;
+  /** How long a command that is stopped may take to end by itself, in milliseconds. */
+  grace_ms?: number;
+}
+
+/** Runs a command, byte for byte the one that was shown, in the session's folder. */
+export function createShellTool(options: ShellOptions): Tool {
+  const settings = {
+    shell: "/bin/sh",
+    max_output_bytes: 4 * 1024 ** 3,
+    grace_ms: 2_000,
+    ...options,
+    environment: commandEnvironment(options.environment),
+  };
+  return {
+    definition: {
+      name: "shell",
+      description:
+        "Runs a command with /bin/sh in the session's folder. Standard input is empty. Output of both kinds comes back in the order in which it was written; a long one is cut in the middle, and the whole is kept in a file whose path is given. What the command leaves running in the background ends with it, unless it was started with `setsid`, its output redirected.",
+      input_schema: inputSchema(input),
+    },
+    parallel: false,
+    default_decision: "ask",
+    time_limit_ms: LONGEST_LIMIT + 30_000,
+    prepare(raw) {
+      const { command, timeout_ms } = readInput(input, raw);
+      if (command.trim() === "") throw new ToolInputError("The command is empty.");
+      requireExactText(command, "The command");
+      if (Buffer.byteLength(command) > LONGEST_COMMAND)
+        throw new ToolInputError(
+          `The command is longer than ${LONGEST_COMMAND} bytes: write it into a file and run that.`,
+        );
+      return {
+        subject: command,
+        target: command,
+        run: (context) => runCommand(command, timeout_ms ?? DEFAULT_LIMIT, context, settings),
+      };
+    },
+  };
+}
+
+async function runCommand(
+  command: string,
+  limit_ms: number,
+  context: ToolContext,
+  {
+    shell,
+    max_output_bytes,
+    grace_ms,
+    environment,
+  }: Required<ShellOptions> & { environment: Record<string, string> },
+): Promise<ToolOutput> {
+  const { host, signal } = context;
+  if (signal.aborted) return stopped(command, host, "It was not started: the call had been stopped before.");
+  const mark = randomUUID();
+  const started = performance.now();
+
+  /** Why the command is ended before it ends by itself. */
+  let reason: string | undefined;
+  let ending: Promise<void> | undefined;
+  let leader: number | undefined;
+  const end = (why: string): void => {
+    reason ??= why;
+    if (leader !== undefined) ending ??= endGroup(leader, { mark, grace_ms });
+  };
+  const file = createOutputFile(host, context.call_id, (error) =>
+    end(`Its output could not be kept: ${error.message}`),
+  );
+  const showProgress = createProgress(context);
+
+  const pipe = await createPipe();
+  const child = startGroup(shell, ["-c", "--", command], {
+    cwd: host.cwd,
+    env: environment,
+    mark,
+    stdio: ["ignore", pipe.input, pipe.input],
+  });
+  leader = child.pid;
+  pipe.closeInput();
+  const read = new Promise<void>((resolve) => {
+    pipe.output.on("close", () => resolve());
+    pipe.output.on("error", () => pipe.output.destroy());
+  });
+  pipe.output.on("data", (chunk: Buffer) => {
+    showProgress(chunk);
+    if (!file.write(chunk)) {
+      pipe.output.pause();
+      void file.drained().then(() => pipe.output.resume());
+    }
+    if (file.byte_size > max_output_bytes) end(`Its output was longer than ${max_output_bytes} bytes.`);
+  });
+
+  const abort = (): void => end("It was stopped.");
+  signal.addEventListener("abort", abort, { once: true });
+  if (signal.aborted) abort();
+  const timer = setTimeout(() => end(`It was ended at its time limit of ${limit_ms / 1_000} s.`), limit_ms);
+  const exit = await new Promise<{ code: number | null; signal: string | null; error?: Error }>((resolve) => {
+    child.on("error", (error) => resolve({ code: null, signal: null, error }));
+    child.on("exit", (code, by) => resolve({ code, signal: by }));
+  });
+  clearTimeout(timer);
+  // Nothing outlives its call: what the command left in the background would otherwise go on unseen.
+  if (leader !== undefined) await (ending ?? endGroup(leader, { grace_ms }));
+  // What a process with a session of its own still writes is not waited for.
+  const late = setTimeout(() => pipe.output.destroy(), 1_000);
+  await read;
+  clearTimeout(late);
+  signal.removeEventListener("abort", abort);
+  // The call may have been stopped while the background was being ended.
+  await ending;
+  const duration_ms = Math.round(performance.now() - started);
+
+  const kept = await file.finish().catch((error: Error) => ({
+    text: `[Its output could not be kept: ${error.message}]`,
+    byte_size: file.byte_size,
+  }));
+  const how =
+    exit.error !== undefined
+      ? `It could not be started: ${exit.error.message}`
+      : (reason ?? (exit.signal === null ? undefined : `It was ended by ${exit.signal}.`));
+  const said = how ?? (exit.code === 0 ? undefined : `Exit code ${exit.code}`);
+  const notes = said ?? (kept.text === "" ? "No output." : undefined);
+  return {
+    status: said === undefined ? "success" : "error",
+    output_text: notes === undefined ? kept.text : joinLines(kept.text, `[${notes}]`),
+    ui_extra: {
+      type: "shell",
+      command,
+      cwd: host.cwd,
+      ...(exit.code === null ? {} : { exit_code: exit.code }),
+      ...(reason === undefined ? {} : { interrupted: true }),
+      duration_ms,
+      ...("path" in kept ? { persisted_path: kept.path, persisted_bytes: kept.byte_size } : {}),
+    },
+  };
+}
+
+function stopped(command: string, host: AgentHost, why: string): ToolOutput {
+  return {
+    status: "error",
+    output_text: `[${why}]`,
+    ui_extra: { type: "shell", command, cwd: host.cwd, interrupted: true },
+  };
+}
+
+function joinLines(text: string, line: string): string {
+  return text === "" ? line : `${text}${text.endsWith("\n") ? "" : "\n"}${line}`;
+}
+
+/** Shows output as it comes, up to a limit: nobody reads a gigabyte as it passes. */
+function createProgress(context: ToolContext): (chunk: Buffer) => void {
+  const decoder = new StringDecoder("utf8");
+  let shown = 0;
+  return (chunk) => {
+    if (shown >= PROGRESS_LIMIT) return;
+    shown += chunk.length;
+    context.progress(decoder.write(chunk));
+  };
+}
