@@ -15,6 +15,16 @@ globalThis.ResizeObserver ??= class {
 globalThis.matchMedia ??= (media) =>
   Object.assign(new EventTarget(), { media, matches: false }) as MediaQueryList;
 
+// Its dialogs do not open yet: what is on the page behind them stays reachable, which no test here looks at.
+HTMLDialogElement.prototype.showModal ??= function showModal(this: HTMLDialogElement) {
+  this.open = true;
+};
+HTMLDialogElement.prototype.close ??= function close(this: HTMLDialogElement) {
+  if (!this.open) return;
+  this.open = false;
+  this.dispatchEvent(new Event("close"));
+};
+
 const spies = () => [vi.spyOn(console, "error"), vi.spyOn(console, "warn")];
 let watched: ReturnType<typeof spies> = [];
 

@@ -7,6 +7,10 @@ import { type Client, ClientProvider, useConnection } from "./store.ts";
 const loadSessionScreen = () => import("./session/SessionScreen.tsx");
 const SessionScreen = lazy(async () => ({ default: (await loadSessionScreen()).SessionScreen }));
 
+const NewSessionScreen = lazy(async () => ({
+  default: (await import("./new-session/NewSessionScreen.tsx")).NewSessionScreen,
+}));
+
 /** The page. `client` holds all that it knows. */
 export function App({ client }: { client: Client }): ReactNode {
   return (
@@ -31,6 +35,12 @@ function Screen(): ReactNode {
   switch (route.screen) {
     case "sessions":
       return <SessionsScreen />;
+    case "new":
+      return (
+        <Suspense fallback={<main className="blank" aria-busy="true" />}>
+          <NewSessionScreen />
+        </Suspense>
+      );
     case "session":
       return (
         <Suspense fallback={<main className="blank" aria-busy="true" />}>

@@ -1,9 +1,13 @@
+import type { Answer, RequestOutcome } from "../model/request.ts";
 import type { TranscriptPart } from "../model/transcript.ts";
 import {
+  type AgentsReply,
   CLIENT_HEADER,
   type ErrorReply,
   type LocateReply,
+  type NewSessionBody,
   type PartsReply,
+  type PromptBody,
   type RawReply,
   type SearchReply,
   type StatusReply,
@@ -13,12 +17,13 @@ import {
 export type ApiFailure =
   | { code: "unauthorized" }
   | { code: "offline" }
-  | { code: "refused"; status: number; message: string; remedy?: string };
+  /** `reason`: the daemon's own code for it. */
+  | { code: "refused"; status: number; reason?: string; message: string; remedy?: string };
 
 export type ApiResult<Value> = { ok: true; value: Value } | { ok: false; failure: ApiFailure };
 
 /** Every request that the page makes. Failures are values; an aborted request is `offline`. */
-export interface Api {
+export interface Api extends SessionApi {
   status(): Promise<ApiResult<StatusReply>>;
   parts(session_id: string, from: number, to: number): Promise<ApiResult<PartsReply>>;
   locate(
@@ -30,6 +35,32 @@ export interface Api {
   raw(session_id: string, part_id: string): Promise<ApiResult<RawReply>>;
   /** The bytes of `attachment:<part id>:<n>`. */
   attachment(session_id: string, part_id: string, n: number): Promise<ApiResult<Blob>>;
+}
+
+/**
+ * What changes something in the sessions that the daemon runs. Each carries an id of the page's making, so that it may be
+ * sent again when its reply was lost.
+ */
+export interface SessionApi {
+  agents(): Promise<ApiResult<AgentsReply>>;
+  startSession(body: NewSessionBody): Promise<ApiResult<{ session_id: string }>>;
+  sendPrompt(session_id: string, prompt: PromptBody, when: "queue" | "steer"): Promise<ApiResult<unknown>>;
+  withdrawPrompt(session_id: string, message_id: string): Promise<ApiResult<unknown>>;
+  stop(session_id: string): Promise<ApiResult<unknown>>;
+  compact(session_id: string): Promise<ApiResult<unknown>>;
+  setModel(session_id: string, model: string): Promise<ApiResult<unknown>>;
+  /** How the request stands now: another browser may have been first. */
+  answer(
+    session_id: string,
+    request_id: string,
+    body: { digest?: string; answer: Answer },
+  ): Promise<ApiResult<{ outcome: RequestOutcome; answer?: Answer }>>;
+  /** `before`: the id of a prompt's part. */
+  fork(
+    session_id: string,
+    body: { session_id: string; before: string },
+  ): Promise<ApiResult<{ session_id: string }>>;
+  rewind(session_id: string, before: string): Promise<ApiResult<unknown>>;
 }
 
 /** One sentence for a person. */
@@ -56,9 +87,14 @@ async function refusal(response: Response): Promise<ApiFailure> {
     const body: unknown = await response.json();
     if (typeof body !== "object" || body === null || !("error" in body)) return plain;
     // Whoever answers in this shape is the daemon; each field is still checked below.
-    const { message, remedy } = (body as ErrorReply).error ?? {};
+    const { code, message, remedy } = (body as ErrorReply).error ?? {};
     if (typeof message !== "string") return plain;
-    return { ...plain, message, ...(typeof remedy === "string" ? { remedy } : {}) };
+    return {
+      ...plain,
+      message,
+      ...(typeof code === "string" ? { reason: code } : {}),
+      ...(typeof remedy === "string" ? { remedy } : {}),
+    };
   } catch {
     return plain;
   }
@@ -68,13 +104,18 @@ export function createApi(base = ""): Api {
   const request = async <Value>(
     path: string,
     read: (response: Response) => Promise<Value>,
-    signal?: AbortSignal,
+    options: { signal?: AbortSignal | undefined; body?: unknown } = {},
   ): Promise<ApiResult<Value>> => {
+    const { signal, body } = options;
     try {
       const response = await fetch(base + path, {
-        headers: { [CLIENT_HEADER]: "1" },
+        headers: {
+          [CLIENT_HEADER]: "1",
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+        },
         credentials: "same-origin",
         ...(signal === undefined ? {} : { signal }),
+        ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
       });
       if (!response.ok) return { ok: false, failure: await refusal(response) };
       return { ok: true, value: await read(response) };
@@ -86,7 +127,9 @@ export function createApi(base = ""): Api {
   // The daemon that served this page checks what it sends against protocol.ts; checking 200 parts again would cost more
   // than rendering them.
   const json = <Value>(path: string, signal?: AbortSignal) =>
-    request(path, (response) => response.json() as Promise<Value>, signal);
+    request(path, (response) => response.json() as Promise<Value>, { signal });
+  const post = <Value>(path: string, body: unknown) =>
+    request(path, (response) => response.json() as Promise<Value>, { body });
   const session = (id: string) => `/api/sessions/${encodeURIComponent(id)}`;
   const part = (id: string, part_id: string) => `${session(id)}/parts/${encodeURIComponent(part_id)}`;
 
@@ -101,5 +144,16 @@ export function createApi(base = ""): Api {
       request(`${session(id)}/attachments/${encodeURIComponent(part_id)}/${n}`, (response) =>
         response.blob(),
       ),
+    agents: () => json("/api/agents"),
+    startSession: (body) => post("/api/sessions", body),
+    sendPrompt: (id, prompt, when) => post(`${session(id)}/prompts`, { prompt, when }),
+    withdrawPrompt: (id, message_id) =>
+      post(`${session(id)}/prompts/${encodeURIComponent(message_id)}/withdraw`, {}),
+    stop: (id) => post(`${session(id)}/stop`, {}),
+    compact: (id) => post(`${session(id)}/compact`, {}),
+    setModel: (id, model) => post(`${session(id)}/model`, { model }),
+    answer: (id, request_id, body) => post(`${session(id)}/requests/${encodeURIComponent(request_id)}`, body),
+    fork: (id, body) => post(`${session(id)}/fork`, body),
+    rewind: (id, before) => post(`${session(id)}/rewind`, { before }),
   };
 }

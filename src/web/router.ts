@@ -3,8 +3,12 @@ import { useSyncExternalStore } from "react";
 /** What the address names. `fragment`: `part-<id>`, `turn-<id>`, `call-<tool call id>`, or empty. */
 export type Route =
   | { screen: "sessions" }
+  | { screen: "new" }
   | { screen: "session"; session_id: string; beside?: string; fragment: string }
   | { screen: "nowhere"; path: string };
+
+/** The address of the screen that starts a session. */
+export const NEW_SESSION = "/new";
 
 const listeners = new Set<() => void>();
 const notify = (): void => {
@@ -22,6 +26,7 @@ function decoded(text: string): string {
 
 export function parseRoute(address: { pathname: string; search: string; hash: string }): Route {
   if (address.pathname === "/") return { screen: "sessions" };
+  if (address.pathname === NEW_SESSION) return { screen: "new" };
   const session_id = /^\/session\/([\w-]+)$/.exec(address.pathname)?.[1];
   if (session_id === undefined) return { screen: "nowhere", path: address.pathname };
   const beside = new URLSearchParams(address.search).get("beside");

@@ -15,6 +15,8 @@ export interface SessionRows {
   readonly byId: ReadonlyMap<string, SessionSummary>;
   /** Ids of the runs that each session started. */
   readonly runs: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Ids of the sessions that wait for a person's answer. */
+  readonly waiting: ReadonlySet<string>;
 }
 
 /** All that the page holds. One per page; tests make their own against a server of theirs. */
@@ -55,11 +57,13 @@ export function createClient({ origin, openSocket }: ClientOptions): Client {
 
   const byId = new Map<string, SessionSummary>();
   const runs = new Map<string, Set<string>>();
-  const rows = createStore<SessionRows>(() => ({ version: 0, loaded: false, byId, runs }));
+  const waiting = new Set<string>();
+  const rows = createStore<SessionRows>(() => ({ version: 0, loaded: false, byId, runs, waiting }));
   const remove = (id: string): void => {
     const parent = byId.get(id)?.parent?.session_id;
     if (parent !== undefined) runs.get(parent)?.delete(id);
     byId.delete(id);
+    waiting.delete(id);
   };
   const put = (row: SessionSummary): void => {
     const before = byId.get(row.id)?.parent?.session_id;
@@ -70,19 +74,22 @@ export function createClient({ origin, openSocket }: ClientOptions): Client {
       runs.set(parent, siblings.add(row.id));
     }
     byId.set(row.id, row);
+    if (row.requests === undefined || row.requests.length === 0) waiting.delete(row.id);
+    else waiting.add(row.id);
   };
   const applyRows = (batch: Batch): void => {
     if (batch.snapshot?.sessions === undefined && batch.rows.length === 0) return;
     if (batch.snapshot?.sessions !== undefined) {
       byId.clear();
       runs.clear();
+      waiting.clear();
       for (const row of batch.snapshot.sessions) put(row);
     }
     for (const { changed, removed } of batch.rows) {
       for (const row of changed) put(row);
       for (const id of removed) remove(id);
     }
-    rows.setState((now) => ({ version: now.version + 1, loaded: true }));
+    rows.setState(({ version }) => ({ version: version + 1, loaded: true }));
   };
   live.subscribe(sessionsChannel, applyRows);
 

@@ -7,6 +7,13 @@ import { createLive } from "../../src/server/live.ts";
 import { type Client, createClient } from "../../src/web/store.ts";
 import { createMemorySessions, type MemorySessions } from "../server/memory-sessions.ts";
 
+/** What the page asked of the routes that a test answers itself. */
+export interface Asked {
+  /** `POST /api/sessions/…/prompts` */
+  route: string;
+  body: unknown;
+}
+
 /** The daemon's own routes and socket over sessions that a test writes, without the cookie's ceremony. */
 export interface TestDaemon {
   origin: string;
@@ -16,6 +23,10 @@ export interface TestDaemon {
   /** No connection gets through until `up`. */
   down(): void;
   up(): void;
+  /** Answers routes that the memory sessions do not have; `undefined`: the daemon's own. `"lost"`: done, but nobody hears. */
+  answer(how: (asked: Asked) => [status: number, body: unknown] | "lost" | undefined): void;
+  /** What those routes were asked, in order. */
+  asked: Asked[];
   /** Requests have no valid token. */
   signOut(): void;
   close(): Promise<void>;
@@ -26,7 +37,26 @@ export async function startTestDaemon(sessions = createMemorySessions()): Promis
   const connections = new Set<Socket>();
   let reachable = true;
   let token = access.api_token;
+  const asked: Asked[] = [];
+  let answerOf: Parameters<TestDaemon["answer"]>[0] = () => undefined;
   const server = createServer(async (incoming, outgoing) => {
+    let text = "";
+    for await (const chunk of incoming) text += chunk;
+    const question = {
+      route: `${incoming.method} ${incoming.url}`,
+      body: text === "" ? undefined : JSON.parse(text),
+    };
+    const own = token === access.api_token ? answerOf(question) : undefined;
+    if (own !== undefined) {
+      asked.push(question);
+      if (own === "lost") {
+        outgoing.destroy();
+        return;
+      }
+      outgoing.writeHead(own[0], { "content-type": "application/json" });
+      outgoing.end(JSON.stringify(own[1]));
+      return;
+    }
     const headers = new Headers({ authorization: `Bearer ${token}`, host: incoming.headers.host ?? "" });
     for (const [name, value] of Object.entries(incoming.headers))
       if (name.startsWith("x-") && typeof value === "string") headers.set(name, value);
@@ -57,6 +87,10 @@ export async function startTestDaemon(sessions = createMemorySessions()): Promis
   return {
     origin,
     sessions,
+    asked,
+    answer(how) {
+      answerOf = how;
+    },
     cut,
     down() {
       reachable = false;

@@ -49,6 +49,11 @@ export function RunsPanel({
             </a>
             <span className="runs-about">
               <span className="runs-activity">
+                {run.requests?.[0] !== undefined && (
+                  <>
+                    <span className="needs-you">waits for you</span>{" "}
+                  </>
+                )}
                 {activityOf(run) ??
                   [
                     counted(run.tool_calls, "call"),

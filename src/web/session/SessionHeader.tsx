@@ -7,6 +7,9 @@ import { Breadcrumbs } from "../runs/Breadcrumbs.tsx";
 import { StateBadge } from "../StateBadge.tsx";
 import { agentName } from "../sessions/SessionRow.tsx";
 import { runKind, sessionTitle } from "../sessions/session-list.ts";
+import { price } from "../transcript/price.ts";
+import { duration } from "../ui/size.tsx";
+import { useNow } from "../use-now.ts";
 
 interface Fact {
   key: string;
@@ -27,6 +30,7 @@ function factsOf(row: SessionSummary, context: Props["context"]): Fact[] {
           : `${agentName(row.agent)} ${row.agent_version}`,
     },
     ...(row.model === undefined ? [] : [{ key: "model", text: row.model }]),
+    ...(row.provider === undefined ? [] : [{ key: "provider", text: `on ${row.provider}` }]),
     ...(row.cwd === undefined ? [] : [{ key: "folder", text: shortPath(row.cwd), title: row.cwd }]),
     ...(row.git_branch === undefined ? [] : [{ key: "branch", text: row.git_branch, title: "Branch" }]),
     ...(row.forked_from === undefined
@@ -63,6 +67,11 @@ function factsOf(row: SessionSummary, context: Props["context"]): Fact[] {
               .join(", "),
           },
         ]),
+    ...(usage?.cost !== undefined
+      ? [{ key: "cost", text: price(usage.cost), title: "So far, in US dollars" }]
+      : row.control !== undefined && usage !== undefined && row.scripted !== true
+        ? [{ key: "cost", text: "no price", title: "Nobody knows what this model costs" }]
+        : []),
     ...(context === undefined
       ? []
       : [
@@ -81,6 +90,8 @@ function factsOf(row: SessionSummary, context: Props["context"]): Fact[] {
 
 interface Props {
   row: SessionSummary;
+  /** When the turn that runs now began. */
+  since?: number | undefined;
   context: { readonly tokens: number; readonly limit?: number } | undefined;
   /** Whether the session's own channel has all that the daemon has. */
   synced: boolean;
@@ -90,7 +101,7 @@ interface Props {
 }
 
 /** What a session is, in two lines: where it belongs, its title and state; then its facts. A narrow pane keeps the first. */
-export function SessionHeader({ row, context, synced, besideOf, children }: Props): ReactNode {
+export function SessionHeader({ row, since, context, synced, besideOf, children }: Props): ReactNode {
   const title = sessionTitle(row);
   const kind = runKind(row);
   const above = row.parent;
@@ -116,6 +127,7 @@ export function SessionHeader({ row, context, synced, besideOf, children }: Prop
           {title} {kind !== undefined && <span className="run-kind">{kind}</span>}
         </h1>
         <StateBadge status={row.status} />
+        {row.scripted && <span className="session-mark">scripted: no model answers</span>}
         {row.sample && <span className="session-mark">sample</span>}
         {row.archived && <span className="session-mark">archived</span>}
       </div>
@@ -126,6 +138,11 @@ export function SessionHeader({ row, context, synced, besideOf, children }: Prop
             {href === undefined ? text : <a href={href}>{text}</a>}
           </li>
         ))}
+        {since !== undefined && (
+          <li title="Of this turn">
+            <Elapsed since={since} />
+          </li>
+        )}
         <li className="fact-connection">
           <ConnectionState />
           {!synced && <span className="connection">catching up</span>}
@@ -133,6 +150,12 @@ export function SessionHeader({ row, context, synced, besideOf, children }: Prop
       </ul>
     </header>
   );
+}
+
+/** How long the agent has worked on this turn; again each second. */
+function Elapsed({ since }: { since: number }): ReactNode {
+  const now = useNow(1_000);
+  return duration(Math.floor(Math.max(0, now - since) / 1_000) * 1_000);
 }
 
 /** The same facts, one below the other, where the header has no room for them. */

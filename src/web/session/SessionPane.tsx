@@ -11,22 +11,28 @@ import { flushSync } from "react-dom";
 import { useStore } from "zustand";
 import { callPositionOf, positionOf } from "../../model/accumulate.ts";
 import { failureText } from "../api.ts";
+import { Composer } from "../composer/Composer.tsx";
+import { useStop } from "../composer/use-stop.ts";
 import { counted } from "../figures.ts";
 import { HelpAndSettings } from "../HelpAndSettings.tsx";
 import { type KeyBinding, useKeys } from "../keys.ts";
 import type { OpenSession } from "../open-session.ts";
 import { loadReading } from "../reading.ts";
-import { navigate, sessionHref } from "../router.ts";
+import { NEW_SESSION, navigate, sessionHref } from "../router.ts";
 import { RunsPanel, useRuns } from "../runs/RunsPanel.tsx";
 import { sessionTitle } from "../sessions/session-list.ts";
 import { useClient, useConnection, useRow, useSetting } from "../store.ts";
 import { badgeOf } from "../ui/StatusBadge.tsx";
+import { allWaiting, requestHref, usePageTitle } from "../waiting.ts";
+import { AgentDialog } from "./AgentDialog.tsx";
 import { Find } from "./Find.tsx";
+import { GoOnDialog } from "./GoOnDialog.tsx";
 import { Outline } from "./Outline.tsx";
 import { findError } from "./problems.ts";
 import { SessionFacts, SessionHeader } from "./SessionHeader.tsx";
 import { type ScrollerHandle, TranscriptScroller } from "./TranscriptScroller.tsx";
 import { useReadingHost } from "./use-host.ts";
+import { WaitingBanner } from "./WaitingBanner.tsx";
 
 interface Props {
   session_id: string;
@@ -97,7 +103,7 @@ function ReadyPane({
   besideOf,
   session,
 }: Props & { session: OpenSession }): ReactNode {
-  const { api } = useClient();
+  const { api, rows } = useClient();
   const transcript = useStore(session.state, (state) => state.transcript);
   const summary = useStore(session.state, (state) => state.summary);
   const synced = useStore(session.state, (state) => state.synced);
@@ -105,6 +111,12 @@ function ReadyPane({
   const row = useRow(session_id) ?? summary;
   const runs = useRuns(session_id);
   const main = besideOf === undefined;
+  const control = row?.control;
+  const working = control?.state === "working" || control?.state === "waiting";
+  const stop = useStop(session_id, working);
+  const composer = useRef<HTMLTextAreaElement>(null);
+  const [goingOn, setGoingOn] = useState<string>();
+  const [agentOpen, setAgentOpen] = useState(false);
 
   const [reading] = useState(() => loadReading(session_id));
   // A place taken under this very address is the newer wish; a link that was followed since goes before it.
@@ -116,7 +128,12 @@ function ReadyPane({
     session,
     reading,
     fragment,
-    { started_at: row?.started_at, cwd: row?.cwd },
+    {
+      started_at: row?.started_at,
+      cwd: row?.cwd,
+      hosted: control !== undefined,
+      goOnFrom: main && control?.can_fork === true ? setGoingOn : undefined,
+    },
   );
   const scroller = useRef<ScrollerHandle>(null);
   const findInput = useRef<HTMLInputElement>(null);
@@ -148,6 +165,9 @@ function ReadyPane({
         flushSync(() => setTarget(id));
       }
       scroller.current?.toPart(at);
+      // What waits can be answered by keyboard from there.
+      if (part?.type === "request" && part.outcome === undefined)
+        document.getElementById(`part-${part.id}`)?.focus({ preventScroll: true });
     },
     [session, setOpen],
   );
@@ -186,12 +206,13 @@ function ReadyPane({
     };
   }, [fragment, session, session_id, api, goTo]);
 
-  useEffect(() => {
-    if (!main || row === undefined) return;
-    const state =
-      row.status === "running" ? "[RUNNING] " : badgeOf(row.status) === "failed" ? "[FAILED] " : "";
-    document.title = `${state}${sessionTitle(row)} · Verbatim`;
-  }, [main, row]);
+  const state =
+    row?.status === "running"
+      ? "[RUNNING] "
+      : row !== undefined && badgeOf(row.status) === "failed"
+        ? "[FAILED] "
+        : "";
+  usePageTitle(main && row !== undefined ? `${state}${sessionTitle(row)} · Verbatim` : undefined);
 
   const onPlace = useCallback(
     (place: Parameters<typeof keepPlace>[0], turn: number) => {
@@ -225,6 +246,32 @@ function ReadyPane({
       setMessage("");
       await goTo(found, false);
     }
+  };
+  /** The next request of any session; in this one it is gone to even when the address names it already. */
+  const nextWaiting = async (): Promise<void> => {
+    const waiting = allWaiting(rows.getState());
+    const hrefs = waiting.map(requestHref);
+    const next = (hrefs.indexOf(location.pathname + location.hash) + 1) % Math.max(1, waiting.length);
+    const [found, href] = [waiting[next], hrefs[next]];
+    if (found === undefined || href === undefined) {
+      setMessage("Nothing waits for you.");
+      return;
+    }
+    setMessage("");
+    navigate(href);
+    const now = session.state.getState().transcript;
+    const index =
+      found.row.id === session_id && now !== undefined
+        ? positionOf(now, found.request.request_id)
+        : undefined;
+    if (index !== undefined) await goTo(index, true);
+  };
+  /** Clicks the answer of a kind on the approval that has the focus. */
+  const answerFocused = (kind: string, { shiftKey }: KeyboardEvent): void => {
+    // Not by a Caps Lock that was left on.
+    if (!shiftKey) return;
+    const row = document.activeElement?.closest("[data-index]");
+    row?.querySelector<HTMLButtonElement>(`button[data-answer="${kind}"]`)?.click();
   };
   const openFind = (): void => {
     setFinding(true);
@@ -285,14 +332,40 @@ function ReadyPane({
               ),
         ),
     },
+    { keys: ["w"], does: "Next approval or question that waits for you", run: () => void nextWaiting() },
+    ...(control === undefined
+      ? []
+      : [
+          {
+            keys: ["Y"],
+            does: "Allow once, on the approval in focus",
+            run: (event: KeyboardEvent) => answerFocused("allow_once", event),
+          },
+          {
+            keys: ["A"],
+            does: "Allow always, on the approval in focus",
+            run: (event: KeyboardEvent) => answerFocused("allow_always", event),
+          },
+          {
+            keys: ["N"],
+            does: "Reject, on the approval in focus",
+            run: (event: KeyboardEvent) => answerFocused("reject_once", event),
+          },
+          { keys: ["c"], does: "Write to the agent", run: () => composer.current?.focus() },
+          { keys: ["a"], does: "Its agent: model, compaction", run: () => setAgentOpen(true) },
+        ]),
+    { keys: ["s"], does: "New session", run: () => navigate(NEW_SESSION) },
     {
       keys: ["Escape"],
-      does: "Close find, the turns, the run beside",
+      does: working
+        ? "Close what is open; then, twice, stop the agent"
+        : "Close find, the turns, the run beside",
       run: () => {
         if (finding) setFinding(false);
         else if (sheet) setSheet(false);
         else if (target !== undefined) setTarget(undefined);
         else if (beside !== undefined) navigate(sessionHref(session_id, fragment));
+        else stop.escape();
       },
     },
   ];
@@ -307,16 +380,28 @@ function ReadyPane({
 
   if (transcript === undefined || row === undefined) return null;
   const empty = transcript.parts.length === 0;
+  const lastTurn = transcript.turns.at(transcript.turns.length - 1);
+  const since = control !== undefined && lastTurn?.status === "running" ? lastTurn.started_at : undefined;
   // A page has one main part.
   const Body = main ? "main" : "section";
   return (
     <div className={`pane${main ? "" : " pane-beside"}`}>
-      <SessionHeader row={row} context={transcript.context} synced={synced} besideOf={besideOf}>
+      <SessionHeader row={row} since={since} context={transcript.context} synced={synced} besideOf={besideOf}>
         {main ? (
           <>
             <button type="button" className="button" aria-expanded={finding} onClick={openFind}>
               Find
             </button>
+            {control !== undefined && (
+              <button
+                type="button"
+                className="button if-wide"
+                aria-haspopup="dialog"
+                onClick={() => setAgentOpen(true)}
+              >
+                Agent
+              </button>
+            )}
             <button
               type="button"
               className="button"
@@ -345,7 +430,12 @@ function ReadyPane({
                   <p>
                     <button type="button" className="button" onClick={changeAllOpen}>
                       {allOpenWord}
-                    </button>
+                    </button>{" "}
+                    {control !== undefined && (
+                      <button type="button" className="button" onClick={() => setAgentOpen(true)}>
+                        Agent
+                      </button>
+                    )}
                   </p>
                 </>
               }
@@ -381,6 +471,7 @@ function ReadyPane({
               : `Some parts could not be loaded. ${failureText(failure)}`}
         </p>
       )}
+      <WaitingBanner session_id={session_id} />
       <div className="pane-body">
         {main && (
           <aside
@@ -413,8 +504,17 @@ function ReadyPane({
             handle={scroller}
             onPlace={onPlace}
           />
+          {control !== undefined && (
+            <Composer row={row} control={control} stop={stop} input={composer} session={session} />
+          )}
         </Body>
       </div>
+      {goingOn !== undefined && (
+        <GoOnDialog session={session} row={row} prompt_id={goingOn} onClose={() => setGoingOn(undefined)} />
+      )}
+      {agentOpen && control !== undefined && (
+        <AgentDialog row={row} control={control} onClose={() => setAgentOpen(false)} />
+      )}
     </div>
   );
 }

@@ -7,7 +7,7 @@ import type { OpenSession } from "../open-session.ts";
 import { type Reading, saveReading } from "../reading.ts";
 import { sessionHref } from "../router.ts";
 import { useClient, useRow, useSetting } from "../store.ts";
-import type { TranscriptHost } from "../transcript/host.ts";
+import type { AnswerDraft, TranscriptHost } from "../transcript/host.ts";
 
 const SAVE_MS = 300;
 
@@ -24,12 +24,21 @@ export interface ReadingHost {
   keepPlace(place: NonNullable<Reading["place"]>): void;
 }
 
+interface SessionFacts {
+  started_at?: number | undefined;
+  cwd?: string | undefined;
+  /** This daemon runs it. */
+  hosted: boolean;
+  /** Absent where nothing can begin at its prompts. Stays the same. */
+  goOnFrom?: ((prompt_id: string) => void) | undefined;
+}
+
 /** `reading`: as it was when the screen came up. */
 export function useReadingHost(
   session: OpenSession,
   reading: Reading,
   fragment: string,
-  { started_at, cwd }: { started_at?: number | undefined; cwd?: string | undefined },
+  { started_at, cwd, hosted, goOnFrom }: SessionFacts,
 ): ReadingHost {
   const { api } = useClient();
   const session_id = session.id;
@@ -97,6 +106,7 @@ export function useReadingHost(
     [saveSoon],
   );
 
+  const [answerDrafts] = useState(() => new Map<string, AnswerDraft>());
   const host = useMemo<TranscriptHost>(
     () => ({
       openState(part_id) {
@@ -133,6 +143,18 @@ export function useReadingHost(
         return address;
       },
       useRun: (id: string): SessionSummary | undefined => useRow(id),
+      ...(hosted
+        ? {
+            hosted,
+            answerDrafts,
+            async answerRequest(request_id, body) {
+              const reply = await api.answer(session_id, request_id, body);
+              if (!reply.ok) throw new Error(failureText(reply.failure));
+              return reply.value;
+            },
+          }
+        : {}),
+      ...(goOnFrom === undefined ? {} : { goOnFrom }),
       partHref: (part_id) => sessionHref(session_id, `part-${part_id}`),
       runHref: (id) => sessionHref(id),
       ...(cwd === undefined ? {} : { cwd }),
@@ -143,7 +165,21 @@ export function useReadingHost(
           ? `+${shortDuration(Math.max(0, at - started_at))}`
           : clockTime(at),
     }),
-    [allOpen, setOpen, api, session, session_id, thinking, showSteps, times, started_at, cwd],
+    [
+      allOpen,
+      setOpen,
+      api,
+      session,
+      session_id,
+      thinking,
+      showSteps,
+      times,
+      started_at,
+      cwd,
+      hosted,
+      answerDrafts,
+      goOnFrom,
+    ],
   );
   return { host, setOpen, setAllOpen, allOpen, generation: all.generation, keepPlace };
 }

@@ -29,7 +29,8 @@ function Figure({ name, value, short }: { name: string; value: number; short?: s
 
 /** One session in one line (two on a phone). The link is the whole row; what follows it only opens and closes its runs. */
 export const SessionRow = memo(function SessionRow({ item, now, showFolder, onToggle }: Props): ReactNode {
-  const { row, depth, runs, expanded, unlinked } = item;
+  const { row, depth, runs, expanded, unlinked, below } = item;
+  const waits = row.requests?.[0];
   const tokens = row.usage === undefined ? 0 : row.usage.input + row.usage.output;
   const title = sessionTitle(row);
   const about = activityOf(row) ?? runKind(row) ?? row.first_prompt;
@@ -46,6 +47,11 @@ export const SessionRow = memo(function SessionRow({ item, now, showFolder, onTo
           >
             {title}
           </span>
+          {row.scripted && depth === 0 && (
+            <span className="session-mark" title="No model answers: a script is played">
+              scripted
+            </span>
+          )}
           {row.sample && depth === 0 && <span className="session-mark">sample</span>}
           {row.archived && (
             <span className="session-mark" title="The agent's file is gone; this is Verbatim's copy">
@@ -57,7 +63,21 @@ export const SessionRow = memo(function SessionRow({ item, now, showFolder, onTo
               run
             </span>
           )}
-          {about !== undefined && about !== title && <span className="session-about">{about}</span>}
+          {waits !== undefined ? (
+            <>
+              <span className="needs-you">waits for you</span>
+              <span className="session-about session-asks">{waits.title}</span>
+            </>
+          ) : below !== undefined ? (
+            <>
+              <span className="needs-you">a run waits for you</span>
+              <span className="session-about session-asks">
+                {sessionTitle(below.row)}: {below.request.title}
+              </span>
+            </>
+          ) : (
+            about !== undefined && about !== title && <span className="session-about">{about}</span>
+          )}
           {showFolder && row.cwd !== undefined && depth === 0 && (
             <span className="session-folder" title={row.cwd}>
               {shortPath(row.cwd)}

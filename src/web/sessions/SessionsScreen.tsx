@@ -13,10 +13,11 @@ import { ConnectionState } from "../ConnectionState.tsx";
 import { counted, exactNumber } from "../figures.ts";
 import { HelpAndSettings } from "../HelpAndSettings.tsx";
 import { type KeyBinding, useKeys } from "../keys.ts";
-import { navigate, sessionHref } from "../router.ts";
+import { NEW_SESSION, navigate, sessionHref } from "../router.ts";
 import { createRowHeights } from "../row-heights.ts";
 import { type Client, useClient, useConnection, useSetting, useStatus } from "../store.ts";
 import { useNow } from "../use-now.ts";
+import { usePageTitle, useWaitingKey } from "../waiting.ts";
 import { Notices } from "./Notices.tsx";
 import { SessionRow } from "./SessionRow.tsx";
 import { type ListItem, listItems, type StateFilter } from "./session-list.ts";
@@ -61,6 +62,7 @@ function leftOf(client: Client) {
 }
 
 const CHIPS: { state: StateFilter; label: string }[] = [
+  { state: "waiting", label: "Needs you" },
   { state: "running", label: "Running" },
   { state: "failed", label: "Failed" },
   { state: "interrupted", label: "Stopped" },
@@ -86,30 +88,35 @@ export function SessionsScreen(): ReactNode {
   const [wanted, setWanted] = useState<string | undefined>();
 
   const query = useDeferredValue(text);
-  const { byId, runs } = client.rows.getState();
-  // `version` stands for the contents of the two maps, which are changed in place.
+  const { byId, runs, waiting } = client.rows.getState();
+  // `version` stands for the contents of the maps and the set, which are changed in place.
   const items = useMemo(
-    () => listItems(byId, runs, { text: query, states, groupBy, expanded, now }),
-    [version, query, states, groupBy, expanded, now, byId, runs],
+    () => listItems(byId, runs, waiting, { text: query, states, groupBy, expanded, now }),
+    [version, query, states, groupBy, expanded, now, byId, runs, waiting],
   );
   const heights = useMemo(
     () => createRowHeights(items.map((item) => (item.type === "group" ? 40 : view.narrow ? 56 : 32))),
     [items, view.narrow],
   );
   const totals = useMemo(() => {
-    const counts: Record<StateFilter, number> = { running: 0, failed: 0, interrupted: 0, completed: 0 };
+    const counts: Record<StateFilter, number> = {
+      waiting: waiting.size,
+      running: 0,
+      failed: 0,
+      interrupted: 0,
+      completed: 0,
+    };
     let sessions = 0;
     for (const row of byId.values()) {
       counts[row.status] += 1;
       if (row.parent === undefined) sessions += 1;
     }
     return { counts, sessions };
-  }, [version, byId]);
+  }, [version, byId, waiting]);
 
-  useEffect(() => {
-    document.title =
-      totals.counts.running > 0 ? `(${totals.counts.running} running) Verbatim` : "Verbatim: sessions";
-  }, [totals.counts.running]);
+  usePageTitle(
+    totals.counts.running > 0 ? `Verbatim: ${totals.counts.running} running` : "Verbatim: sessions",
+  );
   useEffect(() => {
     left.text = text;
     left.states = states;
@@ -191,6 +198,8 @@ export function SessionsScreen(): ReactNode {
   });
 
   const bindings: KeyBinding[] = [
+    { keys: ["n", "s"], does: "New session", run: () => navigate(NEW_SESSION) },
+    useWaitingKey(),
     { keys: ["j", "ArrowDown"], does: "Next session", run: () => move(1) },
     { keys: ["k", "ArrowUp"], does: "Previous session", run: () => move(-1) },
     { keys: ["g", "Home"], does: "First session", run: () => move("first") },
@@ -220,6 +229,7 @@ export function SessionsScreen(): ReactNode {
     },
   ];
   useKeys(bindings);
+  const needsYou = totals.counts.waiting;
 
   const from = Math.max(0, heights.at(Math.max(0, view.top - OVERSCAN)));
   const to = Math.min(items.length, heights.at(view.top + view.height + OVERSCAN) + 1);
@@ -229,6 +239,9 @@ export function SessionsScreen(): ReactNode {
     <div className="sessions">
       <header className="bar">
         <h1 className="brand">Verbatim</h1>
+        <a className="button button-main" href={NEW_SESSION}>
+          New session
+        </a>
         {/* biome-ignore lint/a11y/useSemanticElements: not every document knows the element `search` yet */}
         <div role="search" className="filters">
           <input
@@ -340,7 +353,11 @@ export function SessionsScreen(): ReactNode {
         )}
       </main>
       <p className="unseen" role="status">
-        {loaded ? `${counted(totals.sessions, "session")}, ${totals.counts.running} running` : ""}
+        {loaded
+          ? `${counted(totals.sessions, "session")}, ${totals.counts.running} running${
+              needsYou > 0 ? `, ${needsYou} ${needsYou === 1 ? "waits" : "wait"} for you` : ""
+            }`
+          : ""}
       </p>
     </div>
   );
@@ -397,7 +414,10 @@ function Empty({
   return (
     <div className="blank">
       <h2>No sessions yet</h2>
-      <p>Run an agent on this machine: its session appears here as it starts. Verbatim looks in</p>
+      <p>
+        <a href={NEW_SESSION}>Start a session</a>, or run an agent on this machine: its session appears here
+        as it begins. Verbatim looks in
+      </p>
       <ul>
         {roots.map((path) => (
           <li key={path}>

@@ -1,7 +1,9 @@
 import type { SessionStatus, SessionSummary } from "../../model/session.ts";
 import { dayName, shortPath } from "../figures.ts";
+import { type Waiting, waitingBelow } from "../waiting.ts";
 
-export type StateFilter = SessionStatus;
+/** `waiting`: for a person's answer, the session's own or a run's below it. */
+export type StateFilter = SessionStatus | "waiting";
 export interface ListQuery {
   /** Every word must occur in the title, first prompt, folder, branch, agent or model. */
   readonly text: string;
@@ -25,6 +27,8 @@ export type ListItem =
       expanded: boolean;
       /** A run whose parent is not in the list. */
       unlinked: boolean;
+      /** What waits longest for a person in a run below it. */
+      below?: Waiting;
     };
 
 const texts = new WeakMap<SessionSummary, string>();
@@ -49,6 +53,19 @@ export const sessionTitle = (row: SessionSummary): string =>
 export const runKind = (row: SessionSummary): string | undefined =>
   row.run?.name === sessionTitle(row) ? undefined : row.run?.name;
 
+/** Since when a session, or a run below it, waits for a person; `undefined`: nothing does. */
+type WaitsSince = (row: SessionSummary) => number | undefined;
+
+/** What waits for a person first, the longest before all; then as `newestFirst`. */
+function waitingFirst(since: WaitsSince): (a: SessionSummary, b: SessionSummary) => number {
+  return (a, b) => {
+    const [one, other] = [since(a), since(b)];
+    if (one !== undefined && other !== undefined) return one - other || newestFirst(a, b);
+    if (one !== other) return one !== undefined ? -1 : 1;
+    return newestFirst(a, b);
+  };
+}
+
 /** Running first, by when they began, so that rows do not jump at each sign of life; then the newest activity. */
 function newestFirst(a: SessionSummary, b: SessionSummary): number {
   const running = Number(b.status === "running") - Number(a.status === "running");
@@ -58,7 +75,8 @@ function newestFirst(a: SessionSummary, b: SessionSummary): number {
 }
 
 const DAY = 86_400_000;
-function period(row: SessionSummary, now: number): string {
+function period(row: SessionSummary, now: number, waits: boolean): string {
+  if (waits) return "Waits for you";
   if (row.status === "running") return "Running now";
   const today = new Date(now).setHours(0, 0, 0, 0);
   const at = row.last_activity_at;
@@ -72,12 +90,24 @@ function period(row: SessionSummary, now: number): string {
 export function listItems(
   byId: ReadonlyMap<string, SessionSummary>,
   runs: ReadonlyMap<string, ReadonlySet<string>>,
+  waiting: ReadonlySet<string>,
   query: ListQuery,
 ): ListItem[] {
+  const below: ReadonlyMap<string, Waiting[]> =
+    waiting.size === 0 ? new Map() : waitingBelow({ byId, waiting });
+  const since: WaitsSince = (row) => {
+    const times = [row.requests?.[0]?.asked_at, below.get(row.id)?.[0]?.request.asked_at];
+    return times.reduce(
+      (first, time) => (time === undefined || (first ?? time) < time ? first : time),
+      undefined,
+    );
+  };
   const words = query.text.toLowerCase().split(/\s+/).filter(Boolean);
   const filtering = words.length > 0 || query.states.size > 0;
   const matches = (row: SessionSummary): boolean =>
-    (query.states.size === 0 || query.states.has(row.status)) &&
+    (query.states.size === 0 ||
+      query.states.has(row.status) ||
+      (query.states.has("waiting") && waiting.has(row.id))) &&
     words.every((word) => searchText(row).includes(word));
 
   /** Whether it stands on its own: nobody's run, or no way leads up from it to such a session. */
@@ -109,11 +139,11 @@ export function listItems(
   const nothing: ReadonlySet<string> = new Set();
   const top = [...byId.values()]
     .filter((row) => isTop(row) && (!filtering || matches(row) || anyBelow(row.id, nothing)))
-    .sort(newestFirst);
+    .sort(waiting.size === 0 ? newestFirst : waitingFirst(since));
 
   const groups = new Map<string, SessionSummary[]>();
   for (const row of top) {
-    const key = query.groupBy === "time" ? period(row, query.now) : (row.cwd ?? "");
+    const key = query.groupBy === "time" ? period(row, query.now, since(row) !== undefined) : (row.cwd ?? "");
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [row]);
     else group.push(row);
@@ -121,8 +151,9 @@ export function listItems(
 
   const items: ListItem[] = [];
   const add = (row: SessionSummary, depth: number, above: ReadonlySet<string>): void => {
-    const below = new Set(above).add(row.id);
-    const children = childrenOf(row.id).filter(({ id }) => !below.has(id));
+    const path = new Set(above).add(row.id);
+    const children = childrenOf(row.id).filter(({ id }) => !path.has(id));
+    const waitsBelow = below.get(row.id)?.[0];
     const expanded = query.expanded.has(row.id);
     items.push({
       type: "session",
@@ -131,9 +162,10 @@ export function listItems(
       runs: Math.max(children.length, row.runs),
       expanded,
       unlinked: depth === 0 && row.parent !== undefined,
+      ...(waitsBelow === undefined ? {} : { below: waitsBelow }),
     });
     for (const run of children)
-      if (expanded || (filtering && (matches(run) || anyBelow(run.id, below)))) add(run, depth + 1, below);
+      if (expanded || (filtering && (matches(run) || anyBelow(run.id, path)))) add(run, depth + 1, path);
   };
   for (const [key, rows] of groups) {
     const project = query.groupBy === "project";

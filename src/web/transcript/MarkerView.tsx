@@ -20,10 +20,14 @@ export function MarkerView({
   isTarget: boolean;
 }): ReactNode {
   const [open, setOpen] = useOpenState(host, part.id, isTarget);
+  const remedy = part.kind === "error" ? remedyOf(part.data) : undefined;
   const line = (
     <span className="marker-line">
       {part.kind === "error" && <StatusBadge status="failed" />}
-      <span className="marker-title">{visible(part.title, "prose")}</span>
+      <span className="marker-title">
+        {visible(part.title, "prose")}
+        {remedy !== undefined && <span className="marker-remedy"> {visible(remedy, "prose")}</span>}
+      </span>
     </span>
   );
   const className = `marker marker-${part.kind}`;
@@ -40,4 +44,10 @@ export function MarkerView({
       )}
     </Disclosure>
   );
+}
+
+/** What one can do about an error, where who reported it says so. */
+function remedyOf(data: unknown): string | undefined {
+  if (typeof data !== "object" || data === null || !("remedy" in data)) return undefined;
+  return typeof data.remedy === "string" && data.remedy !== "" ? data.remedy : undefined;
 }

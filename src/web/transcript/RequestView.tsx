@@ -1,20 +1,105 @@
 import type { ReactNode } from "react";
+import type { Answer, Request, RequestOption } from "../../model/request.ts";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
+import { ExactText } from "../ui/ExactText.tsx";
 import { visible } from "../ui/hidden-text.tsx";
-import type { TranscriptHost } from "./host.ts";
+import { ApprovalForm } from "./ApprovalForm.tsx";
+import { Disclosure } from "./Disclosure.tsx";
+import type { SettledRequest, TranscriptHost } from "./host.ts";
+import { useOpenState } from "./open-state.ts";
+import { QuestionForm } from "./QuestionForm.tsx";
+import { useAnswer } from "./use-answer.ts";
 
-/** What a person was asked, and what they said. */
+/** What a person is asked, where it arose: a form while it waits, afterwards one quiet line that opens to what was asked. */
 export function RequestView({
   part,
+  host,
 }: {
   part: TranscriptPartOf<"request">;
   host: TranscriptHost;
 }): ReactNode {
-  const { request, outcome } = part;
-  return (
-    <div className="request">
-      <p>{visible(request.title, "prose")}</p>
-      {outcome !== undefined && <p className="note">{outcome}</p>}
-    </div>
+  const answering = useAnswer(part, host);
+  const { request } = part;
+  if (answering.settled !== undefined) return <Settled part={part} settled={answering.settled} host={host} />;
+  return request.kind === "approval" ? (
+    <ApprovalForm part={part} host={host} answering={answering} />
+  ) : (
+    <QuestionForm part={part} host={host} answering={answering} />
   );
+}
+
+function Settled({
+  part,
+  settled,
+  host,
+}: {
+  part: TranscriptPartOf<"request">;
+  settled: SettledRequest;
+  host: TranscriptHost;
+}): ReactNode {
+  const [open, setOpen] = useOpenState(host, `${part.id}:asked`, false);
+  const { request } = part;
+  const chosen = new Set(settled.answer?.option_ids);
+  return (
+    <Disclosure
+      open={open}
+      onOpen={setOpen}
+      className="marker request-settled"
+      summary={
+        <span className="marker-line">
+          <span className="marker-title">
+            <span className="request-outcome">{outcomeText(request, settled)}</span>
+            {" · "}
+            {request.tool_name !== undefined && <>{visible(request.tool_name, "name")}: </>}
+            {visible(request.title, "prose")}
+            {part.closed_at !== undefined && <>{` · ${host.formatTime(part.closed_at)}`}</>}
+          </span>
+        </span>
+      }
+    >
+      {request.subject !== undefined && <ExactText text={request.subject} label="What was asked for" />}
+      {request.kind === "question" && request.options.length > 0 && (
+        <ul className="card-list">
+          {request.options.map((option) => (
+            <li key={option.id} {...(chosen.has(option.id) ? { className: "chosen" } : {})}>
+              {visible(option.label, "prose")}
+              {chosen.has(option.id) && <span className="subject-more"> (chosen)</span>}
+            </li>
+          ))}
+        </ul>
+      )}
+      {settled.answer?.text !== undefined && settled.answer.text !== "" && (
+        <p className="request-said">{visible(settled.answer.text, "prose")}</p>
+      )}
+    </Disclosure>
+  );
+}
+
+/** What became of a request, in the person's words. */
+function outcomeText(request: Request, { outcome, answer }: SettledRequest): ReactNode {
+  switch (outcome) {
+    case "answered":
+      return answeredText(request, answer);
+    case "expired":
+      return request.kind === "approval" ? "Not allowed: nobody answered in time" : "Nobody answered in time";
+    case "cancelled":
+      return "Withdrawn before an answer";
+  }
+  return outcome satisfies never;
+}
+
+const WORDS: Record<NonNullable<RequestOption["kind"]>, string> = {
+  allow_once: "Allowed once",
+  allow_always: "Allowed, from now on always",
+  reject_once: "Rejected",
+  reject_always: "Rejected, from now on always",
+};
+
+function answeredText(request: Request, answer: Answer | undefined): ReactNode {
+  const chosen = request.options.filter(({ id }) => answer?.option_ids.includes(id));
+  const words = chosen.map(({ kind, label }) => (kind === undefined ? label : WORDS[kind]));
+  if (answer?.text !== undefined && answer.text.trim() !== "") words.push(`“${answer.text.trim()}”`);
+  const all = words.join(", ");
+  if (all === "") return "Answered";
+  return request.kind === "approval" ? visible(all, "prose") : <>Answered: {visible(all, "prose")}</>;
 }

@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { shortNumber } from "../ui/size.tsx";
+import { price } from "./price.ts";
 
 /** The line between two steps: which model, how it ended, what it used. */
 export function StepView({
@@ -22,7 +23,7 @@ export function StepView({
     tokens && `${shortNumber(tokens.input + (tokens.cache_read ?? 0) + (tokens.cache_write ?? 0))} tokens in`,
     tokens?.cache_read ? `${shortNumber(tokens.cache_read)} of them cached` : undefined,
     tokens && `${shortNumber(tokens.output)} out`,
-    part.cost === undefined ? undefined : `$${part.cost.toFixed(4)}`,
+    part.cost === undefined ? undefined : price(part.cost),
   ];
   return <p className="step-line step-end">{words.filter((word) => word !== undefined).join(" · ")}</p>;
 }

@@ -13,6 +13,7 @@ import { isoTime, PartRow } from "./PartRow.tsx";
 import { PromptContent } from "./PromptView.tsx";
 import { kindOf, promptText } from "./part-words.ts";
 import { RawView } from "./RawView.tsx";
+import { TurnFoot } from "./TurnFoot.tsx";
 import "./transcript.css";
 import "../ui/ui.css";
 
@@ -68,6 +69,7 @@ export function TurnTranscript({ turn, partAt, host, window, targetPartId }: Tur
           />
         );
       })}
+      <TurnFoot turn={turn} last={lastStep(turn, partAt)} hosted={host.hosted === true} />
     </section>
   );
 }
@@ -86,6 +88,23 @@ function flow(
     rows.push({ index, top: undefined });
   }
   return rows;
+}
+
+/** Behind a turn's last step may stand markers: so far back its end is looked for, in parts. */
+const STEP_LOOK_BACK = 100;
+
+/** How the turn's last step ended, where that is loaded. */
+function lastStep(
+  turn: Turn,
+  partAt: TurnTranscriptProps["partAt"],
+): TranscriptPartOf<"step_finish"> | undefined {
+  if (turn.status === "running") return undefined;
+  const end = turn.first_part + turn.part_count;
+  for (let index = end - 1; index >= Math.max(turn.first_part, end - STEP_LOOK_BACK); index -= 1) {
+    const part = partAt(index);
+    if (part?.type === "step_finish") return part;
+  }
+  return undefined;
 }
 
 function resultFor(
@@ -192,6 +211,17 @@ const TurnHeading = memo(function TurnHeading({
           <a className="action" href={host.partHref(prompt.id)} aria-label="Link to this turn">
             #
           </a>
+          {host.goOnFrom !== undefined && (
+            <button
+              type="button"
+              className="action"
+              aria-haspopup="dialog"
+              title="A new session from here, or back to here"
+              onClick={() => host.goOnFrom?.(prompt.id)}
+            >
+              From here
+            </button>
+          )}
           <button type="button" className="action" aria-expanded={raw} onClick={() => setRaw(!raw)}>
             Raw
           </button>

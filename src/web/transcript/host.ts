@@ -1,3 +1,4 @@
+import type { Answer, RequestOutcome } from "../../model/request.ts";
 import type { SessionSummary } from "../../model/session.ts";
 import type { TranscriptPart, Turn } from "../../model/transcript.ts";
 
@@ -10,6 +11,18 @@ export interface RawRecord {
   text: string;
   truncated?: number;
   archived: boolean;
+}
+
+/** How a request stands: whoever was first has answered it. */
+export interface SettledRequest {
+  outcome: RequestOutcome;
+  answer?: Answer;
+}
+
+/** What was chosen and typed for an answer that is not given yet. */
+export interface AnswerDraft {
+  readonly option_ids: readonly string[];
+  readonly text: string;
 }
 
 /**
@@ -27,6 +40,17 @@ export interface TranscriptHost {
   loadAttachment?(reference: string): Promise<string>;
   /** The row of a sub-agent's run, live. A hook: call it unconditionally. */
   useRun?(session_id: string): SessionSummary | undefined;
+  /**
+   * Answers a request. `digest`: SHA-256 of the subject that was on screen, in hex. Rejects with a sentence for the reader.
+   * Absent: requests are shown, and answered elsewhere.
+   */
+  answerRequest?(request_id: string, body: { digest?: string; answer: Answer }): Promise<SettledRequest>;
+  /** An answer in the making, by the request's id: a row that scrolls out of view comes back as it was left. */
+  answerDrafts?: Map<string, AnswerDraft>;
+  /** Offers what can begin at this prompt (a new session, a rewind). Absent: nothing can. */
+  goOnFrom?(prompt_id: string): void;
+  /** The daemon runs this session: a cost that is not known is said to be so. */
+  hosted?: boolean;
   partHref(part_id: string): string;
   runHref(session_id: string): string;
   /** The folder that the agent works in: paths in it are shown from there. */

@@ -3,8 +3,10 @@ import type { ReactNode } from "react";
 /**
  * Where a text stands decides what in it is suspicious: `code` marks every odd space (a no-break space in a command is
  * no accident), `prose` lets typography be, `name` (tool names, hosts, commands) also marks letters that only look Latin.
+ * `exact` is for what a person is about to allow: it lets nothing invisible be, not even where a script needs it, and marks
+ * every character that looks like one of ASCII.
  */
-export type TextKind = "prose" | "code" | "name";
+export type TextKind = "prose" | "code" | "name" | "exact";
 
 /** A stretch of a text: `hidden` ones cannot be seen, change direction, or control a terminal. */
 export type TextPiece = { text: string } | { hidden: string; label: string; title: string };
@@ -59,7 +61,66 @@ const codePointName = (code: number): string => `U+${code.toString(16).toUpperCa
 
 const isTag = (code: number): boolean => code >= 0xe0000 && code <= 0xe007f;
 
+const UNSEEN = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u;
+/** Scripts that cannot be written without marks above, below and between their letters. */
+const MARKED_SCRIPT =
+  /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}]/u;
+
+/** Whether a character is nothing to see, or only changes how others look: what `exact` shows by its code point. */
+function isUnseen(characters: readonly string[], index: number): boolean {
+  const character = characters[index] ?? "";
+  if (character === " " || character === "\n" || character === "\t") return false;
+  if (UNSEEN.test(character)) return true;
+  if (!/\p{M}/u.test(character)) return false;
+  // One mark on a letter of its own script is spelling; piled up, marks hide what stands around them.
+  let base = index - 1;
+  while (/\p{M}/u.test(characters[base] ?? "")) base -= 1;
+  return index - base > 3 || !MARKED_SCRIPT.test(characters[base] ?? "") || !MARKED_SCRIPT.test(character);
+}
+
+/** Letters and signs that look like one of ASCII, beside those that compatibility decomposition shows to be one. */
+const LOOK_ALIKES = new Set(
+  "аАВеЕСсԁɡһНіІϳјЈКӏМоОрРԛѕЅТԜԝуУхХҮүԌԍԚвкмнтгпьЬ" +
+    "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαγεικνορτυχωη" +
+    "ՍսօոցհյՏԼզ" +
+    "ᎠᎡᎢᎪᎫᎬᎳᎵᎷᎻᎽᏀᏂᏃᏆᏏᏒᏔᏙᏚᏞᏟᏢᏦ" +
+    "ıȷɑɩʟɪɴʀʏᴄᴏᴠᴡᴢƖǀǃʻʼʽʹ˂˃˄ˆˈˋː˸˗˜" +
+    "‐‑‒–—―−‘’‚‛“”„‟′″‵‶‹›⁃⁄∕∖∗∙·•∣∶∼≀⁎⁏⁑⧵⧸⧹❨❩❲❳❴❵｡。、〃〈〉《》「」『』【】〔〕〖〗ꓸ꞉ꞌꓺߺ٭۔܁܂׃׀،؛٪।੦০୦௦๐໐၀٠۰",
+);
+const NOT_ASCII = /\P{ASCII}/u;
+
+/** Whether a character could be read as one of ASCII. Words of another script that cannot be misread as Latin are left alone. */
+function looksLikeAscii(character: string): boolean {
+  if (LOOK_ALIKES.has(character)) return true;
+  const plain = character.normalize("NFKC");
+  return plain !== character && /[\x21-\x7e]/.test(plain);
+}
+
+/** Offsets of what only looks like ASCII, but for words that other letters show to be of another script. */
+function lookAlikes(text: string): Set<number> {
+  const offsets = new Set<number>();
+  let offset = 0;
+  for (const character of text) {
+    if (NOT_ASCII.test(character) && !FOREIGN.test(character) && looksLikeAscii(character))
+      offsets.add(offset);
+    offset += character.length;
+  }
+  for (const word of text.matchAll(WORD)) {
+    if (!FOREIGN.test(word[0])) continue;
+    const letters = Array.from(word[0]);
+    const own = letters.some((letter) => FOREIGN.test(letter) && !looksLikeAscii(letter));
+    if (own && !LATIN.test(word[0])) continue;
+    let at = word.index;
+    for (const letter of letters) {
+      if (FOREIGN.test(letter)) offsets.add(at);
+      at += letter.length;
+    }
+  }
+  return offsets;
+}
+
 function isLegal(characters: readonly string[], index: number, kind: TextKind): boolean {
+  if (kind === "exact") return false;
   const character = characters[index] ?? "";
   const before = characters[index - 1] ?? "";
   const after = characters[index + 1] ?? "";
@@ -86,9 +147,10 @@ function isLegal(characters: readonly string[], index: number, kind: TextKind): 
 
 /** The text cut at everything in it that a reader could not see. `[{ text }]` where there is nothing of the kind. */
 export function findHidden(text: string, kind: TextKind): TextPiece[] {
-  if (!SUSPECT.test(text) && !(kind === "name" && FOREIGN.test(text))) return [{ text }];
+  const plain = kind === "exact" ? !NOT_ASCII.test(text) : !(kind === "name" && FOREIGN.test(text));
+  if (plain && !SUSPECT.test(text)) return [{ text }];
   const pieces: TextPiece[] = [];
-  const foreign = kind === "name" ? mixedLetters(text) : undefined;
+  const foreign = kind === "exact" ? lookAlikes(text) : kind === "name" ? mixedLetters(text) : undefined;
   const characters = Array.from(text);
   let clean = "";
   const hide = (hidden: string, label: string, title: string): void => {
@@ -102,7 +164,7 @@ export function findHidden(text: string, kind: TextKind): TextPiece[] {
     const code = character.codePointAt(0) ?? 0;
     const start = offset;
     offset += character.length;
-    if (code === 0x1f3f4) {
+    if (code === 0x1f3f4 && kind !== "exact") {
       const flag = TAG_SEQUENCE.exec(characters.slice(index, index + 12).join(""))?.[0];
       if (flag) {
         const length = Array.from(flag).length;
@@ -112,7 +174,7 @@ export function findHidden(text: string, kind: TextKind): TextPiece[] {
         continue;
       }
     }
-    if (isTag(code)) {
+    if (isTag(code) && kind !== "exact") {
       let run = character;
       while (isTag(characters[index + 1]?.codePointAt(0) ?? 0)) {
         index++;
@@ -131,18 +193,25 @@ export function findHidden(text: string, kind: TextKind): TextPiece[] {
       continue;
     }
     if (code >= 0xd800 && code <= 0xdfff) {
-      hide("\ufffd", "\ufffd", `half of a surrogate pair, ${codePointName(code)}`);
+      hide(
+        "\ufffd",
+        kind === "exact" ? codePointName(code) : "\ufffd",
+        `half of a surrogate pair, ${codePointName(code)}`,
+      );
       continue;
     }
     if (foreign?.has(start)) {
       hide(
         character,
         `${character}⟨${codePointName(code)}⟩`,
-        `looks Latin and is not: ${codePointName(code)}`,
+        `${kind === "exact" ? "looks like another character" : "looks Latin and is not"}: ${codePointName(code)}`,
       );
       continue;
     }
-    const suspect = (SUSPECT.test(character) && !(code >= 0x10000)) || (code >= 0xe0100 && code <= 0xe01ef);
+    const suspect =
+      kind === "exact"
+        ? isUnseen(characters, index)
+        : (SUSPECT.test(character) && !(code >= 0x10000)) || (code >= 0xe0100 && code <= 0xe01ef);
     if (!suspect || isLegal(characters, index, kind)) {
       clean += character;
       continue;

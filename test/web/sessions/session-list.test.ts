@@ -26,7 +26,8 @@ function list(rows: SessionSummary[], query: Partial<ListQuery> = {}): string[] 
   const runs = new Map<string, Set<string>>();
   for (const { id, parent } of rows)
     if (parent !== undefined) runs.set(parent.session_id, (runs.get(parent.session_id) ?? new Set()).add(id));
-  return listItems(new Map(rows.map((each) => [each.id, each])), runs, {
+  const waiting = new Set(rows.filter(({ requests }) => requests !== undefined).map(({ id }) => id));
+  return listItems(new Map(rows.map((each) => [each.id, each])), runs, waiting, {
     text: "",
     states: new Set(),
     groupBy: "project",

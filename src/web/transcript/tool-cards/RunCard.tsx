@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import type { SessionSummary } from "../../../model/session.ts";
-import { visible } from "../../ui/hidden-text.tsx";
+import { visible, visibleText } from "../../ui/hidden-text.tsx";
 import { Markdown } from "../../ui/Markdown.tsx";
 import { badgeOf, StatusBadge } from "../../ui/StatusBadge.tsx";
 import { duration, shortNumber } from "../../ui/size.tsx";
@@ -95,10 +95,20 @@ function RunAction({ view, host }: CardBodyProps): ReactNode {
   const { name, task } = identity(view);
   const counts = figures(view, run);
   const activity = run && activityOf(run);
+  const waits = run?.requests?.[0];
   if (id === undefined && counts === undefined) return null;
   return (
     <span className="run-action">
-      {activity !== undefined && (
+      {waits !== undefined && (
+        <a
+          className="needs-you"
+          href={`${host.runHref(run?.id ?? "")}#part-${waits.request_id}`}
+          title={visibleText(waits.title, "prose")}
+        >
+          waits for you
+        </a>
+      )}
+      {activity !== undefined && waits === undefined && (
         <span className="run-activity">{visible(oneLine(activity, 80), "name")}</span>
       )}
       {counts !== undefined && <span className="run-counts">{counts}</span>}

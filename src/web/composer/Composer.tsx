@@ -1,0 +1,216 @@
+import { type ReactNode, type RefObject, useEffect, useId, useState } from "react";
+import { useStore } from "zustand";
+import type { SessionControl, SessionSummary } from "../../model/session.ts";
+import { failureText } from "../api.ts";
+import type { OpenSession, OpenSessionState } from "../open-session.ts";
+import { sessionHref } from "../router.ts";
+import { useClient } from "../store.ts";
+import { visible } from "../ui/hidden-text.tsx";
+import { draftOf } from "./draft.ts";
+import { PromptInput } from "./PromptInput.tsx";
+import type { Stop } from "./use-stop.ts";
+import "./composer.css";
+
+interface Props {
+  row: SessionSummary;
+  control: SessionControl;
+  stop: Stop;
+  input: RefObject<HTMLTextAreaElement | null>;
+  session: OpenSession;
+}
+
+/** How far back a prompt is looked for whose reply was lost, in parts. */
+const LOOK_BACK = 1_000;
+
+/** Whether the session shows a prompt of this id. */
+function shows({ transcript }: OpenSessionState, message_id: string): boolean {
+  const count = transcript?.parts.length ?? 0;
+  for (let index = count - 1; index >= Math.max(0, count - LOOK_BACK); index -= 1) {
+    const part = transcript?.parts.at(index);
+    if (part?.type === "prompt" && part.message_id === message_id) return true;
+  }
+  return false;
+}
+
+/** Where one writes to the agent of a session that this daemon runs. */
+export function Composer({ row, control, stop, input, session }: Props): ReactNode {
+  if (control.state === "closed")
+    return (
+      <section className="composer composer-closed" aria-label="Write to the agent">
+        <p className="composer-note">
+          This session takes no more prompts: its agent has ended.{" "}
+          {control.can_fork
+            ? "A new session can go on from any of its prompts: “From here” beside the prompt."
+            : "Start a new session to go on."}
+        </p>
+      </section>
+    );
+  return <OpenComposer row={row} control={control} stop={stop} input={input} session={session} />;
+}
+
+function OpenComposer({ row, control, stop, input, session }: Props): ReactNode {
+  const client = useClient();
+  const draft = draftOf(client, row.id);
+  const { text, images, sending, problem, tried, message_id, lost_images } = useStore(draft.state);
+  const hint = useId();
+  const working = control.state !== "idle";
+  const canSteer = working && control.can_steer;
+  const isEmpty = text.trim() === "" && images.length === 0;
+
+  // Its reply was lost, but here it is.
+  const isShown = useStore(session.state, (state) => tried && shows(state, message_id));
+  const isHere = isShown || (tried && control.queued.some((queued) => queued.message_id === message_id));
+  useEffect(() => {
+    if (isHere) draft.seen(message_id);
+  }, [draft, isHere, message_id]);
+
+  const send = (when: "queue" | "steer"): void => {
+    draft.send(when);
+    input.current?.focus();
+  };
+  const waiting = row.requests?.[0];
+
+  return (
+    <section className="composer" aria-label="Write to the agent">
+      {control.queued.length > 0 && (
+        <ol className="queued" aria-label="Prompts that wait for the end of this turn">
+          {control.queued.map(({ message_id: id, text: words }) => (
+            <Queued key={id} session_id={row.id} message_id={id} text={words} />
+          ))}
+        </ol>
+      )}
+      {waiting !== undefined && (
+        <p className="composer-note" role="status">
+          <span className="needs-you">Waits for you</span>{" "}
+          <a href={sessionHref(row.id, `part-${waiting.request_id}`)}>{visible(waiting.title, "prose")}</a>
+        </p>
+      )}
+      <PromptInput
+        label="Prompt"
+        placeholder={
+          working
+            ? canSteer
+              ? "Queue a prompt, or steer the agent"
+              : "Queue a prompt"
+            : "Write to the agent"
+        }
+        text={text}
+        images={images}
+        takesImages={control.takes_images}
+        readOnly={sending !== undefined}
+        input={input}
+        describedBy={hint}
+        onText={draft.setText}
+        onImages={draft.setImages}
+        onSend={(alt) => send(alt && canSteer ? "steer" : "queue")}
+        onEscape={() => {
+          if (!stop.escape()) input.current?.blur();
+        }}
+      >
+        <span className="composer-hint" id={hint}>
+          {stop.armed
+            ? "Esc again stops the agent"
+            : stop.stopping
+              ? "Stopping"
+              : working
+                ? canSteer
+                  ? "Enter queues, Alt+Enter steers now, Esc twice stops"
+                  : "Enter queues, Esc twice stops"
+                : "Enter sends, Shift+Enter begins a line"}
+        </span>
+        <span className="composer-send">
+          {working && (
+            <button type="button" className="button" disabled={stop.stopping} onClick={stop.stop}>
+              Stop
+            </button>
+          )}
+          {sending !== undefined && (
+            <button type="button" className="button" onClick={draft.takeBack}>
+              Edit
+            </button>
+          )}
+          {canSteer && (
+            <button
+              type="button"
+              className="button"
+              disabled={isEmpty || sending !== undefined}
+              onClick={() => send("steer")}
+            >
+              Steer now
+            </button>
+          )}
+          <button
+            type="button"
+            className="button button-main"
+            disabled={isEmpty || sending !== undefined}
+            onClick={() => send("queue")}
+          >
+            {sending !== undefined ? "Sending" : working ? "Queue" : "Send"}
+          </button>
+        </span>
+      </PromptInput>
+      {stop.armed && (
+        <p className="unseen" role="alert">
+          Esc again stops the agent
+        </p>
+      )}
+      {problem !== undefined && (
+        <p className="composer-note composer-problem" role="alert">
+          {problem}
+        </p>
+      )}
+      {stop.problem !== undefined && (
+        <p className="composer-note composer-problem" role="alert">
+          {stop.problem}
+        </p>
+      )}
+      {lost_images > 0 && images.length === 0 && (
+        <p className="composer-note" role="status">
+          {lost_images === 1 ? "An image was" : `${lost_images} images were`} too large to be kept over the
+          reload: add {lost_images === 1 ? "it" : "them"} again.
+        </p>
+      )}
+    </section>
+  );
+}
+
+function Queued({
+  session_id,
+  message_id,
+  text,
+}: {
+  session_id: string;
+  message_id: string;
+  text: string;
+}): ReactNode {
+  const { api } = useClient();
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string>();
+  const withdraw = async (): Promise<void> => {
+    setBusy(true);
+    setProblem(undefined);
+    const reply = await api.withdrawPrompt(session_id, message_id);
+    setBusy(false);
+    if (!reply.ok) setProblem(failureText(reply.failure));
+  };
+  return (
+    <li>
+      <span className="queued-word">queued</span>
+      <span className="queued-text">{text.trim() === "" ? "images" : visible(text, "prose")}</span>
+      {problem !== undefined && (
+        <span className="composer-problem" role="alert">
+          {problem}
+        </span>
+      )}
+      <button
+        type="button"
+        className="button"
+        disabled={busy}
+        aria-label={`Withdraw ${text.slice(0, 60)}`}
+        onClick={() => void withdraw()}
+      >
+        Withdraw
+      </button>
+    </li>
+  );
+}

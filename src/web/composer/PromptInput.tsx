@@ -1,0 +1,179 @@
+import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
+import { ACCEPTED, blobOf, MOST_IMAGES, readImages } from "./images.ts";
+
+interface Props {
+  /** The accessible name. */
+  label: string;
+  placeholder?: string;
+  text: string;
+  images: readonly string[];
+  /** Whether the model takes images; where it does not, that is said. */
+  takesImages: boolean;
+  readOnly?: boolean;
+  input: RefObject<HTMLTextAreaElement | null>;
+  /** Stands under the words, to be read with them. */
+  describedBy?: string;
+  invalid?: boolean;
+  onText(text: string): void;
+  onImages(images: readonly string[]): void;
+  /** Enter; `alt`: with Alt. */
+  onSend(alt: boolean): void;
+  onEscape?(): void;
+  /** Buttons behind the one that adds images. */
+  children?: ReactNode;
+}
+
+/** Words and pictures of a prompt. Enter sends, with Shift it begins a line; on a touch screen it always does. */
+export function PromptInput({
+  label,
+  placeholder,
+  text,
+  images,
+  takesImages,
+  readOnly = false,
+  input,
+  describedBy,
+  invalid = false,
+  onText,
+  onImages,
+  onSend,
+  onEscape,
+  children,
+}: Props): ReactNode {
+  const chooser = useRef<HTMLInputElement>(null);
+  const [refused, setRefused] = useState<readonly string[]>([]);
+  const [over, setOver] = useState(false);
+  // Read while they are added: what is there then, not what was there when the reading began.
+  const latest = useRef(images);
+  latest.current = images;
+
+  const add = async (files: readonly File[]): Promise<void> => {
+    if (files.length === 0 || readOnly) return;
+    if (!takesImages) {
+      setRefused(["This model takes no images: save it in the folder, and say where it is."]);
+      return;
+    }
+    const read = await readImages(files, MOST_IMAGES - latest.current.length);
+    setRefused(read.refused);
+    if (read.images.length > 0) onImages([...latest.current, ...read.images].slice(0, MOST_IMAGES));
+  };
+
+  const press = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
+    // Enter that ends the spelling of a word is the input method's.
+    if (event.nativeEvent.isComposing) return;
+    if (event.key === "Escape" && onEscape !== undefined) {
+      event.preventDefault();
+      onEscape();
+      return;
+    }
+    if (event.key !== "Enter" || event.shiftKey) return;
+    const meant = event.ctrlKey || event.metaKey || event.altKey;
+    if (!meant && matchMedia("(pointer: coarse)").matches) return;
+    event.preventDefault();
+    if (!readOnly) onSend(event.altKey);
+  };
+
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: what is dropped here can be chosen with a button as well
+    <div
+      className={`prompt-input${over ? " is-over" : ""}${invalid ? " is-invalid" : ""}`}
+      onDragOver={(event) => {
+        if (!event.dataTransfer.types.includes("Files")) return;
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        setOver(false);
+        if (event.dataTransfer.files.length === 0) return;
+        event.preventDefault();
+        void add([...event.dataTransfer.files]);
+      }}
+    >
+      {images.length > 0 && (
+        <ul className="thumbnails" aria-label="Images of this prompt">
+          {images.map((image, index) => (
+            // Two equal pictures are two.
+            <li key={`${index} ${image.length}`}>
+              <Thumbnail image={image} name={`Image ${index + 1}`} />
+              {!readOnly && (
+                <button
+                  type="button"
+                  className="thumbnail-remove"
+                  aria-label={`Remove image ${index + 1}`}
+                  onClick={() => onImages(images.filter((_, at) => at !== index))}
+                >
+                  ×
+                </button>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+      <textarea
+        ref={input}
+        className="prompt-text"
+        aria-label={label}
+        aria-describedby={describedBy}
+        aria-invalid={invalid || undefined}
+        placeholder={placeholder}
+        value={text}
+        readOnly={readOnly}
+        // Where the browser cannot size it by what it holds (composer.css), by its lines.
+        rows={Math.min(12, text.split("\n", 12).length)}
+        onChange={(event) => onText(event.target.value)}
+        onKeyDown={press}
+        onPaste={(event) => {
+          const files = [...event.clipboardData.files];
+          if (files.length === 0) return;
+          event.preventDefault();
+          void add(files);
+        }}
+      />
+      {refused.length > 0 && (
+        <p className="prompt-problem" role="alert">
+          {refused.join(" ")}
+        </p>
+      )}
+      <div className="prompt-buttons">
+        <input
+          ref={chooser}
+          type="file"
+          accept={ACCEPTED}
+          multiple
+          hidden
+          onChange={(event) => {
+            void add([...(event.target.files ?? [])]);
+            // The same file can be chosen again.
+            event.target.value = "";
+          }}
+        />
+        <button
+          type="button"
+          className="button"
+          disabled={readOnly || !takesImages || images.length >= MOST_IMAGES}
+          title={takesImages ? "Or paste them, or drop them here" : "This model takes no images"}
+          onClick={() => chooser.current?.click()}
+        >
+          Add images
+        </button>
+        {children}
+      </div>
+    </div>
+  );
+}
+
+function Thumbnail({ image, name }: { image: string; name: string }): ReactNode {
+  const [address, setAddress] = useState<string>();
+  useEffect(() => {
+    let made: string;
+    try {
+      made = URL.createObjectURL(blobOf(image));
+    } catch {
+      return;
+    }
+    setAddress(made);
+    return () => URL.revokeObjectURL(made);
+  }, [image]);
+  return <img className="thumbnail" src={address} alt={name} />;
+}

@@ -1,0 +1,116 @@
+import { createStore, type StoreApi } from "zustand/vanilla";
+import { type ApiFailure, failureText } from "../api.ts";
+import { newId } from "../new-id.ts";
+import type { Client } from "../store.ts";
+import { emptyDraft, type KeptDraft, loadDraft, saveDraft } from "./kept-draft.ts";
+
+export interface DraftState extends KeptDraft {
+  /** On its way: it cannot be changed until the daemon answered, or the reader takes it back. */
+  readonly sending?: "queue" | "steer";
+  /** Why it is still here, and what to do. */
+  readonly problem?: string;
+}
+
+/** The prompt that is being written for one session. It outlives the screen, so that what is on its way arrives. */
+export interface Draft {
+  readonly state: StoreApi<DraftState>;
+  setText(text: string): void;
+  setImages(images: readonly string[]): void;
+  /** Sends it, and again whenever the connection is back, until the daemon took or refused it. */
+  send(when: "queue" | "steer"): void;
+  /** Stops sending: it may be changed, and is then another prompt. */
+  takeBack(): void;
+  /** The daemon shows a prompt of this id: if that is this one, it has arrived. */
+  seen(message_id: string): void;
+}
+
+const RETRY_MS = 3_000;
+
+function createDraft(session_id: string, { api, live }: Client): Draft {
+  const state = createStore<DraftState>(() => loadDraft(session_id));
+  state.subscribe((now) => saveDraft(session_id, now));
+  let attempt = 0;
+  /** Another tab may hold a stored draft too: what is changed here is then no longer the same prompt. */
+  let own = false;
+
+  const settle = (change: { problem?: string } & Partial<KeptDraft>): void => {
+    const { sending: _, problem: __, ...kept } = state.getState();
+    state.setState({ ...kept, ...change }, true);
+  };
+  const clear = (): void => state.setState(emptyDraft(), true);
+  /** What is changed after it may have arrived is another prompt. */
+  const change = (changed: Partial<KeptDraft>): void => {
+    const { tried, message_id } = state.getState();
+    settle({ ...changed, message_id: tried || !own ? newId() : message_id, tried: false });
+    own = true;
+  };
+
+  const deliver = async (this_attempt: number): Promise<void> => {
+    const { message_id, text, images, sending } = state.getState();
+    if (sending === undefined || this_attempt !== attempt) return;
+    const prompt = { message_id, text, ...(images.length === 0 ? {} : { images: [...images] }) };
+    const reply = await api.sendPrompt(session_id, prompt, sending);
+    // Taken back, or seen in the session meanwhile.
+    if (this_attempt !== attempt || state.getState().message_id !== message_id) return;
+    if (reply.ok) clear();
+    else if (reply.failure.code === "offline") {
+      state.setState({
+        problem: "Not sent yet: the daemon does not answer. It is sent as soon as it does.",
+      });
+      await backOnline(live, RETRY_MS);
+      await deliver(this_attempt);
+    } else settle({ problem: problemText(reply.failure), tried: false });
+  };
+
+  return {
+    state,
+    setText: (text) => change({ text }),
+    setImages: (images) => change({ images, lost_images: 0 }),
+    send(when) {
+      const { text, images, sending } = state.getState();
+      if (sending !== undefined || (text.trim() === "" && images.length === 0)) return;
+      settle({ tried: true });
+      state.setState({ sending: when });
+      attempt += 1;
+      void deliver(attempt);
+    },
+    takeBack() {
+      attempt += 1;
+      settle({});
+    },
+    seen(message_id) {
+      const now = state.getState();
+      if (!now.tried || now.message_id !== message_id) return;
+      attempt += 1;
+      clear();
+    },
+  };
+}
+
+const problemText = (failure: ApiFailure): string => `Not sent. ${failureText(failure)}`;
+
+/** Resolves when the daemon is heard again, or after a while: the socket may be up where a request failed. */
+function backOnline({ connection }: Client["live"], most_ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      stop();
+      resolve();
+    };
+    const timer = setTimeout(done, most_ms);
+    const stop = connection.subscribe((now, before) => {
+      if (now.status === "live" && before.status !== "live") done();
+    });
+  });
+}
+
+const drafts = new WeakMap<Client, Map<string, Draft>>();
+
+/** The draft of a session, made at the first call; the same while the page lives. */
+export function draftOf(client: Client, session_id: string): Draft {
+  const known = drafts.get(client) ?? new Map<string, Draft>();
+  drafts.set(client, known);
+  const draft = known.get(session_id) ?? createDraft(session_id, client);
+  known.set(session_id, draft);
+  return draft;
+}

@@ -1,0 +1,48 @@
+/** As many images, and as many bytes each, as a prompt takes. */
+export const MOST_IMAGES = 10;
+export const MOST_BYTES = 5 * 1024 * 1024;
+
+const TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+export const ACCEPTED = [...TYPES].join(",");
+
+/** Reads pictures as data URLs. `refused`: one sentence for each that cannot be sent. `room`: how many more there may be. */
+export async function readImages(
+  files: readonly File[],
+  room: number,
+): Promise<{ images: string[]; refused: string[] }> {
+  const refused: string[] = [];
+  const taken = files.filter((file) => {
+    const name = file.name === "" ? "The image" : file.name;
+    if (!TYPES.has(file.type))
+      refused.push(`${name} is not a picture that a model reads: PNG, JPEG, GIF or WebP are.`);
+    else if (file.size > MOST_BYTES) refused.push(`${name} is larger than 5 MB: send a smaller copy.`);
+    else return true;
+    return false;
+  });
+  if (taken.length > room)
+    refused.push(`A prompt takes ${MOST_IMAGES} images: send the others with the next one.`);
+  const images: string[] = [];
+  for (const file of taken.slice(0, Math.max(0, room))) {
+    try {
+      images.push(await dataUrl(file));
+    } catch {
+      refused.push(`${file.name} could not be read.`);
+    }
+  }
+  return { images, refused };
+}
+
+function dataUrl(file: File): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(file);
+  });
+}
+
+/** The bytes of a data URL: the page's policy shows blobs, and no data URLs. */
+export function blobOf(image: string): Blob {
+  const [, type = "", base64 = ""] = /^data:([^;,]*);base64,(.*)$/s.exec(image) ?? [];
+  return new Blob([Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))], { type });
+}

@@ -1,0 +1,61 @@
+import { useCallback, useEffect, useState } from "react";
+import { failureText } from "../api.ts";
+import { useClient } from "../store.ts";
+
+/** How long the first Esc waits for the second, in milliseconds. */
+const ARMED_MS = 4_000;
+
+/** Stopping an agent: by its button at once, by Esc twice. */
+export interface Stop {
+  /** The first Esc was pressed. */
+  readonly armed: boolean;
+  /** The daemon was asked, the agent works still. */
+  readonly stopping: boolean;
+  readonly problem: string | undefined;
+  stop(): void;
+  /** Esc. Returns whether it meant anything. */
+  escape(): boolean;
+}
+
+export function useStop(session_id: string, working: boolean): Stop {
+  const { api } = useClient();
+  const [armed, setArmed] = useState(false);
+  const [stopping, setStopping] = useState(false);
+  const [problem, setProblem] = useState<string>();
+
+  useEffect(() => {
+    if (!armed) return;
+    const timer = setTimeout(() => setArmed(false), ARMED_MS);
+    return () => clearTimeout(timer);
+  }, [armed]);
+  useEffect(() => {
+    if (working) return;
+    setArmed(false);
+    setStopping(false);
+    setProblem(undefined);
+  }, [working]);
+
+  const stop = useCallback(() => {
+    setArmed(false);
+    setStopping(true);
+    setProblem(undefined);
+    void api.stop(session_id).then((reply) => {
+      if (reply.ok) return;
+      setStopping(false);
+      setProblem(`Not stopped. ${failureText(reply.failure)} Press Stop again.`);
+    });
+  }, [api, session_id]);
+
+  return {
+    armed,
+    stopping,
+    problem,
+    stop,
+    escape() {
+      if (!working) return false;
+      if (armed) stop();
+      else setArmed(true);
+      return true;
+    },
+  };
+}

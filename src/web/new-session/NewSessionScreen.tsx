@@ -1,0 +1,313 @@
+import { type ReactNode, useCallback, useEffect, useId, useRef, useState } from "react";
+import type { AgentsReply } from "../../protocol.ts";
+import { failureText } from "../api.ts";
+import { ConnectionState } from "../ConnectionState.tsx";
+import { loadDraft, saveDraft } from "../composer/kept-draft.ts";
+import { PromptInput } from "../composer/PromptInput.tsx";
+import { HelpAndSettings } from "../HelpAndSettings.tsx";
+import { type KeyBinding, useKeys } from "../keys.ts";
+import { newId } from "../new-id.ts";
+import { navigate, sessionHref } from "../router.ts";
+import { useClient, useConnection } from "../store.ts";
+import { usePageTitle, useWaitingKey } from "../waiting.ts";
+import {
+  type Choice,
+  check,
+  loadChoice,
+  modelFor,
+  type Problems,
+  problemsOf,
+  saveChoice,
+  suggested,
+} from "./form.ts";
+import { ModelField } from "./ModelField.tsx";
+import "../composer/composer.css";
+import "./new-session.css";
+
+/** Where the prompt of a session that does not exist yet is kept. */
+const PLACE = "new";
+
+/** Starts a session: who is to work, where, and at what. All that is chosen and typed survives a reload. */
+export function NewSessionScreen(): ReactNode {
+  const { api } = useClient();
+  const connection = useConnection();
+  const [reply, setReply] = useState<AgentsReply>();
+  const [unread, setUnread] = useState<string>();
+  const [choice, setChoice] = useState<Choice>(() => loadChoice(newId));
+  const [draft, setDraft] = useState(() => loadDraft(PLACE));
+  const [problems, setProblems] = useState<Problems>({});
+  const [starting, setStarting] = useState(false);
+  const prompt = useRef<HTMLTextAreaElement>(null);
+  const form = useRef<HTMLFormElement>(null);
+  const ids = { agents: useId(), cwd: useId(), cwdAbout: useId(), folders: useId(), promptAbout: useId() };
+  usePageTitle("New session · Verbatim");
+
+  const look = useCallback(async () => {
+    const answer = await api.agents();
+    if (!answer.ok) {
+      setUnread(failureText(answer.failure));
+      return;
+    }
+    setUnread(undefined);
+    setReply(answer.value);
+    // What was chosen before goes before what was used last.
+    setChoice((before) =>
+      before.agent !== undefined && answer.value.agents.some(({ id }) => id === before.agent)
+        ? { ...suggested(answer.value), ...before }
+        : { ...before, ...suggested(answer.value), ...(before.cwd === undefined ? {} : { cwd: before.cwd }) },
+    );
+  }, [api]);
+  // Again when the daemon is back, and when the reader comes back from setting a key elsewhere.
+  const live = connection.status === "live";
+  useEffect(() => {
+    void look();
+    const again = (): void => void look();
+    window.addEventListener("focus", again);
+    return () => window.removeEventListener("focus", again);
+  }, [look, live]);
+  useEffect(() => saveDraft(PLACE, draft), [draft]);
+  const ready = reply !== undefined;
+  useEffect(() => {
+    if (ready) prompt.current?.focus();
+  }, [ready]);
+
+  const agent = reply?.agents.find(({ id }) => id === choice.agent);
+  /** What is changed after it may have been started is another session. */
+  const change = (changed: Partial<Choice>, ...fields: (keyof Problems)[]): void => {
+    const next = { ...choice, ...changed, ...(draft.tried ? { session_id: newId() } : {}) };
+    setChoice(next);
+    saveChoice(next);
+    if (draft.tried) setDraft({ ...draft, message_id: newId(), tried: false });
+    setProblems((before) => {
+      const rest = { ...before };
+      for (const field of [...fields, "form" as const]) delete rest[field];
+      return rest;
+    });
+  };
+  const write = (changed: { text: string } | { images: readonly string[] }): void => {
+    change({}, "prompt");
+    setDraft(({ tried, message_id, ...before }) => ({
+      ...before,
+      ...changed,
+      message_id: tried ? newId() : message_id,
+      tried: false,
+      lost_images: 0,
+    }));
+  };
+
+  const start = async (): Promise<void> => {
+    if (starting) return;
+    const found = check(agent, choice, draft);
+    setProblems(found);
+    if (Object.keys(found).length > 0) {
+      // The first field with a problem, once it says so.
+      requestAnimationFrame(() => form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus());
+      return;
+    }
+    setStarting(true);
+    const tried = { ...draft, tried: true };
+    setDraft(tried);
+    saveDraft(PLACE, tried);
+    saveChoice(choice);
+    const { session_id, agent: id = "", model = "", cwd = "" } = choice;
+    const answer = await api.startSession({
+      session_id,
+      agent: id,
+      ...(model.trim() === "" ? {} : { model: model.trim() }),
+      cwd: cwd.trim(),
+      prompt: {
+        message_id: draft.message_id,
+        text: draft.text,
+        ...(draft.images.length === 0 ? {} : { images: [...draft.images] }),
+      },
+    });
+    setStarting(false);
+    if (answer.ok) {
+      saveDraft(PLACE, { ...draft, text: "", images: [] });
+      saveChoice(undefined);
+      navigate(sessionHref(answer.value.session_id), "replace");
+      return;
+    }
+    if (answer.failure.code === "refused") setDraft({ ...tried, tried: false });
+    setProblems(problemsOf(answer.failure));
+  };
+  // Once more when the daemon is back: it is the same session, however often it is asked for.
+  const unsent = problems.form !== undefined && draft.tried;
+  const begin = useRef(start);
+  begin.current = start;
+  useEffect(() => {
+    if (live && unsent) void begin.current();
+  }, [live, unsent]);
+
+  const bindings: KeyBinding[] = [
+    useWaitingKey(),
+    { keys: ["c"], does: "Write the prompt", run: () => prompt.current?.focus() },
+    { keys: ["u", "Escape"], does: "To the list", run: () => navigate("/") },
+  ];
+  useKeys(bindings);
+
+  const folders = [...new Set([...(reply?.recent.map(({ cwd }) => cwd) ?? []), reply?.cwd ?? ""])].filter(
+    Boolean,
+  );
+
+  return (
+    <div className="new-session">
+      <header className="bar">
+        <nav className="crumbs" aria-label="Path">
+          <a href="/">Sessions</a>
+          <span aria-hidden="true">/</span>
+        </nav>
+        <h1 className="brand">New session</h1>
+        <span className="bar-space" />
+        <ConnectionState />
+        <HelpAndSettings bindings={bindings} />
+      </header>
+      <main className="new-session-body">
+        {unread !== undefined && reply === undefined && (
+          <p className="notice notice-warning" role="alert">
+            {unread}{" "}
+            <button type="button" className="button" onClick={() => void look()}>
+              Try again
+            </button>
+          </p>
+        )}
+        {reply !== undefined && (
+          <form
+            ref={form}
+            className="form"
+            onSubmit={(event) => {
+              event.preventDefault();
+              void start();
+            }}
+          >
+            <fieldset className="field agents" aria-describedby={ids.agents}>
+              <legend>Agent</legend>
+              <ul className="agent-list">
+                {reply.agents.map((each) => (
+                  <li key={each.id} className={each.unavailable ? "agent is-unavailable" : "agent"}>
+                    <label>
+                      <input
+                        type="radio"
+                        name="agent"
+                        checked={each.id === choice.agent}
+                        aria-invalid={(problems.agent !== undefined && each.id === choice.agent) || undefined}
+                        onChange={() => {
+                          const model = modelFor(reply, each.id);
+                          change({ agent: each.id, model: model ?? "" }, "agent", "model");
+                        }}
+                      />
+                      <span className="agent-title">{each.title}</span>
+                      <span className="agent-kind">
+                        {each.scripted
+                          ? "scripted: no model answers"
+                          : each.unavailable
+                            ? "not ready"
+                            : each.kind === "acp"
+                              ? "agent on this machine"
+                              : "Verbatim's own agent on this provider"}
+                      </span>
+                    </label>
+                    {each.unavailable && (
+                      <p className="agent-missing">
+                        {each.unavailable.message} {each.unavailable.remedy}
+                      </p>
+                    )}
+                  </li>
+                ))}
+              </ul>
+              <p
+                className={problems.agent === undefined ? "unseen" : "field-problem"}
+                id={ids.agents}
+                role={problems.agent === undefined ? undefined : "alert"}
+              >
+                {problems.agent ?? "Who is to work"}
+              </p>
+            </fieldset>
+            {agent !== undefined && (
+              <ModelField
+                key={agent.id}
+                agent={agent}
+                value={choice.model ?? ""}
+                problem={problems.model}
+                onChange={(model) => change({ model }, "model")}
+              />
+            )}
+            <div className="field">
+              <label htmlFor={ids.cwd}>Folder</label>
+              <input
+                id={ids.cwd}
+                className="field-input field-mono"
+                type="text"
+                list={ids.folders}
+                spellCheck={false}
+                autoCapitalize="off"
+                autoComplete="off"
+                value={choice.cwd ?? ""}
+                aria-invalid={problems.cwd !== undefined || undefined}
+                aria-describedby={ids.cwdAbout}
+                onChange={(event) => change({ cwd: event.target.value }, "cwd")}
+              />
+              <datalist id={ids.folders}>
+                {folders.map((folder) => (
+                  <option key={folder} value={folder} />
+                ))}
+              </datalist>
+              <p
+                className={problems.cwd === undefined ? "field-about" : "field-problem"}
+                id={ids.cwdAbout}
+                role={problems.cwd === undefined ? undefined : "alert"}
+              >
+                {problems.cwd ?? "The agent works in it, and its files stay inside it."}
+              </p>
+            </div>
+            <div className="field">
+              <span className="field-label" aria-hidden="true">
+                Prompt
+              </span>
+              <PromptInput
+                label="Prompt"
+                placeholder="What is to be done"
+                text={draft.text}
+                images={draft.images}
+                takesImages={agent?.takes_images ?? true}
+                readOnly={starting}
+                input={prompt}
+                invalid={problems.prompt !== undefined}
+                describedBy={ids.promptAbout}
+                onText={(text) => write({ text })}
+                onImages={(images) => write({ images })}
+                onSend={() => void start()}
+                onEscape={() => prompt.current?.blur()}
+              >
+                <span className="composer-hint">Enter starts, Shift+Enter begins a line</span>
+                <span className="composer-send">
+                  <button type="submit" className="button button-main" disabled={starting}>
+                    {starting ? "Starting" : "Start"}
+                  </button>
+                </span>
+              </PromptInput>
+              <p
+                className={problems.prompt === undefined ? "unseen" : "field-problem"}
+                id={ids.promptAbout}
+                role={problems.prompt === undefined ? undefined : "alert"}
+              >
+                {problems.prompt ?? "What the agent is to do"}
+              </p>
+              {draft.lost_images > 0 && draft.images.length === 0 && (
+                <p className="field-about">
+                  {draft.lost_images === 1 ? "An image was" : `${draft.lost_images} images were`} too large to
+                  be kept over the reload: add {draft.lost_images === 1 ? "it" : "them"} again.
+                </p>
+              )}
+            </div>
+            {problems.form !== undefined && (
+              <p className="field-problem" role="alert">
+                Not started. {problems.form}
+              </p>
+            )}
+          </form>
+        )}
+      </main>
+    </div>
+  );
+}

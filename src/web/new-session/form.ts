@@ -1,0 +1,105 @@
+import type { AgentsReply } from "../../protocol.ts";
+import type { ApiFailure } from "../api.ts";
+import { failureText } from "../api.ts";
+
+type Agent = AgentsReply["agents"][number];
+
+/** Where a problem stands: at the field that it is about, or at the end. */
+export type Field = "agent" | "model" | "cwd" | "prompt" | "form";
+export type Problems = Partial<Record<Field, string>>;
+
+/** What was chosen, apart from the prompt. Kept in this browser until it was used. */
+export interface Choice {
+  session_id: string;
+  agent?: string;
+  model?: string;
+  cwd?: string;
+}
+
+const KEY = "verbatim.new-session";
+
+export function loadChoice(newId: () => string): Choice {
+  try {
+    const stored: unknown = JSON.parse(localStorage.getItem(KEY) ?? "null");
+    if (typeof stored === "object" && stored !== null) {
+      const text = (name: string): string | undefined => {
+        const value: unknown = Reflect.get(stored, name);
+        return typeof value === "string" ? value : undefined;
+      };
+      const [session_id, agent, model, cwd] = ["session_id", "agent", "model", "cwd"].map(text);
+      if (session_id !== undefined)
+        return {
+          session_id,
+          ...(agent === undefined ? {} : { agent }),
+          ...(model === undefined ? {} : { model }),
+          ...(cwd === undefined ? {} : { cwd }),
+        };
+    }
+  } catch {
+    // Storage is blocked or holds something else.
+  }
+  return { session_id: newId() };
+}
+
+export function saveChoice(choice: Choice | undefined): void {
+  try {
+    if (choice === undefined) localStorage.removeItem(KEY);
+    else localStorage.setItem(KEY, JSON.stringify(choice));
+  } catch {
+    // It holds until the page is closed.
+  }
+}
+
+/** The first choice: what was used last where that can be used, else the first agent that can. */
+export function suggested({ agents, recent, cwd }: AgentsReply): Omit<Choice, "session_id"> {
+  const usable = (id: string): boolean => agents.some((agent) => agent.id === id && !agent.unavailable);
+  const last = recent.find(({ agent }) => usable(agent));
+  const agent = last?.agent ?? (agents.find(({ unavailable }) => !unavailable) ?? agents[0])?.id;
+  const model = last?.model ?? modelFor({ agents, recent, cwd }, agent);
+  return {
+    ...(agent === undefined ? {} : { agent }),
+    ...(model === undefined ? {} : { model }),
+    cwd: recent[0]?.cwd ?? cwd,
+  };
+}
+
+/** The model that an agent was last used with, else the first that it knows. */
+export function modelFor({ agents, recent }: AgentsReply, id: string | undefined): string | undefined {
+  const used = recent.find(({ agent, model }) => agent === id && model !== undefined)?.model;
+  const agent = agents.find((each) => each.id === id);
+  if (agent?.kind === "acp" && used === undefined) return undefined;
+  return used ?? agent?.models[0]?.id;
+}
+
+/** What can be said without asking the daemon. */
+export function check(
+  agent: Agent | undefined,
+  choice: Choice,
+  prompt: { text: string; images: readonly string[] },
+): Problems {
+  const problems: Problems = {};
+  if (agent === undefined) problems.agent = "Choose who is to work.";
+  else if (agent.unavailable) problems.agent = `${agent.unavailable.message} ${agent.unavailable.remedy}`;
+  if (agent?.kind === "provider" && (choice.model ?? "").trim() === "") problems.model = "Name a model.";
+  const cwd = (choice.cwd ?? "").trim();
+  if (!/^(?:\/|[A-Za-z]:[\\/])/.test(cwd))
+    problems.cwd = "Give the folder's whole path, from the root: /home/you/project.";
+  if (prompt.text.trim() === "" && prompt.images.length === 0) problems.prompt = "Say what is to be done.";
+  else if (prompt.images.length > 0 && agent !== undefined && !agent.takes_images)
+    problems.prompt = `${agent.title} takes no images: remove them.`;
+  return problems;
+}
+
+/** The daemon's refusal at the field that its code names. */
+export function problemsOf(failure: ApiFailure): Problems {
+  const text = failureText(failure);
+  if (failure.code !== "refused") {
+    return { form: failure.code === "offline" ? `${text} It is started as soon as it does.` : text };
+  }
+  const reason = failure.reason ?? "";
+  if (/cwd|folder/.test(reason)) return { cwd: text };
+  if (/model|script/.test(reason)) return { model: text };
+  if (/agent|provider|key|unavailable/.test(reason)) return { agent: text };
+  if (/prompt|image/.test(reason)) return { prompt: text };
+  return { form: text };
+}

@@ -1,0 +1,93 @@
+import { type ReactNode, useEffect, useState } from "react";
+import type { SessionControl, SessionSummary } from "../../model/session.ts";
+import type { AgentsReply } from "../../protocol.ts";
+import { type ApiResult, failureText } from "../api.ts";
+import { Dialog } from "../Dialog.tsx";
+import { ModelField } from "../new-session/ModelField.tsx";
+import { useClient } from "../store.ts";
+
+/** What can be changed about the agent of a session: its model, and how much of its context is filled. */
+export function AgentDialog({
+  row,
+  control,
+  onClose,
+}: {
+  row: SessionSummary;
+  control: SessionControl;
+  onClose(): void;
+}): ReactNode {
+  const { api } = useClient();
+  const [agents, setAgents] = useState<AgentsReply["agents"]>();
+  const [model, setModel] = useState(row.model ?? "");
+  const [busy, setBusy] = useState(false);
+  const [said, setSaid] = useState<{ text: string; failed: boolean }>();
+  useEffect(() => {
+    let gone = false;
+    void api.agents().then((reply) => {
+      if (gone) return;
+      if (reply.ok) setAgents(reply.value.agents);
+      else setSaid({ text: failureText(reply.failure), failed: true });
+    });
+    return () => {
+      gone = true;
+    };
+  }, [api]);
+
+  const change = async (request: () => Promise<ApiResult<unknown>>, done: string): Promise<void> => {
+    setBusy(true);
+    setSaid(undefined);
+    const reply = await request();
+    setBusy(false);
+    setSaid(reply.ok ? { text: done, failed: false } : { text: failureText(reply.failure), failed: true });
+  };
+
+  const agent = agents?.find(({ id }) => id === (row.provider ?? row.agent));
+  const canSwitch = agent !== undefined && agent.kind === "provider" && agent.scripted !== true;
+  return (
+    <Dialog title="The agent of this session" onClose={onClose}>
+      {canSwitch && (
+        <form
+          className="form"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void change(() => api.setModel(row.id, model.trim()), `From the next call on: ${model.trim()}.`);
+          }}
+        >
+          <ModelField agent={agent} value={model} onChange={setModel} />
+          <p>
+            <button
+              type="submit"
+              className="button"
+              disabled={busy || model.trim() === "" || model.trim() === row.model}
+            >
+              Switch the model
+            </button>
+          </p>
+        </form>
+      )}
+      {control.can_compact && (
+        <p>
+          <button
+            type="button"
+            className="button"
+            disabled={busy || control.state !== "idle"}
+            onClick={() => void change(() => api.compact(row.id), "The agent makes a summary now.")}
+          >
+            Compact
+          </button>{" "}
+          {control.state === "idle"
+            ? "A summary takes the place of what came before, to make room. The transcript keeps all of it."
+            : "Possible once the agent has ended its turn."}
+        </p>
+      )}
+      {!control.can_compact && agents !== undefined && !canSwitch && (
+        <p>This agent offers nothing to change: it has its own settings.</p>
+      )}
+      {said !== undefined && (
+        <p className={said.failed ? "dialog-problem" : "dialog-note"} role={said.failed ? "alert" : "status"}>
+          {said.text}
+        </p>
+      )}
+    </Dialog>
+  );
+}

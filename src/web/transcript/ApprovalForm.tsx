@@ -1,0 +1,149 @@
+import { type ReactNode, useState } from "react";
+import type { RequestOption } from "../../model/request.ts";
+import type { TranscriptPartOf } from "../../model/transcript.ts";
+import { ExactText } from "../ui/ExactText.tsx";
+import { visible } from "../ui/hidden-text.tsx";
+import { byteSize } from "../ui/size.tsx";
+import { Expiry } from "./Expiry.tsx";
+import type { TranscriptHost } from "./host.ts";
+import type { Answering } from "./use-answer.ts";
+
+type Kind = NonNullable<RequestOption["kind"]>;
+
+/** Capital letters, and only on the row that has the focus: nobody types them by accident. */
+const KEYS: Record<Kind, string | undefined> = {
+  allow_once: "Y",
+  allow_always: "A",
+  reject_once: "N",
+  reject_always: undefined,
+};
+const isReject = ({ kind }: RequestOption): boolean => kind === "reject_once" || kind === "reject_always";
+
+/** Whether a call may run: exactly what would run, and what one can say to it. */
+export function ApprovalForm({
+  part,
+  host,
+  answering,
+}: {
+  part: TranscriptPartOf<"request">;
+  host: TranscriptHost;
+  answering: Answering;
+}): ReactNode {
+  const { request } = part;
+  const { draft, setDraft, busy, problem, send } = answering;
+  const [whole, setWhole] = useState<string>();
+  const [loadProblem, setLoadProblem] = useState<string>();
+  const subject = whole ?? request.subject;
+  const length = part.truncated?.subject;
+  const cut = whole === undefined && length !== undefined && length > (request.subject?.length ?? 0);
+  const lines = subject === undefined ? 0 : subject.split("\n").length;
+
+  const answer = async (option: RequestOption): Promise<void> => {
+    if (send === undefined) return;
+    const reason = isReject(option) ? draft.text.trim() : "";
+    const digest = subject === undefined ? undefined : await digestOf(subject, request.digest);
+    send({ option_ids: [option.id], ...(reason === "" ? {} : { text: reason }) }, digest);
+  };
+  const load = async (): Promise<void> => {
+    setLoadProblem(undefined);
+    try {
+      const loaded = await host.loadWhole?.(part.id);
+      if (loaded?.type === "request" && loaded.request.subject !== undefined)
+        setWhole(loaded.request.subject);
+    } catch (error) {
+      setLoadProblem(error instanceof Error ? error.message : String(error));
+    }
+  };
+
+  return (
+    <section className="request" aria-label="Approval">
+      <p className="request-title">
+        <span className="needs-you">Waits for you</span>{" "}
+        {request.tool_name !== undefined && (
+          <span className="request-tool">{visible(request.tool_name, "name")}</span>
+        )}{" "}
+        {visible(request.title, "prose")}
+      </p>
+      {subject !== undefined && (
+        <>
+          <ExactText text={subject} label="Exactly what runs" />
+          <p className="request-facts">
+            {`${lines === 1 ? "1 line" : `${lines.toLocaleString("en")} lines`}, ${subject.length.toLocaleString("en")} characters`}
+            <Expiry expires_at={request.expires_at} />
+          </p>
+        </>
+      )}
+      {subject === undefined && (
+        <p className="request-facts">
+          <Expiry expires_at={request.expires_at} />
+        </p>
+      )}
+      {cut && (
+        <p className="request-facts">
+          <button type="button" className="show-all" onClick={() => void load()}>
+            Load the rest ({byteSize(length)} in all)
+          </button>{" "}
+          It can be allowed once all of it is here.
+        </p>
+      )}
+      {loadProblem !== undefined && (
+        <p className="note" role="alert">
+          Not loaded: {visible(loadProblem, "prose")}
+        </p>
+      )}
+      {send === undefined ? (
+        <p className="note">It is answered on the page of the daemon that runs this session.</p>
+      ) : (
+        <div className="request-answers">
+          {request.options.map((option) => (
+            <button
+              key={option.id}
+              type="button"
+              className={`answer${isReject(option) ? " answer-reject" : ""}`}
+              disabled={busy || (cut && !isReject(option))}
+              title={option.description}
+              onClick={() => void answer(option)}
+              {...(option.kind === undefined ? {} : { "data-answer": option.kind })}
+            >
+              {visible(option.label, "prose")}
+              {option.kind !== undefined && KEYS[option.kind] !== undefined && (
+                <span className="key" aria-hidden="true">
+                  {KEYS[option.kind]}
+                </span>
+              )}
+            </button>
+          ))}
+          {request.free_text && (
+            <input
+              type="text"
+              className="answer-text"
+              aria-label="Reason, told to the agent with a rejection"
+              placeholder="Reason for a rejection"
+              value={draft.text}
+              disabled={busy}
+              onChange={(event) => setDraft({ ...draft, text: event.target.value })}
+            />
+          )}
+        </div>
+      )}
+      {problem !== undefined && (
+        <p className="request-problem" role="alert">
+          Not answered. {visible(problem, "prose")}
+        </p>
+      )}
+    </section>
+  );
+}
+
+/**
+ * SHA-256 of what is on screen, in hex. Outside a secure context the browser does not make one: then the digest that came
+ * with the subject.
+ */
+async function digestOf(subject: string, given: string | undefined): Promise<string | undefined> {
+  try {
+    const bytes = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(subject));
+    return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  } catch {
+    return given;
+  }
+}

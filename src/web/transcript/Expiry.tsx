@@ -1,0 +1,15 @@
+import type { ReactNode } from "react";
+import { duration } from "../ui/size.tsx";
+import { useNow } from "./open-state.ts";
+
+/** How long a request still waits; text that changes once a second, and no movement. */
+export function Expiry({ expires_at }: { expires_at: number | undefined }): ReactNode {
+  const now = useNow(expires_at !== undefined);
+  if (expires_at === undefined) return null;
+  const left = expires_at - now;
+  return (
+    <span className="request-expiry">
+      {left > 0 ? `expires in ${duration(Math.ceil(left / 1_000) * 1_000)}` : "has expired"}
+    </span>
+  );
+}

@@ -1,0 +1,108 @@
+import { type ReactNode, useId } from "react";
+import type { TranscriptPartOf } from "../../model/transcript.ts";
+import { visible } from "../ui/hidden-text.tsx";
+import { Expiry } from "./Expiry.tsx";
+import type { TranscriptHost } from "./host.ts";
+import type { Answering } from "./use-answer.ts";
+
+/** A question of the agent's: options to choose from, words of one's own, or both. */
+export function QuestionForm({
+  part,
+  answering,
+}: {
+  part: TranscriptPartOf<"request">;
+  host: TranscriptHost;
+  answering: Answering;
+}): ReactNode {
+  const { request } = part;
+  const { draft, setDraft, busy, problem, send } = answering;
+  const name = useId();
+  const multiple = request.multiple === true;
+  const hasText = request.free_text === true || request.options.length === 0;
+  const text = draft.text.trim();
+  const isEmpty = draft.option_ids.length === 0 && text === "";
+
+  const choose = (id: string, chosen: boolean): void => {
+    const others = multiple ? draft.option_ids.filter((other) => other !== id) : [];
+    setDraft({ ...draft, option_ids: chosen ? [...others, id] : others });
+  };
+  const answer = (): void => {
+    if (isEmpty || busy) return;
+    // In the order in which they were offered, whatever the order of the clicks.
+    const option_ids = request.options.map(({ id }) => id).filter((id) => draft.option_ids.includes(id));
+    send?.({ option_ids, ...(text === "" ? {} : { text }) });
+  };
+
+  return (
+    <form
+      className="request"
+      aria-label="Question"
+      onSubmit={(event) => {
+        event.preventDefault();
+        answer();
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+        event.preventDefault();
+        answer();
+      }}
+    >
+      <fieldset className="request-options" disabled={send === undefined || busy}>
+        <legend className="request-title">
+          <span className="needs-you">Waits for you</span> {visible(request.title, "prose")}
+        </legend>
+        {request.subject !== undefined && <p className="request-said">{visible(request.subject, "prose")}</p>}
+        {request.options.map((option) => (
+          <label key={option.id} className="request-option">
+            <input
+              type={multiple ? "checkbox" : "radio"}
+              name={name}
+              checked={draft.option_ids.includes(option.id)}
+              onChange={(event) => choose(option.id, event.target.checked)}
+            />
+            <span>
+              {visible(option.label, "prose")}
+              {option.description !== undefined && (
+                <span className="request-about">{visible(option.description, "prose")}</span>
+              )}
+            </span>
+          </label>
+        ))}
+        {hasText && (
+          <textarea
+            className="answer-text"
+            rows={2}
+            aria-label={request.options.length > 0 ? "In your own words" : "Your answer"}
+            placeholder={request.options.length > 0 ? "In your own words" : "Your answer"}
+            value={draft.text}
+            onChange={(event) => setDraft({ ...draft, text: event.target.value })}
+          />
+        )}
+      </fieldset>
+      {send === undefined ? (
+        <p className="note">It is answered on the page of the daemon that runs this session.</p>
+      ) : (
+        <div className="request-answers">
+          <button type="submit" className="answer" disabled={isEmpty || busy}>
+            Answer
+            <span className="key" aria-hidden="true">
+              Ctrl+Enter
+            </span>
+          </button>
+          {multiple && <span className="request-facts">Several may be chosen.</span>}
+          {!multiple && draft.option_ids.length > 0 && (
+            <button type="button" className="action" onClick={() => setDraft({ ...draft, option_ids: [] })}>
+              Choose none
+            </button>
+          )}
+          <Expiry expires_at={request.expires_at} />
+        </div>
+      )}
+      {problem !== undefined && (
+        <p className="request-problem" role="alert">
+          Not answered. {visible(problem, "prose")}
+        </p>
+      )}
+    </form>
+  );
+}

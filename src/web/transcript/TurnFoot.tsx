@@ -1,0 +1,60 @@
+import { memo, type ReactNode } from "react";
+import type { TranscriptPartOf, Turn } from "../../model/transcript.ts";
+import { duration, shortNumber } from "../ui/size.tsx";
+import { price } from "./price.ts";
+
+/**
+ * What a finished turn took, in one thin line below it: time, steps, tokens, cost, and why it ended. It stands in the space
+ * between turns, so that it moves nothing.
+ */
+export const TurnFoot = memo(function TurnFoot({
+  turn,
+  last,
+  hosted,
+}: {
+  turn: Turn;
+  /** The end of its last step, where that is loaded. */
+  last: TranscriptPartOf<"step_finish"> | undefined;
+  /** This daemon ran it: a cost that nobody knows is said to be so. */
+  hosted: boolean;
+}): ReactNode {
+  if (turn.status === "running") return null;
+  const { usage, started_at, ended_at } = turn;
+  const input = usage && usage.input + (usage.cache_read ?? 0) + (usage.cache_write ?? 0);
+  const words = [
+    started_at === undefined || ended_at === undefined || ended_at - started_at < 500
+      ? undefined
+      : duration(ended_at - started_at),
+    turn.steps === 0 ? undefined : turn.steps === 1 ? "1 step" : `${turn.steps} steps`,
+    input === undefined ? undefined : `${shortNumber(input)} tokens in`,
+    usage === undefined ? undefined : `${shortNumber(usage.output)} out`,
+    usage?.cost === undefined ? (hosted && usage !== undefined ? "no price" : undefined) : price(usage.cost),
+    last?.reason === undefined ? undefined : stopWords(last.reason, last.reason_raw),
+  ].filter((word) => word !== undefined);
+  if (words.length === 0) return null;
+  return (
+    <p className="turn-foot">
+      <span className="unseen">This turn took </span>
+      {words.join(" · ")}
+    </p>
+  );
+});
+
+function stopWords(
+  reason: NonNullable<TranscriptPartOf<"step_finish">["reason"]>,
+  raw: string | undefined,
+): string {
+  switch (reason) {
+    case "stop":
+      return "stop: end of turn";
+    case "length":
+      return "stop: output limit reached";
+    case "tool_use":
+      return "stop: after its tools";
+    case "error":
+      return raw === undefined ? "stop: error" : `stop: error (${raw.slice(0, 60)})`;
+    case "aborted":
+      return "stop: by a person";
+  }
+  return reason satisfies never;
+}

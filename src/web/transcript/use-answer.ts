@@ -1,0 +1,55 @@
+import { useState } from "react";
+import type { Answer } from "../../model/request.ts";
+import type { TranscriptPartOf } from "../../model/transcript.ts";
+import type { AnswerDraft, SettledRequest, TranscriptHost } from "./host.ts";
+
+/** One request's answer in the making. */
+export interface Answering {
+  /** How it stands: by what the session says, before that by the reply to one's own answer. */
+  readonly settled: SettledRequest | undefined;
+  readonly draft: AnswerDraft;
+  setDraft(draft: AnswerDraft): void;
+  readonly busy: boolean;
+  readonly problem: string | undefined;
+  /** Absent: it cannot be answered here. */
+  readonly send?: (answer: Answer, digest?: string) => void;
+}
+
+const NOTHING: AnswerDraft = { option_ids: [], text: "" };
+
+export function useAnswer(part: TranscriptPartOf<"request">, host: TranscriptHost): Answering {
+  const [draft, setDraft] = useState(() => host.answerDrafts?.get(part.id) ?? NOTHING);
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string>();
+  const [replied, setReplied] = useState<SettledRequest>();
+  const { answerRequest } = host;
+
+  const send = async (answer: Answer, digest?: string): Promise<void> => {
+    if (answerRequest === undefined || busy) return;
+    setBusy(true);
+    setProblem(undefined);
+    try {
+      const body = digest === undefined ? { answer } : { digest, answer };
+      setReplied(await answerRequest(part.request.request_id, body));
+      host.answerDrafts?.delete(part.id);
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    } finally {
+      setBusy(false);
+    }
+  };
+  return {
+    settled:
+      part.outcome === undefined
+        ? replied
+        : { outcome: part.outcome, ...(part.answer === undefined ? {} : { answer: part.answer }) },
+    draft,
+    setDraft(next) {
+      setDraft(next);
+      host.answerDrafts?.set(part.id, next);
+    },
+    busy,
+    problem,
+    ...(answerRequest === undefined ? {} : { send: (answer, digest) => void send(answer, digest) }),
+  };
+}

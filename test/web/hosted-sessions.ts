@@ -1,0 +1,97 @@
+import type { Frame } from "../../src/model/frame.ts";
+import type { Request } from "../../src/model/request.ts";
+import type { OpenRequest, SessionControl, SessionSummary } from "../../src/model/session.ts";
+import { createMemorySessions, type MemorySessions } from "../server/memory-sessions.ts";
+
+export const at = 1_700_000_000_000;
+export const uuid = (number: number): string => `00000000-0000-4000-a000-${String(number).padStart(12, "0")}`;
+
+/** Sessions as a daemon runs them: what their rows say is the test's to say, and to change. */
+export interface HostedSessions extends MemorySessions {
+  say(id: string, facts: Partial<SessionSummary>): void;
+}
+
+export function createHostedSessions(): HostedSessions {
+  const sessions = createMemorySessions();
+  const facts = new Map<string, Partial<SessionSummary>>();
+  const { get, list, subscribe, push } = sessions;
+  const full = (row: SessionSummary): SessionSummary => ({ ...row, ...facts.get(row.id) });
+  return Object.assign(sessions, {
+    get: (id: string) => {
+      const row = get(id);
+      return row && full(row);
+    },
+    list: () => list().map(full),
+    subscribe: (listener: Parameters<typeof subscribe>[0]) =>
+      subscribe((change) => listener({ ...change, changed: change.changed.map(full) })),
+    say(id: string, more: Partial<SessionSummary>) {
+      facts.set(id, { ...facts.get(id), ...more });
+      if (get(id) !== undefined) push(id, []);
+    },
+  });
+}
+
+export const control = (given: Partial<SessionControl> = {}): SessionControl => ({
+  state: "idle",
+  can_steer: true,
+  can_fork: true,
+  can_compact: true,
+  takes_images: true,
+  queued: [],
+  ...given,
+});
+
+export const prompt = (session_id: string, text: string, message: number): Frame => ({
+  session_id,
+  at,
+  type: "user.message",
+  message_id: uuid(message),
+  part_id: uuid(message + 1),
+  parts: [{ type: "text", text }],
+});
+
+export const answer = (session_id: string, text: string, message: number): Frame[] => [
+  { session_id, at, type: "message.start", message_id: uuid(message) },
+  { session_id, at, type: "message.part_start", part_id: uuid(message + 1), kind: "text" },
+  { session_id, at, type: "message.part_end", part_id: uuid(message + 1), text },
+  {
+    session_id,
+    at: at + 62_000,
+    type: "message.end",
+    message_id: uuid(message),
+    stop_reason: "stop",
+    usage: { input: 12_000, output: 340, cost: 0.0421 },
+  },
+  { session_id, at: at + 62_000, type: "turn.end", status: "completed" },
+];
+
+/** An approval of a shell command, as the loop asks for it. */
+export const approval = (number: number, subject: string, given: Partial<Request> = {}): Request => ({
+  request_id: uuid(number),
+  kind: "approval",
+  title: "Run a command",
+  tool_name: "shell",
+  subject,
+  digest: "the daemon's digest",
+  options: [
+    { id: "once", label: "Allow once", kind: "allow_once" },
+    { id: "always", label: "Always allow echo", kind: "allow_always" },
+    { id: "no", label: "Reject", kind: "reject_once" },
+  ],
+  free_text: true,
+  ...given,
+});
+
+export const opened = (session_id: string, request: Request): Frame => ({
+  session_id,
+  at,
+  type: "request.open",
+  ...request,
+});
+
+export const openRequest = ({ request_id, kind, title }: Request): OpenRequest => ({
+  request_id,
+  kind,
+  title,
+  asked_at: at,
+});

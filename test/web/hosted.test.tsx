@@ -1,0 +1,432 @@
+import { fireEvent, render, screen, waitFor, within } from "@testing-library/react";
+import { userEvent } from "@testing-library/user-event";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { SendPromptBody } from "../../src/protocol.ts";
+import { App } from "../../src/web/App.tsx";
+import type { Client } from "../../src/web/store.ts";
+import { clientOf, startTestDaemon, type TestDaemon } from "./daemon.ts";
+import {
+  answer,
+  approval,
+  at,
+  control,
+  createHostedSessions,
+  type HostedSessions,
+  opened,
+  openRequest,
+  prompt,
+  uuid,
+} from "./hosted-sessions.ts";
+
+const SESSION = uuid(1);
+const RUN = uuid(2);
+const GRANDCHILD = uuid(3);
+const FILE = uuid(4);
+
+let sessions: HostedSessions;
+let daemon: TestDaemon;
+let client: Client;
+
+beforeEach(async () => {
+  localStorage.clear();
+  sessionStorage.clear();
+  history.replaceState(null, "", "/");
+  sessions = createHostedSessions();
+  sessions.say(SESSION, { title: "Repair the uploader", status: "completed", control: control() });
+  sessions.say(FILE, { title: "Another's session", status: "completed" });
+  sessions.add(SESSION, [prompt(SESSION, "Repair it.", 100), ...answer(SESSION, "It is repaired.", 110)]);
+  sessions.add(FILE, [prompt(FILE, "Write it.", 300), ...answer(FILE, "Written.", 310)]);
+  daemon = await startTestDaemon(sessions);
+  client = clientOf(daemon);
+});
+afterEach(async () => {
+  client.close();
+  await daemon.close();
+});
+
+const show = (id: string): void => {
+  history.replaceState(null, "", `/session/${id}`);
+  render(<App client={client} />);
+};
+/** What the page sent to routes that change something. */
+const posted = () => daemon.asked.filter(({ route }) => route.startsWith("POST"));
+const sentPrompts = () => posted().map(({ body }) => (body as SendPromptBody).prompt);
+const accept = (status = 200, body: unknown = {}) =>
+  daemon.answer(({ route }) => (route.startsWith("POST") ? [status, body] : undefined));
+const promptField = () => screen.findByRole("textbox", { name: "Prompt" });
+
+describe("the composer", () => {
+  test("stands only below a session that this daemon runs", async () => {
+    show(FILE);
+    await screen.findByText("Written.");
+    expect(screen.queryByRole("textbox", { name: "Prompt" })).toBeNull();
+    sessions.say(FILE, { control: control() });
+    expect(await promptField()).toBeTruthy();
+  });
+
+  test("sends with Enter, begins a line with Shift+Enter, and is then empty", async () => {
+    accept();
+    show(SESSION);
+    await userEvent.type(await promptField(), "First line{Shift>}{Enter}{/Shift}second{Enter}");
+    await waitFor(() => expect(posted()).toHaveLength(1));
+    expect(posted()[0]).toMatchObject({
+      route: `POST /api/sessions/${SESSION}/prompts`,
+      body: { prompt: { text: "First line\nsecond" }, when: "queue" },
+    });
+    await waitFor(async () => expect((await promptField()).textContent).toBe(""));
+    expect(Object.keys(localStorage).filter((key) => key.includes("draft"))).toEqual([]);
+  });
+
+  test("sends nothing when there is nothing to send", async () => {
+    accept();
+    show(SESSION);
+    await userEvent.type(await promptField(), "  {Enter}");
+    expect(posted()).toEqual([]);
+    expect(screen.getByRole("button", { name: "Send" }).hasAttribute("disabled")).toBe(true);
+  });
+
+  test("keeps a draft for each session over a reload", async () => {
+    show(SESSION);
+    await userEvent.type(await promptField(), "Half a thou");
+    const reloaded = clientOf(daemon);
+    document.body.innerHTML = "";
+    render(<App client={reloaded} />);
+    expect(await screen.findByDisplayValue("Half a thou")).toBeTruthy();
+    reloaded.close();
+  });
+
+  test("sends the same prompt again when its reply was lost, under the same id", async () => {
+    let replies = 0;
+    daemon.answer(({ route }) => {
+      if (!route.startsWith("POST")) return undefined;
+      replies += 1;
+      return replies === 1 ? "lost" : [200, {}];
+    });
+    show(SESSION);
+    await userEvent.type(await promptField(), "Once, please{Enter}");
+    expect((await screen.findByRole("alert")).textContent).toContain("It is sent as soon as it does.");
+    daemon.cut();
+    await waitFor(() => expect(posted()).toHaveLength(2));
+    const [first, second] = posted();
+    expect(second?.body).toEqual(first?.body);
+    await waitFor(() => expect(screen.queryByRole("alert")).toBeNull());
+    expect(screen.queryByDisplayValue("Once, please")).toBeNull();
+  });
+
+  test("is empty when the prompt whose reply was lost stands in the transcript", async () => {
+    daemon.answer(({ route }) => (route.startsWith("POST") ? "lost" : undefined));
+    show(SESSION);
+    await userEvent.type(await promptField(), "It arrived{Enter}");
+    await screen.findByRole("alert");
+    const sent = sentPrompts()[0];
+    if (sent === undefined) throw new Error("Nothing was sent.");
+    sessions.push(SESSION, [
+      {
+        session_id: SESSION,
+        at,
+        type: "user.message",
+        message_id: sent.message_id,
+        parts: [{ type: "text", text: "It arrived" }],
+      },
+    ]);
+    await waitFor(() => expect(screen.queryByDisplayValue("It arrived")).toBeNull());
+  });
+
+  test("keeps what was refused, and says what to do; changed after it was tried, it is another prompt", async () => {
+    accept(409, { error: { code: "quota", message: "The quota is used up.", remedy: "Wait an hour." } });
+    show(SESSION);
+    await userEvent.type(await promptField(), "Try{Enter}");
+    expect((await screen.findByRole("alert")).textContent).toBe(
+      "Not sent. The quota is used up. Wait an hour.",
+    );
+    expect(screen.getByDisplayValue("Try")).toBeTruthy();
+    daemon.answer(({ route }) => (route.startsWith("POST") ? "lost" : undefined));
+    await userEvent.type(await promptField(), "{Enter}");
+    await userEvent.click(await screen.findByRole("button", { name: "Edit" }));
+    accept();
+    await userEvent.type(await promptField(), " again{Enter}");
+    await waitFor(() => expect(screen.queryByDisplayValue("Try again")).toBeNull());
+    const ids = sentPrompts().map(({ message_id }) => message_id);
+    expect(ids[0]).toBe(ids[1]);
+    expect(ids.at(-1)).not.toBe(ids[0]);
+  });
+
+  test("queues while the agent works, steers with Alt+Enter, and takes a queued prompt back", async () => {
+    accept();
+    sessions.say(SESSION, {
+      status: "running",
+      control: control({ state: "working", queued: [{ message_id: uuid(700), text: "And the docs" }] }),
+    });
+    show(SESSION);
+    const field = await promptField();
+    await userEvent.type(field, "Later{Enter}");
+    await waitFor(() => expect(posted()).toHaveLength(1));
+    await waitFor(() => expect(field.hasAttribute("readonly")).toBe(false));
+    await userEvent.type(field, "Now{Alt>}{Enter}{/Alt}");
+    await waitFor(() => expect(posted()).toHaveLength(2));
+    expect(posted().map(({ body }) => (body as { when: string }).when)).toEqual(["queue", "steer"]);
+    await userEvent.click(screen.getByRole("button", { name: "Withdraw And the docs" }));
+    await waitFor(() =>
+      expect(posted().at(-1)?.route).toBe(`POST /api/sessions/${SESSION}/prompts/${uuid(700)}/withdraw`),
+    );
+  });
+
+  test("offers no steering where the agent cannot be steered", async () => {
+    accept();
+    sessions.say(SESSION, { status: "running", control: control({ state: "working", can_steer: false }) });
+    show(SESSION);
+    await userEvent.type(await promptField(), "Now{Alt>}{Enter}{/Alt}");
+    await waitFor(() => expect(posted()[0]?.body).toMatchObject({ when: "queue" }));
+    expect(screen.queryByRole("button", { name: "Steer now" })).toBeNull();
+  });
+
+  test("stops the agent at the second Esc, and says so at the first, wherever the focus is", async () => {
+    accept();
+    sessions.say(SESSION, { status: "running", control: control({ state: "working" }) });
+    show(SESSION);
+    await userEvent.click(await promptField());
+    await userEvent.keyboard("{Escape}");
+    expect((await screen.findByRole("alert")).textContent).toBe("Esc again stops the agent");
+    expect(posted()).toEqual([]);
+    await userEvent.keyboard("{Escape}");
+    await waitFor(() => expect(posted()[0]?.route).toBe(`POST /api/sessions/${SESSION}/stop`));
+    sessions.say(SESSION, { status: "interrupted", control: control() });
+    expect(await screen.findByRole("button", { name: "Send" })).toBeTruthy();
+    sessions.say(SESSION, { status: "running", control: control({ state: "working" }) });
+    await screen.findByRole("button", { name: "Stop" });
+    (document.activeElement as HTMLElement).blur();
+    await userEvent.keyboard("{Escape}{Escape}");
+    await waitFor(() => expect(posted()).toHaveLength(2));
+  });
+
+  test("takes pictures that are pasted, chosen or dropped, shows them, and gives them back", async () => {
+    accept();
+    show(SESSION);
+    const field = await promptField();
+    const picture = new File([Uint8Array.of(137, 80, 78, 71)], "shot.png", { type: "image/png" });
+    const notes = new File(["text"], "notes.txt", { type: "text/plain" });
+    fireEvent.paste(field, { clipboardData: { files: [picture, notes] } });
+    expect(await screen.findByRole("img", { name: "Image 1" })).toBeTruthy();
+    expect((await screen.findByRole("alert")).textContent).toContain("notes.txt is not a picture");
+    fireEvent.drop(field, { dataTransfer: { files: [picture], types: ["Files"] } });
+    expect(await screen.findByRole("img", { name: "Image 2" })).toBeTruthy();
+    await userEvent.click(screen.getByRole("button", { name: "Remove image 1" }));
+    expect(screen.queryByRole("img", { name: "Image 2" })).toBeNull();
+    await userEvent.type(field, "What is this?{Enter}");
+    await waitFor(() =>
+      expect(posted()[0]?.body).toMatchObject({ prompt: { images: ["data:image/png;base64,iVBORw=="] } }),
+    );
+  });
+
+  test("refuses the eleventh picture, one above 5 MB, and any where the model takes none", async () => {
+    show(SESSION);
+    const field = await promptField();
+    const pictures = Array.from(
+      { length: 11 },
+      (_, index) => new File([Uint8Array.of(index)], `${index}.png`, { type: "image/png" }),
+    );
+    fireEvent.paste(field, { clipboardData: { files: pictures } });
+    await waitFor(() => expect(screen.getAllByRole("img")).toHaveLength(10));
+    expect((await screen.findByRole("alert")).textContent).toContain("A prompt takes 10 images");
+    await userEvent.click(screen.getByRole("button", { name: "Remove image 1" }));
+    const large = new File([new Uint8Array(5 * 1024 * 1024 + 1)], "large.png", { type: "image/png" });
+    fireEvent.paste(field, { clipboardData: { files: [large] } });
+    await waitFor(() =>
+      expect(screen.getByRole("alert").textContent).toContain("large.png is larger than 5 MB"),
+    );
+    sessions.say(SESSION, { control: control({ takes_images: false }) });
+    await waitFor(() =>
+      expect(screen.getByRole("button", { name: "Add images" }).hasAttribute("disabled")).toBe(true),
+    );
+  });
+
+  test("says why a session whose agent has ended takes nothing", async () => {
+    sessions.say(SESSION, { control: control({ state: "closed" }) });
+    show(SESSION);
+    const region = await screen.findByRole("region", { name: "Write to the agent" });
+    expect(region.textContent).toContain("This session takes no more prompts: its agent has ended.");
+    expect(screen.queryByRole("textbox", { name: "Prompt" })).toBeNull();
+  });
+});
+
+describe("what waits for a person", () => {
+  const request = approval(500, "rm -rf build");
+  beforeEach(() => {
+    const shared = { status: "running" as const, control: control({ state: "working" }) };
+    sessions.say(SESSION, shared);
+    sessions.say(RUN, {
+      ...shared,
+      run: { name: "Explore", task: "Find the loop" },
+      parent: { session_id: SESSION },
+    });
+    sessions.say(GRANDCHILD, {
+      ...shared,
+      run: { name: "Shell", task: "Clean up" },
+      parent: { session_id: RUN },
+      control: control({ state: "waiting" }),
+      requests: [openRequest(request)],
+    });
+    sessions.add(RUN, [prompt(RUN, "Find it.", 200)]);
+    sessions.add(GRANDCHILD, [prompt(GRANDCHILD, "Clean.", 400), opened(GRANDCHILD, request)]);
+  });
+
+  test("is told in the list on every session above it, can be filtered, and stands in the title", async () => {
+    render(<App client={client} />);
+    const row = await screen.findByRole("link", { name: /Repair the uploader/ });
+    await waitFor(() => expect(row.textContent).toContain("a run waits for youClean up: Run a command"));
+    await waitFor(() => expect(document.title).toMatch(/^\(1\) /));
+    await userEvent.click(screen.getByRole("button", { name: "Needs you 1" }));
+    await waitFor(() => expect(screen.queryByRole("link", { name: /Another's session/ })).toBeNull());
+    const asks = screen
+      .getAllByRole("link")
+      .find((link) => link.getAttribute("href") === `/session/${GRANDCHILD}`);
+    expect(asks?.textContent).toContain("waits for youRun a command");
+  });
+
+  test("is told on the page of every session above it, with the way there", async () => {
+    show(SESSION);
+    const link = await screen.findByRole("link", { name: "Run a command" });
+    expect(link.closest("[role=status]")?.textContent).toContain("The run Clean up asks:");
+    expect(document.title).toMatch(/^\(1\) \[RUNNING\]/);
+    await userEvent.click(link);
+    expect(await screen.findByRole("region", { name: "Approval" })).toBeTruthy();
+    expect(location.pathname).toBe(`/session/${GRANDCHILD}`);
+  });
+
+  test("is one key away from anywhere, and can then be answered by keyboard", async () => {
+    accept(200, { outcome: "answered", answer: { option_ids: ["once"] } });
+    render(<App client={client} />);
+    await screen.findByRole("link", { name: /Repair the uploader/ });
+    await userEvent.keyboard("w");
+    await screen.findByRole("region", { name: "Approval" });
+    await waitFor(() => expect(document.activeElement?.id).toBe(`part-${request.request_id}`));
+    await userEvent.keyboard("y");
+    expect(posted()).toEqual([]);
+    await userEvent.keyboard("{Shift>}Y{/Shift}");
+    await waitFor(() =>
+      expect(posted()[0]).toMatchObject({
+        route: `POST /api/sessions/${GRANDCHILD}/requests/${request.request_id}`,
+        body: { answer: { option_ids: ["once"] } },
+      }),
+    );
+    expect(await screen.findByText("Allowed once")).toBeTruthy();
+  });
+
+  test("that another browser answered is closed here too", async () => {
+    show(GRANDCHILD);
+    await screen.findByRole("button", { name: /Allow once/ });
+    sessions.say(GRANDCHILD, { requests: [] });
+    sessions.push(GRANDCHILD, [
+      {
+        session_id: GRANDCHILD,
+        at,
+        type: "request.close",
+        request_id: request.request_id,
+        outcome: "answered",
+        answer: { option_ids: ["no"], text: "not the build" },
+      },
+    ]);
+    expect(await screen.findByText("Rejected, “not the build”")).toBeTruthy();
+    expect(screen.queryByRole("button", { name: /Allow once/ })).toBeNull();
+    await waitFor(() => expect(document.title).not.toMatch(/^\(1\)/));
+  });
+});
+
+describe("a session that this daemon runs", () => {
+  test("says at its head what works, for how long and what it costs, and at a turn's foot what that took", async () => {
+    sessions.say(SESSION, {
+      model: "claude-x",
+      provider: "anthropic",
+      steps: 3,
+      usage: { input: 9_000, output: 1_000, cost: 0.0421 },
+    });
+    show(SESSION);
+    const facts = await screen.findByRole("list", { name: "Facts" });
+    expect(facts.textContent).toContain("claude-x");
+    expect(facts.textContent).toContain("3 steps");
+    expect(facts.textContent).toContain("$0.0421");
+    expect(
+      await screen.findByText(/1 min 2 s · 1 step · 12k tokens in · 340 out · \$0.0421 · stop: end of turn/),
+    ).toBeTruthy();
+    sessions.say(SESSION, { usage: { input: 9_000, output: 1_000 }, scripted: true });
+    expect(await screen.findByText("scripted: no model answers")).toBeTruthy();
+    sessions.say(SESSION, { scripted: false });
+    await waitFor(() => expect(facts.textContent).toContain("no price"));
+  });
+
+  test("begins another session from a prompt of its past, with the prompt to be changed", async () => {
+    daemon.answer(({ route, body }) => {
+      if (!route.endsWith("/fork")) return undefined;
+      const { session_id } = body as { session_id: string };
+      sessions.say(session_id, { title: "Forked", status: "completed", control: control() });
+      sessions.add(session_id, []);
+      return [201, { session_id }];
+    });
+    show(SESSION);
+    await userEvent.click(await screen.findByRole("button", { name: "From here" }));
+    const dialog = await screen.findByRole("dialog", { name: "From this prompt" });
+    await userEvent.click(within(dialog).getByRole("button", { name: "New session from here" }));
+    expect(await screen.findByRole("heading", { level: 1, name: "Forked" })).toBeTruthy();
+    expect(posted()[0]?.body).toMatchObject({ before: uuid(101) });
+    expect(await screen.findByDisplayValue("Repair it.")).toBeTruthy();
+  });
+
+  test("rewinds to before a prompt, but not while its agent works", async () => {
+    accept();
+    sessions.say(SESSION, { control: control({ state: "working" }) });
+    show(SESSION);
+    await userEvent.click(await screen.findByRole("button", { name: "From here" }));
+    const rewind = await screen.findByRole("button", { name: "Rewind to here" });
+    expect(rewind.hasAttribute("disabled")).toBe(true);
+    sessions.say(SESSION, { control: control() });
+    await waitFor(() => expect(rewind.hasAttribute("disabled")).toBe(false));
+    await userEvent.click(rewind);
+    await waitFor(() =>
+      expect(posted()[0]).toMatchObject({
+        route: `POST /api/sessions/${SESSION}/rewind`,
+        body: { before: uuid(101) },
+      }),
+    );
+    expect(await screen.findByDisplayValue("Repair it.")).toBeTruthy();
+  });
+
+  test("can be compacted, and told to go on with another model", async () => {
+    sessions.say(SESSION, { provider: "anthropic", model: "claude-x" });
+    daemon.answer(({ route }) =>
+      route === "GET /api/agents"
+        ? [
+            200,
+            {
+              cwd: "/",
+              recent: [],
+              agents: [
+                {
+                  id: "anthropic",
+                  title: "Anthropic",
+                  kind: "provider",
+                  models: [{ id: "claude-x" }, { id: "claude-y" }],
+                  any_model: true,
+                  takes_images: true,
+                },
+              ],
+            },
+          ]
+        : route.startsWith("POST")
+          ? [200, {}]
+          : undefined,
+    );
+    show(SESSION);
+    await screen.findByText("It is repaired.");
+    await userEvent.keyboard("a");
+    const dialog = await screen.findByRole("dialog", { name: "The agent of this session" });
+    await userEvent.click(within(dialog).getByRole("button", { name: "Compact" }));
+    await userEvent.selectOptions(await within(dialog).findByRole("combobox", { name: "Model" }), "claude-y");
+    await userEvent.click(within(dialog).getByRole("button", { name: "Switch the model" }));
+    await waitFor(() =>
+      expect(posted()).toEqual([
+        { route: `POST /api/sessions/${SESSION}/compact`, body: {} },
+        { route: `POST /api/sessions/${SESSION}/model`, body: { model: "claude-y" } },
+      ]),
+    );
+  });
+});

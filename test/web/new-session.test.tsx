@@ -1,0 +1,209 @@
+import { render, screen, waitFor, within } from "@testing-library/react";
+import { userEvent } from "@testing-library/user-event";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { AgentsReply, NewSessionBody } from "../../src/protocol.ts";
+import { App } from "../../src/web/App.tsx";
+import type { Client } from "../../src/web/store.ts";
+import { clientOf, startTestDaemon, type TestDaemon } from "./daemon.ts";
+import { control, createHostedSessions, type HostedSessions } from "./hosted-sessions.ts";
+
+const AGENTS: AgentsReply = {
+  cwd: "/home/op/uploader",
+  recent: [{ agent: "openrouter", model: "vendor/model-2", cwd: "/home/op/site" }],
+  agents: [
+    {
+      id: "anthropic",
+      title: "Anthropic",
+      kind: "provider",
+      models: [
+        { id: "claude-x", title: "Claude X", context: 200_000, price: { input: 3, output: 15 } },
+        { id: "claude-y" },
+      ],
+      any_model: true,
+      takes_images: true,
+    },
+    {
+      id: "openrouter",
+      title: "OpenRouter",
+      kind: "provider",
+      models: [],
+      any_model: true,
+      takes_images: true,
+    },
+    {
+      id: "gemini",
+      title: "Gemini",
+      kind: "provider",
+      models: [{ id: "gemini-x" }],
+      any_model: true,
+      takes_images: true,
+      unavailable: { message: "There is no key for Gemini.", remedy: "Set GEMINI_API_KEY and start again." },
+    },
+    {
+      id: "opencode",
+      title: "opencode",
+      kind: "acp",
+      models: [],
+      any_model: false,
+      takes_images: false,
+    },
+    {
+      id: "scripted",
+      title: "Scripted",
+      kind: "provider",
+      models: [{ id: "discovery", title: "A discovery" }],
+      any_model: false,
+      takes_images: false,
+      scripted: true,
+    },
+  ],
+};
+
+let sessions: HostedSessions;
+let daemon: TestDaemon;
+let client: Client;
+/** What `POST /api/sessions` says; by default the session is there. */
+let started: (body: NewSessionBody) => [number, unknown] | "lost";
+
+beforeEach(async () => {
+  localStorage.clear();
+  sessionStorage.clear();
+  history.replaceState(null, "", "/new");
+  sessions = createHostedSessions();
+  daemon = await startTestDaemon(sessions);
+  started = ({ session_id }) => {
+    sessions.say(session_id, { title: "A new one", control: control({ state: "working" }) });
+    sessions.add(session_id);
+    return [201, { session_id }];
+  };
+  daemon.answer(({ route, body }) =>
+    route === "GET /api/agents"
+      ? [200, AGENTS]
+      : route === "POST /api/sessions"
+        ? // The page's own type of what it sends.
+          started(body as NewSessionBody)
+        : undefined,
+  );
+  client = clientOf(daemon);
+});
+afterEach(async () => {
+  client.close();
+  await daemon.close();
+});
+
+const bodies = () =>
+  daemon.asked.filter(({ route }) => route.startsWith("POST")).map(({ body }) => body as NewSessionBody);
+const promptField = () => screen.findByRole("textbox", { name: "Prompt" });
+const folder = () => screen.getByRole("combobox", { name: "Folder" }) as HTMLInputElement;
+
+test("one key leads from the list to the form, which holds what was used last, ready for the prompt", async () => {
+  history.replaceState(null, "", "/");
+  render(<App client={client} />);
+  await userEvent.keyboard("n");
+  const prompt = await promptField();
+  expect(location.pathname).toBe("/new");
+  expect(screen.getByRole("radio", { name: /OpenRouter/ })).toHaveProperty("checked", true);
+  expect(screen.getByRole("textbox", { name: "Model" })).toHaveProperty("value", "vendor/model-2");
+  expect(folder().value).toBe("/home/op/site");
+  await waitFor(() => expect(document.activeElement).toBe(prompt));
+});
+
+test("starting goes to the session, which is live, and leaves nothing behind", async () => {
+  render(<App client={client} />);
+  await userEvent.type(await promptField(), "Repair the uploader{Enter}");
+  expect(await screen.findByRole("heading", { level: 1, name: "A new one" })).toBeTruthy();
+  const [sent] = bodies();
+  expect(sent).toMatchObject({
+    agent: "openrouter",
+    model: "vendor/model-2",
+    cwd: "/home/op/site",
+    prompt: { text: "Repair the uploader" },
+  });
+  expect(location.pathname).toBe(`/session/${sent?.session_id}`);
+  expect(Object.keys(localStorage).filter((key) => /draft|new-session/.test(key))).toEqual([]);
+});
+
+test("what was chosen and typed survives a reload", async () => {
+  const first = render(<App client={client} />);
+  await userEvent.type(await promptField(), "Half a thou");
+  await userEvent.click(screen.getByRole("radio", { name: /Anthropic/ }));
+  await userEvent.clear(folder());
+  await userEvent.type(folder(), "/srv/other");
+  first.unmount();
+  const again = clientOf(daemon);
+  render(<App client={again} />);
+  expect(await screen.findByDisplayValue("Half a thou")).toBeTruthy();
+  expect(screen.getByRole("radio", { name: /Anthropic/ })).toHaveProperty("checked", true);
+  expect(folder().value).toBe("/srv/other");
+  again.close();
+});
+
+test("a known model is chosen and says what it costs, any other may be typed", async () => {
+  render(<App client={client} />);
+  await userEvent.click(await screen.findByRole("radio", { name: /Anthropic/ }));
+  const models = screen.getByRole("combobox", { name: "Model" });
+  expect(models).toHaveProperty("value", "claude-x");
+  expect(
+    screen.getByText("200k tokens of context · $3 for a million tokens in, $15 for a million out"),
+  ).toBeTruthy();
+  await userEvent.selectOptions(models, "Another model…");
+  await userEvent.type(screen.getByRole("textbox", { name: "The model's id" }), "claude-next");
+  await userEvent.type(await promptField(), "Go{Enter}");
+  await waitFor(() => expect(bodies()[0]).toMatchObject({ agent: "anthropic", model: "claude-next" }));
+});
+
+test("what cannot be used says what is missing and what to do, and what answers by a script says so", async () => {
+  render(<App client={client} />);
+  const gemini = (await screen.findByRole("radio", { name: /Gemini/ })).closest("li") as HTMLElement;
+  expect(gemini.textContent).toContain("There is no key for Gemini. Set GEMINI_API_KEY and start again.");
+  await userEvent.click(within(gemini).getByRole("radio"));
+  await userEvent.type(await promptField(), "Go{Enter}");
+  expect((await screen.findByRole("alert")).textContent).toContain("Set GEMINI_API_KEY");
+  expect(bodies()).toEqual([]);
+  await userEvent.click(screen.getByRole("radio", { name: /Scripted.*scripted: no model answers/ }));
+  expect(screen.getByRole("combobox", { name: "Script" })).toHaveProperty("value", "discovery");
+  expect(screen.getByRole("button", { name: "Add images" }).hasAttribute("disabled")).toBe(true);
+});
+
+test("each error stands at its field, the first of them in focus", async () => {
+  started = () => [
+    400,
+    {
+      error: {
+        code: "cwd",
+        message: "There is no folder /home/op/site.",
+        remedy: "Make it, or name another.",
+      },
+    },
+  ];
+  render(<App client={client} />);
+  await promptField();
+  await userEvent.clear(folder());
+  await userEvent.click(screen.getByRole("button", { name: "Start" }));
+  expect(screen.getByText("Say what is to be done.").id).toBe(
+    (await promptField()).getAttribute("aria-describedby"),
+  );
+  expect(folder().getAttribute("aria-invalid")).toBe("true");
+  await waitFor(() => expect(document.activeElement).toBe(folder()));
+  await userEvent.type(folder(), "/home/op/site");
+  expect(folder().getAttribute("aria-invalid")).toBeNull();
+  await userEvent.type(await promptField(), "Go{Enter}");
+  const said = await screen.findByText("There is no folder /home/op/site. Make it, or name another.");
+  expect(said.id).toBe(folder().getAttribute("aria-describedby"));
+  expect(await screen.findByDisplayValue("Go")).toBeTruthy();
+});
+
+test("a start whose reply was lost is tried again under the same id when the daemon is back", async () => {
+  let tries = 0;
+  const succeed = started;
+  started = (body) => {
+    tries += 1;
+    return tries === 1 ? "lost" : succeed(body);
+  };
+  render(<App client={client} />);
+  await screen.findByText("live");
+  await userEvent.type(await promptField(), "Once{Enter}");
+  expect(await screen.findByRole("heading", { level: 1, name: "A new one" })).toBeTruthy();
+  const [first, second] = bodies();
+  expect(second).toEqual(first);
+});

@@ -1,0 +1,204 @@
+import { createHash } from "node:crypto";
+import { render, screen, waitFor } from "@testing-library/react";
+import { userEvent } from "@testing-library/user-event";
+import { describe, expect, it } from "vitest";
+import type { Answer, Request } from "../../../src/model/request.ts";
+import type { TranscriptPartOf } from "../../../src/model/transcript.ts";
+import type { TranscriptHost } from "../../../src/web/transcript/host.ts";
+import { TurnTranscript } from "../../../src/web/transcript/TurnTranscript.tsx";
+import { hostOf, idOf, marker, prompt, START, turnOf } from "../../build.ts";
+
+function requestPart(
+  given: Partial<Request>,
+  more: Partial<TranscriptPartOf<"request">> = {},
+): TranscriptPartOf<"request"> {
+  const id = idOf("request");
+  return {
+    id,
+    session_id: idOf("session"),
+    message_id: id,
+    at: START,
+    type: "request",
+    request: {
+      request_id: id,
+      kind: "approval",
+      title: "Run a command",
+      tool_name: "shell",
+      options: [
+        { id: "once", label: "Allow once", kind: "allow_once" },
+        { id: "always", label: "Always allow rm", kind: "allow_always" },
+        { id: "no", label: "Reject", kind: "reject_once" },
+      ],
+      ...given,
+    },
+    ...more,
+  };
+}
+
+type Sent = { digest?: string; answer: Answer };
+function show(part: TranscriptPartOf<"request">, host: Partial<TranscriptHost> = {}) {
+  const sent: Sent[] = [];
+  const parts = [prompt("Do it"), part];
+  const whole = hostOf({
+    async answerRequest(_, body) {
+      sent.push(body);
+      return { outcome: "answered", answer: body.answer };
+    },
+    answerDrafts: new Map(),
+    ...host,
+  });
+  const shown = render(<TurnTranscript turn={turnOf(parts)} partAt={(index) => parts[index]} host={whole} />);
+  return { sent, ...shown };
+}
+
+describe("an approval", () => {
+  it("shows all of what runs, and sends the digest of what it shows", async () => {
+    const subject = "rm -rf build\n\techo done  \n";
+    const { sent } = show(requestPart({ subject }));
+    expect(screen.getByRole("group", { name: "Exactly what runs" }).textContent).toBe(subject);
+    await userEvent.click(screen.getByRole("button", { name: "Always allow rm" }));
+    await waitFor(() => expect(sent).toHaveLength(1));
+    expect(sent[0]).toEqual({
+      digest: createHash("sha256").update(subject).digest("hex"),
+      answer: { option_ids: ["always"] },
+    });
+    expect(await screen.findByText("Allowed, from now on always")).toBeTruthy();
+  });
+
+  it("marks whatever in a command cannot be seen or looks like something else", () => {
+    show(requestPart({ subject: "cаt a\u202eb\u200b\u001b[31m ｒm аре" }));
+    const box = screen.getByRole("group", { name: "Exactly what runs" });
+    expect([...box.querySelectorAll("mark")].map((mark) => mark.textContent)).toEqual([
+      "а⟨U+0430⟩",
+      "U+202E",
+      "U+200B",
+      "U+001B",
+      "ｒ⟨U+FF52⟩",
+      "а⟨U+0430⟩",
+      "р⟨U+0440⟩",
+      "е⟨U+0435⟩",
+    ]);
+  });
+
+  it("is rejected with a reason; a reason does not travel with an allowance", async () => {
+    const first = show(requestPart({ subject: "make", free_text: true }));
+    await userEvent.type(screen.getByRole("textbox", { name: /Reason/ }), "use pnpm");
+    await userEvent.click(screen.getByRole("button", { name: "Reject" }));
+    await waitFor(() => expect(first.sent[0]?.answer).toEqual({ option_ids: ["no"], text: "use pnpm" }));
+    first.unmount();
+    const second = show(requestPart({ subject: "make", free_text: true }));
+    await userEvent.type(screen.getByRole("textbox", { name: /Reason/ }), "use pnpm");
+    await userEvent.click(screen.getByRole("button", { name: "Allow once" }));
+    await waitFor(() => expect(second.sent[0]?.answer).toEqual({ option_ids: ["once"] }));
+  });
+
+  it("cannot be allowed while a part of what runs is not here", async () => {
+    const whole = "x".repeat(100);
+    const part = requestPart({ subject: "xxx" }, { truncated: { subject: 100 } });
+    show(part, {
+      loadWhole: async () => ({ ...part, request: { ...part.request, subject: whole } }),
+    });
+    expect(screen.getByRole("button", { name: "Allow once" }).hasAttribute("disabled")).toBe(true);
+    expect(screen.getByRole("button", { name: "Reject" }).hasAttribute("disabled")).toBe(false);
+    await userEvent.click(screen.getByRole("button", { name: /Load the rest/ }));
+    await waitFor(() =>
+      expect(screen.getByRole("group", { name: "Exactly what runs" }).textContent).toBe(whole),
+    );
+    expect(screen.getByRole("button", { name: "Allow once" }).hasAttribute("disabled")).toBe(false);
+  });
+
+  it("says when its answer did not get through, and can be answered again", async () => {
+    let tries = 0;
+    show(requestPart({ subject: "make" }), {
+      async answerRequest(_, { answer }) {
+        tries += 1;
+        if (tries === 1) throw new Error("The daemon does not answer.");
+        return { outcome: "answered", answer };
+      },
+    });
+    await userEvent.click(screen.getByRole("button", { name: "Allow once" }));
+    expect((await screen.findByRole("alert")).textContent).toBe("Not answered. The daemon does not answer.");
+    await userEvent.click(screen.getByRole("button", { name: "Allow once" }));
+    expect(await screen.findByText("Allowed once")).toBeTruthy();
+  });
+
+  it("says how long it still waits, and what became of it when nobody answered", () => {
+    const open = show(requestPart({ subject: "make", expires_at: Date.now() + 3_600_000 }));
+    expect(screen.getByText(/^expires in (1 h|59 min|60 min)/)).toBeTruthy();
+    open.unmount();
+    const past = show(requestPart({ subject: "make" }, { outcome: "expired" }));
+    expect(screen.getByText("Not allowed: nobody answered in time")).toBeTruthy();
+    past.unmount();
+    show(requestPart({ subject: "make" }, { outcome: "cancelled" }));
+    expect(screen.getByText("Withdrawn before an answer")).toBeTruthy();
+  });
+
+  it("is only shown where nobody can answer it", () => {
+    const parts = [requestPart({ subject: "make" })];
+    render(<TurnTranscript turn={turnOf(parts)} partAt={(index) => parts[index]} host={hostOf()} />);
+    expect(screen.getByRole("group", { name: "Exactly what runs" }).textContent).toBe("make");
+    expect(screen.queryByRole("button", { name: "Allow once" })).toBeNull();
+  });
+
+  it("keeps what ran one click away after it was answered", async () => {
+    show(requestPart({ subject: "make" }, { outcome: "answered", answer: { option_ids: ["once"] } }));
+    expect(screen.queryByRole("group", { name: "What was asked for" })).toBeNull();
+    await userEvent.click(screen.getByText("Allowed once"));
+    expect(screen.getByRole("group", { name: "What was asked for" }).textContent).toBe("make");
+  });
+});
+
+describe("a question", () => {
+  const asked: Partial<Request> = {
+    kind: "question",
+    title: "Which database?",
+    options: [
+      { id: "pg", label: "PostgreSQL", description: "Needs a server" },
+      { id: "lite", label: "SQLite" },
+      { id: "none", label: "None" },
+    ],
+  };
+
+  it("takes one option, and shows it afterwards", async () => {
+    const { sent } = show(requestPart(asked));
+    expect(screen.getByRole("button", { name: "Answer" }).hasAttribute("disabled")).toBe(true);
+    await userEvent.click(screen.getByRole("radio", { name: /PostgreSQL/ }));
+    await userEvent.click(screen.getByRole("radio", { name: "SQLite" }));
+    await userEvent.click(screen.getByRole("button", { name: "Answer" }));
+    await waitFor(() => expect(sent).toEqual([{ answer: { option_ids: ["lite"] } }]));
+    expect((await screen.findByText(/^Answered/)).textContent).toBe("Answered: SQLite");
+  });
+
+  it("takes several where it may, in the order in which they were offered, and words of one's own", async () => {
+    const { sent } = show(requestPart({ ...asked, multiple: true, free_text: true }));
+    await userEvent.click(screen.getByRole("checkbox", { name: "None" }));
+    await userEvent.click(screen.getByRole("checkbox", { name: /PostgreSQL/ }));
+    await userEvent.type(screen.getByRole("textbox", { name: "In your own words" }), "ask Mara");
+    await userEvent.keyboard("{Control>}{Enter}{/Control}");
+    await waitFor(() => expect(sent).toEqual([{ answer: { option_ids: ["pg", "none"], text: "ask Mara" } }]));
+  });
+
+  it("comes back as it was left when its row was out of view", async () => {
+    const answerDrafts: NonNullable<TranscriptHost["answerDrafts"]> = new Map();
+    const first = show(requestPart({ ...asked, free_text: true }), { answerDrafts });
+    await userEvent.click(screen.getByRole("radio", { name: "SQLite" }));
+    await userEvent.type(screen.getByRole("textbox"), "for now");
+    first.unmount();
+    show(requestPart({ ...asked, free_text: true }), { answerDrafts });
+    expect(screen.getByRole("radio", { name: "SQLite" })).toHaveProperty("checked", true);
+    expect(screen.getByRole("textbox")).toHaveProperty("value", "for now");
+  });
+});
+
+describe("a failure of a provider", () => {
+  it("says what to do as its next sentence", () => {
+    const parts = [
+      prompt("Do it"),
+      marker("error", "The key was refused.", { data: { remedy: "Set ANTHROPIC_API_KEY to a valid key." } }),
+    ];
+    render(<TurnTranscript turn={turnOf(parts)} partAt={(index) => parts[index]} host={hostOf()} />);
+    expect(screen.getByText(/^The key was refused\./).textContent).toBe(
+      "The key was refused. Set ANTHROPIC_API_KEY to a valid key.",
+    );
+  });
+});
