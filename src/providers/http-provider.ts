@@ -44,6 +44,7 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
         provider: id,
         wire: format.wire,
         model: call.model,
+        base_url: endpoint.base_url,
         now,
       });
       const send = (frames: readonly Frame[]): void => {

@@ -128,6 +128,8 @@ export interface DecoderContext {
   wire: Wire;
   /** The model's id as it was requested. */
   model: string;
+  /** Where the answer comes from: servers of one wire have their own ways. Absent: not known, as with a recording. */
+  base_url?: string;
   now(): number;
 }
 
