@@ -116,8 +116,10 @@ export function createHistory(session_id: string): HistoryCollector {
     if (endsDraft(frame, draft, before, transcript)) {
       const ending = draft.message_id === ("message_id" in frame ? frame.message_id : undefined);
       const marker = frame.type === "interrupt" ? changedInterrupt(before, transcript) : undefined;
-      if (frame.type === "message.end" && ending) close(endingOf(frame), transcript);
-      else if (marker !== undefined) {
+      if (frame.type === "message.end" && ending) {
+        const ended_at = frame.at === draft.created_at ? {} : { ended_at: frame.at };
+        close({ ...endingOf(frame), ...ended_at }, transcript);
+      } else if (marker !== undefined) {
         close({ stop_reason: "aborted", interrupt: interruptOf(marker) }, transcript);
       } else {
         close({ unfinished: true }, transcript);
@@ -306,14 +308,38 @@ function recordedParts(
   record: AssistantMessage | undefined,
 ): Part[] {
   if (record === undefined) return shown.flatMap(storedParts);
-  const known = new Set(record.parts.map(({ part_id }) => part_id));
-  return [...record.parts, ...shown.filter((part) => !known.has(part?.id)).flatMap(storedParts)];
+  const by_id = new Map(shown.flatMap((part) => (part === undefined ? [] : [[part.id, part] as const])));
+  const known = new Set<string>();
+  const parts = record.parts.map((part): Part => {
+    const there = part.part_id === undefined ? undefined : by_id.get(part.part_id);
+    if (there === undefined) return part;
+    known.add(there.id);
+    return { ...part, ...timesOf(there) };
+  });
+  return [
+    ...parts,
+    ...shown.filter((part) => part !== undefined && !known.has(part.id)).flatMap(storedParts),
+  ];
+}
+
+/** When a part began and was whole. */
+function timesOf(part: TranscriptPart): { at?: number; ended_at?: number } {
+  const ended_at =
+    part.type === "text" || part.type === "thinking"
+      ? part.ended_at
+      : part.type === "tool_call" && part.state.status !== "pending"
+        ? part.state.time.start
+        : undefined;
+  return {
+    ...(part.at === undefined ? {} : { at: part.at }),
+    ...(ended_at === undefined || ended_at === part.at ? {} : { ended_at }),
+  };
 }
 
 /** A model's transcript part as its message stores it. */
 function storedParts(part: TranscriptPart | undefined): Part[] {
   if (part === undefined) return [];
-  const common = { part_id: part.id, ...(part.at === undefined ? {} : { at: part.at }) };
+  const common = { part_id: part.id, ...timesOf(part) };
   switch (part.type) {
     case "text": {
       const { text, phase } = part;

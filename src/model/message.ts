@@ -71,6 +71,8 @@ export const assistantMessage = record({
   stop_reason_raw: optional(z.string()),
   stop_details: optional(z.unknown()),
   error: optional(z.string()),
+  /** When its end was told. Absent: at `created_at`. */
+  ended_at: optional(milliseconds),
   /** The stream broke off: neither the model nor a person ended this message. */
   unfinished: optional(z.boolean()),
   /** The agent's stream names no messages: this one was made up to hold its parts, and is no step. */

@@ -12,6 +12,8 @@ const stored = {
   /** The id of the transcript part that shows it; absent: made from the message's id and the part's index. */
   part_id: optional(uuid),
   at: optional(milliseconds),
+  /** When it was whole: a text's last word, a call's last argument. Absent: at `at`. */
+  ended_at: optional(milliseconds),
 };
 
 export const textPart = record({

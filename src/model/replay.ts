@@ -296,7 +296,8 @@ function replayAssistant(
   if (interrupt?.part_id !== undefined) {
     emit({ ...interruption, part_id: interrupt.part_id });
   } else if (message.unfinished !== true) {
-    emit({ ...common, type: "message.end", message_id, ...endingOf(message) });
+    const at = message.ended_at ?? common.at;
+    emit({ ...common, at, type: "message.end", message_id, ...endingOf(message) });
     if (interrupt?.reason !== undefined) emit(interruption);
   }
 }
@@ -311,6 +312,7 @@ function replayParts(
   for (const [index, part] of parts.entries()) {
     if (!isShown(part)) continue;
     const common = { session_id: message.session_id, at: part.at ?? message.at };
+    const ended = { ...common, at: part.ended_at ?? common.at };
     const part_id = part.part_id ?? partId(message_id, index);
     switch (part.type) {
       case "text":
@@ -323,7 +325,7 @@ function replayParts(
             message_id,
             ...(part.phase === undefined ? {} : { phase: part.phase }),
           },
-          { ...common, type: "message.part_end", part_id, text: part.text },
+          { ...ended, type: "message.part_end", part_id, text: part.text },
         );
         break;
       case "thinking_text": {
@@ -331,7 +333,7 @@ function replayParts(
         emit(
           { ...common, type: "message.part_start", kind: "thinking", part_id, message_id },
           {
-            ...common,
+            ...ended,
             type: "message.part_end",
             part_id,
             text: part.text,
@@ -348,8 +350,11 @@ function replayParts(
       case "tool_call": {
         const { call_id: tool_call_id, tool_name, arguments_json } = part;
         const call = { ...common, part_id, message_id, tool_call_id, tool_name };
-        if (part.unfinished === true) emit({ ...call, type: "message.tool_call_start" });
-        else emit({ ...call, type: "message.tool_call", arguments_json });
+        const started = { ...call, type: "message.tool_call_start" as const };
+        const whole = { ...call, ...ended, type: "message.tool_call" as const, arguments_json };
+        if (part.unfinished === true) emit(started);
+        else if (ended.at === call.at) emit(whole);
+        else emit(started, whole);
         break;
       }
       case "image_url":
