@@ -65,7 +65,8 @@ describe("docs/specs/http-api.md", () => {
   });
 
   it("names every route", () => {
-    const routes = [...read("src/server/app.ts").matchAll(/app\.(?:get|post)\("(\/api\/[^"*]+)"/g)];
+    const sources = ["app.ts", "hosted/routes.ts"].map((file) => read(`src/server/${file}`)).join("\n");
+    const routes = [...sources.matchAll(/app\.(?:get|post)\("(\/api\/[^"*]+)"/g)];
     expect(routes.length).toBeGreaterThan(8);
     for (const [, route = ""] of routes) expect(api).toContain(route);
   });

@@ -3,7 +3,9 @@ import { bodyLimit } from "hono/body-limit";
 import { callPositionOf, positionOf } from "../model/accumulate.ts";
 import type { ErrorReply, StatusReply } from "../protocol.ts";
 import type { Frontend } from "./frontend.ts";
-import { BODY_LIMIT, type Guard } from "./guard.ts";
+import { bodyLimitOf, type Guard } from "./guard.ts";
+import type { HostedSessions } from "./hosted/hosted.ts";
+import { addHostedRoutes } from "./hosted/routes.ts";
 import { placedParts, sessionPage, wholePart } from "./pages.ts";
 import { searchParts } from "./search.ts";
 import type { OpenSession, Sessions } from "./sessions.ts";
@@ -13,16 +15,23 @@ export interface AppOptions {
   guard: Guard;
   /** Absent: only the API is served. */
   frontend?: Frontend;
+  /** Absent: no sessions can be run here. */
+  hosted?: HostedSessions;
+  /** The folder where the daemon was started. */
+  cwd?: string;
   version: string;
   /** Told about failures that the client only hears of as such. */
   report?: (error: unknown) => void;
 }
 
+/** Of the one body that the guard reads itself. */
+const PASSWORD_BODY_LIMIT = 64 * 1024;
 /** Longest query of a search, in UTF-16 code units. */
 const QUERY_LIMIT = 1_000;
 
 /** Every REST route and the built page, behind the guard. Testable without a port: `app.request(…)`. */
-export function createApp({ sessions, guard, frontend, version, report = () => {} }: AppOptions) {
+export function createApp(options: AppOptions) {
+  const { sessions, guard, frontend, hosted, version, report = () => {} } = options;
   const app = new Hono();
 
   app.use(async (context, next) => {
@@ -43,12 +52,12 @@ export function createApp({ sessions, guard, frontend, version, report = () => {
     }
     return undefined;
   });
-  app.use(
-    bodyLimit({
-      maxSize: BODY_LIMIT,
-      onError: (context) => refuse(context, 413, "too_large", `A body may have ${BODY_LIMIT} bytes.`),
-    }),
-  );
+  app.use(async (context, next) => {
+    const maxSize = bodyLimitOf(context.req.path);
+    if (maxSize === Number.POSITIVE_INFINITY) return await next();
+    const onError = () => refuse(context, 413, "too_large", `A body may have ${maxSize} bytes.`);
+    return await bodyLimit({ maxSize, onError })(context, next);
+  });
 
   app.get("/api/status", (context) => {
     const reply: StatusReply = { version, instance: guard.instance, ...sessions.status() };
@@ -141,6 +150,8 @@ export function createApp({ sessions, guard, frontend, version, report = () => {
     });
   });
 
+  if (hosted) addHostedRoutes(app, hosted, options.cwd ?? "/");
+
   app.all("/api/*", (context) => refuse(context, 404, "route", "There is no such route."));
 
   app.get("*", async (context) => {
@@ -191,7 +202,7 @@ async function limitedText(request: Request): Promise<string> {
   let text = "";
   for await (const chunk of request.body ?? []) {
     text += decoder.decode(chunk, { stream: true });
-    if (text.length > BODY_LIMIT) return "";
+    if (text.length > PASSWORD_BODY_LIMIT) return "";
   }
   return text;
 }

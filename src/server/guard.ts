@@ -5,7 +5,23 @@ import { CLIENT_HEADER, type ErrorReply } from "../protocol.ts";
 import { ENTRANCE_FILES, entrancePage } from "./entrance.ts";
 
 /** Longest body of a request, in bytes. */
-export const BODY_LIMIT = 1024 * 1024;
+const BODY_LIMIT = 1024 * 1024;
+/** Of one that carries a prompt: ten images of 5 MB in base64, and the text. */
+const PROMPT_BODY_LIMIT = 72 * 1024 * 1024;
+const TAKES_PROMPT = /^\/api\/sessions(?:\/[^/]+\/(?:prompts|fork))?$/;
+/** Frames that an agent pushes: as many as there are, for as long as it works. */
+const PUSHES = /^\/api\/ingest\/[^/]+$/;
+
+/** The longest body that a request may have, in bytes, by its path (a query is ignored). `Infinity`: it is a stream. */
+export function bodyLimitOf(target: string): number {
+  const path = pathOf(target);
+  return PUSHES.test(path)
+    ? Number.POSITIVE_INFINITY
+    : TAKES_PROMPT.test(path)
+      ? PROMPT_BODY_LIMIT
+      : BODY_LIMIT;
+}
+const pathOf = (target: string) => target.split("?", 1)[0] ?? "/";
 /** The one path at which a socket may be opened. */
 export const SOCKET_PATH = "/api/live";
 
@@ -25,6 +41,11 @@ export interface Access {
   cookie_key: Buffer;
   /** What a local program sends as `Authorization: Bearer …`. */
   api_token: string;
+}
+
+/** What a program sends that may push frames, and nothing else: made from the secrets, so that it lives as long as they. */
+export function ingestToken({ cookie_key, instance }: Access): string {
+  return createHmac("sha256", cookie_key).update(`${instance} ingest`).digest("base64url");
 }
 
 export function newAccess(): Access {
@@ -118,6 +139,7 @@ export interface GuardOptions {
 export function createGuard({ access, origins, password, now = Date.now }: GuardOptions): Guard {
   const cookie_name = `verbatim_${access.instance}`;
   const by_host = new Map(origins.map((origin) => [origin.replace(/^https?:\/\//, ""), origin]));
+  const ingest_token = ingestToken(access);
   const links: { digest: Buffer; expires: number }[] = [];
   let failures: number[] = [];
 
@@ -170,13 +192,14 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
     });
   }
 
-  /** `undefined`: no token was sent. */
-  function bearer(knock: Knock): "right" | "wrong" | "too many" | undefined {
+  /** `undefined`: no token was sent. `also`: another token that is right here. */
+  function bearer(knock: Knock, also?: string): "right" | "wrong" | "too many" | undefined {
     const authorization = knock.header("authorization");
     if (authorization === undefined) return undefined;
     if (tooManyFailures()) return "too many";
     const token = /^Bearer ([\w-]+)$/.exec(authorization)?.[1] ?? "";
-    if (timingSafeEqual(digest(token), digest(access.api_token))) return "right";
+    const right = [access.api_token, ...(also === undefined ? [] : [also])];
+    if (right.some((one) => timingSafeEqual(digest(token), digest(one)))) return "right";
     failures.push(now());
     return "wrong";
   }
@@ -205,7 +228,7 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
 
   async function admit(knock: Knock, body: () => Promise<string>): Promise<Response | undefined> {
     const host = knock.header("host");
-    const path = knock.target.split("?", 1)[0] ?? "/";
+    const path = pathOf(knock.target);
     const api = path === "/api" || path.startsWith("/api/");
     const refuse = (refusal: Refusal, extra: Record<string, string> = {}) =>
       answer(refusal, api || !wantsPage(knock), { ...headers(host), ...extra });
@@ -225,6 +248,13 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
       if (api || knock.method === "POST" || !opened) {
         return refuse({ status: 403, code: "site", message: "Requests of other pages are refused." });
       }
+    }
+    if (knock.method === "POST" && PUSHES.test(path)) {
+      // No page can send this header, so the kind of body does not matter; and a cookie is no reason to take frames.
+      const token = bearer(knock, ingest_token);
+      if (token === "right") return undefined;
+      if (token === "too many") return refuse(TOO_MANY, { "retry-after": "60", connection: "close" });
+      return refuse(token === undefined ? NO_TOKEN : WRONG_TOKEN, { connection: "close" });
     }
     if (knock.method === "POST") {
       const wrong = refuseBody(knock);
@@ -254,7 +284,7 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
     const token = bearer(knock);
     if (token === "right") return undefined;
     if (token === "too many") return refuse(TOO_MANY, { "retry-after": "60" });
-    if (token === "wrong") return refuse({ status: 401, code: "token", message: "That is not the token." });
+    if (token === "wrong") return refuse(WRONG_TOKEN);
     if (!hasCookie(knock)) {
       if (api || !wantsPage(knock)) return refuse(NO_COOKIE);
       const page = entrancePage(password === undefined ? "link" : "password");
@@ -304,7 +334,7 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
   function admitSocket(knock: Knock): Refusal | undefined {
     const refused = refuseByAddress(knock);
     if (refused) return refused;
-    if (knock.method !== "GET" || knock.target.split("?", 1)[0] !== SOCKET_PATH) {
+    if (knock.method !== "GET" || pathOf(knock.target) !== SOCKET_PATH) {
       return { status: 400, code: "target", message: `Sockets are opened at ${SOCKET_PATH} only.` };
     }
     const site = knock.header("sec-fetch-site");
@@ -314,7 +344,7 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
     const token = bearer(knock);
     if (token === "right") return undefined;
     if (token === "too many") return TOO_MANY;
-    if (token === "wrong") return { status: 401, code: "token", message: "That is not the token." };
+    if (token === "wrong") return WRONG_TOKEN;
     // Only browsers have cookies, and browsers always send Origin with an upgrade.
     if (knock.header("origin") === undefined) return { ...NO_COOKIE, message: "No Origin and no token." };
     return hasCookie(knock) ? undefined : NO_COOKIE;
@@ -356,6 +386,13 @@ const TOO_MANY: Refusal = {
   message: "Too many failed logins.",
   remedy: "Wait a minute.",
 };
+const WRONG_TOKEN: Refusal = { status: 401, code: "token", message: "That is not the token." };
+const NO_TOKEN: Refusal = {
+  status: 401,
+  code: "token",
+  message: "Frames are pushed with a bearer token.",
+  remedy: "`npm start -- token` prints it.",
+};
 const NO_COOKIE: Refusal = {
   status: 401,
   code: "login",
@@ -388,8 +425,9 @@ function refuseBody(knock: Knock): Refusal | undefined {
     return { status: 415, code: "content_type", message: "Only application/json is accepted." };
   }
   const length = knock.header("content-length");
-  if (length !== undefined && !(Number(length) <= BODY_LIMIT)) {
-    return { status: 413, code: "too_large", message: `A body may have ${BODY_LIMIT} bytes.` };
+  const limit = bodyLimitOf(knock.target);
+  if (length !== undefined && !(Number(length) <= limit)) {
+    return { status: 413, code: "too_large", message: `A body may have ${limit} bytes.` };
   }
   return undefined;
 }

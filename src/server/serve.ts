@@ -5,13 +5,15 @@ import type { Duplex } from "node:stream";
 import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import { WebSocketServer } from "ws";
-import { BODY_LIMIT, type Guard, type Knock } from "./guard.ts";
+import { bodyLimitOf, type Guard, type Knock } from "./guard.ts";
 import type { Live } from "./live.ts";
 
 /** Longest message from a client, in bytes. */
 const MESSAGE_LIMIT = 1024 * 1024;
 const HEADER_LIMIT = 16 * 1024;
 const HANDSHAKE_MS = 10_000;
+/** How long a request may take to come, in milliseconds; one that is a stream takes as long as it is. */
+const REQUEST_MS = 30_000;
 
 export interface ListenOptions {
   host: string;
@@ -38,7 +40,7 @@ export async function serve(options: ListenOptions, open: (port: number) => Door
   const limits = {
     maxHeaderSize: HEADER_LIMIT,
     headersTimeout: HANDSHAKE_MS - 1_000,
-    requestTimeout: 30_000,
+    requestTimeout: 0,
     connectionsCheckingInterval: 500,
     keepAliveTimeout: 30_000,
   };
@@ -61,11 +63,17 @@ export async function serve(options: ListenOptions, open: (port: number) => Door
     // Before the request is even made into one of the app's: its address is built from the Host.
     for (const [name, value] of Object.entries(guard.headers(host))) outgoing.setHeader(name, value);
     const length = Number(incoming.headers["content-length"] ?? 0);
-    const wrong = length > BODY_LIMIT ? 413 : incoming.url?.startsWith("/") ? undefined : 400;
+    const limit = bodyLimitOf(incoming.url ?? "");
+    const wrong = length > limit ? 413 : incoming.url?.startsWith("/") ? undefined : 400;
     if (wrong !== undefined) {
       outgoing.writeHead(wrong, { connection: "close", "content-type": "text/plain" });
       outgoing.end(STATUS_CODES[wrong], () => incoming.destroy());
       return;
+    }
+    if (limit !== Number.POSITIVE_INFINITY) {
+      const late = () => refuseSocket(incoming.socket, 408, STATUS_CODES[408] ?? "", guard.headers(host));
+      const timer = setTimeout(late, REQUEST_MS);
+      incoming.once("end", () => clearTimeout(timer)).once("close", () => clearTimeout(timer));
     }
     void answer(incoming, outgoing);
   });

@@ -2,6 +2,7 @@ import { connect } from "node:net";
 import { createApp } from "../../src/server/app.ts";
 import type { Frontend } from "../../src/server/frontend.ts";
 import { type Access, createGuard, type Guard, newAccess } from "../../src/server/guard.ts";
+import type { HostedSessions } from "../../src/server/hosted/hosted.ts";
 import { createLive, type Live } from "../../src/server/live.ts";
 import { serve } from "../../src/server/serve.ts";
 import type { Sessions } from "../../src/server/sessions.ts";
@@ -20,6 +21,7 @@ export interface Doors {
 
 export interface DoorsOptions {
   sessions: Sessions;
+  hosted?: HostedSessions;
   access?: Access;
   frontend?: Frontend;
   password?: string;
@@ -36,9 +38,15 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
       origins: [`http://127.0.0.1:${port}`, `http://localhost:${port}`, `http://[::1]:${port}`],
       ...(options.password === undefined ? {} : { password: options.password }),
     });
-    const { sessions, frontend, heartbeat_ms } = options;
+    const { sessions, hosted, frontend, heartbeat_ms } = options;
     const live = createLive({ sessions, ...(heartbeat_ms === undefined ? {} : { heartbeat_ms }) });
-    const app = createApp({ sessions, guard, version: "0.0.0", ...(frontend ? { frontend } : {}) });
+    const app = createApp({
+      sessions,
+      guard,
+      version: "0.0.0",
+      ...(frontend ? { frontend } : {}),
+      ...(hosted ? { hosted, cwd: import.meta.dirname } : {}),
+    });
     opened = { guard, live };
     return { guard, app, live };
   });

@@ -5,10 +5,12 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CLIENT_HEADER } from "../../src/protocol.ts";
 import { createApp } from "../../src/server/app.ts";
-import { createGuard, loadAccess, newAccess } from "../../src/server/guard.ts";
+import { createGuard, ingestToken, loadAccess, newAccess } from "../../src/server/guard.ts";
+import { createHosted } from "../../src/server/hosted/hosted.ts";
 import type { Sessions } from "../../src/server/sessions.ts";
 import { sharedData } from "../shared-data.ts";
 import { type Doors, openDoors, type RawRequest, rawRequest, sendRaw } from "./doors.ts";
+import { played } from "./hosted/play.ts";
 import { createMemorySessions } from "./memory-sessions.ts";
 import { uuidOf } from "./random-frames.ts";
 
@@ -488,14 +490,17 @@ describe("every route", () => {
       return clock;
     };
     const guard = createGuard({ access: doors.access, origins: [doors.origin], now });
-    const app = createApp({ sessions, guard, frontend, version: "0" });
+    const folder = mkdtempSync(join(tmpdir(), "verbatim-routes-"));
+    const hosted = createHosted({ folder, agents: played(async () => "completed") });
+    const app = createApp({ sessions, guard, frontend, hosted, version: "0" });
     const routes = app.routes.filter(({ method, path }) => !(method === "ALL" && path === "/*"));
     expect(routes.length).toBeGreaterThan(10);
     const part = uuidOf("part");
     for (const { method, path } of routes) {
       const target = path
         .replace(":id", session_id)
-        .replace(":part", part)
+        .replace(":session", uuidOf("pushed"))
+        .replace(/:(part|message|request)/, part)
         .replace(":n", "0")
         .replace("*", "nothing.js");
       const verb = method === "ALL" ? "GET" : method;
@@ -518,14 +523,22 @@ describe("every route", () => {
         expectHeaders(refused, `${method} ${path}`);
       }
       expect(touched(), `${method} ${path}`).toBe(before);
-      const served = await ask({
+      const browser = {
         cookie: doors.cookie,
         [CLIENT_HEADER]: "1",
         ...(verb === "POST" ? { "sec-fetch-site": "same-origin" } : {}),
-      });
+      };
+      const pushes = path.startsWith("/api/ingest/");
+      if (pushes) expect((await ask(browser)).status, path).toBe(401);
+      const pusher = { authorization: `Bearer ${ingestToken(doors.access)}` };
+      if (!pushes) expect((await ask(pusher)).status, `${method} ${path}`).toBe(401);
+      const served = await ask(pushes ? pusher : browser);
       expect([200, 400, 404], `${method} ${path}`).toContain(served.status);
       expectHeaders(served, `${method} ${path}`);
     }
+    expect(hosted.list()).toEqual([]);
+    await hosted.close();
+    rmSync(folder, { recursive: true });
   });
 
   it("answers with the policy even when it fails", async () => {

@@ -12,7 +12,9 @@ import type { SessionState } from "./session-config.ts";
 import { settlement } from "./settle.ts";
 
 /** An agent that has not ended its turn so long after it was stopped is ended itself, in milliseconds. */
-const STOP_LIMIT = 10_000;
+const STOP_LIMIT = 30_000;
+/** Nor is one waited for longer that is told to end for good. */
+const CLOSE_LIMIT = 5_000;
 /** Of a session's withdrawn prompts, so many are remembered. */
 const REMEMBERED = 200;
 
@@ -72,6 +74,8 @@ export function createHost(options: HostOptions): Host {
   /** What was given to agents that were ended is not listened to any more. */
   let life = {};
   let current: RunningTurn | undefined;
+  /** A turn's end was told, and is not on disk yet. */
+  let settling = false;
   let steering: Prompt[] = [];
   let closed = false;
 
@@ -80,7 +84,7 @@ export function createHost(options: HostOptions): Host {
   function agentHost(of: object): AgentHost {
     const { cwd, depth } = recorder.config;
     const is_alive = () => of === life && !closed;
-    const never = new Promise<never>(() => {});
+    const gone = () => Promise.reject(new Error("The session's agent was ended."));
     return {
       session_id,
       cwd,
@@ -94,7 +98,7 @@ export function createHost(options: HostOptions): Host {
         if (is_alive()) recorder.emit(frame);
       },
       // Whoever was ended does nothing more that could not be taken back.
-      stored: () => (is_alive() ? recorder.stored() : never),
+      stored: () => (is_alive() ? recorder.stored() : gone()),
       history: recorder.history,
       ask: (request, signal) => (is_alive() ? requests.ask(request, signal) : Promise.resolve(undefined)),
       takeSteering() {
@@ -102,7 +106,7 @@ export function createHost(options: HostOptions): Host {
         steering = [];
         return taken;
       },
-      startRun: (run, signal) => (is_alive() ? options.startRun(run, signal) : never),
+      startRun: (run, signal) => (is_alive() ? options.startRun(run, signal) : gone()),
     };
   }
 
@@ -126,7 +130,13 @@ export function createHost(options: HostOptions): Host {
     const ended = agent;
     agent = undefined;
     life = {};
-    await ended?.then((one) => one.close()).catch(options.report);
+    if (!ended) return;
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, CLOSE_LIMIT);
+    });
+    await Promise.race([ended.then((one) => one.close()).catch(options.report), limit]);
+    clearTimeout(timer);
   }
 
   // --- A turn -----------------------------------------------------------------------------------------------------
@@ -229,10 +239,12 @@ export function createHost(options: HostOptions): Host {
     requests.abandon();
     steering = [];
     current = undefined;
+    settling = true;
     // What a person stopped, and what failed, is looked at before anything else is begun.
     if (outcome === "completed") beginQueued();
-    changed();
     await recorder.stored();
+    settling = false;
+    changed();
     return outcome;
   }
 
@@ -279,7 +291,7 @@ export function createHost(options: HostOptions): Host {
 
   return {
     get control() {
-      const activity = !current ? "idle" : requests.open.length > 0 ? "waiting" : "working";
+      const activity = !current && !settling ? "idle" : requests.open.length > 0 ? "waiting" : "working";
       return controlOf(options.kind(), recorder.state, activity);
     },
     get requests() {
@@ -326,20 +338,14 @@ export function createHost(options: HostOptions): Host {
       if (!kind.can_switch_model) throw new Refused(409, "cannot", "This agent's model cannot be changed.");
       if (recorder.config.model === model) return;
       recorder.setConfig({ model });
+      if (agent) void agent.then((one) => one.setModel?.(model)).catch(() => {});
       const at = now();
-      recorder.emit(
-        { type: "session.update", session_id, at, patch: { model } },
-        {
-          type: "marker",
-          session_id,
-          at,
-          part_id: randomUUID(),
-          kind: "model_switch",
-          title: `Model: ${model}`,
-          data: { model },
-        },
-      );
-      void agent?.then((one) => one.setModel?.(model)).catch(() => {});
+      // An agent of another kind tells itself what became of it.
+      if (kind.entry.kind === "provider") {
+        recorder.emit({ type: "session.update", session_id, at, patch: { model } });
+        const marker = { type: "marker", kind: "model_switch", title: `Model: ${model}` } as const;
+        if (!agent) recorder.emit({ ...marker, session_id, at, part_id: randomUUID(), data: { to: model } });
+      }
       changed();
     },
     answer: requests.answer,

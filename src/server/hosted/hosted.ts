@@ -233,7 +233,7 @@ export function createHosted(options: HostedOptions): HostedSessions {
         id,
         fold: recorder.fold,
         now,
-        summary: () => list.get(id) ?? rowOf(entry),
+        summary: () => rowOf(entry),
         reopen: () => open(id),
       });
     }
@@ -347,9 +347,6 @@ export function createHosted(options: HostedOptions): HostedSessions {
     },
     list: () => list.sorted,
     get(id) {
-      const known = list.get(id);
-      if (known) return known;
-      // Begun a moment ago, and not told yet.
       const entry = entries.get(id);
       return entry && rowOf(entry);
     },

@@ -1,0 +1,201 @@
+import { stat } from "node:fs/promises";
+import { isAbsolute } from "node:path";
+import type { Context, Hono } from "hono";
+import type * as z from "zod";
+import type { Prompt } from "../../agent/agent.ts";
+import { isUuid } from "../../model/uuid.ts";
+import {
+  type AgentsReply,
+  answerBody,
+  type ErrorReply,
+  forkBody,
+  modelBody,
+  newSessionBody,
+  type PromptBody,
+  rewindBody,
+  sendPromptBody,
+} from "../../protocol.ts";
+import type { HostedSessions } from "./hosted.ts";
+import { Refused } from "./refused.ts";
+
+/** Of a prompt. */
+const MOST_IMAGES = 10;
+const IMAGE_LIMIT = 5 * 1024 * 1024;
+const TEXT_LIMIT = 1024 * 1024;
+
+/** What a person does with the sessions that this daemon runs. */
+export function addHostedRoutes(app: Hono, hosted: HostedSessions, cwd: string): void {
+  app.get("/api/agents", (context) => {
+    const reply: AgentsReply = {
+      cwd,
+      recent: hosted.recent(),
+      agents: hosted.agents.list().map(({ entry }) => entry),
+    };
+    return context.json(reply);
+  });
+
+  app.post("/api/sessions", (context) =>
+    answering(context, 201, async () => {
+      const { session_id, agent, model, cwd, prompt } = await read(context, newSessionBody);
+      await checkFolder(cwd);
+      await hosted.start(session_id, {
+        agent,
+        ...(model === undefined ? {} : { model }),
+        cwd,
+        prompt: promptOf(prompt),
+      });
+      return { session_id };
+    }),
+  );
+
+  app.post("/api/sessions/:id/prompts", (context) =>
+    answering(context, 200, async () => {
+      const { prompt, when } = await read(context, sendPromptBody);
+      await hosted.send(context.req.param("id"), promptOf(prompt), when);
+      return {};
+    }),
+  );
+
+  app.post("/api/sessions/:id/prompts/:message/withdraw", (context) =>
+    answering(context, 200, async () => {
+      await hosted.withdraw(context.req.param("id"), context.req.param("message"));
+      return {};
+    }),
+  );
+
+  app.post("/api/sessions/:id/stop", (context) =>
+    answering(context, 200, async () => {
+      await hosted.stop(context.req.param("id"));
+      return {};
+    }),
+  );
+
+  app.post("/api/sessions/:id/compact", (context) =>
+    answering(context, 200, async () => {
+      await hosted.compact(context.req.param("id"));
+      return {};
+    }),
+  );
+
+  app.post("/api/sessions/:id/model", (context) =>
+    answering(context, 200, async () => {
+      const { model } = await read(context, modelBody);
+      if (model.trim() === "") throw new Refused(400, "body", "`model`: name a model.");
+      await hosted.setModel(context.req.param("id"), model);
+      return {};
+    }),
+  );
+
+  app.post("/api/sessions/:id/requests/:request", (context) =>
+    answering(context, 200, async () => {
+      const given = await read(context, answerBody);
+      return await hosted.answer(context.req.param("id"), context.req.param("request"), given);
+    }),
+  );
+
+  app.post("/api/sessions/:id/fork", (context) =>
+    answering(context, 201, async () => {
+      const { session_id, before, prompt } = await read(context, forkBody);
+      await hosted.fork(context.req.param("id"), {
+        session_id,
+        before,
+        ...(prompt === undefined ? {} : { prompt: promptOf(prompt) }),
+      });
+      return { session_id };
+    }),
+  );
+
+  app.post("/api/sessions/:id/rewind", (context) =>
+    answering(context, 200, async () => {
+      const { before } = await read(context, rewindBody);
+      await hosted.rewind(context.req.param("id"), before);
+      return {};
+    }),
+  );
+}
+
+/** The reply, or why there is none. */
+async function answering(
+  context: Context,
+  status: 200 | 201,
+  work: () => Promise<object>,
+): Promise<Response> {
+  try {
+    return context.json(await work(), status);
+  } catch (error) {
+    if (error instanceof Refused) return refusal(context, error);
+    throw error;
+  }
+}
+
+export function refusal(
+  context: Context,
+  { status, code, message, remedy }: Refused,
+  more: object = {},
+): Response {
+  const error = remedy === undefined ? { code, message } : { code, message, remedy };
+  const reply: ErrorReply = { error: { ...error, ...more } };
+  return context.json(reply, status);
+}
+
+async function read<Schema extends z.ZodType>(context: Context, schema: Schema): Promise<z.output<Schema>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(await context.req.text());
+  } catch {
+    throw new Refused(400, "body", "The body is no JSON.");
+  }
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const field = issue?.path.join(".");
+  throw new Refused(
+    400,
+    "body",
+    `\`${field || "body"}\`: ${issue?.message ?? "this is not what is expected"}.`,
+  );
+}
+
+async function checkFolder(cwd: string): Promise<void> {
+  const found = isAbsolute(cwd) ? await stat(cwd).catch(() => undefined) : undefined;
+  if (found?.isDirectory()) return;
+  throw new Refused(
+    400,
+    "cwd",
+    isAbsolute(cwd)
+      ? `\`cwd\`: there is no folder ${cwd}.`
+      : "`cwd`: name the folder by its whole path, from the root.",
+  );
+}
+
+function promptOf({ message_id, text, images = [] }: PromptBody): Prompt {
+  if (!isUuid(message_id)) throw new Refused(400, "body", "`prompt.message_id`: this is no UUID.");
+  if (text.trim() === "" && images.length === 0) {
+    throw new Refused(400, "body", "`prompt.text`: say what is to be done.");
+  }
+  if (text.length > TEXT_LIMIT) {
+    throw new Refused(400, "body", `\`prompt.text\`: a prompt may have ${TEXT_LIMIT} characters.`);
+  }
+  if (images.length > MOST_IMAGES) {
+    throw new Refused(400, "body", `\`prompt.images\`: a prompt may have ${MOST_IMAGES} images.`);
+  }
+  for (const [index, image] of images.entries()) checkImage(image, `prompt.images.${index}`);
+  return {
+    message_id,
+    parts: [
+      ...(text === "" ? [] : [{ type: "text" as const, text }]),
+      ...images.map((url) => ({ type: "image_url" as const, url })),
+    ],
+  };
+}
+
+function checkImage(url: string, field: string): void {
+  const head = /^data:image\/(?:png|jpeg|gif|webp);base64,/.exec(url)?.[0];
+  // Looked at in pieces: a pattern over megabytes would exhaust the stack.
+  if (head === undefined || /[^A-Za-z0-9+/=]/.test(url.slice(head.length))) {
+    throw new Refused(400, "body", `\`${field}\`: give a data URL of a PNG, JPEG, GIF or WebP image.`);
+  }
+  if (((url.length - head.length) * 3) / 4 > IMAGE_LIMIT + 2) {
+    throw new Refused(400, "body", `\`${field}\`: an image may have ${IMAGE_LIMIT} bytes.`);
+  }
+}
