@@ -1,0 +1,125 @@
+import { createHash } from "node:crypto";
+import { titleOf } from "../model/content.ts";
+import type { HistoryEvent } from "../model/history.ts";
+import type { ToolCallPart } from "../model/part.ts";
+import type { Answer, Request, RequestOption } from "../model/request.ts";
+import { uuidFrom } from "../model/uuid.ts";
+import type { AgentHost } from "./agent.ts";
+import { inputOf } from "./call-input.ts";
+import { type PermissionRule, ruleFor } from "./permissions.ts";
+import type { PreparedCall, Tool } from "./tool.ts";
+
+const ALLOW: RequestOption = { id: "allow", label: "Allow", kind: "allow_once" };
+const ALWAYS = "always";
+const REJECT: RequestOption = {
+  id: "reject",
+  label: "Do not allow",
+  description: "The agent is told, with what you write, and goes on.",
+  kind: "reject_once",
+};
+
+/** SHA-256 of the subject's UTF-8, in hex. */
+export function digestOf(subject: string): string {
+  return createHash("sha256").update(subject, "utf8").digest("hex");
+}
+
+/**
+ * What a person is asked before a call runs. The same call gives the same `request_id` whenever it is asked, so that a daemon
+ * which was restarted waits for the same answer.
+ */
+export function approvalOf(
+  session_id: string,
+  call: { call_id: string; tool_name: string },
+  prepared: PreparedCall,
+  expires_at?: number,
+): Request {
+  const { call_id, tool_name } = call;
+  const rule = ruleFor({ tool_name, target: prepared.target }, "allow");
+  const target = titleOf(prepared.target);
+  return {
+    request_id: uuidFrom(session_id, `approval ${call_id}`),
+    kind: "approval",
+    title: target === undefined ? `Allow ${tool_name}?` : `Allow ${tool_name}: ${target}`,
+    tool_call_id: call_id,
+    tool_name,
+    subject: prepared.subject,
+    digest: digestOf(prepared.subject),
+    options: [
+      ALLOW,
+      {
+        id: ALWAYS,
+        label: "Allow in this session",
+        description:
+          rule.exact === undefined
+            ? `Every call of ${tool_name} in this session runs without asking.`
+            : `${tool_name} runs without asking in this session where it is about exactly the same: ${target ?? "nothing"}`,
+        kind: "allow_always",
+      },
+      REJECT,
+    ],
+    free_text: true,
+    ...(expires_at === undefined ? {} : { expires_at }),
+  };
+}
+
+export type Verdict = { allowed: true; rule?: PermissionRule } | { allowed: false; says?: string };
+
+/** What an answer to an approval means. One that chooses nothing we know, or says something in words alone, allows nothing. */
+export function verdictOf(answer: Answer, call: { tool_name: string; target: string }): Verdict {
+  const { option_ids, text } = answer;
+  const says = text === undefined || text.trim() === "" ? {} : { says: text };
+  if (option_ids.length !== 1) return { allowed: false, ...says };
+  if (option_ids[0] === ALWAYS) return { allowed: true, rule: ruleFor(call, "allow") };
+  return option_ids[0] === ALLOW.id ? { allowed: true } : { allowed: false, ...says };
+}
+
+/** Requests of a history that nobody has answered yet and that did not expire, by the call that they are about. */
+export function openRequests(history: readonly HistoryEvent[]): Set<string> {
+  const open = new Map<string, string>();
+  for (const event of history) {
+    if ("role" in event) continue;
+    if (event.type === "request" && event.request.tool_call_id !== undefined) {
+      open.set(event.request.request_id, event.request.tool_call_id);
+    } else if (event.type === "request_close") open.delete(event.request_id);
+  }
+  return new Set(open.values());
+}
+
+/**
+ * The rules that people added in a session, read from its history. What a call was about is found by reading its arguments
+ * again; where that does not give what the person was shown, there is no rule.
+ */
+export function rulesAddedIn(
+  history: readonly HistoryEvent[],
+  tools: readonly Tool[],
+  host: AgentHost,
+): PermissionRule[] {
+  const calls = new Map<string, ToolCallPart>();
+  const requests = new Map<string, Request>();
+  const added: PermissionRule[] = [];
+  for (const event of history) {
+    if ("role" in event) {
+      for (const part of event.parts ?? []) if (part.type === "tool_call") calls.set(part.call_id, part);
+    } else if (event.type === "request") requests.set(event.request.request_id, event.request);
+    else if (event.type === "request_close" && event.answer?.option_ids.includes(ALWAYS)) {
+      const request = requests.get(event.request_id);
+      const call = request?.kind === "approval" ? calls.get(request.tool_call_id ?? "") : undefined;
+      const tool = tools.find(({ definition }) => definition.name === call?.tool_name);
+      if (request === undefined || call === undefined || tool === undefined) continue;
+      const target = targetAsShown(call, tool, host, request);
+      if (target !== undefined) added.push(ruleFor({ tool_name: call.tool_name, target }, "allow"));
+    }
+  }
+  return added;
+}
+
+function targetAsShown(call: ToolCallPart, tool: Tool, host: AgentHost, shown: Request): string | undefined {
+  const input = inputOf(call);
+  if (typeof input === "string") return undefined;
+  try {
+    const { subject, target } = tool.prepare(input, host);
+    return digestOf(subject) === shown.digest ? target : undefined;
+  } catch {
+    return undefined;
+  }
+}

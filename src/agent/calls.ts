@@ -1,0 +1,258 @@
+import type { AssistantMessage } from "../model/message.ts";
+import type { ToolCallPart } from "../model/part.ts";
+import type { Answer } from "../model/request.ts";
+import type { AgentHost } from "./agent.ts";
+import { approvalOf, digestOf, verdictOf } from "./approval.ts";
+import { inputOf } from "./call-input.ts";
+import type { CallEnd, Journal } from "./journal.ts";
+import { decide, type PermissionRule } from "./permissions.ts";
+import { createProgress } from "./progress.ts";
+import { type PreparedCall, type Tool, ToolInputError, type ToolOutput } from "./tool.ts";
+
+export interface CallRunnerOptions {
+  host: AgentHost;
+  journal: Journal;
+  tools: readonly Tool[];
+  /** Read before each call; what a person always allows is added at its end. */
+  rules: PermissionRule[];
+  /** How long a person may take to answer, in milliseconds; absent: as long as they like. */
+  answer_within_ms?: number;
+  /** How long a tool that was told to stop may take to end, in milliseconds, before nobody waits for it any more. */
+  stop_within_ms: number;
+}
+
+export interface CallRunner {
+  /**
+   * Runs the calls of one message and settles each as it ends; resolves when none runs any more. After an abort some are
+   * left without a result: whoever aborted settles them, with what `stopped` knows of them. Rejects only for a failure of
+   * the session itself (what was emitted cannot be stored).
+   */
+  run(calls: readonly ToolCallPart[], from: CallSource, signal: AbortSignal): Promise<void>;
+  /** What calls that were stopped had given until then. */
+  readonly stopped: ReadonlyMap<string, ToolOutput>;
+}
+
+/** The message that calls stand in, as far as it says which of them may run. */
+export interface CallSource {
+  executable: ReadonlySet<string>;
+  message: AssistantMessage;
+}
+
+/** A call on its way: what runs, once it may. */
+interface Plan {
+  readonly call: ToolCallPart;
+  readonly tool: Tool;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly prepared: PreparedCall;
+  /** Resolves with how the call ended where it may not run. */
+  readonly permission: Promise<CallEnd | undefined>;
+}
+
+const OLDER_THAN_ALLOWED =
+  "Not run: what this call would do has changed since it was allowed. Look again, and call it again if it is still right.";
+
+export function createCallRunner(options: CallRunnerOptions): CallRunner {
+  const { host, journal, rules, answer_within_ms, stop_within_ms } = options;
+  const tools = new Map(options.tools.map((tool) => [tool.definition.name, tool]));
+  const stopped = new Map<string, ToolOutput>();
+  /** Looks again at what waits for an answer: a rule that was just added may answer it. */
+  const waiting = new Set<() => void>();
+
+  const run: CallRunner["run"] = async (calls, from, signal) => {
+    stopped.clear();
+    const running: Promise<void>[] = [];
+    let before: Promise<unknown> = Promise.resolve();
+    for (const call of calls) {
+      const plan = planOf(call, from, signal);
+      if ("status" in plan) {
+        journal.settle(call, plan);
+        continue;
+      }
+      // What runs alone waits for all before it, and all behind it wait for it: a call may build on an earlier one.
+      const turn = plan.tool.parallel ? before : Promise.all([before, ...running]);
+      const done = turn.then(() => perform(plan, signal));
+      running.push(done);
+      if (!plan.tool.parallel) before = done;
+    }
+    // All of them, so that nothing runs any more when this rejects.
+    const ends = await Promise.allSettled(running);
+    for (const end of ends) if (end.status === "rejected") throw end.reason;
+  };
+
+  const planOf = (call: ToolCallPart, from: CallSource, signal: AbortSignal): Plan | CallEnd => {
+    const refused = (output_text: string): CallEnd => ({ status: "error", output_text });
+    const { tool_name } = call;
+    if (!from.executable.has(call.call_id)) return refused(whyNotExecutable(call, from.message));
+    const tool = tools.get(tool_name);
+    if (tool === undefined) {
+      return refused(`Not run: there is no tool ${tool_name}. There are: ${[...tools.keys()].join(", ")}`);
+    }
+    const input = inputOf(call);
+    if (typeof input === "string") return refused(`Not run: ${input}`);
+    let prepared: PreparedCall;
+    try {
+      prepared = tool.prepare(input, host);
+    } catch (error) {
+      return refused(
+        `Not run: ${error instanceof ToolInputError ? "" : "the tool failed: "}${messageOf(error)}`,
+      );
+    }
+    const { target } = prepared;
+    const { decision, rule } = decide(rules, { tool_name, target }, tool.default_decision);
+    switch (decision) {
+      case "allow":
+        return { call, tool, input, prepared, permission: Promise.resolve(undefined) };
+      case "deny":
+        return refused(
+          `Not run: a rule does not allow this (${rule?.tool ?? tool_name} ${rule?.exact ?? rule?.pattern ?? ""}`.trimEnd() +
+            "). It is the operator's; do not try the same in another way.",
+        );
+      case "ask":
+        return { call, tool, input, prepared, permission: ask(call, prepared, tool, signal) };
+      default:
+        return decision satisfies never;
+    }
+  };
+
+  const ask = async (
+    call: ToolCallPart,
+    prepared: PreparedCall,
+    tool: Tool,
+    signal: AbortSignal,
+  ): Promise<CallEnd | undefined> => {
+    const ruled = { tool_name: call.tool_name, target: prepared.target };
+    const withdrawal = new AbortController();
+    const isAllowed = () => decide(rules, ruled, tool.default_decision).decision === "allow";
+    const lookAgain = () => {
+      if (isAllowed()) withdrawal.abort();
+    };
+    waiting.add(lookAgain);
+    const expires_at = answer_within_ms === undefined ? undefined : host.now() + answer_within_ms;
+    const request = approvalOf(host.session_id, call, prepared, expires_at);
+    let answer: Answer | undefined;
+    try {
+      answer = await host.ask(request, AbortSignal.any([signal, withdrawal.signal]));
+    } catch (error) {
+      return { status: "error", output_text: `Not run: nobody could be asked (${messageOf(error)}).` };
+    } finally {
+      waiting.delete(lookAgain);
+    }
+    if (answer === undefined) {
+      if (withdrawal.signal.aborted) return undefined;
+      return { status: "error", output_text: "Not run: nobody answered in time whether this may run." };
+    }
+    const verdict = verdictOf(answer, ruled);
+    if (!verdict.allowed) {
+      const { says } = verdict;
+      return {
+        // As the agents' own records have it: a person stopped this call before it began.
+        status: "aborted",
+        output_text: `The user denied this call; it was not run.${says === undefined ? "" : ` The user said:\n${says}`}`,
+      };
+    }
+    if (verdict.rule !== undefined) {
+      rules.push(verdict.rule);
+      for (const look of [...waiting]) look();
+    }
+    return undefined;
+  };
+
+  const perform = async (plan: Plan, signal: AbortSignal): Promise<void> => {
+    const { call } = plan;
+    const denial = await plan.permission;
+    if (signal.aborted) return;
+    if (denial !== undefined) {
+      journal.settle(call, denial);
+      return;
+    }
+    await host.stored();
+    if (signal.aborted) return;
+    const prepared = prepareAgain(plan);
+    if (prepared === undefined) {
+      journal.settle(call, { status: "error", output_text: OLDER_THAN_ALLOWED });
+      return;
+    }
+    const { status = "success", ...output } = await execute(plan, prepared, signal);
+    // What ended well all the same has ended well, whoever wanted to stop it.
+    if (signal.aborted && status !== "success") stopped.set(call.call_id, output);
+    else journal.settle(call, { status, ...output });
+  };
+
+  /** What runs is what was shown: time has passed, and other calls have run. */
+  const prepareAgain = ({ tool, input, prepared }: Plan): PreparedCall | undefined => {
+    try {
+      const now = tool.prepare(input, host);
+      const isSame = digestOf(now.subject) === digestOf(prepared.subject) && now.target === prepared.target;
+      return isSame ? now : undefined;
+    } catch {
+      return undefined;
+    }
+  };
+
+  /** Runs a call until it ends, or until nobody waits for it any more. Never rejects. */
+  const execute = async (plan: Plan, prepared: PreparedCall, signal: AbortSignal): Promise<ToolOutput> => {
+    const { call, tool } = plan;
+    const limit_ms = tool.time_limit_ms;
+    const limit = new AbortController();
+    const timer = limit_ms > 0 ? setTimeout(() => limit.abort(), limit_ms) : undefined;
+    const either = AbortSignal.any([signal, limit.signal]);
+    const progress = createProgress(journal, call.call_id);
+    const patience = createPatience(either, stop_within_ms);
+    const work = async (): Promise<ToolOutput> => {
+      try {
+        const show = (text: string): void => progress.push(text);
+        return await prepared.run({ host, call_id: call.call_id, signal: either, progress: show });
+      } catch (error) {
+        return { status: "error", output_text: `The tool failed: ${messageOf(error)}` };
+      }
+    };
+    const output: ToolOutput = (await Promise.race([work(), patience.isOver])) ?? {
+      status: "error",
+      output_text: `The tool was told to stop and did not within ${stop_within_ms / 1_000} s; it may still run.`,
+    };
+    clearTimeout(timer);
+    patience.end();
+    progress.close();
+    if (!limit.signal.aborted || signal.aborted) return output;
+    const { output_text } = output;
+    return {
+      ...output,
+      status: "error",
+      output_text: `Timed out after ${limit_ms} ms${output_text === "" ? "" : `\n${output_text}`}`,
+    };
+  };
+
+  return { run, stopped };
+}
+
+/** Counts from when a signal is aborted: resolves with `undefined` when what should have ended has not. */
+function createPatience(signal: AbortSignal, limit_ms: number): { isOver: Promise<undefined>; end(): void } {
+  let timer: NodeJS.Timeout | undefined;
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  const begin = (): void => {
+    timer = setTimeout(() => resolve(undefined), limit_ms);
+  };
+  if (signal.aborted) begin();
+  else signal.addEventListener("abort", begin, { once: true });
+  return {
+    isOver: promise,
+    end() {
+      signal.removeEventListener("abort", begin);
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Told to the model, so that it can try again. */
+function whyNotExecutable(call: ToolCallPart, message: AssistantMessage): string {
+  if (message.stop_reason === "length") {
+    return "Not run: the answer reached its output limit, so this call may not be whole. Try again with a shorter one.";
+  }
+  const input = inputOf(call);
+  if (typeof input === "string") return `Not run: ${input}`;
+  return "Not run: the answer ended before this call was complete. Try again.";
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

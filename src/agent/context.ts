@@ -1,0 +1,248 @@
+import type { HistoryEvent } from "../model/history.ts";
+import type {
+  AssistantMessage,
+  LegacyMessage,
+  Message,
+  SystemMessage,
+  ToolMessage,
+} from "../model/message.ts";
+import type { Part } from "../model/part.ts";
+
+/**
+ * What one model call left behind: its message, the results of its calls, and what others said before the next one. The
+ * first block of a context has no message of a model.
+ */
+interface Block {
+  readonly assistant?: AssistantMessage;
+  readonly results: ReadonlyMap<string, ToolMessage>;
+  readonly others: readonly Message[];
+  /** Of a summary: the blocks that it stands for, for a rewind that goes back behind it. */
+  readonly replaced?: readonly Block[];
+}
+
+const SUMMARY_HEADING =
+  "The conversation so far was summarised to make room. This is the summary; the messages behind it are the conversation since.";
+
+/**
+ * The messages that a provider is sent, made from a session's history: the system prompt first, each message of a model
+ * directly before the results of its calls, and what people said meanwhile behind those. Out of context is what was
+ * withdrawn, what a `rewind` marker took back (from the message that its `data.message_id` names on), and what a
+ * `compaction` marker summarised (all, or up to the message that its `data.last_message_id` names), in whose place its text
+ * stands. While no call is open, what is appended to the history only appends to the messages, unless one of these comes.
+ */
+export function contextOf(history: readonly HistoryEvent[], system: SystemMessage): Message[] {
+  const withdrawn = findWithdrawn(history);
+  let blocks: Block[] = [emptyBlock()];
+  /** Written down before the message that they stood behind a part of. */
+  const held: Message[] = [];
+  const seen = new Set<string>();
+
+  const place = (message: Message): void => {
+    if (message.role === "tool") placeResult(blocks, message);
+    else {
+      const last = blocks.length - 1;
+      const block = blocks[last] ?? emptyBlock();
+      blocks[last] = { ...block, others: [...block.others, message] };
+    }
+    if (message.part_id !== undefined) seen.add(message.part_id);
+  };
+  const release = (): void => {
+    for (const message of held.splice(0)) place(message);
+  };
+
+  for (const [index, event] of history.entries()) {
+    if (withdrawn.events.has(index)) continue;
+    if (!("role" in event)) {
+      if (event.type === "rewind") {
+        release();
+        blocks = rewound(blocks, field(event.data, "message_id")) ?? blocks;
+      } else if (event.type === "compaction" && event.text !== undefined) {
+        release();
+        const summary: Message = {
+          role: "user",
+          id: event.part_id,
+          created_at: new Date(event.at).toISOString(),
+          parts: [{ type: "text", text: `${SUMMARY_HEADING}\n\n${event.text}` }],
+        };
+        blocks = summarised(blocks, summary, field(event.data, "last_message_id"));
+      } else if (event.type === "addendum") {
+        blocks = blocks.map((block) =>
+          block.assistant?.id === event.message_id
+            ? {
+                ...block,
+                assistant: { ...block.assistant, parts: [...block.assistant.parts, ...event.parts] },
+              }
+            : block,
+        );
+      }
+      continue;
+    }
+    const message = withdrawn.parts.size === 0 ? whole(event) : withoutParts(whole(event), withdrawn.parts);
+    if (message.role === "system") continue;
+    if (message.role === "assistant") {
+      // Nothing was said: an interrupt between two calls, or a call that failed before it began.
+      if (message.parts.length === 0 && message.raw_blocks === undefined) continue;
+      blocks.push({ ...emptyBlock(), assistant: message });
+      for (const { part_id } of message.parts) if (part_id !== undefined) seen.add(part_id);
+      release();
+    } else if (message.after_part_id !== undefined && !seen.has(message.after_part_id)) {
+      held.push(message);
+    } else {
+      release();
+      place(message);
+    }
+  }
+  release();
+  return [system, ...blocks.flatMap(messagesOf)];
+}
+
+function emptyBlock(): Block {
+  return { results: new Map(), others: [] };
+}
+
+function callsOf(message: AssistantMessage | undefined): string[] {
+  return (message?.parts ?? []).flatMap((part) => (part.type === "tool_call" ? [part.call_id] : []));
+}
+
+/** A block's messages in the order that providers demand: results in the order of their calls, directly behind these. */
+function messagesOf({ assistant, results, others }: Block): Message[] {
+  const paired = callsOf(assistant).flatMap((call_id) => results.get(call_id) ?? []);
+  return [...(assistant === undefined ? [] : [assistant]), ...paired, ...others];
+}
+
+/** Puts a result beside its call, the newest of that id; the last result wins. Without a call it has no place. */
+function placeResult(blocks: Block[], message: ToolMessage): void {
+  const index = blocks.findLastIndex(({ assistant }) => callsOf(assistant).includes(message.call_id));
+  const block = blocks[index];
+  if (block === undefined) return;
+  blocks[index] = { ...block, results: new Map(block.results).set(message.call_id, message) };
+}
+
+/** The blocks before a message of a person; `undefined` where it is not in them. */
+function rewound(blocks: readonly Block[], message_id: string | undefined): Block[] | undefined {
+  for (const [index, block] of blocks.entries()) {
+    const position = block.others.findIndex(({ id }) => id === message_id);
+    if (position >= 0)
+      return [...blocks.slice(0, index), { ...block, others: block.others.slice(0, position) }];
+    const behind = block.replaced === undefined ? undefined : rewound(block.replaced, message_id);
+    if (behind !== undefined) return behind;
+  }
+  return undefined;
+}
+
+/** The blocks with a summary in the place of all up to a message; without one that is there, of all. */
+function summarised(
+  blocks: readonly Block[],
+  summary: Message,
+  last_message_id: string | undefined,
+): Block[] {
+  const index = blocks.findIndex((block) => messagesOf(block).some(({ id }) => id === last_message_id));
+  const block = blocks[index];
+  if (block === undefined) return [{ ...emptyBlock(), others: [summary], replaced: blocks }];
+  const position = block.others.findIndex(({ id }) => id === last_message_id);
+  const since = block.others.slice(position + 1);
+  return [
+    { ...emptyBlock(), others: [summary, ...since], replaced: [...blocks.slice(0, index), block] },
+    ...blocks.slice(index + 1),
+  ];
+}
+
+/** What was withdrawn: positions of events, and ids of single parts. */
+function findWithdrawn(history: readonly HistoryEvent[]): {
+  events: ReadonlySet<number>;
+  parts: ReadonlySet<string>;
+} {
+  const messages = new Set<string>();
+  const turns = new Set<string>();
+  const parts = new Set<string>();
+  for (const event of history) {
+    if ("role" in event || event.type !== "retract") continue;
+    if (event.turn_id !== undefined) turns.add(event.turn_id);
+    if (event.part_id !== undefined) parts.add(event.part_id);
+    else if (event.message_id !== undefined) messages.add(event.message_id);
+  }
+  const events = new Set<number>();
+  if (messages.size === 0 && turns.size === 0) return { events, parts };
+  let turn: string | undefined;
+  let awaits_prompt = false;
+  for (const [index, event] of history.entries()) {
+    if (!("role" in event)) {
+      if (event.type === "turn_start") {
+        turn = event.turn_id;
+        awaits_prompt = true;
+      }
+      continue;
+    }
+    // A prompt opens a turn of its own id, unless one was opened for it.
+    const isQueued = "queued" in event && event.queued === true;
+    if (event.role === "user" && !isQueued) {
+      if (!awaits_prompt) turn = event.id;
+      awaits_prompt = false;
+    }
+    if (messages.has(event.id) || (turn !== undefined && turns.has(turn))) events.add(index);
+  }
+  return { events, parts };
+}
+
+/** Without single parts; with a thought goes the signature behind it, which proves nothing else. */
+function withoutParts<Given extends Message>(message: Given, withdrawn: ReadonlySet<string>): Given {
+  const isWithdrawn = (part: Part | undefined) => part?.part_id !== undefined && withdrawn.has(part.part_id);
+  const parts: readonly Part[] = message.parts;
+  const kept = parts.filter((part, index) => {
+    const before = parts[index - 1];
+    const isItsProof =
+      part.type === "thinking_signature" && before?.type === "thinking_text" && isWithdrawn(before);
+    return !isWithdrawn(part) && !isItsProof;
+  });
+  // What is left of a message's parts are parts that such a message may have.
+  return kept.length === parts.length ? message : ({ ...message, parts: kept } as Given);
+}
+
+/** A message that was written before parts existed, with one part. */
+function whole(event: Message | LegacyMessage): Message {
+  if ("parts" in event && event.parts !== undefined) return event;
+  // A message without parts is a legacy one: the union's other members demand them.
+  const { role, id, created_at, content } = event as LegacyMessage;
+  return { role, id, created_at, parts: content === "" ? [] : [{ type: "text", text: content }] };
+}
+
+function field(data: unknown, name: string): string | undefined {
+  if (typeof data !== "object" || data === null) return undefined;
+  const value: unknown = Reflect.get(data, name);
+  return typeof value === "string" ? value : undefined;
+}
+
+/** About how many tokens a text takes: four characters each, as English and code do. */
+export const CHARACTERS_PER_TOKEN = 4;
+const TOKENS_PER_IMAGE = 1_500;
+
+/**
+ * About how many tokens a context has: what the last model call of it took and gave, by its own figures, and an estimate
+ * of what came since.
+ */
+export function tokensOf(messages: readonly Message[]): number {
+  let tokens = 0;
+  for (const message of messages.toReversed()) {
+    const taken = message.role === "assistant" && message.usage !== undefined ? takenBy(message.usage) : 0;
+    if (taken > 0) return tokens + taken;
+    tokens += estimate(message);
+  }
+  return tokens;
+}
+
+/** The context that a model call filled: all of its prompt, and its answer. */
+export function takenBy(usage: NonNullable<AssistantMessage["usage"]>): number {
+  return usage.input + (usage.cache_read ?? 0) + (usage.cache_write ?? 0) + usage.output;
+}
+
+function estimate(message: Message): number {
+  let characters = message.role === "tool" ? message.output_text.length : 0;
+  let images = 0;
+  for (const part of message.parts) {
+    if (part.type === "text" || part.type === "thinking_text") characters += part.text.length;
+    else if (part.type === "tool_call") characters += part.arguments_json.length;
+    else if (part.type === "thinking_signature") characters += part.signature.length;
+    else images += 1;
+  }
+  return Math.ceil(characters / CHARACTERS_PER_TOKEN) + images * TOKENS_PER_IMAGE;
+}

@@ -1,0 +1,351 @@
+import { randomUUID } from "node:crypto";
+import { ERROR } from "../model/fold/fold.ts";
+import type { AssistantMessage, Message } from "../model/message.ts";
+import type { ToolCallPart } from "../model/part.ts";
+import { partId } from "../model/uuid.ts";
+import type { Failure, ModelCall, ModelReply, Provider } from "../providers/provider.ts";
+import type { Agent, AgentHost, TurnOutcome } from "./agent.ts";
+import { rulesAddedIn } from "./approval.ts";
+import { createCallRunner, messageOf } from "./calls.ts";
+import { promptsInWords, summarise } from "./compaction.ts";
+import { contextOf, takenBy, tokensOf } from "./context.ts";
+import { createJournal } from "./journal.ts";
+import type { PermissionRule } from "./permissions.ts";
+import { type LeftCalls, leftCalls } from "./resumption.ts";
+import { failureOf, withRetries } from "./retry.ts";
+import { readInstructions, systemPrompt } from "./system-prompt.ts";
+import type { Tool } from "./tool.ts";
+
+/** Above this share of the model's context the conversation is summarised before the next call. */
+const FULL = 0.85;
+const STEP_LIMIT = 200;
+/** Longer than a process group gets to end before it is killed. */
+const STOP_WITHIN_MS = 20_000;
+
+export interface LoopOptions {
+  host: AgentHost;
+  provider: Provider;
+  /** The model's id as the provider is asked for it. */
+  model: string;
+  tools: readonly Tool[];
+  /** The operator's rules. Those that a person adds in the session are kept beside them. */
+  rules?: readonly PermissionRule[];
+  /** How many tokens a model's context holds; `undefined`: not known. */
+  contextLimit?: (model: string) => number | undefined;
+  /** Model calls in one turn. */
+  step_limit?: number;
+  max_output_tokens?: number;
+  effort?: NonNullable<ModelCall["effort"]>;
+  /** What this agent is for, added to the system prompt. */
+  instructions?: string;
+  /** How long a person may take to answer whether a call may run, in milliseconds; absent: as long as they like. */
+  answer_within_ms?: number;
+  /** How long a tool that was told to stop may take to end, in milliseconds. */
+  stop_within_ms?: number;
+}
+
+/** Verbatim's own agent: a model, called until it yields, and the tools that it calls. */
+export function createLoopAgent(options: LoopOptions): Agent {
+  const { host, provider, tools, step_limit = STEP_LIMIT } = options;
+  const journal = createJournal(host);
+  // In one order, whatever order they came in: providers cache what does not change.
+  const definitions = tools
+    .map(({ definition }) => definition)
+    .toSorted((left, right) => (left.name < right.name ? -1 : 1));
+  const rules = [...(options.rules ?? []), ...rulesAddedIn(host.history(), tools, host)];
+  const runner = createCallRunner({
+    host,
+    journal,
+    tools,
+    rules,
+    stop_within_ms: options.stop_within_ms ?? STOP_WITHIN_MS,
+    ...(options.answer_within_ms === undefined ? {} : { answer_within_ms: options.answer_within_ms }),
+  });
+  let { model } = options;
+  const closing = new AbortController();
+  let working: Promise<unknown> = Promise.resolve();
+
+  // --- A turn, from top to bottom ---------------------------------------------------------------------------------------
+
+  /** Model call, tool calls, model call, until the model yields. After an abort its value means nothing. */
+  const work = async (signal: AbortSignal): Promise<TurnOutcome> => {
+    let canMakeRoom = true;
+    for (let step = 1; step <= step_limit; step += 1) {
+      if (canMakeRoom && isNearlyFull()) canMakeRoom = (await makeRoom(signal)) === undefined;
+      await showInstructions();
+      if (signal.aborted) return "interrupted";
+      const reply = await callModel(signal);
+      if (signal.aborted) return "interrupted";
+      const { message } = reply;
+      const failure = failureOf(reply);
+      if (failure !== undefined || message === undefined) return fail(failure, message);
+      tellUsage(reply);
+      const calls = callsOf(message);
+      await runner.run(calls, { executable: new Set(reply.executable_calls), message }, signal);
+      if (signal.aborted) return "interrupted";
+      const goesOn = calls.length > 0 || message.stop_reason_raw === "pause_turn";
+      if (!goesOn && host.takeSteering().length === 0) {
+        if (message.stop_reason === "length") {
+          const title = "The model stopped at its output limit";
+          journal.say({ type: "marker", part_id: randomUUID(), kind: "note", title });
+        }
+        return "completed";
+      }
+    }
+    return fail({
+      class: "unknown",
+      message: `The turn reached its limit of ${step_limit} steps`,
+      remedy: "Send a prompt to let it go on.",
+      can_retry: false,
+    });
+  };
+
+  /** Calls the model until it answers, or until trying again would not help. */
+  const callModel = async (signal: AbortSignal): Promise<ModelReply> => {
+    const attempt = (): Promise<ModelReply> => {
+      // They are in the history: what is taken now is in this call's context.
+      host.takeSteering();
+      const call: ModelCall = {
+        session_id: host.session_id,
+        message_id: randomUUID(),
+        model,
+        messages: context(),
+        tools: definitions,
+        ...(options.max_output_tokens === undefined ? {} : { max_output_tokens: options.max_output_tokens }),
+        ...(options.effort === undefined ? {} : { effort: options.effort }),
+      };
+      return provider.stream(call, { signal, emit: journal.emit, now: () => host.now() });
+    };
+    const persist = (): Promise<ModelReply> =>
+      withRetries(
+        attempt,
+        failureOf,
+        ({ reply, failure, announcement }) => {
+          withdraw(reply, failure);
+          retryMarker(announcement, failure);
+        },
+        signal,
+      );
+    const reply = await persist();
+    if (signal.aborted || reply.failure?.class !== "context_overflow") return reply;
+    const isInTheWay = await makeRoom(signal);
+    if (signal.aborted || isInTheWay !== undefined) return reply;
+    withdraw(reply, reply.failure);
+    await showInstructions();
+    return persist();
+  };
+
+  /** The calls that the daemon's end cut off: those that waited for an answer wait again, the others are over. */
+  const goOnWith = async ({ message, waiting, lost }: LeftCalls, signal: AbortSignal): Promise<void> => {
+    for (const call of callsOf(message))
+      if (waiting.includes(call) || lost.includes(call)) journal.adopt(call);
+    const output_text = "The agent ended before this call had a result; what it did by then is not known.";
+    for (const call of lost) journal.settle(call, { status: "aborted", output_text });
+    const executable = new Set(waiting.map(({ call_id }) => call_id));
+    await runner.run(waiting, { executable, message }, signal);
+  };
+
+  // --- What a turn says beside the model ---------------------------------------------------------------------------------
+
+  const context = (): Message[] => contextOf(host.history(), system());
+  const system = () => {
+    const first = host.history().find((event) => "role" in event);
+    return systemPrompt({
+      session_id: host.session_id,
+      cwd: host.cwd,
+      platform: process.platform,
+      began_at: first === undefined ? host.now() : Date.parse(first.created_at),
+      tools,
+      ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
+    });
+  };
+
+  /** The folder's instruction files, where the context does not have them as they are now. */
+  const showInstructions = async (): Promise<void> => {
+    const files = await readInstructions(host.cwd);
+    if (files.length === 0) return;
+    const known = new Set(
+      context().flatMap((message) =>
+        message.role === "developer"
+          ? message.parts.map((part) => (part.type === "text" ? part.text : ""))
+          : [],
+      ),
+    );
+    for (const { title, text } of files) {
+      if (known.has(text)) continue;
+      journal.say({
+        type: "developer.message",
+        message_id: randomUUID(),
+        title,
+        parts: [{ type: "text", text }],
+      });
+    }
+  };
+
+  const tellUsage = ({ message, context_tokens }: ModelReply): void => {
+    const tokens = context_tokens ?? (message?.usage === undefined ? undefined : takenBy(message.usage));
+    if (tokens !== undefined) sayContext(tokens);
+  };
+  const sayContext = (tokens: number): void => {
+    const limit = options.contextLimit?.(model);
+    journal.say({ type: "context.usage", tokens, ...(limit === undefined ? {} : { limit }) });
+  };
+
+  /** Takes back what a failed try showed: its calls did not run, and the next try begins anew. */
+  const withdraw = ({ message }: ModelReply, failure: Failure): void => {
+    settleAll({ status: "error", output_text: "Not run: the model's answer failed before it was complete." });
+    if (message === undefined) return;
+    journal.say({ type: "message.retract", message_id: message.id, reason: failure.message });
+  };
+
+  const retryMarker = (title: string, failure?: Failure): void => {
+    const told = failure === undefined ? {} : { text: failure.message, data: detailsOf(failure) };
+    journal.say({ type: "marker", part_id: randomUUID(), kind: "retry", title, ...told });
+  };
+
+  /** Ends a turn that cannot go on: its message keeps its parts, and the person reads what to do. */
+  const fail = (failure: Failure | undefined, message?: AssistantMessage): TurnOutcome => {
+    settleAll({ status: "error", output_text: "Not run: the turn failed." });
+    const told = failure ?? { class: "unknown", message: "The turn failed", can_retry: false };
+    journal.say({
+      type: "error",
+      // The message's end has told the same already: one marker says it.
+      part_id: message === undefined ? randomUUID() : partId(message.id, ERROR),
+      message: told.message,
+      can_retry: told.can_retry,
+      data: detailsOf(told),
+    });
+    return "failed";
+  };
+
+  const settleAll = (end: { status: "error" | "aborted"; output_text: string }): void => {
+    for (const call of journal.openCalls()) journal.settle(call, end);
+  };
+
+  /** A person stopped it: nothing of the turn runs any more. */
+  const interrupt = (signal: AbortSignal): TurnOutcome => {
+    const reason = typeof signal.reason === "string" ? { reason: signal.reason } : {};
+    journal.say({ type: "interrupt", part_id: randomUUID(), ...reason });
+    for (const call of journal.openCalls()) {
+      const { status: _, ...output } = runner.stopped.get(call.call_id) ?? { output_text: "Not run" };
+      const output_text = `${output.output_text}\nInterrupted`.trimStart();
+      journal.settle(call, { ...output, status: "aborted", output_text });
+    }
+    return "interrupted";
+  };
+
+  // --- Room ---------------------------------------------------------------------------------------------------------------
+
+  const isNearlyFull = (): boolean => {
+    const limit = options.contextLimit?.(model);
+    return limit !== undefined && tokensOf(context()) > limit * FULL;
+  };
+
+  /** Has what came before summarised; gives why that failed. `words`: what must not be lost is added word for word. */
+  const makeRoom = async (signal: AbortSignal, words = promptsInWords(host.history())) => {
+    const messages = context();
+    const last = messages.at(-1);
+    const isWorth = messages.some(({ role }) => role === "assistant");
+    const limit = options.contextLimit?.(model);
+    if (!isWorth || last === undefined) return { message: "There is nothing to summarise" };
+    const tokens_before = tokensOf(messages);
+    const part_id = randomUUID();
+    const mark = (title: string, rest: { text?: string; data?: unknown } = {}): void =>
+      journal.say({ type: "marker", part_id, kind: "compaction", title, ...rest });
+    mark("Summarising the conversation to make room");
+    const summary = await summarise({
+      provider,
+      model,
+      host,
+      messages,
+      signal,
+      onFailedTry: (announcement) => retryMarker(announcement),
+      ...(limit === undefined ? {} : { limit }),
+    });
+    if (signal.aborted) {
+      mark("The summary was stopped");
+      return { message: "Stopped" };
+    }
+    if ("failure" in summary) {
+      mark("The conversation could not be summarised", { data: { message: summary.failure.message } });
+      return summary.failure;
+    }
+    const asked = words === "" ? "" : `\n\nWhat the person asked last, word for word:\n\n${words}`;
+    const { usage } = summary;
+    const text = summary.text + asked;
+    const data = {
+      tokens_before,
+      last_message_id: last.id,
+      model,
+      ...(usage === undefined ? {} : { usage }),
+    };
+    mark("Conversation summarised to make room", { text, data });
+    sayContext(tokensOf(context()));
+    return undefined;
+  };
+
+  // --- The agent -------------------------------------------------------------------------------------------------------
+
+  /** Whatever happens inside, the turn ends in order: nothing open, and an interrupt or an error that says why. */
+  const guarded = (given: AbortSignal, run: (signal: AbortSignal) => Promise<TurnOutcome>) => {
+    const signal = AbortSignal.any([given, closing.signal]);
+    const turn = async (): Promise<TurnOutcome> => {
+      try {
+        const outcome = signal.aborted ? "interrupted" : await run(signal);
+        return signal.aborted ? interrupt(signal) : outcome;
+      } catch (error) {
+        if (signal.aborted) return interrupt(signal);
+        return fail({ class: "unknown", message: messageOf(error), can_retry: false });
+      }
+    };
+    const outcome = turn();
+    working = outcome;
+    return outcome;
+  };
+
+  return {
+    run: (_prompt, signal) => guarded(signal, work),
+    resume: (signal) =>
+      guarded(signal, async (either) => {
+        const left = leftCalls(host.history(), context());
+        if (left !== undefined) await goOnWith(left, either);
+        return either.aborted ? "interrupted" : work(either);
+      }),
+    compact: (signal) =>
+      guarded(signal, async (either) => {
+        const failure = await makeRoom(either, "");
+        if (failure === undefined || either.aborted) return "completed";
+        return fail({ class: "unknown", can_retry: false, ...failure });
+      }),
+    setModel(next) {
+      if (next === model) return;
+      const data = { from: model, to: next };
+      journal.say({
+        type: "marker",
+        part_id: randomUUID(),
+        kind: "model_switch",
+        title: `Model: ${next}`,
+        data,
+      });
+      model = next;
+    },
+    async close() {
+      closing.abort("The session was closed");
+      await working;
+    },
+  };
+}
+
+function callsOf(message: AssistantMessage): ToolCallPart[] {
+  return message.parts.filter((part) => part.type === "tool_call");
+}
+
+/** What a person can open behind a failure's one line. */
+function detailsOf({ class: kind, remedy, status, request_id }: Failure): Record<string, unknown> {
+  return {
+    class: kind,
+    ...(remedy === undefined ? {} : { remedy }),
+    ...(status === undefined ? {} : { status }),
+    ...(request_id === undefined ? {} : { request_id }),
+  };
+}
