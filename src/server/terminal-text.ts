@@ -1,0 +1,126 @@
+import type { Transcript } from "../model/accumulate.ts";
+import { searchText } from "../model/content.ts";
+import type { TranscriptPart, Turn } from "../model/transcript.ts";
+
+/** Lines of one output, and characters of a line, that are printed. */
+const OUTPUT_LINES = 40;
+const LINE_LENGTH = 1_000;
+
+/** One part as people read it in a terminal; `undefined`: it is part of another one, or says nothing. */
+export function textOf(part: TranscriptPart, transcript: Transcript): string | undefined {
+  const text = textOfKind(part, transcript);
+  return text !== undefined && part.retracted !== undefined
+    ? `[withdrawn: ${part.retracted}]\n${text}`
+    : text;
+}
+
+function textOfKind(part: TranscriptPart, transcript: Transcript): string | undefined {
+  switch (part.type) {
+    case "prompt":
+      return indent(
+        `${part.queued ? "(while it ran) " : ""}${searchText(part) || mediaText(part.parts)}`,
+        "> ",
+      );
+    case "thinking":
+      return indent(part.thinking || `(${part.hidden ?? "empty"})`, "thinking │ ");
+    case "text":
+      return part.text;
+    case "tool_call": {
+      const badge = callBadge(part.state.status);
+      const head = `${badge} ${firstLine(part.tool_name)} ${cut(part.arguments_json)}`;
+      const result = part.result_index === undefined ? undefined : transcript.parts.at(part.result_index);
+      const output =
+        result?.type === "tool_result" ? outputText(result.output_text, mediaText(result.parts)) : "";
+      const run = part.run ? `\n    → run ${part.run.session_id} ${part.run.name ?? ""}` : "";
+      return `${head}${run}${output && `\n${output}`}`;
+    }
+    case "tool_result":
+      return part.call_index === undefined
+        ? `${callBadge(part.is_error ? "error" : "completed")} result of ${part.tool_call_id}\n${outputText(part.output_text, mediaText(part.parts))}`
+        : undefined;
+    case "image":
+    case "file":
+      return mediaText([part.media]);
+    case "step_start":
+    case "step_finish":
+      return undefined;
+    case "marker":
+      return `── ${part.kind}: ${part.title}${saysMore(part) ? `\n${indent(cut(part.text ?? ""), "   ")}` : ""}`;
+    case "request": {
+      const { request, outcome, answer } = part;
+      const labels = request.options.flatMap(({ id, label }) =>
+        answer?.option_ids.includes(id) === true ? [label] : [],
+      );
+      const said = [...labels, ...(answer?.text === undefined ? [] : [answer.text])].join(", ");
+      const subject = request.subject === undefined ? "" : `\n${indent(request.subject, "   ")}`;
+      return `── ${request.kind}: ${request.title} → ${said || (outcome ?? "not answered yet")}${subject}`;
+    }
+    case "unknown":
+      return `?? ${part.title ?? "unknown record"}${part.error ? `: ${part.error}` : ""}\n${outputText(searchText(part), "")}`;
+    case "legacy":
+      return [part.thinking && indent(part.thinking, "thinking │ "), part.content].filter(Boolean).join("\n");
+    default:
+      return part satisfies never;
+  }
+}
+
+export function mediaText(parts: readonly { type: string }[]): string {
+  return parts
+    .filter(({ type }) => type !== "text")
+    .map(({ type }) => `[${type}]`)
+    .join(" ");
+}
+
+export function outputText(text: string, media: string): string {
+  return indent([cut(text), media].filter((piece) => piece !== "").join("\n"), "    ");
+}
+
+/** What fits a terminal, and a word on what is left out. */
+export function cut(text: string): string {
+  const lines = text.replace(/\n+$/, "").split("\n");
+  const more = lines.length - OUTPUT_LINES;
+  if (more > 0) lines.splice(OUTPUT_LINES, more, `… ${more} more lines (--json prints all)`);
+  return lines
+    .map((line) => {
+      const rest = line.length - LINE_LENGTH;
+      if (rest <= 0) return line;
+      return `${line.slice(0, LINE_LENGTH).toWellFormed()}… ${rest} more characters (--json prints all)`;
+    })
+    .join("\n");
+}
+
+export function firstLine(text: string): string {
+  return cut(text.split("\n", 1)[0] ?? "");
+}
+
+/** Whether a marker holds more than its title says. */
+function saysMore({ title, text = "" }: { title: string; text?: string }): boolean {
+  return text !== "" && !title.toLowerCase().endsWith(text.trim().toLowerCase());
+}
+
+function indent(text: string, by: string): string {
+  return text === "" ? "" : text.replace(/^/gm, by);
+}
+
+export function statusBadge(status: Turn["status"]): string {
+  return { running: "[RUNNING]", completed: "[OK]", failed: "[FAILED]", interrupted: "[FAILED] interrupted" }[
+    status
+  ];
+}
+
+export function callBadge(status: "pending" | "running" | "completed" | "error" | "aborted"): string {
+  return status === "completed"
+    ? "[OK]"
+    : status === "pending" || status === "running"
+      ? "[RUNNING]"
+      : "[FAILED]";
+}
+
+/** An agent's text must not drive the terminal that shows it: control and direction characters are spelled out. */
+export function safe(text: string): string {
+  return text.replace(/\r\n/g, "\n").replace(
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about
+    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
