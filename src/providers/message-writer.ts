@@ -20,6 +20,8 @@ export interface GrowingText {
   /** All that came. */
   readonly text: string;
   append(delta: string): void;
+  /** What the wire calls it, where it says so late or says another name at the end. */
+  name(id: string): void;
   /**
    * Ends it. `whole` is what the wire says the text is, where it says so: authoritative. More deltas may come after an end
    * that another part forced; they revise the part.
@@ -48,6 +50,8 @@ export interface GrowingCall {
   readonly call_id: string;
   readonly arguments_json: string;
   append(delta: string): void;
+  /** What the wire calls the call's item, where it says so late. */
+  name(item_id: string): void;
   /** The wire closed the call. `whole`: its arguments where the wire says them whole. */
   close(whole?: string): void;
 }
@@ -195,7 +199,8 @@ export function createMessageWriter(context: DecoderContext): MessageWriter {
     );
   };
 
-  const grow = (wanted: Place, kind: "text" | "thinking", fields: TextFields) => {
+  const grow = (wanted: Place, kind: "text" | "thinking", given: TextFields) => {
+    let fields = given;
     let text = "";
     let proof: Proof | undefined;
     let state: "unopened" | "open" | "ended" = "unopened";
@@ -244,6 +249,10 @@ export function createMessageWriter(context: DecoderContext): MessageWriter {
         } else stale = true;
         text += delta;
       },
+      name(id) {
+        fields = { ...fields, id };
+        if (part !== undefined) part.id = id;
+      },
       end(whole) {
         if (whole !== undefined && whole !== text) {
           if (whole.startsWith(text)) self.append(whole.slice(text.length));
@@ -266,12 +275,12 @@ export function createMessageWriter(context: DecoderContext): MessageWriter {
         state = "ended";
         sendEnd();
       },
-      sign(given) {
+      sign(signed) {
         const repeated = proof !== undefined;
-        proof = given;
+        proof = signed;
         if (part === undefined) return;
         const at = home.parts.indexOf(part) + 1;
-        home.parts.splice(at, repeated ? 1 : 0, signaturePart(given));
+        home.parts.splice(at, repeated ? 1 : 0, signaturePart(signed));
         if (state === "ended") sendEnd();
       },
       finish() {
@@ -333,6 +342,9 @@ export function createMessageWriter(context: DecoderContext): MessageWriter {
         },
         append(delta) {
           arguments_json += delta;
+        },
+        name(id) {
+          part.item_id = id;
         },
         close(whole) {
           if (call.closed) return;

@@ -13,10 +13,13 @@ export interface WireReader {
   read(value: unknown, event: string | undefined): void;
   /** `data: [DONE]`, which ends nothing by itself. */
   readDone?(): void;
-  /** Whether the wire's terminal event was seen. */
+  /** Whether the wire's terminal event was seen; looked at again after `finish`. */
   readonly ended: boolean;
-  /** No event follows. What the wire said of the end; absent: it said nothing, the stream was cut. */
-  finish(cut: boolean): Ending | undefined;
+  /**
+   * No event follows: what is open ends as it is. Gives what the wire said of the end so far; without the terminal event only
+   * its raw words count, for the message was cut.
+   */
+  finish(): Ending | undefined;
 }
 
 /** The rules that all wires share around a wire's own reader: unreadable events, errors, aborts and cuts (WIRE 1.3, 1.4). */
@@ -57,15 +60,15 @@ export function createStreamDecoder(
       return writer.take();
     },
     end(how) {
-      const isCut = how.type !== "end";
-      const ending = broken ? undefined : reader.finish(isCut);
+      const ending = reader.finish();
+      const isWhole = reader.ended && !broken;
       const raw = ending?.stop_reason_raw;
       const said = {
         ...(raw === undefined ? {} : { stop_reason_raw: raw }),
         ...(ending?.stop_details === undefined ? {} : { stop_details: ending.stop_details }),
       };
       if (how.type === "abort") return writer.end({ ...said, stop_reason: "aborted" });
-      if (writer.failure === undefined && ending !== undefined) return writer.end(ending);
+      if (writer.failure === undefined && ending !== undefined && isWhole) return writer.end(ending);
       const why = writer.failure ?? (how.type === "failure" ? how.failure : truncatedFailure());
       return writer.end({ ...said, stop_reason: "error", failure: why });
     },

@@ -5,8 +5,10 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { isMainThread } from "node:worker_threads";
 import { formats } from "../formats/index.ts";
+import { findWireFormat, wireFormats } from "../providers/index.ts";
 import { createApp } from "./app.ts";
 import { createSessions } from "./catalog.ts";
+import { type DecodedStream, decodeStream } from "./decode.ts";
 import { hangDoorbell, ringDoorbell } from "./doorbell.ts";
 import { openFrontend } from "./frontend.ts";
 import { createGuard, loadAccess } from "./guard.ts";
@@ -19,6 +21,7 @@ import { show } from "./show.ts";
 
 const HELP = `Usage: npm start -- [options] [PATH…]
        npm start -- show FILE… [--json | --accounting]
+       npm start -- decode --wire WIRE FILE.sse
 
 Shows what AI agents on this machine did and do, in a browser. PATH…: files or folders of
 sessions to read beside the agents' own folders.
@@ -44,6 +47,10 @@ Options
 show                    Print a session file as text, without a daemon.
   --json                One JSON object per transcript part, in order.
   --accounting          Instead: what became of the file's lines, one JSON object per file.
+
+decode                  Print what a recorded response of a model provider says, as one JSON object.
+                        FILE -: from standard input.
+  --wire WIRE           One of:${wireFormats.map(({ wire }) => `\n                        ${wire}`).join("")}
 
 Environment: CLAUDE_CONFIG_DIR and CODEX_HOME name the agents' folders where they are not in
 the usual place.
@@ -79,6 +86,7 @@ function readFlags(args: string[]) {
       key: { type: "string" },
       json: { type: "boolean" },
       accounting: { type: "boolean" },
+      wire: { type: "string" },
       version: { type: "boolean" },
       help: { type: "boolean", short: "h" },
     },
@@ -90,6 +98,8 @@ async function main(args: string[]): Promise<number> {
   if (flags.help) return await print(HELP);
   if (flags.version) return await print(`${version()}\n`);
   if (positionals[0] === "show") return await showFiles(positionals.slice(1), flags);
+  if (positionals[0] === "decode") return await decodeFile(positionals.slice(1), flags);
+  if (flags.wire !== undefined) throw new UsageError("--wire belongs to `decode FILE`.");
   if (flags.json || flags.accounting) throw new UsageError("--json and --accounting belong to `show FILE`.");
   if (flags.link) return await printLink(dataDir(flags));
   return await runDaemon(positionals, flags);
@@ -101,6 +111,28 @@ function parsed(args: string[]) {
   } catch (error) {
     throw new UsageError(`${error instanceof Error ? error.message : error} --help lists all options.`);
   }
+}
+
+async function decodeFile(files: string[], flags: Flags): Promise<number> {
+  const [file, ...more] = files;
+  if (file === undefined || more.length > 0)
+    throw new UsageError("Name one recorded stream: decode --wire WIRE FILE");
+  const format = findWireFormat(flags.wire ?? "");
+  if (format === undefined) {
+    const known = wireFormats.map(({ wire }) => wire).join(", ");
+    throw new UsageError(
+      flags.wire === undefined
+        ? `Say in which wire it is written: --wire ${known}`
+        : `--wire ${flags.wire}: there is no such wire. There are: ${known}`,
+    );
+  }
+  let decoded: DecodedStream;
+  try {
+    decoded = await decodeStream(format, file);
+  } catch (error) {
+    throw new UsageError(`${file}: it cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
+  return await print(`${JSON.stringify(decoded, null, 1)}\n`);
 }
 
 async function showFiles(files: string[], flags: Flags): Promise<number> {

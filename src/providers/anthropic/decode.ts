@@ -1,0 +1,282 @@
+import { blockedFailure, protocolFailure, stopFailure, streamFailure } from "../failures.ts";
+import { asArray, asNumber, asObject, asString, asText, type JsonObject, parseJson } from "../json.ts";
+import type {
+  Ending,
+  GrowingCall,
+  GrowingText,
+  GrowingThought,
+  MessageWriter,
+  Place,
+} from "../message-writer.ts";
+import type { Decoder, DecoderContext, ReportedUsage } from "../provider.ts";
+import { createStreamDecoder, type WireReader } from "../stream-decoder.ts";
+
+/**
+ * The stream of the Anthropic Messages API, version 2023-06-01: `message_start`, blocks by index (start, deltas, stop),
+ * `message_delta` with the stop reason and the usage so far, `message_stop`; `ping` and `error` anywhere.
+ * Source: WIRE.md sections 4.3 to 4.6.
+ */
+export function createAnthropicDecoder(context: DecoderContext): Decoder {
+  return createStreamDecoder(context, readAnthropic);
+}
+
+type Block =
+  | { type: "text"; text: GrowingText }
+  | { type: "thinking"; thought: GrowingThought; signature: string }
+  | { type: "tool_use"; call: GrowingCall; input: JsonObject | undefined }
+  /** A block that is not ours to run or to read; deltas are joined into it. */
+  | { type: "raw"; place: Place; raw: Record<string, unknown>; input_json: string };
+
+function readAnthropic(writer: MessageWriter): WireReader {
+  const blocks = new Map<number, Block>();
+  let ended = false;
+  let stop_reason: string | undefined;
+  let stop_details: unknown;
+  let usage: JsonObject = {};
+
+  const countUsage = (counted: unknown): void => {
+    const fields = Object.entries(asObject(counted) ?? {}).filter(([, value]) => value !== null);
+    if (fields.length === 0) return;
+    // Cumulative: what is said later replaces what was said before, zeros included.
+    usage = { ...usage, ...Object.fromEntries(fields) };
+    writer.usage(reportedUsage(usage), contextTokens(usage));
+  };
+
+  const startBlock = (index: number, block: JsonObject): void => {
+    const place = writer.place();
+    switch (block.type) {
+      case "text": {
+        const text = writer.text(place);
+        blocks.set(index, { type: "text", text });
+        text.append(asString(block.text) ?? "");
+        return;
+      }
+      case "thinking": {
+        const thought = writer.thought(place);
+        blocks.set(index, { type: "thinking", thought, signature: asString(block.signature) ?? "" });
+        thought.append(asString(block.thinking) ?? "");
+        return;
+      }
+      case "redacted_thinking": {
+        const thought = writer.thought(place);
+        const signature = asText(block.data);
+        if (signature !== undefined) {
+          thought.sign({ signature, format: "anthropic-redacted", hidden: "redacted" });
+        }
+        thought.end();
+        return;
+      }
+      case "tool_use": {
+        const call = writer.call(place, { call_id: asText(block.id), tool_name: asString(block.name) ?? "" });
+        blocks.set(index, { type: "tool_use", call, input: asObject(block.input) });
+        return;
+      }
+      default:
+        blocks.set(index, { type: "raw", place, raw: { ...block }, input_json: "" });
+    }
+  };
+
+  const growBlock = (block: Block | undefined, delta: JsonObject): void => {
+    switch (block?.type) {
+      case "text":
+        if (delta.type === "text_delta") block.text.append(asString(delta.text) ?? "");
+        return;
+      case "thinking":
+        if (delta.type === "thinking_delta") block.thought.append(asString(delta.thinking) ?? "");
+        else if (delta.type === "signature_delta") block.signature += asString(delta.signature) ?? "";
+        return;
+      case "tool_use":
+        if (delta.type === "input_json_delta") block.call.append(asString(delta.partial_json) ?? "");
+        return;
+      case "raw":
+        if (delta.type === "input_json_delta") block.input_json += asString(delta.partial_json) ?? "";
+        else growRaw(block.raw, delta);
+        return;
+      case undefined:
+        return;
+      default:
+        block satisfies never;
+    }
+  };
+
+  const stopBlock = (index: number): void => {
+    const block = blocks.get(index);
+    blocks.delete(index);
+    switch (block?.type) {
+      case "text":
+        block.text.end();
+        return;
+      case "thinking":
+        endThought(block);
+        return;
+      case "tool_use": {
+        const { call, input } = block;
+        // Compatibles say the input at the start and send no delta.
+        const isWhole = call.arguments_json === "" && input !== undefined && Object.keys(input).length > 0;
+        call.close(isWhole ? JSON.stringify(input) : undefined);
+        return;
+      }
+      case "raw":
+        endRaw(writer, block);
+        return;
+      case undefined:
+        return;
+      default:
+        block satisfies never;
+    }
+  };
+
+  /** What the wire never closed is not whole: a call stays open, a thought unsigned; of anything else there is what came. */
+  const abandonBlock = (index: number): void => {
+    const block = blocks.get(index);
+    blocks.delete(index);
+    if (block?.type === "text") block.text.end();
+    else if (block?.type === "thinking") block.thought.end();
+    else if (block?.type === "raw") endRaw(writer, block);
+  };
+
+  /** A whole message, from a server that does not stream. */
+  const readMessage = (message: JsonObject): void => {
+    startMessage(message);
+    for (const [index, content] of (asArray(message.content) ?? []).entries()) {
+      const block = asObject(content);
+      if (block === undefined) continue;
+      startBlock(index, block);
+      stopBlock(index);
+    }
+    readStop(message);
+    ended = true;
+  };
+  const startMessage = (message: JsonObject): void => {
+    writer.begin({ model: asText(message.model), response_id: asText(message.id) });
+    countUsage(message.usage);
+  };
+  const readStop = (delta: JsonObject): void => {
+    stop_reason = asText(delta.stop_reason) ?? stop_reason;
+    if (delta.stop_details !== undefined && delta.stop_details !== null) stop_details = delta.stop_details;
+  };
+
+  return {
+    get ended() {
+      return ended;
+    },
+    read(value, event) {
+      const data = asObject(value) ?? {};
+      const index = asNumber(data.index) ?? 0;
+      switch (data.type) {
+        case "message_start":
+          startMessage(asObject(data.message) ?? {});
+          return;
+        case "content_block_start":
+          abandonBlock(index);
+          startBlock(index, asObject(data.content_block) ?? {});
+          return;
+        case "content_block_delta":
+          growBlock(blocks.get(index), asObject(data.delta) ?? {});
+          return;
+        case "content_block_stop":
+          stopBlock(index);
+          return;
+        case "message_delta":
+          readStop(asObject(data.delta) ?? {});
+          countUsage(data.usage);
+          return;
+        case "message_stop":
+          ended = true;
+          return;
+        case "message":
+          readMessage(data);
+          return;
+        case "ping":
+          return;
+        default: {
+          // Compatibles send errors without the type, or by the event's name alone.
+          if (data.type !== "error" && event !== "error" && data.error === undefined) return;
+          const failure = streamFailure(value);
+          writer.fail(failure ?? protocolFailure(`The provider reports an error: ${JSON.stringify(value)}`));
+        }
+      }
+    },
+    finish() {
+      for (const index of blocks.keys()) abandonBlock(index);
+      return endingOf(stop_reason, stop_details, writer.calls);
+    },
+  };
+}
+
+function endThought({ thought, signature }: Extract<Block, { type: "thinking" }>): void {
+  if (signature !== "") thought.sign({ signature, format: "anthropic", hidden: "empty" });
+  thought.end();
+}
+
+function growRaw(raw: Record<string, unknown>, delta: JsonObject): void {
+  switch (delta.type) {
+    case "text_delta":
+      raw.text = `${asString(raw.text) ?? ""}${asString(delta.text) ?? ""}`;
+      return;
+    case "compaction_delta":
+      raw.content = `${asString(raw.content) ?? ""}${asString(delta.content) ?? ""}`;
+      return;
+    default:
+      return;
+  }
+}
+
+function endRaw(writer: MessageWriter, { place, raw, input_json }: Extract<Block, { type: "raw" }>): void {
+  const parsed = input_json === "" ? undefined : parseJson(input_json);
+  const block = parsed === undefined ? raw : { ...raw, input: parsed.value };
+  const title = [asText(raw.type) ?? "block", asText(raw.name)]
+    .filter((word) => word !== undefined)
+    .join(" ");
+  writer.unknown(place, block, title);
+}
+
+function endingOf(raw: string | undefined, stop_details: unknown, calls: number): Ending {
+  const said = {
+    ...(raw === undefined ? {} : { stop_reason_raw: raw }),
+    ...(stop_details === undefined ? {} : { stop_details }),
+  };
+  switch (raw) {
+    case "end_turn":
+    case "stop_sequence":
+    // The provider's own tools go on in the next call.
+    case "pause_turn":
+      return { ...said, stop_reason: "stop" };
+    case "tool_use":
+      return { ...said, stop_reason: calls > 0 ? "tool_use" : "stop" };
+    case "max_tokens":
+    case "model_context_window_exceeded":
+      return { ...said, stop_reason: "length" };
+    case "refusal":
+      return {
+        ...said,
+        stop_reason: "error",
+        failure: blockedFailure(asText(asObject(stop_details)?.explanation)),
+      };
+    case undefined:
+      return { stop_reason: "error", failure: protocolFailure("The provider does not say why it stopped") };
+    default:
+      return { ...said, stop_reason: "error", failure: stopFailure(raw) };
+  }
+}
+
+function reportedUsage(usage: JsonObject): ReportedUsage {
+  const cached_tokens = asNumber(usage.cache_read_input_tokens) ?? 0;
+  const cache_write_tokens = asNumber(usage.cache_creation_input_tokens) ?? 0;
+  return {
+    input_tokens: (asNumber(usage.input_tokens) ?? 0) + cached_tokens + cache_write_tokens,
+    cached_tokens,
+    cache_write_tokens,
+    output_tokens: asNumber(usage.output_tokens) ?? 0,
+    reasoning_tokens: asNumber(asObject(usage.output_tokens_details)?.thinking_tokens) ?? 0,
+  };
+}
+
+/** After rounds of the provider's own tools the input is a sum: the last round alone says how full the context is. */
+function contextTokens(usage: JsonObject): number | undefined {
+  const rounds = (asArray(usage.iterations) ?? []).map((round) => asObject(round) ?? {});
+  const last = rounds.findLast(({ type }) => type === undefined || type === "message");
+  if (last === undefined) return undefined;
+  const { input_tokens, output_tokens } = reportedUsage(last);
+  return input_tokens + output_tokens;
+}

@@ -1,0 +1,135 @@
+import { anthropicMessages } from "./anthropic/index.ts";
+import { createHttpProvider, type HttpProviderOptions } from "./http-provider.ts";
+import { openaiResponses } from "./openai-responses/index.ts";
+import type { Endpoint, Provider, Wire, WireFormat } from "./provider.ts";
+
+/** The wires that are spoken over HTTP: the list that a new one joins. */
+export const wireFormats: readonly WireFormat[] = [anthropicMessages, openaiResponses];
+
+export function findWireFormat(wire: string): WireFormat | undefined {
+  return wireFormats.find((format) => format.wire === wire);
+}
+
+/** Whom a model can be asked of. */
+export interface ProviderEntry {
+  readonly id: string;
+  /** What a person calls it. */
+  readonly title: string;
+  readonly wire: Exclude<Wire, "scripted">;
+  /** Absent: the person must say it. */
+  readonly base_url?: string;
+  /** Environment variables that hold the key: the first that is set counts. */
+  readonly key_variables: readonly string[];
+  /** Where a key comes from, one sentence. Absent: it works without one. */
+  readonly key_help?: string;
+}
+
+/** The list of providers. The scripted one is no entry: it is asked nothing over HTTP and needs no key. */
+export const providers: readonly ProviderEntry[] = [
+  {
+    id: "anthropic",
+    title: "Anthropic",
+    wire: "anthropic-messages",
+    base_url: "https://api.anthropic.com",
+    key_variables: ["ANTHROPIC_API_KEY"],
+    key_help: "Set ANTHROPIC_API_KEY to a key from console.anthropic.com.",
+  },
+  {
+    id: "openai",
+    title: "OpenAI",
+    wire: "openai-responses",
+    base_url: "https://api.openai.com/v1",
+    key_variables: ["OPENAI_API_KEY"],
+    key_help: "Set OPENAI_API_KEY to a key from platform.openai.com.",
+  },
+  {
+    id: "openai-chat",
+    title: "OpenAI (Chat Completions)",
+    wire: "chat-completions",
+    base_url: "https://api.openai.com/v1",
+    key_variables: ["OPENAI_API_KEY"],
+    key_help: "Set OPENAI_API_KEY to a key from platform.openai.com.",
+  },
+  {
+    id: "gemini",
+    title: "Google Gemini",
+    wire: "gemini-generate-content",
+    base_url: "https://generativelanguage.googleapis.com/v1beta",
+    key_variables: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+    key_help: "Set GEMINI_API_KEY to a key from aistudio.google.com.",
+  },
+  {
+    id: "openrouter",
+    title: "OpenRouter",
+    wire: "chat-completions",
+    base_url: "https://openrouter.ai/api/v1",
+    key_variables: ["OPENROUTER_API_KEY"],
+    key_help: "Set OPENROUTER_API_KEY to a key from openrouter.ai.",
+  },
+  {
+    id: "deepseek",
+    title: "DeepSeek",
+    wire: "chat-completions",
+    base_url: "https://api.deepseek.com",
+    key_variables: ["DEEPSEEK_API_KEY"],
+    key_help: "Set DEEPSEEK_API_KEY to a key from platform.deepseek.com.",
+  },
+  {
+    id: "moonshot",
+    title: "Moonshot (Kimi)",
+    wire: "chat-completions",
+    base_url: "https://api.moonshot.ai/v1",
+    key_variables: ["MOONSHOT_API_KEY"],
+    key_help: "Set MOONSHOT_API_KEY to a key from platform.moonshot.ai.",
+  },
+  {
+    id: "zai",
+    title: "Z.AI (GLM)",
+    wire: "chat-completions",
+    base_url: "https://api.z.ai/api/paas/v4",
+    key_variables: ["ZAI_API_KEY"],
+    key_help: "Set ZAI_API_KEY to a key from z.ai.",
+  },
+  {
+    id: "qwen",
+    title: "Qwen (DashScope)",
+    wire: "chat-completions",
+    base_url: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
+    key_variables: ["DASHSCOPE_API_KEY"],
+    key_help: "Set DASHSCOPE_API_KEY to a key from Alibaba Cloud Model Studio.",
+  },
+  {
+    id: "local",
+    title: "Other server",
+    wire: "chat-completions",
+    key_variables: ["LOCAL_API_KEY"],
+  },
+];
+
+export interface ProviderSettings extends Pick<HttpProviderOptions, "silence_ms" | "readImage"> {
+  /** Instead of the entry's own; needed where it has none. */
+  base_url?: string;
+  api_key?: string;
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** The provider of an entry, ready to be called; `undefined` where its address is not known. */
+export function createProvider(entry: ProviderEntry, settings: ProviderSettings): Provider | undefined {
+  const format = findWireFormat(entry.wire);
+  const { base_url = entry.base_url, api_key, headers, silence_ms, readImage } = settings;
+  if (format === undefined || base_url === undefined) return undefined;
+  const endpoint: Endpoint = {
+    base_url: base_url.replace(/\/+$/, ""),
+    ...(api_key === undefined ? {} : { api_key }),
+    ...(headers === undefined ? {} : { headers }),
+  };
+  return createHttpProvider({
+    id: entry.id,
+    title: entry.title,
+    format,
+    endpoint,
+    ...(entry.key_help === undefined ? {} : { key_help: entry.key_help }),
+    ...(silence_ms === undefined ? {} : { silence_ms }),
+    ...(readImage === undefined ? {} : { readImage }),
+  });
+}

@@ -1,0 +1,62 @@
+import type { Usage } from "../model/message.ts";
+import { type KnownModel, knownModels } from "./known-models.ts";
+
+const MILLION = 1_000_000;
+const USUAL_OUTPUT = 32_000;
+/** What providers hang on a model's id to name one version of it. */
+const VERSION = /[-@:](?:latest|preview|\d{4}|\d{6,8}|\d{4}-\d{2}-\d{2}|\d{2}-\d{4}|\d{2}-\d{2}|\d{3})$/;
+
+/** What is known of a model; `undefined`: nothing, and it has no price. A version's date does not matter. */
+export function findModel(provider: string, model: string): KnownModel | undefined {
+  let id = model.toLowerCase();
+  let vendor = provider === "openai-chat" ? "openai" : provider;
+  if (provider === "openrouter") {
+    // "anthropic/claude-sonnet-4.5:beta"
+    const [, maker, name] = /^([^/]+)\/([^:]+)/.exec(id) ?? [];
+    if (maker === undefined || name === undefined) return undefined;
+    vendor = VENDORS[maker] ?? maker;
+    id = vendor === "anthropic" ? name.replaceAll(".", "-") : name;
+  }
+  const named = (wanted: string) =>
+    knownModels.find((known) => known.provider === vendor && known.id === wanted);
+  for (;;) {
+    const known = named(id);
+    if (known !== undefined) return known;
+    const shorter = id.replace(VERSION, "");
+    if (shorter === id) return vendor === "anthropic" ? named(`${id}-0`) : undefined;
+    id = shorter;
+  }
+}
+
+/** How OpenRouter calls the makers. */
+const VENDORS: Readonly<Record<string, string>> = { google: "gemini", moonshotai: "moonshot", "z-ai": "zai" };
+
+/**
+ * What a call cost in US dollars: what the provider says, or its tokens at the known price; `undefined`: no price. Of
+ * OpenRouter's calls only what it says itself counts, for it chooses whom it pays.
+ */
+export function costOf(provider: string, model: string, usage: Usage): number | undefined {
+  if (usage.cost !== undefined) return usage.cost;
+  const known = provider === "openrouter" ? undefined : findModel(provider, model);
+  if (known?.price === undefined) return undefined;
+  const { input, output, cache_read = 0, cache_write = 0 } = usage;
+  const { long } = known;
+  const price =
+    long !== undefined && input + cache_read + cache_write > long.above ? long.price : known.price;
+  const dollars =
+    input * price.input +
+    cache_read * (price.cache_read ?? price.input) +
+    cache_write * (price.cache_write ?? price.input) +
+    output * price.output;
+  return Math.max(0, dollars / MILLION);
+}
+
+/** How many tokens to ask an Anthropic model for, where the call does not say. */
+export function outputLimit(model: string): number {
+  return Math.min(findModel("anthropic", model)?.longest_output ?? USUAL_OUTPUT, USUAL_OUTPUT);
+}
+
+/** How a model of the Anthropic wire is asked to think. Of an unknown one the name tells: newer ones decide themselves. */
+export function thinkingOf(model: string): NonNullable<KnownModel["thinking"]> {
+  return findModel("anthropic", model)?.thinking ?? (/claude/i.test(model) ? "adaptive" : "budget");
+}

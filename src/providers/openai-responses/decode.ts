@@ -1,0 +1,313 @@
+import { blockedFailure, protocolFailure, stopFailure, streamFailure } from "../failures.ts";
+import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../json.ts";
+import type {
+  Ending,
+  GrowingCall,
+  GrowingText,
+  GrowingThought,
+  MessageWriter,
+  Place,
+} from "../message-writer.ts";
+import type { Decoder, DecoderContext, ReportedUsage } from "../provider.ts";
+import { createStreamDecoder, type WireReader, withCalls } from "../stream-decoder.ts";
+
+/**
+ * The stream of the OpenAI Responses API: items by `output_index`, each added, filled by deltas and done; then the whole
+ * response as completed, incomplete or failed. Source: WIRE.md sections 8.2 to 8.5.
+ */
+export function createResponsesDecoder(context: DecoderContext): Decoder {
+  return createStreamDecoder(context, readResponses);
+}
+
+/** An item while it comes. Found by its index alone: some gateways name it anew in every event. */
+interface Item {
+  readonly place: Place;
+  id: string | undefined;
+  phase: string | undefined;
+  /** The texts of a message, the summaries and raw thoughts of a reasoning, by what and which they are. */
+  readonly texts: Map<string, GrowingText | GrowingThought>;
+  /** The newest thought: it carries the item's signature. */
+  thought: GrowingThought | undefined;
+  call: GrowingCall | undefined;
+  /** The type that it was done with. */
+  done: string | undefined;
+}
+
+const CALLS = new Set(["function_call", "custom_tool_call"]);
+
+function readResponses(writer: MessageWriter): WireReader {
+  const items = new Map<number, Item>();
+  let last: { status: string; response: JsonObject } | undefined;
+
+  const itemAt = (index: number): Item => {
+    const known = items.get(index);
+    if (known !== undefined) return known;
+    const item: Item = {
+      place: writer.place(),
+      id: undefined,
+      phase: undefined,
+      texts: new Map(),
+      thought: undefined,
+      call: undefined,
+      done: undefined,
+    };
+    items.set(index, item);
+    return item;
+  };
+
+  const begin = (response: JsonObject | undefined): void => {
+    if (response === undefined) return;
+    writer.begin({ model: asText(response.model), response_id: asText(response.id) });
+    countUsage(response.usage);
+  };
+  const countUsage = (usage: unknown): void => {
+    const counted = asObject(usage);
+    if (counted !== undefined) writer.usage(reportedUsage(counted));
+  };
+
+  /** A text of a message. Refusals are texts of their own. */
+  const textOf = (item: Item, index: number, refusal: boolean): GrowingText => {
+    const key = `text ${index}`;
+    const known = item.texts.get(key);
+    if (known !== undefined) return known;
+    const text = writer.text(item.place, {
+      ...(item.id === undefined ? {} : { id: item.id }),
+      ...(item.phase === undefined ? {} : { phase: item.phase }),
+      ...(refusal ? { refusal } : {}),
+    });
+    item.texts.set(key, text);
+    return text;
+  };
+  const thoughtOf = (item: Item, kind: "summary" | "raw", index: number): GrowingThought => {
+    const key = `${kind} ${index}`;
+    const known = item.texts.get(key);
+    // Under these keys there are thoughts alone.
+    if (known !== undefined) return known as GrowingThought;
+    const thought = writer.thought(item.place, {
+      ...(item.id === undefined ? {} : { id: item.id }),
+      // What was thought itself, not its summary: it goes back in another field.
+      ...(kind === "raw" ? { detail: { type: "reasoning_text" } } : {}),
+    });
+    item.texts.set(key, thought);
+    item.thought = thought;
+    return thought;
+  };
+
+  const addItem = (index: number, given: JsonObject): void => {
+    const item = itemAt(index);
+    item.id ??= asText(given.id);
+    item.phase ??= asText(given.phase);
+    const type = asText(given.type);
+    if (type === undefined || !CALLS.has(type) || item.call !== undefined) return;
+    const tool_name = asText(given.name);
+    // Without a name it waits for the item to be done.
+    if (tool_name === undefined) return;
+    item.call = writer.call(item.place, {
+      call_id: asText(given.call_id),
+      tool_name,
+      item_id: item.id,
+      namespace: asText(given.namespace),
+    });
+  };
+
+  /** The item as the wire says it whole: it counts, whatever the deltas said. */
+  const endItem = (index: number, given: JsonObject): void => {
+    const item = itemAt(index);
+    if (item.done !== undefined) return;
+    item.done = asText(given.type) ?? "item";
+    const id = asText(given.id);
+    item.id = id ?? item.id;
+    switch (given.type) {
+      case "message":
+        item.phase = asText(given.phase) ?? item.phase;
+        for (const [at, content] of (asArray(given.content) ?? []).entries()) {
+          const { type, text, refusal } = asObject(content) ?? {};
+          const whole = type === "refusal" ? asString(refusal) : asString(text);
+          textOf(item, at, type === "refusal").end(whole);
+        }
+        break;
+      case "reasoning":
+        for (const [at, summary] of (asArray(given.summary) ?? []).entries()) {
+          thoughtOf(item, "summary", at).end(asString(asObject(summary)?.text));
+        }
+        for (const [at, content] of (asArray(given.content) ?? []).entries()) {
+          thoughtOf(item, "raw", at).end(asString(asObject(content)?.text));
+        }
+        sign(item, asText(given.encrypted_content));
+        break;
+      case "function_call":
+      case "custom_tool_call": {
+        addItem(index, { name: "unnamed_tool", ...given });
+        if (id !== undefined) item.call?.name(id);
+        const whole = asString(given.type === "function_call" ? given.arguments : given.input);
+        if (given.status !== "incomplete") item.call?.close(whole);
+        break;
+      }
+      default: {
+        const type = asText(given.type) ?? "item";
+        const name = asText(given.name);
+        writer.unknown(item.place, given, name === undefined ? type : `${type} ${name}`);
+      }
+    }
+    if (id !== undefined) for (const text of item.texts.values()) text.name(id);
+    endTexts(item);
+  };
+  const sign = (item: Item, signature: string | undefined): void => {
+    if (signature === undefined) return;
+    const thought = item.thought ?? writer.thought(item.place, item.id === undefined ? {} : { id: item.id });
+    thought.sign({
+      signature,
+      format: "openai-responses",
+      hidden: "encrypted",
+      ...(item.id === undefined ? {} : { id: item.id }),
+    });
+    thought.end();
+  };
+  const endTexts = ({ texts }: Item): void => {
+    for (const text of texts.values()) text.end();
+  };
+
+  /** The response is over. Items that were never done stand in it whole. */
+  const endResponse = (status: string, response: JsonObject): void => {
+    begin(response);
+    last ??= { status, response };
+    const known = new Set([...items.values()].map(({ done }) => done));
+    for (const [index, output] of (asArray(response.output) ?? []).entries()) {
+      const item = asObject(output);
+      if (item === undefined) continue;
+      // An item that is not whole may say less than its deltas did. One of a kind that was done before is the same one, for
+      // gateways number and name items anew here.
+      const isNew = !items.has(index) && !known.has(asText(item.type));
+      const isUnfinished = items.has(index) && item.status !== "incomplete";
+      if (isNew || isUnfinished) endItem(index, item);
+    }
+    if (status === "failed") {
+      const failure = streamFailure({ error: response.error });
+      if (failure !== undefined) writer.fail(failure);
+    }
+  };
+
+  return {
+    get ended() {
+      return last !== undefined;
+    },
+    read(value, event) {
+      const data = asObject(value) ?? {};
+      const index = asNumber(data.output_index) ?? 0;
+      const content = asNumber(data.content_index) ?? 0;
+      const summary = asNumber(data.summary_index) ?? 0;
+      switch (data.type) {
+        case "response.created":
+        case "response.in_progress":
+        case "response.queued":
+          begin(asObject(data.response));
+          return;
+        case "response.output_item.added":
+          addItem(index, asObject(data.item) ?? {});
+          return;
+        case "response.output_item.done":
+          endItem(index, asObject(data.item) ?? {});
+          return;
+        case "response.output_text.delta":
+          textOf(itemAt(index), content, false).append(asString(data.delta) ?? "");
+          return;
+        case "response.output_text.done":
+          textOf(itemAt(index), content, false).end(asString(data.text));
+          return;
+        case "response.refusal.delta":
+          textOf(itemAt(index), content, true).append(asString(data.delta) ?? "");
+          return;
+        case "response.refusal.done":
+          textOf(itemAt(index), content, true).end(asString(data.refusal));
+          return;
+        case "response.reasoning_summary_text.delta":
+          thoughtOf(itemAt(index), "summary", summary).append(asString(data.delta) ?? "");
+          return;
+        case "response.reasoning_summary_text.done":
+          thoughtOf(itemAt(index), "summary", summary).end(asString(data.text));
+          return;
+        case "response.reasoning_text.delta":
+          thoughtOf(itemAt(index), "raw", content).append(asString(data.delta) ?? "");
+          return;
+        case "response.reasoning_text.done":
+          thoughtOf(itemAt(index), "raw", content).end(asString(data.text));
+          return;
+        case "response.function_call_arguments.delta":
+        case "response.custom_tool_call_input.delta":
+          itemAt(index).call?.append(asString(data.delta) ?? "");
+          return;
+        case "response.completed":
+        case "response.done":
+          endResponse("completed", asObject(data.response) ?? {});
+          return;
+        case "response.incomplete":
+          endResponse("incomplete", asObject(data.response) ?? {});
+          return;
+        case "response.failed":
+          endResponse("failed", asObject(data.response) ?? {});
+          return;
+        case "response.cancelled":
+          endResponse("cancelled", asObject(data.response) ?? {});
+          return;
+        default:
+      }
+      if (data.object === "response") {
+        endResponse(asText(data.status) ?? "completed", data);
+        return;
+      }
+      if (data.type !== "error" && event !== "error" && (data.error ?? undefined) === undefined) return;
+      writer.fail(
+        streamFailure(withoutType(data)) ??
+          protocolFailure(`The provider reports an error: ${JSON.stringify(value)}`),
+      );
+    },
+    finish() {
+      for (const item of items.values()) endTexts(item);
+      return last === undefined ? undefined : endingOf(last.status, last.response, writer.calls);
+    },
+  };
+}
+
+/** An error event of the older shape has its fields beside the event's own. */
+function withoutType(data: JsonObject): JsonObject {
+  if (data.error !== undefined && data.error !== null) return data;
+  const { type: _, sequence_number: __, ...fields } = data;
+  return fields;
+}
+
+function endingOf(status: string, response: JsonObject, calls: number): Ending {
+  switch (status) {
+    case "completed":
+      return { stop_reason: withCalls("stop", calls), stop_reason_raw: status };
+    case "incomplete": {
+      const reason = asText(asObject(response.incomplete_details)?.reason);
+      const stop_reason_raw = reason === undefined ? status : `${status}:${reason}`;
+      if (reason === "max_output_tokens" || reason === "max_tokens")
+        return { stop_reason: "length", stop_reason_raw };
+      const failure = reason === "content_filter" ? blockedFailure(undefined) : stopFailure(stop_reason_raw);
+      return { stop_reason: "error", stop_reason_raw, failure };
+    }
+    case "failed":
+      return {
+        stop_reason: "error",
+        stop_reason_raw: status,
+        failure: protocolFailure("The provider's response failed, and it does not say why"),
+      };
+    default:
+      return { stop_reason: "error", stop_reason_raw: status, failure: stopFailure(status) };
+  }
+}
+
+function reportedUsage(usage: JsonObject): ReportedUsage {
+  const input = asObject(usage.input_tokens_details);
+  const output = asObject(usage.output_tokens_details);
+  const cost = asNumber(usage.cost);
+  return {
+    input_tokens: asNumber(usage.input_tokens) ?? 0,
+    cached_tokens: asNumber(input?.cached_tokens) ?? 0,
+    cache_write_tokens: asNumber(input?.cache_write_tokens) ?? 0,
+    output_tokens: asNumber(usage.output_tokens) ?? 0,
+    reasoning_tokens: asNumber(output?.reasoning_tokens) ?? 0,
+    ...(cost === undefined ? {} : { cost }),
+  };
+}

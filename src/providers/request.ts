@@ -1,0 +1,34 @@
+import type { Endpoint } from "./provider.ts";
+
+/** The address of a path below the endpoint's own, which may have one too. `path` begins with a slash. */
+export function endpointUrl({ base_url }: Endpoint, path: string): string {
+  return base_url.replace(/\/+$/, "") + path;
+}
+
+/** The headers of a request for an event stream: the wire's own, and over them what the endpoint is configured with. */
+export function requestHeaders(
+  { headers }: Endpoint,
+  own: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const configured = Object.entries(headers ?? {}).map(
+    ([name, value]) => [name.toLowerCase(), value] as const,
+  );
+  return {
+    "content-type": "application/json",
+    accept: "text/event-stream",
+    // Some proxies hold a compressed answer back until it is whole.
+    "accept-encoding": "identity",
+    ...own,
+    ...Object.fromEntries(configured),
+  };
+}
+
+/** `authorization: Bearer`, where there is a key. */
+export function bearer({ api_key }: Endpoint): Record<string, string> {
+  return api_key === undefined || api_key === "" ? {} : { authorization: `Bearer ${api_key}` };
+}
+
+/** A tool's name as every wire takes it. */
+export function legalToolName(name: string): string {
+  return name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "unnamed_tool";
+}
