@@ -1,0 +1,183 @@
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import * as z from "zod";
+import { type PermissionRule, permissionRule } from "../agent/permissions.ts";
+import type { Notice } from "./store/store.ts";
+
+/** A provider of one's own, or what is different about one that is known by this id. */
+const providerConfig = z.strictObject({
+  title: z.string().optional(),
+  wire: z
+    .enum(["anthropic-messages", "chat-completions", "openai-responses", "gemini-generate-content"])
+    .optional(),
+  base_url: z.url({ protocol: /^https?$/ }).optional(),
+  /** The environment variable that holds the key. */
+  key_variable: z.string().min(1).optional(),
+  /** Its models' ids, first the one that is used where none is named. */
+  models: z.array(z.string().min(1)).optional(),
+});
+export type ProviderConfig = z.infer<typeof providerConfig>;
+
+/** An agent that speaks the Agent Client Protocol on its standard streams. */
+const agentConfig = z.strictObject({
+  title: z.string().optional(),
+  command: z.string().min(1),
+  args: z.array(z.string()).default([]),
+  /** Added to the daemon's own environment. */
+  env: z.record(z.string(), z.string()).default({}),
+});
+export type AgentConfig = z.infer<typeof agentConfig>;
+
+const mcpServerConfig = z.union([
+  z.strictObject({
+    command: z.string().min(1),
+    args: z.array(z.string()).default([]),
+    env: z.record(z.string(), z.string()).default({}),
+  }),
+  z.strictObject({
+    url: z.url({ protocol: /^https?$/ }),
+    headers: z.record(z.string(), z.string()).default({}),
+  }),
+]);
+export type McpServerConfig = z.infer<typeof mcpServerConfig>;
+
+const SECTIONS = ["providers", "agents", "mcp_servers", "rules", "answer_within_minutes"];
+
+/** What the operator configures: `config.json` in the data folder. */
+export interface Config {
+  providers: ReadonlyMap<string, ProviderConfig>;
+  agents: ReadonlyMap<string, AgentConfig>;
+  mcp_servers: ReadonlyMap<string, McpServerConfig>;
+  /** See `PermissionRule`. `undefined`: they cannot be read, and nothing may run that they might forbid. */
+  rules: readonly PermissionRule[] | undefined;
+  /** How long approvals and questions wait. Absent: for ever. */
+  answer_within_minutes?: number;
+  /** What is wrong with the file, by field: everything else in it holds. */
+  notices: readonly Notice[];
+}
+
+/** Reads `config.json` of a data folder. A missing one configures nothing; mistakes in it are told, never thrown. */
+export function readConfig(data_dir: string): Config {
+  const file = join(data_dir, "config.json");
+  const notices: Notice[] = [];
+  const wrong = (field: string, message: string) =>
+    notices.push({
+      level: "error",
+      text: `${file}: ${field === "" ? "" : `${field}: `}${message.replace(/\.$/, "")}.`,
+      remedy: "Correct the file, then start Verbatim again.",
+    });
+
+  const value = readObject(file, wrong);
+  for (const name of Object.keys(value ?? {})) {
+    if (!SECTIONS.includes(name)) wrong(name, `there is no such setting; there are ${SECTIONS.join(", ")}`);
+  }
+
+  function entries<Schema extends z.ZodType>(section: string, schema: Schema): Map<string, z.output<Schema>> {
+    const given = value?.[section];
+    const found = new Map<string, z.output<Schema>>();
+    if (given === undefined) return found;
+    if (!isObject(given)) {
+      wrong(section, "this is no object");
+      return found;
+    }
+    for (const [id, entry] of Object.entries(given)) {
+      if (!/^[\w.-]{1,64}$/.test(id)) {
+        wrong(`${section}.${id}`, "a name has letters, digits, dots, dashes and underscores");
+        continue;
+      }
+      const parsed = schema.safeParse(entry);
+      if (parsed.success) found.set(id, parsed.data);
+      else tell(`${section}.${id}`, parsed.error);
+    }
+    return found;
+  }
+
+  function tell(path: string, error: z.ZodError) {
+    for (const issue of error.issues) wrong([path, ...issue.path].join("."), issue.message);
+  }
+
+  function rulesOf(): readonly PermissionRule[] | undefined {
+    // A file that cannot be read may have rules.
+    if (value === undefined) return undefined;
+    const parsed = z.array(permissionRule).safeParse(value.rules ?? []);
+    if (parsed.success) return parsed.data;
+    tell("rules", parsed.error);
+    return undefined;
+  }
+
+  const minutes = z.number().positive().optional().safeParse(value?.answer_within_minutes);
+  if (!minutes.success) tell("answer_within_minutes", minutes.error);
+  return {
+    providers: entries("providers", providerConfig),
+    agents: entries("agents", agentConfig),
+    mcp_servers: entries("mcp_servers", mcpServerConfig),
+    rules: rulesOf(),
+    ...(minutes.success && minutes.data !== undefined ? { answer_within_minutes: minutes.data } : {}),
+    notices,
+  };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** `undefined`: it cannot be read. */
+function readObject(
+  file: string,
+  wrong: (field: string, message: string) => void,
+): Record<string, unknown> | undefined {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return {};
+    wrong("", `it cannot be read: ${error instanceof Error ? error.message : error}`);
+    return undefined;
+  }
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isObject(value)) return value;
+    wrong("", "it is no JSON object");
+  } catch (error) {
+    wrong("", `it is no JSON: ${error instanceof Error ? error.message : error}`);
+  }
+  return undefined;
+}
+
+/**
+ * The keys of `keys.json` in a data folder, by provider. A file that others can read is refused: its keys are to be taken
+ * for known.
+ */
+export function readKeys(data_dir: string): {
+  keys: ReadonlyMap<string, string>;
+  notices: readonly Notice[];
+} {
+  const file = join(data_dir, "keys.json");
+  const keys = new Map<string, string>();
+  const refused = (text: string, remedy: string) => ({
+    keys: new Map<string, string>(),
+    notices: [{ level: "error" as const, text, remedy }],
+  });
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (!found) return { keys, notices: [] };
+  if (process.platform !== "win32" && (found.mode & 0o077) !== 0) {
+    return refused(
+      `${file} can be read by others: no key in it is used.`,
+      `Run chmod 600 ${file}, and get new keys if others may have read these.`,
+    );
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(file, "utf8"));
+  } catch {
+    // What is wrong with it could quote a key.
+    return refused(`${file} cannot be read as JSON.`, 'Write it as {"anthropic": "sk-…"}.');
+  }
+  if (!isObject(value)) return refused(`${file} is no JSON object.`, 'Write it as {"anthropic": "sk-…"}.');
+  const notices: Notice[] = [];
+  for (const [id, key] of Object.entries(value)) {
+    if (typeof key === "string" && key.trim() !== "") keys.set(id, key.trim());
+    else notices.push({ level: "error", text: `${file}: ${id}: this is no key.` });
+  }
+  return { keys, notices };
+}

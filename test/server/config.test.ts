@@ -1,0 +1,86 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { readConfig, readKeys } from "../../src/server/config.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "config-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const write = (value: unknown) =>
+  writeFileSync(join(folder, "config.json"), typeof value === "string" ? value : JSON.stringify(value));
+const told = () =>
+  readConfig(folder)
+    .notices.map(({ text }) => text.replace(`${folder}/config.json: `, ""))
+    .join("\n");
+
+describe("config.json", () => {
+  it("configures nothing where it is missing", () => {
+    const config = readConfig(folder);
+    expect(config.notices).toEqual([]);
+    expect(config.rules).toEqual([]);
+    expect(config.agents.size).toBe(0);
+  });
+
+  it("says which field is wrong, and holds in all else", () => {
+    write({
+      providers: {
+        mine: { wire: "telegraph", base_url: "http://127.0.0.1:1234/v1" },
+        deepseek: { base_url: "https://proxy.example/deepseek" },
+      },
+      agents: { good: { command: "good-agent", args: ["acp"] }, bad: { args: ["acp"] }, "no name": {} },
+      mcp_servers: { files: { command: "files" }, web: { url: "https://mcp.example/" } },
+      rules: [{ tool: "shell", pattern: "git status*", decision: "allow" }],
+      answer_within_minutes: 30,
+      colour: "blue",
+    });
+    const config = readConfig(folder);
+    expect([...config.providers.keys()]).toEqual(["deepseek"]);
+    expect([...config.agents]).toEqual([["good", { command: "good-agent", args: ["acp"], env: {} }]]);
+    expect([...config.mcp_servers.keys()]).toEqual(["files", "web"]);
+    expect(config.rules).toHaveLength(1);
+    expect(config.answer_within_minutes).toBe(30);
+    for (const field of ["colour", "providers.mine.wire", "agents.bad.command", "agents.no name"]) {
+      expect(told()).toContain(`${field}: `);
+    }
+    expect(config.notices).toHaveLength(4);
+  });
+
+  it("allows nothing by rules that cannot be read", () => {
+    write({ rules: [{ tool: "shell", decision: "perhaps" }] });
+    expect(readConfig(folder).rules).toBeUndefined();
+    expect(told()).toContain("rules.0.decision: ");
+    write("{");
+    expect(readConfig(folder).rules).toBeUndefined();
+    expect(told()).toContain("no JSON");
+    write("[]");
+    expect(told()).toContain("no JSON object");
+  });
+});
+
+describe("keys.json", () => {
+  const file = () => join(folder, "keys.json");
+
+  it("gives keys by provider, and says which is none", () => {
+    expect(readKeys(folder)).toEqual({ keys: new Map(), notices: [] });
+    writeFileSync(file(), '{"anthropic": " sk-1 ", "openai": 7}', { mode: 0o600 });
+    const { keys, notices } = readKeys(folder);
+    expect([...keys]).toEqual([["anthropic", "sk-1"]]);
+    expect(notices[0]?.text).toContain("openai");
+  });
+
+  it.skipIf(process.platform === "win32")("is refused when others can read it, and never quoted", () => {
+    writeFileSync(file(), '{"anthropic": "sk-secret"}');
+    chmodSync(file(), 0o640);
+    expect(readKeys(folder).keys.size).toBe(0);
+    expect(readKeys(folder).notices[0]?.remedy).toContain("chmod 600");
+    writeFileSync(file(), '{"anthropic": "sk-secret"');
+    chmodSync(file(), 0o600);
+    const { keys, notices } = readKeys(folder);
+    expect(keys.size).toBe(0);
+    expect(JSON.stringify(notices)).not.toContain("sk-secret");
+  });
+});
