@@ -1,0 +1,433 @@
+import { randomUUID } from "node:crypto";
+import {
+  type McpServer,
+  methods,
+  PROTOCOL_VERSION,
+  type RequestPermissionResponse,
+} from "@agentclientprotocol/sdk";
+import type { Frame } from "../../model/frame.ts";
+import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import type { Part } from "../../model/part.ts";
+import type { Agent, AgentHost, Prompt, TurnOutcome } from "../agent.ts";
+import { type AgentProcess, startProcess } from "./agent-process.ts";
+import { type Connection, connect } from "./connection.ts";
+import { authText, errorText, exitText, isAuthError } from "./failures.ts";
+import { requestOf } from "./permission.ts";
+import { type PromptCapabilities, promptBlocks } from "./prompt.ts";
+import { createUpdateReader } from "./update-reader.ts";
+
+export interface AcpAgentOptions {
+  host: AgentHost;
+  command: string;
+  args: readonly string[];
+  /** All of the program's environment. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** What the operator calls the agent; absent: what it calls itself, or its command. */
+  label?: string;
+  /** The id of the login to use, of those that the agent offers. Absent: none is asked for. */
+  auth_method?: string;
+  mcp_servers?: readonly McpServer[];
+  /** How long a stopped agent may take to answer, in milliseconds, before its program is ended. */
+  cancel_limit_ms?: number;
+}
+
+/** A started program and the session that is open in it. */
+interface Life {
+  readonly process: AgentProcess;
+  readonly connection: Connection;
+  session_id: string;
+  can: PromptCapabilities;
+  label: string;
+  /** Set before the program is ended by us: its end is no crash. */
+  isStopped: boolean;
+}
+
+/** Why a turn cannot begin: words for the operator. */
+class StartFailure extends Error {}
+
+const CANCEL_LIMIT_MS = 10_000;
+/** How long a program whose output has ended may take to end itself. */
+const END_LIMIT_MS = 2_000;
+
+const same = (error: unknown): unknown => error;
+
+/**
+ * Drives an agent that speaks the Agent Client Protocol (version 1) on its standard streams: its program is started with the
+ * first prompt, in the session's folder, and again after it ended. What it says becomes frames, what it wants to do is asked.
+ * It is offered neither files nor terminals of ours: it has its own, and every way into the folder is one more to guard.
+ *
+ * The agent's own id of the session stands in a marker of the history, so that a daemon that starts anew goes on with it.
+ */
+export function createAcpAgent(options: AcpAgentOptions): Agent {
+  const { host, command, args, env, auth_method, mcp_servers = [] } = options;
+  const cancel_limit_ms = options.cancel_limit_ms ?? CANCEL_LIMIT_MS;
+  const reader = createUpdateReader({
+    session_id: host.session_id,
+    newId: randomUUID,
+    now: () => host.now(),
+  });
+  let life: Life | undefined;
+  let known_session: string | undefined;
+  /** What a loading session says is its past, which the history has. */
+  let isReplaying = false;
+  let wanted_model: string | undefined;
+  let model_option: string | undefined;
+  let turn: AbortSignal | undefined;
+  /** The permissions that wait, by the call that they are for. */
+  const waiting = new Map<string, AbortController>();
+
+  const emit = (frames: readonly Frame[]): void => {
+    for (const frame of frames) host.emit(frame);
+    // An agent need not wait for an answer: a call that has ended wants none.
+    for (const [tool_call_id, wait] of waiting) if (reader.hasEnded(tool_call_id)) wait.abort();
+  };
+  const emitOwn = (body: { title: string; text?: string; data?: unknown }): void => {
+    const part_id = randomUUID();
+    host.emit({
+      type: "marker",
+      kind: "note",
+      part_id,
+      session_id: host.session_id,
+      at: host.now(),
+      ...body,
+    });
+  };
+  const emitError = (message: string): void => {
+    host.emit({ type: "error", session_id: host.session_id, at: host.now(), message, can_retry: true });
+  };
+
+  async function askPermission(
+    params: JsonObject,
+    withdrawn: AbortSignal,
+  ): Promise<RequestPermissionResponse> {
+    const cancelled = { outcome: { outcome: "cancelled" as const } };
+    const { frames, tool_call_id, tool_name } = reader.announce(asObject(params.toolCall) ?? {});
+    emit(frames);
+    const request = requestOf(params, { request_id: randomUUID(), tool_call_id, tool_name });
+    const signals = [withdrawn, ...(turn === undefined ? [] : [turn])];
+    if (request.options.length === 0 || turn === undefined) {
+      emit(reader.pushUnknown(params, "A permission that nobody can give"));
+      return cancelled;
+    }
+    const wait = new AbortController();
+    waiting.set(tool_call_id, wait);
+    const signal = AbortSignal.any([wait.signal, ...signals]);
+    const answer = await host.ask(request, signal).catch(() => undefined);
+    if (waiting.get(tool_call_id) === wait) waiting.delete(tool_call_id);
+    const isExpired = answer === undefined && !signal.aborted;
+    const chosen = request.options.find(({ id, kind }) =>
+      isExpired ? kind === "reject_once" : answer?.option_ids.includes(id) === true,
+    );
+    if (chosen === undefined) {
+      reader.refuse(tool_call_id, "Nobody allowed it");
+      return cancelled;
+    }
+    if (chosen.kind === "reject_once" || chosen.kind === "reject_always") {
+      reader.refuse(tool_call_id, isExpired ? "Nobody answered in time" : `Refused: ${chosen.label}`);
+    }
+    // What was allowed is on disk before it can happen.
+    await host.stored();
+    return { outcome: { outcome: "selected", optionId: chosen.id } };
+  }
+
+  async function start(signal: AbortSignal): Promise<Life> {
+    const process = startProcess({ command, args, cwd: host.cwd, env });
+    const connection = connect(process, {
+      onUpdate(params) {
+        const update = asObject(params.update) ?? params;
+        const isOther = known_session !== undefined && asString(params.sessionId) !== known_session;
+        if (isReplaying && isPast(update.sessionUpdate)) reader.skip("replayed");
+        else if (isOther && !isReplaying && life !== undefined)
+          emit(reader.pushUnknown(params, "Of another session"));
+        else emit(reader.push(update));
+      },
+      onUnknown(message) {
+        if (message.id === undefined)
+          emit(reader.pushUnknown(message, asString(message.method) ?? "A message"));
+        else reader.skip("not_offered");
+      },
+      onNoise(line) {
+        emit(
+          reader.pushUnknown(
+            line,
+            "A line that is no message",
+            "The agent wrote it where its messages belong",
+          ),
+        );
+      },
+      onPermission: askPermission,
+    });
+    const made: Life = {
+      process,
+      connection,
+      session_id: "",
+      can: { image: false, embeddedContext: false },
+      label: options.label ?? command,
+      isStopped: false,
+    };
+    const gone = process.ended.then((exit) => {
+      if (life === made) life = undefined;
+      connection.close();
+      throw new StartFailure(exitText(made.label, command, exit, process.lastWords()));
+    });
+    gone.catch(() => {});
+    const stopped = new Promise<never>((_resolve, reject) => {
+      signal.addEventListener("abort", () => reject(new StartFailure("stopped")), { once: true });
+    });
+    stopped.catch(() => {});
+    try {
+      await Promise.race([open(made), gone, stopped]);
+      return made;
+    } catch (error) {
+      made.isStopped = true;
+      // A program that ends breaks its connection, too: its end is the better story.
+      const isEnding = !(error instanceof StartFailure) && process.child.stdout.readableEnded;
+      const told = isEnding && (await process.endsWithin(END_LIMIT_MS)) ? await gone.catch(same) : error;
+      await process.stop();
+      connection.close();
+      throw told instanceof StartFailure
+        ? told
+        : new StartFailure(`${made.label} could not open a session: ${errorText(told)}`);
+    }
+  }
+
+  async function open(made: Life): Promise<void> {
+    const hello = asObject(
+      await request(made, methods.agent.initialize, {
+        protocolVersion: PROTOCOL_VERSION,
+        clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+        clientInfo: { name: "verbatim", version: "1" },
+      }),
+    );
+    const info = asObject(hello?.agentInfo);
+    const name = asText(info?.title) ?? asText(info?.name);
+    made.label = options.label ?? name ?? command;
+    const capabilities = asObject(hello?.agentCapabilities);
+    const prompts = asObject(capabilities?.promptCapabilities);
+    made.can = { image: prompts?.image === true, embeddedContext: prompts?.embeddedContext === true };
+    const inFolder = { cwd: host.cwd, mcpServers: [...mcp_servers] };
+    try {
+      if (auth_method !== undefined) {
+        await request(made, methods.agent.authenticate, { methodId: auth_method });
+      }
+      const earlier = known_session ?? earlierSession(host);
+      const sessions = asObject(capabilities?.sessionCapabilities);
+      const reopen =
+        capabilities?.loadSession === true
+          ? methods.agent.session.load
+          : sessions?.resume === undefined
+            ? undefined
+            : methods.agent.session.resume;
+      let answer: JsonObject | undefined;
+      if (earlier !== undefined) {
+        answer = await reopenSession(made, earlier, reopen, inFolder);
+        if (answer !== undefined) made.session_id = earlier;
+      }
+      if (answer === undefined) {
+        answer = asObject(await request(made, methods.agent.session.new, inFolder));
+        const id = asString(answer?.sessionId);
+        if (id === undefined) throw new StartFailure(`${made.label} answered without the id of a session.`);
+        made.session_id = id;
+        const version = asText(info?.version);
+        emitOwn({
+          title: `${made.label}${version === undefined ? "" : ` ${version}`} began its session ${id}`,
+          data: { acp_session: { id, session_id: host.session_id, agent: hello?.agentInfo } },
+        });
+        if (version !== undefined) {
+          const patch = { agent_version: version };
+          host.emit({ type: "session.update", session_id: host.session_id, at: host.now(), patch });
+        }
+      }
+      known_session = made.session_id;
+      model_option = modelOption(answer);
+      emit(reader.pushSession({ ...answer, agentInfo: hello?.agentInfo }));
+    } catch (error) {
+      throw isAuthError(error) ? new StartFailure(authText(made.label, error, hello?.authMethods)) : error;
+    }
+  }
+
+  /** The agent's earlier session, opened again; `undefined`: it could not be, which the transcript says. */
+  async function reopenSession(
+    made: Life,
+    sessionId: string,
+    method: string | undefined,
+    inFolder: { cwd: string; mcpServers: McpServer[] },
+  ): Promise<JsonObject | undefined> {
+    let why = "it cannot open earlier sessions";
+    if (method !== undefined) {
+      isReplaying = true;
+      try {
+        return asObject(await request(made, method, { sessionId, ...inFolder })) ?? {};
+      } catch (error) {
+        if (isAuthError(error)) throw error;
+        isReplaying = false;
+        why = errorText(error);
+      }
+    }
+    emitOwn({
+      title: `${made.label} starts without memory of what is above`,
+      text: why,
+      data: { sessionId },
+    });
+    return undefined;
+  }
+
+  async function applyModel(current: Life): Promise<void> {
+    const { session_id: sessionId, label } = current;
+    const model = wanted_model;
+    wanted_model = undefined;
+    if (model === undefined) return;
+    try {
+      const answer =
+        model_option === undefined
+          ? await request(current, "session/set_model", { sessionId, modelId: model })
+          : await request(current, methods.agent.session.setConfigOption, {
+              sessionId,
+              configId: model_option,
+              value: model,
+            });
+      const told = asObject(answer)?.configOptions;
+      const update =
+        told === undefined
+          ? { configOptions: [{ id: "model", category: "model", name: "Model", currentValue: model }] }
+          : { configOptions: told };
+      emit(reader.push({ sessionUpdate: "config_option_update", ...update }));
+    } catch (error) {
+      emitOwn({ title: `${label} keeps its model`, text: errorText(error) });
+    }
+  }
+
+  async function drive(current: Life, prompt: readonly Part[], signal: AbortSignal): Promise<TurnOutcome> {
+    const { blocks, left_out } = await promptBlocks(prompt, current.can);
+    for (const what of left_out) emitOwn({ title: `Not sent: ${what}` });
+    await applyModel(current);
+    if (signal.aborted) {
+      emit(reader.interrupt("Stopped"));
+      return "interrupted";
+    }
+    isReplaying = false;
+    const { agent } = current.connection;
+    const answer = request(current, methods.agent.session.prompt, {
+      sessionId: current.session_id,
+      prompt: blocks,
+    }).then(
+      (value) => ({ value }),
+      (error: unknown) => ({ error }),
+    );
+    const gone = current.process.ended.then((exit) => ({ exit }));
+    let limit: NodeJS.Timeout | undefined;
+    const cancel = (): void => {
+      reader.beginCancel();
+      agent.notify(methods.agent.session.cancel, { sessionId: current.session_id }).catch(() => {});
+      limit = setTimeout(() => {
+        current.isStopped = true;
+        current.process.stop();
+      }, cancel_limit_ms);
+    };
+    signal.addEventListener("abort", cancel, { once: true });
+    let ending = await Promise.race([answer, gone]);
+    // The connection breaks when the program ends, and may say so first.
+    const isEnding = "error" in ending && current.process.child.stdout.readableEnded;
+    if (isEnding && (await current.process.endsWithin(END_LIMIT_MS))) ending = await gone;
+    signal.removeEventListener("abort", cancel);
+    clearTimeout(limit);
+    for (const wait of waiting.values()) wait.abort();
+
+    if ("exit" in ending) {
+      if (life === current) life = undefined;
+      current.connection.close();
+      if (signal.aborted || current.isStopped) {
+        emit(reader.interrupt("Stopped"));
+        return "interrupted";
+      }
+      emit(reader.fail("The agent ended while this ran"));
+      emitError(exitText(current.label, command, ending.exit, current.process.lastWords()));
+      return "failed";
+    }
+    if (signal.aborted) {
+      emit(reader.interrupt("Stopped"));
+      return "interrupted";
+    }
+    if ("error" in ending) {
+      emit(reader.fail("The agent failed while this ran"));
+      emitError(
+        isAuthError(ending.error)
+          ? authText(current.label, ending.error, undefined)
+          : `${current.label}: ${errorText(ending.error)}`,
+      );
+      return "failed";
+    }
+    const { frames, refusal } = reader.endTurn(ending.value);
+    emit(frames);
+    if (!refusal) return "completed";
+    emitError(
+      `${current.label} refused to go on with this prompt. What it refused is not in its memory: ask in other words.`,
+    );
+    return "failed";
+  }
+
+  return {
+    async run(prompt: Prompt, signal) {
+      turn = signal;
+      reader.beginTurn(prompt.parts.map((part) => (part.type === "text" ? part.text : "")).join("\n"));
+      try {
+        life ??= await start(signal);
+        return await drive(life, prompt.parts, signal);
+      } catch (error) {
+        if (signal.aborted) {
+          emit(reader.interrupt("Stopped"));
+          return "interrupted";
+        }
+        emit(reader.fail("The agent failed while this ran"));
+        emitError(error instanceof Error ? error.message : String(error));
+        return "failed";
+      } finally {
+        turn = undefined;
+        for (const wait of waiting.values()) wait.abort();
+      }
+    },
+    setModel(model) {
+      wanted_model = model;
+    },
+    async close() {
+      const current = life;
+      life = undefined;
+      if (current === undefined) return;
+      current.isStopped = true;
+      await current.process.stop();
+      current.connection.close();
+    },
+  };
+}
+
+/** What a session that is loaded tells again. */
+function isPast(kind: unknown): boolean {
+  return (
+    kind === "user_message_chunk" ||
+    kind === "agent_message_chunk" ||
+    kind === "agent_thought_chunk" ||
+    kind === "tool_call" ||
+    kind === "tool_call_update" ||
+    kind === "plan"
+  );
+}
+
+/** The agent's own id of this session, from the history; a fork has its parent's history, and not its session. */
+function earlierSession(host: AgentHost): string | undefined {
+  for (const event of host.history().toReversed()) {
+    const data = "data" in event ? asObject(asObject(event.data)?.acp_session) : undefined;
+    if (data?.session_id === host.session_id) return asString(data.id);
+  }
+  return undefined;
+}
+
+function modelOption(answer: JsonObject | undefined): string | undefined {
+  const options = Array.isArray(answer?.configOptions) ? answer.configOptions : [];
+  const option = options.map(asObject).find((item) => item?.category === "model");
+  return asString(option?.id);
+}
+
+/** Asks the agent. What it answers is foreign: unknown until it is narrowed. */
+function request({ connection }: Life, method: string, params: unknown): Promise<unknown> {
+  return connection.agent.request<unknown>(method, params);
+}

@@ -1,0 +1,107 @@
+import { StringDecoder } from "node:string_decoder";
+import {
+  type AnyMessage,
+  type ClientContext,
+  client,
+  methods,
+  type RequestPermissionResponse,
+} from "@agentclientprotocol/sdk";
+import { asObject, asString, type JsonObject } from "../../model/narrow.ts";
+import type { AgentProcess } from "./agent-process.ts";
+
+/** Who hears what the agent says, in its order, before any answer to us that stands behind it is acted on. */
+export interface Listener {
+  /** A `session/update`. */
+  onUpdate(params: JsonObject): void;
+  /** A notification that the protocol does not have, or a request for what was not offered. */
+  onUnknown(message: JsonObject): void;
+  /** A line that is no message. */
+  onNoise(line: string): void;
+  /** A `session/request_permission`; `withdrawn` is aborted when the agent takes it back. Never rejects. */
+  onPermission(params: JsonObject, withdrawn: AbortSignal): Promise<RequestPermissionResponse>;
+}
+
+export interface Connection {
+  readonly agent: ClientContext;
+  close(): void;
+}
+
+/**
+ * The protocol's own connection on a program's standard streams. It hands messages on by promises, which blurs the order of
+ * updates, questions and answers; so every message is heard here first, as its line is read. Updates go no further: theirs is
+ * foreign data, and one that the protocol's schema does not know must not be lost.
+ */
+export function connect({ child }: AgentProcess, listener: Listener): Connection {
+  const asked = new Map<
+    unknown,
+    { answer: Promise<RequestPermissionResponse>; withdrawn: AbortController }
+  >();
+
+  const hear = (message: JsonObject): boolean => {
+    const method = asString(message.method);
+    if (method === undefined) return true;
+    const params = asObject(message.params) ?? {};
+    if (method === methods.client.session.requestPermission && message.id !== undefined) {
+      const withdrawn = new AbortController();
+      asked.set(message.id, { answer: listener.onPermission(params, withdrawn.signal), withdrawn });
+      return true;
+    }
+    if (method === methods.client.session.update) listener.onUpdate(params);
+    else if (method === methods.protocol.cancelRequest) asked.get(params.requestId)?.withdrawn.abort();
+    else listener.onUnknown(message);
+    return message.id !== undefined;
+  };
+
+  const readable = new ReadableStream<AnyMessage>({
+    start(controller) {
+      const decoder = new StringDecoder("utf8");
+      let rest = "";
+      let isClosed = false;
+      const readLine = (line: string): void => {
+        if (line.trim() === "") return;
+        const message = parse(line);
+        if (message === undefined) listener.onNoise(line);
+        // What is no JSON-RPC is refused by the connection itself.
+        else if (hear(message)) controller.enqueue(message as AnyMessage);
+      };
+      child.stdout.on("data", (bytes: Buffer) => {
+        const lines = (rest + decoder.write(bytes)).split("\n");
+        rest = lines.pop() ?? "";
+        for (const line of lines) readLine(line);
+      });
+      const close = (): void => {
+        if (isClosed) return;
+        isClosed = true;
+        readLine(rest);
+        controller.close();
+      };
+      child.stdout.once("end", close);
+      child.once("error", close);
+    },
+  });
+  const writable = new WritableStream<AnyMessage>({
+    write(message) {
+      return new Promise((resolve) => {
+        // A program that is gone reads nothing; its end is told in its own way.
+        child.stdin.write(`${JSON.stringify(message)}\n`, () => resolve());
+      });
+    },
+  });
+
+  const connection = client({ name: "verbatim" })
+    .onRequest(
+      methods.client.session.requestPermission,
+      (params) => params,
+      ({ requestId }) => asked.get(requestId)?.answer ?? { outcome: { outcome: "cancelled" as const } },
+    )
+    .connect({ readable, writable });
+  return { agent: connection.agent, close: () => connection.close() };
+}
+
+function parse(line: string): JsonObject | undefined {
+  try {
+    return asObject(JSON.parse(line));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,51 @@
+import { RequestError } from "@agentclientprotocol/sdk";
+import { titleOf } from "../../model/content.ts";
+import { asArray, asObject, asString, asText } from "../../model/narrow.ts";
+import type { Exit } from "./agent-process.ts";
+
+// What a person reads when an agent fails: what happened, in the agent's own words where it has any, and what to do.
+
+/** The agent answered with an error. */
+export function errorText(error: unknown): string {
+  if (!(error instanceof RequestError)) return error instanceof Error ? error.message : String(error);
+  const data = asObject(error.data);
+  const details = asText(error.data) ?? asText(data?.details) ?? asText(data?.message) ?? asText(data?.error);
+  return details === undefined || error.message.includes(details)
+    ? error.message
+    : `${error.message}: ${details}`;
+}
+
+export function isAuthError(error: unknown): boolean {
+  return error instanceof RequestError && error.code === -32_000;
+}
+
+/** The agent wants a login first: what it says about how. */
+export function authText(label: string, error: unknown, authMethods: unknown): string {
+  const ways = asArray(authMethods).flatMap((item) => {
+    const method = asObject(item);
+    const id = asString(method?.id);
+    if (id === undefined) return [];
+    const description = asText(method?.description);
+    return [`- ${asText(method?.name) ?? id}${description === undefined ? "" : `: ${description}`} (${id})`];
+  });
+  return [
+    `${label} wants a login first: ${errorText(error)}`,
+    ...(ways.length === 0 ? [] : ["It offers:", ...ways]),
+    "Log in with the agent's own program, or name one of these ids as `auth_method` where the agent is configured; then send the prompt again.",
+  ].join("\n");
+}
+
+/** The program is gone. */
+export function exitText(label: string, command: string, exit: Exit, lastWords: string): string {
+  if (exit.error !== undefined) {
+    const isMissing = exit.error.code === "ENOENT";
+    return isMissing
+      ? `${label} cannot be started: there is no program ${command}, or the session's folder is gone. Install it, or correct the command where the agent is configured.`
+      : `${label} cannot be started (${command}): ${exit.error.message}`;
+  }
+  const how =
+    exit.signal === null ? `with exit code ${exit.code ?? "unknown"}` : `by the signal ${exit.signal}`;
+  const said =
+    titleOf(lastWords) === undefined ? "It wrote nothing to stderr." : `Its last words:\n${lastWords}`;
+  return `${label} ended ${how}. The next prompt starts it again; if it ends again, run ${command} in a terminal to see why.\n${said}`;
+}

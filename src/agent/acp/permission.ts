@@ -1,0 +1,61 @@
+import { createHash } from "node:crypto";
+import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import type { Request, RequestOption } from "../../model/request.ts";
+import { diffText } from "./diff.ts";
+import { changesOf, commandOf, contentText, createFacts } from "./tool-call.ts";
+
+const KINDS = ["allow_once", "allow_always", "reject_once", "reject_always"] as const;
+
+/** The request that shows a `session/request_permission`: the agent's own options, and exactly what it says that it would do. */
+export function requestOf(
+  params: JsonObject,
+  call: { request_id: string; tool_call_id: string; tool_name: string },
+): Request {
+  const toolCall = asObject(params.toolCall) ?? {};
+  const subject = subjectOf(toolCall);
+  return {
+    ...call,
+    kind: "approval",
+    title: asText(toolCall.title) ?? call.tool_name,
+    subject,
+    digest: createHash("sha256").update(subject, "utf8").digest("hex"),
+    options: asArray(params.options).flatMap(optionOf),
+  };
+}
+
+function optionOf(value: unknown): RequestOption[] {
+  const option = asObject(value);
+  const id = asString(option?.optionId);
+  if (id === undefined) return [];
+  const kind = KINDS.find((known) => known === option?.kind);
+  return [{ id, label: asText(option?.name) ?? id, ...(kind === undefined ? {} : { kind }) }];
+}
+
+/**
+ * A shell command alone where nothing else would matter for it; changes of files as they would be made; else all that the
+ * agent gives the tool; and where it tells none of these, its own words for the call.
+ */
+export function subjectOf(toolCall: JsonObject): string {
+  const facts = createFacts(asString(toolCall.toolCallId) ?? "", toolCall);
+  const input = asObject(facts.rawInput);
+  const command = commandOf(input);
+  if (input !== undefined && command !== undefined && isAllOf(input, command)) return command;
+  const changes = changesOf(facts);
+  if (changes.length > 0) return changes.map(diffText).join("\n\n");
+  const diff = asString(input?.diff);
+  if (diff !== undefined) return diff;
+  if (input !== undefined && Object.keys(input).length > 0) return JSON.stringify(input, null, 2);
+  if (facts.rawInput !== undefined && input === undefined) return JSON.stringify(facts.rawInput);
+  const paths = facts.locations.flatMap((location) => asString(asObject(location)?.path) ?? []);
+  return [facts.title ?? "", contentText(facts), ...paths].filter((line) => line !== "").join("\n");
+}
+
+/** Fields that say nothing about what runs beyond the command itself. */
+function isAllOf(input: JsonObject, command: string): boolean {
+  return Object.entries(input).every(([key, value]) => {
+    if (key === "command" || key === "description") return true;
+    // Copilot says the command a second time, as a list.
+    if (key === "commands") return JSON.stringify(value) === JSON.stringify([command]);
+    return value === false || value === null || value === "";
+  });
+}

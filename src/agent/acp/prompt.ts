@@ -1,0 +1,87 @@
+import { readFile } from "node:fs/promises";
+import type { ContentBlock } from "@agentclientprotocol/sdk";
+import type { Part } from "../../model/part.ts";
+
+/** What an agent says that a prompt may hold beside text and links. */
+export interface PromptCapabilities {
+  image: boolean;
+  embeddedContext: boolean;
+}
+
+/** A prompt as the protocol sends it, and what the agent cannot take, in words. */
+export async function promptBlocks(
+  parts: readonly Part[],
+  can: PromptCapabilities,
+): Promise<{ blocks: ContentBlock[]; left_out: string[] }> {
+  const blocks: ContentBlock[] = [];
+  const left_out: string[] = [];
+  for (const part of parts) {
+    switch (part.type) {
+      case "text":
+        blocks.push({ type: "text", text: part.text });
+        break;
+      case "image_url": {
+        const data = readDataUrl(part.url);
+        if (data === undefined) blocks.push(link(part.url, "image"));
+        else if (can.image) blocks.push({ type: "image", mimeType: data.mime, data: data.base64 });
+        else left_out.push("an image, for the agent takes none");
+        break;
+      }
+      case "image_file": {
+        if (!can.image) {
+          left_out.push(`${part.file_path}, for the agent takes no images`);
+          break;
+        }
+        const bytes = await readFile(part.file_path).catch(() => undefined);
+        if (bytes === undefined) left_out.push(`${part.file_path}, which cannot be read`);
+        else {
+          const mimeType = part.mime_type ?? "image/png";
+          blocks.push({ type: "image", mimeType, data: bytes.toString("base64") });
+        }
+        break;
+      }
+      case "file": {
+        const data = readDataUrl(part.url);
+        const name = part.filename ?? "attachment";
+        if (data === undefined) blocks.push(link(part.url, name));
+        else if (can.embeddedContext) {
+          const uri = `attachment:///${encodeURIComponent(name)}`;
+          const resource = /^(text\/|application\/json)/.test(data.mime)
+            ? { uri, mimeType: data.mime, text: Buffer.from(data.base64, "base64").toString("utf8") }
+            : { uri, mimeType: data.mime, blob: data.base64 };
+          blocks.push({ type: "resource", resource });
+        } else left_out.push(`${name}, for the agent takes no attachments`);
+        break;
+      }
+      // No person writes these.
+      case "thinking_text":
+      case "thinking_signature":
+      case "tool_call":
+      case "unknown":
+        left_out.push(`a part of the type ${part.type}`);
+        break;
+      default:
+        part satisfies never;
+    }
+  }
+  return { blocks, left_out };
+}
+
+function link(uri: string, name: string): ContentBlock {
+  return { type: "resource_link", uri, name };
+}
+
+function readDataUrl(url: string): { mime: string; base64: string } | undefined {
+  const [, mime, encoding, body] = /^data:([^;,]*)[^,]*?(;base64)?,(.*)$/s.exec(url) ?? [];
+  if (body === undefined) return undefined;
+  const base64 = encoding === undefined ? Buffer.from(unescaped(body), "utf8").toString("base64") : body;
+  return { mime: mime === undefined || mime === "" ? "application/octet-stream" : mime, base64 };
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

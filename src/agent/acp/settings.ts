@@ -1,0 +1,86 @@
+import type { FrameBody } from "../../model/frame-writer.ts";
+import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+
+/** What a session of an agent is set to: its mode, its model, and other options of the agent's own. */
+export interface Settings {
+  /** The id of the option that chooses the model, where the agent has one. */
+  readonly model_option: string | undefined;
+  /** What `session/new` or `session/load` answered. */
+  pushSession(answer: unknown): void;
+  /** A `current_mode_update` or a `config_option_update`; writes nothing where it changes nothing. */
+  push(update: JsonObject): void;
+}
+
+/** Agents tell the same setting in two ways, `modes` and `models` of their own and as options: each change is told once. */
+export function createSettings(put: (body: FrameBody) => void, newId: () => string): Settings {
+  const values = new Map<string, string>();
+  const names = new Map<string, string>();
+  let model_option: string | undefined;
+
+  const set = (setting: string, value: string, isFirst: boolean, raw: unknown): void => {
+    const before = values.get(setting);
+    if (before === value) return;
+    values.set(setting, value);
+    const isModel = setting === "model";
+    if (isModel) put({ type: "session.update", patch: { model: value } });
+    if (isFirst && before === undefined) return;
+    const label = isModel
+      ? "Model"
+      : setting === "mode"
+        ? "Mode"
+        : (names.get(`option ${setting}`) ?? setting);
+    put({
+      type: "marker",
+      kind: isModel ? "model_switch" : "note",
+      part_id: newId(),
+      title: `${label}: ${names.get(`${setting} ${value}`) ?? value}`,
+      data: raw,
+    });
+  };
+
+  const readOptions = (options: unknown, isFirst: boolean): void => {
+    for (const item of asArray(options)) {
+      const option = asObject(item);
+      const id = asString(option?.id);
+      if (option === undefined || id === undefined) continue;
+      const category = asString(option.category);
+      const setting = category === "model" || category === "mode" ? category : id;
+      if (category === "model") model_option = id;
+      names.set(`option ${setting}`, asText(option.name) ?? id);
+      for (const choice of asArray(option.options).map(asObject)) {
+        const value = asString(choice?.value);
+        const name = asText(choice?.name);
+        if (value !== undefined && name !== undefined) names.set(`${setting} ${value}`, name);
+      }
+      const { currentValue } = option;
+      if (typeof currentValue === "string" || typeof currentValue === "boolean") {
+        set(setting, String(currentValue), isFirst, option);
+      }
+    }
+  };
+
+  return {
+    get model_option() {
+      return model_option;
+    },
+    pushSession(answer) {
+      const told = asObject(answer);
+      const modes = asObject(told?.modes);
+      for (const mode of asArray(modes?.availableModes).map(asObject)) {
+        const id = asString(mode?.id);
+        const name = asText(mode?.name);
+        if (id !== undefined && name !== undefined) names.set(`mode ${id}`, name);
+      }
+      readOptions(told?.configOptions, true);
+      const mode = asString(modes?.currentModeId);
+      if (mode !== undefined) set("mode", mode, true, modes);
+      const model = asString(asObject(told?.models)?.currentModelId);
+      if (model !== undefined) set("model", model, true, told?.models);
+    },
+    push(update) {
+      if (update.sessionUpdate === "config_option_update") readOptions(update.configOptions, false);
+      const mode = asString(update.currentModeId);
+      if (mode !== undefined) set("mode", mode, false, update);
+    },
+  };
+}

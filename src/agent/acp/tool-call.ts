@@ -1,0 +1,281 @@
+import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import type { MediaPart } from "../../model/part.ts";
+import type { TodoItem, UiExtra } from "../../model/ui-extra.ts";
+import { diffOf } from "./diff.ts";
+
+/** All that an agent has said of one tool call: an update carries what changed, and its arrays replace. */
+export interface CallFacts {
+  readonly id: string;
+  /** Stays what it was at first: later titles say what the call does, not which tool it is. */
+  name: string;
+  title?: string;
+  kind?: string;
+  status?: string;
+  content: unknown[];
+  locations: unknown[];
+  rawInput?: unknown;
+  rawOutput?: unknown;
+  /** The call of the sub-agent that made this one. */
+  parent?: string;
+}
+
+export function createFacts(id: string, update: JsonObject): CallFacts {
+  const facts: CallFacts = { id, name: nameOf(id, update), content: [], locations: [] };
+  mergeFacts(facts, update);
+  return facts;
+}
+
+export function mergeFacts(facts: CallFacts, update: JsonObject): void {
+  facts.title = asString(update.title) ?? facts.title ?? "";
+  const kind = asString(update.kind);
+  if (kind !== undefined) facts.kind = kind;
+  const status = asString(update.status);
+  if (status !== undefined) facts.status = status;
+  if (Array.isArray(update.content)) facts.content = update.content;
+  if (Array.isArray(update.locations)) facts.locations = update.locations;
+  if (update.rawInput !== undefined && update.rawInput !== null) facts.rawInput = update.rawInput;
+  if (update.rawOutput !== undefined && update.rawOutput !== null) facts.rawOutput = update.rawOutput;
+  const meta = asObject(update._meta);
+  const parent = asString(meta?.parentToolCallId);
+  if (parent !== undefined) facts.parent = parent;
+}
+
+/**
+ * The tool's name. Few agents say it: Qwen Code in `_meta`, Gemini CLI in the call's id, opencode as the first title; for the
+ * others the kind of the call stands for it.
+ */
+function nameOf(id: string, update: JsonObject): string {
+  const named = asText(update.name) ?? asText(asObject(update._meta)?.toolName);
+  if (named !== undefined) return named;
+  const [, fromId] = /^([a-z][a-z0-9_]*?)__\1_\d+_\d+$/.exec(id) ?? [];
+  if (fromId !== undefined) return fromId;
+  const title = asText(update.title);
+  if (title !== undefined && /^[a-z][a-z0-9_]*$/.test(title)) return title;
+  return asText(update.kind) ?? "tool";
+}
+
+export function hasInput(rawInput: unknown): boolean {
+  const object = asObject(rawInput);
+  return object === undefined ? rawInput !== undefined && rawInput !== null : Object.keys(object).length > 0;
+}
+
+/** The arguments as the agent tells them; where it tells none, what it says about the call in their place. */
+export function argumentsOf({ rawInput, title, locations }: CallFacts): string {
+  if (rawInput !== undefined) return JSON.stringify(rawInput);
+  return JSON.stringify({
+    ...(title === undefined || title === "" ? {} : { title }),
+    ...(locations.length === 0 ? {} : { locations }),
+  });
+}
+
+/** Whether the call starts an agent of its own, whose steps some agents send as if they were theirs. */
+export function startsSubAgent({ rawInput, name }: CallFacts): boolean {
+  const input = asObject(rawInput);
+  if (asString(input?.prompt) === undefined) return false;
+  return (
+    asString(input?.subagent_type) !== undefined ||
+    asString(input?.agent_type) !== undefined ||
+    name === "agent" ||
+    name === "task"
+  );
+}
+
+/** The text of a call's content, for its live output and its result. */
+export function contentText({ content }: CallFacts): string {
+  const texts: string[] = [];
+  for (const item of content) {
+    const block = asObject(item);
+    if (block?.type !== "content") continue;
+    const inner = asObject(block.content);
+    const text = inner?.type === "text" ? asString(inner.text) : asString(asObject(inner?.resource)?.text);
+    if (text !== undefined) texts.push(text);
+  }
+  return texts.join("\n");
+}
+
+export interface CallResult {
+  output_text: string;
+  parts: MediaPart[];
+  ui_extra?: UiExtra;
+  /** What the agent's own output says beyond the text. */
+  raw_output?: unknown;
+}
+
+export function resultOf(facts: CallFacts): CallResult {
+  const told = contentText(facts);
+  const output_text = told === "" && diffsOf(facts).length === 0 ? rawText(facts.rawOutput) : told;
+  const ui_extra = extraOf(facts, output_text);
+  const raw_output = beyond(facts.rawOutput, output_text);
+  return {
+    output_text,
+    parts: mediaOf(facts.content),
+    ...(ui_extra === undefined ? {} : { ui_extra }),
+    ...(raw_output === undefined ? {} : { raw_output }),
+  };
+}
+
+/** The text in an agent's own output, under the names that agents give it. */
+function rawText(raw: unknown): string {
+  if (typeof raw === "string") return raw;
+  if (raw === undefined) return "";
+  const object = asObject(raw);
+  for (const key of ["output", "content", "message", "error", "text", "result"]) {
+    const text = asString(object?.[key]);
+    if (text !== undefined) return text;
+  }
+  return JSON.stringify(raw);
+}
+
+/** An agent's own output without the strings that the text shows already; `undefined`: nothing is left. */
+function beyond(raw: unknown, shown: string): unknown {
+  if (raw === undefined || raw === null) return undefined;
+  if (typeof raw === "string") return shown.includes(raw.trim()) ? undefined : raw;
+  const object = asObject(raw);
+  if (object === undefined) return raw;
+  const rest: JsonObject = {};
+  for (const [key, value] of Object.entries(object)) {
+    const left = typeof value === "object" || typeof value === "string" ? beyond(value, shown) : value;
+    if (left !== undefined) rest[key] = left;
+  }
+  return Object.keys(rest).length === 0 ? undefined : rest;
+}
+
+/** A content block that is no text, as a part; `undefined`: text, or something else. */
+export function mediaPartOf(block: JsonObject | undefined): MediaPart | undefined {
+  const mime = asString(block?.mimeType);
+  const data = asString(block?.data);
+  if (block?.type === "image" && data !== undefined) {
+    return { type: "image_url", url: `data:${mime ?? "image/png"};base64,${data}` };
+  }
+  if (block?.type === "audio" && data !== undefined) {
+    const type = mime ?? "audio/wav";
+    return { type: "file", mime: type, url: `data:${type};base64,${data}` };
+  }
+  if (block?.type === "resource_link") {
+    const url = asString(block.uri);
+    const filename = asText(block.title) ?? asText(block.name);
+    if (url === undefined) return undefined;
+    return { type: "file", mime: mime ?? "", url, ...(filename === undefined ? {} : { filename }) };
+  }
+  if (block?.type === "resource") {
+    const resource = asObject(block.resource);
+    const uri = asString(resource?.uri) ?? "";
+    const type = asString(resource?.mimeType) ?? "application/octet-stream";
+    const blob = asString(resource?.blob);
+    if (blob !== undefined)
+      return { type: "file", mime: type, url: `data:${type};base64,${blob}`, filename: uri };
+  }
+  return undefined;
+}
+
+function mediaOf(content: readonly unknown[]): MediaPart[] {
+  return content.flatMap((item): MediaPart[] => {
+    const block = asObject(item);
+    if (block?.type === "diff") return [];
+    const inner = asObject(block?.content);
+    if (block?.type === "content") {
+      if (inner?.type === "text") return [];
+      const media = mediaPartOf(inner);
+      if (media !== undefined) return [media];
+      // An embedded text is in the result's text.
+      if (inner?.type === "resource" && asString(asObject(inner.resource)?.text) !== undefined) return [];
+    }
+    return [{ type: "unknown", raw: item }];
+  });
+}
+
+function diffsOf({ content }: { content: readonly unknown[] }) {
+  return content.flatMap((item) => {
+    const block = asObject(item);
+    const path = asString(block?.path);
+    const after = asString(block?.newText);
+    if (block?.type !== "diff" || path === undefined || after === undefined) return [];
+    return [diffOf(path, asString(block.oldText), after)];
+  });
+}
+
+/** The changes that a call's content announces, for whoever is asked to allow it. */
+export { diffsOf as changesOf };
+
+function extraOf(facts: CallFacts, output: string): UiExtra | undefined {
+  const input = asObject(facts.rawInput);
+  const raw = asObject(facts.rawOutput);
+  const files = diffsOf(facts);
+  if (files.length > 0) return { type: "diff", files };
+  const todos = todosOf(input?.todos);
+  if (todos !== undefined) return { type: "todos", todos };
+  if (startsSubAgent(facts)) return subAgentOf(input, raw);
+  if (facts.kind === "execute") {
+    const command = commandOf(input);
+    const cwd = asString(input?.cwd);
+    const exit_code = exitCodeOf(raw, output);
+    return {
+      type: "shell",
+      ...(command === undefined ? {} : { command }),
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(exit_code === undefined ? {} : { exit_code }),
+    };
+  }
+  const [location] = facts.locations.map(asObject);
+  const path = asString(location?.path);
+  if (facts.kind === "read" && path !== undefined) {
+    const start_line = asNumber(location?.line);
+    return { type: "read", path, ...(start_line === undefined ? {} : { start_line }) };
+  }
+  return undefined;
+}
+
+function subAgentOf(input: JsonObject | undefined, raw: JsonObject | undefined): UiExtra {
+  const summary = asObject(raw?.executionSummary);
+  const name = asString(input?.subagent_type) ?? asString(input?.agent_type);
+  const task = asString(input?.description);
+  const status = asString(raw?.status);
+  const tokens = asNumber(summary?.totalTokens) ?? asNumber(raw?.tokenCount);
+  const tool_calls = asNumber(summary?.totalToolCalls);
+  const duration_ms = asNumber(summary?.totalDurationMs);
+  return {
+    type: "sub_agent",
+    ...(name === undefined ? {} : { name }),
+    ...(task === undefined ? {} : { task }),
+    ...(status === undefined ? {} : { status }),
+    ...(tokens === undefined ? {} : { tokens }),
+    ...(tool_calls === undefined ? {} : { tool_calls }),
+    ...(duration_ms === undefined ? {} : { duration_ms }),
+  };
+}
+
+export function commandOf(input: JsonObject | undefined): string | undefined {
+  const command = input?.command;
+  if (typeof command === "string") return command;
+  if (Array.isArray(command) && command.every((word) => typeof word === "string")) return command.join(" ");
+  return undefined;
+}
+
+/** opencode: `metadata.exit`; Copilot: an item of `contents`; Qwen Code: a line of its report. */
+function exitCodeOf(raw: JsonObject | undefined, output: string): number | undefined {
+  const exit = asNumber(asObject(raw?.metadata)?.exit);
+  if (exit !== undefined) return exit;
+  for (const item of asArray(raw?.contents)) {
+    const code = asNumber(asObject(item)?.exitCode);
+    if (code !== undefined) return code;
+  }
+  const [, told] = output.startsWith("Command: ") ? (/^Exit Code: (-?\d+)$/m.exec(output) ?? []) : [];
+  return told === undefined ? undefined : Number(told);
+}
+
+/** A to-do list as agents write it: `content` or `text` and a status. */
+export function todosOf(value: unknown): TodoItem[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const todos: TodoItem[] = [];
+  for (const item of value) {
+    const entry = asObject(item);
+    const text = asString(entry?.content) ?? asString(entry?.text);
+    const status = asString(entry?.status);
+    if (text === undefined) return undefined;
+    todos.push({
+      text,
+      status: status === "completed" || status === "in_progress" ? status : "pending",
+    });
+  }
+  return todos;
+}

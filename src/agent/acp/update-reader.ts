@@ -1,0 +1,575 @@
+import type { Frame } from "../../model/frame.ts";
+import { createFrameWriter } from "../../model/frame-writer.ts";
+import type { StopReason, ToolStatus, Usage } from "../../model/message.ts";
+import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { countUsage } from "../../model/usage.ts";
+import { createSettings } from "./settings.ts";
+import {
+  argumentsOf,
+  type CallFacts,
+  contentText,
+  createFacts,
+  hasInput,
+  mediaPartOf,
+  mergeFacts,
+  resultOf,
+  startsSubAgent,
+  todosOf,
+} from "./tool-call.ts";
+import { usageOf, usageOfAnswer } from "./usage.ts";
+
+/** What an agent says that makes no frame of its own, and why; every other update makes one. */
+export const SKIPPED = {
+  empty_chunk: "a chunk without text",
+  usage_chunk: "a step's tokens, which its end says",
+  prompt_echo: "the prompt, said back",
+  repeated: "said before, word for word",
+  after_result: "progress of a call that has ended",
+  replayed: "a loaded session's past, which is in the history already",
+  sub_agent_usage: "a sub-agent's tokens, which its result sums up",
+  compaction_running: "a compaction that has not ended",
+  not_offered: "a request for what was not offered; it was answered so",
+} as const;
+export type Skipped = keyof typeof SKIPPED;
+
+export interface UpdateReaderOptions {
+  session_id: string;
+  newId(): string;
+  now(): number;
+}
+
+/** Turns what an agent says over the Agent Client Protocol into frames: one reader for each session, pure but for its ids. */
+export interface UpdateReader {
+  /** How often each of `SKIPPED` was met. */
+  readonly skipped: Readonly<Partial<Record<Skipped, number>>>;
+  /** A prompt begins. `text` is what the agent may say back. */
+  beginTurn(text: string): void;
+  /** The `update` of a `session/update`. */
+  push(update: unknown): Frame[];
+  /** What is no update at all: a line that is no message, a notification of an unknown name. */
+  pushUnknown(raw: unknown, title: string, error?: string): Frame[];
+  skip(why: Skipped): void;
+  /** What `session/new` or `session/load` answered: the model, the mode, the options. */
+  pushSession(answer: unknown): Frame[];
+  /** The call that permission is asked for, which some agents announce only by asking. Its id and name are the request's. */
+  announce(toolCall: JsonObject): { frames: Frame[]; tool_call_id: string; tool_name: string };
+  /** The call was not allowed, or its agent no longer waits: however it ends now, it did not run. */
+  refuse(tool_call_id: string, reason: string): void;
+  /** Whether the call has ended: nobody waits for a permission any more. */
+  hasEnded(tool_call_id: string): boolean;
+  /** From now on whatever ends was stopped. */
+  beginCancel(): void;
+  /** The prompt was answered. */
+  endTurn(answer: unknown): { frames: Frame[]; stop_reason: StopReason; refusal: boolean };
+  /** The prompt failed, or the agent is gone: what is open ends. */
+  fail(call_text: string): Frame[];
+  /** The turn was stopped; the last frame is the interrupt. */
+  interrupt(reason: string): Frame[];
+}
+
+interface Call {
+  readonly facts: CallFacts;
+  state: "new" | "started" | "called" | "ended";
+  arguments_json: string;
+  progress: string;
+  metadata: string;
+  refused?: string;
+  /** Of the message being written: its end lets the next step begin. */
+  readonly counts: boolean;
+}
+
+/** Copilot sums its figures up over the life of its process. */
+const SUMS_USAGE = new Set(["Copilot"]);
+
+export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptions): UpdateReader {
+  const writer = createFrameWriter({ session_id, nextMessageId: newId, now });
+  const calls = new Map<string, Call>();
+  const skipped: Partial<Record<Skipped, number>> = {};
+  const settings = createSettings((body) => writer.put(body), newId);
+  let inTurn = false;
+  let cancelling = false;
+  let echo = "";
+  /** Of the message that is being written. */
+  let step: { had_calls: boolean; text_key?: string; usage?: Usage } = { had_calls: false };
+  /** What sub-agents said since the last thing of another kind: theirs, mixed, and in nobody's part. */
+  let aside: { thinking: string; text: string } | undefined;
+  const compactions = new Map<string, string>();
+  let commands = "";
+  let plan = "";
+  let cost = { told: 0, before: 0 };
+  let summed: Usage | undefined;
+  let agent_name = "";
+
+  const skip = (why: Skipped): void => {
+    skipped[why] = (skipped[why] ?? 0) + 1;
+  };
+  const openCalls = (): Call[] => [...calls.values()].filter(({ state }) => state !== "ended");
+
+  const flushAside = (): void => {
+    if (aside === undefined) return;
+    const { thinking, text } = aside;
+    aside = undefined;
+    writer.endPart();
+    writer.put({
+      type: "marker",
+      kind: "note",
+      part_id: newId(),
+      title: "Said by sub-agents",
+      text: [thinking, text].filter((said) => said !== "").join("\n\n"),
+      data: { thinking, text },
+    });
+  };
+
+  const settle = (call: Call, status: ToolStatus, output: string): void => {
+    call.state = "ended";
+    const { id, name } = call.facts;
+    writer.put({
+      type: "message.tool_result",
+      tool_call_id: id,
+      tool_name: name,
+      is_error: status === "error",
+      status,
+      output_text: output,
+      parts: [],
+    });
+  };
+  /** An agent need not say that a call which was refused has ended. */
+  const settleRefused = (): void => {
+    for (const call of openCalls()) {
+      if (call.refused !== undefined) settle(call, "aborted", withOutput(call, call.refused));
+    }
+  };
+  const withOutput = ({ progress }: Call, words: string): string =>
+    progress === "" ? words : `${progress.trimEnd()}\n\n${words}`;
+
+  const endStep = (ending: { stop_reason?: StopReason; stop_reason_raw?: string } = {}): void => {
+    const { usage } = step;
+    writer.endMessage({ ...ending, ...(usage === undefined ? {} : { usage }) });
+    step = { had_calls: false };
+  };
+  /**
+   * The protocol knows no steps. A new one has begun when the agent speaks after every call of the last message has ended,
+   * after that message's usage was told, or under another message's id.
+   */
+  const beginStep = (text_key?: string): void => {
+    settleRefused();
+    if (writer.message_id === undefined) step = { had_calls: false };
+    const waits = openCalls().some(({ counts }) => counts);
+    const isOther = step.text_key !== undefined && text_key !== undefined && step.text_key !== text_key;
+    if (
+      writer.message_id !== undefined &&
+      ((step.had_calls && !waits) || step.usage !== undefined || isOther)
+    ) {
+      endStep({ stop_reason: step.had_calls ? "tool_use" : "stop" });
+    }
+    if (text_key !== undefined) step.text_key = text_key;
+  };
+
+  const pushChunk = (kind: "text" | "thinking", update: JsonObject): void => {
+    const block = asObject(update.content);
+    const meta = asObject(update._meta);
+    const told = usageOf(meta?.usage);
+    if (told !== undefined) {
+      if (asString(meta?.parentToolCallId) !== undefined) skip("sub_agent_usage");
+      else {
+        skip("usage_chunk");
+        if (step.usage !== undefined) endStep({ stop_reason: step.had_calls ? "tool_use" : "stop" });
+        // A model call that wrote nothing but a plan has no message of its own yet.
+        if (writer.message_id === undefined) writer.startMessage();
+        step.usage = told;
+      }
+    }
+    const text = block?.type === "text" ? asString(block.text) : undefined;
+    if (text === "") {
+      if (told === undefined) skip("empty_chunk");
+      return;
+    }
+    const key = asString(update.messageId);
+    const helper = openCalls().find(({ facts }) => startsSubAgent(facts));
+    const isAside =
+      asString(meta?.parentToolCallId) !== undefined || (helper !== undefined && key === undefined);
+    if (text !== undefined && isAside) {
+      aside ??= { thinking: "", text: "" };
+      aside[kind] += text;
+      if (helper !== undefined) {
+        writer.put({
+          type: "message.tool_progress",
+          tool_call_id: helper.facts.id,
+          text,
+          offset: helper.progress.length,
+        });
+        helper.progress += text;
+      }
+      return;
+    }
+    flushAside();
+    beginStep(kind === "text" ? key : undefined);
+    if (text !== undefined) {
+      writer.say(kind, text, key);
+      return;
+    }
+    const media = mediaPartOf(block);
+    const embedded = asString(asObject(block?.resource)?.text);
+    if (media?.type === "image_url") writer.image(media.url);
+    else if (media?.type === "file") {
+      const { mime, url, filename } = media;
+      writer.file({ mime, url, ...(filename === undefined ? {} : { filename }) });
+    } else if (embedded !== undefined)
+      writer.say(kind, embedded, `${asString(asObject(block?.resource)?.uri)}`);
+    else putUnknown(update, "Content of an unknown kind");
+  };
+
+  const putUnknown = (raw: unknown, title: string, error?: string): void => {
+    flushAside();
+    writer.endPart();
+    writer.put({
+      type: "unknown",
+      part_id: newId(),
+      raw,
+      title,
+      ...(error === undefined ? {} : { error }),
+    });
+  };
+
+  const callFor = (id: string, update: JsonObject, isAnnounced: boolean): Call => {
+    const known = calls.get(id);
+    if (known !== undefined && !(isAnnounced && known.state === "ended")) {
+      mergeFacts(known.facts, update);
+      return known;
+    }
+    flushAside();
+    settleRefused();
+    const facts = createFacts(id, update);
+    const agentId = asString(asObject(asObject(update._meta)?.["github.com/copilot"])?.agentId);
+    const counts = facts.parent === undefined && agentId === undefined;
+    if (writer.message_id === undefined) step = { had_calls: false };
+    if (counts) step.had_calls = true;
+    const call: Call = { facts, state: "new", arguments_json: "", progress: "", metadata: "", counts };
+    calls.set(id, call);
+    return call;
+  };
+
+  /** Writes what changed of a call, and its result once it has one. */
+  const showCall = (call: Call): void => {
+    const { facts } = call;
+    const { id, name, status } = facts;
+    const isOver = status === "completed" || status === "failed";
+    const isKnown = hasInput(facts.rawInput) || isOver || (status !== undefined && status !== "pending");
+    if (isKnown) {
+      const arguments_json = argumentsOf(facts);
+      if (call.state === "new" || call.state === "started" || arguments_json !== call.arguments_json) {
+        flushAside();
+        writer.call(id, name, arguments_json);
+        call.state = "called";
+        call.arguments_json = arguments_json;
+      }
+    } else if (call.state === "new") {
+      flushAside();
+      writer.startCall(id, name);
+      call.state = "started";
+    }
+    const result = isOver ? resultOf(facts) : undefined;
+    const metadata = {
+      ...(facts.title === undefined || facts.title === name ? {} : { title: facts.title }),
+      ...(facts.kind === undefined || facts.kind === name ? {} : { kind: facts.kind }),
+      ...(facts.locations.length === 0 ? {} : { locations: facts.locations }),
+      ...(facts.parent === undefined ? {} : { parent_tool_call_id: facts.parent }),
+      ...(result?.raw_output === undefined ? {} : { raw_output: result.raw_output }),
+    };
+    const text = JSON.stringify(metadata);
+    if (text !== "{}" && text !== call.metadata) {
+      call.metadata = text;
+      writer.put({ type: "task.metadata", tool_call_id: id, metadata });
+    }
+    if (result === undefined) {
+      growProgress(call, contentText(facts));
+      return;
+    }
+    flushAside();
+    call.state = "ended";
+    const failed = facts.status === "failed";
+    const stopped = cancelling || (failed && call.refused !== undefined);
+    writer.put({
+      type: "message.tool_result",
+      tool_call_id: id,
+      tool_name: name,
+      is_error: failed && !stopped,
+      status: stopped ? "aborted" : failed ? "error" : "success",
+      output_text: result.output_text,
+      parts: result.parts,
+      ...(result.ui_extra === undefined ? {} : { ui_extra: result.ui_extra }),
+    });
+    if (result.ui_extra?.type === "todos" && !failed) putTodos(result.ui_extra.todos);
+  };
+
+  /** Agents send the output so far again and again, whole; what is no continuation stands below what was shown. */
+  const growProgress = (call: Call, text: string): void => {
+    if (text === "" || text === call.progress) return;
+    const fresh = text.startsWith(call.progress) ? text.slice(call.progress.length) : `\n${text}`;
+    writer.put({
+      type: "message.tool_progress",
+      tool_call_id: call.facts.id,
+      text: fresh,
+      offset: call.progress.length,
+    });
+    call.progress += fresh;
+  };
+
+  const putTodos = (todos: NonNullable<ReturnType<typeof todosOf>>): void => {
+    writer.put({ type: "todo.change", todos });
+  };
+
+  const pushCall = (update: JsonObject, isAnnounced: boolean): void => {
+    const id = asString(update.toolCallId);
+    if (id === undefined) {
+      putUnknown(update, "A tool call without an id");
+      return;
+    }
+    const known = calls.get(id);
+    const isOver = update.status === "completed" || update.status === "failed";
+    if (known?.state === "ended" && !isAnnounced && !isOver) {
+      skip("after_result");
+      return;
+    }
+    const call = callFor(id, update, isAnnounced);
+    showCall(call);
+    if (writer.isEmpty) skip("repeated");
+  };
+
+  const note = (
+    kind: "note" | "notification" | "compaction",
+    title: string,
+    raw: unknown,
+    text?: string,
+  ): void => {
+    flushAside();
+    writer.endPart();
+    writer.put({
+      type: "marker",
+      kind,
+      part_id: newId(),
+      title,
+      ...(text === undefined || text === "" ? {} : { text }),
+      data: raw,
+    });
+  };
+
+  const pushUpdate = (update: JsonObject): void => {
+    switch (update.sessionUpdate) {
+      case "agent_message_chunk":
+        pushChunk("text", update);
+        return;
+      case "agent_thought_chunk":
+        pushChunk("thinking", update);
+        return;
+      case "user_message_chunk": {
+        const text = asString(asObject(update.content)?.text);
+        if (text !== undefined && echo.includes(text)) skip("prompt_echo");
+        else putUnknown(update, "A person's words, as the agent tells them");
+        return;
+      }
+      case "tool_call":
+        pushCall(update, true);
+        return;
+      case "tool_call_update":
+        pushCall(update, false);
+        return;
+      case "plan": {
+        const todos = todosOf(update.entries);
+        if (todos === undefined) putUnknown(update, "A plan of an unknown form");
+        else if (JSON.stringify(todos) === plan) skip("repeated");
+        else {
+          plan = JSON.stringify(todos);
+          putTodos(todos);
+        }
+        return;
+      }
+      case "available_commands_update": {
+        const text = JSON.stringify(update.availableCommands);
+        if (text === commands) skip("repeated");
+        else {
+          commands = text;
+          const count = asArray(update.availableCommands).length;
+          note("note", `${count} commands of the agent's own`, update.availableCommands);
+        }
+        return;
+      }
+      case "current_mode_update":
+      case "config_option_update":
+        flushAside();
+        writer.endPart();
+        settings.push(update);
+        if (writer.isEmpty) skip("repeated");
+        return;
+      case "session_info_update": {
+        const title = asText(update.title);
+        if (title === undefined) skip("repeated");
+        else writer.put({ type: "session.update", patch: { title } });
+        return;
+      }
+      case "usage_update": {
+        const tokens = asNumber(update.used);
+        const limit = asNumber(update.size);
+        const price = asObject(update.cost);
+        const amount = asNumber(price?.amount);
+        if (amount !== undefined && price?.currency === "USD") cost.told = amount;
+        if (tokens === undefined) putUnknown(update, "Usage of an unknown form");
+        else writer.put({ type: "context.usage", tokens, ...(limit === undefined ? {} : { limit }) });
+        return;
+      }
+      case "notice":
+        note("notification", asText(update.title) ?? "Notice", update, asString(update.description));
+        return;
+      case "compaction_summary_chunk": {
+        const id = asString(update.compactionId) ?? "";
+        compactions.set(id, (compactions.get(id) ?? "") + (asString(asObject(update.content)?.text) ?? ""));
+        skip("compaction_running");
+        return;
+      }
+      case "compaction_update": {
+        const id = asString(update.compactionId) ?? "";
+        if (update.status !== "completed" && update.status !== "failed") {
+          skip("compaction_running");
+          return;
+        }
+        const whole = asArray(update.summary).map((block) => asString(asObject(block)?.text) ?? "");
+        const text = whole.length > 0 ? whole.join("") : compactions.get(id);
+        compactions.delete(id);
+        if (update.status === "completed")
+          note("compaction", "The agent summarised what came before", update, text);
+        else
+          note(
+            "notification",
+            "The agent could not summarise what came before",
+            update,
+            asString(update.error),
+          );
+        return;
+      }
+      default:
+        putUnknown(update, asText(update.sessionUpdate) ?? "An update without a name");
+    }
+  };
+
+  /** What only a running turn can hold. */
+  const isWork = (kind: unknown): boolean =>
+    kind === "agent_message_chunk" || kind === "agent_thought_chunk" || kind === "tool_call";
+
+  const closeTurn = (): void => {
+    flushAside();
+    writer.endPart();
+    for (const [id, text] of compactions) {
+      note("note", "A summary that was not finished", { compactionId: id }, text);
+    }
+    compactions.clear();
+    inTurn = false;
+  };
+
+  return {
+    get skipped() {
+      return skipped;
+    },
+    skip,
+    beginTurn(text) {
+      inTurn = true;
+      cancelling = false;
+      echo = text;
+      step = { had_calls: false };
+      cost = { ...cost, before: cost.told };
+    },
+    push(update) {
+      const object = asObject(update);
+      if (object === undefined) putUnknown(update, "An update that is no object");
+      else if (!inTurn && isWork(object.sessionUpdate)) putUnknown(object, "Said while no prompt ran");
+      else pushUpdate(object);
+      return writer.take();
+    },
+    pushUnknown(raw, title, error) {
+      putUnknown(raw, title, error);
+      return writer.take();
+    },
+    pushSession(answer) {
+      const info = asObject(asObject(answer)?.agentInfo);
+      if (info !== undefined) agent_name = asString(info.name) ?? "";
+      settings.pushSession(answer);
+      return writer.take();
+    },
+    announce(toolCall) {
+      const id = asString(toolCall.toolCallId) ?? newId();
+      const known = calls.get(id);
+      // What a permission says of a call is for the person who is asked; the call itself says more.
+      const { rawInput, content, ...rest } = toolCall;
+      const isNew = known === undefined || known.state === "ended";
+      const fills = isNew || !hasInput(known.facts.rawInput);
+      const update: JsonObject = {
+        ...rest,
+        ...(fills && rawInput !== undefined ? { rawInput } : {}),
+        ...(isNew && content !== undefined ? { content } : {}),
+        // The agent knows what it would call: nothing of the call is still to come.
+        ...(isNew ? { status: "in_progress" } : { status: undefined }),
+      };
+      const call = callFor(id, update, isNew);
+      showCall(call);
+      writer.endPart();
+      return { frames: writer.take(), tool_call_id: id, tool_name: call.facts.name };
+    },
+    refuse(tool_call_id, reason) {
+      const call = calls.get(tool_call_id);
+      if (call !== undefined && call.state !== "ended") call.refused = reason;
+    },
+    hasEnded: (tool_call_id) => calls.get(tool_call_id)?.state === "ended",
+    beginCancel() {
+      cancelling = true;
+    },
+    endTurn(answer) {
+      settleRefused();
+      for (const call of openCalls()) {
+        settle(call, "aborted", withOutput(call, "The agent ended its turn without saying how this ended"));
+      }
+      closeTurn();
+      const raw = asString(asObject(answer)?.stopReason) ?? "";
+      const told = turnUsage(answer);
+      if (told !== undefined) {
+        if (writer.message_id === undefined) {
+          step = { had_calls: false };
+          writer.startMessage();
+        }
+        step.usage = step.usage ?? told;
+      }
+      const refusal = raw === "refusal";
+      const stop_reason = refusal ? "error" : raw === "max_tokens" ? "length" : "stop";
+      endStep({ stop_reason, ...(raw === "" ? {} : { stop_reason_raw: raw }) });
+      if (raw === "max_turn_requests") note("note", "The agent's own limit of steps ended the turn", answer);
+      return { frames: writer.take(), stop_reason, refusal };
+    },
+    fail(call_text) {
+      for (const call of openCalls()) {
+        if (call.refused === undefined) settle(call, "aborted", withOutput(call, call_text));
+      }
+      settleRefused();
+      closeTurn();
+      endStep({ stop_reason: "error" });
+      return writer.take();
+    },
+    interrupt(reason) {
+      for (const call of openCalls()) settle(call, "aborted", withOutput(call, call.refused ?? ""));
+      closeTurn();
+      writer.dropMessage();
+      step = { had_calls: false };
+      writer.put({ type: "interrupt", reason });
+      return writer.take();
+    },
+  };
+
+  /** The tokens and the price of the turn, or of what the agent's answer says of it. */
+  function turnUsage(answer: unknown): Usage | undefined {
+    const told = usageOfAnswer(answer);
+    const paid = cost.told - cost.before;
+    const priced = paid > 0 ? { cost: paid } : {};
+    if (told === undefined) return paid > 0 ? { input: 0, output: 0, ...priced } : undefined;
+    if (!SUMS_USAGE.has(agent_name)) return { ...told, ...priced };
+    const turn = countUsage(told, summed, { input: 0, output: 0 });
+    summed = told;
+    return { ...turn, ...priced };
+  }
+}

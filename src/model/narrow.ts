@@ -1,0 +1,25 @@
+/** Narrowing of foreign JSON: the value where it has the wanted shape, else `undefined`. */
+export type JsonObject = Record<string, unknown>;
+
+export function asObject(value: unknown): JsonObject | undefined {
+  // An object that is no array and not null has string keys, whose values stay unknown.
+  return value !== null && typeof value === "object" && !Array.isArray(value)
+    ? (value as JsonObject)
+    : undefined;
+}
+export function asString(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+/** A string that holds more than white space. */
+export function asText(value: unknown): string | undefined {
+  return typeof value === "string" && value.trim() !== "" ? value : undefined;
+}
+export function asNumber(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+}
+export function asArray(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+export function asStrings(value: unknown): string[] {
+  return asArray(value).filter((item): item is string => typeof item === "string");
+}

@@ -1,0 +1,481 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, it } from "vitest";
+import { type AcpAgentOptions, createAcpAgent } from "../../../src/agent/acp/acp-agent.ts";
+import type { Agent } from "../../../src/agent/agent.ts";
+import type { Part } from "../../../src/model/part.ts";
+import type { Answer, Request } from "../../../src/model/request.ts";
+import { eventually } from "../../eventually.ts";
+import { type ActingHost, createHost, SESSION } from "./acting-host.ts";
+import { hears, opened, type ScriptLine, says, writeScript } from "./script.ts";
+
+const made: { host: ActingHost; agent: Agent }[] = [];
+afterEach(async () => {
+  for (const { host, agent } of made.splice(0)) {
+    await agent.close();
+    host.remove();
+  }
+});
+
+const allow = (): Promise<Answer> => Promise.resolve({ option_ids: ["yes"] });
+const isHeld = (_request: Request, signal: AbortSignal): Promise<undefined> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    signal.addEventListener("abort", () => resolve(undefined));
+  });
+
+function setUp(
+  lines: readonly ScriptLine[],
+  {
+    answer = allow,
+    earlier = [],
+    ...options
+  }: {
+    answer?: Parameters<typeof createHost>[0];
+    earlier?: Parameters<typeof createHost>[1];
+  } & Partial<AcpAgentOptions> = {},
+) {
+  const host = createHost(answer, earlier);
+  const agent = createAcpAgent({
+    host,
+    command: process.execPath,
+    args: writeScript(host.cwd, "script", lines),
+    env: { PATH: process.env.PATH },
+    ...options,
+  });
+  made.push({ host, agent });
+  const ask = (text: string, signal = new AbortController().signal) =>
+    host.turn(text, (prompt) => agent.run(prompt, signal));
+  return { host, agent, ask };
+}
+
+const began = {
+  type: "marker",
+  kind: "note",
+  at: 1,
+  part_id: "5e551011-0000-4000-8000-00000000aaaa",
+  title: "began",
+} as const;
+
+function kinds(host: ActingHost): string[] {
+  return host.parts().map((part) => (part.type === "marker" ? `${part.kind}: ${part.title}` : part.type));
+}
+
+it("two texts of two steps stay two, and the usage stands at the end of the last", async () => {
+  const { host, ask } = setUp([
+    ...opened,
+    hears.prompt(2),
+    says.text("API types."),
+    says.update("tool_call", { toolCallId: "c", title: "ls", kind: "execute", rawInput: { command: "ls" } }),
+    says.update("tool_call_update", {
+      toolCallId: "c",
+      status: "completed",
+      rawOutput: { output: "a.txt\n", metadata: { exit: 0 } },
+    }),
+    says.text("Let me read"),
+    says.result(2, {
+      stopReason: "end_turn",
+      usage: { inputTokens: 1000, outputTokens: 20, totalTokens: 1020, cachedReadTokens: 400 },
+    }),
+  ]);
+  expect(await ask("Look")).toBe("completed");
+  expect(kinds(host)).toEqual([
+    "prompt",
+    "note: scripted 1.0 began its session agents-own-session",
+    "step_start",
+    "text",
+    "tool_call",
+    "tool_result",
+    "step_finish",
+    "step_start",
+    "text",
+    "step_finish",
+  ]);
+  expect(host.parts().at(-1)).toMatchObject({
+    reason: "stop",
+    reason_raw: "end_turn",
+    tokens: { input: 600, output: 20, cache_read: 400 },
+  });
+  expect(host.parts()[5]).toMatchObject({
+    output_text: "a.txt\n",
+    ui_extra: { type: "shell", command: "ls", exit_code: 0 },
+  });
+});
+
+it("permission for a call that was never announced puts the call before the question", async () => {
+  const { host, ask } = setUp([
+    ...opened,
+    hears.prompt(2),
+    says.permission(0, {
+      toolCallId: "run_shell_command__run_shell_command_1795_1",
+      title: "ls && wc -l a.txt",
+      kind: "execute",
+      content: [{ type: "content", content: { type: "text", text: "[in /p] (List)" } }],
+    }),
+    hears.answer(0),
+    says.update("tool_call_update", {
+      toolCallId: "run_shell_command__run_shell_command_1795_1",
+      status: "completed",
+    }),
+    says.result(2),
+  ]);
+  expect(await ask("Look")).toBe("completed");
+  expect(kinds(host).slice(2)).toEqual(["step_start", "tool_call", "request", "tool_result", "step_finish"]);
+  expect(host.parts()[3]).toMatchObject({ tool_name: "run_shell_command", state: { status: "completed" } });
+  expect(host.requests[0]).toMatchObject({
+    kind: "approval",
+    title: "ls && wc -l a.txt",
+    subject: "ls && wc -l a.txt\n[in /p] (List)",
+    options: [
+      { id: "yes", label: "Allow", kind: "allow_once" },
+      { id: "no", label: "Reject", kind: "reject_once" },
+    ],
+  });
+});
+
+it.each([
+  [
+    "a command alone",
+    { rawInput: { command: "rm -rf 'a b'\u202e", description: "Tidy" } },
+    "rm -rf 'a b'\u202e",
+  ],
+  [
+    "all of the input where more than the command matters",
+    { rawInput: { command: "ls", cwd: "/" } },
+    '{\n  "command": "ls",\n  "cwd": "/"\n}',
+  ],
+  [
+    "a change as it would be made",
+    { content: [{ type: "diff", path: "/p/a.txt", oldText: "one\ntwo\n", newText: "one\nthree\n" }] },
+    "Change /p/a.txt\n one\n-two\n+three",
+  ],
+])("what is asked shows %s", async (_name, toolCall, subject) => {
+  const { host, ask } = setUp([
+    ...opened,
+    hears.prompt(2),
+    says.permission(0, { toolCallId: "c", title: "It", kind: "execute", ...toolCall }),
+    hears.answer(0),
+    says.result(2),
+  ]);
+  await ask("Do it");
+  expect(host.requests[0]?.subject).toBe(subject);
+});
+
+it("a call that the operator refuses ends as aborted, also where the agent never says so", async () => {
+  const { host, ask } = setUp(
+    [
+      ...opened,
+      hears.prompt(2),
+      says.permission(0, { toolCallId: "c", title: "rm", kind: "execute", rawInput: { command: "rm" } }),
+      hears.answer(0),
+      says.text("You did not want that."),
+      says.result(2),
+    ],
+    { answer: () => Promise.resolve({ option_ids: ["no"] }) },
+  );
+  expect(await ask("Do it")).toBe("completed");
+  const result = host.parts().find((part) => part.type === "tool_result");
+  expect(result).toMatchObject({ status: "aborted", is_error: false, output_text: "Refused: Reject" });
+  // The result stands before what the agent said to it.
+  expect(kinds(host).indexOf("tool_result")).toBeLessThan(kinds(host).indexOf("text"));
+});
+
+it("a question that nobody answers in time is refused", async () => {
+  const { host, agent, ask } = setUp(
+    [
+      ...opened,
+      hears.prompt(2),
+      says.permission(0, { toolCallId: "c", title: "rm", kind: "execute", rawInput: { command: "rm" } }),
+      hears.answer(0),
+      says.result(2),
+    ],
+    { answer: () => Promise.resolve(undefined) },
+  );
+  expect(await ask("Do it")).toBe("completed");
+  await agent.close();
+  expect(host.parts().find((part) => part.type === "tool_result")).toMatchObject({
+    status: "aborted",
+    output_text: "Nobody answered in time",
+  });
+});
+
+it("a question that its agent no longer waits for is closed", async () => {
+  const { host, ask } = setUp(
+    [
+      ...opened,
+      hears.prompt(2),
+      says.permission(0, { toolCallId: "c", title: "rm", kind: "execute", rawInput: { command: "rm" } }),
+      says.update("tool_call_update", {
+        toolCallId: "c",
+        status: "failed",
+        content: [{ type: "content", content: { type: "text", text: "Another call was refused" } }],
+      }),
+      says.result(2),
+    ],
+    { answer: isHeld },
+  );
+  expect(await ask("Do it")).toBe("completed");
+  expect(host.parts().find((part) => part.type === "request")).toMatchObject({ outcome: "cancelled" });
+});
+
+it("a stop reaches the agent, keeps every part, and answers what was asked", async () => {
+  const stop = new AbortController();
+  const { host, ask } = setUp(
+    [
+      ...opened,
+      hears.prompt(2),
+      says.text("I wait."),
+      says.update("tool_call", {
+        toolCallId: "a",
+        title: "sleep",
+        kind: "execute",
+        rawInput: { command: "sleep" },
+      }),
+      says.update("tool_call_update", {
+        toolCallId: "a",
+        content: [{ type: "content", content: { type: "text", text: "begun\n" } }],
+      }),
+      says.permission(0, { toolCallId: "b", title: "ls", kind: "execute", rawInput: { command: "ls" } }),
+      hears.cancel,
+      hears.answer(0),
+      says.text(" I was"),
+      says.update("tool_call_update", { toolCallId: "a", status: "completed" }),
+      says.result(2, { stopReason: "cancelled" }),
+      hears.prompt(3),
+      says.text("Here again."),
+      says.result(3),
+    ],
+    {
+      answer: (request, signal) => {
+        stop.abort();
+        return isHeld(request, signal);
+      },
+    },
+  );
+  expect(await ask("Wait", stop.signal)).toBe("interrupted");
+  expect(host.violations).toEqual([]);
+  const results = host.parts().filter((part) => part.type === "tool_result");
+  expect(results.map(({ tool_call_id, status }) => [tool_call_id, status])).toEqual([
+    ["b", "aborted"],
+    ["a", "aborted"],
+  ]);
+  expect(results[1]).toMatchObject({ output_text: "begun\n" });
+  expect(host.parts().at(-1)).toMatchObject({ type: "marker", kind: "interrupt" });
+  expect(host.frames.filter(({ type }) => type === "message.end")).toEqual([]);
+  expect(await ask("And now?")).toBe("completed");
+});
+
+it("an agent that does not answer a stop is ended with all that it started, and starts again", async () => {
+  const host = createHost(allow);
+  const pidFile = join(host.cwd, "pid");
+  const program = join(host.cwd, "deaf.mjs");
+  writeFileSync(
+    program,
+    `import { spawn } from "node:child_process";
+     import { writeFileSync } from "node:fs";
+     process.on("SIGTERM", () => {});
+     let rest = "";
+     process.stdin.on("data", (text) => {
+       const lines = (rest + text).split("\\n");
+       rest = lines.pop();
+       for (const line of lines) {
+         const { id, method } = JSON.parse(line);
+         const say = (result) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, result }) + "\\n");
+         if (method === "initialize") say({ protocolVersion: 1, agentCapabilities: {} });
+         if (method === "session/new") say({ sessionId: "deaf" });
+         if (method === "session/prompt") {
+           const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
+           writeFileSync(process.argv[2], String(child.pid));
+         }
+       }
+     });`,
+  );
+  const agent = createAcpAgent({
+    host,
+    command: process.execPath,
+    args: [program, pidFile],
+    env: { PATH: process.env.PATH },
+    cancel_limit_ms: 50,
+  });
+  made.push({ host, agent });
+  const stop = new AbortController();
+  const turn = host.turn("Go", (prompt) => agent.run(prompt, stop.signal));
+  await eventually(() => expect(existsSync(pidFile) && readFileSync(pidFile, "utf8")).toMatch(/^\d+$/));
+  stop.abort();
+  expect(await turn).toBe("interrupted");
+  const pid = Number(readFileSync(pidFile, "utf8"));
+  await eventually(() => expect(() => process.kill(pid, 0)).toThrow());
+});
+
+it("a crash says the exit code, the agent's last words and what to do, and the next prompt starts it again", async () => {
+  const { host, ask } = setUp([
+    hears.initialize,
+    says.hello({ loadSession: false }),
+    hears.newSession,
+    says.session,
+    hears.prompt(2),
+    says.text("I begin"),
+    says.update("tool_call", { toolCallId: "c", title: "ls", kind: "execute", rawInput: { command: "ls" } }),
+    { do: "stderr", text: "out of memory in module 7" },
+    { do: "exit", code: 3 },
+  ]);
+  expect(await ask("Go")).toBe("failed");
+  const error = host.parts().at(-1);
+  expect(error).toMatchObject({ type: "marker", kind: "error" });
+  const words = error?.type === "marker" ? (error.text ?? error.title) : "";
+  expect(words).toContain("exit code 3");
+  expect(words).toContain("out of memory in module 7");
+  expect(words).toContain("The next prompt starts it again");
+  expect(host.parts().find((part) => part.type === "tool_result")).toMatchObject({ status: "aborted" });
+  expect(host.violations).toEqual([]);
+
+  // It starts again, and cannot know what it did before.
+  expect(await ask("Go on")).toBe("failed");
+  expect(kinds(host)).toContain("note: scripted starts without memory of what is above");
+  expect(host.parts().filter((part) => part.type === "text")).toHaveLength(2);
+});
+
+it("a program that is not there is told as such", async () => {
+  const { host, ask } = setUp([], { command: "no-such-agent-here", args: [] });
+  expect(await ask("Go")).toBe("failed");
+  const error = host.parts().at(-1);
+  expect(error).toMatchObject({ type: "marker", kind: "error" });
+  expect(error?.type === "marker" && error.title).toContain("no program no-such-agent-here");
+});
+
+it("an agent that wants a login is told in its own words", async () => {
+  const { host, ask } = setUp([
+    hears.initialize,
+    {
+      from: "agent",
+      message: {
+        jsonrpc: "2.0",
+        id: 0,
+        result: {
+          protocolVersion: 1,
+          agentInfo: { name: "cloudy", title: "Cloudy" },
+          authMethods: [
+            { id: "cloudy-login", name: "Log in", description: "Run `cloudy login` in the terminal" },
+          ],
+        },
+      },
+    },
+    hears.newSession,
+    says.error(1, { code: -32_000, message: "Authentication required: call authenticate first" }),
+  ]);
+  expect(await ask("Go")).toBe("failed");
+  const error = host.parts().at(-1);
+  const words = error?.type === "marker" ? error.text : "";
+  expect(words).toContain("Cloudy wants a login first: Authentication required: call authenticate first");
+  expect(words).toContain("Run `cloudy login` in the terminal");
+  expect(words).toContain("(cloudy-login)");
+});
+
+it("a session that goes on after a restart is loaded, and its past does not appear twice", async () => {
+  const { host, ask } = setUp(
+    [
+      hears.initialize,
+      says.hello({ loadSession: true }),
+      hears.load,
+      says.update("user_message_chunk", { content: { type: "text", text: "Long ago" } }),
+      says.text("An old answer."),
+      says.update("tool_call", { toolCallId: "old", title: "ls", kind: "execute", status: "completed" }),
+      says.loaded,
+      says.text("A straggler of the past."),
+      hears.prompt(2),
+      says.text("A new answer."),
+      says.result(2),
+    ],
+    { earlier: [{ ...began, data: { acp_session: { id: "agents-own-session", session_id: SESSION } } }] },
+  );
+  expect(await ask("Go on")).toBe("completed");
+  expect(kinds(host)).toEqual(["prompt", "step_start", "text", "step_finish"]);
+});
+
+it("a fork does not go on with its parent's session", async () => {
+  const { host, ask } = setUp(
+    [
+      hears.initialize,
+      says.hello({ loadSession: true }),
+      hears.newSession,
+      says.session,
+      hears.prompt(2),
+      says.result(2),
+    ],
+    {
+      earlier: [
+        {
+          ...began,
+          data: { acp_session: { id: "parents", session_id: "5e551011-0000-4000-8000-00000000ffff" } },
+        },
+      ],
+    },
+  );
+  expect(await ask("Go on")).toBe("completed");
+  expect(kinds(host)[1]).toContain("began its session agents-own-session");
+});
+
+it("nothing that is not understood is lost", async () => {
+  const { host, ask } = setUp([
+    ...opened,
+    hears.prompt(2),
+    says.update("hologram", { depth: 3 }),
+    says.notification("_vendor/weather", { rain: true }),
+    { do: "print", text: "Update available: 2.0" },
+    says.update("agent_message_chunk", { content: { type: "smell", of: "roses" } }),
+    says.update("agent_message_chunk", { content: { type: "image", mimeType: "image/png", data: "AAAA" } }),
+    says.result(2),
+  ]);
+  expect(await ask("Go")).toBe("completed");
+  const unknown = host.parts().flatMap((part) => (part.type === "unknown" ? [part] : []));
+  expect(unknown.map(({ title }) => title)).toEqual([
+    "hologram",
+    "_vendor/weather",
+    "A line that is no message",
+    "Content of an unknown kind",
+  ]);
+  expect(unknown[2]?.raw).toBe("Update available: 2.0");
+  expect(host.parts().find((part) => part.type === "image")).toMatchObject({
+    media: { type: "image_url", url: "data:image/png;base64,AAAA" },
+  });
+});
+
+it("an error of the agent fails the turn with its words, and the next prompt works", async () => {
+  const { host, ask } = setUp([
+    ...opened,
+    hears.prompt(2),
+    says.text("One look"),
+    says.error(2, { code: -32_603, message: "Internal error", data: { details: "The model said 400" } }),
+    hears.prompt(3),
+    says.text("Better."),
+    says.result(3),
+  ]);
+  expect(await ask("Go")).toBe("failed");
+  expect(host.parts().at(-1)).toMatchObject({ title: "scripted: Internal error: The model said 400" });
+  expect(await ask("Again")).toBe("completed");
+});
+
+it("images reach an agent that takes them, and are named where it takes none", async () => {
+  const image: Part = { type: "image_url", url: "data:image/png;base64,AAAA" };
+  for (const takes of [true, false]) {
+    const { host, agent } = setUp([
+      hears.initialize,
+      says.hello({ promptCapabilities: { image: takes } }),
+      hears.newSession,
+      says.session,
+      { do: "echo", id: 2 },
+    ]);
+    const outcome = await host.turn("Look at this", (prompt) =>
+      agent.run({ ...prompt, parts: [...prompt.parts, image] }, new AbortController().signal),
+    );
+    expect(outcome).toBe("completed");
+    const text = host.parts().find((part) => part.type === "text");
+    const sent: unknown = text?.type === "text" ? JSON.parse(text.text) : undefined;
+    const words = { type: "text", text: "Look at this" };
+    if (takes) expect(sent).toEqual([words, { type: "image", mimeType: "image/png", data: "AAAA" }]);
+    else {
+      expect(sent).toEqual([words]);
+      expect(kinds(host)).toContain("note: Not sent: an image, for the agent takes none");
+    }
+  }
+});

@@ -1,0 +1,116 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createAcpAgent } from "../../../src/agent/acp/acp-agent.ts";
+import type { Agent } from "../../../src/agent/agent.ts";
+import type { Answer, Request } from "../../../src/model/request.ts";
+import { startModel } from "../../browser/agents.ts";
+import { eventually } from "../../eventually.ts";
+import { type ActingHost, createHost } from "./acting-host.ts";
+import { findOpenCode, openCodeEnvironment } from "./opencode.ts";
+
+const openCode = findOpenCode();
+const missing = "missing" in openCode ? openCode.missing : undefined;
+
+describe.skipIf(missing !== undefined)(
+  `the real opencode${missing === undefined ? "" : ` (skipped: ${missing})`}`,
+  () => {
+    let home: string;
+    let host: ActingHost;
+    let agents: Agent[] = [];
+    let model: { port: number; stop(): void };
+    let answer: (request: Request, signal: AbortSignal) => Promise<Answer | undefined>;
+
+    beforeEach(async () => {
+      if ("missing" in openCode) return;
+      home = await mkdtemp(join(tmpdir(), "verbatim-opencode-home-"));
+      mkdirSync(join(home, "project"));
+      answer = () => Promise.resolve({ option_ids: ["once"] });
+      host = createHost((request, signal) => answer(request, signal));
+      writeFileSync(join(host.cwd, "a.txt"), "hello world\n");
+      model = await startModel(openCode.modelServer, host.cwd, 300);
+    });
+    afterEach(async () => {
+      for (const agent of agents) await agent.close();
+      agents = [];
+      model.stop();
+      host.remove();
+      rmSync(home, { recursive: true, force: true });
+    });
+
+    function start(): Agent {
+      if ("missing" in openCode) throw new Error(openCode.missing);
+      const agent = createAcpAgent({
+        host,
+        command: openCode.command,
+        args: ["acp", "--cwd", host.cwd],
+        env: openCodeEnvironment(home, model.port),
+      });
+      agents.push(agent);
+      return agent;
+    }
+    const ask = (agent: Agent, text: string, signal = new AbortController().signal) =>
+      host.turn(text, (prompt) => agent.run(prompt, signal));
+    const texts = () => host.parts().flatMap((part) => (part.type === "text" ? [part.text] : []));
+
+    it("works through a turn, asks before each command, and goes on in a new process", async () => {
+      const agent = start();
+      // The second command is refused, which ends opencode's turn.
+      const options = ["once", "reject"];
+      answer = () => Promise.resolve({ option_ids: [options.shift() ?? "once"] });
+      expect(await ask(agent, "[[scenario:opencode-tour]] Explain a.txt")).toBe("completed");
+      expect(host.violations).toEqual([]);
+      expect(texts()).toEqual([
+        "Let me read the file and list the folder.",
+        "Now I change the greeting and look for a second file.",
+      ]);
+      expect(host.requests.map(({ subject }) => subject)).toEqual([
+        "ls && wc -l a.txt",
+        "cat does-not-exist.txt",
+      ]);
+      const calls = host.parts().flatMap((part) => (part.type === "tool_call" ? [part] : []));
+      expect(calls.map(({ tool_name, state }) => [tool_name, state.status])).toEqual([
+        ["read", "completed"],
+        ["bash", "completed"],
+        ["edit", "completed"],
+        ["bash", "aborted"],
+        ["read", "error"],
+      ]);
+      expect(readFileSync(join(host.cwd, "a.txt"), "utf8")).toBe("hello there\n");
+      const edit = host.parts().find((part) => part.type === "tool_result" && part.ui_extra?.type === "diff");
+      expect(edit).toMatchObject({ ui_extra: { files: [{ additions: 1, deletions: 1 }] } });
+      const before = host.parts().length;
+
+      await agent.close();
+      expect(await ask(start(), "[[scenario:opencode-more]] And now show both files")).toBe("completed");
+      const fresh = host.parts().slice(before);
+      // Its past is not told again, and it knew its session: no line says that it begins or forgot.
+      expect(fresh.filter((part) => part.type === "prompt")).toHaveLength(1);
+      expect(fresh.some((part) => part.type === "marker" && /began|memory/.test(part.title))).toBe(false);
+      expect(fresh.some((part) => part.type === "text")).toBe(true);
+      expect(fresh.flatMap((part) => (part.type === "text" ? [part.text] : []))).not.toContain(
+        "Let me read the file and list the folder.",
+      );
+    }, 240_000);
+
+    it("stops a command that runs, keeps what it printed, and takes the next prompt", async () => {
+      const agent = start();
+      const stop = new AbortController();
+      const turn = ask(agent, "[[scenario:opencode-slow]] Run the long command", stop.signal);
+      await eventually(() => {
+        const call = host.parts().find((part) => part.type === "tool_call");
+        expect(call?.type === "tool_call" && call.progress).toContain("begun");
+      }, 120_000);
+      stop.abort();
+      expect(await turn).toBe("interrupted");
+      const result = host.parts().find((part) => part.type === "tool_result");
+      expect(result).toMatchObject({ status: "aborted" });
+      expect(result?.type === "tool_result" && result.output_text).toContain("begun");
+      expect(host.parts().at(-1)).toMatchObject({ type: "marker", kind: "interrupt" });
+      expect(await ask(agent, "[[scenario:opencode-failure]] Fail")).toBe("failed");
+      expect(host.parts().at(-1)).toMatchObject({ kind: "error", title: expect.stringContaining("400") });
+    }, 240_000);
+  },
+);

@@ -1,0 +1,110 @@
+// Plays the agent's side of a recorded Agent Client Protocol session on standard streams.
+//
+//   node player.mjs RECORDING.jsonl [ADDRESS]
+//
+// A recording has one JSON object a line: {"from": "client" | "agent", "message": JSON-RPC}, or {"do": ...} where no message
+// can say it: {"do": "stderr", "text"}, {"do": "exit", "code"}, {"do": "print", "text"}, {"do": "echo"}: the
+// next prompt is answered with itself, as JSON. What the client said is waited for
+// (in whatever order it comes), what the agent said is said. When the player waits for a cancel it tells ADDRESS.
+import { readFileSync, writeSync } from "node:fs";
+
+const [recording = "", address] = process.argv.slice(2);
+const lines = readFileSync(recording, "utf8")
+  .split("\n")
+  .filter((line) => line !== "")
+  .map((line) => JSON.parse(line));
+
+/** Requests of the recorder that no client of ours makes, and their answers. */
+const NOT_OURS = new Set(["session/list", "session/set_mode", "no/such_method"]);
+
+/** What the recorded agent was never asked, it does not know. */
+const known = new Set(["session/prompt", ...lines.map((line) => line.message?.method)]);
+
+const received = [];
+let wake = () => {};
+let rest = "";
+process.stdin.setEncoding("utf8").on("data", (text) => {
+  const parts = (rest + text).split("\n");
+  rest = parts.pop() ?? "";
+  for (const part of parts) {
+    if (part === "") continue;
+    const message = JSON.parse(part);
+    const isUnknown = message.id !== undefined && message.method !== undefined && !known.has(message.method);
+    if (!isUnknown) received.push(message);
+    else say({ jsonrpc: "2.0", id: message.id, error: { code: -32601, message: "Method not found" } });
+  }
+  wake();
+});
+process.stdin.on("end", () => process.exit(0));
+
+async function waitFor(isIt) {
+  for (;;) {
+    const index = received.findIndex(isIt);
+    if (index >= 0) return received.splice(index, 1)[0];
+    await new Promise((resolve) => {
+      wake = resolve;
+    });
+  }
+}
+
+/** The recorded id of a request → the one that it has here. */
+const ids = new Map();
+const skipped = new Set();
+/** Sessions that only the recorder opened. */
+const foreign = new Set();
+let running;
+let loads = 0;
+
+for (const line of lines) {
+  if (line.do === "stderr") writeSync(2, `${line.text}\n`);
+  else if (line.do === "print") writeSync(1, `${line.text}\n`);
+  else if (line.do === "exit") process.exit(line.code);
+  else if (line.do === "echo") {
+    const { id, params } = await waitFor((message) => message.method === "session/prompt");
+    const content = { type: "text", text: JSON.stringify(params.prompt) };
+    const update = { sessionUpdate: "agent_message_chunk", content };
+    say({ jsonrpc: "2.0", method: "session/update", params: { sessionId: params.sessionId, update } });
+    say({ jsonrpc: "2.0", id, result: { stopReason: "end_turn" } });
+  } else if (line.from === "client") {
+    const { id, method } = line.message;
+    if (method === undefined) {
+      await waitFor((message) => message.method === undefined && message.id === id);
+    } else if (id === undefined) {
+      // The recorder's cancels came by the clock, and once after the prompt had been answered.
+      if (running === undefined) continue;
+      if (address !== undefined) await fetch(`${address}/cancel`);
+      await waitFor((message) => message.method === method);
+    } else {
+      const isSecondLoad = method === "session/load" && loads > 0;
+      if (method === "session/load") loads += 1;
+      if (NOT_OURS.has(method) || isSecondLoad) {
+        skipped.add(id);
+        if (isSecondLoad) foreign.add(line.message.params.sessionId);
+        continue;
+      }
+      const message = await waitFor((candidate) => candidate.method === method);
+      ids.set(id, message.id);
+      if (method === "session/prompt") running = id;
+    }
+  } else {
+    const { id, method } = line.message;
+    if (foreign.has(line.message.params?.sessionId)) continue;
+    if (method !== undefined || id === undefined) say(line.message);
+    else if (!skipped.has(id)) {
+      if (running === id) running = undefined;
+      say({ ...line.message, id: ids.get(id) });
+    }
+  }
+}
+
+function say(message) {
+  const bytes = Buffer.from(`${JSON.stringify(message)}\n`);
+  for (let written = 0; written < bytes.length; ) {
+    try {
+      written += writeSync(1, bytes, written);
+    } catch (error) {
+      // The pipe is full: the reader is slower.
+      if (error.code !== "EAGAIN") throw error;
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** One line of what the player plays: see player.mjs. */
+export type ScriptLine = Record<string, unknown>;
+
+const SESSION_ID = "agents-own-session";
+
+/** What the client is waited for. */
+export const hears = {
+  initialize: client({ id: 0, method: "initialize" }),
+  newSession: client({ id: 1, method: "session/new" }),
+  load: client({ id: 1, method: "session/load", params: { sessionId: SESSION_ID } }),
+  prompt: (id: number) => client({ id, method: "session/prompt" }),
+  cancel: client({ method: "session/cancel" }),
+  answer: (id: number) => client({ id, result: {} }),
+};
+
+/** What the agent says. */
+export const says = {
+  hello: (capabilities: object = {}) =>
+    agent({
+      id: 0,
+      result: {
+        protocolVersion: 1,
+        agentInfo: { name: "scripted", version: "1.0" },
+        agentCapabilities: capabilities,
+      },
+    }),
+  session: agent({ id: 1, result: { sessionId: SESSION_ID } }),
+  loaded: agent({ id: 1, result: {} }),
+  result: (id: number, result: object = { stopReason: "end_turn" }) => agent({ id, result }),
+  error: (id: number, error: object) => agent({ id, error }),
+  update: (sessionUpdate: string, fields: object = {}) =>
+    agent({
+      method: "session/update",
+      params: { sessionId: SESSION_ID, update: { sessionUpdate, ...fields } },
+    }),
+  text: (text: string) => says.update("agent_message_chunk", { content: { type: "text", text } }),
+  permission: (id: number, toolCall: object, options: object[] = OPTIONS) =>
+    agent({
+      id,
+      method: "session/request_permission",
+      params: { sessionId: SESSION_ID, toolCall, options },
+    }),
+  notification: (method: string, params: object) => agent({ method, params }),
+};
+
+export const OPTIONS = [
+  { optionId: "yes", name: "Allow", kind: "allow_once" },
+  { optionId: "no", name: "Reject", kind: "reject_once" },
+];
+
+/** A session that is open, before its first prompt. */
+export const opened = [hears.initialize, says.hello(), hears.newSession, says.session];
+
+function client(message: object): ScriptLine {
+  return { from: "client", message: { jsonrpc: "2.0", ...message } };
+}
+function agent(message: object): ScriptLine {
+  return { from: "agent", message: { jsonrpc: "2.0", ...message } };
+}
+
+/** Writes a script; gives the arguments with which the player plays it. */
+export function writeScript(folder: string, name: string, lines: readonly ScriptLine[]): string[] {
+  const path = join(folder, `${name}.jsonl`);
+  writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  return [join(import.meta.dirname, "player.mjs"), path];
+}
