@@ -171,7 +171,7 @@ test("each error stands at its field, the first of them in focus", async () => {
     {
       error: {
         code: "cwd",
-        message: "There is no folder /home/op/site.",
+        message: "`cwd`: there is no folder /home/op/site.",
         remedy: "Make it, or name another.",
       },
     },

@@ -1,6 +1,5 @@
 import type { AgentsReply } from "../../protocol.ts";
-import type { ApiFailure } from "../api.ts";
-import { failureText } from "../api.ts";
+import { type ApiFailure, failureText, refusedField } from "../api.ts";
 
 type Agent = AgentsReply["agents"][number];
 
@@ -96,7 +95,7 @@ export function problemsOf(failure: ApiFailure): Problems {
   if (failure.code !== "refused") {
     return { form: failure.code === "offline" ? `${text} It is started as soon as it does.` : text };
   }
-  const reason = failure.reason ?? "";
+  const reason = `${failure.reason} ${refusedField(failure.message)}`;
   if (/cwd|folder/.test(reason)) return { cwd: text };
   if (/model|script/.test(reason)) return { model: text };
   if (/agent|provider|key|unavailable/.test(reason)) return { agent: text };

@@ -66,19 +66,23 @@ export function AgentDialog({
         </form>
       )}
       {control.can_compact && (
-        <p>
-          <button
-            type="button"
-            className="button"
-            disabled={busy || control.state !== "idle"}
-            onClick={() => void change(() => api.compact(row.id), "The agent makes a summary now.")}
-          >
-            Compact
-          </button>{" "}
-          {control.state === "idle"
-            ? "A summary takes the place of what came before, to make room. The transcript keeps all of it."
-            : "Possible once the agent has ended its turn."}
-        </p>
+        <dl className="dialog-choices">
+          <dt>
+            <button
+              type="button"
+              className="button"
+              disabled={busy || control.state !== "idle"}
+              onClick={() => void change(() => api.compact(row.id), "The agent makes a summary now.")}
+            >
+              Compact
+            </button>
+          </dt>
+          <dd>
+            {control.state === "idle"
+              ? "A summary takes the place of what came before, to make room. The transcript keeps all of it."
+              : "Possible once the agent has ended its turn."}
+          </dd>
+        </dl>
       )}
       {!control.can_compact && agents !== undefined && !canSwitch && (
         <p>This agent offers nothing to change: it has its own settings.</p>

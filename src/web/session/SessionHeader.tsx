@@ -8,6 +8,7 @@ import { StateBadge } from "../StateBadge.tsx";
 import { agentName } from "../sessions/SessionRow.tsx";
 import { runKind, sessionTitle } from "../sessions/session-list.ts";
 import { price } from "../transcript/price.ts";
+import { visible, visibleText } from "../ui/hidden-text.tsx";
 import { duration } from "../ui/size.tsx";
 import { useNow } from "../use-now.ts";
 
@@ -124,7 +125,7 @@ export function SessionHeader({ row, since, context, synced, besideOf, children 
         </a>
         <Breadcrumbs row={row} besideOf={besideOf} />
         <h1 className="session-name-now" title={title}>
-          {title} {kind !== undefined && <span className="run-kind">{kind}</span>}
+          {title} {kind !== undefined && <span className="run-kind">{visible(kind, "name")}</span>}
         </h1>
         <StateBadge status={row.status} />
         {row.scripted && <span className="session-mark">scripted: no model answers</span>}
@@ -134,13 +135,17 @@ export function SessionHeader({ row, since, context, synced, besideOf, children 
       <div className="session-tools">{children}</div>
       <ul className="facts" aria-label="Facts">
         {factsOf(row, context).map(({ key, text, title: whole, className, href }) => (
-          <li key={key} title={whole} className={className}>
-            {href === undefined ? text : <a href={href}>{text}</a>}
+          <li
+            key={key}
+            title={whole === undefined ? undefined : visibleText(whole, "name")}
+            className={className}
+          >
+            {href === undefined ? visible(text, "name") : <a href={href}>{visible(text, "name")}</a>}
           </li>
         ))}
         {since !== undefined && (
-          <li title="Of this turn">
-            <Elapsed since={since} />
+          <li>
+            this turn <Elapsed since={since} />
           </li>
         )}
         <li className="fact-connection">
@@ -167,7 +172,11 @@ export function SessionFacts({ row, context }: Pick<Props, "row" | "context">): 
       <ul className="fact-list">
         {factsOf(row, context).map(({ key, text, title, className, href }) => (
           <li key={key} className={className}>
-            {href !== undefined ? <a href={href}>{text}</a> : key === "folder" && title ? title : text}
+            {href !== undefined ? (
+              <a href={href}>{visible(text, "name")}</a>
+            ) : (
+              visible(key === "folder" && title ? title : text, "name")
+            )}
           </li>
         ))}
       </ul>

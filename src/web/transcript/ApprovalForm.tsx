@@ -69,6 +69,7 @@ export function ApprovalForm({
           <ExactText text={subject} label="Exactly what runs" />
           <p className="request-facts">
             {`${lines === 1 ? "1 line" : `${lines.toLocaleString("en")} lines`}, ${subject.length.toLocaleString("en")} characters`}
+            {request.expires_at !== undefined && " · "}
             <Expiry expires_at={request.expires_at} />
           </p>
         </>
