@@ -71,7 +71,10 @@ export interface Agent {
    * the agent's, `interrupt` after an abort included. Never rejects: a failure is an `error` frame and the outcome `failed`.
    */
   run(prompt: Prompt, signal: AbortSignal): Promise<TurnOutcome>;
-  /** Goes on with a turn that the daemon's end cut off while it waited for an answer. Absent: it cannot. */
+  /**
+   * Goes on with a turn that the daemon's end cut off while it waited for an answer. The host has settled the calls that may
+   * have run; those that are still open are taken up again. Absent: it cannot.
+   */
   resume?(signal: AbortSignal): Promise<TurnOutcome>;
   /** Summarises what came before to make room, as a turn of its own would. Absent: it cannot. */
   compact?(signal: AbortSignal): Promise<TurnOutcome>;

@@ -24,26 +24,28 @@ export function digestOf(subject: string): string {
 }
 
 /**
- * What a person is asked before a call runs. The same call gives the same `request_id` whenever it is asked, so that a daemon
- * which was restarted waits for the same answer.
+ * What a person is asked before a call runs. The same call of the same message, about the same subject, gives the same
+ * `request_id` whenever it is asked, so that a daemon which was restarted waits for the same answer; and nothing else does,
+ * so that an answer never counts for another call to which a model gave the same id.
  */
 export function approvalOf(
   session_id: string,
+  message_id: string,
   call: { call_id: string; tool_name: string },
   prepared: PreparedCall,
-  expires_at?: number,
 ): Request {
   const { call_id, tool_name } = call;
   const rule = ruleFor({ tool_name, target: prepared.target }, "allow");
   const target = titleOf(prepared.target);
+  const digest = digestOf(prepared.subject);
   return {
-    request_id: uuidFrom(session_id, `approval ${call_id}`),
+    request_id: uuidFrom(session_id, `approval ${message_id} ${call_id} ${digest}`),
     kind: "approval",
     title: target === undefined ? `Allow ${tool_name}?` : `Allow ${tool_name}: ${target}`,
     tool_call_id: call_id,
     tool_name,
     subject: prepared.subject,
-    digest: digestOf(prepared.subject),
+    digest,
     options: [
       ALLOW,
       {
@@ -58,7 +60,6 @@ export function approvalOf(
       REJECT,
     ],
     free_text: true,
-    ...(expires_at === undefined ? {} : { expires_at }),
   };
 }
 
@@ -71,18 +72,6 @@ export function verdictOf(answer: Answer, call: { tool_name: string; target: str
   if (option_ids.length !== 1) return { allowed: false, ...says };
   if (option_ids[0] === ALWAYS) return { allowed: true, rule: ruleFor(call, "allow") };
   return option_ids[0] === ALLOW.id ? { allowed: true } : { allowed: false, ...says };
-}
-
-/** Requests of a history that nobody has answered yet and that did not expire, by the call that they are about. */
-export function openRequests(history: readonly HistoryEvent[]): Set<string> {
-  const open = new Map<string, string>();
-  for (const event of history) {
-    if ("role" in event) continue;
-    if (event.type === "request" && event.request.tool_call_id !== undefined) {
-      open.set(event.request.request_id, event.request.tool_call_id);
-    } else if (event.type === "request_close") open.delete(event.request_id);
-  }
-  return new Set(open.values());
 }
 
 /**

@@ -15,8 +15,6 @@ export interface CallRunnerOptions {
   tools: readonly Tool[];
   /** Read before each call; what a person always allows is added at its end. */
   rules: PermissionRule[];
-  /** How long a person may take to answer, in milliseconds; absent: as long as they like. */
-  answer_within_ms?: number;
   /** How long a tool that was told to stop may take to end, in milliseconds, before nobody waits for it any more. */
   stop_within_ms: number;
 }
@@ -52,7 +50,7 @@ const OLDER_THAN_ALLOWED =
   "Not run: what this call would do has changed since it was allowed. Look again, and call it again if it is still right.";
 
 export function createCallRunner(options: CallRunnerOptions): CallRunner {
-  const { host, journal, rules, answer_within_ms, stop_within_ms } = options;
+  const { host, journal, rules, stop_within_ms } = options;
   const tools = new Map(options.tools.map((tool) => [tool.definition.name, tool]));
   const stopped = new Map<string, ToolOutput>();
   /** Looks again at what waits for an answer: a rule that was just added may answer it. */
@@ -108,7 +106,13 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
             "). It is the operator's; do not try the same in another way.",
         );
       case "ask":
-        return { call, tool, input, prepared, permission: ask(call, prepared, tool, signal) };
+        return {
+          call,
+          tool,
+          input,
+          prepared,
+          permission: ask(call, from.message.id, prepared, tool, signal),
+        };
       default:
         return decision satisfies never;
     }
@@ -116,6 +120,7 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
 
   const ask = async (
     call: ToolCallPart,
+    message_id: string,
     prepared: PreparedCall,
     tool: Tool,
     signal: AbortSignal,
@@ -127,8 +132,7 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
       if (isAllowed()) withdrawal.abort();
     };
     waiting.add(lookAgain);
-    const expires_at = answer_within_ms === undefined ? undefined : host.now() + answer_within_ms;
-    const request = approvalOf(host.session_id, call, prepared, expires_at);
+    const request = approvalOf(host.session_id, message_id, call, prepared);
     let answer: Answer | undefined;
     try {
       answer = await host.ask(request, AbortSignal.any([signal, withdrawal.signal]));

@@ -11,7 +11,7 @@ import { promptsInWords, summarise } from "./compaction.ts";
 import { contextOf, takenBy, tokensOf } from "./context.ts";
 import { createJournal } from "./journal.ts";
 import type { PermissionRule } from "./permissions.ts";
-import { type LeftCalls, leftCalls } from "./resumption.ts";
+import { leftCalls } from "./resumption.ts";
 import { failureOf, withRetries } from "./retry.ts";
 import { readInstructions, systemPrompt } from "./system-prompt.ts";
 import type { Tool } from "./tool.ts";
@@ -28,8 +28,8 @@ export interface LoopOptions {
   /** The model's id as the provider is asked for it. */
   model: string;
   tools: readonly Tool[];
-  /** The operator's rules. Those that a person adds in the session are kept beside them. */
-  rules?: readonly PermissionRule[];
+  /** The session's own list, the operator's rules in it: those that a person adds in the session are put at its end. */
+  rules?: PermissionRule[];
   /** How many tokens a model's context holds; `undefined`: not known. */
   contextLimit?: (model: string) => number | undefined;
   /** Model calls in one turn. */
@@ -38,8 +38,6 @@ export interface LoopOptions {
   effort?: NonNullable<ModelCall["effort"]>;
   /** What this agent is for, added to the system prompt. */
   instructions?: string;
-  /** How long a person may take to answer whether a call may run, in milliseconds; absent: as long as they like. */
-  answer_within_ms?: number;
   /** How long a tool that was told to stop may take to end, in milliseconds. */
   stop_within_ms?: number;
 }
@@ -52,14 +50,14 @@ export function createLoopAgent(options: LoopOptions): Agent {
   const definitions = tools
     .map(({ definition }) => definition)
     .toSorted((left, right) => (left.name < right.name ? -1 : 1));
-  const rules = [...(options.rules ?? []), ...rulesAddedIn(host.history(), tools, host)];
+  const { rules = [] } = options;
+  rules.push(...rulesAddedIn(host.history(), tools, host));
   const runner = createCallRunner({
     host,
     journal,
     tools,
     rules,
     stop_within_ms: options.stop_within_ms ?? STOP_WITHIN_MS,
-    ...(options.answer_within_ms === undefined ? {} : { answer_within_ms: options.answer_within_ms }),
   });
   let { model } = options;
   const closing = new AbortController();
@@ -133,16 +131,6 @@ export function createLoopAgent(options: LoopOptions): Agent {
     withdraw(reply, reply.failure);
     await showInstructions();
     return persist();
-  };
-
-  /** The calls that the daemon's end cut off: those that waited for an answer wait again, the others are over. */
-  const goOnWith = async ({ message, waiting, lost }: LeftCalls, signal: AbortSignal): Promise<void> => {
-    for (const call of callsOf(message))
-      if (waiting.includes(call) || lost.includes(call)) journal.adopt(call);
-    const output_text = "The agent ended before this call had a result; what it did by then is not known.";
-    for (const call of lost) journal.settle(call, { status: "aborted", output_text });
-    const executable = new Set(waiting.map(({ call_id }) => call_id));
-    await runner.run(waiting, { executable, message }, signal);
   };
 
   // --- What a turn says beside the model ---------------------------------------------------------------------------------
@@ -307,8 +295,9 @@ export function createLoopAgent(options: LoopOptions): Agent {
     run: (_prompt, signal) => guarded(signal, work),
     resume: (signal) =>
       guarded(signal, async (either) => {
-        const left = leftCalls(host.history(), context());
-        if (left !== undefined) await goOnWith(left, either);
+        const left = leftCalls(context());
+        for (const call of left?.calls ?? []) journal.adopt(call);
+        if (left !== undefined) await runner.run(left.calls, left, either);
         return either.aborted ? "interrupted" : work(either);
       }),
     compact: (signal) =>
