@@ -1,0 +1,211 @@
+import { describe, expect, it } from "vitest";
+import { accumulate, emptyTranscript } from "../../src/model/accumulate.ts";
+import { type Frame, frame as frameSchema } from "../../src/model/frame.ts";
+import { createHistory } from "../../src/model/history-collector.ts";
+import { message as messageSchema } from "../../src/model/message.ts";
+import { createOrderChecker } from "../../src/model/order.ts";
+import type { Part } from "../../src/model/part.ts";
+import { framesOf } from "../../src/model/replay.ts";
+import { decodedStream } from "../../src/server/decode.ts";
+import { lasting } from "../model/generate.ts";
+import {
+  type Decoded,
+  decodeBytes,
+  decodeEvents,
+  differences,
+  eventsOf,
+  hasShared,
+  MESSAGE,
+  randomChunks,
+  recordings,
+  SESSION,
+} from "./recordings.ts";
+
+if (!hasShared) console.info("The shared recordings are not here: only this suite's own streams are read.");
+
+/** Files below this size are split at every byte. */
+const SMALL = 20_000;
+/** How many events of a long stream are tried as the last one. */
+const CUTS = 60;
+
+/** About `count` of the numbers from 0 to `last`, evenly, with both ends. */
+function some(last: number, count: number): number[] {
+  const step = Math.max(1, Math.ceil(last / count));
+  const picked: number[] = [];
+  for (let at = 0; at < last; at += step) picked.push(at);
+  return [...picked, last];
+}
+
+function fold(frames: readonly Frame[]) {
+  return lasting(frames.reduce(accumulate, emptyTranscript(SESSION)));
+}
+
+/** The frames around a message's own: what a session adds. */
+function inTurn(frames: readonly Frame[], isAborted: boolean): Frame[] {
+  const common = { session_id: SESSION, at: 1_000 };
+  return [
+    { ...common, type: "turn.start", turn_id: "00000000-0000-4000-8000-0000000000c1" },
+    ...frames,
+    ...(isAborted ? [{ ...common, type: "interrupt" as const, reason: "Stopped" }] : []),
+    { ...common, type: "turn.end", turn_id: "00000000-0000-4000-8000-0000000000c1" },
+  ];
+}
+
+/** What must hold of the frames of any message, however it ended. */
+function expectLawful({ frames, reply }: Decoded): void {
+  const isAborted = reply.message?.stop_reason === "aborted" && frames.length > 0;
+  const all = inTurn(frames, isAborted);
+  const order = createOrderChecker();
+  expect(all.flatMap((frame) => order.check(frame))).toEqual([]);
+  for (const frame of frames) expect(frameSchema.safeParse(frame).error).toBeUndefined();
+
+  const history = createHistory(SESSION);
+  const events = [...all.flatMap((frame) => history.push(frame)), ...history.flush()];
+  expect(fold(framesOf(events, SESSION))).toEqual(fold(all));
+
+  const { message } = reply;
+  const stored = events.find((event) => "role" in event && event.role === "assistant");
+  if (message === undefined) {
+    expect(frames).toEqual([]);
+    return;
+  }
+  expect(messageSchema.safeParse(message).error).toBeUndefined();
+  expect(JSON.stringify(message).isWellFormed()).toBe(true);
+  expect(stored).toMatchObject({
+    parts: message.parts,
+    provider: message.provider,
+    model_id: message.model_id,
+  });
+  const ends = frames.filter(({ type }) => type === "message.end");
+  expect(ends).toHaveLength(isAborted ? 0 : 1);
+  expect(frames.at(-1)?.type).toBe(isAborted ? "message.record" : "message.end");
+
+  expect(deltasByPart(frames)).toEqual(textsByPart(message.parts));
+  const started = frames.flatMap((frame) =>
+    frame.type === "message.tool_call_start" ? [frame.tool_call_id] : [],
+  );
+  expect(started).toEqual(callsOf(message.parts).map(({ call_id }) => call_id));
+  expect(new Set(started).size).toBe(started.length);
+}
+
+function callsOf(parts: readonly Part[]) {
+  return parts.filter((part) => part.type === "tool_call");
+}
+
+/** The text of every part as its deltas say it, with what a later end revised. */
+function deltasByPart(frames: readonly Frame[]): Record<string, string> {
+  const texts: Record<string, string> = {};
+  for (const frame of frames) {
+    if (frame.type === "message.delta" && frame.part_id !== undefined) {
+      const before = texts[frame.part_id] ?? "";
+      expect(frame.offset).toBe(before.length);
+      texts[frame.part_id] = before + frame.text;
+    } else if (frame.type === "message.part_end" && frame.text !== undefined && frame.text !== "") {
+      texts[frame.part_id] = frame.text;
+    }
+  }
+  return Object.fromEntries(Object.entries(texts).map(([id, text]) => [id, text.toWellFormed()]));
+}
+
+function textsByPart(parts: readonly Part[]): Record<string, string> {
+  return Object.fromEntries(
+    parts.flatMap((part) => {
+      const isText = part.type === "text" || part.type === "thinking_text";
+      return isText && part.part_id !== undefined && part.text !== "" ? [[part.part_id, part.text]] : [];
+    }),
+  );
+}
+
+/** What is shown of a message, or goes back as a block, in order. */
+function visible(parts: readonly Part[] | undefined): Part[] {
+  return (parts ?? []).filter((part) => part.part_id !== undefined || part.type === "unknown");
+}
+
+/** Whether the parts of a cut message begin those of the whole one. */
+function expectPrefix(cut: readonly Part[], whole: readonly Part[]): void {
+  expect(cut.length).toBeLessThanOrEqual(whole.length);
+  for (const [at, part] of cut.entries()) {
+    const same = whole[at];
+    expect(part.type).toBe(same?.type);
+    if ((part.type === "text" || part.type === "thinking_text") && part.type === same?.type) {
+      expect(same.text.startsWith(part.text.replace(/\uFFFD$/, ""))).toBe(true);
+      if (at < cut.length - 1 && part.type === "text") expect(part.text.length).toBeGreaterThan(0);
+    } else if (part.type === "tool_call" && same?.type === "tool_call") {
+      expect([part.call_id, part.tool_name]).toEqual([same.call_id, same.tool_name]);
+      expect(part.unfinished === true || part.arguments_json === same.arguments_json).toBe(true);
+    }
+  }
+}
+
+describe.each(recordings)("$name", ({ format, bytes, expected }) => {
+  const events = eventsOf([bytes]);
+  const whole = decodeEvents(format, events);
+
+  it("gives the parts, the usage and the stop reason that were expected", () => {
+    expect(differences(decodedStream(whole.reply), expected)).toEqual([]);
+    if (whole.reply.message !== undefined && expected.model !== undefined) {
+      expect(whole.reply.message.model ?? null).toBe(expected.model);
+      expect(whole.reply.message.response_id ?? null).toBe(expected.response_id);
+    }
+  });
+
+  it("keeps the order of frames, and history gives back what was shown", () => {
+    expectLawful(whole);
+  });
+
+  it("gives the same in whichever chunks it comes", () => {
+    const splits = bytes.length <= SMALL ? bytes.length : 200;
+    for (const at of some(bytes.length, splits)) {
+      // Equal events make equal messages, and are much quicker to compare.
+      const split = eventsOf([bytes.subarray(0, at), bytes.subarray(at)]);
+      const isSame =
+        split.length === events.length &&
+        split.every(
+          ({ data, event }, index) => data === events[index]?.data && event === events[index]?.event,
+        );
+      if (!isSame) expect({ at, split }).toEqual({ at, split: events });
+    }
+    const single = Array.from(bytes, (byte) => Uint8Array.of(byte));
+    expect(decodeBytes(format, single)).toEqual(whole);
+    for (const seed of [1, 2, 3]) {
+      const longest = seed === 3 ? 9_001 : 97;
+      expect({ seed, ...decodeBytes(format, randomChunks(bytes, longest, seed)) }).toEqual({
+        seed,
+        ...whole,
+      });
+    }
+  });
+
+  it("keeps what came when it is cut behind any event, and never throws", () => {
+    for (const count of some(events.length - 1, CUTS)) {
+      const cut = decodeEvents(format, events.slice(0, count));
+      const { message, failure } = cut.reply;
+      if (cut.phase !== "ended") {
+        expect(failure).toBeDefined();
+        expect(message?.stop_reason ?? "error").toBe("error");
+        expect(cut.reply.executable_calls).toEqual([]);
+      }
+      expectPrefix(visible(message?.parts), visible(whole.reply.message?.parts));
+      if (count % 7 === 0) expectLawful(cut);
+    }
+  });
+
+  it("is aborted wherever a person stops it, with all parts so far", () => {
+    for (let count = 0; count <= events.length; count += 10) {
+      const stopped = decodeEvents(format, events.slice(0, count), { type: "abort" });
+      expect(stopped.reply.failure).toBeUndefined();
+      expect(stopped.reply.executable_calls).toEqual([]);
+      expect(stopped.reply.message?.stop_reason ?? "aborted").toBe("aborted");
+      expectPrefix(visible(stopped.reply.message?.parts), visible(whole.reply.message?.parts));
+      if (count % 50 === 0) expectLawful(stopped);
+    }
+  });
+
+  it("has an answer's calls run only when the whole answer says so", () => {
+    const { message, executable_calls } = whole.reply;
+    const may = message?.stop_reason === "tool_use" || message?.stop_reason === "stop";
+    expect(executable_calls.length > 0 && !may).toBe(false);
+    if (message?.stop_reason === "tool_use") expect(executable_calls.length).toBeGreaterThan(0);
+    expect(message?.id ?? MESSAGE).toBe(MESSAGE);
+  });
+});
