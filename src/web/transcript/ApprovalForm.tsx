@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import type { RequestOption } from "../../model/request.ts";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
 import { ExactText } from "../ui/ExactText.tsx";
@@ -17,6 +17,21 @@ const KEYS: Record<Kind, string | undefined> = {
   reject_once: "N",
   reject_always: undefined,
 };
+/** Nobody has read it so soon after it was asked: a click then was meant for what stood there before. In milliseconds. */
+const UNREAD_MS = 500;
+
+/** Whether the request has only just appeared. A clock that is ahead of this browser's makes nobody wait. */
+function useUnread(at: number | undefined): boolean {
+  const age = at === undefined ? UNREAD_MS : Date.now() - at;
+  const [unread, setUnread] = useState(age >= 0 && age < UNREAD_MS);
+  useEffect(() => {
+    if (!unread) return;
+    const timer = setTimeout(() => setUnread(false), UNREAD_MS);
+    return () => clearTimeout(timer);
+  }, [unread]);
+  return unread;
+}
+
 const isReject = ({ kind }: RequestOption): boolean => kind === "reject_once" || kind === "reject_always";
 
 /** Whether a call may run: exactly what would run, and what one can say to it. */
@@ -36,6 +51,7 @@ export function ApprovalForm({
   const subject = whole ?? request.subject;
   const length = part.truncated?.subject;
   const cut = whole === undefined && length !== undefined && length > (request.subject?.length ?? 0);
+  const unread = useUnread(part.at);
   const lines = subject === undefined ? 0 : subject.split("\n").length;
 
   const answer = async (option: RequestOption): Promise<void> => {
@@ -101,7 +117,7 @@ export function ApprovalForm({
               key={option.id}
               type="button"
               className={`answer${isReject(option) ? " answer-reject" : ""}`}
-              disabled={busy || (cut && !isReject(option))}
+              disabled={busy || ((cut || unread) && !isReject(option))}
               title={option.description}
               onClick={() => void answer(option)}
               {...(option.kind === undefined ? {} : { "data-answer": option.kind })}

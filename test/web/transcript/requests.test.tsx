@@ -80,6 +80,14 @@ describe("an approval", () => {
     ]);
   });
 
+  it("cannot be allowed by a click that was meant for what stood there before it", async () => {
+    show(requestPart({ subject: "make" }, { at: Date.now() }));
+    const allow = screen.getByRole("button", { name: "Allow once" });
+    expect(allow.hasAttribute("disabled")).toBe(true);
+    expect(screen.getByRole("button", { name: "Reject" }).hasAttribute("disabled")).toBe(false);
+    await waitFor(() => expect(allow.hasAttribute("disabled")).toBe(false));
+  });
+
   it("is rejected with a reason; a reason does not travel with an allowance", async () => {
     const first = show(requestPart({ subject: "make", free_text: true }));
     await userEvent.type(screen.getByRole("textbox", { name: /Reason/ }), "use pnpm");
