@@ -35,7 +35,9 @@ export interface Host {
   resume(): void;
   /** Resolves with how the running turn ended; with nothing where none runs. */
   ended(): Promise<TurnOutcome | undefined>;
-  /** The daemon ends: the agent is ended, and its turn stays as it is on disk. */
+  /** The daemon ends: whatever the agent does from here on, its turn stays as it is on disk. */
+  seal(): void;
+  /** Seals it, and ends the agent. */
   close(): Promise<void>;
 }
 
@@ -289,6 +291,11 @@ export function createHost(options: HostOptions): Host {
     steering.push(prompt);
   }
 
+  function seal() {
+    closed = true;
+    requests.close();
+  }
+
   return {
     get control() {
       const activity = !current && !settling ? "idle" : requests.open.length > 0 ? "waiting" : "working";
@@ -360,9 +367,9 @@ export function createHost(options: HostOptions): Host {
     async ended() {
       return await current?.done;
     },
+    seal,
     async close() {
-      closed = true;
-      requests.close();
+      seal();
       current?.controller.abort();
       await endAgent();
     },

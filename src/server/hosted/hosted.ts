@@ -525,6 +525,8 @@ export function createHosted(options: HostedOptions): HostedSessions {
       closed = true;
       clearInterval(ticker);
       list.close();
+      // Ending one ends its runs, too: none of them is to be told as stopped by somebody.
+      for (const { host } of entries.values()) host?.seal();
       await Promise.all([...entries.values()].map(({ host }) => host?.close()));
       journal.close();
     },

@@ -10,8 +10,8 @@ export type Play = (stage: Stage, prompt: Prompt, signal: AbortSignal) => Promis
 /** Small steps that a play is made of. */
 export interface Stage {
   readonly host: AgentHost;
-  /** A whole model call with this text, in deltas of a few characters. */
-  say(text: string, signal?: AbortSignal): Promise<void>;
+  /** A whole model call with this text, in deltas of a few characters; or (`ends`) one that is never ended. */
+  say(text: string, signal?: AbortSignal, ends?: boolean): Promise<void>;
   /** A model call that makes this call; its result is told by `result`. */
   call(tool_call_id: string, tool_name: string, input?: unknown): void;
   result(tool_call_id: string, output_text: string): void;
@@ -30,7 +30,7 @@ function createStage(host: AgentHost): Stage {
   };
   return {
     host,
-    async say(text, signal) {
+    async say(text, signal, ends = true) {
       const message_id = start();
       const part_id = randomUUID();
       emit({ type: "message.part_start", part_id, kind: "text" });
@@ -39,6 +39,7 @@ function createStage(host: AgentHost): Stage {
         emit({ type: "message.delta", kind: "text", part_id, text: text.slice(at, at + 5), offset: at });
         if (at % 50 === 0) await host.stored();
       }
+      if (!ends) return;
       emit({ type: "message.part_end", part_id });
       emit({ type: "message.end", message_id, stop_reason: "stop", usage: { input: 10, output: 5 } });
     },
