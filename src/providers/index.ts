@@ -1,10 +1,17 @@
 import { anthropicMessages } from "./anthropic/index.ts";
+import { chatCompletions } from "./chat-completions/index.ts";
+import { geminiGenerateContent } from "./gemini/index.ts";
 import { createHttpProvider, type HttpProviderOptions } from "./http-provider.ts";
 import { openaiResponses } from "./openai-responses/index.ts";
 import type { Endpoint, Provider, Wire, WireFormat } from "./provider.ts";
 
 /** The wires that are spoken over HTTP: the list that a new one joins. */
-export const wireFormats: readonly WireFormat[] = [anthropicMessages, openaiResponses];
+export const wireFormats: readonly WireFormat[] = [
+  anthropicMessages,
+  chatCompletions,
+  geminiGenerateContent,
+  openaiResponses,
+];
 
 export function findWireFormat(wire: string): WireFormat | undefined {
   return wireFormats.find((format) => format.wire === wire);

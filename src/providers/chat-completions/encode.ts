@@ -1,0 +1,324 @@
+import { uuidFrom } from "../../model/uuid.ts";
+import { imageUrl } from "../images.ts";
+import { asArray, asObject, type JsonObject, parseArguments, stringifyBody } from "../json.ts";
+import {
+  type CallPlace,
+  type NormalAssistant,
+  type NormalMessage,
+  type NormalResult,
+  type NormalUser,
+  normalise,
+  wireCallId,
+} from "../normalise.ts";
+import type { EncodedRequest, Endpoint, ModelCall, ToolDefinition } from "../provider.ts";
+import { bearer, endpointUrl, legalToolName, requestHeaders } from "../request.ts";
+import { CONTENT_ARRAY } from "./decode.ts";
+import type { ChatProfile } from "./profile.ts";
+
+type Fields = Record<string, unknown>;
+
+/** A request of Chat Completions, as its server takes it (WIRE 5.2, 6.1). */
+export function encodeChat(
+  call: ModelCall,
+  provider: string,
+  endpoint: Endpoint,
+  profile: ChatProfile,
+): EncodedRequest {
+  const { model } = call;
+  const { system, messages } = normalise(call.messages, {
+    provider,
+    api: "chat-completions",
+    model,
+    unsigned_thoughts: profile.replays_thinking,
+    // The wire has no order between text and calls; but where calls stood between texts is told by how those are joined.
+    text_before_calls: "foreign",
+    callId: (part, place) => callId(part, place, profile),
+  });
+  const isCached = profile.cache_control && /claude|gemini|qwen/i.test(model);
+  const sent: Fields[] = [
+    ...(system === "" ? [] : [{ role: "system", content: content([textItem(system)], isCached) }]),
+    ...messages.flatMap((message, at) => sentMessages(message, messages[at + 1], call, profile, isCached)),
+  ];
+  if (isCached) markForCache(sent);
+  const upstream = profile.dialect === "openrouter" ? upstreamOfLoop(messages) : undefined;
+  const body = {
+    model,
+    stream: true,
+    ...(profile.stream_options ? { stream_options: { include_usage: true } } : {}),
+    ...(profile.dialect === "openrouter" ? { usage: { include: true } } : {}),
+    ...(upstream === undefined ? {} : { provider: { order: [upstream] } }),
+    ...(call.max_output_tokens === undefined ? {} : { [profile.max_tokens_field]: call.max_output_tokens }),
+    ...profile.thinking(call.effort, model),
+    ...toolFields(call.tools, messages, profile),
+    // Last, so that a longer history begins with the same bytes.
+    messages: sent,
+  };
+  const key: Record<string, string> =
+    profile.key_header === "api-key" && endpoint.api_key !== undefined
+      ? { "api-key": endpoint.api_key }
+      : bearer(endpoint);
+  // Azure's older addresses carry their version behind a question mark.
+  const [base_url = "", query] = endpoint.base_url.split("?");
+  const url = endpointUrl({ ...endpoint, base_url }, "/chat/completions");
+  return {
+    url: query === undefined ? url : `${url}?${query}`,
+    headers: requestHeaders(endpoint, key),
+    body: stringifyBody(body),
+  };
+}
+
+/** Sorted, so that equal tools give equal bytes. */
+function toolFields(
+  tools: readonly ToolDefinition[],
+  messages: readonly NormalMessage[],
+  profile: ChatProfile,
+): Fields {
+  if (tools.length > 0) {
+    const sorted = tools.toSorted((left, right) => (left.name < right.name ? -1 : 1));
+    return {
+      tools: sorted.map(({ name, description, input_schema }) => ({
+        type: "function",
+        function: { name: legalToolName(name), description, parameters: input_schema },
+      })),
+      tool_choice: "auto",
+    };
+  }
+  // A proxy before Anthropic wants tools as soon as the history has calls; an empty list is refused by many.
+  if (profile.dialect !== "generic") return {};
+  const names = new Set(
+    messages.flatMap((message) =>
+      message.role === "assistant"
+        ? message.parts
+            .filter((part) => part.type === "tool_call")
+            .map((part) => legalToolName(part.tool_name))
+        : [],
+    ),
+  );
+  if (names.size === 0) return {};
+  const named = [...names].sort().map((name) => ({ name, parameters: { type: "object", properties: {} } }));
+  return {
+    tools: named.map((called) => ({ type: "function", function: called })),
+    tool_choice: "none",
+  };
+}
+
+/** Servers refuse ids longer than this. */
+const LONGEST_ID = 40;
+
+function callId(part: Parameters<typeof wireCallId>[0], place: CallPlace, profile: ChatProfile): string {
+  if (place.is_same) return wireCallId(part, place);
+  switch (profile.id_rule) {
+    case "kimi":
+      return `functions.${legalToolName(part.tool_name)}:${place.index}`;
+    case "nine":
+      return /^[A-Za-z0-9]{9}$/.test(part.call_id) ? part.call_id : hashed(part.call_id, place).slice(0, 9);
+    case "any": {
+      const id = wireCallId(part, place);
+      return id.length > LONGEST_ID ? `call_${hashed(id, place)}` : id;
+    }
+    default:
+      return profile.id_rule satisfies never;
+  }
+}
+
+/** 32 letters and digits, the same for the same call. */
+function hashed(id: string, place: CallPlace): string {
+  return uuidFrom(place.message_id, id).replaceAll("-", "");
+}
+
+// --- Messages ----------------------------------------------------------------------------------------------------------
+
+interface Item extends Fields {
+  type: string;
+}
+const textItem = (text: string): Item => ({ type: "text", text });
+
+/** A plain string where it can be; a list where a part of it may be marked for the cache. */
+function content(items: Item[], isList: boolean): string | Item[] {
+  const [only] = items;
+  return !isList && items.length === 1 && typeof only?.text === "string" ? only.text : items;
+}
+
+function sentMessages(
+  message: NormalMessage,
+  next: NormalMessage | undefined,
+  call: ModelCall,
+  profile: ChatProfile,
+  isCached: boolean,
+): Fields[] {
+  switch (message.role) {
+    case "user":
+      return [{ role: "user", content: content(message.content.map(userItem), isCached) }];
+    case "assistant":
+      return assistantMessage(message, call, profile);
+    case "results": {
+      const images = message.results.flatMap(imageItems);
+      const followed = images.length > 0 || next?.role === "user";
+      return [
+        ...message.results.map((result) => ({
+          role: "tool",
+          tool_call_id: result.call_id,
+          content: content([textItem(resultText(result))], isCached),
+        })),
+        ...(followed && profile.assistant_between_tool_and_user
+          ? [{ role: "assistant", content: "Done." }]
+          : []),
+        ...(images.length === 0 ? [] : [{ role: "user", content: images }]),
+      ];
+    }
+    default:
+      return message satisfies never;
+  }
+}
+
+function userItem(part: NormalUser["content"][number]): Item {
+  return part.type === "text"
+    ? textItem(part.text)
+    : { type: "image_url", image_url: { url: imageUrl(part.image) } };
+}
+
+/** The wire has no flag for failures. */
+function resultText({ status, text }: NormalResult): string {
+  switch (status) {
+    case "success":
+      return text;
+    case "error":
+      return /^error:/i.test(text) ? text : `Error: ${text}`;
+    case "aborted":
+      return /^aborted/i.test(text) ? text : `Aborted by the user: ${text}`;
+    default:
+      return status satisfies never;
+  }
+}
+
+/** Tools' messages are text only: images follow the whole batch. */
+function imageItems({ call_id, tool_name, images }: NormalResult): Item[] {
+  if (images.length === 0) return [];
+  return [
+    textItem(`${images.length === 1 ? "Image" : "Images"} returned by call ${call_id} (${tool_name}):`),
+    ...images.map((image) => ({ type: "image_url", image_url: { url: imageUrl(image) } })),
+  ];
+}
+
+function assistantMessage(message: NormalAssistant, call: ModelCall, profile: ChatProfile): Fields[] {
+  const calls = message.parts.filter((part) => part.type === "tool_call");
+  const isArray = message.parts.some(
+    (part) => part.type === "thinking_text" && part.reasoning_field === CONTENT_ARRAY,
+  );
+  const text = joinedText(message);
+  // Pictures that the model made have no place in this wire's history.
+  if (text === "" && calls.length === 0 && !isArray) return [];
+  const reasoning = profile.replays_thinking && message.is_same ? reasoningFields(message) : {};
+  const isMissing =
+    profile.requires_reasoning_on_calls &&
+    calls.length > 0 &&
+    call.effort !== "none" &&
+    reasoning.reasoning_content === undefined;
+  return [
+    {
+      role: "assistant",
+      content:
+        isArray && profile.replays_thinking
+          ? contentArray(message)
+          : text === ""
+            ? profile.empty_content
+            : text,
+      ...reasoning,
+      ...(isMissing ? { reasoning_content: "(no reasoning)" } : {}),
+      ...(calls.length === 0
+        ? {}
+        : {
+            tool_calls: calls.map(({ call_id, tool_name, arguments_json }) => ({
+              id: call_id,
+              type: "function",
+              function: { name: legalToolName(tool_name), arguments: validArguments(arguments_json) },
+            })),
+          }),
+    },
+  ];
+}
+
+/** Servers parse them: what is no object is told by the call's result instead. */
+function validArguments(arguments_json: string): string {
+  if (arguments_json.trim() === "" || parseArguments(arguments_json) === undefined) return "{}";
+  return arguments_json;
+}
+
+/**
+ * The texts as one: with nothing between them where thinking stood there, a line break where calls did. In another model's
+ * message what stood between them is gone.
+ */
+function joinedText({ parts, is_same }: NormalAssistant): string {
+  let joined = "";
+  let isBehindCall = false;
+  for (const part of parts) {
+    if (part.type === "tool_call") isBehindCall = true;
+    if (part.type !== "text") continue;
+    const isApart =
+      (isBehindCall || !is_same) && joined !== "" && !/\s$/.test(joined) && !/^\s/.test(part.text);
+    joined += isApart ? `\n${part.text}` : part.text;
+    isBehindCall = false;
+  }
+  return joined;
+}
+
+/** Mistral's form: thinking and text as items, in their order. */
+function contentArray({ parts }: NormalAssistant): Item[] {
+  return parts.flatMap((part): Item[] => {
+    if (part.type === "text") return [textItem(part.text)];
+    if (part.type !== "thinking_text" || part.text === "") return [];
+    return [{ type: "thinking", thinking: [textItem(part.text)] }];
+  });
+}
+
+/** The thinking under the field in which it came. */
+function reasoningFields({ parts, message }: NormalAssistant): JsonObject {
+  const details = asArray(asObject(message.raw_blocks)?.reasoning_details);
+  if (details !== undefined) {
+    const isWhole = message.stop_reason === "stop" || message.stop_reason === "tool_use";
+    const kept = isWhole ? details : details.filter((detail) => !isUnsigned(detail));
+    return kept.length === 0 ? {} : { reasoning_details: kept };
+  }
+  const fields: Record<string, string> = {};
+  for (const part of parts) {
+    if (part.type !== "thinking_text" || part.text === "") continue;
+    const { reasoning_field: field } = part;
+    if (field !== "reasoning_content" && field !== "reasoning" && field !== "reasoning_text") continue;
+    fields[field] = (fields[field] ?? "") + part.text;
+  }
+  return fields;
+}
+
+/** Claude's thinking of a message that broke off: without its signature it is refused. */
+function isUnsigned(value: unknown): boolean {
+  const detail = asObject(value);
+  return (
+    detail?.type === "reasoning.text" &&
+    detail.format === "anthropic-claude-v1" &&
+    detail.signature === undefined
+  );
+}
+
+/** Signatures are bound to whoever answered: a tool loop stays with the upstream that began it. */
+function upstreamOfLoop(messages: readonly NormalMessage[]): string | undefined {
+  if (messages.at(-1)?.role !== "results") return undefined;
+  const start = messages.findLastIndex((message) => message.role === "user") + 1;
+  for (const message of messages.slice(start)) {
+    if (message.role !== "assistant" || !message.is_same) continue;
+    const upstream = asObject(message.message.stop_details)?.upstream_provider;
+    const isSigned = message.parts.some((part) => part.type === "thinking_signature");
+    if (typeof upstream === "string" && isSigned) return upstream;
+  }
+  return undefined;
+}
+
+/** Three points of Claude's four: the system prompt, and the ends of the last two messages that are not the model's. */
+function markForCache(sent: readonly Fields[]): void {
+  const own = sent.filter(({ role }) => role === "user" || role === "tool");
+  const [first] = sent;
+  for (const { content: items } of [...(first?.role === "system" ? [first] : []), ...own.slice(-2)]) {
+    const last = (asArray(items) ?? []).map(asObject).findLast((item) => item?.type === "text");
+    // The items were made here.
+    if (last !== undefined) (last as Fields).cache_control = { type: "ephemeral" };
+  }
+}

@@ -1,0 +1,205 @@
+import type { ModelCall } from "../provider.ts";
+
+/** How one server (or one model on it) departs from Chat Completions as OpenAI has it. Facts of a server, no code. */
+export interface ChatProfile {
+  /** Who it is: servers of the same dialect share one. */
+  dialect: string;
+  max_tokens_field: "max_tokens" | "max_completion_tokens";
+  /** `api-key` is Azure's. */
+  key_header: "authorization" | "api-key";
+  /** What asks for more or less thinking; merged into the request. */
+  thinking(effort: ModelCall["effort"], model: string): Readonly<Record<string, unknown>>;
+  /** Thinking goes back to the model that had it, in the form in which it came. */
+  replays_thinking: boolean;
+  /** Assistant messages with calls are refused without `reasoning_content`. */
+  requires_reasoning_on_calls: boolean;
+  /** Takes `stream_options: { include_usage: true }`. */
+  stream_options: boolean;
+  /** Refuses a user message right behind a tool's. */
+  assistant_between_tool_and_user: boolean;
+  /** Content of an assistant message that has calls but no text. */
+  empty_content: null | "" | " ";
+  /** What ids of calls from other models must look like. `kimi`: `functions.NAME:N`; `nine`: nine letters or digits. */
+  id_rule: "any" | "kimi" | "nine";
+  /** Takes `cache_control` on content parts. */
+  cache_control: boolean;
+  /** Never says why it ends: its `[DONE]` or its usage stands for `stop`. */
+  accepts_missing_finish_reason: boolean;
+  /**
+   * Thinking comes in the content, between tags at its beginning: `tagged` where both tags come, `opened` where the server's
+   * template has opened it already. Absent: what looks like a tag is text.
+   */
+  think_tags?: "tagged" | "opened";
+}
+
+const GENERIC: ChatProfile = {
+  dialect: "generic",
+  max_tokens_field: "max_tokens",
+  key_header: "authorization",
+  thinking: () => ({}),
+  replays_thinking: true,
+  requires_reasoning_on_calls: false,
+  stream_options: true,
+  assistant_between_tool_and_user: false,
+  empty_content: null,
+  id_rule: "any",
+  cache_control: false,
+  accepts_missing_finish_reason: false,
+};
+
+const typed: ChatProfile["thinking"] = (effort) =>
+  effort === undefined ? {} : { thinking: { type: effort === "none" ? "disabled" : "enabled" } };
+
+const reasoningEffort: ChatProfile["thinking"] = (effort) =>
+  effort === undefined ? {} : { reasoning_effort: effort };
+
+const reasoningObject: ChatProfile["thinking"] = (effort) => {
+  if (effort === undefined) return {};
+  return { reasoning: effort === "none" ? { enabled: false } : { effort } };
+};
+
+const OPENAI: Partial<ChatProfile> = {
+  dialect: "openai",
+  max_tokens_field: "max_completion_tokens",
+  // The others refuse the field.
+  thinking: (effort, model) => {
+    if (!/^(o\d|gpt-5|gpt-oss|codex)/.test(model)) return {};
+    if (effort !== "none") return reasoningEffort(effort, model);
+    if (/^gpt-5\.\d/.test(model)) return { reasoning_effort: "none" };
+    return /^gpt-5/.test(model) ? { reasoning_effort: "minimal" } : {};
+  },
+  replays_thinking: false,
+};
+
+/** Tokens for thinking where a server counts instead of naming a degree. */
+const BUDGETS = { low: 2_048, medium: 8_192, high: 24_576 } as const;
+
+/** Told by the address first: a provider's id is whatever a person called it. */
+const PROFILES: readonly { base_url: RegExp; id: RegExp; profile: Partial<ChatProfile> }[] = [
+  { base_url: /\/\/api\.openai\.com\b/, id: /^openai(-chat)?$/, profile: OPENAI },
+  {
+    base_url: /\.openai\.azure\.com\b|\.services\.ai\.azure\.com\b/,
+    id: /^azure/,
+    profile: { ...OPENAI, dialect: "azure", key_header: "api-key" },
+  },
+  {
+    base_url: /\/\/openrouter\.ai\b/,
+    id: /^openrouter/,
+    profile: { dialect: "openrouter", thinking: reasoningObject, cache_control: true },
+  },
+  {
+    base_url: /\/\/ai-gateway\.vercel\.sh\b/,
+    id: /^vercel/,
+    profile: { dialect: "vercel", thinking: reasoningObject },
+  },
+  {
+    base_url: /\/\/api\.deepseek\.com\b/,
+    id: /^deepseek/,
+    profile: {
+      dialect: "deepseek",
+      thinking: typed,
+      requires_reasoning_on_calls: true,
+    },
+  },
+  {
+    base_url: /\/\/api\.moonshot\.(ai|cn)\b|\/\/api\.kimi\.com\b/,
+    id: /^(moonshot|kimi)/,
+    profile: { dialect: "kimi", thinking: typed, id_rule: "kimi" },
+  },
+  {
+    base_url: /\/\/api\.z\.ai\b|\/\/open\.bigmodel\.cn\b/,
+    id: /^(zai|z-ai|glm|zhipu)/,
+    profile: {
+      dialect: "glm",
+      // Without clear_thinking: false, what goes back of its thinking is thrown away.
+      thinking: (effort, model) => ({
+        thinking: { type: effort === "none" ? "disabled" : "enabled", clear_thinking: false },
+        ...(/glm-(4\.[6-9]|[5-9])/i.test(model) ? { tool_stream: true } : {}),
+      }),
+    },
+  },
+  {
+    base_url: /\/\/dashscope(-intl|-us)?\.aliyuncs\.com\b/,
+    id: /^(qwen|dashscope|alibaba)/,
+    profile: {
+      dialect: "qwen",
+      thinking: (effort) => {
+        if (effort === undefined) return {};
+        if (effort === "none") return { enable_thinking: false };
+        return { enable_thinking: true, thinking_budget: BUDGETS[effort], preserve_thinking: true };
+      },
+    },
+  },
+  {
+    base_url: /\/\/api\.x\.ai\b/,
+    id: /^(xai|grok)/,
+    profile: {
+      dialect: "xai",
+      max_tokens_field: "max_completion_tokens",
+      thinking: (effort, model) => {
+        if (effort === undefined || effort === "none" || !model.includes("mini")) return {};
+        return { reasoning_effort: effort === "low" ? "low" : "high" };
+      },
+      replays_thinking: false,
+    },
+  },
+  {
+    base_url: /\/\/api\.groq\.com\b/,
+    id: /^groq/,
+    profile: {
+      dialect: "groq",
+      max_tokens_field: "max_completion_tokens",
+      thinking: (effort, model) => {
+        if (!/gpt-oss|qwen3/.test(model)) return {};
+        const asked = model.includes("gpt-oss") && effort !== "none" ? reasoningEffort(effort, model) : {};
+        return { reasoning_format: "parsed", ...asked };
+      },
+      replays_thinking: false,
+    },
+  },
+  {
+    base_url: /\/\/(api|codestral)\.mistral\.ai\b/,
+    id: /^mistral/,
+    profile: {
+      dialect: "mistral",
+      thinking: (effort) =>
+        effort === undefined ? {} : { reasoning_effort: effort === "none" ? "none" : "high" },
+      stream_options: false,
+      assistant_between_tool_and_user: true,
+      empty_content: "",
+      id_rule: "nine",
+    },
+  },
+  {
+    base_url: /\/\/[^/]*:11434\b/,
+    id: /^ollama/,
+    profile: { dialect: "ollama", thinking: reasoningEffort, replays_thinking: false, empty_content: "" },
+  },
+  {
+    base_url: /\/\/[^/]*\.snowflakecomputing\.com\b/,
+    id: /^snowflake/,
+    profile: { dialect: "snowflake", accepts_missing_finish_reason: true },
+  },
+  {
+    // vLLM, SGLang, llama.cpp: what the model's template makes of it.
+    base_url: /^https?:\/\/(localhost|127\.|\[::1\]|0\.0\.0\.0|10\.|192\.168\.)/,
+    id: /^(vllm|sglang|llama)/,
+    profile: {
+      dialect: "local",
+      thinking: (effort) =>
+        effort === undefined ? {} : { chat_template_kwargs: { enable_thinking: effort !== "none" } },
+      empty_content: "",
+    },
+  },
+];
+
+/** The profile of a server; `base_url` where it is known, else by the provider's id. Kimi's models keep their ids anywhere. */
+export function chatProfile(provider: string, base_url: string | undefined, model: string): ChatProfile {
+  const byAddress = PROFILES.find((known) => base_url !== undefined && known.base_url.test(base_url));
+  const byName = PROFILES.find(({ id }) => id.test(provider));
+  const isLocal = byAddress?.profile.dialect === "local";
+  // A local address says less than a name does: a replay, a proxy, a tunnel.
+  const found = (isLocal ? (byName ?? byAddress) : (byAddress ?? byName))?.profile;
+  const profile = { ...GENERIC, ...found };
+  return /kimi-k2/i.test(model) && profile.id_rule === "any" ? { ...profile, id_rule: "kimi" } : profile;
+}

@@ -1,0 +1,114 @@
+import { asObject, asText } from "../json.ts";
+
+/** One entry of OpenRouter's `reasoning_details`, merged from its fragments; sent back as it is. */
+export type ReasoningDetail = Readonly<Record<string, unknown>> & { readonly type: string };
+
+/** What a fragment did: which entry it belongs to, and what it added to that. */
+export interface DetailChange {
+  /** Position in the merged list. */
+  entry: number;
+  isNew: boolean;
+  type: string;
+  /** Readable text that it added; empty for ciphertext. */
+  text: string;
+  id?: string;
+  format?: string;
+}
+
+/** Merges fragments of reasoning into entries that can be sent back. */
+export interface DetailMerger {
+  /** `undefined`: it is none. */
+  add(fragment: unknown): DetailChange | undefined;
+  /** What an entry has of text or ciphertext so far. */
+  contentOf(entry: number): string;
+  formatOf(entry: number): string | undefined;
+  /** In order of first appearance. */
+  merged(): ReasoningDetail[];
+}
+
+/** Where each type has what is joined over its fragments. */
+const CONTENT = new Map([
+  ["reasoning.text", "text"],
+  ["reasoning.summary", "summary"],
+  ["reasoning.encrypted", "data"],
+]);
+
+interface Entry {
+  readonly type: string;
+  readonly content: string[];
+  fields: Record<string, unknown>;
+}
+
+/**
+ * An entry is known by its index and type. A new one begins when the type changes under one index, when text comes after a
+ * signature, and when ciphertext comes with another id. A fragment without index belongs to the last entry of its type.
+ */
+export function createDetailMerger(): DetailMerger {
+  const entries: Entry[] = [];
+  const hasSignature = (entry: Entry): boolean => entry.fields.signature !== undefined;
+
+  const entryOf = (given: Record<string, unknown>, type: string, content: string): number | undefined => {
+    const { index } = given;
+    const isOf = (entry: Entry): boolean => index === undefined || entry.fields.index === index;
+    if (content === "" && given.signature !== undefined) {
+      // Claude's signature comes late and without text, perhaps after other entries of its index.
+      const unsigned = entries.findLastIndex(
+        (entry) => entry.type === type && isOf(entry) && !hasSignature(entry),
+      );
+      if (unsigned >= 0) return unsigned;
+    }
+    const last =
+      index === undefined
+        ? entries.findLastIndex((entry) => entry.type === type)
+        : entries.findLastIndex((entry) => isOf(entry));
+    const entry = entries[last];
+    if (entry === undefined || entry.type !== type) return undefined;
+    if (content !== "" && hasSignature(entry)) return undefined;
+    const { id } = entry.fields;
+    const isOther = id !== undefined && given.id !== undefined && given.id !== id;
+    return isOther && type === "reasoning.encrypted" ? undefined : last;
+  };
+
+  return {
+    add(fragment) {
+      const object = asObject(fragment);
+      if (object === undefined) return undefined;
+      const given = Object.fromEntries(
+        Object.entries(object).filter(([, value]) => value !== null && value !== ""),
+      );
+      const { type, id, format } = given;
+      if (typeof type !== "string") return undefined;
+      const key = CONTENT.get(type);
+      const content = key === undefined ? "" : given[key];
+      const added = typeof content === "string" ? content : "";
+      const known = key === undefined ? undefined : entryOf(given, type, added);
+      const position = known ?? entries.length;
+      const entry = entries[position] ?? { type, content: [], fields: {} };
+      if (known === undefined) entries.push(entry);
+      if (added !== "") entry.content.push(added);
+      for (const [name, value] of Object.entries(given)) {
+        // Of an entry's index, the first counts: it is what the entry is known by.
+        if (name !== key && !(name === "index" && entry.fields.index !== undefined))
+          entry.fields[name] = value;
+      }
+      return {
+        entry: position,
+        isNew: known === undefined,
+        type,
+        text: key === "data" ? "" : added,
+        ...(typeof id === "string" ? { id } : {}),
+        ...(typeof format === "string" ? { format } : {}),
+      };
+    },
+    contentOf: (entry) => entries[entry]?.content.join("") ?? "",
+    formatOf: (entry) => asText(entries[entry]?.fields.format),
+    merged: () =>
+      entries.flatMap((entry) => {
+        const { type, content, fields } = entry;
+        const key = CONTENT.get(type);
+        if (key === undefined) return [{ ...fields, type }];
+        if (content.length === 0 && !hasSignature(entry)) return [];
+        return [{ ...fields, type, [key]: content.join("") }];
+      }),
+  };
+}

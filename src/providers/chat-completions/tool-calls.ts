@@ -1,0 +1,141 @@
+import { asArray, asObject, asText, parseArguments } from "../json.ts";
+import type { GrowingCall, MessageWriter, Place } from "../message-writer.ts";
+
+/** The calls of one answer, put together from fragments that name them in many ways (WIRE 5.4). */
+export interface ToolCallAssembly {
+  /** `delta.tool_calls`. `leave` is called before a call begins: what is open ends there. */
+  add(fragments: unknown): void;
+  /** Something else follows: what waited for more of its name or its id begins now. */
+  settle(): void;
+  /** The answer is complete: so are its calls. */
+  close(): void;
+}
+
+interface Call {
+  index: number;
+  id: string;
+  name: string;
+  /** What came before the call began. */
+  buffered: string;
+  readonly place: Place;
+  growing: GrowingCall | undefined;
+}
+
+export function createToolCalls(writer: MessageWriter, leave: () => void): ToolCallAssembly {
+  const byIndex = new Map<number, Call>();
+  const all: Call[] = [];
+  let last: Call | undefined;
+
+  const argumentsOf = (call: Call): string => call.growing?.arguments_json ?? call.buffered;
+
+  const begin = (call: Call): void => {
+    if (call.growing !== undefined) return;
+    call.growing = writer.call(call.place, callFields(call.id, call.name));
+    call.growing.append(call.buffered);
+    call.buffered = "";
+  };
+  const settle = (): void => {
+    if (last !== undefined && last.growing === undefined && last.name !== "") begin(last);
+  };
+  const create = (index: number): Call => {
+    settle();
+    leave();
+    const call: Call = { index, id: "", name: "", buffered: "", place: writer.place(), growing: undefined };
+    all.push(call);
+    byIndex.set(index, call);
+    return call;
+  };
+
+  const callFor = (given: Fragment): Call => {
+    const known = given.id === "" ? undefined : all.findLast(({ id }) => id === given.id);
+    if (known !== undefined && (given.index === undefined || given.index === known.index)) return known;
+    const index =
+      given.index ?? (given.id === "" || last === undefined ? last?.index : undefined) ?? nextFree(byIndex);
+    const call = byIndex.get(index);
+    if (call === undefined) return create(index);
+    const isOtherId = given.id !== "" && call.id !== "" && given.id !== call.id;
+    // Servers that give no ids at all: a name and arguments after arguments that were whole.
+    const isNextWhole =
+      given.id === "" &&
+      call.id === "" &&
+      given.name !== "" &&
+      given.text.trimStart().startsWith("{") &&
+      argumentsOf(call) !== "" &&
+      parseArguments(argumentsOf(call)) !== undefined;
+    if (!isOtherId && !isNextWhole) return call;
+    if (call.growing === undefined && call.name !== "") begin(call);
+    call.growing?.close();
+    return create(index);
+  };
+
+  const addFragment = (given: Fragment): void => {
+    const call = callFor(given);
+    if (last !== call) settle();
+    last = call;
+    if (call.growing === undefined) {
+      // The second sign of a call that has no id: none will come.
+      const isLate = call.buffered !== "" && call.name !== "";
+      if (call.id === "") call.id = given.id;
+      if (call.buffered === "") call.name = joinedName(call.name, given.name);
+      else if (call.name === "") call.name = given.name;
+      call.buffered += given.text;
+      if (call.name !== "" && call.buffered !== "" && (call.id !== "" || isLate)) begin(call);
+    } else call.growing.append(given.text);
+  };
+
+  return {
+    add(fragments) {
+      for (const fragment of asArray(fragments) ?? []) {
+        const given = fragmentOf(fragment);
+        if (given !== undefined) addFragment(given);
+      }
+    },
+    settle,
+    close() {
+      for (const call of all) {
+        begin(call);
+        call.growing?.close();
+      }
+    },
+  };
+}
+
+interface Fragment {
+  index: number | undefined;
+  id: string;
+  name: string;
+  text: string;
+}
+
+function fragmentOf(value: unknown): Fragment | undefined {
+  const fragment = asObject(value);
+  if (fragment === undefined) return undefined;
+  const called = asObject(fragment.function) ?? asObject(fragment.custom) ?? {};
+  const given = called.arguments ?? called.input;
+  return {
+    index: typeof fragment.index === "number" ? fragment.index : undefined,
+    id: asText(fragment.id) ?? "",
+    name: asText(called.name) ?? "",
+    text:
+      typeof given === "string" ? given : given === undefined || given === null ? "" : JSON.stringify(given),
+  };
+}
+
+function nextFree(calls: ReadonlyMap<number, unknown>): number {
+  return calls.size === 0 ? 0 : Math.max(...calls.keys()) + 1;
+}
+
+/** Some servers repeat the name in each fragment, a few send it in pieces. */
+function joinedName(before: string, now: string): string {
+  if (now === "" || now === before) return before;
+  return now.startsWith(before) ? now : before + now;
+}
+
+/** Kimi's `functions.read:0`, and counters such as `call_0`: the next answer of the session has the same again. */
+const REPEATS = /^[\w.-]*:\d+$|^.{0,8}$/;
+
+/** The call's id in the session, and the provider's own beside it where that one is not unique. */
+function callFields(id: string, tool_name: string) {
+  if (id === "") return { tool_name };
+  return REPEATS.test(id) ? { tool_name, provider_call_id: id } : { tool_name, call_id: id };
+}

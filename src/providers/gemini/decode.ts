@@ -1,0 +1,253 @@
+import { blockedFailure, invalidOutputFailure, stopFailure, streamFailure } from "../failures.ts";
+import { asArray, asNumber, asObject, asText, type JsonObject } from "../json.ts";
+import type { Ending, GrowingCall, GrowingText, MessageWriter, Place } from "../message-writer.ts";
+import type { Decoder, DecoderContext, ReportedUsage } from "../provider.ts";
+import { createStreamDecoder, type WireReader, withCalls } from "../stream-decoder.ts";
+import { createStreamedArguments, type StreamedArguments } from "./partial-args.ts";
+
+/** Reads `GenerateContentResponse`s (WIRE 7.3 to 7.7). */
+export function createGeminiDecoder(context: DecoderContext): Decoder {
+  return createStreamDecoder(context, createGeminiReader);
+}
+
+/** What carried a signature, as its part's `detail` says: on replay it must be on the same kind of part again. */
+export interface SignatureCarrier {
+  carrier: string;
+}
+
+/** Of a signature that came on a text part without text. */
+export const EMPTY_TEXT = "empty text part";
+export const EMPTY_THOUGHT = "empty thinking_text part";
+
+interface OpenCall {
+  readonly growing: GrowingCall;
+  readonly place: Place;
+  readonly arguments: StreamedArguments;
+  /** What came, for a call whose pieces fit nowhere. */
+  readonly pieces: unknown[];
+  signed: boolean;
+}
+
+function createGeminiReader(writer: MessageWriter): WireReader {
+  let response_id: string | undefined;
+  let model: string | undefined;
+  let finish_reason: string | undefined;
+  let finish_message: string | undefined;
+  let blocked: JsonObject | undefined;
+  let current: { thinking: boolean; growing: GrowingText } | undefined;
+  let open: OpenCall | undefined;
+  let isEmpty = true;
+
+  const begin = (): void => writer.begin({ model, response_id });
+  const leave = (): void => {
+    current?.growing.end();
+    current = undefined;
+  };
+
+  const keepSignature = (place: Place, signature: string, carrier: string): void => {
+    const detail: SignatureCarrier = { carrier };
+    writer.keep(place, { type: "thinking_signature", signature, format: "google", detail });
+  };
+
+  const addText = (text: string, thinking: boolean, signature: string | undefined): void => {
+    if (signature !== undefined) {
+      // Its carrier is a part of its own: what was said before is not signed, nor what follows.
+      leave();
+      begin();
+      const place = writer.place();
+      if (text === "") {
+        keepSignature(place, signature, thinking ? EMPTY_THOUGHT : EMPTY_TEXT);
+        return;
+      }
+      const growing = thinking ? writer.thought(place) : writer.text(place);
+      growing.append(text);
+      growing.end();
+      keepSignature(place, signature, thinking ? "thinking_text" : "text");
+      return;
+    }
+    if (text === "") return;
+    if (current?.thinking !== thinking) {
+      leave();
+      begin();
+      const growing = thinking ? writer.thought(writer.place()) : writer.text(writer.place());
+      current = { thinking, growing };
+    }
+    current.growing.append(text);
+  };
+
+  /** Writes down what has come of the open call; `isWhole`: and that it is all. */
+  const settleCall = (isWhole: boolean): void => {
+    if (open === undefined) return;
+    const { growing, pieces } = open;
+    const json = open.arguments.json() ?? JSON.stringify(pieces);
+    if (isWhole) growing.close(json);
+    else growing.append(json);
+    open = undefined;
+  };
+
+  const addCall = (call: JsonObject, signature: string | undefined): void => {
+    const name = asText(call.name);
+    const partial = asArray(call.partialArgs);
+    const goesOn = call.willContinue === true;
+    const args = call.args ?? undefined;
+    if (name !== undefined) {
+      settleCall(true);
+      leave();
+      begin();
+      const place = writer.place();
+      const id = asText(call.id);
+      const growing = writer.call(place, {
+        tool_name: name,
+        // Kept apart from the session's own id: an id goes back only where the server gave one.
+        ...(id === undefined ? {} : { provider_call_id: id }),
+      });
+      if (signature !== undefined) keepSignature(place, signature, "tool_call");
+      if (!goesOn && partial === undefined) {
+        growing.close(JSON.stringify(args ?? {}));
+        return;
+      }
+      const signed = signature !== undefined;
+      open = { growing, place, arguments: createStreamedArguments(args), pieces: [], signed };
+    } else if (open !== undefined && signature !== undefined && !open.signed) {
+      keepSignature(open.place, signature, "tool_call");
+      open.signed = true;
+    }
+    if (open === undefined) return;
+    if (name === undefined && args !== undefined) open.arguments.merge(args);
+    for (const piece of partial ?? []) {
+      open.pieces.push(piece);
+      open.arguments.add(asObject(piece) ?? {});
+    }
+    if (!goesOn) settleCall(true);
+  };
+
+  const addPart = (part: JsonObject): void => {
+    const { thoughtSignature, thought_signature, ...bare } = part;
+    const signature = asText(thoughtSignature) ?? asText(thought_signature);
+    const call = asObject(part.functionCall);
+    if (call !== undefined) {
+      isEmpty = false;
+      addCall(call, signature);
+      return;
+    }
+    if (typeof part.text === "string") {
+      if (part.text !== "") isEmpty = false;
+      addText(part.text, part.thought === true, signature);
+      return;
+    }
+    const kind = Object.keys(bare).find((key) => asObject(bare[key]) !== undefined);
+    if (kind === undefined && signature === undefined) return;
+    isEmpty = false;
+    leave();
+    begin();
+    const place = writer.place();
+    if (kind === undefined) keepSignature(place, signature ?? "", EMPTY_TEXT);
+    else {
+      const url = imageIn(bare);
+      if (url !== undefined) writer.image(place, url);
+      else writer.unknown(place, bare, titleOf(kind));
+      if (signature !== undefined) keepSignature(place, signature, `other:${kind}`);
+    }
+  };
+
+  return {
+    get ended() {
+      return finish_reason !== undefined || blocked !== undefined;
+    },
+    read(value, event) {
+      const response = asObject(value);
+      if (response === undefined) return;
+      const candidates = asArray(response.candidates);
+      if (response.error !== undefined || event === "error") {
+        const failure = streamFailure(response);
+        if (failure !== undefined) writer.fail(failure);
+      }
+      response_id ??= asText(response.responseId);
+      model ??= asText(response.modelVersion);
+      const usage = geminiUsage(response.usageMetadata);
+      if (usage !== undefined) writer.usage(usage);
+      const feedback = asObject(response.promptFeedback);
+      if (asText(feedback?.blockReason) !== undefined && (candidates ?? []).length === 0) blocked = feedback;
+      const candidate = candidates?.map(asObject).find((given) => (given?.index ?? 0) === 0);
+      if (candidate === undefined) return;
+      begin();
+      for (const part of asArray(asObject(candidate.content)?.parts) ?? []) {
+        const given = asObject(part);
+        if (given !== undefined) addPart(given);
+      }
+      finish_reason = asText(candidate.finishReason) ?? finish_reason;
+      finish_message = asText(candidate.finishMessage) ?? finish_message;
+    },
+    finish() {
+      settleCall(finish_reason !== undefined);
+      leave();
+      if (finish_reason !== undefined) return ending(finish_reason, finish_message, writer.calls, isEmpty);
+      if (blocked === undefined) return undefined;
+      begin();
+      const reason = asText(blocked.blockReason) ?? "blocked";
+      const said = asText(blocked.blockReasonMessage) ?? `The provider refused this prompt (${reason})`;
+      return {
+        stop_reason: "error",
+        stop_reason_raw: reason,
+        failure: { ...blockedFailure(said), data: { promptFeedback: blocked } },
+      };
+    },
+  };
+}
+
+function ending(reason: string, said: string | undefined, calls: number, isEmpty: boolean): Ending {
+  const raw = {
+    stop_reason_raw: reason,
+    ...(said === undefined ? {} : { stop_details: { finish_message: said } }),
+  };
+  switch (reason) {
+    case "STOP":
+      if (!isEmpty) return { ...raw, stop_reason: withCalls("stop", calls) };
+      return {
+        ...raw,
+        stop_reason: "error",
+        failure: invalidOutputFailure(said ?? "The model's answer is empty"),
+      };
+    case "MAX_TOKENS":
+      return { ...raw, stop_reason: "length" };
+    case "MALFORMED_FUNCTION_CALL":
+    case "MALFORMED_RESPONSE":
+      return {
+        ...raw,
+        stop_reason: "error",
+        failure: invalidOutputFailure(said ?? `The model's answer cannot be read (${reason})`),
+      };
+    default:
+      return { ...raw, stop_reason: "error", failure: stopFailure(reason, said) };
+  }
+}
+
+/** The counts of a `usageMetadata`; `undefined`: it has none (some say only which kind of traffic it was). */
+function geminiUsage(value: unknown): ReportedUsage | undefined {
+  const usage = asObject(value);
+  const prompt = asNumber(usage?.promptTokenCount);
+  const candidates = asNumber(usage?.candidatesTokenCount);
+  if (usage === undefined || (prompt === undefined && candidates === undefined)) return undefined;
+  const thoughts = asNumber(usage.thoughtsTokenCount) ?? 0;
+  return {
+    input_tokens: (prompt ?? 0) + (asNumber(usage.toolUsePromptTokenCount) ?? 0),
+    cached_tokens: asNumber(usage.cachedContentTokenCount) ?? 0,
+    cache_write_tokens: 0,
+    output_tokens: (candidates ?? 0) + thoughts,
+    reasoning_tokens: thoughts,
+  };
+}
+
+function imageIn(part: JsonObject): string | undefined {
+  const data = asObject(part.inlineData);
+  const mime = asText(data?.mimeType);
+  const bytes = asText(data?.data);
+  if (mime?.startsWith("image/") !== true || bytes === undefined) return undefined;
+  return `data:${mime};base64,${bytes}`;
+}
+
+/** `executableCode` as a person reads it. */
+function titleOf(kind: string): string {
+  const words = kind.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -1,0 +1,10 @@
+import type { WireFormat } from "../provider.ts";
+import { createGeminiDecoder } from "./decode.ts";
+import { encodeGemini } from "./encode.ts";
+
+/** Google's Gemini, behind the Generative Language API or Vertex. */
+export const geminiGenerateContent: WireFormat = {
+  wire: "gemini-generate-content",
+  encode: encodeGemini,
+  createDecoder: createGeminiDecoder,
+};

@@ -1,0 +1,128 @@
+import { asObject } from "../json.ts";
+
+/** One piece of a call's arguments, as Vertex streams them on request. */
+export interface PartialArg {
+  /** `$.a[0].b` or `$['a'][0]["b"]`. */
+  jsonPath?: unknown;
+  stringValue?: unknown;
+  numberValue?: unknown;
+  boolValue?: unknown;
+  nullValue?: unknown;
+  /** The string at this path goes on in a later piece. */
+  willContinue?: unknown;
+}
+
+/** Arguments that arrive in pieces. */
+export interface StreamedArguments {
+  add(piece: PartialArg): void;
+  /** Arguments that come whole after all. */
+  merge(args: unknown): void;
+  /** JSON of what has come so far; `undefined`: some piece had no place to go, and the whole is not to be trusted. */
+  json(): string | undefined;
+}
+
+/** An index further out than this is a mistake, or an attack on memory. */
+const MAXIMUM_INDEX = 9_999;
+
+type Container = Record<string, unknown> | unknown[];
+
+export function createStreamedArguments(initial: unknown): StreamedArguments {
+  const root = copyOf(initial);
+  let isBroken = false;
+  /** Path of the string whose next piece is to be appended. */
+  let growing: string | undefined;
+
+  const add = (piece: PartialArg): void => {
+    const path = typeof piece.jsonPath === "string" ? keysOf(piece.jsonPath) : undefined;
+    const value = valueIn(piece);
+    if (path === undefined || value === undefined) {
+      isBroken = true;
+      return;
+    }
+    const place = reach(root, path);
+    if (place === undefined) {
+      isBroken = true;
+      return;
+    }
+    const { container, key } = place;
+    const before = read(container, key);
+    const goesOn = growing === piece.jsonPath && typeof before === "string" && typeof value === "string";
+    write(container, key, goesOn ? before + value : value);
+    growing = piece.willContinue === true ? String(piece.jsonPath) : undefined;
+  };
+  return {
+    add,
+    merge: (args) => {
+      Object.assign(root, asObject(args) ?? {});
+    },
+    json: () => (isBroken ? undefined : JSON.stringify(root)),
+  };
+}
+
+/** Objects without a prototype: a key such as `__proto__` is one like any other. */
+function emptyObject(): Record<string, unknown> {
+  return Object.create(null);
+}
+
+function copyOf(initial: unknown): Record<string, unknown> {
+  return Object.assign(emptyObject(), asObject(initial) ?? {});
+}
+
+function valueIn(piece: PartialArg): unknown {
+  if (typeof piece.stringValue === "string") return piece.stringValue;
+  if (typeof piece.numberValue === "number") return piece.numberValue;
+  if (typeof piece.boolValue === "boolean") return piece.boolValue;
+  return "nullValue" in piece ? null : undefined;
+}
+
+const KEY = /\.([^.[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/y;
+
+function keysOf(path: string): (string | number)[] | undefined {
+  if (!path.startsWith("$")) return undefined;
+  const keys: (string | number)[] = [];
+  KEY.lastIndex = 1;
+  while (KEY.lastIndex < path.length) {
+    const found = KEY.exec(path);
+    if (found === null) return undefined;
+    const [, name, index, single, double] = found;
+    if (index !== undefined) {
+      const position = Number(index);
+      if (position > MAXIMUM_INDEX) return undefined;
+      keys.push(position);
+    } else keys.push(name ?? (single ?? double ?? "").replaceAll(/\\(.)/g, "$1"));
+  }
+  return keys.length === 0 ? undefined : keys;
+}
+
+/** The container of the path's last key, made on the way where it is missing; `undefined`: something else is in the way. */
+function reach(
+  root: Container,
+  path: readonly (string | number)[],
+): { container: Container; key: string | number } | undefined {
+  let container = root;
+  for (const [position, key] of path.entries()) {
+    if (Array.isArray(container) !== (typeof key === "number")) return undefined;
+    const next = path[position + 1];
+    if (next === undefined) return { container, key };
+    let inner = read(container, key);
+    if (inner === undefined || inner === null) {
+      inner = typeof next === "number" ? [] : emptyObject();
+      write(container, key, inner);
+    }
+    if (typeof inner !== "object" || inner === null) return undefined;
+    // What is an object here was made here, or is plain JSON.
+    container = inner as Container;
+  }
+  return undefined;
+}
+
+function read(container: Container, key: string | number): unknown {
+  if (Array.isArray(container)) return typeof key === "number" ? container[key] : undefined;
+  return Object.hasOwn(container, key) ? container[key] : undefined;
+}
+
+function write(container: Container, key: string | number, value: unknown): void {
+  if (Array.isArray(container)) {
+    if (typeof key === "number") container[key] = value;
+  } else container[key] = value;
+}
