@@ -44,6 +44,16 @@ export function parseArguments(arguments_json: string): JsonObject | undefined {
   return asObject(parseJson(arguments_json)?.value);
 }
 
+/** The arguments of a call as JSON that servers can parse: what is none, or nothing at all, is `{}`. */
+export function legalArguments(arguments_json: string): string {
+  const parsed = arguments_json.trim() === "" ? undefined : parseJson(arguments_json);
+  if (parsed === undefined) return "{}";
+  // Half a character may hide in an escape.
+  if (!/\\u[dD][89a-fA-F]/.test(arguments_json) && arguments_json.isWellFormed()) return arguments_json;
+  const legal = stringifyBody(parsed.value);
+  return legal === JSON.stringify(parsed.value) ? arguments_json : legal;
+}
+
 /** JSON for a request: lone surrogates, which servers refuse, become U+FFFD. */
 export function stringifyBody(body: unknown): string {
   return JSON.stringify(body, (_, value: unknown) =>

@@ -1,5 +1,5 @@
 import { imageUrl } from "../images.ts";
-import { parseJson, stringifyBody } from "../json.ts";
+import { legalArguments, stringifyBody } from "../json.ts";
 import {
   type NormalAssistant,
   type NormalMessage,
@@ -169,7 +169,7 @@ function partItems(part: NormalPart): Item[] {
           type: "function_call",
           call_id: part.call_id,
           name: legalToolName(part.tool_name),
-          arguments: parseJson(part.arguments_json) === undefined ? "{}" : part.arguments_json,
+          arguments: legalArguments(part.arguments_json),
           ...(part.namespace === undefined ? {} : { namespace: part.namespace }),
         },
       ];

@@ -1,0 +1,334 @@
+import { gzipSync } from "node:zlib";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Frame } from "../../src/model/frame.ts";
+import { anthropicMessages } from "../../src/providers/anthropic/index.ts";
+import { retryDelay } from "../../src/providers/failures.ts";
+import { createHttpProvider, type HttpProviderOptions } from "../../src/providers/http-provider.ts";
+import { openaiResponses } from "../../src/providers/openai-responses/index.ts";
+import type { ModelCall, ModelReply, StreamOptions } from "../../src/providers/provider.ts";
+import { eventually } from "../eventually.ts";
+import { decodeBytes, MESSAGE, randomChunks, recordings, SESSION } from "./recordings.ts";
+import { EVENT_STREAM, type ReplayServer, sendChunks, startServer } from "./replay-server.ts";
+
+const KEY = "sk-secret-0123456789";
+
+let server: ReplayServer | undefined;
+afterEach(async () => {
+  await server?.close();
+  server = undefined;
+});
+
+const call: ModelCall = {
+  session_id: SESSION,
+  message_id: MESSAGE,
+  model: "recorded-model",
+  messages: [
+    {
+      role: "user",
+      id: "00000000-0000-4000-8000-0000000000d1",
+      created_at: "2026-01-01T00:00:00.000Z",
+      parts: [{ type: "text", text: "Hello" }],
+    },
+  ],
+  tools: [],
+};
+
+async function ask(
+  given: Partial<HttpProviderOptions> & Pick<HttpProviderOptions, "endpoint">,
+  options: Partial<StreamOptions> = {},
+): Promise<{ reply: ModelReply; frames: Frame[] }> {
+  const frames: Frame[] = [];
+  const provider = createHttpProvider({
+    id: "recording",
+    title: "Recording",
+    format: anthropicMessages,
+    ...given,
+    endpoint: { api_key: KEY, ...given.endpoint },
+  });
+  const reply = await provider.stream(call, {
+    signal: new AbortController().signal,
+    emit: (frame) => frames.push(frame),
+    now: () => 1_000,
+    ...options,
+  });
+  return { reply, frames };
+}
+
+function own(name: string) {
+  const found = recordings.find((recording) => recording.name === name);
+  if (found === undefined) throw new Error(`There is no recording ${name}`);
+  return found;
+}
+
+const all = own("anthropic-all-blocks");
+
+describe("a provider over HTTP", () => {
+  it("gives what the recording says, for every recording, however the network cuts it", async () => {
+    let current = all;
+    server = await startServer(async (response) => {
+      response.writeHead(200, EVENT_STREAM);
+      await sendChunks(
+        response,
+        randomChunks(current.bytes, current.bytes.length > 50_000 ? 9_001 : 997, 11),
+      );
+      response.end();
+    });
+    for (current of recordings) {
+      const { format, name, bytes } = current;
+      const { reply, frames } = await ask({ format, endpoint: { base_url: server.url } });
+      expect({ name, reply, frames }).toMatchObject({ name, ...pick(decodeBytes(format, [bytes])) });
+    }
+  });
+
+  it("sends its key in the wire's own header, under the path of the address", async () => {
+    server = await startServer((response) => {
+      response.writeHead(200, EVENT_STREAM);
+      response.end(all.bytes);
+    });
+    await ask({ endpoint: { base_url: `${server.url}/api/coding` } });
+    await ask({ format: openaiResponses, endpoint: { base_url: `${server.url}/v9/` } });
+    expect(server.received.map(({ url }) => url)).toEqual(["/api/coding/v1/messages", "/v9/responses"]);
+    expect(server.received[0]?.headers).toMatchObject({
+      "x-api-key": KEY,
+      "anthropic-version": "2023-06-01",
+    });
+    expect(server.received[1]?.headers).toMatchObject({ authorization: `Bearer ${KEY}` });
+  });
+
+  it("keeps the parts when the connection is reset, and may be tried again", async () => {
+    let reset = () => {};
+    server = await startServer(async (response) => {
+      response.writeHead(200, EVENT_STREAM);
+      reset = () => response.socket?.resetAndDestroy();
+      await sendChunks(response, [all.bytes.subarray(0, 1_500)]);
+    });
+    const frames: Frame[] = [];
+    const emit = (frame: Frame) => {
+      frames.push(frame);
+      if (frame.type === "message.delta") reset();
+    };
+    const { reply } = await ask({ endpoint: { base_url: server.url } }, { emit });
+    expect(reply.failure).toMatchObject({ class: "network", can_retry: true });
+    expect(reply.message?.stop_reason).toBe("error");
+    expect(reply.message?.parts[0]).toMatchObject({
+      type: "thinking_text",
+      text: expect.stringMatching(/^Two/),
+    });
+    expect(reply.executable_calls).toEqual([]);
+  });
+
+  it("ends a call that has been silent for too long, before its answer or in it", async () => {
+    server = await startServer(async (response, _, number) => {
+      if (number === 1) return;
+      response.writeHead(200, EVENT_STREAM);
+      await sendChunks(response, [all.bytes.subarray(0, 900)]);
+    });
+    const { reply: unanswered } = await ask({ endpoint: { base_url: server.url }, silence_ms: 150 });
+    expect(unanswered.failure).toMatchObject({ class: "timeout", can_retry: true });
+    expect(unanswered.message).toBeUndefined();
+    const { reply } = await ask({ endpoint: { base_url: server.url }, silence_ms: 150 });
+    expect(reply.failure?.class).toBe("timeout");
+    expect(reply.message?.stop_reason).toBe("error");
+  });
+
+  it("takes comments for life", async () => {
+    server = await startServer((response) => {
+      response.writeHead(200, EVENT_STREAM);
+      let comments = 0;
+      const timer = setInterval(() => {
+        comments += 1;
+        if (comments < 8) response.write(": still thinking\n\n");
+        else {
+          clearInterval(timer);
+          response.end(all.bytes);
+        }
+      }, 250);
+    });
+    const { reply } = await ask({ endpoint: { base_url: server.url }, silence_ms: 1_500 });
+    expect(reply.message?.stop_reason).toBe("tool_use");
+  });
+
+  it("does not wait for a server that leaves the connection open behind a whole answer", async () => {
+    server = await startServer((response) => {
+      response.writeHead(200, EVENT_STREAM);
+      response.write(all.bytes);
+    });
+    const { reply } = await ask({ endpoint: { base_url: server.url }, silence_ms: 200 });
+    expect(reply).toMatchObject({
+      message: { stop_reason: "tool_use" },
+      executable_calls: ["toolu_1", "toolu_2"],
+    });
+    expect(reply.failure).toBeUndefined();
+  });
+
+  it("reads an answer that a proxy compressed", async () => {
+    server = await startServer((response) => {
+      response.writeHead(200, { ...EVENT_STREAM, "content-encoding": "gzip" });
+      response.end(gzipSync(all.bytes));
+    });
+    const { reply } = await ask({ endpoint: { base_url: server.url } });
+    expect(reply.message?.stop_reason).toBe("tool_use");
+  });
+
+  it("reads an answer that is one JSON object, and an error under status 200", async () => {
+    const bodies = [
+      {
+        type: "message",
+        id: "msg_whole",
+        model: "claude-written-1",
+        content: [
+          { type: "thinking", thinking: "Hm.", signature: "c2ln" },
+          { type: "tool_use", id: "toolu_5", name: "read_file", input: { path: "a.ts" } },
+        ],
+        stop_reason: "tool_use",
+        usage: { input_tokens: 4, output_tokens: 2 },
+      },
+      { type: "error", error: { type: "overloaded_error", message: "Overloaded" } },
+    ];
+    server = await startServer((response, _, number) => {
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end(JSON.stringify(bodies[number - 1], null, 2));
+    });
+    const { reply } = await ask({ endpoint: { base_url: server.url } });
+    expect(reply).toMatchObject({
+      executable_calls: ["toolu_5"],
+      message: {
+        stop_reason: "tool_use",
+        parts: [{ text: "Hm." }, { signature: "c2ln" }, { call_id: "toolu_5" }],
+      },
+    });
+    const { reply: failed } = await ask({ endpoint: { base_url: server.url } });
+    expect(failed).toMatchObject({ failure: { class: "overloaded", can_retry: true } });
+    expect(failed.message).toBeUndefined();
+  });
+
+  it("says what a proxy's page says, whatever its status", async () => {
+    const page =
+      "<!DOCTYPE html>\n<html><head><style>p{}</style></head><body><h1>Bad gateway</h1></body></html>";
+    server = await startServer((response, _, number) => {
+      response.writeHead(number === 1 ? 502 : 200, { "content-type": "text/html" });
+      response.end(page);
+    });
+    for (const _ of [1, 2]) {
+      const { reply, frames } = await ask({ endpoint: { base_url: server.url } });
+      expect(reply.failure).toMatchObject({
+        class: "server",
+        can_retry: true,
+        message: expect.stringContaining("Bad gateway"),
+      });
+      expect(frames).toEqual([]);
+    }
+  });
+
+  it("reads an error whatever its content type, waits as it asks, and succeeds then", async () => {
+    server = await startServer((response, _, number) => {
+      if (number > 1) {
+        response.writeHead(200, EVENT_STREAM);
+        response.end(all.bytes);
+        return;
+      }
+      response.writeHead(429, {
+        "content-type": "application/octet-stream",
+        "retry-after": "2",
+        "request-id": "req_7",
+      });
+      response.end(
+        JSON.stringify({ type: "error", error: { type: "rate_limit_error", message: "Slow down" } }),
+      );
+    });
+    const { reply } = await ask({ endpoint: { base_url: server.url } });
+    expect(reply.failure).toMatchObject({
+      class: "rate_limit",
+      status: 429,
+      retry_after_ms: 2_000,
+      request_id: "req_7",
+    });
+    expect(reply.failure && retryDelay(reply.failure, 1)).toBe(2_000);
+    const { reply: second } = await ask({ endpoint: { base_url: server.url } });
+    expect(second.failure).toBeUndefined();
+  });
+
+  it("never repeats the key, and says where one comes from", async () => {
+    server = await startServer((response) => {
+      response.writeHead(401, { "content-type": "application/json" });
+      response.end(
+        JSON.stringify({ error: { type: "authentication_error", message: `Incorrect API key: ${KEY}` } }),
+      );
+    });
+    const key_help = "Set RECORDING_API_KEY.";
+    const { reply } = await ask({ endpoint: { base_url: server.url }, key_help });
+    expect(reply.failure).toMatchObject({
+      class: "auth",
+      can_retry: false,
+      remedy: expect.stringContaining(key_help),
+    });
+    expect(JSON.stringify(reply)).not.toContain(KEY);
+
+    const { reply: without } = await ask({ endpoint: { base_url: server.url, api_key: "" }, key_help });
+    expect(without.failure).toMatchObject({ class: "auth", remedy: key_help });
+    expect(server.received).toHaveLength(1);
+  });
+
+  it("says that nobody listens", async () => {
+    server = await startServer(() => {});
+    const { url } = server;
+    await server.close();
+    const { reply } = await ask({ endpoint: { base_url: url } });
+    expect(reply.failure).toMatchObject({ class: "network", can_retry: true });
+    expect(reply.failure?.message).toContain("ECONNREFUSED");
+  });
+
+  it("is aborted wherever a person stops it: the connection is closed, nothing follows, and no error is told", async () => {
+    server = await startServer(async (response) => {
+      response.writeHead(200, EVENT_STREAM);
+      // Never ends by itself.
+      await sendChunks(response, [all.bytes.subarray(0, all.bytes.length - 120)]);
+    });
+    const whole = decodeBytes(all.format, [all.bytes]).frames.length;
+    for (let stop = 1; stop < whole - 4; stop += 5) {
+      const abort = new AbortController();
+      const frames: Frame[] = [];
+      const emit = (frame: Frame) => {
+        frames.push(frame);
+        if (frames.length === stop) abort.abort();
+      };
+      const { reply } = await ask({ endpoint: { base_url: server.url } }, { signal: abort.signal, emit });
+      expect(reply.failure).toBeUndefined();
+      expect(reply.message?.stop_reason).toBe("aborted");
+      expect(frames.at(-1)?.type).toBe("message.record");
+      expect(frames.some(({ type }) => type === "message.end")).toBe(false);
+    }
+    const { received } = server;
+    const replay = server;
+    await eventually(() => expect(replay.lost).toBe(received.length));
+  });
+
+  it("is aborted while it waits for the answer's beginning, and before it asks", async () => {
+    const abort = new AbortController();
+    server = await startServer(() => abort.abort());
+    const { reply, frames } = await ask({ endpoint: { base_url: server.url } }, { signal: abort.signal });
+    expect({ reply, frames }).toEqual({ reply: { executable_calls: [] }, frames: [] });
+    await ask({ endpoint: { base_url: server.url } }, { signal: abort.signal });
+    expect(server.received).toHaveLength(1);
+  });
+
+  it("stops reading at what is no JSON, and keeps what came before it", async () => {
+    const start = Buffer.from(all.bytes.subarray(0, 1_200))
+      .toString("utf8")
+      .split("\n\n")
+      .slice(0, -1)
+      .join("\n\n");
+    server = await startServer((response) => {
+      response.writeHead(200, EVENT_STREAM);
+      // The connection stays open: the client must leave.
+      response.write(`${start}\n\ndata: {"type": "content_block\n\n`);
+    });
+    const { reply } = await ask({ endpoint: { base_url: server.url } });
+    expect(reply.message?.parts).not.toEqual([]);
+    expect(reply.failure).toMatchObject({ class: "unknown", message: expect.stringContaining("no JSON") });
+  });
+});
+
+function pick({ reply, frames }: { reply: ModelReply; frames: Frame[] }) {
+  return { reply, frames };
+}
