@@ -2,6 +2,8 @@ import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { AgentHost } from "../../src/agent/agent.ts";
+import { createTools } from "../../src/agent/tools/index.ts";
 import { accumulate, emptyTranscript } from "../../src/model/accumulate.ts";
 import type { Frame } from "../../src/model/frame.ts";
 import type { AssistantMessage, Message } from "../../src/model/message.ts";
@@ -369,6 +371,21 @@ describe("the scripts that ship", () => {
       expect(transcript.parts.length).toBeGreaterThan(0);
     },
   );
+
+  it("call tools that there are, with arguments that those can take", () => {
+    const host = { session_id: SESSION, cwd: tmpdir(), depth: 0, files: tmpdir() };
+    const tools = createTools({ environment: {} });
+    for (const [name, script] of scripts) {
+      const steps = script.steps ?? script.turns?.flatMap((turn) => turn.steps) ?? [];
+      for (const { tool_call } of steps.flatMap(({ parts }) => parts)) {
+        if (tool_call === undefined) continue;
+        const tool = tools.find(({ definition }) => definition.name === tool_call.name);
+        expect(tool, `${tool_call.name} in ${name}`).toBeDefined();
+        // What a call is prepared with is the host's folder alone.
+        tool?.prepare(tool_call.arguments ?? {}, host as AgentHost);
+      }
+    }
+  });
 
   it("name only scripts that ship", () => {
     const named = [...scripts.values()].flatMap((script) => [
