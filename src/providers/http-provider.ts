@@ -45,6 +45,7 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
         wire: format.wire,
         model: call.model,
         base_url: endpoint.base_url,
+        tool_names: call.tools.map(({ name }) => name),
         now,
       });
       const send = (frames: readonly Frame[]): void => {

@@ -4,6 +4,7 @@ import type { Part, TextPart, ThinkingSignaturePart, ThinkingTextPart, ToolCallP
 import { partId } from "../model/uuid.ts";
 import { parseArguments } from "./json.ts";
 import type { DecoderContext, Failure, ModelReply, ReportedUsage } from "./provider.ts";
+import { offeredToolName } from "./tool-names.ts";
 import { usageOf } from "./usage.ts";
 
 /**
@@ -303,7 +304,8 @@ export function createMessageWriter(context: DecoderContext): MessageWriter {
     place,
     text: (wanted, fields = {}) => grow(wanted, "text", fields),
     thought: (wanted, fields = {}) => grow(wanted, "thinking", fields),
-    call(wanted, { call_id: given, tool_name, item_id, namespace, provider_call_id: original }) {
+    call(wanted, { call_id: given, tool_name: called, item_id, namespace, provider_call_id: original }) {
+      const tool_name = offeredToolName(called, context.tool_names ?? []);
       const { home, part_id } = show(wanted);
       const isNew = given !== undefined && given !== "" && !call_ids.has(given);
       const call_id = isNew ? given : mintCallId(message_id, shown - 1);

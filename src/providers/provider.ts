@@ -130,6 +130,8 @@ export interface DecoderContext {
   model: string;
   /** Where the answer comes from: servers of one wire have their own ways. Absent: not known, as with a recording. */
   base_url?: string;
+  /** The tools that were offered: models write their names in other ways. Absent: names stay as they come. */
+  tool_names?: readonly string[];
   now(): number;
 }
 

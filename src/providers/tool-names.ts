@@ -1,0 +1,22 @@
+import { legalToolName } from "./request.ts";
+
+/**
+ * The offered tool that a call means. Models decorate names (`functions.read`, `default_api.read`, `tool_read_x1`), and some names
+ * are offered under others because a wire takes fewer characters. A name that is like none of them stays as it is.
+ */
+export function offeredToolName(called: string, offered: readonly string[]): string {
+  const bare = called.replace(/^[A-Za-z_]+[.:/]/, "");
+  const plain = bare.replace(/^tool_/, "").replace(/_x\d+$/, "");
+  for (const wanted of [called, bare, plain]) {
+    if (offered.includes(wanted)) return wanted;
+    const meant = offered.filter((name) => isSentAs(name, wanted));
+    if (meant.length === 1 && meant[0] !== undefined) return meant[0];
+  }
+  return called;
+}
+
+function isSentAs(name: string, wanted: string): boolean {
+  const legal = legalToolName(name);
+  // Gemini takes no digit in front.
+  return legal === wanted || `_${legal}`.slice(0, 64) === wanted;
+}
