@@ -39,8 +39,11 @@ export interface FrameWriter {
   put(body: FrameBody): void;
   /** Ends the open message without a reason, and begins one. */
   startMessage(fields?: { model?: string; response_id?: string }): void;
-  /** Appends to the open part where kind and key are its own; else ends that and begins one. Empty text begins a part too. */
-  say(kind: "text" | "thinking", text: string, key?: string): void;
+  /**
+   * Appends to the open part where kind and key are its own; else ends that and begins one. Empty text begins a part too.
+   * Gives the part's id.
+   */
+  say(kind: "text" | "thinking", text: string, key?: string): string;
   /** Ends the open part; with a key, only where it is that one. `signature` is a thought's. */
   endPart(key?: string, fields?: { signature?: string; format?: string }): void;
   startCall(tool_call_id: string, tool_name: string): void;
@@ -116,9 +119,11 @@ export function createFrameWriter({ session_id, nextMessageId, now }: FrameWrite
         open = { id: nextPartId(), kind, key, length: 0 };
         put({ type: "message.part_start", part_id: open.id, kind });
       }
-      if (text === "") return;
-      put({ type: "message.delta", kind, text, part_id: open.id, offset: open.length });
-      open.length += text.length;
+      if (text !== "") {
+        put({ type: "message.delta", kind, text, part_id: open.id, offset: open.length });
+        open.length += text.length;
+      }
+      return open.id;
     },
     endPart,
     startCall(tool_call_id, tool_name) {

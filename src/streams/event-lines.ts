@@ -1,0 +1,76 @@
+import { asObject, type JsonObject } from "../model/narrow.ts";
+
+/** One event of a stream, or a line that is none; `line` counts from 1. */
+export type StreamEvent = { line: number; value: JsonObject } | { line: number; text: string; error: string };
+
+/** Cuts text, in any pieces, into the JSON objects that it carries: as server-sent events or one on each line, also mixed. */
+export interface EventLines {
+  push(text: string): StreamEvent[];
+  /** Reads what is left as if its line had ended. */
+  end(): StreamEvent[];
+}
+
+export function createEventLines(): EventLines {
+  let rest = "";
+  let line = 0;
+  let data: { line: number; text: string }[] = [];
+  let events: StreamEvent[] = [];
+
+  const readJson = (at: number, text: string): StreamEvent => {
+    try {
+      const value = asObject(JSON.parse(text));
+      if (value !== undefined) return { line: at, value };
+      return { line: at, text, error: `Line ${at} is JSON, and no object` };
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      return { line: at, text, error: `Line ${at} is no JSON: ${why}` };
+    }
+  };
+  /** A blank line ends an event of several data lines; who forgets it has sent several events. */
+  const dispatch = (): void => {
+    const lines = data;
+    data = [];
+    const [first] = lines;
+    if (first === undefined) return;
+    const whole = readJson(first.line, lines.map(({ text }) => text).join("\n"));
+    if (lines.length === 1 || !("error" in whole)) events.push(whole);
+    else events.push(...lines.map(({ line: at, text }) => readJson(at, text)));
+  };
+  const readLine = (ended: string): void => {
+    line += 1;
+    const text = ended.endsWith("\r") ? ended.slice(0, -1) : ended;
+    if (text.trim() === "") {
+      dispatch();
+      return;
+    }
+    const [, field, value] = /^(data|event|id|retry|):(?: ?)(.*)$/s.exec(text) ?? [];
+    if (field === "data") {
+      // What stands at the end of some streams, and says nothing.
+      if (value !== undefined && value.trim() !== "[DONE]") data.push({ line, text: value });
+    } else if (field === undefined) {
+      dispatch();
+      events.push(readJson(line, text));
+    }
+    // An event's name is in its data; ids and comments are for the transport.
+  };
+  const take = (): StreamEvent[] => {
+    const taken = events;
+    events = [];
+    return taken;
+  };
+
+  return {
+    push(text) {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop() ?? "";
+      for (const ended of lines) readLine(ended);
+      return take();
+    },
+    end() {
+      if (rest !== "") readLine(rest);
+      rest = "";
+      dispatch();
+      return take();
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import type { Frame } from "../model/frame.ts";
+import { createFrameWriter } from "../model/frame-writer.ts";
+import { uuidFrom } from "../model/uuid.ts";
+import { agUi } from "./ag-ui.ts";
+import { aiSdk } from "./ai-sdk.ts";
+import { createEventLines, type StreamEvent } from "./event-lines.ts";
+import type { StreamFormat } from "./format.ts";
+
+/** Every foreign stream that is understood. A new one is a line here. */
+export const STREAM_FORMATS: readonly StreamFormat[] = [aiSdk, agUi];
+
+export function findStreamFormat(id: string): StreamFormat | undefined {
+  return STREAM_FORMATS.find((format) => format.id === id);
+}
+
+export interface StreamReaderOptions {
+  session_id: string;
+  now(): number;
+  /**
+   * What ids are made from beside the session: the same text with the same seed gives the same frames, so that a stream which
+   * is sent twice changes nothing. Absent: the time at which the reader is made.
+   */
+  seed?: string;
+}
+
+/** Reads one stream of an agent of others. */
+export interface StreamReader {
+  /** Text in any pieces. An event that is not understood and a line that cannot be read become `unknown` parts. */
+  push(text: string): Frame[];
+  /** The stream is over; one that its source did not end is told as an error. */
+  end(): Frame[];
+}
+
+/** Frames of one stream: the body of a request, of server-sent events or of one JSON object on each line. */
+export function createStreamReader(
+  format: StreamFormat,
+  { session_id, now, seed = `${now()}` }: StreamReaderOptions,
+): StreamReader {
+  const lines = createEventLines();
+  const base = `${format.id}:${seed}`;
+  let messages = 0;
+  let time: number | undefined;
+  const writer = createFrameWriter({
+    session_id,
+    now: () => time ?? now(),
+    nextMessageId() {
+      messages += 1;
+      return uuidFrom(session_id, `${base}:${messages}`);
+    },
+  });
+  const reader = format.createReader({
+    writer,
+    idOf: (name) => uuidFrom(session_id, `${base}:${name}`),
+    lastingIdOf: (name) => uuidFrom(session_id, `${format.id}:${name}`),
+    setTime(at) {
+      time = at;
+    },
+  });
+  let isEmpty = true;
+  const read = (events: readonly StreamEvent[]): void => {
+    for (const event of events) {
+      isEmpty = false;
+      if ("value" in event) {
+        reader.push(event.value);
+        continue;
+      }
+      writer.endPart();
+      const { line, text, error } = event;
+      writer.put({ type: "unknown", part_id: writer.nextPartId(), raw: text, title: `Line ${line}`, error });
+    }
+  };
+  return {
+    push(text) {
+      read(lines.push(text));
+      return writer.take();
+    },
+    end() {
+      read(lines.end());
+      if (!isEmpty) reader.end();
+      return writer.take();
+    },
+  };
+}

@@ -1,0 +1,197 @@
+import { expect, it } from "vitest";
+import { fold, ndjson, partsOf, readStream, sse, summary } from "./read.ts";
+
+const run = { threadId: "thread", runId: "run-1" };
+const turn = [
+  {
+    type: "RUN_STARTED",
+    ...run,
+    timestamp: 5000,
+    input: {
+      ...run,
+      messages: [{ id: "u1", role: "user", content: "What is the weather?" }],
+      tools: [],
+      context: [],
+    },
+  },
+  { type: "STEP_STARTED", stepName: "plan" },
+  { type: "REASONING_START", messageId: "r1" },
+  { type: "REASONING_MESSAGE_START", messageId: "r1", role: "reasoning" },
+  { type: "REASONING_MESSAGE_CONTENT", messageId: "r1", delta: "I look first." },
+  { type: "REASONING_MESSAGE_END", messageId: "r1" },
+  { type: "REASONING_END", messageId: "r1" },
+  { type: "REASONING_ENCRYPTED_VALUE", subtype: "message", entityId: "r1", encryptedValue: "c2ln" },
+  { type: "TEXT_MESSAGE_START", messageId: "m1", role: "assistant" },
+  { type: "TEXT_MESSAGE_CONTENT", messageId: "m1", delta: "API " },
+  { type: "TEXT_MESSAGE_CONTENT", messageId: "m1", delta: "types." },
+  { type: "TEXT_MESSAGE_END", messageId: "m1" },
+  { type: "TOOL_CALL_START", toolCallId: "c1", toolCallName: "getWeather", parentMessageId: "m1" },
+  { type: "TOOL_CALL_ARGS", toolCallId: "c1", delta: '{"city": ' },
+  { type: "TOOL_CALL_ARGS", toolCallId: "c1", delta: '"Oslo"}' },
+  { type: "TOOL_CALL_END", toolCallId: "c1" },
+  { type: "TOOL_CALL_RESULT", messageId: "t1", toolCallId: "c1", content: "snow", role: "tool" },
+  { type: "STEP_FINISHED", stepName: "plan" },
+  { type: "TEXT_MESSAGE_CHUNK", messageId: "m2", delta: "Let me " },
+  { type: "TEXT_MESSAGE_CHUNK", delta: "read" },
+  { type: "TOOL_CALL_CHUNK", toolCallId: "c2", toolCallName: "getTime", delta: "{}" },
+  { type: "TOOL_CALL_RESULT", messageId: "t2", toolCallId: "c2", content: [{ type: "text", text: "noon" }] },
+  { type: "STATE_SNAPSHOT", snapshot: { city: "Oslo" } },
+  { type: "STATE_DELTA", delta: [{ op: "replace", path: "/city", value: "Bergen" }] },
+  { type: "ACTIVITY_SNAPSHOT", messageId: "a1", activityType: "PLAN", content: { done: 0 } },
+  { type: "ACTIVITY_SNAPSHOT", messageId: "a1", activityType: "PLAN", content: { done: 1 } },
+  { type: "CUSTOM", name: "confetti", value: 3 },
+  { type: "RAW", event: { foreign: true }, source: "elsewhere" },
+  { type: "RUN_FINISHED", ...run, usage: [{ inputTokens: 100, outputTokens: 9, cachedInputTokens: 40 }] },
+];
+
+it("shows a run part for part, in its order, under its prompt", () => {
+  const transcript = fold(readStream("ag-ui", [sse(turn)]));
+  const parts = partsOf(transcript);
+  expect(summary(parts)).toEqual([
+    "prompt What is the weather?",
+    "note Step: plan",
+    "step_start",
+    "thinking I look first.",
+    "text API types.",
+    'call getWeather {"city": "Oslo"} completed',
+    "result success snow",
+    "end tool_use",
+    "step_start",
+    "text Let me read",
+    "call getTime {} completed",
+    "result success noon",
+    "note State",
+    "note State changed",
+    "note PLAN",
+    "note confetti",
+    "unknown RAW",
+    "end stop",
+  ]);
+  expect(parts[3]).toMatchObject({ signature: "c2ln", format: "ag-ui" });
+  expect(parts[14]).toMatchObject({ data: { done: 1 } });
+  expect(parts[0]).toMatchObject({ at: 5000 });
+  expect(parts.at(-1)).toMatchObject({ tokens: { input: 60, output: 9, cache_read: 40 } });
+  expect(transcript.turns.at(0)).toMatchObject({ status: "completed", title: "What is the weather?" });
+});
+
+it("one JSON object on each line is the same stream", () => {
+  expect(readStream("ag-ui", [ndjson(turn)])).toEqual(readStream("ag-ui", [sse(turn)]));
+});
+
+it("a second run is a second turn, and goes on in the first where no person spoke", () => {
+  const again = (runId: string, messages: object[]) => [
+    { type: "RUN_STARTED", threadId: "thread", runId, input: { messages } },
+    { type: "TEXT_MESSAGE_CHUNK", messageId: `of-${runId}`, delta: "More." },
+    { type: "RUN_FINISHED", threadId: "thread", runId },
+  ];
+  let transcript = fold(readStream("ag-ui", [sse(turn)]));
+  transcript = fold(
+    readStream(
+      "ag-ui",
+      [sse(again("run-2", [{ id: "t", role: "tool", toolCallId: "c1", content: "x" }]))],
+      "two",
+    ),
+    transcript,
+  );
+  expect(transcript.turns.length).toBe(1);
+  const prompt = { id: "u2", role: "user", content: "And tomorrow?" };
+  transcript = fold(readStream("ag-ui", [sse(again("run-3", [prompt]))], "three"), transcript);
+  expect(transcript.turns.length).toBe(2);
+  expect(transcript.turns.at(1)).toMatchObject({ title: "And tomorrow?", status: "completed" });
+});
+
+it("the older names of thinking are understood", () => {
+  const frames = readStream("ag-ui", [
+    sse([
+      { type: "RUN_STARTED", ...run },
+      { type: "THINKING_START" },
+      { type: "THINKING_TEXT_MESSAGE_START" },
+      { type: "THINKING_TEXT_MESSAGE_CONTENT", delta: "Hm." },
+      { type: "THINKING_TEXT_MESSAGE_END" },
+      { type: "THINKING_END" },
+      { type: "RUN_FINISHED", ...run },
+    ]),
+  ]);
+  expect(summary(partsOf(fold(frames)))).toEqual(["step_start", "thinking Hm.", "end stop"]);
+});
+
+it("a list of messages puts right what was streamed and shows what was not", () => {
+  const frames = readStream("ag-ui", [
+    sse([
+      { type: "RUN_STARTED", ...run },
+      { type: "TEXT_MESSAGE_CHUNK", messageId: "m1", delta: "Ths is it" },
+      {
+        type: "MESSAGES_SNAPSHOT",
+        messages: [
+          { id: "u1", role: "user", content: "Long ago" },
+          { id: "m1", role: "assistant", content: "This is it" },
+          {
+            id: "m2",
+            role: "assistant",
+            content: "And a call",
+            toolCalls: [{ id: "c9", type: "function", function: { name: "look", arguments: '{"at": 1}' } }],
+          },
+          { id: "t9", role: "tool", toolCallId: "c9", content: "seen", error: "blurred" },
+        ],
+      },
+      { type: "RUN_FINISHED", ...run },
+    ]),
+  ]);
+  expect(summary(partsOf(fold(frames)))).toEqual([
+    "step_start",
+    "text This is it",
+    "end stop",
+    "step_start",
+    "text And a call",
+    'call look {"at": 1} error',
+    "result error seen\nblurred",
+    "note All 4 messages, as the source has them",
+    "end stop",
+  ]);
+});
+
+it("a sub-agent's words stay out of its parent's", () => {
+  const helper = { subagentRunId: "s1" };
+  const frames = readStream("ag-ui", [
+    sse([
+      { type: "RUN_STARTED", ...run },
+      { type: "TEXT_MESSAGE_CHUNK", messageId: "m1", delta: "I ask a helper." },
+      { type: "SUBAGENT_STARTED", ...helper, name: "Counter" },
+      { type: "TEXT_MESSAGE_START", ...helper, messageId: "h1" },
+      { type: "TEXT_MESSAGE_CONTENT", ...helper, messageId: "h1", delta: "One line." },
+      { type: "SUBAGENT_FINISHED", ...helper },
+      { type: "TEXT_MESSAGE_CHUNK", messageId: "m1", delta: " It counted." },
+      { type: "RUN_FINISHED", ...run },
+    ]),
+  ]);
+  const parts = partsOf(fold(frames));
+  expect(parts.filter((part) => part.type === "text").map(({ text }) => text)).toEqual([
+    "I ask a helper.",
+    " It counted.",
+  ]);
+  expect(parts.find((part) => part.type === "marker")).toMatchObject({
+    title: "Counter ended",
+    text: "One line.",
+  });
+});
+
+it("a failed run, a cancelled one and one that is cut off say so", () => {
+  const started = [
+    { type: "RUN_STARTED", ...run },
+    { type: "TOOL_CALL_START", toolCallId: "c", toolCallName: "wait" },
+  ];
+  const failed = fold(
+    readStream("ag-ui", [sse([...started, { type: "RUN_ERROR", message: "No quota", code: "429" }])]),
+  );
+  expect(summary(partsOf(failed)).at(-1)).toBe("error No quota (429)");
+  expect(failed.turns.at(0)?.status).toBe("failed");
+  const cancelled = fold(
+    readStream("ag-ui", [
+      sse([...started, { type: "RUN_FINISHED", ...run, outcome: { type: "cancelled" } }]),
+    ]),
+  );
+  expect(summary(partsOf(cancelled))).toContain("call wait  aborted");
+  expect(cancelled.turns.at(0)?.status).toBe("interrupted");
+  const cut = fold(readStream("ag-ui", [sse(started)]));
+  expect(cut.turns.at(0)?.status).toBe("failed");
+});

@@ -1,0 +1,180 @@
+import { expect, it } from "vitest";
+import { fold, partsOf, readStream, sse, summary } from "./read.ts";
+
+const turn = [
+  { type: "start", messageId: "msg_1", messageMetadata: { model: "gpt-5" } },
+  { type: "start-step" },
+  { type: "reasoning-start", id: "r1" },
+  { type: "reasoning-delta", id: "r1", delta: "I look " },
+  { type: "reasoning-delta", id: "r1", delta: "first." },
+  { type: "reasoning-end", id: "r1", providerMetadata: { anthropic: { signature: "c2ln" } } },
+  { type: "text-start", id: "t1" },
+  { type: "text-delta", id: "t1", delta: "API types." },
+  { type: "text-end", id: "t1" },
+  { type: "tool-input-start", toolCallId: "c1", toolName: "getWeather" },
+  { type: "tool-input-delta", toolCallId: "c1", inputTextDelta: '{"city": ' },
+  { type: "tool-input-delta", toolCallId: "c1", inputTextDelta: '"Oslo"}' },
+  { type: "tool-input-available", toolCallId: "c1", toolName: "getWeather", input: { city: "Oslo" } },
+  {
+    type: "tool-input-available",
+    toolCallId: "c2",
+    toolName: "getTime",
+    input: { city: "Oslo" },
+    dynamic: true,
+  },
+  { type: "tool-output-error", toolCallId: "c2", errorText: "No clock" },
+  { type: "tool-output-available", toolCallId: "c1", output: { weather: "snow" } },
+  { type: "finish-step" },
+  { type: "start-step" },
+  { type: "text-start", id: "t1" },
+  { type: "text-delta", id: "t1", delta: "Let me read" },
+  { type: "text-end", id: "t1" },
+  { type: "source-url", sourceId: "s", url: "https://example.com", title: "Weather" },
+  { type: "file", url: "data:image/png;base64,AAAA", mediaType: "image/png" },
+  { type: "data-weather", id: "w", data: { degrees: -1 } },
+  { type: "data-weather", id: "w", data: { degrees: -2 } },
+  { type: "finish-step" },
+  {
+    type: "finish",
+    finishReason: "stop",
+    messageMetadata: { totalUsage: { inputTokens: 100, outputTokens: 9, cachedInputTokens: 40 } },
+  },
+];
+
+it("shows a message of two steps part for part, in its order", () => {
+  const transcript = fold(readStream("ai-sdk", [`${sse(turn)}data: [DONE]\n\n`]));
+  const parts = partsOf(transcript);
+  expect(summary(parts)).toEqual([
+    "note Message metadata",
+    "step_start",
+    "thinking I look first.",
+    "text API types.",
+    'call getWeather {"city": "Oslo"} completed',
+    'call getTime {"city":"Oslo"} error',
+    "result error No clock",
+    'result success {\n  "weather": "snow"\n}',
+    "end tool_use",
+    "step_start",
+    "text Let me read",
+    "note Source: Weather",
+    "image",
+    "note data-weather",
+    "note Message metadata",
+    "end stop",
+  ]);
+  expect(parts[2]).toMatchObject({ signature: "c2ln", format: "anthropic" });
+  // Data with the same id replaces what was there.
+  expect(parts[13]).toMatchObject({ data: { degrees: -2 } });
+  expect(parts.at(-1)).toMatchObject({
+    tokens: { input: 60, output: 9, cache_read: 40 },
+    reason_raw: "stop",
+  });
+  expect(transcript.turns.at(0)).toMatchObject({ status: "completed", steps: 2, model: "gpt-5" });
+});
+
+it("a stream that is sent twice changes nothing", () => {
+  const frames = readStream("ai-sdk", [sse(turn)]);
+  const once = fold(frames);
+  const twice = fold(readStream("ai-sdk", [sse(turn)]), once);
+  expect(summary(partsOf(twice))).toEqual(summary(partsOf(once)));
+});
+
+it("text that two parts write in turns is shown in the order in which it was written", () => {
+  const frames = readStream("ai-sdk", [
+    sse([
+      { type: "start" },
+      { type: "start-step" },
+      { type: "text-start", id: "a" },
+      { type: "text-start", id: "b" },
+      { type: "text-delta", id: "a", delta: "one" },
+      { type: "text-delta", id: "b", delta: "two" },
+      { type: "text-delta", id: "a", delta: "three" },
+      { type: "text-end", id: "a" },
+      { type: "text-end", id: "b" },
+      { type: "finish-step" },
+      { type: "finish" },
+    ]),
+  ]);
+  const texts = partsOf(fold(frames)).flatMap((part) =>
+    part.type === "text" && part.text !== "" ? [part.text] : [],
+  );
+  expect(texts).toEqual(["one", "two", "three"]);
+});
+
+it("an abort ends what is open and says why", () => {
+  const frames = readStream("ai-sdk", [
+    sse([
+      { type: "start" },
+      { type: "start-step" },
+      { type: "tool-input-available", toolCallId: "c", toolName: "wait", input: {} },
+      { type: "text-start", id: "t" },
+      { type: "text-delta", id: "t", delta: "I wai" },
+      { type: "abort", reason: "user cancelled" },
+    ]),
+  ]);
+  const transcript = fold(frames);
+  expect(summary(partsOf(transcript)).slice(1)).toEqual([
+    "call wait {} aborted",
+    "text I wai",
+    "result aborted ",
+    "end aborted",
+    "interrupt User cancelled",
+  ]);
+  expect(transcript.turns.at(0)?.status).toBe("interrupted");
+});
+
+it("an error fails the turn, and a stream that is cut off says so", () => {
+  const failed = fold(
+    readStream("ai-sdk", [
+      sse([
+        { type: "start" },
+        { type: "error", errorText: "The quota is used up" },
+        { type: "finish", finishReason: "error" },
+      ]),
+    ]),
+  );
+  expect(summary(partsOf(failed))).toEqual(["error The quota is used up"]);
+  expect(failed.turns.at(0)?.status).toBe("failed");
+  const cut = fold(
+    readStream("ai-sdk", [
+      sse([
+        { type: "start" },
+        { type: "text-start", id: "t" },
+        { type: "text-delta", id: "t", delta: "Half" },
+      ]),
+    ]),
+  );
+  expect(summary(partsOf(cut))).toEqual([
+    "step_start",
+    "text Half",
+    "end error",
+    expect.stringMatching(/^error The stream/),
+  ]);
+  expect(cut.turns.at(0)?.status).toBe("failed");
+});
+
+it("output that comes bit by bit is progress, and what is denied is aborted", () => {
+  const events = [
+    { type: "start" },
+    { type: "start-step" },
+    { type: "tool-input-available", toolCallId: "c", toolName: "run", input: {} },
+    { type: "tool-output-available", toolCallId: "c", output: "one\n", preliminary: true },
+    { type: "tool-output-available", toolCallId: "c", output: "one\ntwo\n", preliminary: true },
+  ];
+  const running = fold(readStream("ai-sdk", [sse(events)]).filter(({ type }) => type !== "turn.end"));
+  expect(partsOf(running).find((part) => part.type === "tool_call")).toMatchObject({
+    progress: "one\ntwo\n",
+  });
+  const denied = fold(
+    readStream("ai-sdk", [
+      sse([
+        ...events,
+        { type: "tool-approval-request", approvalId: "a", toolCallId: "c" },
+        { type: "tool-output-denied", toolCallId: "c" },
+        { type: "finish-step" },
+        { type: "finish" },
+      ]),
+    ]),
+  );
+  expect(summary(partsOf(denied))).toContain("result aborted Denied");
+});
