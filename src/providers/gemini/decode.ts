@@ -189,7 +189,8 @@ function createGeminiReader(writer: MessageWriter): WireReader {
       return {
         stop_reason: "error",
         stop_reason_raw: reason,
-        failure: { ...blockedFailure(said), data: { promptFeedback: blocked } },
+        stop_details: { prompt_feedback: blocked },
+        failure: blockedFailure(said),
       };
     },
   };
