@@ -194,6 +194,7 @@ function acpKind(
         args: agent.args,
         env: { ...environment, ...agent.env },
         label: title,
+        ...(agent.auth_method === undefined ? {} : { auth_method: agent.auth_method }),
         mcp_servers: [...config.mcp_servers].map(([name, server]) =>
           "url" in server
             ? { type: "http", name, url: server.url, headers: pairs(server.headers) }

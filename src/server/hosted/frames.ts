@@ -1,7 +1,7 @@
 import type { Frame } from "../../model/frame.ts";
 
-/** Values nested deeper than this are stored as text: history reads 500 levels, of which an event adds some. */
-const DEEPEST = 400;
+/** Values nested deeper than this are not stored: history reads 500 levels, of which an event adds some. */
+export const DEEPEST = 400;
 
 /** The frame as it can be stored and read back: what nests too deep in it (a tool's own data) becomes a note. */
 export function storable(frame: Frame): Frame {
@@ -10,7 +10,8 @@ export function storable(frame: Frame): Frame {
   return isDeeper(frame, DEEPEST) ? (cutDepth(frame, DEEPEST) as Frame) : frame;
 }
 
-function isDeeper(value: unknown, levels: number): boolean {
+/** Whether a JSON value nests more levels than this. */
+export function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;
   for (const item of Array.isArray(value) ? value : Object.values(value)) {

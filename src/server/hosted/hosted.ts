@@ -111,7 +111,9 @@ export function createHosted(options: HostedOptions): HostedSessions {
     parentOf: () => undefined,
     rowOf(id) {
       const entry = entries.get(id);
-      return entry && { row: rowOf(entry), lively: isPushedAndOpen(entry) };
+      // What is pushed may begin with facts about the session alone.
+      if (!entry || (entry.recorder?.summary ?? entry.summary).parts === 0) return undefined;
+      return { row: rowOf(entry), lively: isPushedAndOpen(entry) };
     },
   });
 

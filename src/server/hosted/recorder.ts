@@ -29,6 +29,8 @@ export interface Recorder {
   emit(...frames: Frame[]): void;
   /** History so far, on disk or not yet, up to the last message that was ended. */
   history(): readonly HistoryEvent[];
+  /** All that was emitted, on disk or not yet: history as frames, and the frames that no event says yet. */
+  frames(): Frame[];
   /** A stored event's line and its position. */
   find(
     matches: (event: HistoryEvent, line: string) => boolean,
@@ -74,6 +76,9 @@ export function createRecorder(options: RecorderOptions): Recorder {
   for (const frame of replayed) if (frame.type === "user.message") prompts.add(frame.message_id);
 
   let collector: HistoryCollector | undefined;
+  /** Frames since the last moment at which all was told by events, and how many events there were then. */
+  let untold = [...pending];
+  let told_events = events.length;
   /** Emitted and not taken yet. Of these, all before `whole` are told by events. */
   let frames: Frame[] = [];
   let whole = 0;
@@ -101,6 +106,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
       lines.push(encodeEvent(event));
     }
     if (!into.isWhole) return;
+    untold = [];
+    told_events = events.length;
     whole = frames.length;
     whole_lines = lines.length;
   }
@@ -173,6 +180,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
         const frame = storable(one);
         if (frame.type === "user.message") prompts.add(frame.message_id);
         frames.push(frame);
+        untold.push(frame);
         collect(into, frame);
       }
       journal.changed(writer);
@@ -181,6 +189,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       if (pending.length > 0) collecting();
       return events;
     },
+    frames: () => [...framesOf(events.slice(0, told_events), id), ...untold],
     find(matches) {
       const position = events.findIndex((event) => matches(event, encodeEvent(event)));
       const event = events[position];

@@ -16,6 +16,7 @@ import {
   sendPromptBody,
 } from "../../protocol.ts";
 import type { HostedSessions } from "./hosted.ts";
+import { createIngestion, PushRefused } from "./ingest.ts";
 import { Refused } from "./refused.ts";
 
 /** Of a prompt. */
@@ -25,6 +26,8 @@ const TEXT_LIMIT = 1024 * 1024;
 
 /** What a person does with the sessions that this daemon runs. */
 export function addHostedRoutes(app: Hono, hosted: HostedSessions, cwd: string): void {
+  const ingestion = createIngestion(hosted, Date.now);
+
   app.get("/api/agents", (context) => {
     const reply: AgentsReply = {
       cwd,
@@ -112,7 +115,29 @@ export function addHostedRoutes(app: Hono, hosted: HostedSessions, cwd: string):
       return {};
     }),
   );
+
+  app.post("/api/ingest/:session", async (context) => {
+    const { agent, format, epoch } = context.req.query();
+    const options = {
+      session_id: context.req.param("session"),
+      ...(agent === undefined ? {} : { agent }),
+      ...(format === undefined ? {} : { format }),
+      ...(epoch === undefined ? {} : { epoch }),
+    };
+    try {
+      return context.json(await ingestion.push(options, context.req.raw.body ?? emptyBody()));
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      // Whatever the sender still sends is not read.
+      context.header("connection", "close");
+      if (!(error instanceof PushRefused)) return refusal(context, error);
+      const { line, expected, pushed } = error;
+      return refusal(context, error, { line, ...(expected === undefined ? {} : { expected }), ...pushed });
+    }
+  });
 }
+
+async function* emptyBody(): AsyncGenerator<Uint8Array> {}
 
 /** The reply, or why there is none. */
 async function answering(

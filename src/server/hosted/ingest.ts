@@ -1,0 +1,257 @@
+import * as z from "zod";
+import { type Frame, frame as frameSchema } from "../../model/frame.ts";
+import { createOrderChecker, type Rule } from "../../model/order.ts";
+import { createStreamReader, findStreamFormat, STREAM_FORMATS } from "../../streams/index.ts";
+import { DEEPEST, isDeeper } from "./frames.ts";
+import type { HostedSessions } from "./hosted.ts";
+import type { Recorder } from "./recorder.ts";
+import { Refused } from "./refused.ts";
+
+/** Longest line, in UTF-16 code units: an image of 5 MB in base64, and room. */
+const LINE_LIMIT = 8 * 1024 * 1024;
+/** A result without its call is shown alone: it breaks the order, and is kept. */
+const KEPT: ReadonlySet<Rule> = new Set<Rule>(["orphan_result"]);
+
+/** A number of a frame, where its sender counts. */
+const numbered = z.object({ epoch: z.string().min(1).max(200), seq: z.int().min(1) });
+
+export interface PushOptions {
+  session_id: string;
+  /** What the sender is called, where it says so: shown as the session's agent. */
+  agent?: string;
+  /** `frames`, our own; or the id of a foreign stream's format. */
+  format?: string;
+  /** Of a foreign stream, whose events have no numbers: makes it once, however often it is sent. */
+  epoch?: string;
+}
+
+/** What became of a push: where the sender stands, and how many of its frames were new. */
+export interface Pushed {
+  epoch?: string;
+  /** The last frame of that epoch that is stored. */
+  seq?: number;
+  applied: number;
+  repeated: number;
+}
+
+/** A push that was refused: what came before the line is stored, nothing behind it was looked at. */
+export class PushRefused extends Refused {
+  readonly line: number;
+  readonly pushed: Pushed;
+  /** The number that a frame should have had. */
+  readonly expected: number | undefined;
+  constructor(
+    status: Refused["status"],
+    code: string,
+    message: string,
+    at: { line: number; pushed: Pushed; expected?: number },
+  ) {
+    super(status, code, message);
+    this.line = at.line;
+    this.pushed = at.pushed;
+    this.expected = at.expected;
+  }
+}
+
+/** Takes what agents push. One sender writes a session at a time: a new one takes the place of the one before. */
+export interface Ingestion {
+  /** Applies a body while it comes; rejects with `Refused`. Whatever it resolves or rejects with, what it tells is on disk. */
+  push(options: PushOptions, body: AsyncIterable<Uint8Array>): Promise<Pushed>;
+}
+
+export function createIngestion(hosted: HostedSessions, now: () => number): Ingestion {
+  const checkers = new Map<string, ReturnType<typeof createOrderChecker>>();
+  /** Who writes a session now. */
+  const senders = new Map<string, object>();
+
+  function checkerOf(recorder: Recorder) {
+    const known = checkers.get(recorder.id);
+    if (known) return known;
+    const checker = createOrderChecker();
+    for (const frame of recorder.frames()) checker.check(frame);
+    checkers.set(recorder.id, checker);
+    return checker;
+  }
+
+  async function push(options: PushOptions, body: AsyncIterable<Uint8Array>): Promise<Pushed> {
+    const { session_id, format = "frames" } = options;
+    const foreign = format === "frames" ? undefined : findStreamFormat(format);
+    if (format !== "frames" && !foreign) {
+      const known = ["frames", ...STREAM_FORMATS.map(({ id }) => id)].join(", ");
+      throw new Refused(
+        400,
+        "format",
+        `\`format\`: there is no ${JSON.stringify(format)}; there are ${known}.`,
+      );
+    }
+    let recorder: Recorder | undefined;
+    /** Begun by the first frame that can be read: a mistake in the address makes no session. */
+    const record = () => {
+      recorder ??= hosted.pushed(session_id, options.agent ?? foreign?.id ?? "pushed");
+      return recorder;
+    };
+    const stored = async () => await recorder?.stored();
+    const sender = {};
+    senders.set(session_id, sender);
+    const pushed: Pushed = { applied: 0, repeated: 0 };
+    let line = 1;
+
+    function refuse(
+      code: string,
+      message: string,
+      status: Refused["status"] = 422,
+      expected?: number,
+    ): never {
+      throw new PushRefused(status, code, `Line ${line}: ${message}`, {
+        line,
+        pushed,
+        ...(expected === undefined ? {} : { expected }),
+      });
+    }
+
+    /** Whether a number is the next one; a repeat is not. */
+    function isNext(epoch: string, seq: number): boolean {
+      const before = record().state.pushed;
+      const last = before?.epoch === epoch ? before.seq : 0;
+      pushed.epoch = epoch;
+      pushed.seq = last;
+      if (seq <= last) {
+        pushed.repeated += 1;
+        return false;
+      }
+      if (seq > last + 1)
+        refuse("gap", `expected seq ${last + 1} of epoch ${epoch}, got ${seq}.`, 409, last + 1);
+      return true;
+    }
+
+    function apply(frame: Frame, number?: { epoch: string; seq: number }): void {
+      if (senders.get(session_id) !== sender) {
+        refuse("replaced", "another sender has begun to push this session.", 409);
+      }
+      if (number && !isNext(number.epoch, number.seq)) return;
+      const into = record();
+      const broken = checkerOf(into)
+        .check(frame)
+        .find(({ rule }) => !KEPT.has(rule));
+      if (broken) {
+        // It has seen what was not taken: the next one begins with what was.
+        checkers.delete(session_id);
+        refuse(broken.rule, `${broken.message}.`);
+      }
+      into.emit(frame);
+      pushed.applied += 1;
+      if (!number) return;
+      into.setState({ pushed: number });
+      pushed.seq = number.seq;
+    }
+
+    function applyLine(text: string): void {
+      if (text.trim() === "") return;
+      const { frame, number } = readLine(text, session_id, refuse);
+      apply(frame, number);
+    }
+
+    const decoder = new TextDecoder();
+    try {
+      if (foreign) {
+        const { epoch } = options;
+        const seed = epoch === undefined ? {} : { seed: epoch };
+        const reader = createStreamReader(foreign, { session_id, now, ...seed });
+        let seq = 0;
+        const applyAll = (frames: readonly Frame[]) => {
+          for (const frame of frames) {
+            seq += 1;
+            line = seq;
+            apply(frame, epoch === undefined ? undefined : { epoch, seq });
+          }
+        };
+        try {
+          for await (const chunk of wholeOr(body, CUT_OFF)) {
+            applyAll(reader.push(decoder.decode(chunk, { stream: true })));
+            await stored();
+          }
+        } catch (error) {
+          // With an epoch it is sent again, and goes on where it was cut off; any other one is over.
+          if (error === CUT_OFF && epoch === undefined) applyAll(reader.end());
+          throw error;
+        }
+        applyAll([...reader.push(decoder.decode()), ...reader.end()]);
+      } else {
+        let rest = "";
+        for await (const chunk of wholeOr(body, CUT_OFF)) {
+          rest += decoder.decode(chunk, { stream: true });
+          const lines = rest.split("\n");
+          rest = lines.pop() ?? "";
+          for (const text of lines) {
+            applyLine(text);
+            line += 1;
+          }
+          if (rest.length > LINE_LIMIT) refuse("too_long", `a line may have ${LINE_LIMIT} characters.`, 413);
+          await stored();
+        }
+        applyLine(rest + decoder.decode());
+      }
+      return pushed;
+    } finally {
+      if (senders.get(session_id) === sender) senders.delete(session_id);
+      await stored();
+    }
+  }
+
+  return { push };
+}
+
+const CUT_OFF = new Refused(400, "cut_off", "The body was cut off.");
+
+/** The chunks of a body; throws what is given where its sender broke it off. */
+async function* wholeOr(body: AsyncIterable<Uint8Array>, cut_off: Refused): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch {
+    throw cut_off;
+  }
+}
+
+function readLine(
+  text: string,
+  session_id: string,
+  refuse: (code: string, message: string) => never,
+): { frame: Frame; number?: { epoch: string; seq: number } } {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return refuse("json", `this is no JSON: ${error instanceof Error ? error.message : error}.`);
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return refuse("frame", "a frame is a JSON object.");
+  }
+  if (isDeeper(value, DEEPEST)) return refuse("depth", `nested more than ${DEEPEST} levels deep.`);
+  // The place in a channel of ours, and what only the daemon says.
+  const {
+    epoch,
+    seq,
+    channel: _,
+    part_index: __,
+    step: ___,
+    truncated: ____,
+    ...given
+  } = value as Record<string, unknown>;
+  const number = epoch === undefined && seq === undefined ? undefined : numbered.safeParse({ epoch, seq });
+  if (number && !number.success) {
+    return refuse("frame", "`epoch` and `seq` go together: a text, and a whole number from 1.");
+  }
+  const parsed = frameSchema.safeParse({ session_id, ...given });
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const field = issue?.path.join(".") || "type";
+    return refuse("frame", `\`${field}\`: ${issue?.message ?? "this is not what is expected"}.`);
+  }
+  if (parsed.data.session_id !== session_id) {
+    return refuse(
+      "session",
+      `\`session_id\`: this is the address of ${session_id}; a run is pushed to its own.`,
+    );
+  }
+  return { frame: parsed.data, ...(number && { number: number.data }) };
+}

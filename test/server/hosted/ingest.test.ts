@@ -1,0 +1,254 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { type ClientRequest, request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ingestToken } from "../../../src/server/guard.ts";
+import { createHosted, type HostedSessions } from "../../../src/server/hosted/hosted.ts";
+import { eventually } from "../../eventually.ts";
+import { type Doors, openDoors } from "../doors.ts";
+import { played, words } from "./play.ts";
+
+let folder: string;
+let hosted: HostedSessions;
+let doors: Doors;
+let id: string;
+
+const start = async () => {
+  hosted = createHosted({ folder, agents: played(async () => "completed") });
+  doors = await openDoors({ sessions: hosted, hosted });
+};
+const stop = async () => {
+  await doors.close();
+  await hosted.close();
+};
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "ingest-"));
+  id = randomUUID();
+  await start();
+});
+afterEach(async () => {
+  await stop();
+  rmSync(folder, { recursive: true });
+});
+
+const address = (query = "") => `${doors.origin}/api/ingest/${id}${query}`;
+const bearer = () => ({ authorization: `Bearer ${ingestToken(doors.access)}` });
+
+async function push(body: string | object[], query = "") {
+  const text = typeof body === "string" ? body : body.map((line) => `${JSON.stringify(line)}\n`).join("");
+  const reply = await fetch(address(query), { method: "POST", headers: bearer(), body: text });
+  return { status: reply.status, body: await reply.json() };
+}
+const shown = async (of = id) => {
+  const session = await hosted.open(of);
+  return session ? words(session.transcript) : [];
+};
+
+const [message, part, prompt, turn] = [1, 2, 3, 4].map((n) => `00000000-0000-4000-8000-00000000000${n}`);
+const at = 1_790_000_000_000;
+/** One turn: a prompt, a text in two deltas, a call and its result. */
+const whole = [
+  { type: "turn.start", at, turn_id: turn },
+  { type: "user.message", at, message_id: prompt, parts: [{ type: "text", text: "Go" }] },
+  { type: "message.start", at, message_id: message, model: "theirs" },
+  { type: "message.part_start", at, part_id: part, kind: "text" },
+  { type: "message.delta", at, kind: "text", part_id: part, text: "Hello, ", offset: 0 },
+  { type: "message.delta", at, kind: "text", part_id: part, text: "harbour.", offset: 7 },
+  { type: "message.part_end", at, part_id: part },
+  { type: "message.tool_call", at, tool_call_id: "c", tool_name: "shell", arguments_json: "{}" },
+  { type: "message.end", at, message_id: message, stop_reason: "tool_use" },
+  {
+    type: "message.tool_result",
+    at,
+    tool_call_id: "c",
+    is_error: false,
+    status: "success",
+    output_text: "ok",
+    parts: [],
+  },
+  { type: "turn.end", at, turn_id: turn, status: "completed" },
+];
+const numbered = whole.map((frame, index) => ({ ...frame, epoch: "one", seq: index + 1 }));
+const transcript = ["prompt: Go", "text: Hello, harbour.", "call: shell completed", "result: success ok"];
+
+describe("frames that an agent pushes", () => {
+  it("are a session like any other, in the list and after a restart", async () => {
+    expect(await push(whole, "?agent=their-agent")).toEqual({
+      status: 200,
+      body: { applied: whole.length, repeated: 0 },
+    });
+    expect(await shown()).toEqual(transcript);
+    await stop();
+    await start();
+    expect(await shown()).toEqual(transcript);
+    expect(hosted.get(id)).toMatchObject({
+      agent: "their-agent",
+      status: "completed",
+      model: "theirs",
+      turns: 1,
+    });
+    expect(hosted.get(id)?.control).toBeUndefined();
+  });
+
+  it("are applied once, however they are cut and repeated, across a restart too", async () => {
+    const body = (applied: number, repeated: number, seq: number) => ({
+      status: 200,
+      body: { applied, repeated, epoch: "one", seq },
+    });
+    expect(await push(numbered.slice(0, 5))).toEqual(body(5, 0, 5));
+    expect(await push(numbered.slice(0, 5))).toEqual(body(0, 5, 5));
+    await stop();
+    await start();
+    expect(hosted.get(id)?.status).toBe("running");
+    expect(await push(numbered.slice(3))).toEqual(body(6, 2, 11));
+    expect(await push(numbered)).toEqual(body(0, 11, 11));
+    expect(await shown()).toEqual(transcript);
+    // Another life of the sender counts anew.
+    expect(await push([{ type: "todo.change", at, todos: [], epoch: "two", seq: 1 }])).toMatchObject({
+      body: { applied: 1, seq: 1 },
+    });
+  });
+
+  it("are refused behind a gap, naming the number that is expected", async () => {
+    await push(numbered.slice(0, 2));
+    expect(await push([...numbered.slice(2, 4), ...numbered.slice(5)])).toMatchObject({
+      status: 409,
+      body: { error: { code: "gap", expected: 5, line: 3, epoch: "one", seq: 4, applied: 2 } },
+    });
+    expect(await push([{ ...numbered[0], epoch: "two", seq: 2 }])).toMatchObject({
+      body: { error: { expected: 1 } },
+    });
+    expect(await push(numbered.slice(4))).toMatchObject({ status: 200 });
+    expect(await shown()).toEqual(transcript);
+  });
+
+  it.each<[string, (object | string)[], string, string]>([
+    ["text before its part starts", [whole[4] ?? {}], "delta_before_start", part ?? ""],
+    [
+      "a call inside open text",
+      [whole[2] ?? {}, whole[3] ?? {}, whole[7] ?? {}],
+      "tool_call_in_open_part",
+      "must end",
+    ],
+    [
+      "text that leaves a gap",
+      [whole[2] ?? {}, whole[3] ?? {}, whole[5] ?? {}],
+      "offset_gap",
+      "0 characters",
+    ],
+    ["no JSON", ["{"], "json", "JSON"],
+    ["no frame", [{ type: "hologram", at }], "frame", "type"],
+    ["a frame without a field", [{ type: "message.end", at }], "frame", "message_id"],
+    ["half a number", [{ ...whole[0], seq: 1 }], "frame", "epoch"],
+    ["another session's frame", [{ ...whole[0], session_id: randomUUID() }], "session", "session_id"],
+    ["what nests without end", [`{"a":${"[".repeat(600)}${"]".repeat(600)}}`], "depth", "levels"],
+  ])("are refused with the broken rule and its line: %s", async (_, lines, code, words_of_it) => {
+    const before = whole.slice(0, 2);
+    const text = [...before, ...lines, whole[1] ?? {}]
+      .map((line) => (typeof line === "string" ? line : JSON.stringify(line)))
+      .join("\n");
+    const reply = await push(text);
+    expect(reply.status).toBe(422);
+    expect(reply.body.error).toMatchObject({ code, line: before.length + lines.length });
+    expect(reply.body.error.message).toContain(words_of_it);
+    // What came before is stored, nothing behind it was looked at, and what is right goes on from there.
+    const kept = (await hosted.open(id))?.transcript.parts.length;
+    expect(kept).toBe(code === "tool_call_in_open_part" || code === "offset_gap" ? 3 : 1);
+    const again = await push(text.split("\n").at(-2) ?? "");
+    expect(again.body.error.code).toBe(code);
+  });
+
+  it("keep a result without its call, and legacy messages beside new ones", async () => {
+    const legacy = (role: string, content: string, more = {}) => ({
+      type: "message.legacy",
+      at,
+      message: { role, id: randomUUID(), created_at: new Date(at).toISOString(), content, ...more },
+    });
+    const frames = [
+      legacy("user", "Old prompt"),
+      legacy("assistant", "Old answer", { thinking: "Old thought" }),
+      ...whole,
+      { ...whole[9], tool_call_id: "nobody's" },
+    ];
+    expect((await push(frames)).status).toBe(200);
+    const look = async () => {
+      const parts = [...((await hosted.open(id))?.transcript.parts ?? [])];
+      return parts.map((entry) =>
+        entry?.type === "legacy" ? `${entry.content} ${entry.thinking}` : entry?.type,
+      );
+    };
+    const before = await look();
+    expect(before.slice(0, 3)).toEqual(["Old prompt undefined", "Old answer Old thought", "prompt"]);
+    expect(before.at(-1)).toBe("tool_result");
+    await stop();
+    await start();
+    expect(await look()).toEqual(before);
+  });
+
+  it("are shown while the body still comes, and a broken connection leaves them", async () => {
+    const lines = numbered.map((frame) => `${JSON.stringify(frame)}\n`);
+    const sending = await new Promise<ClientRequest>((resolve) => {
+      const open = request(address(), { method: "POST", headers: bearer() });
+      open.on("error", () => {});
+      open.write(lines.slice(0, 5).join(""), () => resolve(open));
+    });
+    await eventually(async () => expect(await shown()).toEqual(["prompt: Go", "text: Hello, "]));
+    // Half a line is no line.
+    sending.write(lines[5]?.slice(0, 40));
+    sending.destroy();
+    expect(await push(numbered)).toMatchObject({ body: { applied: 6, repeated: 5 } });
+    expect(await shown()).toEqual(transcript);
+  });
+
+  it("come from one sender at a time: the newest", async () => {
+    const old = request(address(), { method: "POST", headers: bearer() });
+    const answered = new Promise<number | undefined>((resolve) =>
+      old.on("response", (reply) => resolve(reply.statusCode)),
+    );
+    old.on("error", () => {});
+    old.write(`${JSON.stringify(numbered[0])}\n`);
+    await eventually(() => expect(hosted.get(id)).toBeDefined());
+    await push(numbered);
+    old.write(`${JSON.stringify(numbered[1])}\n`);
+    expect(await answered).toBe(409);
+    expect(await shown()).toEqual(transcript);
+    old.destroy();
+  });
+
+  it("need the token, which lets nobody in elsewhere", async () => {
+    const body = JSON.stringify(whole[0]);
+    const send = (headers: Record<string, string>) => fetch(address(), { method: "POST", headers, body });
+    expect((await send({})).status).toBe(401);
+    expect((await send({ authorization: "Bearer wrong" })).status).toBe(401);
+    expect((await send({ cookie: doors.cookie, "sec-fetch-site": "same-origin" })).status).toBe(401);
+    expect((await send({ ...bearer(), origin: "https://evil.invalid" })).status).toBe(403);
+    expect((await fetch(`${doors.origin}/api/sessions`, { headers: bearer() })).status).toBe(401);
+    expect(hosted.list()).toEqual([]);
+    expect((await send(bearer())).status).toBe(200);
+  });
+});
+
+describe("a foreign stream that is pushed", () => {
+  const sse = [
+    { type: "start", messageId: "m" },
+    { type: "start-step" },
+    { type: "text-start", id: "t" },
+    { type: "text-delta", id: "t", delta: "Hello from elsewhere." },
+    { type: "text-end", id: "t" },
+    { type: "finish-step" },
+    { type: "finish" },
+  ]
+    .map((event) => `data: ${JSON.stringify(event)}\n\n`)
+    .join("");
+
+  it("is translated, once for one epoch", async () => {
+    expect((await push(sse, "?format=ai-sdk&epoch=one")).status).toBe(200);
+    expect(await shown()).toEqual(["text: Hello from elsewhere."]);
+    expect((await push(sse, "?format=ai-sdk&epoch=one")).body).toMatchObject({ applied: 0 });
+    expect(await shown()).toEqual(["text: Hello from elsewhere."]);
+    expect(hosted.get(id)?.agent).toBe("ai-sdk");
+    expect((await push(sse, "?format=telegraph")).body.error.message).toContain("ag-ui");
+  });
+});
