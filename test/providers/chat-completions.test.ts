@@ -663,6 +663,7 @@ describe("a request", () => {
     const address = ["moonshot", "https://api.moonshot.ai/v1"] as const;
     const foreign = encode({ messages: conversation({ ...own, provider: "x" }) }, ...address).json.messages;
     expect(foreign[2].tool_calls[1].id).toBe("functions.read_file:1");
+    expect(foreign[2].reasoning_content).toBe("(no reasoning)");
     expect(foreign[4].tool_call_id).toBe("functions.read_file:1");
     const mine = conversation({ ...own, provider: "moonshot" }).map((message): Message => {
       if (message.role !== "assistant") return message;

@@ -104,7 +104,7 @@ const PROFILES: readonly { base_url: RegExp; id: RegExp; profile: Partial<ChatPr
   {
     base_url: /\/\/api\.moonshot\.(ai|cn)\b|\/\/api\.kimi\.com\b/,
     id: /^(moonshot|kimi)/,
-    profile: { dialect: "kimi", thinking: typed, id_rule: "kimi" },
+    profile: { dialect: "kimi", thinking: typed, requires_reasoning_on_calls: true, id_rule: "kimi" },
   },
   {
     base_url: /\/\/api\.z\.ai\b|\/\/open\.bigmodel\.cn\b/,
