@@ -26,8 +26,8 @@ export interface CallRunner {
    * the session itself (what was emitted cannot be stored).
    */
   run(calls: readonly ToolCallPart[], from: CallSource, signal: AbortSignal): Promise<void>;
-  /** What calls that were stopped had given until then. */
-  readonly stopped: ReadonlyMap<string, ToolOutput>;
+  /** What a call that was stopped had given until then; `undefined`: it did not run. */
+  stopped(call_id: string): ToolOutput | undefined;
 }
 
 /** The message that calls stand in, as far as it says which of them may run. */
@@ -226,7 +226,7 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
     };
   };
 
-  return { run, stopped };
+  return { run, stopped: (call_id) => stopped.get(call_id) };
 }
 
 /** Counts from when a signal is aborted: resolves with `undefined` when what should have ended has not. */

@@ -51,7 +51,11 @@ export function contextOf(history: readonly HistoryEvent[], system: SystemMessag
   };
 
   for (const [index, event] of history.entries()) {
-    if (withdrawn.events.has(index)) continue;
+    if (withdrawn.events.has(index)) {
+      // What stood behind its parts stands where it stood.
+      if ("role" in event && event.role === "assistant") release();
+      continue;
+    }
     if (!("role" in event)) {
       if (event.type === "rewind") {
         release();
@@ -80,9 +84,9 @@ export function contextOf(history: readonly HistoryEvent[], system: SystemMessag
     const message = withdrawn.parts.size === 0 ? whole(event) : withoutParts(whole(event), withdrawn.parts);
     if (message.role === "system") continue;
     if (message.role === "assistant") {
-      // Nothing was said: an interrupt between two calls, or a call that failed before it began.
-      if (message.parts.length === 0 && message.raw_blocks === undefined) continue;
-      blocks.push({ ...emptyBlock(), assistant: message });
+      // Where nothing was said (an interrupt between two calls, a call that failed before it began), nothing is sent.
+      const isEmpty = message.parts.length === 0 && message.raw_blocks === undefined;
+      if (!isEmpty) blocks.push({ ...emptyBlock(), assistant: message });
       for (const { part_id } of message.parts) if (part_id !== undefined) seen.add(part_id);
       release();
     } else if (message.after_part_id !== undefined && !seen.has(message.after_part_id)) {
@@ -170,6 +174,9 @@ function findWithdrawn(history: readonly HistoryEvent[]): {
       if (event.type === "turn_start") {
         turn = event.turn_id;
         awaits_prompt = true;
+      } else if (event.type === "compaction" && turn !== undefined && turns.has(turn)) {
+        // It stands for messages of its turn too: what came before that turn is in context again.
+        events.add(index);
       }
       continue;
     }

@@ -215,7 +215,7 @@ export function createLoopAgent(options: LoopOptions): Agent {
     const reason = typeof signal.reason === "string" ? { reason: signal.reason } : {};
     journal.say({ type: "interrupt", part_id: randomUUID(), ...reason });
     for (const call of journal.openCalls()) {
-      const { status: _, ...output } = runner.stopped.get(call.call_id) ?? { output_text: "Not run" };
+      const { status: _, ...output } = runner.stopped(call.call_id) ?? { output_text: "Not run" };
       const output_text = `${output.output_text}\nInterrupted`.trimStart();
       journal.settle(call, { ...output, status: "aborted", output_text });
     }

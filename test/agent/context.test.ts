@@ -223,6 +223,42 @@ describe("the context of a model call", () => {
     ]);
   });
 
+  it("does not have a summary that was made in a turn which was withdrawn", () => {
+    expect(
+      context([
+        turn(1),
+        prompt(1, "One"),
+        ...answer(1, "First"),
+        turn(2),
+        prompt(2, "Two"),
+        ...answer(2, "Second"),
+        marker("compaction", 1, { last_message_id: id(5, 2) }, "All of it, the second too."),
+        { type: "turn.retract", turn_id: id(6, 2), reason: "rewound to an earlier prompt" },
+        marker("rewind", 2, { message_id: id(3, 2) }),
+        turn(3),
+        prompt(3, "Three"),
+      ]),
+    ).toEqual(["user One", "assistant First", "user Three"]);
+  });
+
+  it("has what a person typed while a message was written that failed where that message stood", () => {
+    const failing = [
+      prompt(1, "Go"),
+      begin(1),
+      ...text(1, "Ha"),
+      prompt(2, "Typed", { queued: true }),
+      end(1),
+    ];
+    const withdrawn: Bare = { type: "message.retract", message_id: id(5, 1), reason: "Failed" };
+    expect(context([...failing, withdrawn, ...answer(2, "Done")])).toEqual([
+      "user Go",
+      "user Typed",
+      "assistant Done",
+    ]);
+    const silent = [prompt(1, "Go"), begin(1), prompt(2, "Typed", { queued: true }), end(1)];
+    expect(context([...silent, ...answer(2, "Done")])).toEqual(["user Go", "user Typed", "assistant Done"]);
+  });
+
   it("has messages from before there were parts", () => {
     const old = (number: number, role: "user" | "assistant", content: string): Bare => ({
       type: "message.legacy",

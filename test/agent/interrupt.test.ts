@@ -214,6 +214,22 @@ describe("an interrupt", () => {
     ]);
   });
 
+  it("is no failure where the disk fails at the same time", async () => {
+    const host = createPlainSession();
+    const stop = new AbortController();
+    const provider = plainProvider([{ acts: [{ call: "a", name: "echo" }] }]);
+    const agent = createLoopAgent({ host, provider, model: "plain-1", tools: [echo] });
+    host.store = async () => {
+      stop.abort();
+      throw new Error("The disk is full");
+    };
+    expect(await host.turn(agent, "Go", stop.signal)).toBe("interrupted");
+    expect(story(host.parts).slice(-2)).toEqual([
+      "interrupt: Interrupted",
+      "result a aborted Not run\nInterrupted",
+    ]);
+  });
+
   it("of a closed session waits for what runs", async () => {
     const host = createPlainSession();
     const provider = plainProvider([{ acts: [{ call: "a", name: "endless" }] }]);

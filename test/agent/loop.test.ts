@@ -176,6 +176,15 @@ describe("a turn", () => {
     expect(host.violations).toEqual([]);
   });
 
+  it("calls no further for what a person typed when that was in a call already", async () => {
+    const { host, provider, agent } = setUp([
+      { acts: [{ call: "c1", name: "echo" }], before_end: () => host.steer("Not that file") },
+      { acts: [{ text: "Done" }] },
+    ]);
+    await host.turn(agent, "Go");
+    expect(provider.calls).toHaveLength(2);
+  });
+
   it("sends the next call all of the one before and more, so that a provider's cache holds", async () => {
     const { host, provider, agent } = setUp([
       { acts: [{ thinking: "One" }, { call: "c1", name: "echo", arguments: { say: "one" } }] },
