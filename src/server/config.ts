@@ -25,6 +25,8 @@ const agentConfig = z.strictObject({
   args: z.array(z.string()).default([]),
   /** Added to the daemon's own environment. */
   env: z.record(z.string(), z.string()).default({}),
+  /** The id of the login to use, where the agent wants one named (Gemini CLI, Qwen Code). */
+  auth_method: z.string().min(1).optional(),
 });
 export type AgentConfig = z.infer<typeof agentConfig>;
 
