@@ -169,7 +169,7 @@ describe.skipIf(!hasTools)(
       };
       const met = [
         await push("", session, "wrong"),
-        await push('{"at": 1, "type": "turn.end"}', "no-uuid"),
+        await push('{"type": "start-step"}', "no-uuid?format=ai-sdk"),
         await push("", `${session}?format=morse`),
         await push('{"epoch": "e", "seq": 2, "at": 1, "type": "turn.end"}'),
         await push(`{"x": "${"x".repeat(9_000_000)}`),
