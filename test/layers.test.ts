@@ -11,7 +11,11 @@ const LAYERS: { layer: string; from: string[]; packages: RegExp }[] = [
   { layer: "formats/", from: ["model/"], packages: /^(zod|uuid)$/ },
   { layer: "exports/", from: ["model/", "protocol.ts"], packages: /^$/ },
   { layer: "providers/", from: ["model/"], packages: /^(zod|uuid|eventsource-parser|undici)$/ },
-  { layer: "agent/", from: ["model/", "providers/"], packages: /^(node:.*|zod|@agentclientprotocol\/sdk)$/ },
+  {
+    layer: "agent/",
+    from: ["model/", "providers/"],
+    packages: /^(node:.*|zod|diff|htmlparser2|@agentclientprotocol\/sdk|@modelcontextprotocol\/sdk\/.*)$/,
+  },
   { layer: "streams/", from: ["model/"], packages: /^zod$/ },
   {
     layer: "server/",

@@ -28,6 +28,12 @@ export interface Place {
 /** A path that cannot be used as it was asked for; the message is for the model. */
 export class PathError extends Error {
   override readonly name = "PathError";
+  /** Nothing is there. */
+  readonly is_missing: boolean;
+  constructor(message: string, is_missing = false) {
+    super(message);
+    this.is_missing = is_missing;
+  }
 }
 
 /** Finds what a path means. Throws `ToolInputError` where it leads out of `cwd`. */
@@ -267,7 +273,7 @@ function kindOf(stats: BigIntStats): string {
 function explain(error: unknown, path: string): unknown {
   switch (codeOf(error)) {
     case "ENOENT":
-      return new PathError(`${path} does not exist.`);
+      return new PathError(`${path} does not exist.`, true);
     case "ELOOP":
       return new PathError(`${path} leads through a link that was put there since the call was prepared.`);
     case "ENOTDIR":

@@ -124,11 +124,16 @@ function allowsAddress(address: string, pattern: string): boolean {
 }
 
 /**
- * Whether a rule names this address's host itself and allows it: what a fetch of a private address (this machine, its network) needs,
- * because a pattern like `*` or `http://*` was not written with those in mind.
+ * Whether a rule names this address's host itself and allows it, and the host is one that can only be meant as a private one: what a
+ * fetch of this machine or its network needs. A pattern like `*` was not written with those in mind; and a rule for a public name must not
+ * let that name, once it resolves to another address, reach into the operator's network.
  */
-export function allowsHostByName(rules: readonly PermissionRule[], address: string): boolean {
-  const { origin } = new URL(address);
+export function allowsPrivateHost(rules: readonly PermissionRule[], address: string): boolean {
+  const { origin, hostname } = new URL(address);
+  const isAddress = /^\[|^[\d.]+$/.test(hostname);
+  const isPrivateName =
+    !hostname.includes(".") || /\.(?:localhost|local|internal|lan|home\.arpa)$/.test(hostname);
+  if (!isAddress && !isPrivateName) return false;
   const { decision, rule } = decide(rules, { tool_name: "web_fetch", target: address }, "ask");
   if (decision !== "allow" || rule === undefined) return false;
   return (

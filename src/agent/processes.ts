@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, type SpawnOptions, spawn } from "node:child_process";
-import { closeSync, constants, openSync } from "node:fs";
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { closeSync, constants, openSync, readdirSync, readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
 import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -61,7 +61,7 @@ export async function endGroup(
   let pause = 5;
   const told = new Set<number>();
   for (;;) {
-    const members = await membersOf(leader, mark);
+    const members = membersOf(leader, mark);
     if (members.length === 0) return;
     const waited = performance.now() - started;
     // Not even KILL ends a process that waits for a device: it ends when the device answers.
@@ -85,7 +85,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
 }
 
 /** The processes of a group that still run (a negative number: the whole group, where its members cannot be listed). */
-async function membersOf(leader: number, mark: string | undefined): Promise<number[]> {
+function membersOf(leader: number, mark: string | undefined): number[] {
   if (process.platform !== "linux") {
     try {
       process.kill(-leader, 0);
@@ -95,16 +95,15 @@ async function membersOf(leader: number, mark: string | undefined): Promise<numb
     }
   }
   const running = new Map<number, { parent: number; belongs: boolean }>();
-  for (const name of await readdir("/proc")) {
+  for (const name of readdirSync("/proc")) {
     if (!/^\d+$/.test(name) || Number(name) === process.pid) continue;
-    const stat = await readFile(`/proc/${name}/stat`, "latin1").catch(() => "");
+    const stat = readProcess(name, "stat");
     // The name of the program stands in brackets and may contain anything.
     const [state, parent, group, session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     if (state === undefined || state === "Z" || state === "X") continue;
     let belongs = Number(group) === leader || Number(session) === leader;
     if (!belongs && mark !== undefined) {
-      const environment = await readFile(`/proc/${name}/environ`, "latin1").catch(() => "");
-      belongs = environment.includes(`${MARK}=${mark}\0`);
+      belongs = readProcess(name, "environ").includes(`${MARK}=${mark}\0`);
     }
     running.set(Number(name), { parent: Number(parent), belongs });
   }
@@ -117,6 +116,15 @@ async function membersOf(leader: number, mark: string | undefined): Promise<numb
     for (const [pid, found] of running) found.belongs ||= descends(pid);
   }
   return [...running].filter(([, { belongs }]) => belongs).map(([pid]) => pid);
+}
+
+/** A file of /proc, which waits for no disk; empty for a process that has ended, or is another user's. */
+function readProcess(pid: string, file: "stat" | "environ"): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "latin1");
+  } catch {
+    return "";
+  }
 }
 
 /** A pipe: what is written to `input` (a file descriptor for a child) comes out of `output`. */

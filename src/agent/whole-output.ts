@@ -67,8 +67,13 @@ export function createOutputFile(
     },
     drained: () =>
       new Promise((resolve) => {
-        stream.once("drain", resolve);
-        stream.once("close", resolve);
+        const go = (): void => {
+          stream.off("drain", go);
+          stream.off("close", go);
+          resolve();
+        };
+        stream.on("drain", go);
+        stream.on("close", go);
       }),
     get byte_size() {
       return byte_size;

@@ -119,7 +119,7 @@ async function runCommand(
   });
   pipe.output.on("data", (chunk: Buffer) => {
     showProgress(chunk);
-    if (!file.write(chunk)) {
+    if (!file.write(chunk) && !pipe.output.isPaused()) {
       pipe.output.pause();
       void file.drained().then(() => pipe.output.resume());
     }

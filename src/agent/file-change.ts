@@ -1,0 +1,55 @@
+import { structuredPatch } from "diff";
+import type { FileDiff } from "../model/ui-extra.ts";
+
+/** Above this many characters or changed lines, a change is shown as all lines out, all lines in. */
+const TEXT_LIMIT = 2_000_000;
+const EDIT_LIMIT = 4_000;
+
+/** What a change did to a file, in hunks with three lines around each; `before` is absent for a file that is new. */
+export function fileChange(path: string, before: string | undefined, after: string): FileDiff {
+  const patch =
+    (before ?? "").length + after.length > TEXT_LIMIT
+      ? undefined
+      : structuredPatch(path, path, before ?? "", after, undefined, undefined, {
+          context: 3,
+          maxEditLength: EDIT_LIMIT,
+          timeout: 500,
+        });
+  const hunks = patch
+    ? patch.hunks.map((hunk) => ({
+        old_start: hunk.oldStart,
+        old_lines: hunk.oldLines,
+        new_start: hunk.newStart,
+        new_lines: hunk.newLines,
+        // "\ No newline at end of file" is no line.
+        lines: hunk.lines.filter((line) => !line.startsWith("\\")),
+      }))
+    : [wholeFile(before ?? "", after)];
+  const lines = hunks.flatMap((hunk) => hunk.lines);
+  return {
+    path,
+    change: before === undefined ? "create" : "update",
+    additions: lines.filter((line) => line.startsWith("+")).length,
+    deletions: lines.filter((line) => line.startsWith("-")).length,
+    hunks,
+  };
+}
+
+function wholeFile(before: string, after: string): FileDiff["hunks"][number] {
+  const linesOf = (text: string, sign: string): string[] =>
+    text === ""
+      ? []
+      : text
+          .replace(/\n$/, "")
+          .split("\n")
+          .map((line) => sign + line);
+  const removed = linesOf(before, "-");
+  const added = linesOf(after, "+");
+  return {
+    old_start: removed.length === 0 ? 0 : 1,
+    old_lines: removed.length,
+    new_start: added.length === 0 ? 0 : 1,
+    new_lines: added.length,
+    lines: [...removed, ...added],
+  };
+}

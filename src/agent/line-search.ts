@@ -1,0 +1,105 @@
+import { Worker } from "node:worker_threads";
+import { ToolInputError } from "./tool.ts";
+
+export interface LineMatch {
+  /** Counts from 1. */
+  line: number;
+  text: string;
+}
+
+/** A regular expression that is tried in a thread of its own: one that would never end is ended. */
+export interface LineSearch {
+  /** The lines that match, `limit` at most. Rejects with `SlowPatternError` when it takes too long; nothing can be searched then. */
+  search(bytes: Uint8Array<ArrayBuffer>, limit: number): Promise<LineMatch[]>;
+  close(): Promise<void>;
+}
+
+export class SlowPatternError extends Error {
+  override readonly name = "SlowPatternError";
+}
+
+/** A matching line is shown up to here, in UTF-16 code units. */
+const LINE_LIMIT = 500;
+
+/** As text, because the daemon is one file: a thread of its own has no file to begin from. */
+const WORKER = `
+const { parentPort, workerData } = require("node:worker_threads");
+const pattern = new RegExp(workerData.source, workerData.flags);
+const decoder = new TextDecoder();
+parentPort.on("message", ({ bytes, limit }) => {
+  const text = decoder.decode(bytes);
+  const found = [];
+  let line = 1;
+  for (let start = 0; start < text.length && found.length < limit; line++) {
+    let end = text.indexOf("\\n", start);
+    if (end < 0) end = text.length;
+    const own = text.slice(start, end > start && text[end - 1] === "\\r" ? end - 1 : end);
+    if (pattern.test(own)) {
+      found.push({ line, text: own.length > ${LINE_LIMIT} ? own.slice(0, ${LINE_LIMIT}) + " […]" : own });
+    }
+    start = end + 1;
+  }
+  parentPort.postMessage(found);
+});
+`;
+
+/** Throws `ToolInputError` for a pattern that is no regular expression. */
+export function compilePattern(source: string, ignore_case: boolean): RegExp {
+  const flags = ignore_case ? "i" : "";
+  // Read as JavaScript reads it with `u` where it can be: \p{…} and whole characters.
+  for (const tried of [`${flags}u`, flags]) {
+    try {
+      return new RegExp(source, tried);
+    } catch (error) {
+      if (tried === flags)
+        throw new ToolInputError(
+          `The pattern is no regular expression: ${error instanceof Error ? error.message : error}`,
+        );
+    }
+  }
+  throw new ToolInputError("The pattern is no regular expression.");
+}
+
+/** `time_limit_ms`: how long one piece of text may take. */
+export function createLineSearch(pattern: RegExp, time_limit_ms = 2_000): LineSearch {
+  const worker = new Worker(WORKER, {
+    eval: true,
+    workerData: { source: pattern.source, flags: pattern.flags },
+    // A daemon's flags are not for it, and it needs little.
+    execArgv: [],
+    env: {},
+    resourceLimits: { maxOldGenerationSizeMb: 256 },
+  });
+  let settle: { resolve(found: LineMatch[]): void; reject(error: Error): void } | undefined;
+  let failure: Error | undefined;
+  const fail = (error: Error): void => {
+    failure ??= error;
+    settle?.reject(failure);
+  };
+  // The worker is ours: it sends what `search` promises.
+  worker.on("message", (found: LineMatch[]) => settle?.resolve(found));
+  worker.on("error", fail);
+  worker.on("exit", () => fail(new Error("The search has ended.")));
+  worker.unref();
+  return {
+    async search(bytes, limit) {
+      if (failure !== undefined) throw failure;
+      const { promise, resolve, reject } = Promise.withResolvers<LineMatch[]>();
+      settle = { resolve, reject };
+      const timer = setTimeout(() => {
+        fail(new SlowPatternError(`The pattern took longer than ${time_limit_ms / 1_000} s on one file.`));
+        void worker.terminate();
+      }, time_limit_ms);
+      try {
+        worker.postMessage({ bytes, limit }, [bytes.buffer]);
+        return await promise;
+      } finally {
+        clearTimeout(timer);
+        settle = undefined;
+      }
+    },
+    async close() {
+      await worker.terminate();
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import type { ChildProcess } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { ReadBuffer, serializeMessage } from "@modelcontextprotocol/sdk/shared/stdio.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { endGroup, startGroup } from "./processes.ts";
+
+export interface ServerProcessOptions {
+  command: string;
+  args: readonly string[];
+  env: Record<string, string>;
+  cwd: string;
+  /** A server that says more than this in one message is ended; in bytes. */
+  message_limit: number;
+}
+
+/** A server that is spoken to over its standard input and output. */
+export interface ServerProcess extends Transport {
+  /** The end of what it wrote to standard error, and how it ended: for whoever has to find out why it does not work. */
+  complaint(): string;
+}
+
+const COMPLAINT_LIMIT = 2_000;
+
+/**
+ * Starts a server in a process group of its own. The SDK's own transport is not used because closing it ends the one process that it started:
+ * most servers are started by `npx` or `uvx`, and the server itself would stay.
+ */
+export function createServerProcess(options: ServerProcessOptions): ServerProcess {
+  const { command, args, env, cwd, message_limit } = options;
+  const mark = randomUUID();
+  const buffer = new ReadBuffer({ maxBufferSize: message_limit });
+  let child: ChildProcess | undefined;
+  let said = "";
+  let end: string | undefined;
+  let ending: Promise<void> | undefined;
+
+  const transport: ServerProcess = {
+    start: () =>
+      new Promise((resolve, reject) => {
+        const started = startGroup(command, args, { cwd, env, mark, stdio: ["pipe", "pipe", "pipe"] });
+        child = started;
+        started.once("spawn", () => resolve());
+        started.once("error", (error) => {
+          end = `It could not be started: ${error.message}`;
+          reject(error);
+          transport.onclose?.();
+        });
+        started.once("exit", (code, signal) => {
+          end ??= signal === null ? `It ended with exit code ${code}.` : `It was ended by ${signal}.`;
+          void transport.close();
+          transport.onclose?.();
+        });
+        // Said before its end is noticed, or while it ends: nobody needs to know.
+        started.stdin?.on("error", () => {});
+        started.stderr?.on("data", (chunk: Buffer) => {
+          said = (said + chunk.toString()).slice(-COMPLAINT_LIMIT);
+        });
+        started.stdout?.on("data", (chunk: Buffer) => receive(chunk));
+      }),
+    send: (message) =>
+      new Promise((resolve, reject) => {
+        if (child?.stdin?.writable !== true) reject(new Error(transport.complaint()));
+        else if (child.stdin.write(serializeMessage(message))) resolve();
+        else child.stdin.once("drain", resolve).once("close", resolve);
+      }),
+    close: () => {
+      const pid = child?.pid;
+      child?.stdin?.destroy();
+      child?.stdout?.destroy();
+      ending ??= pid === undefined ? Promise.resolve() : endGroup(pid, { mark });
+      return ending;
+    },
+    complaint: () =>
+      [end ?? "It does not answer.", said.trim()].filter((line) => line !== "").join(" It said: "),
+  };
+
+  const receive = (chunk: Buffer): void => {
+    try {
+      buffer.append(chunk);
+    } catch {
+      end = `It sent a message of more than ${message_limit.toLocaleString("en")} bytes, and was ended.`;
+      void transport.close();
+      return;
+    }
+    for (;;) {
+      let message: JSONRPCMessage | null;
+      try {
+        message = buffer.readMessage();
+      } catch {
+        // A line that is no message: many servers write their log to standard output.
+        continue;
+      }
+      if (message === null) return;
+      transport.onmessage?.(message);
+    }
+  };
+  return transport;
+}

@@ -1,0 +1,419 @@
+import { createHash } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import * as z from "zod";
+import type { MediaPart } from "../model/part.ts";
+import { optional, record } from "../model/record.ts";
+import { imageType } from "./image-type.ts";
+import { createServerProcess, type ServerProcess } from "./mcp-process.ts";
+import { commandEnvironment } from "./processes.ts";
+import type { Tool, ToolContext, ToolOutput } from "./tool.ts";
+import { cutText, fileOfCall } from "./whole-output.ts";
+
+/** A server of the Model Context Protocol, as the operator configures it: a command that is started, or an address. */
+export const mcpServer = z.union([
+  record({
+    command: z.string(),
+    args: optional(z.array(z.string())),
+    env: optional(z.record(z.string(), z.string())),
+  }),
+  record({ url: z.url({ protocol: /^https?$/ }), headers: optional(z.record(z.string(), z.string())) }),
+]);
+export type McpServer = z.infer<typeof mcpServer>;
+
+/** Something that does not work, in a sentence; `server` is its name in the configuration. */
+export interface McpProblem {
+  server: string;
+  message: string;
+}
+
+export interface McpConnections {
+  /** `mcp__SERVER__TOOL`, for each tool of each server that could be reached. */
+  readonly tools: readonly Tool[];
+  /** Grows when a server ends later. */
+  readonly problems: readonly McpProblem[];
+  /** Ends every server that was started, with all its processes. */
+  close(): Promise<void>;
+}
+
+export interface McpOptions {
+  /** Folder that servers are started in. */
+  cwd: string;
+  /** The daemon's environment; servers see it without the keys of model providers, and with the `env` of their configuration. */
+  environment: Readonly<Record<string, string | undefined>>;
+  /** How long a server may take to start and to list its tools, in milliseconds. */
+  connect_within_ms?: number;
+  /** How long a call may take, in milliseconds. */
+  call_within_ms?: number;
+}
+
+/** One message of a server, in bytes. */
+const MESSAGE_LIMIT = 16 * 1024 ** 2;
+const TOOL_LIMIT = 500;
+/** An object or array that a server sends as structured result is kept up to this, as JSON, in UTF-16 code units. */
+const STRUCTURED_LIMIT = 100_000;
+const DESCRIPTION_LIMIT = 4_000;
+const SCHEMA_LIMIT = 50_000;
+
+// What a server says is narrowed tool by tool and block by block: one that is wrong does not take the others with it. The SDK's own
+// lists are not used for that, nor its check of structured results, which compiles schemas (and their regular expressions) of the server's.
+const listed = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
+const listedTool = z.looseObject({
+  name: z.string().min(1).max(200),
+  description: z.string().optional(),
+  inputSchema: z.looseObject({ type: z.literal("object") }),
+});
+const called = z.looseObject({
+  content: z.array(z.unknown()).optional(),
+  structuredContent: z.unknown().optional(),
+  isError: z.boolean().optional(),
+});
+const block = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("text"), text: z.string() }),
+  z.object({ type: z.literal("image"), data: z.string(), mimeType: z.string() }),
+  z.object({ type: z.literal("audio"), data: z.string(), mimeType: z.string() }),
+  z.object({ type: z.literal("resource_link"), uri: z.string(), name: z.string().optional() }),
+  z.object({
+    type: z.literal("resource"),
+    resource: z.object({ uri: z.string(), mimeType: z.string().optional(), text: z.string().optional() }),
+  }),
+]);
+
+/**
+ * Connects to all servers at once. Never rejects: a server that cannot be reached, or says what cannot be understood, is a
+ * problem, and the others work.
+ *
+ * Every call is asked about unless a rule allows it, whatever a server says of its own tools (`readOnlyHint` is a claim of the one to be
+ * judged).
+ */
+export async function connectMcp(
+  servers: Readonly<Record<string, McpServer>>,
+  options: McpOptions,
+): Promise<McpConnections> {
+  const problems: McpProblem[] = [];
+  const connections = await Promise.all(
+    Object.entries(servers).map(([server, config]) =>
+      connect(server, config, options, (message) => problems.push({ server, message })),
+    ),
+  );
+  const tools: Tool[] = [];
+  const names = new Set<string>();
+  for (const { server, found } of connections) {
+    for (const tool of found) {
+      const { name } = tool.definition;
+      if (names.has(name))
+        problems.push({ server, message: `There is more than one tool ${name}: the first is used.` });
+      else tools.push(tool);
+      names.add(name);
+    }
+  }
+  return {
+    tools,
+    problems,
+    close: async () => {
+      await Promise.all(connections.map(({ close }) => close()));
+    },
+  };
+}
+
+interface Connection {
+  server: string;
+  found: Tool[];
+  close(): Promise<void>;
+}
+
+async function connect(
+  server: string,
+  config: McpServer,
+  { cwd, environment, connect_within_ms = 30_000, call_within_ms = 300_000 }: McpOptions,
+  onProblem: (message: string) => void,
+): Promise<Connection> {
+  /** Calls that wait for an answer. */
+  const waiting = new Set<AbortController>();
+  const onTooLong = (error: Error): void => {
+    // The SDK would wait for the answer that was in it.
+    for (const call of waiting) call.abort(error);
+  };
+  const own = "command" in config ? local(config, cwd, environment) : undefined;
+  const transport = own ?? ("url" in config ? remote(config, onTooLong) : undefined);
+  if (transport === undefined) throw new Error("A server is either a command or an address.");
+  const client = new Client(
+    { name: "verbatim", version: "0.1.0" },
+    {
+      capabilities: {},
+      jsonSchemaValidator: {
+        getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
+      },
+    },
+  );
+  let isOver = false;
+  const close = async (): Promise<void> => {
+    isOver = true;
+    await Promise.race([client.close().catch(() => {}), after(2_000)]);
+    await own?.close();
+  };
+  const why = (error: unknown): string => own?.complaint() ?? messageOf(error);
+  client.onclose = () => {
+    if (!isOver) onProblem(own?.complaint() ?? "The connection has ended.");
+    isOver = true;
+  };
+  const ask: Ask = async (method, params, schema, signal, timeout) => {
+    if (isOver)
+      throw new Error(`The server ${server} is not there any more. ${own?.complaint() ?? ""}`.trim());
+    const call = new AbortController();
+    waiting.add(call);
+    try {
+      const either = AbortSignal.any([signal, call.signal]);
+      return await client.request({ method, params }, schema, {
+        signal: either,
+        timeout,
+        maxTotalTimeout: timeout,
+      });
+    } catch (error) {
+      if (call.signal.aborted) throw call.signal.reason;
+      throw isOver && own !== undefined ? new Error(own.complaint()) : error;
+    } finally {
+      waiting.delete(call);
+    }
+  };
+  const patience = AbortSignal.timeout(connect_within_ms);
+  try {
+    await withSignal(client.connect(transport, { timeout: connect_within_ms }), patience);
+    const found = await listTools(server, ask, patience, connect_within_ms, call_within_ms, onProblem);
+    return { server, found, close };
+  } catch (error) {
+    if (!isOver) {
+      const because = patience.aborted
+        ? `It did not answer within ${connect_within_ms / 1_000} s.`
+        : why(error);
+      isOver = true;
+      onProblem(because);
+    }
+    await close();
+    return { server, found: [], close: async () => {} };
+  }
+}
+
+type Ask = <Schema extends z.ZodObject>(
+  method: string,
+  params: Record<string, unknown>,
+  schema: Schema,
+  signal: AbortSignal,
+  timeout: number,
+) => Promise<z.infer<Schema>>;
+
+async function listTools(
+  server: string,
+  ask: Ask,
+  signal: AbortSignal,
+  timeout: number,
+  call_within_ms: number,
+  onProblem: (message: string) => void,
+): Promise<Tool[]> {
+  const tools: Tool[] = [];
+  let cursor: string | undefined;
+  let seen = 0;
+  do {
+    const page = await ask("tools/list", cursor === undefined ? {} : { cursor }, listed, signal, timeout);
+    for (const given of page.tools) {
+      const read = listedTool.safeParse(given);
+      if (!read.success) {
+        onProblem(`A tool of it cannot be used: ${z.prettifyError(read.error).replace(/\s+/g, " ")}`);
+      } else if (JSON.stringify(read.data.inputSchema).length > SCHEMA_LIMIT) {
+        onProblem(`Its tool ${read.data.name} cannot be used: its schema is too long.`);
+      } else tools.push(createMcpTool(server, read.data, ask, call_within_ms));
+    }
+    seen += Math.max(1, page.tools.length);
+    if (page.nextCursor === cursor) break;
+    cursor = page.nextCursor;
+  } while (cursor !== undefined && seen < TOOL_LIMIT);
+  if (cursor !== undefined && seen >= TOOL_LIMIT) onProblem(`Only its first ${TOOL_LIMIT} tools are used.`);
+  return tools;
+}
+
+function createMcpTool(
+  server: string,
+  { name, description = "", inputSchema }: z.infer<typeof listedTool>,
+  ask: Ask,
+  call_within_ms: number,
+): Tool {
+  return {
+    definition: {
+      name: toolName(server, name),
+      description: description.slice(0, DESCRIPTION_LIMIT),
+      input_schema: inputSchema,
+    },
+    parallel: false,
+    default_decision: "ask",
+    // The call's own limit comes first and says more.
+    time_limit_ms: call_within_ms + 5_000,
+    prepare(input) {
+      const given = JSON.stringify(input, null, 2);
+      return {
+        subject: `${server}: ${name}\n${given}`,
+        target: JSON.stringify(input),
+        run: (context) => callTool(server, name, input, ask, call_within_ms, context),
+      };
+    },
+  };
+}
+
+/** A name that every provider takes (64 of `[A-Za-z0-9_-]`); a longer or other one is told apart by its hash. */
+function toolName(server: string, tool: string): string {
+  const exact = `mcp__${server}__${tool}`;
+  const plain = exact.replace(/[^\w-]/g, "_");
+  if (plain === exact && exact.length <= 64) return exact;
+  return `${plain.slice(0, 55)}_${createHash("sha256").update(exact).digest("hex").slice(0, 8)}`;
+}
+
+async function callTool(
+  server: string,
+  tool: string,
+  input: Readonly<Record<string, unknown>>,
+  ask: Ask,
+  call_within_ms: number,
+  { host, call_id, signal }: ToolContext,
+): Promise<ToolOutput> {
+  const about = { type: "mcp" as const, server, tool };
+  let result: z.infer<typeof called>;
+  try {
+    const params = { name: tool, arguments: { ...input } };
+    result = await ask("tools/call", params, called, signal, call_within_ms);
+  } catch (error) {
+    const why = signal.aborted
+      ? "It was stopped."
+      : isTimeout(error)
+        ? `The server ${server} did not answer within ${call_within_ms / 1_000} s.`
+        : isMisread(error)
+          ? `The server ${server} answered with something that is no result.`
+          : `The server ${server} could not do it: ${messageOf(error)}`;
+    return { status: "error", output_text: why, ui_extra: about };
+  }
+  const texts: string[] = [];
+  const parts: MediaPart[] = [];
+  for (const given of result.content ?? []) {
+    const read = block.safeParse(given);
+    if (!read.success)
+      texts.push(`[A part of the result cannot be understood: ${JSON.stringify(given)?.slice(0, 500)}]`);
+    else if (read.data.type === "text") texts.push(read.data.text);
+    else if (read.data.type === "resource_link")
+      texts.push(`[${read.data.name ?? "resource"}: ${read.data.uri}]`);
+    else if (read.data.type === "resource")
+      texts.push(
+        read.data.resource.text ?? `[${read.data.resource.uri}, ${read.data.resource.mimeType ?? "binary"}]`,
+      );
+    else {
+      const path = fileOfCall(host, call_id, `-${parts.length}`);
+      const media = await keepMedia(read.data, path);
+      if (typeof media === "string") texts.push(media);
+      else parts.push(media);
+    }
+  }
+  const structured = result.structuredContent;
+  const json = structured === undefined ? undefined : JSON.stringify(structured);
+  if (texts.length === 0 && json !== undefined) texts.push(json);
+  const { text } = await cutText(texts.join("\n"), host, call_id);
+  const keepsStructured = json !== undefined && json.length <= STRUCTURED_LIMIT;
+  return {
+    status: result.isError === true ? "error" : "success",
+    output_text: text === "" && parts.length === 0 ? "[The tool gave nothing.]" : text,
+    ...(parts.length === 0 ? {} : { parts }),
+    ui_extra: keepsStructured ? { ...about, structured } : about,
+  };
+}
+
+/** Keeps an image as a file; what else there is, and what only says that it is an image, is named. */
+async function keepMedia(
+  { type, data, mimeType }: { type: "image" | "audio"; data: string; mimeType: string },
+  path: string,
+): Promise<MediaPart | string> {
+  const bytes = Buffer.from(data, "base64");
+  const mime_type = imageType(bytes);
+  if (type === "audio" || mime_type === undefined)
+    return `[${mimeType.slice(0, 100)}, ${bytes.length.toLocaleString("en")} bytes, not shown]`;
+  const file_path = `${path}.${mime_type.slice("image/".length)}`;
+  await writeFile(file_path, bytes, { mode: 0o600 });
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  return { type: "image_file", file_path, mime_type, byte_size: bytes.length, sha256 };
+}
+
+function local(
+  { command, args = [], env }: Extract<McpServer, { command: string }>,
+  cwd: string,
+  environment: McpOptions["environment"],
+): ServerProcess {
+  return createServerProcess({
+    command,
+    args,
+    env: { ...commandEnvironment(environment), ...env },
+    cwd,
+    message_limit: MESSAGE_LIMIT,
+  });
+}
+
+function remote(config: Extract<McpServer, { url: string }>, onTooLong: (error: Error) => void): Transport {
+  const transport = new StreamableHTTPClientTransport(new URL(config.url), {
+    requestInit: { headers: config.headers ?? {} },
+    reconnectionOptions: {
+      maxRetries: 2,
+      initialReconnectionDelay: 500,
+      maxReconnectionDelay: 5_000,
+      reconnectionDelayGrowFactor: 2,
+    },
+    fetch: async (url, init) => bounded(await fetch(url, init), onTooLong),
+  });
+  // The SDK's own types say `undefined` where they mean absent: its transports are what its client takes.
+  return transport as Transport;
+}
+
+/** Ends a response of which one message (a line, or a whole that is no stream) is longer than a message may be. */
+function bounded(response: Response, onTooLong: (error: Error) => void): Response {
+  if (response.body === null) return response;
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+  let length = 0;
+  const limit = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      const newline = isStream ? chunk.lastIndexOf(10) : -1;
+      length = newline < 0 ? length + chunk.length : chunk.length - newline;
+      if (length <= MESSAGE_LIMIT) return controller.enqueue(chunk);
+      const error = new Error(`It sent a message of more than ${MESSAGE_LIMIT.toLocaleString("en")} bytes.`);
+      onTooLong(error);
+      controller.error(error);
+    },
+  });
+  const { status, statusText, headers } = response;
+  return new Response(response.body.pipeThrough(limit), { status, statusText, headers });
+}
+
+async function withSignal<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = (): void => reject(new Error("It took too long."));
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+function after(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
+}
+
+/** The SDK's error for a request that nobody answered. */
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === -32001;
+}
+
+/** An answer that is not what was asked for. The SDK reads answers with a zod of its own, so that its class says nothing. */
+function isMisread(error: unknown): boolean {
+  return error instanceof Error && "issues" in error && Array.isArray(error.issues);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

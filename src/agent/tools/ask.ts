@@ -1,0 +1,79 @@
+import * as z from "zod";
+import type { Answer, Request } from "../../model/request.ts";
+import { uuidFrom } from "../../model/uuid.ts";
+import { type Tool, type ToolContext, ToolInputError, type ToolOutput } from "../tool.ts";
+import { inputSchema, readInput } from "../tool-input.ts";
+
+const input = z.object({
+  question: z.string().min(1),
+  options: z
+    .array(z.object({ label: z.string().min(1), description: z.string().optional() }))
+    .max(20)
+    .optional()
+    .describe("Answers to choose from."),
+  multiple: z.boolean().optional().describe("Several options may be chosen."),
+  free_text: z
+    .boolean()
+    .optional()
+    .describe("The person may answer in words of their own; always, where there are no options."),
+});
+type AskInput = z.infer<typeof input>;
+
+/** Asks the person, and waits. */
+export function createAskTool(): Tool {
+  return {
+    definition: {
+      name: "ask",
+      description:
+        "Asks the person a question and waits for the answer. Only for what they alone can decide.",
+      input_schema: inputSchema(input),
+    },
+    parallel: true,
+    default_decision: "allow",
+    time_limit_ms: 0,
+    prepare(raw) {
+      const read = readInput(input, raw);
+      const labels = read.options?.map(({ label }) => label) ?? [];
+      if (new Set(labels).size < labels.length) throw new ToolInputError("Two options have the same label.");
+      return { subject: read.question, target: "", run: (context) => ask(read, context) };
+    },
+  };
+}
+
+async function ask(
+  { question, options = [], multiple, free_text }: AskInput,
+  { host, call_id, signal }: ToolContext,
+): Promise<ToolOutput> {
+  const request: Request = {
+    // The call's own: a daemon that was restarted asks the same question, not a second one.
+    request_id: uuidFrom(host.session_id, `question ${call_id}`),
+    kind: "question",
+    title: question,
+    tool_call_id: call_id,
+    tool_name: "ask",
+    options: options.map(({ label, description }, index) => ({
+      id: String(index),
+      label,
+      ...(description === undefined ? {} : { description }),
+    })),
+    ...(multiple === undefined ? {} : { multiple }),
+    free_text: free_text === true || options.length === 0,
+  };
+  const answer = await host.ask(request, signal);
+  const said = answer === undefined ? undefined : inWords(answer, request);
+  const asked = { question, options: options.map(({ label }) => label) };
+  return {
+    status: said === undefined ? "error" : "success",
+    output_text:
+      said ??
+      (signal.aborted ? "The question was withdrawn: nobody answered it." : "Nobody answered in time."),
+    ui_extra: { type: "question", questions: [said === undefined ? asked : { ...asked, answer: said }] },
+  };
+}
+
+function inWords({ option_ids, text }: Answer, { options }: Request): string | undefined {
+  const labels = options.filter(({ id }) => option_ids.includes(id)).map(({ label }) => label);
+  const own = text?.trim() ?? "";
+  const words = [labels.join(", "), own].filter((part) => part !== "");
+  return words.length === 0 ? undefined : words.join("\n");
+}

@@ -1,0 +1,164 @@
+import type { FileHandle } from "node:fs/promises";
+import * as z from "zod";
+import { walkFiles } from "../file-walk.ts";
+import { compileGlob } from "../glob-pattern.ts";
+import { compilePattern, createLineSearch, SlowPatternError } from "../line-search.ts";
+import { locate, named, openFile, PathError, type Place } from "../paths.ts";
+import type { Tool, ToolContext, ToolOutput } from "../tool.ts";
+import { inputSchema, readInput } from "../tool-input.ts";
+
+const input = z.object({
+  pattern: z.string().min(1).max(2_000).describe("A JavaScript regular expression, tried on each line."),
+  path: z.string().optional().describe("Folder (or file) to search, the session's folder if absent."),
+  glob: z
+    .string()
+    .optional()
+    .describe(
+      "Only files like this: `*.ts` (a name at any depth), `src/**/*.{ts,tsx}` (below the folder searched).",
+    ),
+  ignore_case: z.boolean().optional(),
+  limit: z.number().min(1).max(2_000).optional().describe("Matching lines at most; 200 if absent."),
+});
+type GrepInput = z.infer<typeof input>;
+
+const DEFAULT_LIMIT = 200;
+/** A larger file is not searched, in bytes; most of such are data. */
+const FILE_LIMIT = 16 * 1024 ** 2;
+/** Bytes that one search reads at most. */
+const TOTAL_LIMIT = 2 * 1024 ** 3;
+/** A search is over after this, with what it has, in milliseconds. */
+const TIME_LIMIT = 30_000;
+
+export interface GrepOptions {
+  /** How long the pattern may take for one file, in milliseconds. */
+  pattern_time_ms?: number;
+}
+
+/** Searches the lines of files. */
+export function createGrepTool({ pattern_time_ms = 2_000 }: GrepOptions = {}): Tool {
+  return {
+    definition: {
+      name: "grep",
+      description:
+        "Searches text files for lines that match a regular expression; gives `path:line: text`. Leaves out what .gitignore names, .git and node_modules, unless one of these is the folder searched.",
+      input_schema: inputSchema(input),
+    },
+    parallel: true,
+    default_decision: "allow",
+    time_limit_ms: TIME_LIMIT * 2,
+    prepare(raw, host) {
+      const read = readInput(input, raw);
+      const pattern = compilePattern(read.pattern, read.ignore_case ?? false);
+      const glob = read.glob === undefined ? () => true : compileGlob(forAnyDepth(read.glob));
+      const place = locate(host.cwd, read.path ?? ".");
+      return {
+        subject: `grep ${JSON.stringify({ ...read, path: named(place) })}`,
+        target: named(place),
+        run: (context) => search(place, pattern, glob, read, pattern_time_ms, context),
+      };
+    },
+  };
+}
+
+function forAnyDepth(glob: string): string {
+  return glob.includes("/") ? glob : `**/${glob}`;
+}
+
+async function search(
+  place: Place,
+  pattern: RegExp,
+  glob: (path: string) => boolean,
+  { pattern: query, limit = DEFAULT_LIMIT }: GrepInput,
+  pattern_time_ms: number,
+  { signal }: ToolContext,
+): Promise<ToolOutput> {
+  const lines: string[] = [];
+  const files: string[] = [];
+  const notes = new Set<string>();
+  let large = 0;
+  let total = 0;
+  const over = AbortSignal.timeout(TIME_LIMIT);
+  const either = AbortSignal.any([signal, over]);
+  const matcher = createLineSearch(pattern, pattern_time_ms);
+  try {
+    for await (const file of filesOf(place, either, (why) => notes.add(why))) {
+      if (!glob(file.below)) continue;
+      const bytes = await readText(file.open, () => large++);
+      if (bytes === undefined) continue;
+      total += bytes.length;
+      const found = await matcher.search(bytes, limit - lines.length).catch((error: unknown) => {
+        if (error instanceof SlowPatternError)
+          throw new PathError(`${error.message} It was ended at ${file.path}.`);
+        throw error;
+      });
+      if (found.length > 0) files.push(file.path);
+      for (const { line, text } of found) lines.push(`${file.path}:${line}: ${text}`);
+      if (lines.length >= limit) {
+        notes.add(`only the first ${limit} matching lines are given`);
+        break;
+      }
+      if (total > TOTAL_LIMIT) {
+        notes.add(`only the first ${TOTAL_LIMIT / 1024 ** 3} GB were searched`);
+        break;
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof PathError)) throw error;
+    return { status: "error", output_text: [error.message, ...lines].join("\n") };
+  } finally {
+    await matcher.close();
+  }
+  if (signal.aborted) return { status: "error", output_text: ["It was stopped.", ...lines].join("\n") };
+  if (over.aborted) notes.add(`the search was ended after ${TIME_LIMIT / 1_000} s`);
+  if (large > 0)
+    notes.add(`${large} ${large === 1 ? "file" : "files"} over ${FILE_LIMIT / 1024 ** 2} MB not searched`);
+  const body = lines.length === 0 ? ["No match."] : lines;
+  return {
+    output_text: [...body, ...[...notes].map((note) => `[${note}]`)].join("\n"),
+    ui_extra: { type: "search", query, match_count: lines.length, files },
+  };
+}
+
+/** The one file that is meant, or all below the folder. */
+async function* filesOf(place: Place, signal: AbortSignal, onCut: (why: string) => void) {
+  try {
+    yield* walkFiles(place, { signal, onCut });
+  } catch (error) {
+    if (!(error instanceof PathError) || place.relative === "") throw error;
+    // Says what is wrong with it where it is no file either.
+    await (await openFile(place)).close();
+    yield {
+      path: place.relative,
+      below: place.relative.split("/").at(-1) ?? "",
+      open: () => openFile(place),
+    };
+  }
+}
+
+/** The bytes of a text file; nothing for a binary one, one that is too large, or one that cannot be read. */
+async function readText(
+  open: () => Promise<FileHandle>,
+  onLarge: () => void,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const file = await open().catch(() => undefined);
+  if (file === undefined) return undefined;
+  try {
+    const { size } = await file.stat();
+    if (size > FILE_LIMIT) {
+      onLarge();
+      return undefined;
+    }
+    const bytes = new Uint8Array(size);
+    let length = 0;
+    while (length < size) {
+      const { bytesRead } = await file.read(bytes, length, size - length, length);
+      if (bytesRead === 0) break;
+      length += bytesRead;
+    }
+    return bytes.subarray(0, 8_000).includes(0) ? undefined : bytes.subarray(0, length);
+  } catch {
+    return undefined;
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,35 @@
+import type { PermissionRule } from "../permissions.ts";
+import type { Tool } from "../tool.ts";
+import { createAskTool } from "./ask.ts";
+import { createEditTool } from "./edit.ts";
+import { createGlobTool } from "./glob.ts";
+import { createGrepTool } from "./grep.ts";
+import { createReadTool } from "./read.ts";
+import { createShellTool } from "./shell.ts";
+import { createTaskTool } from "./task.ts";
+import { createTodoTool } from "./todo.ts";
+import { createWebFetchTool } from "./web-fetch.ts";
+import { createWriteTool } from "./write.ts";
+
+export interface ToolsOptions {
+  /** The daemon's environment; commands see it without the keys of model providers. */
+  environment: Readonly<Record<string, string | undefined>>;
+  /** The operator's rules as they stand, for what a tool meets on its way: redirects, private addresses. */
+  rules?: () => readonly PermissionRule[];
+}
+
+/** Every tool of Verbatim's own loop, those of MCP servers excepted. A new one is a line here. */
+export function createTools({ environment, rules = () => [] }: ToolsOptions): Tool[] {
+  return [
+    createReadTool(),
+    createWriteTool(),
+    createEditTool(),
+    createGlobTool(),
+    createGrepTool(),
+    createShellTool({ environment }),
+    createTodoTool(),
+    createWebFetchTool({ rules }),
+    createAskTool(),
+    createTaskTool(),
+  ];
+}

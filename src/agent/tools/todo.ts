@@ -1,0 +1,40 @@
+import * as z from "zod";
+import type { Tool } from "../tool.ts";
+import { inputSchema, readInput } from "../tool-input.ts";
+
+const input = z.object({
+  todos: z
+    .array(z.object({ text: z.string().min(1), status: z.enum(["pending", "in_progress", "completed"]) }))
+    .max(200)
+    .describe("The whole list, in order; it replaces the one before."),
+});
+
+/** Keeps the list of what is to be done, for the person who watches. */
+export function createTodoTool(): Tool {
+  return {
+    definition: {
+      name: "todo",
+      description:
+        "Writes down what is to be done, for a task of several steps. Keep it up to date: one item in_progress at a time.",
+      input_schema: inputSchema(input),
+    },
+    parallel: false,
+    default_decision: "allow",
+    time_limit_ms: 10_000,
+    prepare(raw) {
+      const { todos } = readInput(input, raw);
+      return {
+        subject: todos.map(({ text, status }) => `[${status}] ${text}`).join("\n"),
+        target: "",
+        run: async ({ host }) => {
+          host.emit({ type: "todo.change", session_id: host.session_id, at: host.now(), todos });
+          const done = todos.filter(({ status }) => status === "completed").length;
+          return {
+            output_text: `The list has ${todos.length} items, ${done} of them done.`,
+            ui_extra: { type: "todos", todos },
+          };
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,288 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { ToolInputError } from "../../../src/agent/tool.ts";
+import { createShellTool } from "../../../src/agent/tools/shell.ts";
+import { fileOfCall } from "../../../src/agent/whole-output.ts";
+import { eventually } from "../../eventually.ts";
+import { call, createTestHost, type TestHost } from "../host.ts";
+
+const environment = { PATH: process.env.PATH, HOME: "/nowhere" };
+const shell = createShellTool({ environment, grace_ms: 200 });
+
+let host: TestHost;
+beforeEach(() => {
+  host = createTestHost();
+});
+afterEach(() => host.remove());
+
+const run = (command: string, more: Record<string, unknown> = {}, options = {}) =>
+  call(shell, host, { command, ...more }, options);
+
+/** Whether a process still runs: one that has ended and waits for its parent does not. */
+function isRunning(pid: number): boolean {
+  try {
+    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
+/** Reads the process ids that a command writes into files of its folder. */
+async function pidIn(name: string): Promise<number> {
+  return await eventually(() => {
+    const pid = Number(readFileSync(join(host.cwd, name), "utf8"));
+    expect(pid).toBeGreaterThan(1);
+    return pid;
+  });
+}
+
+describe("a command", () => {
+  it("runs in the session's folder and gives its output and exit code", async () => {
+    expect(await run("pwd")).toMatchObject({
+      status: "success",
+      output_text: `${host.cwd}\n`,
+      ui_extra: { type: "shell", command: "pwd", cwd: host.cwd, exit_code: 0 },
+    });
+    expect(await run("echo no; exit 3")).toMatchObject({
+      status: "error",
+      output_text: "no\n[Exit code 3]",
+      ui_extra: { exit_code: 3 },
+    });
+    expect(await run("true")).toMatchObject({ status: "success", output_text: "[No output.]" });
+  });
+
+  it("has its two outputs in the order in which they were written, and can write to /dev/stderr", async () => {
+    const lines = Array.from({ length: 200 }, (_, index) => index);
+    const command = lines.map((index) => `echo ${index}${index % 2 ? " >&2" : ""}`).join("; ");
+    expect((await run(command)).output_text).toBe(lines.map((index) => `${index}\n`).join(""));
+    expect((await run("echo a > /dev/stderr; echo b; echo c > /dev/stdout")).output_text).toBe("a\nb\nc\n");
+  });
+
+  it("is shown while it runs", async () => {
+    const seen: string[] = [];
+    const controller = new AbortController();
+    const done = run(
+      "echo first; sleep 60",
+      {},
+      {
+        signal: controller.signal,
+        onProgress: (text: string) => seen.push(text),
+      },
+    );
+    await eventually(() => expect(seen.join("")).toBe("first\n"));
+    controller.abort();
+    await done;
+  });
+
+  it("has an empty standard input", async () => {
+    expect((await run("cat; wc -c < /dev/stdin")).output_text.trim()).toBe("0");
+  });
+
+  it("sees neither keys of providers nor Verbatim's own variables", async () => {
+    const tool = createShellTool({
+      environment: {
+        ...environment,
+        ANTHROPIC_API_KEY: "secret-1",
+        OPENAI_API_KEY: "secret-2",
+        MY_GATEWAY_API_KEY: "secret-3",
+        ANTHROPIC_AUTH_TOKEN: "secret-4",
+        VERBATIM_TOKEN: "secret-5",
+        DATABASE_URL: "secret-6",
+        EDITOR: "kept",
+      },
+    });
+    const { output_text } = await call(tool, host, { command: "env" });
+    expect(output_text).not.toContain("secret");
+    expect(output_text).toContain("EDITOR=kept");
+  });
+
+  it("keeps control characters and colours in the record", async () => {
+    expect((await run("printf '\\033[31mred\\007\\r\\n'")).output_text).toBe("\u001b[31mred\u0007\r\n");
+  });
+
+  it("that is no command is refused before it could be shown", () => {
+    const prepare = (command: unknown) => () => shell.prepare({ command }, host);
+    expect(prepare("echo \0")).toThrow(/NUL/);
+    expect(prepare("echo \ud800")).toThrow(/surrogate/);
+    expect(prepare("  ")).toThrow(ToolInputError);
+    expect(prepare(7)).toThrow(/command/);
+    expect(prepare(`: ${"x".repeat(140_000)}`)).toThrow(/longer than/);
+  });
+});
+
+describe("what is shown is what runs", () => {
+  it("gives the shell 1,000 hostile commands byte for byte, whatever they contain", {
+    timeout: 300_000,
+  }, async () => {
+    // Stands in for the shell and says what it is given: how many arguments, and each of them, ended by a NUL.
+    const shim = join(host.files, "shim");
+    writeFileSync(shim, `#!/bin/sh\nprintf '%s\\0' "$#" "$@"\n`);
+    chmodSync(shim, 0o755);
+    const tool = createShellTool({ environment, shell: shim });
+    const nasty = fc.constantFrom(
+      ..."\u001b\u0007\b\r\n\t\u202e\u2066\u2069\u200b\u00ad\ufeff\u2028\u0430\u03bf\u0455$`\"'\\;&|<>(){}*?~#!- ",
+      "а", // Cyrillic, looks like a
+      "rm",
+      "-rf",
+      "\u{1f600}",
+      "\u{e0041}",
+      "é",
+      "e\u0301",
+      "%s",
+      "$(id)",
+    );
+    const text = fc
+      .oneof(
+        fc.array(nasty, { minLength: 1, maxLength: 40 }).map((parts) => parts.join("")),
+        fc.string({ unit: "binary", minLength: 1, maxLength: 60 }),
+      )
+      .filter((command) => command.trim() !== "" && !command.includes("\0") && command.isWellFormed());
+    const differences: string[] = [];
+    let tried = 0;
+    const compare = async (command: string): Promise<void> => {
+      const { subject, run: start } = tool.prepare({ command }, host);
+      const shown = createHash("sha256").update(subject, "utf8").digest("hex");
+      const call_id = `call_${tried++}`;
+      await start({ host, call_id, signal: new AbortController().signal, progress: () => {} });
+      const bytes = readFileSync(fileOfCall(host, call_id, ".log"));
+      const given = bytes.subarray("3\0-c\0--\0".length, -1);
+      const ran = createHash("sha256").update(given).digest("hex");
+      const isSame =
+        bytes.equals(Buffer.from(`3\0-c\0--\0${command}\0`)) && ran === shown && subject === command;
+      if (!isSame) differences.push(command);
+    };
+    await fc.assert(
+      fc.asyncProperty(fc.array(text, { minLength: 20, maxLength: 20 }), async (commands) => {
+        await Promise.all(commands.map(compare));
+      }),
+      { numRuns: 50 },
+    );
+    expect(tried).toBe(1_000);
+    expect(differences).toEqual([]);
+  });
+
+  it("does not take a command for an option of the shell", async () => {
+    expect((await run("-e echo no")).output_text).not.toBe("no\n");
+    expect((await run("-x")).output_text).toMatch(/-x/);
+    expect((await run("echo one\necho two")).output_text).toBe("one\ntwo\n");
+  });
+});
+
+describe("a long output", () => {
+  it("is kept whole on disk and cut in the middle for the model, at whole characters", async () => {
+    const output = await run("seq 1 200000; printf 'é%.0s' $(seq 1 20001)");
+    expect(output.ui_extra).toMatchObject({ type: "shell" });
+    const path = output.ui_extra?.type === "shell" ? output.ui_extra.persisted_path : undefined;
+    const whole = readFileSync(path ?? "", "utf8");
+    expect(whole.startsWith("1\n2\n")).toBe(true);
+    expect(whole.split("\n")).toHaveLength(200_001);
+    expect(output.output_text.length).toBeLessThan(31_000);
+    expect(output.output_text).toMatch(/^1\n2\n/);
+    expect(output.output_text).toContain(`the whole output is in ${path}`);
+    expect(output.output_text).not.toContain("\ufffd");
+    expect(output.output_text.endsWith("éé")).toBe(true);
+  });
+
+  it("of a gigabyte neither fills the memory nor hangs", { timeout: 300_000 }, async () => {
+    const before = process.memoryUsage().rss;
+    let peak = before;
+    const timer = setInterval(() => {
+      peak = Math.max(peak, process.memoryUsage().rss);
+    }, 20);
+    let shown = 0;
+    const output = await run(
+      "head -c 1000000000 /dev/zero | tr '\\0' x",
+      {},
+      {
+        onProgress: (text: string) => {
+          shown += text.length;
+        },
+      },
+    );
+    clearInterval(timer);
+    const extra = output.ui_extra?.type === "shell" ? output.ui_extra : undefined;
+    expect(extra?.exit_code).toBe(0);
+    expect(extra?.persisted_bytes).toBe(1_000_000_000);
+    expect(statSync(extra?.persisted_path ?? "").size).toBe(1_000_000_000);
+    expect(shown).toBeLessThan(1_000_000);
+    expect(peak - before).toBeLessThan(200 * 1024 ** 2);
+    rmSync(extra?.persisted_path ?? "");
+  });
+
+  it("that would fill the disk ends the command", async () => {
+    const tool = createShellTool({ environment, max_output_bytes: 1_000_000, grace_ms: 100 });
+    const output = await call(tool, host, { command: "yes" });
+    expect(output.status).toBe("error");
+    expect(output.output_text).toContain("longer than 1000000 bytes");
+  });
+});
+
+describe.skipIf(process.platform !== "linux")("a command that is stopped", () => {
+  /** Starts a command, waits until it says that it is ready, and stops it. */
+  async function stopWhenReady(command: string) {
+    const controller = new AbortController();
+    const done = run(command, {}, { signal: controller.signal });
+    await eventually(() => expect(existsSync(join(host.cwd, "ready"))).toBe(true));
+    controller.abort();
+    return await done;
+  }
+
+  it("ends with all that it started: in the background, deaf to TERM, and in a session of its own", async () => {
+    const deaf = "trap '' TERM HUP INT; while :; do sleep 0.05; done";
+    const output = await stopWhenReady(`
+      sh -c 'echo $$ > one; ${deaf.replaceAll("'", "'\\''")}' &
+      setsid sh -c 'echo $$ > two; ${deaf.replaceAll("'", "'\\''")}' &
+      (setsid sh -c 'echo $$ > three; sleep 1000' > /dev/null 2>&1 &)
+      while [ ! -s one ] || [ ! -s two ] || [ ! -s three ]; do sleep 0.01; done
+      touch ready; sleep 1000`);
+    expect(output).toMatchObject({ status: "error", ui_extra: { interrupted: true } });
+    expect(output.output_text).toContain("It was stopped.");
+    for (const name of ["one", "two", "three"]) expect(isRunning(await pidIn(name))).toBe(false);
+  });
+
+  it("keeps what it had said", async () => {
+    const output = await stopWhenReady("echo so far; touch ready; sleep 1000");
+    expect(output.output_text).toBe("so far\n[It was stopped.]");
+  });
+
+  it("may tidy up after TERM", async () => {
+    const output = await stopWhenReady(
+      "trap 'echo tidied; exit' TERM; touch ready; while :; do sleep 0.01; done",
+    );
+    expect(output.output_text).toContain("tidied");
+  });
+
+  it("before it began is not started", async () => {
+    const output = await run("touch ready", {}, { signal: AbortSignal.abort() });
+    expect(output.status).toBe("error");
+    expect(readdirSync(host.cwd)).toEqual([]);
+  });
+
+  it("by its time limit says so", async () => {
+    const output = await run("echo $$ > pid; sleep 1000", { timeout_ms: 300 });
+    expect(output).toMatchObject({ status: "error", ui_extra: { interrupted: true } });
+    expect(output.output_text).toContain("time limit of 0.3 s");
+    expect(isRunning(await pidIn("pid"))).toBe(false);
+  });
+});
+
+describe.skipIf(process.platform !== "linux")("what a command leaves in the background", () => {
+  it("ends with it, and its output is not waited for", async () => {
+    const output = await run("sleep 1000 & echo $! > pid; echo done");
+    expect(output).toMatchObject({ status: "success", output_text: "done\n" });
+    expect(isRunning(await pidIn("pid"))).toBe(false);
+  });
+
+  it("goes on where it was given a session of its own", async () => {
+    await run(
+      "setsid sh -c 'echo $$ > pid; exec sleep 1000' > /dev/null 2>&1 & while [ ! -s pid ]; do sleep 0.01; done",
+    );
+    const pid = await pidIn("pid");
+    expect(isRunning(pid)).toBe(true);
+    execFileSync("kill", ["-KILL", String(pid)]);
+  });
+});
