@@ -44,14 +44,14 @@ export function parseArguments(arguments_json: string): JsonObject | undefined {
   return asObject(parseJson(arguments_json)?.value);
 }
 
-/** The arguments of a call as JSON that servers can parse: what is none, or nothing at all, is `{}`. */
-export function legalArguments(arguments_json: string): string {
-  const parsed = arguments_json.trim() === "" ? undefined : parseJson(arguments_json);
-  if (parsed === undefined) return "{}";
-  // Half a character may hide in an escape.
-  if (!/\\u[dD][89a-fA-F]/.test(arguments_json) && arguments_json.isWellFormed()) return arguments_json;
+/** JSON text without halves of characters, which may hide in its escapes; any other text stays byte for byte. */
+export function wellFormedJson(text: string): string {
+  if (!text.isWellFormed()) return wellFormedJson(text.toWellFormed());
+  if (!/\\u[dD][89a-fA-F]/.test(text)) return text;
+  const parsed = parseJson(text);
+  if (parsed === undefined) return text;
   const legal = stringifyBody(parsed.value);
-  return legal === JSON.stringify(parsed.value) ? arguments_json : legal;
+  return legal === JSON.stringify(parsed.value) ? text : legal;
 }
 
 /** JSON for a request: lone surrogates, which servers refuse, become U+FFFD. */

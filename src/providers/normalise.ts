@@ -10,7 +10,7 @@ import type {
 import { uuidFrom } from "../model/uuid.ts";
 import { isBlocked } from "./failures.ts";
 import { imagesThatFit, type SentImage, sentImage } from "./images.ts";
-import { parseArguments } from "./json.ts";
+import { parseArguments, wellFormedJson } from "./json.ts";
 import type { Wire } from "./provider.ts";
 
 /** Whom the history is for, and what that wire takes. */
@@ -61,7 +61,7 @@ export interface NormalAssistant {
   message: AssistantMessage;
 }
 /**
- * `call_id` of a call is the id for the wire. A hidden thought stands before its signature. Of the same model, a part of type
+ * `call_id` of a call is the id for the wire, its arguments have no half of a character. A hidden thought stands before its signature. Of the same model, a part of type
  * `unknown` is raw JSON of the wire.
  */
 export type NormalPart =
@@ -87,7 +87,8 @@ export interface NormalResult {
   images: SentImage[];
 }
 
-const NO_OUTPUT = "(no output)";
+/** The text of a result that has none. Beside images a wire that takes them there may leave it out. */
+export const NO_OUTPUT = "(no output)";
 const LEGAL_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** The stored history as the target's model may get it. Equal histories give equal results. */
@@ -281,7 +282,11 @@ function pair(items: readonly Item[], target: Target): NormalMessage[] {
           if (part.type !== "tool_call") return part;
           const place = { message_id: item.message.id, is_same, index: calls };
           calls += 1;
-          const call = { ...part, call_id: (target.callId ?? wireCallId)(part, place) };
+          const call = {
+            ...part,
+            call_id: (target.callId ?? wireCallId)(part, place),
+            arguments_json: wellFormedJson(part.arguments_json),
+          };
           const slot = { call, missing, attached: nothing() };
           slots.push(slot);
           open.set(part.call_id, slot);
@@ -379,10 +384,9 @@ function keptParts(
         return part satisfies never;
     }
   });
-  if (isBroken) {
-    // A thought that led nowhere: nothing that the model did follows it.
-    while (kept.length > 0 && !isContentOrCarried(kept)) kept.pop();
-  }
+  // A thought that led nowhere is refused; only a paused answer is whole without what follows.
+  const isPaused = message.stop_reason_raw === "pause_turn";
+  while (!isPaused && kept.length > 0 && !isContentOrCarried(kept)) kept.pop();
   return target.text_before_calls === "foreign" && is_same ? kept : withTextFirst(kept);
 }
 
@@ -407,15 +411,20 @@ function withoutIds({ text }: TextPart): TextPart {
   return { type: "text", text };
 }
 
-/** The texts that stand behind a call moved before the first one; their order stays. Some wires refuse the other order. */
+/**
+ * The texts that stand behind a call moved before the first one, with the thoughts that led to them; all orders but that
+ * between calls and texts stay. Some wires refuse the other order.
+ */
 function withTextFirst(parts: readonly NormalPart[]): NormalPart[] {
   const first = parts.findIndex((part) => part.type === "tool_call");
-  if (first < 0) return [...parts];
-  const behind = parts.slice(first);
+  const last = parts.findLastIndex((part) => part.type === "text");
+  if (first < 0 || last < first) return [...parts];
+  const moved = parts.slice(first, last + 1);
   return [
     ...parts.slice(0, first),
-    ...behind.filter((part) => part.type === "text"),
-    ...behind.filter((part) => part.type !== "text"),
+    ...moved.filter((part) => part.type !== "tool_call"),
+    ...moved.filter((part) => part.type === "tool_call"),
+    ...parts.slice(last + 1),
   ];
 }
 

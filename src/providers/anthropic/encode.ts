@@ -2,6 +2,7 @@ import { imageUrl, type SentImage } from "../images.ts";
 import { parseJson, stringifyBody } from "../json.ts";
 import { outputLimit, thinkingOf } from "../models.ts";
 import {
+  NO_OUTPUT,
   type NormalAssistant,
   type NormalMessage,
   type NormalPart,
@@ -172,7 +173,7 @@ function resultBlock({ call_id, status, text, images }: NormalResult): Block {
     type: "tool_result",
     tool_use_id: call_id,
     ...(isFailure ? { is_error: true } : {}),
-    content: [{ type: "text", text }, ...shown],
+    content: [...(shown.length > 0 && text === NO_OUTPUT ? [] : [{ type: "text", text }]), ...shown],
   };
 }
 

@@ -1,6 +1,7 @@
 import { imageUrl } from "../images.ts";
-import { legalArguments, stringifyBody } from "../json.ts";
+import { parseJson, stringifyBody } from "../json.ts";
 import {
+  NO_OUTPUT,
   type NormalAssistant,
   type NormalMessage,
   type NormalPart,
@@ -94,7 +95,9 @@ function resultItems(results: readonly NormalResult[], isOpenai: boolean): Item[
     const text = markedText(result);
     const output =
       isOpenai && result.images.length > 0
-        ? [{ type: "text" as const, text }, ...imagesOf(result)].map(inputContent)
+        ? [...(text === NO_OUTPUT ? [] : [{ type: "text" as const, text }]), ...imagesOf(result)].map(
+            inputContent,
+          )
         : text;
     return { type: "function_call_output", call_id: result.call_id, output };
   });
@@ -169,7 +172,7 @@ function partItems(part: NormalPart): Item[] {
           type: "function_call",
           call_id: part.call_id,
           name: legalToolName(part.tool_name),
-          arguments: legalArguments(part.arguments_json),
+          arguments: parseJson(part.arguments_json) === undefined ? "{}" : part.arguments_json,
           ...(part.namespace === undefined ? {} : { namespace: part.namespace }),
         },
       ];
