@@ -183,7 +183,7 @@ export function NewSessionScreen(): ReactNode {
             <fieldset className="field agents" aria-describedby={ids.agents}>
               <legend>Agent</legend>
               <ul className="agent-list">
-                {reply.agents.map((each) => (
+                {readyFirst(reply.agents).map((each) => (
                   <li key={each.id} className={each.unavailable ? "agent is-unavailable" : "agent"}>
                     <label>
                       <input
@@ -201,16 +201,14 @@ export function NewSessionScreen(): ReactNode {
                         {each.scripted
                           ? "scripted: no model answers"
                           : each.unavailable
-                            ? "not ready"
+                            ? each.unavailable.message
                             : each.kind === "acp"
                               ? "agent on this machine"
                               : "Verbatim's own agent on this provider"}
                       </span>
                     </label>
-                    {each.unavailable && (
-                      <p className="agent-missing">
-                        {each.unavailable.message} {each.unavailable.remedy}
-                      </p>
+                    {each.unavailable && each.id === choice.agent && (
+                      <p className="agent-missing">{each.unavailable.remedy}</p>
                     )}
                   </li>
                 ))}
@@ -310,4 +308,12 @@ export function NewSessionScreen(): ReactNode {
       </main>
     </div>
   );
+}
+
+/** What can be used stands before what lacks something. */
+function readyFirst(agents: AgentsReply["agents"]): AgentsReply["agents"] {
+  return [
+    ...agents.filter(({ unavailable }) => unavailable === undefined),
+    ...agents.filter(({ unavailable }) => unavailable !== undefined),
+  ];
 }

@@ -6,6 +6,7 @@ import { visible } from "../ui/hidden-text.tsx";
 import { byteSize } from "../ui/size.tsx";
 import { Expiry } from "./Expiry.tsx";
 import type { TranscriptHost } from "./host.ts";
+import { namesTool } from "./part-words.ts";
 import type { Answering } from "./use-answer.ts";
 
 type Kind = NonNullable<RequestOption["kind"]>;
@@ -73,11 +74,11 @@ export function ApprovalForm({
 
   return (
     <section className="request" aria-label="Approval">
-      <p className="request-title">
+      <p className={`request-title${subject === undefined ? "" : " is-short"}`}>
         <span className="needs-you">Waits for you</span>{" "}
-        {request.tool_name !== undefined && (
-          <span className="request-tool">{visible(request.tool_name, "name")}</span>
-        )}{" "}
+        {namesTool(request) && (
+          <span className="request-tool">{visible(request.tool_name ?? "", "name")} </span>
+        )}
         {visible(request.title, "prose")}
       </p>
       {subject !== undefined && (

@@ -7,6 +7,7 @@ import { ApprovalForm } from "./ApprovalForm.tsx";
 import { Disclosure } from "./Disclosure.tsx";
 import type { SettledRequest, TranscriptHost } from "./host.ts";
 import { useOpenState } from "./open-state.ts";
+import { namesTool } from "./part-words.ts";
 import { QuestionForm } from "./QuestionForm.tsx";
 import { useAnswer } from "./use-answer.ts";
 
@@ -50,7 +51,7 @@ function Settled({
           <span className="marker-title">
             <span className="request-outcome">{outcomeText(request, settled)}</span>
             {" · "}
-            {request.tool_name !== undefined && <>{visible(request.tool_name, "name")}: </>}
+            {namesTool(request) && <>{visible(request.tool_name ?? "", "name")}: </>}
             {visible(request.title, "prose")}
             {part.closed_at !== undefined && <>{` · ${host.formatTime(part.closed_at)}`}</>}
           </span>
@@ -88,16 +89,26 @@ function outcomeText(request: Request, { outcome, answer }: SettledRequest): Rea
   return outcome satisfies never;
 }
 
-const WORDS: Record<NonNullable<RequestOption["kind"]>, string> = {
-  allow_once: "Allowed once",
-  allow_always: "Allowed, from now on always",
-  reject_once: "Rejected",
-  reject_always: "Rejected, from now on always",
-};
+/** What choosing an option of an approval did; how far "always" reaches, its own label says. */
+function chosenText({ kind, label }: RequestOption): string {
+  switch (kind) {
+    case "allow_once":
+      return "Allowed once";
+    case "allow_always":
+      return `Allowed (${label})`;
+    case "reject_once":
+      return "Rejected";
+    case "reject_always":
+      return `Rejected (${label})`;
+    case undefined:
+      return label;
+  }
+  return kind satisfies never;
+}
 
 function answeredText(request: Request, answer: Answer | undefined): ReactNode {
   const chosen = request.options.filter(({ id }) => answer?.option_ids.includes(id));
-  const words = chosen.map(({ kind, label }) => (kind === undefined ? label : WORDS[kind]));
+  const words = chosen.map(chosenText);
   if (answer?.text !== undefined && answer.text.trim() !== "") words.push(`“${answer.text.trim()}”`);
   const all = words.join(", ");
   if (all === "") return "Answered";

@@ -1,4 +1,5 @@
 import type { MediaPart, Part } from "../../model/part.ts";
+import type { Request } from "../../model/request.ts";
 import type { TranscriptPart, TranscriptPartOf } from "../../model/transcript.ts";
 import { terminalText } from "../ui/ansi.ts";
 
@@ -88,4 +89,9 @@ export function mediaAddress(media: MediaPart): string {
     default:
       return media satisfies never;
   }
+}
+
+/** Whether the tool has to be said beside the title. */
+export function namesTool({ tool_name, title }: Request): boolean {
+  return tool_name !== undefined && !title.includes(tool_name);
 }

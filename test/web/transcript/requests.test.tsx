@@ -62,7 +62,7 @@ describe("an approval", () => {
       digest: createHash("sha256").update(subject).digest("hex"),
       answer: { option_ids: ["always"] },
     });
-    expect(await screen.findByText("Allowed, from now on always")).toBeTruthy();
+    expect(await screen.findByText("Allowed (Always allow rm)")).toBeTruthy();
   });
 
   it("marks whatever in a command cannot be seen or looks like something else", () => {
