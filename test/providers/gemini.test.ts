@@ -204,6 +204,32 @@ describe("arguments in pieces", () => {
     expect(reply.parts[0]).toMatchObject({ arguments_json: '{"a":"x"}', unfinished: true });
   });
 
+  it("are not whole where the answer was cut short in them, though they look so", () => {
+    const pieces = [call({ name: "cook", willContinue: true }), piece("$.a", { stringValue: "x" })];
+    const reply = decode([...pieces, end("MAX_TOKENS")]);
+    expect(reply.parts[0]).toMatchObject({ arguments_json: '{"a":"x"}', unfinished: true });
+    const { parts } = decode([...pieces, end("STOP")]);
+    expect(parts[0]).not.toHaveProperty("unfinished");
+  });
+
+  it("are whole at a piece that says so, with nothing to close the call", () => {
+    const reply = decode([
+      call({ name: "cook", willContinue: true }),
+      piece("$.a", { stringValue: "x" }, false),
+    ]);
+    expect(reply.parts[0]).toEqual(expect.not.objectContaining({ unfinished: true }));
+    expect(inWords(reply.parts)).toEqual(['call cook {"a":"x"}']);
+  });
+
+  it("may have any key", () => {
+    const { parts } = decode([
+      call({ name: "a", willContinue: true }),
+      piece("$.__proto__.b", { numberValue: 1 }, false),
+      end(),
+    ]);
+    expect(inWords(parts)).toEqual(['call a {"__proto__":{"b":1}}']);
+  });
+
   it.each(["$.__proto__.polluted", "$.constructor.prototype.polluted", "$['__proto__']['polluted']"])(
     "touch nothing but themselves: %s",
     (path) => {

@@ -193,7 +193,7 @@ function createChatReader(writer: MessageWriter, profile: ChatProfile): WireRead
       for (const piece of splitter?.end() ?? []) addSplit(piece);
       calls.settle();
       isOver = finish_reason !== undefined || (profile.accepts_missing_finish_reason && isDone);
-      if (isOver) calls.close();
+      if (isOver) calls.close(finish_reason !== undefined && LENGTHS.has(finish_reason));
       leave();
       const merged = details.merged();
       if (merged.length > 0) writer.rawBlocks({ reasoning_details: merged });

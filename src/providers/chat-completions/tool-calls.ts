@@ -7,8 +7,8 @@ export interface ToolCallAssembly {
   add(fragments: unknown): void;
   /** Something else follows: what waited for more of its name or its id begins now. */
   settle(): void;
-  /** The answer is complete: so are its calls. */
-  close(): void;
+  /** The answer is over: so are its calls. `isCutShort`: at its longest; a call that is no JSON yet was not written to its end. */
+  close(isCutShort: boolean): void;
 }
 
 interface Call {
@@ -91,10 +91,12 @@ export function createToolCalls(writer: MessageWriter, leave: () => void): ToolC
       }
     },
     settle,
-    close() {
+    close(isCutShort) {
       for (const call of all) {
         begin(call);
-        call.growing?.close();
+        const json = argumentsOf(call);
+        const isWhole = !isCutShort || (json !== "" && parseArguments(json) !== undefined);
+        if (isWhole) call.growing?.close();
       }
     },
   };

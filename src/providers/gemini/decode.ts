@@ -179,7 +179,8 @@ function createGeminiReader(writer: MessageWriter): WireReader {
       finish_message = asText(candidate.finishMessage) ?? finish_message;
     },
     finish() {
-      settleCall(finish_reason !== undefined);
+      // With any other reason the model was stopped while it wrote.
+      settleCall(finish_reason === "STOP");
       leave();
       if (finish_reason !== undefined) return ending(finish_reason, finish_message, writer.calls, isEmpty);
       if (blocked === undefined) return undefined;
