@@ -60,17 +60,22 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
     stopped.clear();
     const running: Promise<void>[] = [];
     let before: Promise<unknown> = Promise.resolve();
-    for (const call of calls) {
+    const begin = (call: ToolCallPart): void => {
       const plan = planOf(call, from, signal);
       if ("status" in plan) {
         journal.settle(call, plan);
-        continue;
+        return;
       }
       // What runs alone waits for all before it, and all behind it wait for it: a call may build on an earlier one.
       const turn = plan.tool.parallel ? before : Promise.all([before, ...running]);
       const done = turn.then(() => perform(plan, signal));
       running.push(done);
       if (!plan.tool.parallel) before = done;
+    };
+    try {
+      for (const call of calls) begin(call);
+    } catch (error) {
+      running.push(Promise.reject(error));
     }
     // All of them, so that nothing runs any more when this rejects.
     const ends = await Promise.allSettled(running);

@@ -65,7 +65,7 @@ export function contextOf(history: readonly HistoryEvent[], system: SystemMessag
         const summary: Message = {
           role: "user",
           id: event.part_id,
-          created_at: new Date(event.at).toISOString(),
+          created_at: system.created_at,
           parts: [{ type: "text", text: `${SUMMARY_HEADING}\n\n${event.text}` }],
         };
         blocks = summarised(blocks, summary, field(event.data, "last_message_id"));

@@ -19,8 +19,9 @@ import type { Tool } from "./tool.ts";
 /** Above this share of the model's context the conversation is summarised before the next call. */
 const FULL = 0.85;
 const STEP_LIMIT = 200;
-/** Longer than a process group gets to end before it is killed. */
+/** Longer than a process group gets to end before it is killed; less for a run, so that its parent sees it end. */
 const STOP_WITHIN_MS = 20_000;
+const STOP_SOONER_BY_DEPTH_MS = 1_500;
 
 export interface LoopOptions {
   host: AgentHost;
@@ -57,7 +58,7 @@ export function createLoopAgent(options: LoopOptions): Agent {
     journal,
     tools,
     rules,
-    stop_within_ms: options.stop_within_ms ?? STOP_WITHIN_MS,
+    stop_within_ms: options.stop_within_ms ?? STOP_WITHIN_MS - host.depth * STOP_SOONER_BY_DEPTH_MS,
   });
   let { model } = options;
   const closing = new AbortController();
@@ -138,11 +139,12 @@ export function createLoopAgent(options: LoopOptions): Agent {
   const context = (): Message[] => contextOf(host.history(), system());
   const system = () => {
     const first = host.history().find((event) => "role" in event);
+    const began_at = Date.parse(first?.created_at ?? "");
     return systemPrompt({
       session_id: host.session_id,
       cwd: host.cwd,
       platform: process.platform,
-      began_at: first === undefined ? host.now() : Date.parse(first.created_at),
+      began_at: Number.isNaN(began_at) ? host.now() : began_at,
       tools,
       ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
     });
@@ -226,16 +228,18 @@ export function createLoopAgent(options: LoopOptions): Agent {
 
   const isNearlyFull = (): boolean => {
     const limit = options.contextLimit?.(model);
-    return limit !== undefined && tokensOf(context()) > limit * FULL;
+    if (limit === undefined) return false;
+    const messages = context();
+    return isWorthSummarising(messages) && tokensOf(messages) > limit * FULL;
   };
 
   /** Has what came before summarised; gives why that failed. `words`: what must not be lost is added word for word. */
   const makeRoom = async (signal: AbortSignal, words = promptsInWords(host.history())) => {
     const messages = context();
     const last = messages.at(-1);
-    const isWorth = messages.some(({ role }) => role === "assistant");
     const limit = options.contextLimit?.(model);
-    if (!isWorth || last === undefined) return { message: "There is nothing to summarise" };
+    if (!isWorthSummarising(messages) || last === undefined)
+      return { message: "There is nothing to summarise" };
     const tokens_before = tokensOf(messages);
     const part_id = randomUUID();
     const mark = (title: string, rest: { text?: string; data?: unknown } = {}): void =>
@@ -327,6 +331,11 @@ export function createLoopAgent(options: LoopOptions): Agent {
 
 function callsOf(message: AssistantMessage): ToolCallPart[] {
   return message.parts.filter((part) => part.type === "tool_call");
+}
+
+/** A prompt alone, or a summary, only gets longer by being summarised. */
+function isWorthSummarising(messages: readonly Message[]): boolean {
+  return messages.some(({ role }) => role === "assistant");
 }
 
 /** What a person can open behind a failure's one line. */

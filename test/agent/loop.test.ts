@@ -369,6 +369,13 @@ describe("room in the context", () => {
     expect(host.transcript.context?.tokens).toBeLessThan(911);
   });
 
+  it("is made later in a turn whose prompt alone nearly filled it", async () => {
+    const summary: Step = { acts: [{ text: "The summary." }] };
+    const { host, provider, agent } = setUp([full, summary], [echo], { contextLimit: () => 1_000 });
+    await host.turn(agent, "x".repeat(3_600));
+    expect(sent(provider, 2)[1]).toContain("The summary.");
+  });
+
   it("keeps what a person typed while the summary was made", async () => {
     const summary: Step = { acts: [{ text: "The summary." }], before_end: () => host.steer("And b.ts") };
     const { host, provider, agent } = setUp([full, summary], [echo], { contextLimit: () => 1_000 });
