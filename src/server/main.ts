@@ -1,20 +1,26 @@
 import { spawn } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { isMainThread } from "node:worker_threads";
+import { createTools } from "../agent/tools/index.ts";
 import { formats } from "../formats/index.ts";
 import { findWireFormat, wireFormats } from "../providers/index.ts";
 import { createApp } from "./app.ts";
 import { createSessions } from "./catalog.ts";
+import { readConfig, readKeys } from "./config.ts";
 import { type DecodedStream, decodeStream } from "./decode.ts";
 import { hangDoorbell, ringDoorbell } from "./doorbell.ts";
 import { openFrontend } from "./frontend.ts";
-import { createGuard, loadAccess } from "./guard.ts";
+import { createGuard, ingestToken, loadAccess } from "./guard.ts";
+import { configuredAgents } from "./hosted/configured-agents.ts";
+import { createHosted } from "./hosted/hosted.ts";
 import "./index-worker.ts";
 import { createIndexer } from "./indexer.ts";
 import { createLive } from "./live.ts";
+import { mergeSessions } from "./merge-sessions.ts";
 import { hasSessions, openSamples, type Samples } from "./samples.ts";
 import { type Served, serve } from "./serve.ts";
 import { show } from "./show.ts";
@@ -22,6 +28,7 @@ import { show } from "./show.ts";
 const HELP = `Usage: npm start -- [options] [PATH…]
        npm start -- show FILE… [--json | --accounting]
        npm start -- decode --wire WIRE FILE.sse
+       npm start -- token
 
 Shows what AI agents on this machine did and do, in a browser. PATH…: files or folders of
 sessions to read beside the agents' own folders.
@@ -52,8 +59,11 @@ decode                  Print what a recorded response of a model provider says,
                         FILE -: from standard input.
   --wire WIRE           One of:${wireFormats.map(({ wire }) => `\n                        ${wire}`).join("")}
 
+token                   Print the token with which a program may push sessions to this daemon.
+
 Environment: CLAUDE_CONFIG_DIR and CODEX_HOME name the agents' folders where they are not in
-the usual place.
+the usual place; ANTHROPIC_API_KEY and the like hold the keys of model providers. Providers,
+agents and rules are configured in config.json in the data directory.
 `;
 
 const DEFAULT_PORT = 4747;
@@ -99,6 +109,7 @@ async function main(args: string[]): Promise<number> {
   if (flags.version) return await print(`${version()}\n`);
   if (positionals[0] === "show") return await showFiles(positionals.slice(1), flags);
   if (positionals[0] === "decode") return await decodeFile(positionals.slice(1), flags);
+  if (positionals[0] === "token") return await printToken(dataDir(flags));
   if (flags.wire !== undefined) throw new UsageError("--wire belongs to `decode FILE`.");
   if (flags.json || flags.accounting) throw new UsageError("--json and --accounting belong to `show FILE`.");
   if (flags.link) return await printLink(dataDir(flags));
@@ -162,7 +173,7 @@ async function runDaemon(paths: string[], flags: Flags): Promise<number> {
       throw new UsageError(`${path}: there is no such file or folder.`);
   }
   // All that the daemon writes is its owner's alone.
-  process.umask(0o077);
+  const umask = process.umask(0o077);
   mkdirSync(data_dir, { recursive: true });
   const report = (error: unknown) =>
     console.error(error instanceof Error ? (error.stack ?? error.message) : error);
@@ -177,13 +188,30 @@ async function runDaemon(paths: string[], flags: Flags): Promise<number> {
   const samples = wanted
     ? await openSamples({ dataDir: data_dir, pace: readPace(flags), onError: report })
     : undefined;
-  const sessions = createSessions({
+  const config = readConfig(data_dir);
+  const { keys, notices } = readKeys(data_dir);
+  const { answer_within_minutes } = config;
+  const hosted = createHosted({
+    folder: data_dir,
+    agents: configuredAgents({
+      config,
+      keys,
+      environment: process.env,
+      tools: (environment) => createTools({ environment, rules: () => config.rules ?? [] }),
+      readFile: (path) => readFile(path, "utf8"),
+    }),
+    ...(answer_within_minutes === undefined ? {} : { answer_within: answer_within_minutes * 60_000 }),
+    notices: () => [...config.notices, ...notices],
+    report,
+  });
+  const found = createSessions({
     formats,
     roots: [...roots, ...sampleRoots(samples)],
     paths: paths.map((path) => resolve(path)),
     indexer: createIndexer(),
     dataFolder: data_dir,
   });
+  const sessions = mergeSessions([hosted, found]);
   const frontend = await openFrontend(join(import.meta.dirname, "../../dist/web"));
   const access = loadAccess(data_dir);
 
@@ -198,7 +226,15 @@ async function runDaemon(paths: string[], flags: Flags): Promise<number> {
       newLink = guard.launchLink;
       return {
         guard,
-        app: createApp({ sessions, guard, version: version(), report, ...(frontend ? { frontend } : {}) }),
+        app: createApp({
+          sessions,
+          hosted,
+          cwd: process.cwd(),
+          guard,
+          version: version(),
+          report,
+          ...(frontend ? { frontend } : {}),
+        }),
         live: createLive({ sessions, report }),
       };
     });
@@ -211,6 +247,8 @@ async function runDaemon(paths: string[], flags: Flags): Promise<number> {
   }
   const doorbell = first ? await hangDoorbell(data_dir, newLink) : undefined;
   if (first) samples?.replay();
+  // What agents write into a person's folders is as open as that person has it; ours is made, and closed, by now.
+  process.umask(umask);
   const link = newLink();
   await print(`${link}\n`);
   for (const { text, remedy } of sessions.status().notices)
@@ -318,6 +356,10 @@ async function listenSomewhere(listen: (port: number) => Promise<Served>, asked?
     }
   }
   return await listen(0);
+}
+
+async function printToken(data_dir: string): Promise<number> {
+  return await print(`${ingestToken(loadAccess(data_dir))}\n`);
 }
 
 async function printLink(data_dir: string): Promise<number> {

@@ -94,19 +94,19 @@ describe("the routes of sessions that the daemon runs", () => {
     expect(raw.file).toBe(join(folder, "history.db"));
   });
 
-  it("take ten images of 5 MB, and give them back", async () => {
+  it("take images of 5 MB each, and give them back", async () => {
     await open(echo);
-    const images = Array.from({ length: 10 }, () => image(5 * 1024 * 1024));
+    const images = Array.from({ length: 3 }, () => image(5 * 1024 * 1024));
     const body = newSession({ prompt: newPrompt("Look", { images }) });
     expect((await post("/api/sessions", body)).status).toBe(201);
     await eventually(async () => {
       const session = await hosted.open(body.session_id);
-      expect(session && words(session.transcript)[1]).toBe("text: Parts: 11");
+      expect(session && words(session.transcript)[1]).toBe("text: Parts: 4");
     });
     const { page } = await get(`/api/sessions/${body.session_id}`);
     const { id, parts } = page.parts[0].part;
-    expect(parts[10].url).toBe(`attachment:${id}:9`);
-    const reply = await fetch(`${doors.origin}/api/sessions/${body.session_id}/attachments/${id}/9`, {
+    expect(parts[3].url).toBe(`attachment:${id}:2`);
+    const reply = await fetch(`${doors.origin}/api/sessions/${body.session_id}/attachments/${id}/2`, {
       headers: { cookie: doors.cookie, [CLIENT_HEADER]: "1" },
     });
     expect(reply.headers.get("content-type")).toBe("image/png");

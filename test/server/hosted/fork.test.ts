@@ -1,0 +1,160 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { contextOf } from "../../../src/agent/context.ts";
+import { systemPrompt } from "../../../src/agent/system-prompt.ts";
+import { createHosted, type HostedSessions } from "../../../src/server/hosted/hosted.ts";
+import { eventually } from "../../eventually.ts";
+import { type Play, played, promptOf, words } from "./play.ts";
+
+let folder: string;
+let hosted: HostedSessions;
+/** What the agent knew when it was asked last: the texts of its context. */
+let known: string[];
+
+/** Says how many it knows of; starts a run where it is told to. */
+const play: Play = async (stage, prompt, signal) => {
+  const system = systemPrompt({
+    session_id: stage.host.session_id,
+    cwd: folder,
+    platform: "linux",
+    began_at: 0,
+    tools: [],
+  });
+  known = contextOf(stage.host.history(), system)
+    .slice(1)
+    .flatMap(({ parts }) => parts.flatMap((part) => (part.type === "text" ? part.text : [])));
+  const [said] = prompt.parts;
+  if (said?.type === "text" && said.text === "Delegate") {
+    stage.call("task", "task");
+    const report = await stage.host.startRun({ tool_call_id: "task", prompt: "Child" }, signal);
+    stage.result("task", report.outcome);
+  }
+  await stage.say(`Answer to ${said?.type === "text" ? said.text : ""}`);
+  return "completed";
+};
+
+const open = () => {
+  hosted = createHosted({ folder, agents: played(play) });
+};
+const close = () => hosted.close();
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "fork-"));
+  open();
+});
+afterEach(async () => {
+  await close();
+  rmSync(folder, { recursive: true });
+});
+
+const shown = async (id: string) => {
+  const session = await hosted.open(id);
+  return session ? words(session.transcript) : [];
+};
+const idle = (id: string) => eventually(() => expect(hosted.get(id)?.control?.state).toBe("idle"));
+
+/** A session with these prompts, one after the other. */
+async function session(...prompts: ReturnType<typeof promptOf>[]): Promise<string> {
+  const id = randomUUID();
+  for (const [index, prompt] of prompts.entries()) {
+    if (index === 0) await hosted.start(id, { agent: "player", cwd: folder, prompt });
+    else await hosted.send(id, prompt, "queue");
+    await idle(id);
+  }
+  return id;
+}
+
+describe("a fork", () => {
+  it("is a session of its own with all before the prompt, once, and goes on from there", async () => {
+    const [one, two, three] = [promptOf("One"), promptOf("Two"), promptOf("Three")];
+    const id = await session(one, two, three);
+    const fork = randomUUID();
+    const given = { session_id: fork, before: two.message_id, prompt: promptOf("Other") };
+    await hosted.fork(id, given);
+    await hosted.fork(id, given);
+    await idle(fork);
+    const expected = ["prompt: One", "text: Answer to One", "prompt: Other", "text: Answer to Other"];
+    expect(await shown(fork)).toEqual(expected);
+    expect(known).toEqual(["One", "Answer to One", "Other"]);
+    expect(hosted.get(fork)).toMatchObject({ forked_from: { session_id: id }, turns: 2, cwd: folder });
+    expect(await shown(id)).toHaveLength(6);
+    await close();
+    open();
+    await hosted.fork(id, given);
+    expect(await shown(fork)).toEqual(expected);
+    expect(hosted.get(fork)).toMatchObject({ forked_from: { session_id: id }, status: "completed" });
+  });
+
+  it("is made by the id of the prompt's part too, and without a prompt waits for one", async () => {
+    const two = promptOf("Two");
+    const id = await session(promptOf("One"), two);
+    const part = (await hosted.open(id))?.transcript.turns.at(1)?.prompt_index ?? -1;
+    const before = (await hosted.open(id))?.transcript.parts.at(part)?.id ?? "";
+    const fork = randomUUID();
+    await hosted.fork(id, { session_id: fork, before });
+    expect(await shown(fork)).toEqual(["prompt: One", "text: Answer to One"]);
+    expect(hosted.get(fork)?.control?.state).toBe("idle");
+    await expect(hosted.fork(id, { session_id: randomUUID(), before: randomUUID() })).rejects.toMatchObject({
+      code: "before",
+    });
+  });
+
+  it("leads to the runs that were started before it, which stay the first session's", async () => {
+    const after = promptOf("After");
+    const id = await session(promptOf("Delegate"), after);
+    const child = hosted.list().find(({ parent }) => parent?.session_id === id)?.id;
+    const fork = randomUUID();
+    await hosted.fork(id, { session_id: fork, before: after.message_id, prompt: promptOf("On") });
+    await idle(fork);
+    const runs = [...((await hosted.open(fork))?.transcript.parts ?? [])].flatMap((part) =>
+      part?.type === "tool_call" ? part.run : [],
+    );
+    expect(runs).toMatchObject([{ session_id: child }]);
+    expect(hosted.get(child ?? "")?.parent).toEqual({ session_id: id, tool_call_id: "task" });
+    // The fork of a run is no run.
+    const [prompt] = (await hosted.open(child ?? ""))?.transcript.parts ?? [];
+    const other = randomUUID();
+    await hosted.fork(child ?? "", {
+      session_id: other,
+      before: prompt?.id ?? "",
+      prompt: promptOf("Alone"),
+    });
+    await idle(other);
+    expect(hosted.get(other)?.parent).toBeUndefined();
+    expect(hosted.get(other)?.run).toBeUndefined();
+  });
+});
+
+describe("a rewind", () => {
+  it("takes the prompt and all behind it out of the agent's context, deletes nothing, and is done once", async () => {
+    const [one, two, three] = [promptOf("One"), promptOf("Two"), promptOf("Three")];
+    const id = await session(one, two, three);
+    await hosted.rewind(id, two.message_id);
+    await hosted.rewind(id, two.message_id);
+    await hosted.rewind(id, three.message_id);
+    const turns = async () =>
+      [...((await hosted.open(id))?.transcript.turns ?? [])].map((turn) => turn?.retracted !== undefined);
+    expect(await turns()).toEqual([false, true, true]);
+    const marker = "rewind: Rewound to an earlier prompt: 2 turns above are out of the agent's context";
+    expect((await shown(id)).filter((line) => line.startsWith("rewind"))).toEqual([marker]);
+    await close();
+    open();
+    await hosted.send(id, promptOf("Four"), "queue");
+    await idle(id);
+    expect(known).toEqual(["One", "Answer to One", "Four"]);
+    expect(await turns()).toEqual([false, true, true, false]);
+    expect(await shown(id)).toEqual([
+      "prompt: One",
+      "text: Answer to One",
+      "prompt: Two",
+      "text: Answer to Two",
+      "prompt: Three",
+      "text: Answer to Three",
+      marker,
+      "prompt: Four",
+      "text: Answer to Four",
+    ]);
+  });
+});

@@ -1,0 +1,191 @@
+import { spawnSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createHosted, type HostedSessions } from "../../../src/server/hosted/hosted.ts";
+import { eventually } from "../../eventually.ts";
+import { type Play, played, promptOf, words } from "./play.ts";
+
+let folder: string;
+let hosted: HostedSessions | undefined;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "runs-"));
+});
+afterEach(async () => {
+  await hosted?.close();
+  hosted = undefined;
+  rmSync(folder, { recursive: true });
+});
+
+function open(play: Play, data = folder): HostedSessions {
+  hosted = createHosted({ folder: data, agents: played(play) });
+  return hosted;
+}
+async function begin(at: HostedSessions, text = "Go"): Promise<string> {
+  const id = randomUUID();
+  await at.start(id, { agent: "player", cwd: folder, prompt: promptOf(text) });
+  return id;
+}
+const shown = async (at: HostedSessions, id: string) => {
+  const session = await at.open(id);
+  return session ? words(session.transcript) : [];
+};
+const idle = (at: HostedSessions, id: string) =>
+  eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));
+
+/** Starts as many runs at once as its prompt says; a run streams its own name over and over. */
+const parent: Play = async (stage, prompt, signal) => {
+  const [said] = prompt.parts;
+  const text = said?.type === "text" ? said.text : "";
+  if (stage.host.depth > 0) {
+    await stage.say(`${text} `.repeat(60));
+    return "completed";
+  }
+  const names = Array.from({ length: Number(text) }, (_, n) => `run-${n}`);
+  for (const name of names) stage.call(name, "task");
+  const reports = await Promise.all(
+    names.map((name) => stage.host.startRun({ tool_call_id: name, name, prompt: name }, signal)),
+  );
+  for (const [index, name] of names.entries()) stage.result(name, reports[index]?.text ?? "");
+  return "completed";
+};
+
+describe("runs", () => {
+  it("work at once, 20 of them, and nothing of one is in another or in their parent", async () => {
+    const at = open(parent);
+    const id = await begin(at, "20");
+    await idle(at, id);
+    const rows = at.list().filter((row) => row.parent?.session_id === id);
+    expect(rows).toHaveLength(20);
+    for (const row of rows) {
+      const name = row.run?.name ?? "";
+      expect(row.parent?.tool_call_id).toBe(name);
+      expect(await shown(at, row.id)).toEqual([`prompt: ${name}`, `text: ${`${name} `.repeat(60)}`]);
+    }
+    const calls = [...((await at.open(id))?.transcript.parts ?? [])].flatMap((part) =>
+      part?.type === "tool_call" ? [[part.tool_call_id, part.run?.session_id]] : [],
+    );
+    expect(new Map(calls as [string, string][])).toEqual(
+      new Map(rows.map((row) => [row.run?.name ?? "", row.id])),
+    );
+    expect(await shown(at, id)).toHaveLength(41);
+    expect(at.get(id)?.runs).toBe(20);
+  });
+
+  it("are stopped with the session that they work for, three levels down", async () => {
+    const at = open(async (stage, _prompt, signal) => {
+      stage.call("below", "task");
+      if (stage.host.depth < 3) {
+        const report = await stage.host.startRun({ tool_call_id: "below", prompt: "Deeper" }, signal);
+        expect(report.outcome).toBe("interrupted");
+      } else await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+      stage.interrupt();
+      return "interrupted";
+    });
+    const id = await begin(at);
+    await eventually(() => expect(at.list().map(({ run }) => run?.depth ?? 0)).toContain(3));
+    await eventually(async () => {
+      const deepest = at.list().find(({ run }) => run?.depth === 3);
+      expect(await shown(at, deepest?.id ?? "")).toContain("call: task running");
+    });
+    await at.stop(id);
+    await eventually(() =>
+      expect(at.list().map(({ control }) => control?.state)).toEqual(["idle", "idle", "idle", "idle"]),
+    );
+    for (const row of at.list()) {
+      expect(row.status).toBe("interrupted");
+      expect(await shown(at, row.id)).toContain("call: task aborted");
+    }
+  });
+
+  it("are recorded before they start, and known to the call that started them", async () => {
+    const seen: string[] = [];
+    const at = open(async (stage, _prompt, signal) => {
+      if (stage.host.depth > 0) {
+        const self = at.get(stage.host.session_id);
+        const link = self?.parent;
+        seen.push(`${self?.status} of ${link?.tool_call_id}`);
+        const call = [...((await at.open(link?.session_id ?? ""))?.transcript.parts ?? [])].find(
+          (part) => part?.type === "tool_call",
+        );
+        if (call?.type === "tool_call") seen.push(String(call.run?.session_id === stage.host.session_id));
+        return "completed";
+      }
+      stage.call("c", "task");
+      await stage.host.startRun({ tool_call_id: "c", prompt: "Child" }, signal);
+      return "completed";
+    });
+    const id = await begin(at);
+    await idle(at, id);
+    expect(seen).toEqual(["running of c", "true"]);
+    // A call that its agent left open is told as failed, where nobody stopped it.
+    expect(await shown(at, id)).toContain("call: task error");
+  });
+});
+
+function mountSmall(folder: string, bytes: number): boolean {
+  mkdirSync(folder, { recursive: true });
+  return spawnSync("mount", ["-t", "tmpfs", "-o", `size=${bytes}`, "verbatim-test", folder]).status === 0;
+}
+const mountable = (() => {
+  if (process.platform !== "linux") return false;
+  const at = mkdtempSync(join(tmpdir(), "mount-"));
+  const mounted = mountSmall(at, 65_536);
+  if (mounted) spawnSync("umount", [at]);
+  rmSync(at, { recursive: true });
+  return mounted;
+})();
+
+describe.skipIf(!mountable)("a full disk (skipped where no small file system can be mounted)", () => {
+  it("stops agents before they act, shows nothing that could be lost, is told, and heals by itself", async () => {
+    const data = join(folder, "data");
+    expect(mountSmall(data, 1_500_000)).toBe(true);
+    let acted = 0;
+    try {
+      const long = "What the agent says. ".repeat(40_000);
+      const at = open(async (stage) => {
+        await stage.say("Before.");
+        await stage.host.stored();
+        writeFileSync(join(data, "ballast"), Buffer.alloc(1_000_000));
+        const part_id = randomUUID();
+        const common = { session_id: stage.host.session_id, at: stage.host.now() };
+        stage.host.emit({ ...common, type: "message.start", message_id: part_id });
+        stage.host.emit({ ...common, type: "message.delta", kind: "text", text: long });
+        stage.host.emit({ ...common, type: "message.end", message_id: part_id, stop_reason: "stop" });
+        await stage.host.stored();
+        acted += 1;
+        return "completed";
+      }, data);
+      const notices = () =>
+        at
+          .status()
+          .notices.map(({ text }) => text)
+          .join();
+      const id = await begin(at);
+      await eventually(() => expect(notices()).toContain("cannot be written"));
+      expect(await shown(at, id)).toEqual(["prompt: Go", "text: Before."]);
+      expect(acted).toBe(0);
+      expect(at.get(id)?.control?.state).toBe("working");
+      rmSync(join(data, "ballast"));
+      spawnSync("mount", ["-o", "remount,size=64m", data]);
+      await idle(at, id);
+      expect(notices()).toBe("");
+      expect(acted).toBe(1);
+      const whole = ["prompt: Go", "text: Before.", `text: ${long}`];
+      expect(await shown(at, id)).toEqual(whole);
+      await at.close();
+      expect(
+        await shown(
+          open(async () => "completed", data),
+          id,
+        ),
+      ).toEqual(whole);
+    } finally {
+      await hosted?.close();
+      hosted = undefined;
+      spawnSync("umount", [data]);
+    }
+  });
+});
