@@ -7,7 +7,6 @@ export type ReasoningDetail = Readonly<Record<string, unknown>> & { readonly typ
 export interface DetailChange {
   /** Position in the merged list. */
   entry: number;
-  isNew: boolean;
   type: string;
   /** Readable text that it added; empty for ciphertext. */
   text: string;
@@ -93,7 +92,6 @@ export function createDetailMerger(): DetailMerger {
       }
       return {
         entry: position,
-        isNew: known === undefined,
         type,
         text: key === "data" ? "" : added,
         ...(typeof id === "string" ? { id } : {}),
