@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
+import { titleOf } from "../../model/content.ts";
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { Request, RequestOption } from "../../model/request.ts";
-import { diffText } from "./diff.ts";
-import { changesOf, commandOf, contentText, createFacts } from "./tool-call.ts";
+import type { FileDiff } from "../../model/ui-extra.ts";
+import { changesOf, contentText, createFacts } from "./tool-call.ts";
 
 const KINDS = ["allow_once", "allow_always", "reject_once", "reject_always"] as const;
 
@@ -16,7 +17,7 @@ export function requestOf(
   return {
     ...call,
     kind: "approval",
-    title: asText(toolCall.title) ?? call.tool_name,
+    title: titleOf(asString(toolCall.title) ?? "") ?? call.tool_name,
     subject,
     digest: createHash("sha256").update(subject, "utf8").digest("hex"),
     options: asArray(params.options).flatMap(optionOf),
@@ -38,17 +39,22 @@ function optionOf(value: unknown): RequestOption[] {
 export function subjectOf(toolCall: JsonObject): string {
   const facts = createFacts(asString(toolCall.toolCallId) ?? "", toolCall);
   const input = asObject(facts.rawInput);
-  const command = commandOf(input);
+  // A list of words has no one way to be written as a line.
+  const command = asString(input?.command);
   if (input !== undefined && command !== undefined && isAllOf(input, command)) return command;
   const changes = changesOf(facts);
   if (changes.length > 0) return changes.map(diffText).join("\n\n");
   const diff = asString(input?.diff);
-  if (diff !== undefined) return diff;
+  if (input !== undefined && diff !== undefined && Object.keys(input).every((key) => OF_DIFF.has(key)))
+    return diff;
   if (input !== undefined && Object.keys(input).length > 0) return JSON.stringify(input, null, 2);
   if (facts.rawInput !== undefined && input === undefined) return JSON.stringify(facts.rawInput);
   const paths = facts.locations.flatMap((location) => asString(asObject(location)?.path) ?? []);
   return [facts.title ?? "", contentText(facts), ...paths].filter((line) => line !== "").join("\n");
 }
+
+/** Beside a diff, which names its files. */
+const OF_DIFF = new Set(["diff", "filepath", "fileName", "path"]);
 
 /** Fields that say nothing about what runs beyond the command itself. */
 function isAllOf(input: JsonObject, command: string): boolean {
@@ -58,4 +64,10 @@ function isAllOf(input: JsonObject, command: string): boolean {
     if (key === "commands") return JSON.stringify(value) === JSON.stringify([command]);
     return value === false || value === null || value === "";
   });
+}
+
+/** A change as a person reads it before allowing it. */
+function diffText({ path, change, hunks }: FileDiff): string {
+  const heading = change === "create" ? `New file ${path}` : `Change ${path}`;
+  return [heading, ...hunks.flatMap(({ lines }) => lines)].join("\n");
 }

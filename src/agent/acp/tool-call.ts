@@ -1,7 +1,7 @@
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { MediaPart } from "../../model/part.ts";
 import type { TodoItem, UiExtra } from "../../model/ui-extra.ts";
-import { diffOf } from "./diff.ts";
+import { fileChange } from "../file-change.ts";
 
 /** All that an agent has said of one tool call: an update carries what changed, and its arrays replace. */
 export interface CallFacts {
@@ -190,7 +190,9 @@ function diffsOf({ content }: { content: readonly unknown[] }) {
     const path = asString(block?.path);
     const after = asString(block?.newText);
     if (block?.type !== "diff" || path === undefined || after === undefined) return [];
-    return [diffOf(path, asString(block.oldText), after)];
+    const change = fileChange(path, asString(block.oldText), after);
+    // Some agents give the text around an edit only: its lines cannot be counted.
+    return [{ ...change, hunks: change.hunks.map((hunk) => ({ ...hunk, old_start: 0, new_start: 0 })) }];
   });
 }
 
@@ -244,7 +246,7 @@ function subAgentOf(input: JsonObject | undefined, raw: JsonObject | undefined):
   };
 }
 
-export function commandOf(input: JsonObject | undefined): string | undefined {
+function commandOf(input: JsonObject | undefined): string | undefined {
   const command = input?.command;
   if (typeof command === "string") return command;
   if (Array.isArray(command) && command.every((word) => typeof word === "string")) return command.join(" ");

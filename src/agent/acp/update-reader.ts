@@ -462,6 +462,12 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
       note("note", "A summary that was not finished", { compactionId: id }, text);
     }
     compactions.clear();
+    // Calls are known by their ids for as long as the session lives; what they held is in the history.
+    for (const { facts } of calls.values()) {
+      facts.content = [];
+      delete facts.rawInput;
+      delete facts.rawOutput;
+    }
     inTurn = false;
   };
 

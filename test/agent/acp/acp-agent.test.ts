@@ -145,6 +145,11 @@ it.each([
     '{\n  "command": "ls",\n  "cwd": "/"\n}',
   ],
   [
+    "the words of a command as they are, where it is a list of them",
+    { rawInput: { command: ["rm", "a b"] } },
+    '{\n  "command": [\n    "rm",\n    "a b"\n  ]\n}',
+  ],
+  [
     "a change as it would be made",
     { content: [{ type: "diff", path: "/p/a.txt", oldText: "one\ntwo\n", newText: "one\nthree\n" }] },
     "Change /p/a.txt\n one\n-two\n+three",
@@ -478,4 +483,97 @@ it("images reach an agent that takes them, and are named where it takes none", a
       expect(kinds(host)).toContain("note: Not sent: an image, for the agent takes none");
     }
   }
+});
+
+it("what a sub-agent says stands in a note of its own, not in its parent's text", async () => {
+  const task = { description: "Count", prompt: "Count the lines", subagent_type: "general" };
+  const { host, ask } = setUp([
+    ...opened,
+    hears.prompt(2),
+    says.text("I ask a helper."),
+    says.update("tool_call", {
+      toolCallId: "a",
+      title: "Agent: Count",
+      status: "in_progress",
+      rawInput: task,
+    }),
+    says.update("agent_thought_chunk", { content: { type: "text", text: "One by one." } }),
+    says.text("There is one."),
+    says.update("tool_call", {
+      toolCallId: "b",
+      title: "wc",
+      kind: "execute",
+      status: "completed",
+      rawInput: { command: "wc" },
+      _meta: { parentToolCallId: "a" },
+    }),
+    says.update("tool_call_update", {
+      toolCallId: "a",
+      status: "completed",
+      rawOutput: { status: "completed", executionSummary: { totalTokens: 15, totalToolCalls: 1 } },
+    }),
+    says.text("It has one line."),
+    says.result(2),
+  ]);
+  expect(await ask("Count")).toBe("completed");
+  expect(host.violations).toEqual([]);
+  const texts = host.parts().flatMap((part) => (part.type === "text" ? [part.text] : []));
+  expect(texts).toEqual(["I ask a helper.", "It has one line."]);
+  const note = host.parts().find((part) => part.type === "marker" && part.title === "Said by sub-agents");
+  expect(note).toMatchObject({ data: { thinking: "One by one.", text: "There is one." } });
+  expect(host.parts().findLast((part) => part.type === "tool_result")).toMatchObject({
+    tool_call_id: "a",
+    ui_extra: { type: "sub_agent", name: "general", task: "Count", tokens: 15, tool_calls: 1 },
+  });
+});
+
+it("a chosen model is set before the next prompt, and what the agent makes of it is told", async () => {
+  const model = (currentValue: string) => ({
+    configOptions: [{ id: "m", category: "model", name: "Model", type: "select", currentValue, options: [] }],
+  });
+  const { host, agent, ask } = setUp([
+    hears.initialize,
+    says.hello(),
+    hears.newSession,
+    says.result(1, { sessionId: "agents-own-session", ...model("small") }),
+    hears.prompt(2),
+    says.result(2),
+    { from: "client", message: { id: 3, method: "session/set_config_option" } },
+    says.result(3, model("large")),
+    hears.prompt(4),
+    says.result(4),
+  ]);
+  expect(await ask("Go")).toBe("completed");
+  agent.setModel?.("large");
+  expect(await ask("Go on")).toBe("completed");
+  const models = host.frames.flatMap((frame) =>
+    frame.type === "session.update" && frame.patch.model !== undefined ? [frame.patch.model] : [],
+  );
+  expect(models).toEqual(["small", "large"]);
+  expect(kinds(host)).toContain("model_switch: Model: large");
+});
+
+it("figures that an agent sums up over its life are counted once", async () => {
+  const usage = (inputTokens: number, outputTokens: number) => ({
+    stopReason: "end_turn",
+    usage: { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens },
+  });
+  const { host, ask } = setUp([
+    hears.initialize,
+    {
+      from: "agent",
+      message: { jsonrpc: "2.0", id: 0, result: { protocolVersion: 1, agentInfo: { name: "Copilot" } } },
+    },
+    hears.newSession,
+    says.session,
+    hears.prompt(2),
+    says.text("One."),
+    says.result(2, usage(1000, 10)),
+    hears.prompt(3),
+    says.text("Two."),
+    says.result(3, usage(2500, 30)),
+  ]);
+  await ask("Go");
+  await ask("Go on");
+  expect(host.transcript().usage).toEqual({ input: 2500, output: 30 });
 });
