@@ -1,4 +1,5 @@
 import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
@@ -76,6 +77,14 @@ export default defineConfig(({ isSsrBuild }) => ({
           },
         },
       },
+  // Its build for browsers lets the browser decode an entity through innerHTML, which the page's policy forbids.
+  resolve: {
+    alias: {
+      "decode-named-character-reference": fileURLToPath(
+        import.meta.resolve("decode-named-character-reference"),
+      ),
+    },
+  },
   ssr: { noExternal: true },
   // The worker that highlights loads its languages one by one, which only modules can.
   worker: { format: "es", plugins: () => [packagesOfWorkers] },

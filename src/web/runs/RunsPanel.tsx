@@ -7,6 +7,8 @@ import { StateBadge } from "../StateBadge.tsx";
 import { runKind, sessionTitle } from "../sessions/session-list.ts";
 import { useClient } from "../store.ts";
 import { activityOf } from "../transcript/activity.ts";
+import { visible, visibleText } from "../ui/hidden-text.tsx";
+import { ancestorsOf, useWaiting } from "../waiting.ts";
 
 /** The runs of a session in the order in which they began; live. */
 export function useRuns(session_id: string): SessionSummary[] {
@@ -31,6 +33,9 @@ export function RunsPanel({
   beside: string | undefined;
 }): ReactNode {
   const runs = useRuns(session_id);
+  const { byId } = useClient().rows.getState();
+  const waiting = useWaiting();
+  const above = new Set(waiting.flatMap(({ row }) => ancestorsOf(byId, row)));
   if (runs.length === 0) return null;
   return (
     <nav className="runs" aria-label="Runs">
@@ -40,30 +45,41 @@ export function RunsPanel({
       <ul className="runs-list">
         {runs.map((run) => (
           <li key={run.id} className={`runs-item${run.id === beside ? " is-beside" : ""}`}>
-            <a href={sessionHref(run.id)} className="runs-link" title={run.run?.task ?? run.first_prompt}>
+            <a
+              href={sessionHref(run.id)}
+              className="runs-link"
+              title={visibleText(run.run?.task ?? run.first_prompt ?? "", "prose")}
+            >
               <span className="runs-name">
                 {sessionTitle(run)}{" "}
-                {runKind(run) !== undefined && <span className="run-kind">{runKind(run)}</span>}
+                {runKind(run) !== undefined && (
+                  <span className="run-kind">{visible(runKind(run) ?? "", "name")}</span>
+                )}
               </span>
               <StateBadge status={run.status} />
             </a>
             <span className="runs-about">
               <span className="runs-activity">
-                {run.requests?.[0] !== undefined && (
+                {(run.requests?.[0] !== undefined || above.has(run.id)) && (
                   <>
-                    <span className="needs-you">waits for you</span>{" "}
+                    <span className="needs-you">
+                      {run.requests?.[0] !== undefined ? "waits for you" : "its run waits for you"}
+                    </span>{" "}
                   </>
                 )}
-                {activityOf(run) ??
-                  [
-                    counted(run.tool_calls, "call"),
-                    run.errors > 0 ? counted(run.errors, "error") : undefined,
-                    run.usage === undefined || run.errors > 0
-                      ? undefined
-                      : `${shortNumber(run.usage.input + run.usage.output)} tokens`,
-                  ]
-                    .filter((figure) => figure !== undefined)
-                    .join(" · ")}
+                {visible(
+                  activityOf(run) ??
+                    [
+                      counted(run.tool_calls, "call"),
+                      run.errors > 0 ? counted(run.errors, "error") : undefined,
+                      run.usage === undefined || run.errors > 0
+                        ? undefined
+                        : `${shortNumber(run.usage.input + run.usage.output)} tokens`,
+                    ]
+                      .filter((figure) => figure !== undefined)
+                      .join(" · "),
+                  "prose",
+                )}
               </span>
               <button
                 type="button"

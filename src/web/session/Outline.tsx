@@ -3,6 +3,7 @@ import type { Transcript } from "../../model/accumulate.ts";
 import { counted, exactTime } from "../figures.ts";
 import { sessionHref } from "../router.ts";
 import { StateBadge } from "../StateBadge.tsx";
+import { visible, visibleText } from "../ui/hidden-text.tsx";
 
 const ROW = 28;
 
@@ -61,7 +62,7 @@ export function Outline({ transcript, current, onGo }: Props): ReactNode {
                 <a
                   href={sessionHref(turn.session_id, `turn-${turn.id}`)}
                   aria-current={turn.index === current ? "location" : undefined}
-                  title={`${turn.title ?? "Before the first prompt"}\n${[
+                  title={`${visibleText(turn.title ?? "Before the first prompt", "prose")}\n${[
                     turn.started_at === undefined ? undefined : exactTime(turn.started_at),
                     counted(turn.steps, "step"),
                     counted(turn.tool_calls, "tool call"),
@@ -77,7 +78,7 @@ export function Outline({ transcript, current, onGo }: Props): ReactNode {
                 >
                   <span className="outline-number">{turn.index + 1}</span>
                   <span className={`outline-title${turn.retracted === undefined ? "" : " is-retracted"}`}>
-                    {turn.title ?? "Before the first prompt"}
+                    {visible(turn.title ?? "Before the first prompt", "prose")}
                   </span>
                   {turn.errors > 0 && turn.status !== "failed" && (
                     <span className="outline-errors" title={counted(turn.errors, "error")}>

@@ -3,6 +3,7 @@ import { ago, counted, exactNumber, exactTime, shortNumber, shortPath } from "..
 import { sessionHref } from "../router.ts";
 import { StateBadge } from "../StateBadge.tsx";
 import { activityOf } from "../transcript/activity.ts";
+import { visible, visibleText } from "../ui/hidden-text.tsx";
 import { type ListItem, runKind, sessionTitle } from "./session-list.ts";
 
 const AGENTS: Record<string, string> = { "claude-code": "Claude Code", codex: "Codex" };
@@ -66,29 +67,30 @@ export const SessionRow = memo(function SessionRow({ item, now, showFolder, onTo
           {waits !== undefined ? (
             <>
               <span className="needs-you">waits for you</span>
-              <span className="session-about session-asks">{waits.title}</span>
+              <span className="session-about session-asks">{visible(waits.title, "prose")}</span>
             </>
           ) : below !== undefined ? (
             <>
               <span className="needs-you">a run waits for you</span>
               <span className="session-about session-asks">
-                {sessionTitle(below.row)}: {below.request.title}
+                {sessionTitle(below.row)}: {visible(below.request.title, "prose")}
               </span>
             </>
           ) : (
-            about !== undefined && about !== title && <span className="session-about">{about}</span>
+            about !== undefined &&
+            about !== title && <span className="session-about">{visible(about, "prose")}</span>
           )}
           {showFolder && row.cwd !== undefined && depth === 0 && (
-            <span className="session-folder" title={row.cwd}>
-              {shortPath(row.cwd)}
+            <span className="session-folder" title={visibleText(row.cwd, "name")}>
+              {visible(shortPath(row.cwd), "name")}
             </span>
           )}
         </span>
         <span className="session-agent" title={row.agent_version && `Version ${row.agent_version}`}>
-          {agentName(row.agent)}
+          {visible(agentName(row.agent), "name")}
         </span>
-        <span className="session-model" title={row.model}>
-          {row.model}
+        <span className="session-model" title={row.model && visibleText(row.model, "name")}>
+          {visible(row.model ?? "", "name")}
         </span>
         <Figure name="turn" value={row.turns} />
         <Figure name="tool call" value={row.tool_calls} />

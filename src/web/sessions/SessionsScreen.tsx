@@ -16,6 +16,7 @@ import { type KeyBinding, useKeys } from "../keys.ts";
 import { NEW_SESSION, navigate, sessionHref } from "../router.ts";
 import { createRowHeights } from "../row-heights.ts";
 import { type Client, useClient, useConnection, useSetting, useStatus } from "../store.ts";
+import { visible, visibleText } from "../ui/hidden-text.tsx";
 import { useNow } from "../use-now.ts";
 import { usePageTitle, useWaitingKey } from "../waiting.ts";
 import { Notices } from "./Notices.tsx";
@@ -365,8 +366,8 @@ export function SessionsScreen(): ReactNode {
 
 function Group({ item }: { item: Extract<ListItem, { type: "group" }> }): ReactNode {
   return (
-    <h2 className="group" title={item.detail}>
-      {item.title}
+    <h2 className="group" title={item.detail && visibleText(item.detail, "name")}>
+      {visible(item.title, "name")}
       <span className="group-count">
         {counted(item.count, "session")}
         {item.running > 0 && `, ${item.running} running`}

@@ -1,5 +1,6 @@
 import type { SessionStatus, SessionSummary } from "../../model/session.ts";
 import { dayName, shortPath } from "../figures.ts";
+import { visibleText } from "../ui/hidden-text.tsx";
 import { type Waiting, waitingBelow } from "../waiting.ts";
 
 /** `waiting`: for a person's answer, the session's own or a run's below it. */
@@ -45,9 +46,15 @@ function searchText(row: SessionSummary): string {
   return text;
 }
 
-/** What the page calls a session: its title, else what was asked first. A run: what it was asked to do. */
+/**
+ * What the page calls a session: its title, else what was asked first. A run: what it was asked to do. Hidden characters are
+ * written out, for it stands in attributes and in the window's title too.
+ */
 export const sessionTitle = (row: SessionSummary): string =>
-  row.run?.task || row.title || row.first_prompt || row.run?.name || "Session without a prompt";
+  visibleText(
+    row.run?.task || row.title || row.first_prompt || row.run?.name || "Session without a prompt",
+    "prose",
+  );
 
 /** Which kind of agent a run is, for beside its title; `undefined`: no run, or the title says it already. */
 export const runKind = (row: SessionSummary): string | undefined =>

@@ -1,0 +1,4 @@
+import { openChromium } from "./hostile/engine.ts";
+import { hostileSuite } from "./hostile/suite.ts";
+
+hostileSuite("Chromium", openChromium);

@@ -1,0 +1,76 @@
+import { type Browser, type BrowserContext, chromium } from "playwright-core";
+import { findChromium } from "../chromium.mjs";
+
+/** A page of some browser. `run` sends a function as its source and waits for what it returns (JSON). */
+export interface EnginePage {
+  goto(url: string): Promise<void>;
+  run<Argument, Result>(
+    what: (argument: Argument) => Result | Promise<Result>,
+    argument: Argument,
+  ): Promise<Result>;
+}
+
+/** A browser whose only way out is a proxy. */
+export interface Engine {
+  readonly name: string;
+  /** Hosts that the browser itself calls, whatever page it shows. */
+  readonly background: RegExp;
+  newPage(): Promise<EnginePage>;
+  /** Requests that the browser itself reports, besides the proxy's list: address and whether it was a navigation. */
+  readonly reported?: { url: string; navigation: boolean }[];
+  close(): Promise<void>;
+}
+
+/** Chromium, with all names mapped to nothing: what does not go through the proxy goes nowhere. */
+export async function openChromium(proxyPort: number): Promise<Engine> {
+  const executablePath = findChromium();
+  if (executablePath === undefined)
+    throw new Error("No Chromium was found: run `npm test`, which installs it.");
+  const browser: Browser = await chromium.launch({
+    executablePath,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+      `--proxy-server=http://127.0.0.1:${proxyPort}`,
+      "--proxy-bypass-list=<-loopback>",
+      "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    ],
+  });
+  const context: BrowserContext = await browser.newContext({ viewport: { width: 1280, height: 4_000 } });
+  const reported: { url: string; navigation: boolean }[] = [];
+  context.on("request", (request) =>
+    reported.push({ url: request.url(), navigation: request.isNavigationRequest() }),
+  );
+  return {
+    name: `Chromium ${browser.version()}`,
+    // Its updates and its accounts, which no flag turns off altogether.
+    background: /(?:^|\.)(?:google|googleapis|gvt1|gstatic)\.com(?::\d+)?$/,
+    reported,
+    async newPage() {
+      const page = await context.newPage();
+      // Playwright's own way to run a string would be one more thing that the page's policy objects to.
+      const protocol = await context.newCDPSession(page);
+      return {
+        goto: async (url) => {
+          await page.goto(url);
+        },
+        run: async (what, argument) => {
+          const { result, exceptionDetails } = await protocol.send("Runtime.evaluate", {
+            expression: `(${what.toString()})(${JSON.stringify(argument) ?? ""})`,
+            awaitPromise: true,
+            returnByValue: true,
+          });
+          if (exceptionDetails)
+            throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+          return result.value;
+        },
+      };
+    },
+    close: () => browser.close(),
+  };
+}

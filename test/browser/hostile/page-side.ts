@@ -1,0 +1,245 @@
+/**
+ * What runs inside the page under test, in any browser: each function is sent as its source, so none may use anything of
+ * this file's. They judge by what the document is, not by how the product made it.
+ */
+
+/** What happened in a page so far that no text may cause. */
+export interface Witnessed {
+  /** Calls of the canary and of dialogs. */
+  executed: string[];
+  /** Windows that were opened, other than by a link that says so. */
+  opened: string[];
+  /** Violations of the policy: something was tried. */
+  violations: string[];
+  /** Uncaught errors. */
+  errors: string[];
+}
+
+/** One row of a transcript as it stands in the document. */
+export interface SeenRow {
+  /** First word of its turn's heading: the attack's id. */
+  attack: string;
+  index: number;
+  kind: string;
+  /** Text of the row, but for what the page adds beside links. */
+  text: string;
+  /** Text of the tool's output alone. */
+  output: string;
+  /** Hosts that stand beside links and images. */
+  hosts: string[];
+  /** Labels of what was marked as hidden. */
+  marks: string[];
+  links: { href: string; words: string }[];
+  /** Elements and attributes that could run, load or lead somewhere by themselves. */
+  dangers: string[];
+  /** Control bytes and other characters that must never stand in the document. */
+  controls: number;
+}
+
+/** Comes before every script of the page: counts what must not happen. */
+export function installWitness(): void {
+  const witnessed = { executed: [], opened: [], violations: [], errors: [] } as Record<string, string[]>;
+  const note = (kind: string, what: unknown): void => {
+    witnessed[kind]?.push(String(what));
+    if (window.parent !== window) window.parent.postMessage({ witness: kind, what: String(what) }, "*");
+  };
+  Object.assign(window, {
+    __witnessed: witnessed,
+    __x: (what: unknown) => note("executed", `__x(${what})`),
+  });
+  for (const name of ["alert", "confirm", "prompt", "print"] as const)
+    Object.defineProperty(window, name, { value: () => note("executed", name) });
+  window.open = (url) => {
+    note("opened", url);
+    return null;
+  };
+  document.addEventListener("securitypolicyviolation", (event) => {
+    if (!event.sourceFile.endsWith("/__witness.js"))
+      note(
+        "violations",
+        `${event.effectiveDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber} ${event.sample}`,
+      );
+  });
+  let evaluates = false;
+  try {
+    evaluates = new Function("return true")() === true;
+  } catch {
+    // The policy holds.
+  }
+  Object.assign(window, { __evaluates: evaluates });
+  window.addEventListener("error", (event) => {
+    // A notice, not an error: what was observed changed once more within a frame.
+    if (!event.message.startsWith("ResizeObserver loop")) note("errors", event.message);
+  });
+  window.addEventListener("unhandledrejection", (event) => note("errors", event.reason));
+}
+
+/** Whether this page's own scripts may run a string: no policy stands in the way. */
+export function evaluates(): boolean {
+  return Reflect.get(window, "__evaluates") === true;
+}
+
+/**
+ * Scrolls through a transcript and tells what stands in it. `click`: afterwards points at, focuses and clicks everything that
+ * can be clicked, once, and what appears by that too. Links that say that they open another site are not followed.
+ */
+export async function walk({ click }: { click: boolean }): Promise<SeenRow[]> {
+  const region = document.querySelector('[role="region"][aria-label="Transcript"]');
+  if (!(region instanceof HTMLElement)) throw new Error("no transcript");
+  const frame = (): Promise<unknown> =>
+    new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+  const settled = async (): Promise<void> => {
+    for (let round = 0; round < 600; round++) {
+      await frame();
+      if (region.querySelector(".turn-heading") && !region.querySelector(".placeholder")) return;
+    }
+    throw new Error("the transcript does not settle");
+  };
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there.
+  const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+  const NAMES =
+    /^(?:script|iframe|object|embed|link|meta|base|style|form|video|audio|source|track|svg|math|frame|portal|picture|marquee)$/i;
+
+  const dangersIn = (root: Element): string[] => {
+    const found: string[] = [];
+    for (const element of root.querySelectorAll("*")) {
+      const name = element.tagName;
+      if (NAMES.test(name)) found.push(name);
+      for (const { name: attribute, value } of element.attributes) {
+        if (/^on/i.test(attribute)) found.push(`${name} ${attribute}`);
+        if (
+          /^(?:src|srcset|background|poster|data|action|formaction|xlink:href|ping|srcdoc)$/i.test(
+            attribute,
+          ) &&
+          !value.startsWith("blob:")
+        )
+          found.push(`${name} ${attribute}=${value}`);
+        if (attribute === "style" && /url\(/i.test(value)) found.push(`${name} style=${value}`);
+      }
+      if (element instanceof HTMLAnchorElement) {
+        const href = element.getAttribute("href") ?? "";
+        const isOwn = href.startsWith("#") || href.startsWith("/session/");
+        const leaves = /^(?:https?:|mailto:)/i.test(href);
+        const isFile = href.startsWith("blob:") && element.hasAttribute("download");
+        if (!isOwn && !leaves && !isFile) found.push(`A href=${href}`);
+        if (leaves && (element.rel !== "noopener noreferrer" || element.target !== "_blank"))
+          found.push(`A rel=${element.rel} target=${element.target}`);
+      }
+    }
+    return found;
+  };
+
+  const read = (row: HTMLElement): SeenRow => {
+    const body = row.querySelector(".part-body") ?? row;
+    const copy = body.cloneNode(true) as Element;
+    for (const added of copy.querySelectorAll(".link-host, .link-target")) added.remove();
+    const heading = row.closest(".turn-place")?.querySelector(".turn-title")?.textContent ?? "";
+    return {
+      attack: heading.trim().split(/\s/, 1)[0] ?? "",
+      index: Number(row.dataset.index),
+      kind: row.getAttribute("aria-label") ?? "",
+      text: copy.textContent ?? "",
+      output: Array.from(copy.querySelectorAll(".output-lines"), (lines) => lines.textContent).join(""),
+      hosts: Array.from(body.querySelectorAll(".link-host"), (host) => host.textContent ?? ""),
+      marks: Array.from(copy.querySelectorAll(".hidden-text"), (mark) => mark.textContent ?? ""),
+      links: Array.from(body.querySelectorAll("a"), (link) => ({
+        href: link.getAttribute("href") ?? "",
+        words: link.textContent ?? "",
+      })),
+      dangers: dangersIn(row),
+      controls: (row.textContent?.match(CONTROL) ?? []).length,
+    };
+  };
+
+  const clicked = new WeakSet<Element>();
+  /** `closers`: what would close something that is open. */
+  const clickIn = async (root: HTMLElement, closers: boolean): Promise<void> => {
+    // What a click brings up is clicked too; a toggle is clicked once and stays as it is.
+    for (let round = 0; round < 4; round++) {
+      const targets = [...root.querySelectorAll<HTMLElement>("*")].filter(
+        (element) =>
+          !clicked.has(element) &&
+          element.matches("details[open] > summary, [aria-expanded=true]") === closers,
+      );
+      if (targets.length === 0) return;
+      for (const element of targets) {
+        clicked.add(element);
+        if (!element.isConnected) continue;
+        for (const type of ["pointerenter", "mouseenter", "mouseover", "pointerdown", "mousedown"])
+          element.dispatchEvent(new MouseEvent(type, { bubbles: true, cancelable: true, view: window }));
+        if (element.matches("a, button, summary, input, [tabindex]")) {
+          element.focus({ preventScroll: true });
+          element.click();
+        }
+      }
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+  };
+  const hold = (event: MouseEvent): void => {
+    const link = event.target instanceof Element ? event.target.closest("a") : null;
+    const href = link?.getAttribute("href") ?? "";
+    const leaves = /^(?:https?:|mailto:)/i.test(href) && link?.target === "_blank";
+    const isFile = href.startsWith("blob:") && link?.hasAttribute("download");
+    const isPlace = href.startsWith("/session/") && link?.classList.contains("action");
+    if (leaves || isFile || isPlace) event.preventDefault();
+  };
+  if (click) document.addEventListener("click", hold, { capture: true });
+
+  const rows = new Map<number, SeenRow>();
+  region.scrollTo(0, 0);
+  // Rows become higher when they are measured: the end is where it still is some frames later.
+  for (let atEnd = 0; atEnd < 5; ) {
+    await settled();
+    const fresh = [...region.querySelectorAll<HTMLElement>("article[data-index]")].filter(
+      (row) => !rows.has(Number(row.dataset.index)),
+    );
+    const headings = [...region.querySelectorAll<HTMLElement>(".turn-heading")];
+    // One row after the other: what is clicked stays where it is, and pushes the rest out of the view.
+    for (const row of fresh) {
+      if (!row.isConnected) break;
+      if (click) await clickIn(row, false);
+      rows.set(Number(row.dataset.index), read(row));
+      if (click) await clickIn(row, true);
+    }
+    if (click) for (const heading of headings) await clickIn(heading, false);
+    await frame();
+    for (const row of region.querySelectorAll("article")) {
+      const dangers = dangersIn(row);
+      if (dangers.length > 0) throw new Error(`a row holds ${dangers.join(", ")}`);
+    }
+    for (const heading of headings) {
+      const dangers = dangersIn(heading);
+      if (dangers.length > 0) throw new Error(`a heading holds ${dangers.join(", ")}`);
+    }
+    // On from the last row that was seen, wherever clicks have moved it.
+    const last = [...region.querySelectorAll<HTMLElement>("article[data-index]")].findLast((row) =>
+      rows.has(Number(row.dataset.index)),
+    );
+    const before = region.scrollTop;
+    const below =
+      last === undefined ? 0 : last.getBoundingClientRect().top - region.getBoundingClientRect().top;
+    region.scrollTo(0, before + Math.max(below - 200, fresh.length === 0 ? region.clientHeight / 2 : 0));
+    await frame();
+    atEnd = fresh.length === 0 && region.scrollTop <= before + 1 ? atEnd + 1 : 0;
+  }
+  document.removeEventListener("click", hold, { capture: true });
+  return [...rows.values()];
+}
+
+/** The sessions on screen in a list of them, with the control characters in their rows; scrolls on to the next ones. */
+export async function titlesOnPage(): Promise<{ href: string; controls: number }[]> {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there.
+  const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+  const list = document.querySelector("main");
+  const rows = Array.from(document.querySelectorAll("main a[href^='/session/']"), (link) => ({
+    href: link.getAttribute("href") ?? "",
+    controls: (link.closest("li")?.textContent?.match(CONTROL) ?? []).length,
+  }));
+  if (list !== null) {
+    const before = list.scrollTop;
+    list.scrollTo(0, before + list.clientHeight * 0.7);
+    if (list.scrollTop === before) list.scrollTo(0, 0);
+  }
+  await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+  return rows;
+}

@@ -1,0 +1,315 @@
+import { appendFile, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { eventually } from "../../eventually.ts";
+import { sharedData } from "../../shared-data.ts";
+import { createHome, type Daemon, type Home, startDaemon } from "../harness.ts";
+import type { Engine, EnginePage } from "./engine.ts";
+import { evaluates, type SeenRow, titlesOnPage, type Witnessed, walk } from "./page-side.ts";
+import { type Family, type Payload, payloads, textOf } from "./payloads.ts";
+import { type HostileSession, healthy, hostileSession } from "./session.ts";
+import { clickFrames, firedFrames, UNSAFE_HOST, unsafePages } from "./unsafe.ts";
+import { startWire, type Wire, type WireOptions } from "./wire.ts";
+
+const whose = sharedData("payloads") === undefined ? "this repository's own" : "the shared";
+/** Of the attacks that can fire at all so many must, in a page without any protection. */
+const ENOUGH = 200 / 246;
+
+/** While one works on the harness: only each so manieth attack. */
+const EVERY = Number(process.env.HOSTILE_EVERY ?? 1);
+
+const FAMILIES = ["xss", "exfil", "urls", "ansi", "unicode"] as const satisfies Family[];
+
+interface Attack {
+  family: Family;
+  attack: Payload;
+}
+
+const chosen = (): Attack[] =>
+  FAMILIES.flatMap((family) => payloads(family).map((attack) => ({ family, attack }))).filter(
+    (_attack, index) => index % EVERY === 0,
+  );
+
+/** An address in every shape that Markdown has for one. */
+function asMarkdown(family: Family, attack: Payload): Payload {
+  if (family !== "urls") return attack;
+  const url = textOf(attack.input);
+  if (attack.id.includes("-auto-")) return attack;
+  const destination = /[\s<>]/.test(url) ? `<${url.replaceAll(/[<>\n]/g, "")}>` : url;
+  return { ...attack, input: `[words](${destination}) ![image](${destination})` };
+}
+
+/** `host:port` of an address or of a tunnel's target. */
+const hostOf = (url: string): string => (url.includes("//") ? new URL(url).host : url);
+
+/** The whole harness, in one browser. */
+export function hostileSuite(name: string, openEngine: (proxyPort: number) => Promise<Engine>): void {
+  describe(`hostile text in ${name} (${whose} payloads)`, () => {
+    let home: Home;
+    let daemon: Daemon;
+    const closing: (() => Promise<void>)[] = [];
+    beforeEach(async () => {
+      home = await createHome();
+      daemon = await startDaemon(home, ["--no-samples"]);
+    });
+    afterEach(async () => {
+      for (const close of closing.splice(0).reverse()) await close();
+      await daemon.stop();
+      await home.remove();
+    });
+
+    const open = async (
+      options: Omit<WireOptions, "origin"> = {},
+    ): Promise<{ wire: Wire; engine: Engine; page: EnginePage }> => {
+      const wire = await startWire({ origin: daemon.origin, ...options });
+      closing.push(() => wire.close());
+      const engine = await openEngine(wire.port);
+      closing.push(() => engine.close());
+      return { wire, engine, page: await engine.newPage() };
+    };
+
+    const write = async (session: HostileSession): Promise<string> => {
+      const folder = join(home.claude, "projects/-home-ada-hostile");
+      await mkdir(folder, { recursive: true });
+      const path = join(folder, `${session.session_id}.jsonl`);
+      await writeFile(
+        path,
+        session.turns
+          .flat()
+          .map((line) => `${line}\n`)
+          .join(""),
+      );
+      return path;
+    };
+
+    const witnessed = (page: EnginePage): Promise<Witnessed> =>
+      // Put there by the witness.
+      page.run(() => Reflect.get(window, "__witnessed") as Witnessed, undefined);
+
+    /** Nothing ran, nothing was asked for, nothing opened or went elsewhere. */
+    const nothingHappened = async (
+      page: EnginePage,
+      wire: Wire,
+      engine: Engine,
+      url: string,
+    ): Promise<void> => {
+      expect(await witnessed(page)).toEqual({ executed: [], opened: [], violations: [], errors: [] });
+      expect(wire.foreign.filter(({ url }) => !engine.background.test(hostOf(url)))).toEqual([]);
+      expect(wire.own.filter((asked) => !isProducts(asked.url))).toEqual([]);
+      expect(await page.run(() => location.href.split("#", 1)[0] ?? "", undefined)).toBe(url);
+      const reported = engine.reported?.filter(
+        (asked) => !asked.url.startsWith(daemon.origin) && !asked.url.startsWith("blob:"),
+      );
+      expect(reported ?? []).toEqual([]);
+    };
+    /** What the page itself asks of its daemon. */
+    const isProducts = (address: string): boolean =>
+      /^\/(?:$|\?|launch\?|session\/|assets\/|api\/|[\w-]+\.(?:js|css|svg|png|ico|webmanifest|woff2?)$)/.test(
+        address.slice(daemon.origin.length),
+      );
+
+    const enter = async (page: EnginePage): Promise<void> => {
+      await page.goto(daemon.launch);
+      await eventually(async () =>
+        expect(await page.run(() => document.querySelector("main") !== null, undefined)).toBe(true),
+      );
+    };
+    const openAll = (page: EnginePage): Promise<boolean> =>
+      page.run(() => {
+        const button = [...document.querySelectorAll("button")].find(
+          (each) => each.textContent === "Open all",
+        );
+        button?.click();
+        return button !== undefined;
+      }, undefined);
+    const openSession = async (page: EnginePage, session: HostileSession): Promise<string> => {
+      const url = `${daemon.origin}/session/${session.session_id}`;
+      await page.goto(url);
+      await eventually(async () => expect(await openAll(page)).toBe(true));
+      return url;
+    };
+
+    it("fires in a renderer that trusts it, so that the harness would see it", async () => {
+      const attacks = [...payloads("xss"), ...payloads("exfil")];
+      const { wire, page } = await open({ pages: unsafePages(attacks) });
+      await page.goto(`http://${UNSAFE_HOST}/control`);
+      const fired = async (): Promise<Set<number>> => {
+        const found = new Set(Object.keys(await page.run(firedFrames, undefined)).map(Number));
+        for (const { url } of wire.foreign) {
+          const [, n] =
+            /(?:\/\/|^|\.)p(\d+)\.|\/frame\/(\d+)\//i.exec(url)?.filter((group) => group !== undefined) ?? [];
+          if (n !== undefined) found.add(Number(n));
+        }
+        return found;
+      };
+      await page.run(clickFrames, undefined);
+      await eventually(async () =>
+        expect((await fired()).size).toBeGreaterThanOrEqual(Math.floor(attacks.length * ENOUGH)),
+      );
+      process.stdout.write(`  control: ${(await fired()).size} of ${attacks.length} fire in ${name}\n`);
+    });
+
+    it.each([
+      { way: "whole, under the policy", withoutPolicy: false, streamed: false },
+      { way: "whole, without the policy", withoutPolicy: true, streamed: false },
+      { way: "as it is written, under the policy", withoutPolicy: false, streamed: true },
+      { way: "as it is written, without the policy", withoutPolicy: true, streamed: true },
+    ])(
+      "is only text in every place, $way",
+      async ({ withoutPolicy, streamed }) => {
+        const all = chosen().map(({ family, attack }) => ({ family, attack: asMarkdown(family, attack) }));
+        const attacks = all.map(({ attack }) => attack);
+        const session = hostileSession("all", attacks);
+        const path = await write(streamed ? { ...session, turns: session.turns.slice(0, 1) } : session);
+        const { wire, engine, page } = await open({ withoutPolicy, inPieces: streamed });
+        await enter(page);
+        const url = await openSession(page, session);
+        // Without the policy, nothing but the product's own care is left.
+        expect(await page.run(evaluates, undefined)).toBe(withoutPolicy);
+        if (streamed) await stream(page, path, session, attacks);
+
+        const first = await page.run(walk, { click: false });
+        await nothingHappened(page, wire, engine, url);
+        check(first, all, false);
+
+        // What was written slowly is the same document by now.
+        if (streamed) return;
+        const second = await page.run(walk, { click: true });
+        await nothingHappened(page, wire, engine, url);
+        check(second, all, true);
+      },
+      900_000,
+    );
+
+    /** Writes the session turn by turn, each when the page has the one before, which stands at its end then. */
+    const stream = async (
+      page: EnginePage,
+      path: string,
+      session: HostileSession,
+      attacks: readonly Payload[],
+    ): Promise<void> => {
+      await page.run(() => {
+        const region = document.querySelector('[role="region"][aria-label="Transcript"]');
+        region?.scrollTo(0, region.scrollHeight);
+      }, undefined);
+      for (const [index, turn] of session.turns.entries()) {
+        if (index > 0) await appendFile(path, turn.map((line) => `${line}\n`).join(""));
+        const last = healthy(attacks[index]?.id ?? "");
+        await eventually(async () =>
+          expect(
+            await page.run(
+              (text) => document.querySelector('[role="region"]')?.textContent?.includes(text) === true,
+              last,
+            ),
+          ).toBe(true),
+        );
+      }
+    };
+
+    it("is only text as a title, in the list and at the head of a session", async () => {
+      const attacks = chosen().map(({ attack }) => attack);
+      for (const [index, attack] of attacks.entries()) {
+        const session = hostileSession(`title ${index}`, [{ ...attack, id: `title-${index}` }]);
+        // The prompt, the title, an answer.
+        await write({ ...session, turns: [session.turns[0]?.slice(0, 4) ?? []] });
+      }
+      const { wire, engine, page } = await open({ withoutPolicy: true });
+      await enter(page);
+      const titles = new Map<string, number>();
+      await eventually(async () => {
+        for (const { href, controls } of await page.run(titlesOnPage, undefined)) titles.set(href, controls);
+        expect(titles.size).toBe(attacks.length);
+      });
+      expect([...titles].filter(([, controls]) => controls > 0)).toEqual([]);
+      await nothingHappened(page, wire, engine, `${daemon.origin}/`);
+    });
+
+    /** What must hold of what is on screen, before anything was clicked and after. */
+    const check = (rows: readonly SeenRow[], attacks: readonly Attack[], clicked: boolean): void => {
+      expect(rows.filter(({ dangers }) => dangers.length > 0)).toEqual([]);
+      expect(rows.filter(({ controls }) => controls > 0)).toEqual([]);
+      for (const { family, attack } of attacks) {
+        const { id } = attack;
+        const own = rows.filter((row) => row.attack === id);
+        const texts = own.filter(({ kind }) => kind === "text");
+        expect(
+          texts.some(({ text }) => text.includes(healthy(id))),
+          `${id}: its neighbour is there`,
+        ).toBe(true);
+        const visible = attack.expect.visible;
+        if (typeof visible === "string")
+          expect(
+            own.some(({ text }) => text.includes(visible)),
+            `${id} shows ${visible}`,
+          ).toBe(true);
+        if (family === "urls" && !clicked) checkAddress(attack, texts[0]);
+        if (family === "ansi") checkTerminal(attack, own, clicked);
+        if (family === "unicode") checkUnicode(attack, own);
+      }
+    };
+  });
+}
+
+/** Blocked addresses are text, doubtful ones tell their host and lead nowhere yet, harmless ones are links. */
+function checkAddress({ id, expect: wanted }: Payload, row: SeenRow | undefined): void {
+  const links = row?.links.map(({ href }) => href) ?? [];
+  if (wanted.link === "block") expect(links, id).toEqual([]);
+  if (wanted.link === "confirm") {
+    expect(links, id).toEqual([]);
+    if (typeof wanted.shownHost === "string") expect(row?.hosts, id).toContain(wanted.shownHost);
+  }
+  if (wanted.link === "allow") expect(links[0], id).toMatch(/^(?:https?:|mailto:|#)/);
+  if (Array.isArray(wanted.autolink)) expect(links, id).toEqual(wanted.autolink);
+}
+
+/** The text of terminal output is there, all of it at the latest after a click; its links are those that may be. */
+function checkTerminal(
+  { id, input, expect: wanted }: Payload,
+  rows: readonly SeenRow[],
+  clicked: boolean,
+): void {
+  const tools = rows.filter(({ kind }) => kind === "tool");
+  const { text, link, mustContain } = wanted;
+  if (typeof text === "string")
+    expect(
+      tools.map(({ output }) => output),
+      id,
+    ).toContain(text);
+  if (typeof mustContain === "string")
+    expect(tools.map(({ output }) => output).join(), id).toContain(mustContain);
+  if (link === null)
+    expect(
+      tools.flatMap(({ links }) => links),
+      id,
+    ).toEqual([]);
+  if (typeof link === "object" && link !== null && "href" in link)
+    expect(
+      tools.flatMap(({ links }) => links.map(({ href }) => href)),
+      id,
+    ).toContain(link.href);
+  if (wanted.recoverable === true && clicked) {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences are no words.
+    const readable = textOf(input).replaceAll(/\u001b\[[0-9;]*[A-Za-z]/g, " ");
+    const shown = tools.map(({ output }) => output).join();
+    for (const word of readable.match(/[a-z]{5,}/g) ?? []) expect(shown, id).toContain(word);
+  }
+}
+
+/** What cannot be seen is marked, as text and in code; letters that only look Latin where a name stands; nothing legal is. */
+function checkUnicode({ id, expect: wanted }: Payload, rows: readonly SeenRow[]): void {
+  const isName = String(wanted.where ?? "").includes("host names");
+  const marked = rows.filter(({ marks }) => marks.length > 0);
+  if (wanted.flag === true && !isName)
+    expect(
+      marked.map(({ kind }) => kind),
+      id,
+    ).toContain("text");
+  if (wanted.flag === true && isName && !id.endsWith("homo-06"))
+    expect(
+      marked.map(({ kind }) => kind),
+      id,
+    ).toContain("tool");
+  if (wanted.decoded === true)
+    expect(marked.flatMap(({ marks }) => marks).join(), id).toMatch(/\d+ hidden: /);
+  if (wanted.flag === false) expect(marked, id).toEqual([]);
+}

@@ -1,0 +1,230 @@
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import type { Duplex } from "node:stream";
+import { WebSocket, WebSocketServer } from "ws";
+import type { ServerMessage } from "../../../src/protocol.ts";
+import { installWitness } from "./page-side.ts";
+
+/** What a browser asked the network for. */
+export interface Asked {
+  method: string;
+  url: string;
+  referer: string;
+}
+
+export interface WireOptions {
+  /** Origin of the daemon: what goes there is passed on. */
+  origin: string;
+  /** Take the policy away from what the daemon serves: what is left must hold without it. */
+  withoutPolicy?: boolean;
+  /** Text and output reach the page in pieces, as from a model that is being read. */
+  inPieces?: boolean;
+  /** Pages of other names than the daemon's, by path: of the control that must be hit. */
+  pages?: (url: URL) => { type: string; body: string } | undefined;
+}
+
+/**
+ * The only way out that a browser under test has: a forward proxy for every address, loopback included. It passes on what
+ * is the daemon's, answers nothing else, and keeps a list of all that was asked.
+ */
+export interface Wire {
+  port: number;
+  /** Everything that was asked of anyone but the daemon. */
+  foreign: Asked[];
+  /** What was asked of the daemon. */
+  own: Asked[];
+  close(): Promise<void>;
+}
+
+/** Where every page under test finds its witness: answered here, never by the daemon. */
+const WITNESS = "/__witness.js";
+
+export async function startWire(options: WireOptions): Promise<Wire> {
+  const daemon = new URL(options.origin);
+  const foreign: Asked[] = [];
+  const own: Asked[] = [];
+  const tunnels = new Set<Duplex>();
+
+  const answer = (incoming: IncomingMessage, response: ServerResponse): void => {
+    const url = new URL(incoming.url ?? "/", `http://${incoming.headers.host ?? daemon.host}`);
+    const asked = {
+      method: incoming.method ?? "",
+      url: url.href,
+      referer: String(incoming.headers.referer ?? ""),
+    };
+    if (url.pathname === WITNESS) {
+      response.setHeader("content-type", "text/javascript");
+      response.end(`(${installWitness.toString()})()`);
+      return;
+    }
+    const page = options.pages?.(url);
+    if (page !== undefined) {
+      response.setHeader("content-type", page.type);
+      response.end(page.type.startsWith("text/html") ? withWitness(page.body) : page.body);
+      return;
+    }
+    if (url.host !== daemon.host) {
+      foreign.push(asked);
+      response.writeHead(502).end();
+      return;
+    }
+    own.push(asked);
+    const { "proxy-connection": _, ...headers } = incoming.headers;
+    const onward = request(
+      {
+        host: daemon.hostname,
+        port: daemon.port,
+        path: url.pathname + url.search,
+        method: incoming.method,
+        headers: { ...headers, "accept-encoding": "identity" },
+      },
+      (reply) => {
+        const replied = { ...reply.headers };
+        if (options.withoutPolicy) delete replied["content-security-policy"];
+        if (!String(replied["content-type"]).startsWith("text/html")) {
+          response.writeHead(reply.statusCode ?? 502, replied);
+          reply.pipe(response);
+          return;
+        }
+        const chunks: Buffer[] = [];
+        reply.on("data", (chunk: Buffer) => chunks.push(chunk));
+        reply.on("end", () => {
+          const body = withWitness(Buffer.concat(chunks).toString());
+          delete replied["transfer-encoding"];
+          response.writeHead(reply.statusCode ?? 502, {
+            ...replied,
+            "content-length": Buffer.byteLength(body),
+          });
+          response.end(body);
+        });
+      },
+    );
+    onward.on("error", () => response.destroy());
+    incoming.pipe(onward);
+  };
+
+  const sockets = new WebSocketServer({ noServer: true });
+  const server: Server = createServer(answer);
+  server.on("upgrade", (incoming: IncomingMessage, socket: Duplex, head: Buffer) => {
+    sockets.handleUpgrade(incoming, socket, head, (client) => {
+      const headers: Record<string, string> = {};
+      for (const name of ["cookie", "origin", "user-agent"]) {
+        const value = incoming.headers[name];
+        if (typeof value === "string") headers[name] = value;
+      }
+      const url = new URL(incoming.url ?? "/", `ws://${daemon.host}`);
+      const upstream = new WebSocket(`ws://${daemon.host}${url.pathname}${url.search}`, { headers });
+      const early: string[] = [];
+      client.on("message", (data) => {
+        if (upstream.readyState === WebSocket.OPEN) upstream.send(data.toString());
+        else early.push(data.toString());
+      });
+      upstream.on("open", () => {
+        for (const data of early) upstream.send(data);
+      });
+      const cut = options.inPieces ? createCutter() : (text: string) => [text];
+      upstream.on("message", (data) => {
+        for (const text of cut(data.toString())) client.send(text);
+      });
+      const end = (): void => {
+        client.terminate();
+        upstream.terminate();
+      };
+      client.on("close", end).on("error", end);
+      upstream.on("close", end).on("error", end);
+    });
+  });
+  // Browsers tunnel sockets, and everything that is encrypted.
+  server.on("connect", (incoming: IncomingMessage, socket: Duplex) => {
+    if (incoming.url !== daemon.host) {
+      foreign.push({ method: "CONNECT", url: incoming.url ?? "", referer: "" });
+      socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n");
+      return;
+    }
+    tunnels.add(socket);
+    socket.on("close", () => tunnels.delete(socket)).on("error", () => undefined);
+    socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
+    const inner = connect((server.address() as AddressInfo).port, "127.0.0.1");
+    inner.on("error", () => socket.destroy());
+    socket.pipe(inner).pipe(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    foreign,
+    own,
+    close: () =>
+      new Promise((resolve) => {
+        for (const client of sockets.clients) client.terminate();
+        for (const socket of tunnels) socket.destroy();
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function withWitness(page: string): string {
+  const tag = `<script src="${WITNESS}"></script>`;
+  return page.includes("<head>") ? page.replace("<head>", `<head>${tag}`) : tag + page;
+}
+
+/**
+ * Turns each finished text and output of a socket's frames into pieces with frames of their own, as if it had been written
+ * slowly. The `seq` of what follows is moved on; what the page says is never about a `seq`, unless its connection breaks.
+ */
+function createCutter(): (message: string) => string[] {
+  const added = new Map<string, number>();
+  const kinds = new Map<string, string>();
+  return (text) => {
+    // Written by the daemon, whose messages have tests of their own.
+    const message = JSON.parse(text) as ServerMessage;
+    if (message.type === "heartbeat") {
+      for (const [channel, position] of Object.entries(message.positions))
+        position.seq += added.get(channel) ?? 0;
+      return [JSON.stringify(message)];
+    }
+    if (message.type === "synced") {
+      message.seq += added.get(message.channel) ?? 0;
+      return [JSON.stringify(message)];
+    }
+    if (message.type !== "frames") return [text];
+    const { channel, epoch } = message;
+    let extra = added.get(channel) ?? 0;
+    const out: string[] = [];
+    for (const { seq, frame } of message.frames) {
+      const frames: object[] = [];
+      const { session_id, at } = frame;
+      if (frame.type === "message.part_start") kinds.set(frame.part_id, frame.kind);
+      if (frame.type === "message.part_end" && frame.text !== undefined) {
+        const { part_id } = frame;
+        for (const piece of pieces(frame.text))
+          frames.push({ type: "message.delta", session_id, at, part_id, kind: kinds.get(part_id), ...piece });
+      }
+      if (frame.type === "message.tool_result") {
+        const { tool_call_id } = frame;
+        for (const piece of pieces(frame.output_text))
+          frames.push({ type: "message.tool_progress", session_id, at, tool_call_id, ...piece });
+      }
+      frames.push(frame);
+      for (const [index, each] of frames.entries()) {
+        const numbered = { seq: seq + extra + index, frame: each };
+        out.push(JSON.stringify({ type: "frames", channel, epoch, frames: [numbered] }));
+      }
+      extra += frames.length - 1;
+    }
+    added.set(channel, extra);
+    return out;
+  };
+}
+
+/** A text in four pieces, at places that are inside something more often than not. */
+function pieces(text: string): { text: string; offset: number }[] {
+  const cuts = [0.3, 0.55, 0.8, 1].map((share) => Math.floor(text.length * share));
+  let offset = 0;
+  return cuts.flatMap((end) => {
+    if (end <= offset) return [];
+    const piece = { text: text.slice(offset, end), offset };
+    offset = end;
+    return [piece];
+  });
+}
