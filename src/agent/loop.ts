@@ -63,6 +63,7 @@ export function createLoopAgent(options: LoopOptions): Agent {
   let { model } = options;
   const closing = new AbortController();
   let working: Promise<unknown> = Promise.resolve();
+  let latest: { length: number; messages: readonly Message[] } | undefined;
 
   // --- A turn, from top to bottom ---------------------------------------------------------------------------------------
 
@@ -136,7 +137,14 @@ export function createLoopAgent(options: LoopOptions): Agent {
 
   // --- What a turn says beside the model ---------------------------------------------------------------------------------
 
-  const context = (): Message[] => contextOf(host.history(), system());
+  /** History only grows: as long as it is as long as before, the context is as before. */
+  const context = (): readonly Message[] => {
+    const history = host.history();
+    if (latest?.length !== history.length) {
+      latest = { length: history.length, messages: contextOf(history, system()) };
+    }
+    return latest.messages;
+  };
   const system = () => {
     const first = host.history().find((event) => "role" in event);
     const began_at = Date.parse(first?.created_at ?? "");

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createLoopAgent, type LoopOptions } from "../../src/agent/loop.ts";
 import type { Tool } from "../../src/agent/tool.ts";
+import type { ModelCall } from "../../src/providers/provider.ts";
 import { failure, type PlainProvider, plainProvider, type Step } from "./plain-provider.ts";
 import { createPlainSession, type PlainSession, story } from "./plain-session.ts";
 import { echo, endless, tool } from "./plain-tools.ts";
@@ -381,6 +382,22 @@ describe("room in the context", () => {
     const { host, provider, agent } = setUp([full, summary], [echo], { contextLimit: () => 1_000 });
     await host.turn(agent, "Read a.ts");
     expect(sent(provider, 2).slice(1)).toEqual([expect.stringContaining("The summary."), "user And b.ts"]);
+  });
+
+  it("asks for a summary of no more than the model takes, whatever the results were", async () => {
+    const flood = tool("flood", () => ({ output_text: "y".repeat(100_000) }));
+    const steps = (call: ModelCall, index: number): Step => {
+      if (call.tools.length === 0) return { acts: [{ text: "So it is." }] };
+      if (index > 7) return { acts: [{ text: "Done" }] };
+      return { acts: [{ call: `c${index}`, name: "flood" }], usage: { input: index * 25_000, output: 1 } };
+    };
+    const { host, provider, agent } = setUp(steps, [flood], { contextLimit: () => 180_000 });
+    expect(await host.turn(agent, "Read it all")).toBe("completed");
+    const summaries = provider.calls.filter(({ tools }) => tools.length === 0);
+    expect(summaries).toHaveLength(1);
+    // Of each result its beginning and its end.
+    expect(JSON.stringify(summaries[0]?.messages).length).toBeLessThan(100_000);
+    expect(sent(provider, provider.calls.length - 1)[1]).toContain("So it is.");
   });
 
   it("is made once when the provider finds the context too long, and the call tried again", async () => {
