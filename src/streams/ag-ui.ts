@@ -28,6 +28,8 @@ interface Call {
 
 function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions): EventReader {
   const calls = new Map<string, Call>();
+  /** The ids of those without a result. */
+  const open = new Set<string>();
   /** Messages whose text was streamed: the part that shows it. */
   const shown = new Map<string, string>();
   /** Text of messages that are not the agent's, until they end. */
@@ -42,11 +44,9 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
   let began = false;
 
   const note = (title: string, data: unknown, part_id?: string): void => {
-    writer.endPart();
     writer.put({ type: "marker", kind: "note", part_id: part_id ?? writer.nextPartId(), title, data });
   };
   const putUnknown = (event: JsonObject): void => {
-    writer.endPart();
     const title = asText(event.type) ?? "An event without a type";
     writer.put({ type: "unknown", part_id: writer.nextPartId(), raw: event, title });
   };
@@ -60,7 +60,7 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
   /** A model call is over when the agent speaks after all of its calls have ended, or in another message. */
   const beginStep = (key?: string): void => {
     if (writer.message_id !== undefined) {
-      const waits = [...calls.values()].some(({ state }) => state !== "ended");
+      const waits = open.size > 0;
       const isOther = key !== undefined && text_key !== undefined && key !== text_key;
       if (isOther || (had_calls && !waits)) endStep();
     }
@@ -73,6 +73,7 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
   };
   const startCall = (id: string, name: string): void => {
     calls.set(id, { name, input: "", state: "started" });
+    open.add(id);
     had_calls = true;
     writer.startCall(id, name);
   };
@@ -106,6 +107,7 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
     endCall(id);
     const call = calls.get(id);
     if (call !== undefined) call.state = "ended";
+    open.delete(id);
     writer.endPart();
     const { text, parts } = contentOf(content);
     writer.put({
@@ -199,6 +201,7 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
           const name = asString(called?.name);
           if (call_id === undefined || name === undefined || calls.has(call_id)) continue;
           calls.set(call_id, { name, input: "", state: "called" });
+          open.add(call_id);
           had_calls = true;
           writer.call(call_id, name, asString(called?.arguments) ?? "");
         }
@@ -398,6 +401,7 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
   const abortCall = (id: string, call: Call): void => {
     endCall(id);
     call.state = "ended";
+    open.delete(id);
     writer.put({
       type: "message.tool_result",
       tool_call_id: id,

@@ -58,11 +58,9 @@ function createAiSdkReader({ writer, idOf }: EventReaderOptions): EventReader {
     had_calls = false;
   };
   const note = (title: string, data: unknown, part_id = writer.nextPartId()): void => {
-    writer.endPart();
     writer.put({ type: "marker", kind: "note", part_id, title, data });
   };
   const putUnknown = (event: JsonObject): void => {
-    writer.endPart();
     const title = asText(event.type) ?? "An event without a type";
     writer.put({ type: "unknown", part_id: writer.nextPartId(), raw: event, title });
   };

@@ -64,7 +64,6 @@ export function createStreamReader(
         reader.push(event.value);
         continue;
       }
-      writer.endPart();
       const { line, text, error } = event;
       writer.put({ type: "unknown", part_id: writer.nextPartId(), raw: text, title: `Line ${line}`, error });
     }

@@ -195,3 +195,23 @@ it("a failed run, a cancelled one and one that is cut off say so", () => {
   const cut = fold(readStream("ag-ui", [sse(started)]));
   expect(cut.turns.at(0)?.status).toBe("failed");
 });
+
+it("a state that changes while a text is written does not cut it in two", () => {
+  const frames = readStream("ag-ui", [
+    sse([
+      { type: "RUN_STARTED", ...run },
+      { type: "TEXT_MESSAGE_START", messageId: "m1" },
+      { type: "TEXT_MESSAGE_CONTENT", messageId: "m1", delta: "One sen" },
+      { type: "STATE_DELTA", delta: [] },
+      { type: "TEXT_MESSAGE_CONTENT", messageId: "m1", delta: "tence." },
+      { type: "TEXT_MESSAGE_END", messageId: "m1" },
+      { type: "RUN_FINISHED", ...run },
+    ]),
+  ]);
+  expect(summary(partsOf(fold(frames)))).toEqual([
+    "step_start",
+    "text One sentence.",
+    "note State changed",
+    "end stop",
+  ]);
+});

@@ -124,7 +124,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
     }
     if (chosen.kind === "reject_once" || chosen.kind === "reject_always") {
       reader.refuse(tool_call_id, isExpired ? "Nobody answered in time" : `Refused: ${chosen.label}`);
-    }
+    } else reader.allow(tool_call_id);
     // What was allowed is on disk before it can happen.
     await host.stored();
     return { outcome: { outcome: "selected", optionId: chosen.id } };

@@ -53,6 +53,8 @@ export interface UpdateReader {
   pushSession(answer: unknown): Frame[];
   /** The call that permission is asked for, which some agents announce only by asking. Its id and name are the request's. */
   announce(toolCall: JsonObject): { frames: Frame[]; tool_call_id: string; tool_name: string };
+  /** The call that was asked for may run. */
+  allow(tool_call_id: string): void;
   /** The call was not allowed, or its agent no longer waits: however it ends now, it did not run. */
   refuse(tool_call_id: string, reason: string): void;
   /** Whether the call has ended: nobody waits for a permission any more. */
@@ -74,6 +76,8 @@ interface Call {
   progress: string;
   metadata: string;
   refused?: string;
+  /** A person is asked whether it may run: it has not begun. */
+  isAsked: boolean;
   /** Of the message being written: its end lets the next step begin. */
   readonly counts: boolean;
 }
@@ -84,6 +88,9 @@ const SUMS_USAGE = new Set(["Copilot"]);
 export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptions): UpdateReader {
   const writer = createFrameWriter({ session_id, nextMessageId: newId, now });
   const calls = new Map<string, Call>();
+  /** Those that have not ended: few, however long the session is. */
+  const open = new Set<Call>();
+  let ofTurn: Call[] = [];
   const skipped: Partial<Record<Skipped, number>> = {};
   const settings = createSettings((body) => writer.put(body), newId);
   let inTurn = false;
@@ -103,7 +110,11 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
   const skip = (why: Skipped): void => {
     skipped[why] = (skipped[why] ?? 0) + 1;
   };
-  const openCalls = (): Call[] => [...calls.values()].filter(({ state }) => state !== "ended");
+  const openCalls = (): Call[] => [...open];
+  const end = (call: Call): void => {
+    call.state = "ended";
+    open.delete(call);
+  };
 
   const flushAside = (): void => {
     if (aside === undefined) return;
@@ -121,7 +132,7 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
   };
 
   const settle = (call: Call, status: ToolStatus, output: string): void => {
-    call.state = "ended";
+    end(call);
     const { id, name } = call.facts;
     writer.put({
       type: "message.tool_result",
@@ -219,9 +230,9 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
     else putUnknown(update, "Content of an unknown kind");
   };
 
+  // What stands beside the agent's own words does not cut them in two: a text that goes on grows where it began.
   const putUnknown = (raw: unknown, title: string, error?: string): void => {
     flushAside();
-    writer.endPart();
     writer.put({
       type: "unknown",
       part_id: newId(),
@@ -244,8 +255,18 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
     const counts = facts.parent === undefined && agentId === undefined;
     if (writer.message_id === undefined) step = { had_calls: false };
     if (counts) step.had_calls = true;
-    const call: Call = { facts, state: "new", arguments_json: "", progress: "", metadata: "", counts };
+    const call: Call = {
+      facts,
+      state: "new",
+      arguments_json: "",
+      progress: "",
+      metadata: "",
+      isAsked: false,
+      counts,
+    };
     calls.set(id, call);
+    open.add(call);
+    ofTurn.push(call);
     return call;
   };
 
@@ -286,9 +307,9 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
       return;
     }
     flushAside();
-    call.state = "ended";
+    end(call);
     const failed = facts.status === "failed";
-    const stopped = cancelling || (failed && call.refused !== undefined);
+    const stopped = cancelling || (failed && (call.refused !== undefined || call.isAsked));
     writer.put({
       type: "message.tool_result",
       tool_call_id: id,
@@ -343,7 +364,6 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
     text?: string,
   ): void => {
     flushAside();
-    writer.endPart();
     writer.put({
       type: "marker",
       kind,
@@ -397,7 +417,6 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
       case "current_mode_update":
       case "config_option_update":
         flushAside();
-        writer.endPart();
         settings.push(update);
         if (writer.isEmpty) skip("repeated");
         return;
@@ -463,11 +482,12 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
     }
     compactions.clear();
     // Calls are known by their ids for as long as the session lives; what they held is in the history.
-    for (const { facts } of calls.values()) {
+    for (const { facts } of ofTurn) {
       facts.content = [];
       delete facts.rawInput;
       delete facts.rawOutput;
     }
+    ofTurn = [];
     inTurn = false;
   };
 
@@ -516,12 +536,19 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
       };
       const call = callFor(id, update, isNew);
       showCall(call);
+      call.isAsked = call.state !== "ended";
       writer.endPart();
       return { frames: writer.take(), tool_call_id: id, tool_name: call.facts.name };
     },
+    allow(tool_call_id) {
+      const call = calls.get(tool_call_id);
+      if (call !== undefined) call.isAsked = false;
+    },
     refuse(tool_call_id, reason) {
       const call = calls.get(tool_call_id);
-      if (call !== undefined && call.state !== "ended") call.refused = reason;
+      if (call === undefined || call.state === "ended") return;
+      call.isAsked = false;
+      call.refused = reason;
     },
     hasEnded: (tool_call_id) => calls.get(tool_call_id)?.state === "ended",
     beginCancel() {

@@ -221,6 +221,8 @@ it("a question that its agent no longer waits for is closed", async () => {
   );
   expect(await ask("Do it")).toBe("completed");
   expect(host.parts().find((part) => part.type === "request")).toMatchObject({ outcome: "cancelled" });
+  // It never ran.
+  expect(host.parts().find((part) => part.type === "tool_result")).toMatchObject({ status: "aborted" });
 });
 
 it("a stop reaches the agent, keeps every part, and answers what was asked", async () => {
@@ -576,4 +578,20 @@ it("figures that an agent sums up over its life are counted once", async () => {
   await ask("Go");
   await ask("Go on");
   expect(host.transcript().usage).toEqual({ input: 2500, output: 30 });
+});
+
+it("a change of a setting does not cut the text in two that it falls into", async () => {
+  const { host, ask } = setUp([
+    ...opened,
+    hears.prompt(2),
+    says.text("One sen"),
+    says.update("current_mode_update", { currentModeId: "plan" }),
+    says.update("available_commands_update", { availableCommands: [{ name: "help" }] }),
+    says.text("tence."),
+    says.result(2),
+  ]);
+  await ask("Go");
+  const texts = host.parts().flatMap((part) => (part.type === "text" ? [part.text] : []));
+  expect(texts).toEqual(["One sentence."]);
+  expect(host.violations).toEqual([]);
 });
