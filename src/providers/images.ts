@@ -6,7 +6,8 @@ const LARGEST_SIDE = 8_000;
 /** With more images than this in one request providers take only smaller ones. */
 const MANY_IMAGES = 20;
 const LARGEST_SIDE_OF_MANY = 2_000;
-const LONGEST_TOTAL_BYTES = 25_000_000;
+/** Whole requests are limited to 32 MB by the strictest, and Base64 adds a third. */
+const LONGEST_TOTAL_BYTES = 20_000_000;
 
 /** `undefined` where the address is none that can be sent. The media type is the bytes' own: providers refuse a wrong one. */
 export function sentImage(url: string): SentImage | undefined {
