@@ -1,4 +1,4 @@
-import { Parser } from "htmlparser2";
+import { Tokenizer } from "htmlparser2";
 
 /** What is not text to be read, with all that is in it. */
 const SILENT = new Set([
@@ -14,106 +14,156 @@ const SILENT = new Set([
   "select",
 ]);
 const BLOCKS = new Set(
-  "address article aside blockquote body dd details div dl dt fieldset figcaption figure footer form header hr li main nav ol p pre section summary table tbody td tfoot th thead tr ul".split(
+  "address article aside blockquote body dd details div dl dt fieldset figcaption figure footer form header hr li main nav ol p pre section summary table tbody tfoot thead tr ul h1 h2 h3 h4 h5 h6".split(
     " ",
   ),
 );
-const HEADING = /^h([1-6])$/;
+const CELLS = new Set(["td", "th"]);
 
 /**
- * The text of a page, as a model reads it: headings with `#`, list items with `-`, cells of a row on one line, addresses of links in brackets
- * behind them, preformatted text as it is. Reads once from front to back, so that no nesting makes it slow; runs nothing.
+ * The text of a page, as a model reads it: headings with `#`, list items with `-`, cells of a row on one line, addresses of links in
+ * brackets behind them, preformatted text as it is. Runs nothing, and builds no tree: only the tags are told apart (the library's own
+ * parser takes a time that grows with the square of how deep a page is nested).
  */
 export function htmlToText(html: string, base: string): { title: string; text: string } {
-  const lines: string[] = [];
-  let line = "";
-  let title = "";
+  const page = createPageText();
+  let name = "";
+  let attribute = "";
+  let value: string[] = [];
+  let attributes = new Map<string, string>();
   let silent = 0;
-  let preformatted = 0;
   let isTitle = false;
+  const title: string[] = [];
   const links: (string | undefined)[] = [];
+  // A page may open a million of them and close none.
+  const MOST_LINKS_OPEN = 1_000;
 
-  const endLine = (): void => {
-    const own = preformatted > 0 ? line : line.trim();
-    // At most one empty line in a row.
-    if (own !== "" || lines.at(-1) !== "") lines.push(own);
-    line = "";
+  const say = (text: string): void => {
+    if (silent > 0) return;
+    if (isTitle) title.push(text);
+    else page.add(text);
   };
-  const endBlock = (): void => {
-    if (line.trim() !== "") endLine();
-    line = "";
+  const open = (): void => {
+    if (SILENT.has(name)) silent++;
+    if (silent > 0) return;
+    if (name === "title") isTitle = true;
+    else if (name === "br") page.endLine();
+    else if (CELLS.has(name)) page.beginCell();
+    else if (BLOCKS.has(name)) page.beginBlock(name);
+    else if (name === "a" && links.length < MOST_LINKS_OPEN)
+      links.push(addressOf(attributes.get("href"), base));
+    else if (name === "img" && (attributes.get("alt") ?? "") !== "")
+      page.add(` [image: ${attributes.get("alt")}] `);
   };
-  const add = (text: string): void => {
-    if (preformatted > 0) {
-      const [first = "", ...rest] = text.split("\n");
-      line += first;
-      for (const next of rest) {
-        lines.push(line);
-        line = next;
-      }
-      return;
+  const close = (closed: string): void => {
+    if (SILENT.has(closed)) silent = Math.max(0, silent - 1);
+    else if (silent > 0) return;
+    else if (closed === "title") isTitle = false;
+    else if (BLOCKS.has(closed)) page.endBlock(closed);
+    else if (closed === "a") {
+      const href = links.pop();
+      if (href !== undefined) page.add(` (${href})`);
     }
-    const joined = text.replace(/\s+/g, " ");
-    line += line === "" || line.endsWith(" ") ? joined.trimStart() : joined;
   };
-
-  const parser = new Parser(
+  const nothing = (): void => {};
+  const tokenizer = new Tokenizer(
+    { decodeEntities: true },
     {
-      onopentag(name, attributes) {
-        if (SILENT.has(name)) silent++;
-        if (silent > 0) return;
-        if (name === "title") isTitle = true;
-        const level = HEADING.exec(name)?.[1];
-        if (level !== undefined) {
-          endBlock();
-          lines.push("");
-          line = `${"#".repeat(Number(level))} `;
-        } else if (name === "br") endLine();
-        else if (name === "td" || name === "th") add(line === "" ? "" : " | ");
-        else if (BLOCKS.has(name)) {
-          endBlock();
-          if (name === "p" || name === "pre" || name === "table") endLine();
-          if (name === "li") line = "- ";
-        }
-        if (name === "pre") preformatted++;
-        if (name === "a") links.push(addressOf(attributes.href, base));
-        if (name === "img" && attributes.alt) add(` [image: ${attributes.alt}] `);
+      onopentagname(start, end) {
+        name = html.slice(start, end).toLowerCase();
+        attributes = new Map();
       },
-      ontext(text) {
-        if (silent > 0) return;
-        if (isTitle) title += text;
-        else add(text);
+      onattribname(start, end) {
+        attribute = html.slice(start, end).toLowerCase();
+        value = [];
       },
-      onclosetag(name) {
-        if (SILENT.has(name)) {
-          silent = Math.max(0, silent - 1);
-          return;
-        }
-        if (silent > 0) return;
-        if (name === "title") isTitle = false;
-        if (name === "a") {
-          const href = links.pop();
-          if (href !== undefined) line += ` (${href})`;
-        }
-        if (name === "td" || name === "th") return;
-        if (HEADING.test(name) || BLOCKS.has(name)) endBlock();
-        if (name === "pre") {
-          preformatted = Math.max(0, preformatted - 1);
-          lines.push("");
-        }
+      onattribdata: (start, end) => void value.push(html.slice(start, end)),
+      onattribentity: (codepoint) => void value.push(String.fromCodePoint(codepoint)),
+      onattribend() {
+        if (!attributes.has(attribute)) attributes.set(attribute, value.join(""));
       },
+      onopentagend: open,
+      onselfclosingtag() {
+        open();
+        // In HTML the slash means nothing, but in what is left out (`<svg/>`) it does.
+        if (SILENT.has(name)) close(name);
+      },
+      onclosetag: (start, end) => close(html.slice(start, end).toLowerCase()),
+      ontext: (start, end) => say(html.slice(start, end)),
+      ontextentity: (codepoint) => say(String.fromCodePoint(codepoint)),
+      oncdata: nothing,
+      oncomment: nothing,
+      ondeclaration: nothing,
+      onend: nothing,
+      onprocessinginstruction: nothing,
     },
-    { decodeEntities: true, lowerCaseTags: true },
   );
-  parser.write(html);
-  parser.end();
-  endBlock();
+  tokenizer.write(html);
+  tokenizer.end();
+  return { title: title.join("").replace(/\s+/g, " ").trim(), text: page.end() };
+}
+
+/** Lines that are made of many pieces, each touched once. */
+function createPageText() {
+  const lines: string[] = [];
+  let pieces: string[] = [];
+  let endsInSpace = true;
+  let preformatted = 0;
+
+  const put = (text: string): void => {
+    if (text === "") return;
+    pieces.push(text);
+    endsInSpace = text.endsWith(" ");
+  };
+  const endLine = (): void => {
+    const line = pieces.join("");
+    lines.push(preformatted > 0 ? line : line.trim());
+    pieces = [];
+    endsInSpace = true;
+  };
+  const endOpenLine = (): void => {
+    if (pieces.length > 0) endLine();
+  };
   return {
-    title: title.replace(/\s+/g, " ").trim(),
-    text: lines
-      .join("\n")
-      .replace(/\n{3,}/g, "\n\n")
-      .trim(),
+    endLine,
+    add(text: string): void {
+      if (preformatted > 0) {
+        const [first = "", ...rest] = text.split("\n");
+        put(first);
+        for (const next of rest) {
+          endLine();
+          put(next);
+        }
+        return;
+      }
+      const joined = text.replace(/\s+/g, " ");
+      put(endsInSpace ? joined.trimStart() : joined);
+    },
+    beginCell(): void {
+      if (pieces.length > 0) put(" | ");
+    },
+    beginBlock(name: string): void {
+      endOpenLine();
+      const level = /^h([1-6])$/.exec(name)?.[1];
+      if (level !== undefined || name === "p" || name === "pre" || name === "table") endLine();
+      if (level !== undefined) put(`${"#".repeat(Number(level))} `);
+      if (name === "li") put("- ");
+      if (name === "pre") preformatted++;
+    },
+    endBlock(name: string): void {
+      endOpenLine();
+      if (name !== "pre") return;
+      preformatted = Math.max(0, preformatted - 1);
+      endLine();
+    },
+    end(): string {
+      endOpenLine();
+      // At most one empty line in a row.
+      return lines
+        .filter((line, index) => line !== "" || lines[index - 1] !== "")
+        .join("\n")
+        .trim();
+    },
   };
 }
 

@@ -111,11 +111,11 @@ async function fetchPage(
       }
       response.destroy();
       if (redirects >= REDIRECT_LIMIT) throw new FetchError(`More than ${REDIRECT_LIMIT} redirects.`);
-      const problem = problemWith(next, rules());
-      if (problem !== undefined) throw new FetchError(`It redirects to ${next.href}. ${problem}`);
       const { decision } = decide(rules(), { tool_name: "web_fetch", target: next.href }, "ask");
       if (decision === "deny")
         throw new FetchError(`It redirects to ${next.href}, which a rule does not allow.`);
+      const problem = problemWith(next, rules());
+      if (problem !== undefined) throw new FetchError(`It redirects to ${next.href}. ${problem}`);
       if (decision === "ask" && !isSameSite(url, next)) {
         return {
           output_text: `${status}: it redirects to another site, which was not fetched. Fetch ${next.href} if that is what you want.`,

@@ -1,0 +1,177 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { allowsPrivateHost, decide, type PermissionRule, ruleFor } from "../../src/agent/permissions.ts";
+
+const decision = (rules: PermissionRule[], tool_name: string, target: string) =>
+  decide(rules, { tool_name, target }, "ask").decision;
+const shell = (pattern: string, target: string, kind: PermissionRule["decision"] = "allow") =>
+  decision([{ tool: "shell", pattern, decision: kind }], "shell", target);
+
+describe("which rule holds", () => {
+  it("is the last that matches, and a deny wherever it stands", () => {
+    const rules: PermissionRule[] = [
+      { tool: "read", decision: "ask" },
+      { tool: "read", pattern: "src/*", decision: "allow" },
+    ];
+    expect(decision(rules, "read", "src/a/b.ts")).toBe("allow");
+    expect(decision(rules, "read", "docs/a.md")).toBe("ask");
+    expect(decision(rules.toReversed(), "read", "src/a/b.ts")).toBe("ask");
+    expect(decision([{ tool: "*", pattern: "*.env", decision: "deny" }, ...rules], "read", "src/.env")).toBe(
+      "deny",
+    );
+    expect(decide([], { tool_name: "read", target: "a" }, "allow")).toEqual({ decision: "allow" });
+    expect(decide(rules, { tool_name: "read", target: "src/a" }, "ask").rule).toBe(rules[1]);
+  });
+
+  it("takes names of tools with a star", () => {
+    expect(decision([{ tool: "mcp__files__*", decision: "allow" }], "mcp__files__list", "{}")).toBe("allow");
+    expect(decision([{ tool: "mcp__files__*", decision: "allow" }], "mcp__filesystem__list", "{}")).toBe(
+      "ask",
+    );
+    expect(decision([{ tool: "read", decision: "allow" }], "write", "a")).toBe("ask");
+  });
+});
+
+describe("a pattern for commands", () => {
+  it("allows what it shows", () => {
+    for (const command of [
+      "git status",
+      "git status -s",
+      "git status --short src/a.ts",
+      "git status --format=x",
+    ])
+      expect(shell("git status*", command), command).toBe("allow");
+    expect(shell("npm test -- * && echo done", "npm test -- src/a.test.ts && echo done")).toBe("allow");
+    expect(shell("git status", "git status -s")).toBe("ask");
+  });
+
+  it("never allows a second command behind the first", () => {
+    const tails = [
+      "; rm -rf ~",
+      " && rm x",
+      " || rm x",
+      " | sh",
+      " & rm x",
+      "\nrm x",
+      "\r\nrm x",
+      " $(rm x)",
+      " `rm x`",
+      " > ~/.bashrc",
+      " >> a",
+      " < a",
+      " <(rm x)",
+      " '; rm x; '",
+      ' "$(rm x)"',
+      " \\\nrm x",
+      " $" + "{IFS}x",
+      " $HOME",
+      " {a,b}",
+      " ~",
+      " *",
+      " [a]",
+      " ?",
+      " #",
+      " !",
+      " \u202e",
+      " \u200b",
+      "\u2028rm x",
+      "\u00a0rm x",
+      "\u0000",
+      "\u001b[2K",
+      "\u{1f600}",
+    ];
+    for (const tail of tails)
+      expect(shell("git status*", `git status${tail}`), JSON.stringify(tail)).toBe("ask");
+    expect(shell("* status", "LD_PRELOAD=./x.so git status")).toBe("ask");
+    expect(shell("*", "rm -rf x; true")).toBe("ask");
+  });
+
+  it("never allows by a star any character with which a shell could begin something else", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 30 }), (tail) => {
+        const isPlain = /^[\p{L}\p{N}\p{M}_\-./,:@%+= \t]*$/u.test(tail);
+        fc.pre(!isPlain);
+        expect(shell("echo *", `echo ${tail}`)).toBe("ask");
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it("denies and asks on any part of a compound command", () => {
+    for (const command of [
+      "rm -rf x",
+      "true; rm x",
+      "true && rm   -rf x",
+      "(rm x)",
+      "echo $(rm x)",
+      "a | rm x",
+      "true\nrm x",
+    ])
+      expect(shell("rm *", command, "deny"), command).toBe("deny");
+    expect(shell("rm *", "echo farm x", "deny")).toBe("ask");
+  });
+
+  it("takes few steps whatever it is", () => {
+    expect(shell("*a".repeat(5_000), "a".repeat(4_000))).toBe("ask");
+  });
+});
+
+describe("a pattern for addresses", () => {
+  const fetches = (pattern: string, target: string) =>
+    decision([{ tool: "web_fetch", pattern, decision: "allow" }], "web_fetch", target);
+
+  it("allows below the host that it names", () => {
+    expect(fetches("https://docs.rs/*", "https://docs.rs/zod/latest?a=b")).toBe("allow");
+    expect(fetches("https://*.example.com/*", "https://api.example.com/x")).toBe("allow");
+  });
+
+  it("is not led to another host", () => {
+    const others = [
+      "https://evil.com/x.example.com/y",
+      "https://evil.com/?.example.com/",
+      "https://evil.com/#.example.com/",
+      "https://a@evil.com/",
+      "https://user:a.example.com@evil.com/x",
+      "http://api.example.com/x",
+      "https://evil.com:443/.example.com/x",
+      "https://api.example.com.evil.com/x",
+    ];
+    for (const url of others) expect(fetches("https://*.example.com/*", new URL(url).href), url).toBe("ask");
+    expect(fetches("*docs.rs*", "https://evil.com/docs.rs")).toBe("ask");
+  });
+
+  it("reaches a private address only by its own name", () => {
+    const allows = (pattern: string, url: string) =>
+      allowsPrivateHost([{ tool: "web_fetch", pattern, decision: "allow" }], url);
+    expect(allows("http://127.0.0.1:8080/*", "http://127.0.0.1:8080/a")).toBe(true);
+    expect(allows("http://localhost:3000/*", "http://localhost:3000/")).toBe(true);
+    expect(allows("http://[::1]:3000/*", "http://[::1]:3000/")).toBe(true);
+    expect(allows("http://*/*", "http://127.0.0.1/")).toBe(false);
+    expect(allows("http://127.0.0.1:8080/*", "http://127.0.0.1:9090/a")).toBe(false);
+    // A public name that resolves to a private address is the attack itself.
+    expect(allows("http://rebind.example.com/*", "http://rebind.example.com/")).toBe(false);
+    expect(allowsPrivateHost([{ tool: "web_fetch", decision: "allow" }], "http://127.0.0.1/")).toBe(false);
+  });
+});
+
+describe("the rule of “always allow”", () => {
+  it("means this command, this path, this address; of a tool without such, the tool", () => {
+    const always = (tool_name: string, target: string) => ruleFor({ tool_name, target }, "allow");
+    expect(always("shell", "ls *.ts")).toEqual({ tool: "shell", exact: "ls *.ts", decision: "allow" });
+    expect(decision([always("shell", "ls *.ts")], "shell", "ls *.ts")).toBe("allow");
+    expect(decision([always("shell", "ls *.ts")], "shell", "ls x.ts")).toBe("ask");
+    expect(decision([always("write", "a.txt")], "write", "a.txt.sh")).toBe("ask");
+    expect(always("mcp__sums__add", '{"a":1}')).toEqual({ tool: "mcp__sums__add", decision: "allow" });
+  });
+
+  it("allows one command alone, for any two", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (one, other) => {
+        const rules = [ruleFor({ tool_name: "shell", target: one }, "allow")];
+        expect(decision(rules, "shell", one)).toBe("allow");
+        expect(decision(rules, "shell", other)).toBe(one === other ? "allow" : "ask");
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});

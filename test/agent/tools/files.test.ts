@@ -1,0 +1,433 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { locate } from "../../../src/agent/paths.ts";
+import type { Tool } from "../../../src/agent/tool.ts";
+import { createEditTool } from "../../../src/agent/tools/edit.ts";
+import { createGlobTool } from "../../../src/agent/tools/glob.ts";
+import { createGrepTool } from "../../../src/agent/tools/grep.ts";
+import { createReadTool } from "../../../src/agent/tools/read.ts";
+import { createWriteTool } from "../../../src/agent/tools/write.ts";
+import { eventually } from "../../eventually.ts";
+import { call, createTestHost, type TestHost } from "../host.ts";
+
+const read = createReadTool();
+const write = createWriteTool();
+const edit = createEditTool();
+const glob = createGlobTool();
+const grep = createGrepTool({ pattern_time_ms: 500 });
+
+let host: TestHost;
+let outside: string;
+let children: ChildProcess[];
+beforeEach(() => {
+  host = createTestHost();
+  outside = join(dirname(host.cwd), "outside");
+  mkdirSync(outside);
+  writeFileSync(join(outside, "secret.txt"), "SECRET\n");
+  children = [];
+});
+afterEach(() => {
+  for (const child of children) child.kill("SIGKILL");
+  host.remove();
+});
+
+function put(path: string, content: string | Uint8Array): void {
+  mkdirSync(dirname(join(host.cwd, path)), { recursive: true });
+  writeFileSync(join(host.cwd, path), content);
+}
+const text = (path: string): string => readFileSync(join(host.cwd, path), "utf8");
+
+/** What a call says, or the refusal when it was prepared. */
+async function said(tool: Tool, input: Record<string, unknown>): Promise<string> {
+  try {
+    return (await call(tool, host, input)).output_text;
+  } catch (error) {
+    return `refused: ${error instanceof Error ? error.message : error}`;
+  }
+}
+
+describe("read", () => {
+  it("gives lines with their numbers", async () => {
+    put("a.txt", "one\ntwo\r\nthree");
+    expect(await call(read, host, { path: "a.txt" })).toEqual({
+      output_text: "     1\tone\n     2\ttwo\n     3\tthree",
+      ui_extra: { type: "read", path: "a.txt", start_line: 1, line_count: 3, total_lines: 3 },
+    });
+  });
+
+  it("gives a part of a long file, and says how to go on", async () => {
+    put("long.txt", Array.from({ length: 5_000 }, (_, index) => `line ${index + 1}\n`).join(""));
+    const output = await call(read, host, { path: "long.txt", offset: 4_001, limit: 2 });
+    expect(output.output_text).toBe(
+      "  4001\tline 4001\n  4002\tline 4002\n[Lines 4001 to 4002 of 5000; read on with offset 4003]",
+    );
+    expect(await said(read, { path: "long.txt", offset: 6_000 })).toContain(
+      "has no line 6000. It has 5000 lines",
+    );
+    expect((await call(read, host, { path: "long.txt" })).ui_extra).toMatchObject({
+      line_count: 2_000,
+      total_lines: 5_000,
+    });
+  });
+
+  it("cuts a line of many megabytes without keeping it", async () => {
+    put("line.txt", `${"x".repeat(50_000_000)}\nend\n`);
+    const { output_text } = await call(read, host, { path: "line.txt" });
+    expect(output_text.length).toBeLessThan(3_000);
+    expect(output_text).toContain("[… line of 50000000 characters]\n     2\tend");
+  });
+
+  it("gives an image as a part, kept with the session", async () => {
+    const png = Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Buffer.from("rest")]);
+    put("picture.png", png);
+    const { parts } = await call(read, host, { path: "picture.png" });
+    expect(parts).toMatchObject([{ type: "image_file", mime_type: "image/png", byte_size: 12 }]);
+    const [part] = parts ?? [];
+    expect(part?.type === "image_file" && readFileSync(part.file_path).equals(png)).toBe(true);
+    expect(part?.type === "image_file" && dirname(part.file_path)).toBe(host.files);
+  });
+
+  it("says what it cannot read", async () => {
+    put("data.bin", Uint8Array.of(1, 2, 0, 3));
+    put("empty", "");
+    expect(await said(read, { path: "data.bin" })).toContain("data.bin is not text (4 bytes of binary data)");
+    expect(await said(read, { path: "nothing" })).toBe("nothing does not exist.");
+    expect(await said(read, { path: "." })).toContain("is a folder");
+    expect(await said(read, { path: "empty" })).toBe("[The file is empty.]");
+    expect(await said(read, {})).toContain("refused: path:");
+  });
+
+  it("reads what other calls of the session have kept, and nothing else outside", async () => {
+    writeFileSync(join(host.files, "c1.log"), "whole output\n");
+    expect(await said(read, { path: join(host.files, "c1.log") })).toContain("whole output");
+    expect(await said(read, { path: join(host.files, "../outside/secret.txt") })).toContain("is outside");
+    expect(await said(write, { path: join(host.files, "c1.log"), content: "x" })).toContain("is outside");
+  });
+});
+
+describe("write", () => {
+  it("makes a file and the folders above it, and shows what changed", async () => {
+    expect(await call(write, host, { path: "new/deep/a.txt", content: "one\ntwo\n" })).toMatchObject({
+      output_text: "new/deep/a.txt was created (+2 −0 lines).",
+      ui_extra: {
+        type: "diff",
+        files: [{ path: "new/deep/a.txt", change: "create", additions: 2, deletions: 0 }],
+      },
+    });
+    const again = await call(write, host, { path: "new/deep/a.txt", content: "one\n2\n" });
+    expect(again.ui_extra).toMatchObject({
+      files: [{ change: "update", hunks: [{ old_start: 1, lines: [" one", "-two", "+2"] }] }],
+    });
+    expect(text("new/deep/a.txt")).toBe("one\n2\n");
+    expect(readdirSync(join(host.cwd, "new/deep"))).toEqual(["a.txt"]);
+  });
+
+  it("keeps the mode of a file", async () => {
+    put("run.sh", "#!/bin/sh\n");
+    execFileSync("chmod", ["750", join(host.cwd, "run.sh")]);
+    await call(write, host, { path: "run.sh", content: "#!/bin/sh\ntrue\n" });
+    expect(statSync(join(host.cwd, "run.sh")).mode & 0o777).toBe(0o750);
+  });
+
+  it("refuses text that has no bytes", async () => {
+    expect(await said(write, { path: "a", content: "\ud800" })).toContain(
+      "refused: The content contains half of a surrogate",
+    );
+  });
+});
+
+describe("edit", () => {
+  it("replaces a text that stands there once, and shows the hunk where it is", async () => {
+    put("a.ts", Array.from({ length: 20 }, (_, index) => `line ${index + 1}\n`).join(""));
+    const { ui_extra } = await call(edit, host, {
+      path: "a.ts",
+      old_text: "line 10\n",
+      new_text: "line ten\n",
+    });
+    expect(ui_extra).toMatchObject({
+      type: "diff",
+      files: [
+        {
+          change: "update",
+          additions: 1,
+          deletions: 1,
+          hunks: [{ old_start: 7, old_lines: 7, new_start: 7, new_lines: 7 }],
+        },
+      ],
+    });
+    expect(text("a.ts")).toContain("line 9\nline ten\nline 11");
+  });
+
+  it("takes both texts as they are: no patterns, no dollar signs", async () => {
+    put("a", "cost: $1 (.*)");
+    await call(edit, host, { path: "a", old_text: "$1 (.*)", new_text: "$& $$ $`" });
+    expect(text("a")).toBe("cost: $& $$ $`");
+  });
+
+  it("says why it does not: missing, more than once, other white space, other line ends", async () => {
+    put("a", "x = 1\nx = 1\n\tindented\n");
+    put("windows", "one\r\ntwo\r\n");
+    put("latin", Buffer.from("caf\xe9", "latin1"));
+    expect(await said(edit, { path: "a", old_text: "y", new_text: "z" })).toContain("does not stand in a.");
+    expect(await said(edit, { path: "a", old_text: "x = 1", new_text: "z" })).toContain(
+      "stands in a 2 times",
+    );
+    expect(await said(edit, { path: "a", old_text: "    indented", new_text: "z" })).toContain(
+      "other white space",
+    );
+    expect(await said(edit, { path: "windows", old_text: "one\ntwo", new_text: "z" })).toContain(
+      "end with \\r\\n",
+    );
+    expect(await said(edit, { path: "latin", old_text: "caf", new_text: "tea" })).toContain(
+      "not text in UTF-8",
+    );
+    expect(await said(edit, { path: "none", old_text: "a", new_text: "b" })).toBe("none does not exist.");
+    expect(text("a")).toBe("x = 1\nx = 1\n\tindented\n");
+    await call(edit, host, { path: "a", old_text: "x = 1", new_text: "z", replace_all: true });
+    expect(text("a")).toBe("z\nz\n\tindented\n");
+  });
+});
+
+describe("glob and grep", () => {
+  beforeEach(() => {
+    put("src/a.ts", "const one = 1;\nconst two = 2;\n");
+    put("src/deep/b.test.ts", "const ONE = 1;\n");
+    put("src/deep/c.md", "# one\n");
+    put("node_modules/p/index.ts", "const one = 1;\n");
+    put(".git/config", "one\n");
+    put(".gitignore", "dist/\n*.log\n!keep.log\n");
+    put("dist/a.ts", "const one = 1;\n");
+    put("x.log", "one\n");
+    put("keep.log", "one\n");
+    put("data.bin", Buffer.from("one\0one"));
+    symlinkSync(outside, join(host.cwd, "out"));
+    symlinkSync(join(outside, "secret.txt"), join(host.cwd, "out.txt"));
+  });
+
+  it("find files by pattern, without what is ignored and without following links", async () => {
+    const files = async (pattern: string, path?: string) =>
+      (await call(glob, host, { pattern, ...(path === undefined ? {} : { path }) })).output_text.split("\n");
+    expect(await files("**/*.ts")).toEqual(["src/a.ts", "src/deep/b.test.ts"]);
+    expect(await files("*.ts", "src")).toEqual(["src/a.ts"]);
+    expect(await files("src/**/*.{md,test.ts}")).toEqual(["src/deep/b.test.ts", "src/deep/c.md"]);
+    expect(await files("src/[ab].ts")).toEqual(["src/a.ts"]);
+    expect(await files("**/*")).toEqual([
+      ".gitignore",
+      "data.bin",
+      "keep.log",
+      "src/a.ts",
+      "src/deep/b.test.ts",
+      "src/deep/c.md",
+    ]);
+    expect(await files("**", "node_modules")).toEqual(["node_modules/p/index.ts"]);
+    expect(await files("out/*")).toEqual(["No file matches."]);
+  });
+
+  it("find lines by pattern", async () => {
+    expect(await call(grep, host, { pattern: "one\\b" })).toEqual({
+      output_text: "keep.log:1: one\nsrc/a.ts:1: const one = 1;\nsrc/deep/c.md:1: # one",
+      ui_extra: {
+        type: "search",
+        query: "one\\b",
+        match_count: 3,
+        files: ["keep.log", "src/a.ts", "src/deep/c.md"],
+      },
+    });
+    expect(await said(grep, { pattern: "one", glob: "*.ts", ignore_case: true })).toBe(
+      "src/a.ts:1: const one = 1;\nsrc/deep/b.test.ts:1: const ONE = 1;",
+    );
+    expect(await said(grep, { pattern: "two", path: "src/a.ts" })).toBe("src/a.ts:2: const two = 2;");
+    expect(await said(grep, { pattern: "const", limit: 1 })).toContain(
+      "[only the first 1 matching lines are given]",
+    );
+    expect(await said(grep, { pattern: "SECRET" })).toBe("No match.");
+    expect(await said(grep, { pattern: "(" })).toContain("refused: The pattern is no regular expression");
+    expect(await said(grep, { pattern: "x", path: "nowhere" })).toContain("does not exist");
+  });
+
+  it("end a pattern that would never end, and go on living", async () => {
+    put("evil.txt", `${"a".repeat(40)}b\n`);
+    const started = await said(grep, { pattern: "^(a+)+$" });
+    expect(started).toContain("took longer than 0.5 s on one file");
+    expect(started).toContain("evil.txt");
+    expect(await said(grep, { pattern: "aab$" })).toContain("evil.txt:1");
+  });
+
+  it("match hostile file patterns in few steps", async () => {
+    put(`${"a".repeat(200)}`, "");
+    expect(await said(glob, { pattern: `${"*a".repeat(100)}b` })).toBe("No file matches.");
+    expect(await said(glob, { pattern: `${"**/".repeat(100)}x/y` })).toBe("No file matches.");
+    expect(await said(glob, { pattern: "{a,b}".repeat(20) })).toContain("refused");
+    writeFileSync(join(host.cwd, ".gitignore"), `${"*a".repeat(400)}\n`.repeat(1_000));
+    expect(await said(glob, { pattern: "src/*.ts" })).toBe("src/a.ts");
+  });
+});
+
+describe("files outside the session's folder", () => {
+  it("are refused however they are named, with the folder in the answer", async () => {
+    symlinkSync(outside, join(host.cwd, "link"));
+    symlinkSync(join(outside, "secret.txt"), join(host.cwd, "secret"));
+    symlinkSync("../outside", join(host.cwd, "relative"));
+    symlinkSync(join(outside, "not-yet"), join(host.cwd, "dangling"));
+    symlinkSync("/proc/self", join(host.cwd, "proc"));
+    symlinkSync("round", join(host.cwd, "round"));
+    mkdirSync(join(host.cwd, "sub"));
+    symlinkSync("../link", join(host.cwd, "sub/twice"));
+    const before = readdirSync(outside);
+    const paths = [
+      "../outside/secret.txt",
+      "sub/../../outside/secret.txt",
+      "./..//outside/./secret.txt",
+      join(outside, "secret.txt"),
+      "/etc/passwd",
+      "/proc/self/environ",
+      "/dev/zero",
+      "~/.bashrc",
+      "~",
+      "link/secret.txt",
+      "link/new.txt",
+      "secret",
+      "relative/secret.txt",
+      "sub/twice/secret.txt",
+      "proc/environ",
+      "proc/root/etc/passwd",
+      "dangling",
+      "round",
+      `${host.cwd}-other/a`,
+      "a\0b",
+      "a\ud800",
+      "",
+    ];
+    for (const path of paths) {
+      for (const tool of [read, write, edit, grep, glob]) {
+        const input = {
+          path,
+          content: "OUT",
+          old_text: "SECRET",
+          new_text: "OUT",
+          pattern: tool === grep ? "SECRET" : "**",
+        };
+        const answer = await said(tool, input);
+        expect(answer, `${tool.definition.name} ${path}`).toMatch(/^refused: /);
+        expect(answer).not.toContain("SECRET");
+      }
+    }
+    expect(await said(read, { path: "../outside/secret.txt" })).toContain(`the session's folder ${host.cwd}`);
+    expect(readdirSync(outside)).toEqual(before);
+    expect(readFileSync(join(outside, "secret.txt"), "utf8")).toBe("SECRET\n");
+  });
+
+  it("include devices, pipes and sockets: nothing waits for them", async () => {
+    execFileSync("mkfifo", [join(host.cwd, "pipe")]);
+    expect(await said(read, { path: "pipe" })).toBe("pipe is a named pipe, not a file.");
+    expect(await said(write, { path: "pipe", content: "x" })).toBe("pipe is a named pipe, not a file.");
+    expect(await said(edit, { path: "pipe", old_text: "a", new_text: "b" })).toBe(
+      "pipe is a named pipe, not a file.",
+    );
+    expect(await said(grep, { pattern: "x" })).toBe("No match.");
+  });
+
+  it("may be meant by links that stay inside, and by the folder's own name", async () => {
+    put("real/a.txt", "inside\n");
+    symlinkSync("real", join(host.cwd, "alias"));
+    const other = join(dirname(host.cwd), "other-name");
+    symlinkSync(host.cwd, other);
+    expect(locate(host.cwd, "alias/a.txt").relative).toBe("real/a.txt");
+    expect(await said(read, { path: "alias/a.txt" })).toContain("inside");
+    expect(await said(read, { path: join(host.cwd, "real/a.txt") })).toContain("inside");
+    const named = { ...host, cwd: other };
+    expect((await call(read, named, { path: join(other, "alias/a.txt") })).output_text).toContain("inside");
+    expect(read.prepare({ path: "alias/a.txt" }, host).target).toBe("real/a.txt");
+  });
+
+  it("stay out when a link is put there between the approval and the run", async () => {
+    put("sub/a.txt", "inside\n");
+    const signal = new AbortController().signal;
+    const context = { host, call_id: "c", signal, progress: () => {} };
+    const prepared = [
+      read.prepare({ path: "sub/secret.txt" }, host),
+      write.prepare({ path: "sub/secret.txt", content: "OUT" }, host),
+      write.prepare({ path: "sub/new/secret.txt", content: "OUT" }, host),
+      grep.prepare({ path: "sub", pattern: "SECRET" }, host),
+    ];
+    rmSync(join(host.cwd, "sub"), { recursive: true });
+    symlinkSync(outside, join(host.cwd, "sub"));
+    for (const call of prepared) {
+      const output = await call.run(context);
+      expect(output).toMatchObject({ status: "error", output_text: expect.stringContaining("link") });
+    }
+    expect(readdirSync(outside)).toEqual(["secret.txt"]);
+    expect(readFileSync(join(outside, "secret.txt"), "utf8")).toBe("SECRET\n");
+  });
+});
+
+describe.skipIf(process.platform !== "linux")("files outside, with links swapped all the time", () => {
+  /** A process that makes `sub` (a folder) and `sub/file` turn by turn a real one and a link to the same outside. */
+  async function startSwapping(): Promise<void> {
+    const script = `
+      const fs = require("node:fs");
+      const at = (name) => ${JSON.stringify(host.cwd)} + "/" + name;
+      const outside = ${JSON.stringify(outside)};
+      // What the writer makes in between may be in the way of any step.
+      const quietly = (act) => { try { act(); } catch {} };
+      for (let round = 0; ; round++) {
+        quietly(() => fs.rmSync(at("sub"), { recursive: true, force: true }));
+        quietly(() => fs.mkdirSync(at("sub")));
+        quietly(() => fs.writeFileSync(at("sub/file"), "INSIDE\\n"));
+        for (let swap = 0; swap < 5; swap++) {
+          quietly(() => fs.renameSync(at("sub"), at("aside")));
+          quietly(() => fs.symlinkSync(outside, at("sub")));
+          quietly(() => fs.unlinkSync(at("sub")));
+          quietly(() => fs.renameSync(at("aside"), at("sub")));
+          quietly(() => fs.symlinkSync(outside + "/file", at("leaf")));
+          quietly(() => fs.renameSync(at("leaf"), at("sub/file")));
+          quietly(() => fs.writeFileSync(at("plain"), "INSIDE\\n"));
+          quietly(() => fs.renameSync(at("plain"), at("sub/file")));
+        }
+        quietly(() => fs.rmSync(at("aside"), { recursive: true, force: true }));
+        if (round === 0) fs.writeFileSync(at("ready"), "");
+      }`;
+    children.push(spawn(process.execPath, ["-e", script], { stdio: "inherit" }));
+    await eventually(() => expect(existsSync(join(host.cwd, "ready"))).toBe(true));
+  }
+
+  it("give 0 of 1,000 reads and take 0 of 1,000 writes", { timeout: 240_000 }, async () => {
+    writeFileSync(join(outside, "file"), "SECRET\n");
+    put("sub/file", "INSIDE\n");
+    // Judged while all is as it should be: what is opened is decided by the runs alone.
+    const reading = read.prepare({ path: "sub/file" }, host);
+    const writing = write.prepare({ path: "sub/file", content: "WRITTEN\n" }, host);
+    rmSync(join(host.cwd, "sub"), { recursive: true });
+    await startSwapping();
+    const context = { host, call_id: "c", signal: new AbortController().signal, progress: () => {} };
+    const ends = { inside: 0, refused: 0, escaped: 0 };
+    for (let round = 0; round < 1_000; round++) {
+      const { output_text: answer } = await reading.run(context);
+      if (answer.includes("SECRET")) ends.escaped++;
+      else if (answer.includes("INSIDE") || answer.includes("WRITTEN")) ends.inside++;
+      else ends.refused++;
+      await writing.run(context);
+      if (round % 100 === 0) {
+        const found = await said(grep, { path: "sub", pattern: "SECRET" });
+        if (found.includes("file:1")) ends.escaped++;
+      }
+    }
+    expect(readdirSync(outside).toSorted()).toEqual(["file", "secret.txt"]);
+    expect(readFileSync(join(outside, "file"), "utf8")).toBe("SECRET\n");
+    expect(ends.escaped).toBe(0);
+    // The race was run: the same path was both a way in and refused.
+    expect(ends.inside).toBeGreaterThan(0);
+    expect(ends.refused).toBeGreaterThan(0);
+  });
+});
