@@ -5,7 +5,6 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { isMainThread } from "node:worker_threads";
-import { createTools } from "../agent/tools/index.ts";
 import { formats } from "../formats/index.ts";
 import { findWireFormat, wireFormats } from "../providers/index.ts";
 import { createApp } from "./app.ts";
@@ -191,17 +190,18 @@ async function runDaemon(paths: string[], flags: Flags): Promise<number> {
   const config = readConfig(data_dir);
   const { keys, notices } = readKeys(data_dir);
   const { answer_within_minutes } = config;
+  const agents = configuredAgents({
+    config,
+    keys,
+    environment: process.env,
+    cwd: process.cwd(),
+    readFile: (path) => readFile(path, "utf8"),
+  });
   const hosted = createHosted({
     folder: data_dir,
-    agents: configuredAgents({
-      config,
-      keys,
-      environment: process.env,
-      tools: (environment) => createTools({ environment, rules: () => config.rules ?? [] }),
-      readFile: (path) => readFile(path, "utf8"),
-    }),
+    agents,
     ...(answer_within_minutes === undefined ? {} : { answer_within: answer_within_minutes * 60_000 }),
-    notices: () => [...config.notices, ...notices],
+    notices: () => [...config.notices, ...notices, ...agents.notices],
     report,
   });
   const found = createSessions({
@@ -260,6 +260,7 @@ async function runDaemon(paths: string[], flags: Flags): Promise<number> {
   await samples?.stop();
   await served.close();
   await sessions.close();
+  await agents.close();
   return 0;
 }
 

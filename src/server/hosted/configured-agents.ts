@@ -1,7 +1,9 @@
 import { createAcpAgent } from "../../agent/acp/acp-agent.ts";
 import { createLoopAgent } from "../../agent/loop.ts";
+import { connectMcp, type McpConnections } from "../../agent/mcp.ts";
 import { commandEnvironment } from "../../agent/processes.ts";
 import type { Tool } from "../../agent/tool.ts";
+import { createTools } from "../../agent/tools/index.ts";
 import { createProvider, type ProviderEntry, providers } from "../../providers/index.ts";
 import { knownModels } from "../../providers/known-models.ts";
 import { findModel } from "../../providers/models.ts";
@@ -9,6 +11,7 @@ import type { Provider } from "../../providers/provider.ts";
 import { createScriptedProvider } from "../../providers/scripted/provider.ts";
 import { scripts } from "../../providers/scripted/scripts/index.ts";
 import type { AgentConfig, Config, ProviderConfig } from "../config.ts";
+import type { Notice } from "../store/store.ts";
 import type { AgentKind, Agents } from "./agents.ts";
 
 export interface ConfiguredAgentsOptions {
@@ -16,20 +19,37 @@ export interface ConfiguredAgentsOptions {
   /** By provider. Never given to an agent's own processes, nor stored, nor shown. */
   keys: ReadonlyMap<string, string>;
   environment: Readonly<Record<string, string | undefined>>;
-  /** What agents on providers can do, given the environment that their commands see. */
-  tools(environment: Readonly<Record<string, string>>): readonly Tool[];
+  /** Folder that MCP servers are started in. */
+  cwd: string;
   readFile(path: string): Promise<string>;
 }
 
+/** Agents, and what they share. */
+export interface ConfiguredAgents extends Agents {
+  /** What does not work of what is configured. */
+  readonly notices: readonly Notice[];
+  /** Ends the MCP servers that were started. */
+  close(): Promise<void>;
+}
+
 /** What sessions can be started with here: Verbatim's own loop on each provider, and the agents that are configured. */
-export function configuredAgents(options: ConfiguredAgentsOptions): Agents {
+export function configuredAgents(options: ConfiguredAgentsOptions): ConfiguredAgents {
   const { config, environment } = options;
   const entries = providerEntries(config.providers);
   const secret = new Set(entries.flatMap(({ key_variables }) => key_variables));
   const own = commandEnvironment(
     Object.fromEntries(Object.entries(environment).filter(([name]) => !secret.has(name))),
   );
-  const tools = options.tools(own);
+  const own_tools = createTools({ environment: own, rules: () => config.rules ?? [] });
+  let servers: McpConnections | undefined;
+  let connecting: Promise<McpConnections> | undefined;
+  /** MCP servers are started for the first agent that could call them. */
+  const tools = async (): Promise<readonly Tool[]> => {
+    if (config.mcp_servers.size === 0) return own_tools;
+    connecting ??= connectMcp(Object.fromEntries(config.mcp_servers), { cwd: options.cwd, environment: own });
+    servers = await connecting;
+    return [...own_tools, ...servers.tools];
+  };
 
   const kinds = [
     ...entries.map((entry) => providerKind(entry, options, tools)),
@@ -37,8 +57,25 @@ export function configuredAgents(options: ConfiguredAgentsOptions): Agents {
     ...[...config.agents].map(([id, agent]) => acpKind(id, agent, options, own)),
   ];
   const by_id = new Map(kinds.map((kind) => [kind.entry.id, kind]));
-  return { list: () => [...by_id.values()], find: (id) => by_id.get(id) };
+  return {
+    list: () => [...by_id.values()],
+    find: (id) => by_id.get(id),
+    get notices() {
+      return (servers?.problems ?? []).map(
+        ({ server, message }): Notice => ({
+          level: "warning",
+          text: `The MCP server ${server} cannot be used: ${message.replace(/\.$/, "")}.`,
+          remedy: "Look at mcp_servers in config.json in the data folder.",
+        }),
+      );
+    },
+    async close() {
+      await (await connecting)?.close();
+    },
+  };
 }
+
+type Tools = () => Promise<readonly Tool[]>;
 
 /** A provider with the models that the operator names for it. */
 type Entry = ProviderEntry & { readonly models?: readonly string[] };
@@ -80,7 +117,7 @@ const OF_LOOP = {
   can_switch_model: true,
 } as const;
 
-function providerKind(entry: Entry, options: ConfiguredAgentsOptions, tools: readonly Tool[]): AgentKind {
+function providerKind(entry: Entry, options: ConfiguredAgentsOptions, tools: Tools): AgentKind {
   const { environment, keys } = options;
   const api_key =
     entry.key_variables.map((name) => environment[name]).find((key) => key !== undefined && key !== "") ??
@@ -126,14 +163,14 @@ function providerKind(entry: Entry, options: ConfiguredAgentsOptions, tools: rea
       takes_images: true,
       ...(unavailable === undefined ? {} : { unavailable }),
     },
-    create({ model = named[0] }, host) {
+    async create({ model = named[0] }, host) {
       if (unavailable) throw new Error(`${unavailable.message} ${unavailable.remedy}`);
       if (!provider || model === undefined) throw new Error(`Name a model of ${entry.title}.`);
       return createLoopAgent({
         host,
         provider,
         model,
-        tools,
+        tools: await tools(),
         rules: [...(options.config.rules ?? [])],
         contextLimit: (of) => findModel(entry.id, of)?.context,
       });
@@ -150,7 +187,7 @@ function rulesUnread({ rules }: Config) {
   };
 }
 
-function scriptedKind(options: ConfiguredAgentsOptions, tools: readonly Tool[]): AgentKind {
+function scriptedKind(options: ConfiguredAgentsOptions, tools: Tools): AgentKind {
   const provider: Provider = createScriptedProvider({ readFile: options.readFile });
   const unavailable = rulesUnread(options.config);
   const [first = "hello"] = scripts.keys();
@@ -166,9 +203,10 @@ function scriptedKind(options: ConfiguredAgentsOptions, tools: readonly Tool[]):
       scripted: true,
       ...(unavailable === undefined ? {} : { unavailable }),
     },
-    create({ model = first }, host) {
+    async create({ model = first }, host) {
       if (unavailable) throw new Error(`${unavailable.message} ${unavailable.remedy}`);
-      return createLoopAgent({ host, provider, model, tools, rules: [...(options.config.rules ?? [])] });
+      const rules = [...(options.config.rules ?? [])];
+      return createLoopAgent({ host, provider, model, tools: await tools(), rules });
     },
   };
 }

@@ -155,7 +155,11 @@ export function createRequests(options: {
     },
     close() {
       is_closed = true;
-      for (const { timer } of asked.values()) clearTimeout(timer);
+      for (const { timer, waiting } of asked.values()) {
+        clearTimeout(timer);
+        // Who waits gets nothing, and can end; the request stays open on disk.
+        for (const resolve of waiting) resolve(undefined);
+      }
     },
   };
 }

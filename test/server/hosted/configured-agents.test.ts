@@ -1,0 +1,184 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { readConfig } from "../../../src/server/config.ts";
+import { configuredAgents } from "../../../src/server/hosted/configured-agents.ts";
+import { createHosted, type HostedSessions } from "../../../src/server/hosted/hosted.ts";
+import { eventually } from "../../eventually.ts";
+import { promptOf, words } from "./play.ts";
+
+let folder: string;
+let hosted: HostedSessions | undefined;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "agents-"));
+});
+afterEach(async () => {
+  await hosted?.close();
+  hosted = undefined;
+  rmSync(folder, { recursive: true });
+});
+
+const configure = (config: unknown) => writeFileSync(join(folder, "config.json"), JSON.stringify(config));
+const agents = (environment: Record<string, string> = {}, keys: [string, string][] = []) =>
+  configuredAgents({
+    config: readConfig(folder),
+    keys: new Map(keys),
+    environment: { PATH: process.env.PATH ?? "", ...environment },
+    cwd: folder,
+    readFile: (path) => readFile(path, "utf8"),
+  });
+const entry = (of: ReturnType<typeof agents>, id: string) => of.find(id)?.entry;
+
+/** Ends the daemon if one runs, and starts it again. */
+async function restart(): Promise<HostedSessions> {
+  await hosted?.close();
+  hosted = createHosted({ folder, agents: agents() });
+  return hosted;
+}
+
+async function begin(at: HostedSessions, script: object): Promise<string> {
+  const id = randomUUID();
+  const file = join(folder, `${id}.json`);
+  writeFileSync(file, JSON.stringify({ title: "Test", tokens_per_second: 0, ...script }));
+  const given = { agent: "scripted", model: `file:${file}`, cwd: folder, prompt: promptOf("Go") };
+  await at.start(id, given);
+  return id;
+}
+const shown = async (at: HostedSessions, id: string) => {
+  const session = await at.open(id);
+  return session ? words(session.transcript) : [];
+};
+const call = (name: string, input: object) => ({ parts: [{ tool_call: { name, arguments: input } }] });
+const say = (text: string) => ({ parts: [{ text }] });
+
+describe("the agents that are configured", () => {
+  it("are all providers, which say what they lack, and what the operator adds and changes", () => {
+    configure({
+      providers: {
+        deepseek: { title: "Our DeepSeek", base_url: "https://proxy.example/v1", key_variable: "OUR_KEY" },
+        mine: { wire: "chat-completions", base_url: "http://127.0.0.1:9/v1", models: ["small", "large"] },
+      },
+      agents: { opencode: { command: "opencode", args: ["acp"], title: "opencode" } },
+    });
+    const all = agents({ ANTHROPIC_API_KEY: "sk-1" }, [["openai", "sk-2"]]);
+    expect(entry(all, "anthropic")?.unavailable).toBeUndefined();
+    expect(entry(all, "anthropic")?.models.length).toBeGreaterThan(3);
+    expect(entry(all, "openai")?.unavailable).toBeUndefined();
+    expect(entry(all, "gemini")?.unavailable?.remedy).toContain("GEMINI_API_KEY");
+    expect(entry(all, "deepseek")).toMatchObject({
+      title: "Our DeepSeek",
+      unavailable: { remedy: expect.stringContaining("OUR_KEY") },
+    });
+    expect(entry(all, "mine")).toMatchObject({ models: [{ id: "small" }, { id: "large" }], any_model: true });
+    expect(entry(all, "mine")?.unavailable).toBeUndefined();
+    expect(entry(all, "local")?.unavailable?.remedy).toContain("base_url");
+    expect(entry(all, "opencode")).toMatchObject({ kind: "acp", title: "opencode" });
+    expect(entry(all, "scripted")).toMatchObject({ scripted: true, any_model: true });
+    expect(JSON.stringify(all.list())).not.toContain("sk-");
+  });
+
+  it("run nothing by rules that cannot be read", () => {
+    configure({ rules: [{ tool: "shell", decision: "perhaps" }] });
+    expect(entry(agents(), "scripted")?.unavailable?.message).toContain("rules");
+  });
+
+  it("are refused to a new session with what to do about it", async () => {
+    const at = await restart();
+    const given = { agent: "anthropic", cwd: folder, prompt: promptOf("Go") };
+    await expect(at.start(randomUUID(), given)).rejects.toMatchObject({
+      code: "unavailable",
+      remedy: expect.stringContaining("ANTHROPIC_API_KEY"),
+    });
+    expect(at.list()).toEqual([]);
+  });
+});
+
+describe("Verbatim's own loop in a session", () => {
+  it("does what was allowed after a restart, and nothing before", async () => {
+    const first = await restart();
+    const command = "printf done > made.txt";
+    const id = await begin(first, { steps: [call("shell", { command }), say("Made.")] });
+    await eventually(() => expect(first.get(id)?.requests).toHaveLength(1));
+    const second = await restart();
+    expect(second.get(id)).toMatchObject({ status: "running", requests: [{ kind: "approval" }] });
+    expect(() => readFileSync(join(folder, "made.txt"))).toThrow();
+    const request_id = second.get(id)?.requests?.[0]?.request_id ?? "";
+    const part = [...((await second.open(id))?.transcript.parts ?? [])].find(
+      (one) => one?.type === "request",
+    );
+    const digest = part?.type === "request" ? (part.request.digest ?? "") : "";
+    const option_ids = ["allow"];
+    await second.answer(id, request_id, { digest, answer: { option_ids } });
+    await eventually(() => expect(second.get(id)?.status).toBe("completed"));
+    expect(readFileSync(join(folder, "made.txt"), "utf8")).toBe("done");
+    expect((await shown(second, id)).slice(1, 3)).toEqual([
+      "call: shell completed",
+      "approval: answered allow",
+    ]);
+    expect((await shown(second, id)).at(-1)).toBe("text: Made.");
+  });
+
+  it("goes on with a question three levels down after a restart, and every level with its answer", async () => {
+    const first = await restart();
+    const nested = (depth: number): string => {
+      const file = join(folder, `level-${depth}.json`);
+      const steps =
+        depth === 3
+          ? [call("ask", { question: "Which?", options: [{ label: "A" }, { label: "B" }] }), say("Asked.")]
+          : [
+              call("task", { task: "Deeper", prompt: `[[script:file:${nested(depth + 1)}]] Go deeper.` }),
+              say(`Level ${depth} heard it.`),
+            ];
+      writeFileSync(file, JSON.stringify({ title: `Level ${depth}`, tokens_per_second: 0, steps }));
+      return file;
+    };
+    const id = randomUUID();
+    const model = `file:${nested(0)}`;
+    await first.start(id, { agent: "scripted", model, cwd: folder, prompt: promptOf("Go") });
+    const asking = (at: HostedSessions) => at.list().find(({ requests }) => requests !== undefined);
+    await eventually(() => expect(asking(first)?.run?.depth).toBe(3));
+    const second = await restart();
+    const deepest = asking(second);
+    expect(deepest?.run?.depth).toBe(3);
+    expect(second.list().map(({ status }) => status)).toEqual(["running", "running", "running", "running"]);
+    const request_id = deepest?.requests?.[0]?.request_id ?? "";
+    const session = await second.open(deepest?.id ?? "");
+    const part = [...(session?.transcript.parts ?? [])].find((one) => one?.type === "request");
+    const options = part?.type === "request" ? part.request.options.map((option) => option.id) : [];
+    await second.answer(deepest?.id ?? "", request_id, { answer: { option_ids: options.slice(1, 2) } });
+    await eventually(() =>
+      expect(second.list().map(({ status }) => status)).toEqual([
+        "completed",
+        "completed",
+        "completed",
+        "completed",
+      ]),
+    );
+    expect(second.list()).toHaveLength(4);
+    expect(await shown(second, id)).toEqual([
+      "prompt: Go",
+      "call: task completed",
+      "result: success Level 1 heard it.",
+      "text: Level 0 heard it.",
+    ]);
+  });
+
+  it("keeps what a person typed into it while it worked, and its model when that is changed", async () => {
+    const at = await restart();
+    const id = await begin(at, { turns: [{ steps: [say("One.")] }, { steps: [say("Two.")] }] });
+    await eventually(() => expect(at.get(id)?.status).toBe("completed"));
+    const other = join(folder, "other.json");
+    writeFileSync(
+      other,
+      JSON.stringify({ title: "Other", tokens_per_second: 0, steps: [say("Another model.")] }),
+    );
+    await at.setModel(id, `file:${other}`);
+    const again = await restart();
+    await again.send(id, promptOf("More"), "steer");
+    await eventually(async () => expect((await shown(again, id)).at(-1)).toBe("text: Another model."));
+    expect((await shown(again, id)).filter((line) => line.startsWith("model_switch"))).toHaveLength(1);
+  });
+});
