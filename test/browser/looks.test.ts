@@ -1,6 +1,6 @@
-import axe from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { overflow, seriousFindings } from "./findings.ts";
 import {
   BROKEN_CONNECTION,
   createHome,
@@ -106,24 +106,6 @@ it("code is coloured after all when the connection was gone while its worker was
   expect(complaints).toEqual([]);
   await context.close();
 });
-
-/** axe's findings of serious and critical impact, one line each. */
-async function seriousFindings(page: Page): Promise<string[]> {
-  // Into the page's world through the debugger: the page's own policy would refuse a script tag.
-  await page.evaluate(axe.source);
-  const findings = await page.evaluate(async () => {
-    const { violations } = await (window as unknown as { axe: typeof axe }).axe.run();
-    return violations.map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.map(({ html }) => html) }));
-  });
-  return findings
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).join(" ")}`);
-}
-
-/** How many pixels the document is wider than the window. */
-function overflow(page: Page): Promise<number> {
-  return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-}
 
 async function nextLink(page: Page): Promise<string> {
   return page.evaluate(async () => {

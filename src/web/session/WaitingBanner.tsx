@@ -4,19 +4,27 @@ import { useClient } from "../store.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { ancestorsOf, requestHref, useWaiting } from "../waiting.ts";
 
+/** The transcript keeps its room, however many ask at once. */
+const SHOWN = 3;
+
 /** What runs below this session wait for, at any depth: nobody looks for a question three levels down. */
 export function WaitingBanner({ session_id }: { session_id: string }): ReactNode {
   const { rows } = useClient();
   const waiting = useWaiting();
   const { byId } = rows.getState();
   const below = waiting.filter(({ row }) => ancestorsOf(byId, row).includes(session_id));
-  const [first] = below;
-  if (first === undefined) return null;
+  if (below.length === 0) return null;
+  const more = below.length - SHOWN;
   return (
-    <p className="notice waiting-banner" role="status">
-      <span className="needs-you">Waits for you</span> The run <strong>{sessionTitle(first.row)}</strong>{" "}
-      asks: <a href={requestHref(first)}>{visible(first.request.title, "prose")}</a>
-      {below.length > 1 && ` and ${below.length - 1} more, w goes through them`}
-    </p>
+    <div className="waiting-banner" role="status">
+      {below.slice(0, SHOWN).map((waiting) => (
+        <p key={waiting.request.request_id} className="notice">
+          <span className="needs-you">Waits for you</span> The run{" "}
+          <strong>{sessionTitle(waiting.row)}</strong> asks:{" "}
+          <a href={requestHref(waiting)}>{visible(waiting.request.title, "prose")}</a>
+        </p>
+      ))}
+      {more > 0 && <p className="notice">{more} more, the key w goes through them.</p>}
+    </div>
   );
 }

@@ -1,0 +1,313 @@
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { overflow, seriousFindings } from "./findings.ts";
+import {
+  BROKEN_CONNECTION,
+  createHome,
+  type Daemon,
+  enter,
+  type Home,
+  openBrowser,
+  readTranscript,
+  startDaemon,
+} from "./harness.ts";
+
+let home: Home;
+let daemon: Daemon;
+let folder: string;
+const browsers: Browser[] = [];
+beforeEach(async () => {
+  home = await createHome();
+  folder = join(home.path, "harbour");
+  await mkdir(folder);
+  daemon = await startDaemon(home, ["--no-samples"]);
+});
+afterEach(async () => {
+  for (const browser of browsers.splice(0)) await browser.close();
+  await daemon.stop();
+  await home.remove();
+});
+
+async function newContext(): Promise<BrowserContext> {
+  const browser = await openBrowser();
+  browsers.push(browser);
+  return browser.newContext({ viewport: { width: 1200, height: 900 } });
+}
+
+/** Starts a session in the page, from the list, by keyboard where a key is enough. */
+async function start(page: Page, script: string, prompt: string): Promise<void> {
+  await page.getByRole("link", { name: "New session" }).waitFor();
+  await page.keyboard.press("n");
+  await page.getByRole("radio", { name: /scripted: no model answers/ }).check();
+  await page.getByRole("combobox", { name: "Script" }).selectOption(script);
+  await page.getByRole("combobox", { name: "Folder" }).fill(folder);
+  await promptField(page).fill(prompt);
+  await promptField(page).press("Enter");
+  await page.getByRole("region", { name: "Transcript" }).waitFor();
+}
+const promptField = (page: Page) => page.getByRole("textbox", { name: "Prompt", exact: true });
+const transcript = (page: Page) => page.getByRole("region", { name: "Transcript" });
+const badge = (page: Page, text: string) => page.locator(".session-heading").getByText(text, { exact: true });
+
+/** What the transcript says, without times, which count on between two looks. */
+async function words(page: Page): Promise<[string, string][]> {
+  return [...(await readTranscript(page))].map(([id, text]) => [
+    id,
+    text.replace(/\b\d+(\.\d+)? (ms|s|min|h)\b/g, "").replace(/\s+/g, " "),
+  ]);
+}
+
+/** The address that lets one more browser in. */
+function anotherLink(page: Page): Promise<string> {
+  return page.evaluate(async () => {
+    const reply = await fetch("/api/link", {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-verbatim-client": "1" },
+      body: "{}",
+    });
+    return ((await reply.json()) as { link: string }).link;
+  });
+}
+
+describe("a session that is started in the page", () => {
+  it("streams, and is the same after a reload in the middle and at the end", async () => {
+    const { page, complaints } = await enter(await newContext(), daemon);
+    await start(page, "long", "Tell me about tides");
+    await page.getByText("scripted: no model answers").waitFor();
+    await transcript(page).getByText("What a tide is").waitFor();
+    await badge(page, "[RUNNING]").waitFor();
+    await page.reload();
+    await transcript(page).getByText("What a tide is").waitFor();
+    await badge(page, "[OK]").waitFor();
+    await page.locator(".turn-foot").getByText("stop: end of turn").waitFor();
+    const live = await words(page);
+    await page.reload();
+    await transcript(page).getByText("What a tide is").waitFor();
+    await expect.poll(() => words(page)).toEqual(live);
+    expect(complaints).toEqual([]);
+  });
+
+  it("asks before it runs a command, shows it whole, and runs that and nothing else", async () => {
+    const { page, complaints } = await enter(await newContext(), daemon);
+    await start(page, "approval", "Make a file");
+    const card = transcript(page).getByRole("region", { name: "Approval" });
+    const command = card.getByRole("group", { name: "Exactly what runs" });
+    await command.getByText("printf 'Hello, harbour.\\n' > greeting.txt && cat greeting.txt").waitFor();
+    await expect.poll(() => page.title()).toMatch(/^\(1\) \[RUNNING\]/);
+    await page.reload();
+    await card.getByRole("button", { name: "Allow", exact: true }).click();
+    await transcript(page).getByText("Now I'd like to change a word in it.").waitFor();
+    expect(await readFile(join(folder, "greeting.txt"), "utf8")).toBe("Hello, harbour.\n");
+    // The edit, by keyboard.
+    await card.getByRole("button", { name: "Allow", exact: true, disabled: false }).waitFor();
+    await page.keyboard.press("w");
+    await page.keyboard.press("Shift+Y");
+    await transcript(page).getByText("That is all.").waitFor();
+    expect(await readFile(join(folder, "greeting.txt"), "utf8")).toBe("Good evening, harbour.\n");
+    expect(await transcript(page).getByText("Allowed once").count()).toBe(2);
+    await expect.poll(() => page.title()).not.toMatch(/^\(/);
+    expect(complaints).toEqual([]);
+  });
+
+  it("rejected with a reason, the command does not run", async () => {
+    const { page } = await enter(await newContext(), daemon);
+    await start(page, "approval", "Make a file");
+    const card = transcript(page).getByRole("region", { name: "Approval" });
+    await card.getByRole("textbox", { name: /Reason/ }).fill("not in this folder");
+    await card.getByRole("button", { name: "Do not allow" }).click();
+    await transcript(page).getByText("Rejected, “not in this folder”").waitFor();
+    await expect(readFile(join(folder, "greeting.txt"))).rejects.toThrow();
+  });
+
+  it("asks a question, which is answered once: the other browser shows it at once", async () => {
+    const first = await enter(await newContext(), daemon);
+    await start(first.page, "question", "Write the report");
+    const second = await enter(await newContext(), { ...daemon, launch: await anotherLink(first.page) });
+    await second.page.getByRole("link", { name: /waits for you/ }).click();
+    for (const { page } of [first, second])
+      await transcript(page).getByRole("form", { name: "Question" }).waitFor();
+    await second.page.getByRole("radio", { name: "21 November 2026", exact: true }).check();
+    await second.page.getByRole("button", { name: "Answer" }).click();
+    for (const { page } of [first, second]) {
+      await transcript(page).getByText("Answered: 21 November 2026").waitFor();
+      await transcript(page).getByText("I'll write them that way.").waitFor();
+    }
+    await expect.poll(() => words(first.page)).toEqual(await words(second.page));
+    expect([...first.complaints, ...second.complaints]).toEqual([]);
+  });
+
+  it("takes the first of two browsers' answers to an approval, and both show that one", async () => {
+    const first = await enter(await newContext(), daemon);
+    await start(first.page, "approval", "Make a file");
+    const second = await enter(await newContext(), { ...daemon, launch: await anotherLink(first.page) });
+    await second.page.goto(first.page.url());
+    const buttons = [first.page, second.page].map((page, index) =>
+      transcript(page)
+        .getByRole("button", { name: index === 0 ? "Allow" : "Do not allow", exact: true })
+        .first(),
+    );
+    for (const button of buttons) await button.waitFor();
+    await Promise.all(buttons.map((button) => button.click()));
+    const outcome = /Allowed once|Rejected/;
+    const said = await Promise.all(
+      [first.page, second.page].map((page) =>
+        transcript(page).locator(".request-outcome").first().innerText(),
+      ),
+    );
+    expect(said[0]).toMatch(outcome);
+    expect(said[1]).toBe(said[0]);
+  });
+
+  it("queues a prompt, takes one back, and stops at the second Esc, then goes on with the queue", async () => {
+    const { page, complaints } = await enter(await newContext(), daemon);
+    await start(page, "endless", "Go on");
+    await transcript(page).getByText("The tide comes in").first().waitFor();
+    await promptField(page).fill("Never mind");
+    await promptField(page).press("Enter");
+    const queue = page.getByRole("list", { name: "Prompts that wait for the end of this turn" });
+    await queue.getByText("Never mind").waitFor();
+    await queue.getByRole("button", { name: "Withdraw Never mind" }).click();
+    await queue.waitFor({ state: "detached" });
+    await promptField(page).press("Escape");
+    await page.getByText("Esc again stops the agent").first().waitFor();
+    await badge(page, "[RUNNING]").waitFor();
+    await promptField(page).press("Escape");
+    await badge(page, "[FAILED]").waitFor();
+    await page.getByRole("button", { name: "Send", exact: true }).waitFor();
+    const stopped = await words(page);
+    await page.reload();
+    await expect.poll(() => words(page)).toEqual(stopped);
+    expect(complaints).toEqual([]);
+  });
+
+  it("steers the running turn with Alt+Enter: what was typed stands inside it", async () => {
+    const { page } = await enter(await newContext(), daemon);
+    await start(page, "approval", "Make a file");
+    await transcript(page).getByRole("button", { name: "Allow", exact: true }).first().waitFor();
+    await promptField(page).fill("In English, please");
+    await promptField(page).press("Alt+Enter");
+    await expect.poll(() => promptField(page).inputValue()).toBe("");
+    await transcript(page).getByRole("button", { name: "Allow", exact: true }).first().click();
+    await transcript(page).getByText("In English, please").waitFor();
+    expect(await transcript(page).locator(".turn-heading").count()).toBe(1);
+  });
+
+  it("shows a question three levels down on every session above it", async () => {
+    const { page, complaints } = await enter(await newContext(), daemon);
+    await start(page, "agents", "Look around");
+    const banner = page.locator(".waiting-banner");
+    await banner.getByText("Which line width should the code keep to?").waitFor();
+    await banner.getByRole("link", { name: "Which line width should the code keep to?" }).click();
+    await transcript(page).getByRole("form", { name: "Question" }).waitFor();
+    await page.getByRole("radio", { name: "100 characters" }).check();
+    await page.getByRole("button", { name: "Answer" }).click();
+    await transcript(page).getByText("Answered: 100 characters").waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it("begins another session at a prompt of its past, and goes back to one", async () => {
+    const { page, complaints } = await enter(await newContext(), daemon);
+    await start(page, "hello", "Good morning");
+    await badge(page, "[OK]").waitFor();
+    await promptField(page).fill("And good night");
+    await promptField(page).press("Enter");
+    await transcript(page).getByRole("heading", { name: "And good night" }).waitFor();
+    await expect.poll(() => transcript(page).locator(".turn-foot").count()).toBe(2);
+    const before = page.url();
+    const second = transcript(page).locator(".turn-heading").nth(1);
+    await second.hover();
+    await second.getByRole("button", { name: "From here" }).click();
+    await page.getByRole("button", { name: "New session from here" }).click();
+    await expect.poll(() => page.url()).not.toBe(before);
+    await expect.poll(() => promptField(page).inputValue()).toBe("And good night");
+    await transcript(page).getByRole("heading", { name: "Good morning" }).waitFor();
+    expect(await transcript(page).locator(".turn-heading").count()).toBe(1);
+
+    await page.goto(before);
+    await second.hover();
+    await second.getByRole("button", { name: "From here" }).click();
+    await page.getByRole("button", { name: "Rewind to here" }).click();
+    await expect.poll(() => promptField(page).inputValue()).toBe("And good night");
+    await transcript(page)
+      .getByText(/Withdrawn:/)
+      .waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it("says at the field what is wrong with it, and loses nothing over a reload", async () => {
+    const { page } = await enter(await newContext(), daemon, [/status of 400/]);
+    await page.getByRole("link", { name: "New session" }).waitFor();
+    await page.keyboard.press("n");
+    await page.getByRole("radio", { name: /scripted/ }).check();
+    const cwd = page.getByRole("combobox", { name: "Folder" });
+    await cwd.fill(join(home.path, "nowhere"));
+    await promptField(page).fill("Half a thought");
+    await page.reload();
+    await expect.poll(() => promptField(page).inputValue()).toBe("Half a thought");
+    expect(await cwd.inputValue()).toBe(join(home.path, "nowhere"));
+    await promptField(page).press("Enter");
+    await page.getByText(`There is no folder ${join(home.path, "nowhere")}.`).waitFor();
+    expect(await cwd.getAttribute("aria-invalid")).toBe("true");
+  });
+
+  it("goes on while no browser looks, and takes a prompt that was sent while the daemon was away", async () => {
+    const context = await newContext();
+    const { page } = await enter(context, daemon, BROKEN_CONNECTION);
+    await start(page, "hello", "Good morning");
+    const address = page.url();
+    await page.close();
+    const { port } = daemon;
+    const again = await context.newPage();
+    await again.goto(address);
+    await badge(again, "[OK]").waitFor();
+    await daemon.stop("SIGKILL");
+    await again.getByText("not live").waitFor();
+    await promptField(again).fill("Are you there");
+    await promptField(again).press("Enter");
+    await again.getByText("It is sent as soon as it does.").waitFor();
+    daemon = await startDaemon(home, ["--no-samples", "--port", String(port)]);
+    await transcript(again).getByRole("heading", { name: "Are you there" }).waitFor();
+    await expect.poll(() => transcript(again).locator(".turn-foot").count()).toBe(2);
+    expect(await transcript(again).getByRole("heading", { name: "Are you there" }).count()).toBe(1);
+    expect(await promptField(again).inputValue()).toBe("");
+  });
+});
+
+describe.each([
+  { name: "dark", options: { colorScheme: "dark" as const, viewport: { width: 1280, height: 900 } } },
+  {
+    name: "light on a phone",
+    options: { colorScheme: "light" as const, viewport: { width: 390, height: 844 } },
+  },
+])("starting and answering, $name", ({ options }) => {
+  it("has no serious finding of axe, and does not scroll sideways", async () => {
+    const browser = await openBrowser();
+    browsers.push(browser);
+    const { page, complaints } = await enter(await browser.newContext(options), daemon);
+    await page.getByRole("link", { name: "New session" }).click();
+    await page.getByRole("button", { name: "Start" }).click();
+    await page.getByText("Say what is to be done.").waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    await page.getByRole("link", { name: "Sessions" }).click();
+    for (const [script, role] of [
+      ["approval", "region"],
+      ["question", "form"],
+    ] as const) {
+      await start(page, script, "Go");
+      await transcript(page)
+        .getByRole(role, { name: /Approval|Question/ })
+        .waitFor();
+      expect(await seriousFindings(page)).toEqual([]);
+      expect(await overflow(page)).toBeLessThanOrEqual(0);
+      // The field and its buttons are in view.
+      await promptField(page).fill("One line\nand another");
+      const send = await page.getByRole("button", { name: "Queue", exact: true }).boundingBox();
+      expect((send?.y ?? 0) + (send?.height ?? 0)).toBeLessThanOrEqual(options.viewport.height);
+      await page.goto(`${daemon.origin}/`);
+    }
+    expect(complaints).toEqual([]);
+  });
+});
