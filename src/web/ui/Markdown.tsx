@@ -1,7 +1,7 @@
 import type { Element, ElementContent, Nodes as HastNode, Root } from "hast";
 import type { Definition, FootnoteDefinition, ListItem, Nodes, RootContent, TableRow } from "mdast";
 import { defaultHandlers, type Handlers, type Options, type State, toHast } from "mdast-util-to-hast";
-import { memo, type ReactNode, useState } from "react";
+import { memo, type ReactNode, useMemo, useState } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import { CodeBlock } from "./CodeBlock.tsx";
 import { findHidden, visible } from "./hidden-text.tsx";
@@ -18,6 +18,9 @@ import { Measure } from "./size.tsx";
 /** Characters and lines of a text that are rendered before somebody asks for the rest. */
 const FIRST = 64 * 1024;
 const FIRST_LINES = 2_000;
+/** Elements that Markdown becomes before the rest is plain text, of the first part and of a whole text. */
+const FIRST_ELEMENTS = 4_000;
+const ALL_ELEMENTS = 12_000;
 
 export interface MarkdownProps {
   text: string;
@@ -33,9 +36,9 @@ export const Markdown = memo(function Markdown({
   open = false,
   idPrefix = "",
 }: MarkdownProps): ReactNode {
-  const [stream] = useState(createMarkdownStream);
   // A text that was watched while it grew is not cut when it ends.
   const [all, setAll] = useState(open);
+  const stream = useMemo(() => createMarkdownStream(all ? ALL_ELEMENTS : FIRST_ELEMENTS), [all]);
   const end = all ? text.length : firstPart(text);
   const document = stream.read(end < text.length ? text.slice(0, end) : text, !open || end < text.length);
   return (

@@ -64,6 +64,10 @@ const MAX_DEPTH = 100;
 const MAX_DELIMITERS = 1_000;
 const MAX_RUN = 2_000;
 const MAX_NODES = 8_000;
+/** A text that is long at once is read in steps of so many characters, as if it had grown: no single parse is longer. */
+const STEP = 16_384;
+/** Characters of plain text in one block. */
+const PLAIN = 16_384;
 
 const FENCE = /^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})/;
 const extensions = [gfm()];
@@ -79,6 +83,8 @@ interface Kept {
 
 interface Facts {
   nodes: number;
+  /** Nodes that become elements. */
+  elements: number;
   depth: number;
   references: Set<string>;
   calls: string[];
@@ -123,8 +129,11 @@ export interface MarkdownStream {
   read(text: string, complete: boolean): MarkdownDocument;
 }
 
-/** Reads a growing Markdown text block by block: what is finished is parsed once, and keeps its identity. */
-export function createMarkdownStream(): MarkdownStream {
+/**
+ * Reads a growing Markdown text block by block: what is finished is parsed once, and keeps its identity. What comes after
+ * `budget` elements is plain text: a page can bear only so many.
+ */
+export function createMarkdownStream(budget = 12_000): MarkdownStream {
   let text = "";
   let kept: Kept[] = [];
   let pages: (readonly MarkdownBlock[])[] = [];
@@ -140,6 +149,10 @@ export function createMarkdownStream(): MarkdownStream {
   let refreshed = 0;
   let result: MarkdownDocument = { pages: [], calls: [], footnotes: [], definitions: [] };
   let finished = false;
+  /** Elements of what is finished. */
+  let spent = 0;
+  /** The first stretch of plain text beyond the budget said why. */
+  let saidPlain = false;
 
   const reset = (): void => {
     kept = [];
@@ -154,6 +167,8 @@ export function createMarkdownStream(): MarkdownStream {
     footnotes = new Map();
     signature = "";
     refreshed = 0;
+    spent = 0;
+    saidPlain = false;
   };
 
   /** Definitions of what a source names, so that the parser takes it for a reference. Their targets come later. */
@@ -295,6 +310,7 @@ export function createMarkdownStream(): MarkdownStream {
   /** Reads the tail. `true`: something was finished and more of the tail is left. */
   const readTail = (complete: boolean): boolean => {
     if (fence) return readFence(fence, complete);
+    if (spent > budget) return readPlain();
     const tail = text.slice(tailStart);
     if (!/\S/.test(tail)) {
       open = [];
@@ -312,6 +328,33 @@ export function createMarkdownStream(): MarkdownStream {
     }
     lastTail = tail;
     return readNodes(tail, false);
+  };
+
+  /** Beyond the budget: the text as it is. */
+  const readPlain = (): boolean => {
+    if (carried) {
+      const raw = text.slice(carried.start, tailStart);
+      const labels = labelsIn(raw);
+      kept.push({ block: carriedBlock(carried, []), raw, labels, key: keyFor(labels) });
+      carried = undefined;
+    }
+    const plain = (raw: string): Kept => ({
+      block: { kind: "plain", raw, ...(saidPlain ? {} : { reason: "much came before it" }) },
+      raw,
+      labels: NONE,
+      key: "",
+    });
+    const end = tailStart + PLAIN;
+    if (end < text.length) {
+      const lineEnd = text.lastIndexOf("\n", end);
+      const cut = lineEnd > tailStart ? lineEnd + 1 : end;
+      kept.push(plain(text.slice(tailStart, cut)));
+      saidPlain = true;
+      tailStart = cut;
+      return true;
+    }
+    open = tailStart < text.length ? [plain(text.slice(tailStart))] : [];
+    return false;
   };
 
   const readNodes = (tail: string, all: boolean): boolean => {
@@ -380,7 +423,9 @@ export function createMarkdownStream(): MarkdownStream {
         const ownLabels = labelsIn(raw);
         kept.push({ ...entry, raw, labels: ownLabels, key: keyFor(ownLabels) });
       }
-      learn(inspect(nodes.slice(0, finishedCount)));
+      const facts = inspect(nodes.slice(0, finishedCount));
+      learn(facts);
+      spent += facts.elements;
       carried = undefined;
       tailStart = finishedCount < nodes.length ? (starts[finishedCount] ?? tailStart) : tailEnd;
     }
@@ -396,24 +441,10 @@ export function createMarkdownStream(): MarkdownStream {
 
   /** A carried list or table with what its tail adds. */
   const continueCarried = (state: Carried, node: RootContent, raw: string): MarkdownBlock => {
-    if (state.kind === "list" && node.type === "list") {
-      return {
-        kind: "list",
-        ordered: state.ordered,
-        start: state.first,
-        loose: state.loose || isLoose(node),
-        tasks: state.tasks || hasTasks(node.children),
-        pages: [...state.pages, ...paginate(node.children, piece)],
-      };
-    }
-    if (state.kind === "table" && node.type === "table") {
-      return {
-        kind: "table",
-        head: state.head,
-        align: state.align,
-        pages: [...state.pages, ...paginate(node.children.slice(1), piece)],
-      };
-    }
+    if (state.kind === "list" && node.type === "list")
+      return carriedBlock(state, paginate(node.children, piece), node);
+    if (state.kind === "table" && node.type === "table")
+      return carriedBlock(state, paginate(node.children.slice(1), piece));
     // It cannot be: the tail begins with an item or a row. Read all of it again rather than lose any.
     return blockOf(
       parse(text.slice(state.start, tailStart) + raw, NONE).nodes,
@@ -430,7 +461,9 @@ export function createMarkdownStream(): MarkdownStream {
       const loose = items.some(
         (item, index) => item.spread === true || gapAfter(item, node.children[index + 1]) > 1,
       );
-      learn(inspect(items));
+      const facts = inspect(items);
+      learn(facts);
+      spent += facts.elements;
       const added = paginate(items, piece);
       carried =
         carried?.kind === "list"
@@ -458,6 +491,7 @@ export function createMarkdownStream(): MarkdownStream {
       const added = paginate(rows.slice(0, done), piece);
       const from = carried?.start ?? start;
       const firstRow = rows[0];
+      spent += inspect(rows.slice(0, done)).elements;
       carried =
         carried?.kind === "table"
           ? { ...carried, pages: [...carried.pages, ...added] }
@@ -537,6 +571,11 @@ export function createMarkdownStream(): MarkdownStream {
       const next = given.includes("\r") ? given.replace(/\r\n?/g, "\n") : given;
       if (next === text && finished === complete) return result;
       if (finished || !next.startsWith(text)) reset();
+      finished = false;
+      for (let end = text.length + STEP; end < next.length; end += STEP) {
+        text = next.slice(0, end);
+        while (readTail(false));
+      }
       text = next;
       finished = complete;
       while (readTail(complete));
@@ -561,6 +600,30 @@ export function createMarkdownStream(): MarkdownStream {
 }
 
 const NONE: ReadonlySet<string> = new Set();
+
+/** A list or table of which much is done, with the pages that follow and, of a list, the node that holds them. */
+function carriedBlock(
+  state: Carried,
+  more: readonly Piece<ListItem>[] | readonly Piece<TableRow>[],
+  node?: List,
+): MarkdownBlock {
+  return state.kind === "list"
+    ? {
+        kind: "list",
+        ordered: state.ordered,
+        start: state.first,
+        loose: state.loose || (node !== undefined && isLoose(node)),
+        tasks: state.tasks || (node !== undefined && hasTasks(node.children)),
+        // A list's pages hold items, a table's rows: the caller has looked at which it is.
+        pages: [...state.pages, ...(more as readonly Piece<ListItem>[])],
+      }
+    : {
+        kind: "table",
+        head: state.head,
+        align: state.align,
+        pages: [...state.pages, ...(more as readonly Piece<TableRow>[])],
+      };
+}
 
 function codeBlock(state: OpenFence, partial: string, isOpen: boolean): MarkdownBlock {
   const code = state.code + partial;
@@ -651,6 +714,7 @@ function labelsIn(raw: string): ReadonlySet<string> {
 function inspect(nodes: readonly Node[]): Facts {
   const facts: Facts = {
     nodes: 0,
+    elements: 0,
     depth: 0,
     references: new Set(),
     calls: [],
@@ -663,6 +727,7 @@ function inspect(nodes: readonly Node[]): Facts {
   for (let entry = stack.pop(); entry; entry = stack.pop()) {
     const { node, depth } = entry;
     facts.nodes++;
+    if (node.type !== "text") facts.elements++;
     facts.depth = Math.max(facts.depth, depth);
     let noted = entry.noted;
     // The unist type tells nothing beyond `type`; these are the node types of mdast that carry the fields read here.
