@@ -54,14 +54,17 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
       let how: StreamEnd;
       try {
         const messages = readImage === undefined ? call.messages : await withImages(call.messages, readImage);
-        const request = format.encode({ ...call, messages } satisfies ModelCall, id, endpoint);
-        how = await exchange({
-          request,
-          decoder,
-          signal,
-          ...(silence_ms === undefined ? {} : { silence_ms }),
-          onEvent: (data, event) => send(decoder.push(data, event)),
-        });
+        const attempt = (sent: readonly Message[]) =>
+          exchange({
+            request: format.encode({ ...call, messages: sent } satisfies ModelCall, id, endpoint),
+            decoder,
+            signal,
+            ...(silence_ms === undefined ? {} : { silence_ms }),
+            onEvent: (data, event) => send(decoder.push(data, event)),
+          });
+        how = await attempt(messages);
+        if (how.type === "failure" && refusesThoughts(how.failure))
+          how = await attempt(messages.map(withoutThoughts));
       } catch (error) {
         how = {
           type: "failure",
@@ -75,6 +78,26 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
       return reply;
     },
   };
+}
+
+/**
+ * Whether the provider cannot take its own thoughts back (another account, another upstream, a key that has changed): nothing
+ * was answered then, and the conversation can go on without them.
+ */
+function refusesThoughts({ status, message }: Failure): boolean {
+  return (
+    status === 400 &&
+    /encrypted.content|(thinking|thought|reasoning).*(signature|cannot be modified|without its required|decrypt|verif)|signature.*(thinking|thought)/is.test(
+      message,
+    )
+  );
+}
+
+function withoutThoughts(message: Message): Message {
+  if (message.role !== "assistant") return message;
+  const { raw_blocks: _, ...rest } = message;
+  const parts = message.parts.filter(({ type }) => type !== "thinking_text" && type !== "thinking_signature");
+  return { ...rest, parts };
 }
 
 /** The failure without the key that was used, should the provider repeat it; and with where a key comes from. */

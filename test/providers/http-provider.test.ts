@@ -36,6 +36,7 @@ const call: ModelCall = {
 async function ask(
   given: Partial<HttpProviderOptions> & Pick<HttpProviderOptions, "endpoint">,
   options: Partial<StreamOptions> = {},
+  asked: ModelCall = call,
 ): Promise<{ reply: ModelReply; frames: Frame[] }> {
   const frames: Frame[] = [];
   const provider = createHttpProvider({
@@ -45,7 +46,7 @@ async function ask(
     ...given,
     endpoint: { api_key: KEY, ...given.endpoint },
   });
-  const reply = await provider.stream(call, {
+  const reply = await provider.stream(asked, {
     signal: new AbortController().signal,
     emit: (frame) => frames.push(frame),
     now: () => 1_000,
@@ -267,6 +268,27 @@ describe("a provider over HTTP", () => {
     const { reply: without } = await ask({ endpoint: { base_url: server.url, api_key: "" }, key_help });
     expect(without.failure).toMatchObject({ class: "auth", remedy: key_help });
     expect(server.received).toHaveLength(1);
+  });
+
+  it("asks once more without thoughts when the provider cannot take its own back", async () => {
+    server = await startServer((response, _, number) => {
+      if (number > 1) {
+        response.writeHead(200, EVENT_STREAM);
+        response.end(all.bytes);
+        return;
+      }
+      response.writeHead(400, { "content-type": "application/json" });
+      const message = "messages.1.content.0: Invalid `signature` in `thinking` block";
+      response.end(JSON.stringify({ type: "error", error: { type: "invalid_request_error", message } }));
+    });
+    const { message } = decodeBytes(all.format, [all.bytes]).reply;
+    const messages = [
+      ...call.messages,
+      ...(message === undefined ? [] : [{ ...message, provider: "recording" }]),
+    ];
+    const { reply } = await ask({ endpoint: { base_url: server.url } }, {}, { ...call, messages });
+    expect(reply.message?.stop_reason).toBe("tool_use");
+    expect(server.received.map(({ body }) => body.includes('"thinking"'))).toEqual([true, false]);
   });
 
   it("says that nobody listens", async () => {

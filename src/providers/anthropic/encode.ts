@@ -46,9 +46,13 @@ export function encodeAnthropic(call: ModelCall, provider: string, endpoint: End
     messages: sent,
   };
   const betas = [endpoint.headers?.["anthropic-beta"], thinking.beta].filter((beta) => beta !== undefined);
+  // A configured authorization is the key then: both together are refused.
+  const isAuthorized = Object.keys(endpoint.headers ?? {}).some(
+    (name) => name.toLowerCase() === "authorization",
+  );
   const headers = requestHeaders(endpoint, {
     "anthropic-version": "2023-06-01",
-    ...(endpoint.api_key === undefined ? {} : { "x-api-key": endpoint.api_key }),
+    ...(endpoint.api_key === undefined || isAuthorized ? {} : { "x-api-key": endpoint.api_key }),
   });
   return {
     url: endpointUrl(endpoint, /\/v1\/*$/.test(endpoint.base_url) ? "/messages" : "/v1/messages"),
