@@ -141,8 +141,6 @@ describe("a server that is started", () => {
   it.skipIf(process.platform !== "linux")(
     "ends with what it has started when connections are closed",
     async () => {
-      const script = join(host.cwd, "start.sh");
-      writeFileSync(script, `sleep 1000 & echo $! > ${host.cwd}/pid\nexec "$0" "$@"\n`);
       const connections = await connect({
         wrapped: {
           command: "/bin/sh",

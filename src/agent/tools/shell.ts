@@ -1,3 +1,4 @@
+import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { StringDecoder } from "node:string_decoder";
 import * as z from "zod";
@@ -99,20 +100,32 @@ async function runCommand(
     reason ??= why;
     if (leader !== undefined) ending ??= endGroup(leader, { mark, grace_ms });
   };
-  const file = createOutputFile(host, context.call_id, (error) =>
-    end(`Its output could not be kept: ${error.message}`),
-  );
   const showProgress = createProgress(context);
 
   const pipe = await createPipe();
-  const child = startGroup(shell, ["-c", "--", command], {
-    cwd: host.cwd,
-    env: environment,
-    mark,
-    stdio: ["ignore", pipe.input, pipe.input],
-  });
+  let child: ChildProcess;
+  try {
+    child = startGroup(shell, ["-c", "--", command], {
+      cwd: host.cwd,
+      env: environment,
+      mark,
+      stdio: ["ignore", pipe.input, pipe.input],
+    });
+  } catch (error) {
+    // Command and environment together may be too long for the system.
+    pipe.closeInput();
+    pipe.output.destroy();
+    return stopped(
+      command,
+      host,
+      `It could not be started: ${error instanceof Error ? error.message : error}`,
+    );
+  }
   leader = child.pid;
   pipe.closeInput();
+  const file = createOutputFile(host, context.call_id, (error) =>
+    end(`Its output could not be kept: ${error.message}`),
+  );
   const read = new Promise<void>((resolve) => {
     pipe.output.on("close", () => resolve());
     pipe.output.on("error", () => pipe.output.destroy());

@@ -114,6 +114,26 @@ describe("a command", () => {
   });
 });
 
+describe("a command that cannot be started", () => {
+  it("says why, and nothing is left open", async () => {
+    const before = readdirSync("/proc/self/fd").length;
+    const missing = createShellTool({ environment, shell: "/nowhere/sh" });
+    expect((await call(missing, host, { command: "true" })).output_text).toMatch(
+      /could not be started: .*ENOENT/,
+    );
+    const large = createShellTool({ environment: { ...environment, LARGE: "x".repeat(200_000) } });
+    expect((await call(large, host, { command: "true" })).output_text).toMatch(
+      /could not be started: .*E2BIG/,
+    );
+    const elsewhere = { ...host, files: join(host.files, "nowhere") };
+    expect(await call(shell, elsewhere, { command: "sleep 1000" })).toMatchObject({
+      status: "error",
+      output_text: expect.stringContaining("could not be kept"),
+    });
+    await eventually(() => expect(readdirSync("/proc/self/fd").length).toBeLessThanOrEqual(before));
+  });
+});
+
 describe("what is shown is what runs", () => {
   it("gives the shell 1,000 hostile commands byte for byte, whatever they contain", {
     timeout: 300_000,
