@@ -150,10 +150,12 @@ async function runCommand(
   clearTimeout(timer);
   // Nothing outlives its call: what the command left in the background would otherwise go on unseen.
   if (leader !== undefined) await (ending ?? endGroup(leader, { grace_ms }));
-  // What a process with a session of its own still writes is not waited for.
-  const late = setTimeout(() => pipe.output.destroy(), 1_000);
+  // What a process with a session of its own still writes is not waited for; what waits for the disk is.
+  const late = setInterval(() => {
+    if (!pipe.output.isPaused()) pipe.output.destroy();
+  }, 1_000);
   await read;
-  clearTimeout(late);
+  clearInterval(late);
   signal.removeEventListener("abort", abort);
   // The call may have been stopped while the background was being ended.
   await ending;

@@ -297,6 +297,14 @@ describe.skipIf(process.platform !== "linux")("what a command leaves in the back
     expect(isRunning(await pidIn("pid"))).toBe(false);
   });
 
+  it("is not waited for where it has a session of its own and still holds the output", async () => {
+    const output = await run(
+      "setsid sh -c 'echo $$ > pid; exec sleep 1000' & while [ ! -s pid ]; do sleep 0.01; done; echo done",
+    );
+    expect(output).toMatchObject({ status: "success", output_text: "done\n" });
+    execFileSync("kill", ["-KILL", String(await pidIn("pid"))]);
+  });
+
   it("goes on where it was given a session of its own", async () => {
     await run(
       "setsid sh -c 'echo $$ > pid; exec sleep 1000' > /dev/null 2>&1 & while [ ! -s pid ]; do sleep 0.01; done",
