@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { type Frame, frame as frameSchema } from "../../model/frame.ts";
 import { createOrderChecker, type Rule } from "../../model/order.ts";
+import { type SessionPatch, sessionPatch } from "../../model/session.ts";
 import { createStreamReader, findStreamFormat, STREAM_FORMATS } from "../../streams/index.ts";
 import { DEEPEST, isDeeper } from "./frames.ts";
 import type { HostedSessions } from "./hosted.ts";
@@ -9,6 +10,8 @@ import { Refused } from "./refused.ts";
 
 /** Longest line, in UTF-16 code units: an image of 5 MB in base64, and room. */
 const LINE_LIMIT = 8 * 1024 * 1024;
+/** Beyond this no date can be said: milliseconds since 1970. */
+const LATEST = 8.64e15;
 /** A result without its call is shown alone: it breaks the order, and is kept. */
 const KEPT: ReadonlySet<Rule> = new Set<Rule>(["orphan_result"]);
 
@@ -87,7 +90,7 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
     let recorder: Recorder | undefined;
     /** Begun by the first frame that can be read: a mistake in the address makes no session. */
     const record = () => {
-      recorder ??= hosted.pushed(session_id, options.agent ?? foreign?.id ?? "pushed");
+      recorder ??= hosted.pushed(session_id, options.agent?.slice(0, 100) ?? foreign?.id ?? "pushed");
       return recorder;
     };
     const stored = async () => await recorder?.stored();
@@ -253,5 +256,16 @@ function readLine(
       `\`session_id\`: this is the address of ${session_id}; a run is pushed to its own.`,
     );
   }
-  return { frame: parsed.data, ...(number && { number: number.data }) };
+  if (Math.abs(parsed.data.at) > LATEST) return refuse("frame", "`at`: there is no such time.");
+  return { frame: plain(parsed.data), ...(number && { number: number.data }) };
+}
+
+/** Facts about a session become its row: only those that a source may state. */
+function plain(frame: Frame): Frame {
+  if (frame.type !== "session.update") return frame;
+  const patch = Object.fromEntries(
+    Object.entries(frame.patch).filter(([name]) => name in sessionPatch.shape),
+  );
+  // What was left out are fields that the type does not have.
+  return { ...frame, patch: patch as SessionPatch };
 }

@@ -143,6 +143,7 @@ describe("frames that an agent pushes", () => {
     ["a frame without a field", [{ type: "message.end", at }], "frame", "message_id"],
     ["half a number", [{ ...whole[0], seq: 1 }], "frame", "epoch"],
     ["another session's frame", [{ ...whole[0], session_id: randomUUID() }], "session", "session_id"],
+    ["a time that no clock has", [{ ...whole[0], at: 1e300 }], "frame", "at"],
     ["what nests without end", [`{"a":${"[".repeat(600)}${"]".repeat(600)}}`], "depth", "levels"],
   ])("are refused with the broken rule and its line: %s", async (_, lines, code, words_of_it) => {
     const before = whole.slice(0, 2);
@@ -158,6 +159,15 @@ describe("frames that an agent pushes", () => {
     expect(kept).toBe(code === "tool_call_in_open_part" || code === "offset_gap" ? 3 : 1);
     const again = await push(text.split("\n").at(-2) ?? "");
     expect(again.body.error.code).toBe(code);
+  });
+
+  it("state facts about their session, and nothing that the daemon alone says", async () => {
+    const patch = { title: "Theirs", id: randomUUID(), archived: true, control: { state: "idle" }, parts: 7 };
+    await push([...whole, { type: "session.update", at, patch }]);
+    expect(hosted.get(id)).toMatchObject({ id, title: "Theirs" });
+    expect(hosted.get(id)?.parts).toBe((await hosted.open(id))?.transcript.parts.length);
+    expect(hosted.get(id)?.archived).toBeUndefined();
+    expect(hosted.get(id)?.control).toBeUndefined();
   });
 
   it("keep a result without its call, and legacy messages beside new ones", async () => {

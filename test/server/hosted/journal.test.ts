@@ -1,0 +1,144 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createHosted, type HostedSessions } from "../../../src/server/hosted/hosted.ts";
+import { eventually } from "../../eventually.ts";
+import { type Play, played, promptOf, words } from "./play.ts";
+
+let folder: string;
+let hosted: HostedSessions | undefined;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "journal-"));
+});
+afterEach(async () => {
+  await hosted?.close();
+  hosted = undefined;
+  rmSync(folder, { recursive: true });
+});
+
+const open = (play: Play): HostedSessions => {
+  hosted = createHosted({ folder, agents: played(play) });
+  return hosted;
+};
+const path = () => join(folder, "history.db");
+const texts = (at: HostedSessions) =>
+  at
+    .status()
+    .notices.map(({ text }) => text)
+    .join("\n");
+
+function rows(table: "history" | "pending", column: string): string[] {
+  const database = new DatabaseSync(path(), { readOnly: true });
+  const found = database
+    .prepare(`SELECT ${column} AS text FROM ${table} ORDER BY session_id, position`)
+    .all();
+  database.close();
+  return found.map(({ text }) => String(text));
+}
+
+async function oneSession(play: Play): Promise<string> {
+  const at = open(play);
+  const id = randomUUID();
+  await at.start(id, { agent: "player", cwd: folder, prompt: promptOf("Go") });
+  await eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));
+  await at.close();
+  hosted = undefined;
+  return id;
+}
+const speak: Play = async (stage) => {
+  await stage.say("A long answer that comes in many small pieces, as those of models do.");
+  return "completed";
+};
+
+describe("history.db", () => {
+  it("holds messages and events, never deltas, once they are whole", async () => {
+    await oneSession(speak);
+    const events = rows("history", "event").map((line) => JSON.parse(line));
+    expect(events.map((event) => event.role ?? event.type)).toEqual([
+      "session_update",
+      "turn_start",
+      "user",
+      "assistant",
+      "turn_end",
+    ]);
+    expect(events[3]).toMatchObject({ stop_reason: "stop", usage: { input: 10, output: 5 } });
+    expect(rows("pending", "frame")).toEqual([]);
+  });
+
+  it("holds what is being said in a few joined frames, until its message is whole", async () => {
+    let say = () => {};
+    const at = open(async (stage) => {
+      const message_id = randomUUID();
+      const common = { session_id: stage.host.session_id, at: 1 };
+      stage.host.emit({ ...common, type: "message.start", message_id });
+      for (let n = 0; n < 1_000; n++) {
+        stage.host.emit({ ...common, type: "message.delta", kind: "text", text: `${n} ` });
+        if (n % 250 === 0) await stage.host.stored();
+      }
+      await stage.host.stored();
+      await new Promise<void>((resolve) => {
+        say = resolve;
+      });
+      stage.host.emit({ ...common, type: "message.end", message_id, stop_reason: "stop" });
+      return "completed";
+    });
+    const id = randomUUID();
+    await at.start(id, { agent: "player", cwd: folder, prompt: promptOf("Go") });
+    const text = `text: ${Array.from({ length: 1_000 }, (_, n) => `${n} `).join("")}`;
+    await eventually(async () => {
+      const session = await at.open(id);
+      expect(session && words(session.transcript)).toContain(text);
+    });
+    const pending = rows("pending", "frame");
+    expect(pending.length).toBeGreaterThan(1);
+    expect(pending.length).toBeLessThan(20);
+    say();
+    await eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));
+    expect(rows("pending", "frame")).toEqual([]);
+    expect(rows("history", "event").join("")).toContain("999 ");
+  });
+
+  it("keeps whatever a tool says of itself, but what nests without end", async () => {
+    let deep: unknown = "bottom";
+    for (let n = 0; n < 20_000; n++) deep = [deep];
+    const id = await oneSession(async (stage) => {
+      stage.call("c", "odd");
+      const { session_id } = stage.host;
+      stage.host.emit({ type: "task.metadata", session_id, at: 1, tool_call_id: "c", metadata: { deep } });
+      stage.result("c", "Done.");
+      return "completed";
+    });
+    const session = await open(speak).open(id);
+    expect(session && words(session.transcript)).toContain("call: odd completed");
+    expect(rows("history", "event").join("")).toContain("nested too deep");
+  });
+
+  it("is set aside when it is damaged, and a new one begun", async () => {
+    const id = await oneSession(speak);
+    truncateSync(path(), Math.floor(statSync(path()).size / 2));
+    const at = open(speak);
+    expect(texts(at)).toContain("damaged");
+    expect(at.get(id)).toBeUndefined();
+    expect(readdirSync(folder).some((name) => name.startsWith("history.db.broken-"))).toBe(true);
+    await at.start(id, { agent: "player", cwd: folder, prompt: promptOf("Anew") });
+    await eventually(() => expect(at.get(id)?.status).toBe("completed"));
+  });
+
+  it("is left alone when a newer version wrote it", async () => {
+    await oneSession(speak);
+    const database = new DatabaseSync(path());
+    database.exec("PRAGMA user_version = 99");
+    database.close();
+    const before = readFileSync(path());
+    const at = open(speak);
+    expect(texts(at)).toContain("newer Verbatim");
+    expect(at.writable).toBe(false);
+    await expect(
+      at.start(randomUUID(), { agent: "player", cwd: folder, prompt: promptOf("Go") }),
+    ).rejects.toMatchObject({ code: "read_only" });
+    expect(readFileSync(path()).equals(before)).toBe(true);
+  });
+});

@@ -1,0 +1,51 @@
+import { expect, it } from "vitest";
+import { mergeSessions } from "../../src/server/merge-sessions.ts";
+import { createMemorySessions } from "./memory-sessions.ts";
+import { uuidOf } from "./random-frames.ts";
+
+const prompt = (session_id: string, text: string) => ({
+  type: "user.message" as const,
+  session_id,
+  at: 0,
+  message_id: uuidOf(text),
+  parts: [{ type: "text" as const, text }],
+});
+
+it("several sources are one list, whose changes count up whoever made them", async () => {
+  const [one, other] = [createMemorySessions(), createMemorySessions()];
+  const [first, second] = [uuidOf("first"), uuidOf("second")];
+  one.add(first, [prompt(first, "One")]);
+  const merged = mergeSessions([one, other]);
+  const told: [number, string[]][] = [];
+  const end = merged.subscribe(({ seq, changed }) => {
+    told.push([seq, changed.map(({ id }) => id)]);
+    // Whoever hears of a change finds it in the list, at the number that the change has.
+    expect(merged.seq).toBe(seq);
+    expect(merged.list().map(({ id }) => id)).toEqual(expect.arrayContaining(changed.map(({ id }) => id)));
+  });
+  other.add(second, [prompt(second, "Other")]);
+  one.push(first, [prompt(first, "More")]);
+  end();
+  other.push(second, [prompt(second, "Unheard")]);
+  expect(told).toEqual([
+    [1, [second]],
+    [2, [first]],
+  ]);
+  expect(merged.list().map(({ id }) => id)).toEqual([first, second].toSorted());
+  expect((await merged.open(second))?.transcript.parts.length).toBe(2);
+  expect(await merged.open(uuidOf("nobody"))).toBeUndefined();
+  expect(merged.status().index).toMatchObject({ files_found: 2, done: true });
+});
+
+it("of two sessions with one id, the earlier source's is shown", () => {
+  const [one, other] = [createMemorySessions(), createMemorySessions()];
+  const id = uuidOf("both");
+  one.add(id, [prompt(id, "One"), prompt(id, "Two")]);
+  const merged = mergeSessions([one, other]);
+  const changes: number[] = [];
+  merged.subscribe(({ changed }) => changes.push(...changed.map(({ parts }) => parts)));
+  other.add(id, [prompt(id, "Other")]);
+  expect(merged.list()).toHaveLength(1);
+  expect(merged.get(id)?.parts).toBe(2);
+  expect(changes).toEqual([]);
+});
