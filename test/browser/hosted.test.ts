@@ -81,7 +81,7 @@ describe("a session that is started in the page", () => {
     await page.reload();
     await transcript(page).getByText("What a tide is").waitFor();
     await badge(page, "[OK]").waitFor();
-    await page.locator(".turn-foot").getByText("stop: end of turn").waitFor();
+    await page.locator(".turn-foot").getByText("end of turn").waitFor();
     const live = await words(page);
     await page.reload();
     await transcript(page).getByText("What a tide is").waitFor();
@@ -160,7 +160,7 @@ describe("a session that is started in the page", () => {
     expect(said[1]).toBe(said[0]);
   });
 
-  it("queues a prompt, takes one back, and stops at the second Esc, then goes on with the queue", async () => {
+  it("queues a prompt, takes it back, and stops the agent at the second Esc", async () => {
     const { page, complaints } = await enter(await newContext(), daemon);
     await start(page, "endless", "Go on");
     await transcript(page).getByText("The tide comes in").first().waitFor();

@@ -154,6 +154,7 @@ test("a known model is chosen and says what it costs, any other may be typed", a
 
 test("what cannot be used says what is missing and what to do, and what answers by a script says so", async () => {
   render(<App client={client} />);
+  await userEvent.click(await screen.findByText("1 more needs something first"));
   const gemini = (await screen.findByRole("radio", { name: /Gemini/ })).closest("li") as HTMLElement;
   expect(gemini.textContent).toContain("There is no key for Gemini.");
   await userEvent.click(within(gemini).getByRole("radio"));

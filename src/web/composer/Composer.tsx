@@ -69,6 +69,7 @@ function OpenComposer({ row, control, stop, input, session }: Props): ReactNode 
     input.current?.focus();
   };
   const waiting = row.requests?.[0];
+  const more = (row.requests?.length ?? 0) - 1;
 
   return (
     <section className="composer" aria-label="Write to the agent">
@@ -83,6 +84,7 @@ function OpenComposer({ row, control, stop, input, session }: Props): ReactNode 
         <p className="composer-note" role="status">
           <span className="needs-you">Waits for you</span>{" "}
           <a href={sessionHref(row.id, `part-${waiting.request_id}`)}>{visible(waiting.title, "prose")}</a>
+          {more > 0 && ` and ${more} more`}
         </p>
       )}
       <PromptInput

@@ -10,6 +10,7 @@ import { newId } from "../new-id.ts";
 import { navigate, sessionHref } from "../router.ts";
 import { useClient, useConnection } from "../store.ts";
 import { usePageTitle, useWaitingKey } from "../waiting.ts";
+import { AgentChoice } from "./AgentChoice.tsx";
 import {
   type Choice,
   check,
@@ -182,37 +183,12 @@ export function NewSessionScreen(): ReactNode {
           >
             <fieldset className="field agents" aria-describedby={ids.agents}>
               <legend>Agent</legend>
-              <ul className="agent-list">
-                {readyFirst(reply.agents).map((each) => (
-                  <li key={each.id} className={each.unavailable ? "agent is-unavailable" : "agent"}>
-                    <label>
-                      <input
-                        type="radio"
-                        name="agent"
-                        checked={each.id === choice.agent}
-                        aria-invalid={(problems.agent !== undefined && each.id === choice.agent) || undefined}
-                        onChange={() => {
-                          const model = modelFor(reply, each.id);
-                          change({ agent: each.id, model: model ?? "" }, "agent", "model");
-                        }}
-                      />
-                      <span className="agent-title">{each.title}</span>
-                      <span className="agent-kind">
-                        {each.scripted
-                          ? "scripted: no model answers"
-                          : each.unavailable
-                            ? each.unavailable.message
-                            : each.kind === "acp"
-                              ? "agent on this machine"
-                              : "Verbatim's own agent on this provider"}
-                      </span>
-                    </label>
-                    {each.unavailable && each.id === choice.agent && (
-                      <p className="agent-missing">{each.unavailable.remedy}</p>
-                    )}
-                  </li>
-                ))}
-              </ul>
+              <AgentChoice
+                agents={reply.agents}
+                chosen={choice.agent}
+                invalid={problems.agent !== undefined}
+                onChoose={(id) => change({ agent: id, model: modelFor(reply, id) ?? "" }, "agent", "model")}
+              />
               <p
                 className={problems.agent === undefined ? "unseen" : "field-problem"}
                 id={ids.agents}
@@ -308,12 +284,4 @@ export function NewSessionScreen(): ReactNode {
       </main>
     </div>
   );
-}
-
-/** What can be used stands before what lacks something. */
-function readyFirst(agents: AgentsReply["agents"]): AgentsReply["agents"] {
-  return [
-    ...agents.filter(({ unavailable }) => unavailable === undefined),
-    ...agents.filter(({ unavailable }) => unavailable !== undefined),
-  ];
 }

@@ -1,5 +1,6 @@
 import { memo, type ReactNode } from "react";
 import type { TranscriptPartOf, Turn } from "../../model/transcript.ts";
+import { visibleText } from "../ui/hidden-text.tsx";
 import { duration, shortNumber } from "../ui/size.tsx";
 import { price } from "./price.ts";
 
@@ -25,15 +26,16 @@ export const TurnFoot = memo(function TurnFoot({
     started_at === undefined || ended_at === undefined || ended_at - started_at < 500
       ? undefined
       : duration(ended_at - started_at),
-    turn.steps === 0 ? undefined : turn.steps === 1 ? "1 step" : `${turn.steps} steps`,
-    input === undefined ? undefined : `${shortNumber(input)} tokens in`,
-    usage === undefined ? undefined : `${shortNumber(usage.output)} out`,
+    turn.steps > 1 ? `${turn.steps} steps` : undefined,
+    usage === undefined || input === undefined
+      ? undefined
+      : `${shortNumber(input)} tokens in, ${shortNumber(usage.output)} out`,
     usage?.cost === undefined ? (hosted && usage !== undefined ? "no price" : undefined) : price(usage.cost),
     last?.reason === undefined ? undefined : stopWords(last.reason, last.reason_raw),
   ].filter((word) => word !== undefined);
   if (words.length === 0) return null;
   return (
-    <p className="turn-foot">
+    <p className="turn-foot" title={words.join(" · ")}>
       <span className="unseen">This turn took </span>
       {words.join(" · ")}
     </p>
@@ -46,15 +48,17 @@ function stopWords(
 ): string {
   switch (reason) {
     case "stop":
-      return "stop: end of turn";
+      return "end of turn";
     case "length":
-      return "stop: output limit reached";
+      return "output limit reached";
     case "tool_use":
-      return "stop: after its tools";
+      return "ended after its tools";
     case "error":
-      return raw === undefined ? "stop: error" : `stop: error (${raw.slice(0, 60)})`;
+      return raw === undefined
+        ? "ended in an error"
+        : `ended in an error (${visibleText(raw.slice(0, 60), "name")})`;
     case "aborted":
-      return "stop: by a person";
+      return "stopped";
   }
   return reason satisfies never;
 }
