@@ -1,0 +1,133 @@
+import { expect, it } from "vitest";
+import { anthropicMessages } from "../../src/providers/anthropic/index.ts";
+import { decodeEvents } from "./recordings.ts";
+
+const start = {
+  type: "message_start",
+  message: { id: "msg", model: "m", usage: { input_tokens: 10, output_tokens: 1 } },
+};
+function decode(...events: object[]) {
+  return decodeEvents(
+    anthropicMessages,
+    events.map((event) => ({ data: JSON.stringify(event), event: undefined })),
+  ).reply;
+}
+const ended = (stop_reason: string, given: object = {}, usage: object = {}) => [
+  { type: "message_delta", delta: { stop_reason, ...given }, usage },
+  { type: "message_stop" },
+];
+
+it.each([
+  ["end_turn", "stop", undefined],
+  ["stop_sequence", "stop", undefined],
+  ["pause_turn", "stop", undefined],
+  ["max_tokens", "length", undefined],
+  ["model_context_window_exceeded", "length", undefined],
+  // There is no call to run.
+  ["tool_use", "stop", undefined],
+  ["refusal", "error", "content_blocked"],
+  ["sensitive", "error", "content_blocked"],
+  ["a_reason_of_tomorrow", "error", "unknown"],
+])("the stop reason %s means %s", (raw, stop_reason, kind) => {
+  const { message, failure } = decode(start, ...ended(raw, { stop_details: { explanation: "Because" } }));
+  expect(message).toMatchObject({
+    stop_reason,
+    stop_reason_raw: raw,
+    stop_details: { explanation: "Because" },
+  });
+  expect(failure?.class).toBe(kind);
+  if (kind === "unknown") expect(failure?.message).toContain(raw);
+});
+
+it("what is counted later replaces what was counted before, zeros included, but not what is null", () => {
+  const first = {
+    type: "message_start",
+    message: {
+      id: "msg",
+      model: "m",
+      usage: {
+        input_tokens: 10,
+        cache_read_input_tokens: 50,
+        cache_creation_input_tokens: 7,
+        output_tokens: 1,
+      },
+    },
+  };
+  const usage = {
+    input_tokens: 20,
+    cache_read_input_tokens: 0,
+    cache_creation_input_tokens: null,
+    output_tokens: 30,
+  };
+  const reply = decode(first, ...ended("end_turn", {}, usage));
+  expect(reply.usage).toMatchObject({
+    input_tokens: 27,
+    cached_tokens: 0,
+    cache_write_tokens: 7,
+    output_tokens: 30,
+  });
+  expect(reply.message?.usage).toEqual({ input: 20, output: 30, cache_write: 7 });
+  expect(reply.context_tokens).toBe(57);
+});
+
+it("the context is as full as the last round left it, not as all rounds together", () => {
+  const iterations = [
+    { type: "message", input_tokens: 1_000, output_tokens: 10 },
+    { type: "message", input_tokens: 1_200, output_tokens: 20 },
+    { type: "advisor_message", input_tokens: 9_000, output_tokens: 9 },
+  ];
+  const reply = decode(
+    start,
+    ...ended("pause_turn", {}, { input_tokens: 2_200, output_tokens: 30, iterations }),
+  );
+  expect(reply.context_tokens).toBe(1_220);
+  expect(reply.usage?.input_tokens).toBe(2_200);
+});
+
+it.each([
+  { type: "error", error: { type: "overloaded_error", message: "Overloaded" } },
+  { error: { type: "overloaded_error", message: "Overloaded" } },
+])("an error is one with or without its type", (error) => {
+  expect(decode(error)).toMatchObject({
+    failure: { class: "overloaded", can_retry: true },
+    executable_calls: [],
+  });
+  expect(decode(error).message).toBeUndefined();
+  expect(decode(start, error).message?.stop_reason).toBe("error");
+});
+
+it("an index that begins again leaves what it began before as it is", () => {
+  const begin = (id: string) => ({
+    type: "content_block_start",
+    index: 0,
+    content_block: { type: "tool_use", id, name: "x", input: {} },
+  });
+  const reply = decode(
+    start,
+    begin("a"),
+    begin("b"),
+    { type: "content_block_stop", index: 0 },
+    ...ended("tool_use"),
+  );
+  expect(reply.executable_calls).toEqual(["b"]);
+  expect(reply.message?.parts).toMatchObject([{ call_id: "a", unfinished: true }, { call_id: "b" }]);
+});
+
+it("two calls of one name are two calls", () => {
+  const begin = (index: number) => ({
+    type: "content_block_start",
+    index,
+    content_block: { type: "tool_use", id: "same", name: "x", input: {} },
+  });
+  const stop = (index: number) => ({ type: "content_block_stop", index });
+  const { message, executable_calls } = decode(
+    start,
+    begin(0),
+    stop(0),
+    begin(1),
+    stop(1),
+    ...ended("tool_use"),
+  );
+  expect(new Set(executable_calls).size).toBe(2);
+  expect(message?.parts).toMatchObject([{ call_id: "same" }, { provider_call_id: "same" }]);
+});
