@@ -60,9 +60,19 @@ export function connect({ child }: AgentProcess, listener: Listener): Connection
       const readLine = (line: string): void => {
         if (line.trim() === "") return;
         const message = parse(line);
-        if (message === undefined) listener.onNoise(line);
+        if (message === undefined) {
+          listener.onNoise(line);
+          return;
+        }
+        let isForwarded = true;
+        try {
+          isForwarded = hear(message);
+        } catch {
+          // A message that cannot be dealt with (nested beyond the stack, say) costs itself, not the daemon.
+          listener.onNoise(line);
+        }
         // What is no JSON-RPC is refused by the connection itself.
-        else if (hear(message)) controller.enqueue(message as AnyMessage);
+        if (isForwarded) controller.enqueue(message as AnyMessage);
       };
       child.stdout.on("data", (bytes: Buffer) => {
         const lines = (rest + decoder.write(bytes)).split("\n");

@@ -26,6 +26,7 @@ export const SKIPPED = {
   repeated: "said before, word for word",
   after_result: "progress of a call that has ended",
   replayed: "a loaded session's past, which is in the history already",
+  aside: "words of a sub-agent, which the next note holds",
   sub_agent_usage: "a sub-agent's tokens, which its result sums up",
   compaction_running: "a compaction that has not ended",
   not_offered: "a request for what was not offered; it was answered so",
@@ -132,8 +133,9 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
   };
 
   const settle = (call: Call, status: ToolStatus, output: string): void => {
-    end(call);
     const { id, name } = call.facts;
+    if (call.state === "new") writer.startCall(id, name);
+    end(call);
     writer.put({
       type: "message.tool_result",
       tool_call_id: id,
@@ -210,7 +212,7 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
           offset: helper.progress.length,
         });
         helper.progress += text;
-      }
+      } else skip("aside");
       return;
     }
     flushAside();

@@ -595,3 +595,24 @@ it("a change of a setting does not cut the text in two that it falls into", asyn
   expect(texts).toEqual(["One sentence."]);
   expect(host.violations).toEqual([]);
 });
+
+it("a message that is nested beyond all measure is kept as text, and the turn goes on", async () => {
+  const deep = "[".repeat(50_000) + "]".repeat(50_000);
+  const head =
+    '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"agents-own-session","update":';
+  const { host, ask } = setUp([
+    ...opened,
+    hears.prompt(2),
+    {
+      do: "print",
+      text: `${head}{"sessionUpdate":"tool_call","toolCallId":"c","title":"deep","rawInput":${deep}}}}`,
+    },
+    says.text("Still here."),
+    says.result(2),
+  ]);
+  expect(await ask("Go")).toBe("completed");
+  expect(host.violations).toEqual([]);
+  const unknown = host.parts().find((part) => part.type === "unknown");
+  expect(unknown?.type === "unknown" && unknown.raw).toContain('"title":"deep"');
+  expect(host.parts().some((part) => part.type === "text" && part.text === "Still here.")).toBe(true);
+});
