@@ -3,10 +3,12 @@ import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "nod
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { createInterface } from "node:readline/promises";
 import { parseArgs } from "node:util";
 import { isMainThread } from "node:worker_threads";
 import { formats } from "../formats/index.ts";
 import { findWireFormat, wireFormats } from "../providers/index.ts";
+import { listenSomewhere, originsOf, readAddress } from "./address.ts";
 import { createApp } from "./app.ts";
 import { createSessions } from "./catalog.ts";
 import { readConfig, readKeys } from "./config.ts";
@@ -20,11 +22,14 @@ import "./index-worker.ts";
 import { createIndexer } from "./indexer.ts";
 import { createLive } from "./live.ts";
 import { mergeSessions } from "./merge-sessions.ts";
+import { RunError, runPrompt } from "./run.ts";
 import { hasSessions, openSamples, type Samples } from "./samples.ts";
 import { type Served, serve } from "./serve.ts";
 import { show } from "./show.ts";
+import { UsageError } from "./usage-error.ts";
 
 const HELP = `Usage: npm start -- [options] [PATH…]
+       npm start -- run "PROMPT" [--agent AGENT | --provider PROVIDER] [--model MODEL] [--cwd DIR] [--json]
        npm start -- show FILE… [--json | --accounting]
        npm start -- decode --wire WIRE FILE.sse
        npm start -- token
@@ -50,6 +55,15 @@ Options
   --version             Print the version.
   --help                Print this.
 
+run                     Start a session with this prompt and print its turn as it happens; the same
+                        session is live in the browser. Ctrl-C stops the turn. Without a daemon that
+                        runs, one runs as long as the command.
+  --agent AGENT         An agent of config.json, or a provider (--provider PROVIDER says the same).
+                        Default: what was used last, or the first that has a key.
+  --model MODEL         The provider's name of it; for the provider "scripted", a script's name.
+  --cwd DIR             The folder that the agent works in. Default: the present one.
+  --json                The session's frames, one JSON object a line.
+
 show                    Print a session file as text, without a daemon.
   --json                One JSON object per transcript part, in order.
   --accounting          Instead: what became of the file's lines, one JSON object per file.
@@ -65,14 +79,8 @@ the usual place; ANTHROPIC_API_KEY and the like hold the keys of model providers
 agents and rules are configured in config.json in the data directory.
 `;
 
-const DEFAULT_PORT = 4747;
-const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
-const SHORTEST_PASSWORD = 12;
 /** A second signal this soon is the same one, come by another way (terminal and `npm`), in milliseconds. */
 const SAME_SIGNAL_MS = 1_000;
-
-/** A mistake of the person who called: said in one line, without a stack. */
-class UsageError extends Error {}
 
 type Flags = ReturnType<typeof readFlags>["values"];
 
@@ -96,6 +104,10 @@ function readFlags(args: string[]) {
       json: { type: "boolean" },
       accounting: { type: "boolean" },
       wire: { type: "string" },
+      agent: { type: "string" },
+      provider: { type: "string" },
+      model: { type: "string" },
+      cwd: { type: "string" },
       version: { type: "boolean" },
       help: { type: "boolean", short: "h" },
     },
@@ -108,9 +120,15 @@ async function main(args: string[]): Promise<number> {
   if (flags.version) return await print(`${version()}\n`);
   if (positionals[0] === "show") return await showFiles(positionals.slice(1), flags);
   if (positionals[0] === "decode") return await decodeFile(positionals.slice(1), flags);
+  if (positionals[0] === "run") return await runInTerminal(positionals.slice(1), flags);
   if (positionals[0] === "token") return await printToken(dataDir(flags));
   if (flags.wire !== undefined) throw new UsageError("--wire belongs to `decode FILE`.");
-  if (flags.json || flags.accounting) throw new UsageError("--json and --accounting belong to `show FILE`.");
+  if (flags.json || flags.accounting) {
+    throw new UsageError("--json belongs to `show FILE` and `run PROMPT`, --accounting to `show FILE`.");
+  }
+  for (const flag of ["agent", "provider", "model", "cwd"] as const) {
+    if (flags[flag] !== undefined) throw new UsageError(`--${flag} belongs to \`run PROMPT\`.`);
+  }
   if (flags.link) return await printLink(dataDir(flags));
   return await runDaemon(positionals, flags);
 }
@@ -165,7 +183,73 @@ async function print(text: string): Promise<0> {
 }
 
 async function runDaemon(paths: string[], flags: Flags): Promise<number> {
-  const address = addressOf(flags);
+  const daemon = await startDaemon(paths, flags);
+  await print(`${daemon.link}\n`);
+  daemon.sayNotices();
+  if (flags.open) openBrowser(daemon.link, dataDir(flags));
+  await endSignal();
+  await daemon.close();
+  return 0;
+}
+
+/** Runs one prompt in the daemon that runs, or in one that runs as long as this command. */
+async function runInTerminal(words: string[], flags: Flags): Promise<number> {
+  const data_dir = dataDir(flags);
+  const prompt = words.join(" ").trim();
+  if (prompt === "") throw new UsageError('Say what is to be done: run "PROMPT"');
+  if (flags.agent !== undefined && flags.provider !== undefined) {
+    throw new UsageError("Give --agent or --provider, not both.");
+  }
+  const agent = flags.agent ?? flags.provider;
+  const cwd = resolve(flags.cwd ?? ".");
+  const running = await ringDoorbell(data_dir);
+  const own =
+    running === undefined ? await startDaemon([], { ...flags, samples: false, port: "0" }) : undefined;
+  const link = running ?? own?.link ?? "";
+  const stop = new AbortController();
+  void endSignal().then(() => stop.abort());
+  const terminal =
+    process.stdin.isTTY && process.stderr.isTTY && !flags.json
+      ? createInterface({ input: process.stdin, output: process.stderr })
+      : undefined;
+  terminal?.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
+  try {
+    return await runPrompt({
+      origin: new URL(link).origin,
+      token: loadAccess(data_dir).api_token,
+      link,
+      prompt,
+      ...(agent === undefined ? {} : { agent }),
+      ...(flags.model === undefined ? {} : { model: flags.model }),
+      cwd,
+      as: flags.json ? "json" : "text",
+      write: async (text) => {
+        await print(text);
+      },
+      warn: (text) => console.error(text),
+      ...(terminal === undefined
+        ? {}
+        : { ask: (question, signal) => terminal.question(question, { signal }) }),
+      stop: stop.signal,
+    });
+  } catch (error) {
+    throw error instanceof RunError ? new UsageError(error.message) : error;
+  } finally {
+    terminal?.close();
+    await own?.close();
+  }
+}
+
+interface Daemon {
+  /** Lets one browser in, once. */
+  link: string;
+  /** What a person should know, on standard error. */
+  sayNotices(): void;
+  close(): Promise<void>;
+}
+
+async function startDaemon(paths: string[], flags: Flags): Promise<Daemon> {
+  const address = readAddress(flags);
   const data_dir = dataDir(flags);
   for (const path of paths) {
     if (!statSync(path, { throwIfNoEntry: false }))
@@ -249,114 +333,20 @@ async function runDaemon(paths: string[], flags: Flags): Promise<number> {
   if (first) samples?.replay();
   // What agents write into a person's folders is as open as that person has it; ours is made, and closed, by now.
   process.umask(umask);
-  const link = newLink();
-  await print(`${link}\n`);
-  for (const { text, remedy } of sessions.status().notices)
-    console.error(remedy === undefined ? text : `${text} ${remedy}`);
-  if (flags.open) openBrowser(link, data_dir);
-
-  await endSignal();
-  await doorbell?.close();
-  await samples?.stop();
-  await served.close();
-  await sessions.close();
-  await agents.close();
-  return 0;
-}
-
-interface Address {
-  host: string;
-  password?: string;
-  /** Where browsers reach the daemon when that is not where it listens. */
-  origin?: string;
-  tls?: { cert: string; key: string };
-}
-
-/** Where to listen; refuses what would let strangers in. */
-function addressOf(flags: Flags): Address {
-  const address: Address = { host: flags.host ?? "127.0.0.1" };
-  if (flags["password-file"] !== undefined) address.password = readPassword(flags["password-file"]);
-  if (flags.origin !== undefined) address.origin = readOrigin(flags.origin);
-  if ((flags.cert === undefined) !== (flags.key === undefined))
-    throw new UsageError("--cert and --key go together.");
-  if (flags.cert !== undefined && flags.key !== undefined) {
-    address.tls = { cert: readText(flags.cert), key: readText(flags.key) };
-  }
-  if (LOOPBACK.has(address.host)) {
-    if (address.origin !== undefined && address.password === undefined) {
-      throw new UsageError("--origin lets other machines in: it needs --password-file.");
-    }
-    return address;
-  }
-  if (address.password === undefined) {
-    throw new UsageError(
-      `--host ${address.host} would let other machines read your agents' sessions: it needs --password-file.`,
-    );
-  }
-  if (address.origin === undefined) {
-    throw new UsageError(
-      `--host ${address.host} needs TLS and --origin https://NAME[:PORT], the address that browsers will open. Give --cert and --key, or put a proxy that speaks TLS in front of this daemon.`,
-    );
-  }
-  return address;
-}
-
-function readPassword(file: string): string {
-  const password = readText(file).split(/\r?\n/, 1)[0] ?? "";
-  if (password.length < SHORTEST_PASSWORD) {
-    throw new UsageError(
-      `${file}: the password (its first line) must have at least ${SHORTEST_PASSWORD} characters.`,
-    );
-  }
-  return password;
-}
-
-function readOrigin(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol !== "https:" || url.origin !== text.replace(/\/$/, "")) {
-    throw new UsageError(`--origin ${text}: give an address such as https://verbatim.example.org.`);
-  }
-  return url.origin;
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw new UsageError(`${file}: it cannot be read: ${error instanceof Error ? error.message : error}`);
-  }
-}
-
-function originsOf({ host, origin, tls }: Address, port: number): [string, ...string[]] {
-  const scheme = tls ? "https" : "http";
-  const local = ["127.0.0.1", "localhost", "[::1]"].map((name) => `${scheme}://${name}:${port}`);
-  if (origin !== undefined) return [origin, ...(LOOPBACK.has(host) ? local : [])];
-  const own = `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
-  return [own, ...local.filter((other) => other !== own)];
-}
-
-/** The port that was asked for, or from the usual one on the next that is free. */
-async function listenSomewhere(listen: (port: number) => Promise<Served>, asked?: string): Promise<Served> {
-  if (asked !== undefined) {
-    const port = /^\d{1,5}$/.test(asked) ? Number(asked) : Number.NaN;
-    if (!(port <= 65_535)) throw new UsageError(`--port ${asked}: give a number from 0 to 65535.`);
-    return await listen(port).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "EADDRINUSE") {
-        throw new UsageError(`Port ${port} is taken: give another --port, or none for the next free one.`);
-      }
-      if (error.code === "EACCES")
-        throw new UsageError(`Port ${port} is not allowed to you: give one above 1023.`);
-      throw error;
-    });
-  }
-  for (let port = DEFAULT_PORT; port < DEFAULT_PORT + 50; port++) {
-    try {
-      return await listen(port);
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) throw error;
-    }
-  }
-  return await listen(0);
+  return {
+    link: newLink(),
+    sayNotices() {
+      for (const { text, remedy } of sessions.status().notices)
+        console.error(remedy === undefined ? text : `${text} ${remedy}`);
+    },
+    async close() {
+      await doorbell?.close();
+      await samples?.stop();
+      await served.close();
+      await sessions.close();
+      await agents.close();
+    },
+  };
 }
 
 async function printToken(data_dir: string): Promise<number> {

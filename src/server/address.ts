@@ -1,0 +1,114 @@
+import { readFileSync } from "node:fs";
+import type { Served } from "./serve.ts";
+import { UsageError } from "./usage-error.ts";
+
+const DEFAULT_PORT = 4747;
+const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
+const SHORTEST_PASSWORD = 12;
+
+/** What the command line says of where to listen. */
+export interface AddressFlags {
+  host?: string | undefined;
+  "password-file"?: string | undefined;
+  origin?: string | undefined;
+  cert?: string | undefined;
+  key?: string | undefined;
+}
+
+export interface Address {
+  host: string;
+  password?: string;
+  /** Where browsers reach the daemon when that is not where it listens. */
+  origin?: string;
+  tls?: { cert: string; key: string };
+}
+
+/** Where to listen; refuses what would let strangers in. */
+export function readAddress(flags: AddressFlags): Address {
+  const address: Address = { host: flags.host ?? "127.0.0.1" };
+  if (flags["password-file"] !== undefined) address.password = readPassword(flags["password-file"]);
+  if (flags.origin !== undefined) address.origin = readOrigin(flags.origin);
+  if ((flags.cert === undefined) !== (flags.key === undefined))
+    throw new UsageError("--cert and --key go together.");
+  if (flags.cert !== undefined && flags.key !== undefined) {
+    address.tls = { cert: readText(flags.cert), key: readText(flags.key) };
+  }
+  if (LOOPBACK.has(address.host)) {
+    if (address.origin !== undefined && address.password === undefined) {
+      throw new UsageError("--origin lets other machines in: it needs --password-file.");
+    }
+    return address;
+  }
+  if (address.password === undefined) {
+    throw new UsageError(
+      `--host ${address.host} would let other machines read your agents' sessions: it needs --password-file.`,
+    );
+  }
+  if (address.origin === undefined) {
+    throw new UsageError(
+      `--host ${address.host} needs TLS and --origin https://NAME[:PORT], the address that browsers will open. Give --cert and --key, or put a proxy that speaks TLS in front of this daemon.`,
+    );
+  }
+  return address;
+}
+
+function readPassword(file: string): string {
+  const password = readText(file).split(/\r?\n/, 1)[0] ?? "";
+  if (password.length < SHORTEST_PASSWORD) {
+    throw new UsageError(
+      `${file}: the password (its first line) must have at least ${SHORTEST_PASSWORD} characters.`,
+    );
+  }
+  return password;
+}
+
+function readOrigin(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== "https:" || url.origin !== text.replace(/\/$/, "")) {
+    throw new UsageError(`--origin ${text}: give an address such as https://verbatim.example.org.`);
+  }
+  return url.origin;
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new UsageError(`${file}: it cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+export function originsOf({ host, origin, tls }: Address, port: number): [string, ...string[]] {
+  const scheme = tls ? "https" : "http";
+  const local = ["127.0.0.1", "localhost", "[::1]"].map((name) => `${scheme}://${name}:${port}`);
+  if (origin !== undefined) return [origin, ...(LOOPBACK.has(host) ? local : [])];
+  const own = `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  return [own, ...local.filter((other) => other !== own)];
+}
+
+/** The port that was asked for, or from the usual one on the next that is free. */
+export async function listenSomewhere(
+  listen: (port: number) => Promise<Served>,
+  asked?: string,
+): Promise<Served> {
+  if (asked !== undefined) {
+    const port = /^\d{1,5}$/.test(asked) ? Number(asked) : Number.NaN;
+    if (!(port <= 65_535)) throw new UsageError(`--port ${asked}: give a number from 0 to 65535.`);
+    return await listen(port).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "EADDRINUSE") {
+        throw new UsageError(`Port ${port} is taken: give another --port, or none for the next free one.`);
+      }
+      if (error.code === "EACCES")
+        throw new UsageError(`Port ${port} is not allowed to you: give one above 1023.`);
+      throw error;
+    });
+  }
+  for (let port = DEFAULT_PORT; port < DEFAULT_PORT + 50; port++) {
+    try {
+      return await listen(port);
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) throw error;
+    }
+  }
+  return await listen(0);
+}

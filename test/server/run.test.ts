@@ -1,0 +1,143 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { accumulate, emptyTranscript } from "../../src/model/accumulate.ts";
+import { frame } from "../../src/model/frame.ts";
+import { CLIENT_HEADER, sessionReply, sessionsReply } from "../../src/protocol.ts";
+import { eventually } from "../eventually.ts";
+
+const main = resolve(import.meta.dirname, "../../src/server/main.ts");
+const folder = mkdtempSync(join(tmpdir(), "verbatim-run-"));
+const running = new Set<ChildProcess>();
+afterAll(async () => {
+  for (const child of running) child.kill("SIGKILL");
+  await Promise.all([...running].map((child) => new Promise((ended) => child.once("close", ended))));
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+});
+
+let homes = 0;
+/** A person's empty machine, with a folder to work in. */
+function newHome() {
+  const path = join(folder, `home${homes++}`);
+  const work = join(path, "work");
+  mkdirSync(work, { recursive: true });
+  writeFileSync(join(work, "a.txt"), "hello world\n");
+  return { path, work };
+}
+
+function start({ path, work }: { path: string; work: string }, args: string[]) {
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main, ...args], {
+    cwd: work,
+    env: { PATH: process.env.PATH, HOME: path, USERPROFILE: path, XDG_DATA_HOME: join(path, "share") },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  running.add(child);
+  const said = { out: "", err: "" };
+  child.stdout.on("data", (chunk) => {
+    said.out += chunk;
+  });
+  child.stderr.on("data", (chunk) => {
+    said.err += chunk;
+  });
+  const ended = new Promise<number | null>((resolve) => {
+    child.on("close", (code) => {
+      running.delete(child);
+      resolve(code);
+    });
+  });
+  return { child, said, ended };
+}
+
+const scripted = (model: string) => ["--provider", "scripted", "--model", model];
+
+/** Enters by a link as a browser does. */
+async function enter(link: string) {
+  const { origin } = new URL(link);
+  const entered = await fetch(link.replace(/&next=.*/, ""), { redirect: "manual" });
+  const [cookie = ""] = (entered.headers.getSetCookie()[0] ?? "").split(";");
+  const headers = { cookie, [CLIENT_HEADER]: "1", "sec-fetch-site": "same-origin", origin };
+  return {
+    get: async (path: string): Promise<unknown> => await (await fetch(origin + path, { headers })).json(),
+    post: async (path: string, body: unknown) =>
+      await fetch(origin + path, {
+        method: "POST",
+        headers: { ...headers, "content-type": "application/json" },
+        body: JSON.stringify(body),
+      }),
+  };
+}
+
+describe("run", () => {
+  it("prints the turn as it happened, and ends well when it ends well", async () => {
+    const { said, ended } = start(newHome(), ["run", "Say hello", ...scripted("hello")]);
+    expect(await ended).toBe(0);
+    expect(said.out).toContain("> Say hello");
+    expect(said.out.indexOf("thinking │")).toBeLessThan(said.out.indexOf("Hello! I am a script"));
+    expect(said.err).toContain("/launch?token=");
+  });
+
+  it("prints with --json the frames of the session, which fold to the session that the daemon has", async () => {
+    const home = newHome();
+    const daemon = start(home, ["--port", "0", "--no-samples"]);
+    await eventually(() => expect(daemon.said.out).toContain("\n"));
+    const { said, ended } = start(home, ["run", "Say hello", ...scripted("hello"), "--json"]);
+    expect(await ended).toBe(0);
+    const frames = said.out
+      .trim()
+      .split("\n")
+      .map((line) => frame.parse(JSON.parse(line)));
+    const session_id = frames[0]?.session_id ?? "";
+    const folded = frames.reduce(accumulate, emptyTranscript(session_id));
+
+    const { get } = await enter(daemon.said.out.trim());
+    const { sessions } = sessionsReply.parse(await get("/api/sessions"));
+    expect(sessions.map(({ id }) => id)).toEqual([session_id]);
+    const { page } = sessionReply.parse(await get(`/api/sessions/${session_id}`));
+    expect([...folded.parts]).toEqual(page.parts.map(({ part }) => part));
+    expect(page.parts.map(({ part }) => part.type)).toContain("thinking");
+  });
+
+  it("waits for an answer that comes from a browser, and goes on", async () => {
+    const home = newHome();
+    const daemon = start(home, ["--port", "0", "--no-samples"]);
+    await eventually(() => expect(daemon.said.out).toContain("\n"));
+    const { said, ended } = start(home, ["run", "Go", ...scripted("question")]);
+    const { get, post } = await enter(daemon.said.out.trim());
+    await eventually(() => expect(said.err).toContain("waits for an answer"));
+    const [row] = sessionsReply.parse(await get("/api/sessions")).sessions;
+    const { page } = sessionReply.parse(await get(`/api/sessions/${row?.id}`));
+    const asked = page.parts.flatMap(({ part }) => (part.type === "request" ? [part.request] : []))[0];
+    const option = asked?.options[0];
+    const answered = await post(`/api/sessions/${row?.id}/requests/${asked?.request_id}`, {
+      answer: { option_ids: [option?.id] },
+    });
+    expect(answered.status).toBe(200);
+    expect(await ended).toBe(0);
+    expect(said.out).toContain(asked?.title);
+  });
+
+  it("stops the turn on a signal, keeps what was said, and says so by its exit code", async () => {
+    const { child, said, ended } = start(newHome(), ["run", "Go", ...scripted("endless")]);
+    await eventually(() => expect(said.out.length).toBeGreaterThan(200));
+    child.kill("SIGINT");
+    expect(await ended).toBe(130);
+    expect(said.out).toContain("interrupt");
+  });
+
+  it("says what is missing where it cannot begin", async () => {
+    const home = newHome();
+    const none = start(home, ["run", "Go"]);
+    expect(await none.ended).toBe(2);
+    expect(none.said.err).toContain("ANTHROPIC_API_KEY");
+    const unknown = start(home, ["run", "Go", "--provider", "nobody"]);
+    expect(await unknown.ended).toBe(2);
+    expect(unknown.said.err).toContain("There is no agent or provider nobody");
+    const empty = start(home, ["run", ...scripted("hello")]);
+    expect(await empty.ended).toBe(2);
+    const nowhere = start(home, ["run", "Go", ...scripted("hello"), "--cwd", join(home.path, "none")]);
+    expect(await nowhere.ended).toBe(2);
+    expect(nowhere.said.err).toContain("none");
+  });
+});
