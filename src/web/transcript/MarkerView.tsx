@@ -20,6 +20,7 @@ export function MarkerView({
   isTarget: boolean;
 }): ReactNode {
   const [open, setOpen] = useOpenState(host, part.id, isTarget);
+  const elsewhere = part.kind === "note" ? sessionOf(part.data) : undefined;
   const remedy = part.kind === "error" ? remedyOf(part.data) : undefined;
   const line = (
     <span className="marker-line">
@@ -32,6 +33,14 @@ export function MarkerView({
   );
   const className = `marker marker-${part.kind}`;
   if (part.text === undefined && part.data === undefined) return <div className={className}>{line}</div>;
+  if (elsewhere !== undefined) {
+    return (
+      <div className={className}>
+        {line} <a href={host.runHref(elsewhere)}>Show it</a>
+        {part.text !== undefined && <p className="note">{visible(part.text, "prose")}</p>}
+      </div>
+    );
+  }
   return (
     <Disclosure open={open} onOpen={setOpen} className={className} summary={line}>
       {part.text !== undefined && (
@@ -44,6 +53,12 @@ export function MarkerView({
       )}
     </Disclosure>
   );
+}
+
+/** The session that shows what the marker speaks of. */
+function sessionOf(data: unknown): string | undefined {
+  if (typeof data !== "object" || data === null || !("session_id" in data)) return undefined;
+  return typeof data.session_id === "string" ? data.session_id : undefined;
 }
 
 /** What one can do about an error, where who reported it says so. */

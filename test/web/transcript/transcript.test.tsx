@@ -316,6 +316,14 @@ describe("parallel calls", () => {
 });
 
 describe("markers", () => {
+  it("lead to the piece of a huge session that they speak of", () => {
+    const session_id = idOf("piece");
+    show([marker("note", "The 218 MB before this", { text: "In pieces.", data: { session_id } })]);
+    const link = screen.getByRole("link", { name: "Show it" });
+    expect(link.getAttribute("href")).toBe(hostOf().runHref(session_id));
+    expect(screen.getByText("In pieces.")).toBeDefined();
+  });
+
   it("are one line each, with what they hold inside", async () => {
     show([
       marker("compaction", "Context compacted", { text: "The summary of it all" }),
