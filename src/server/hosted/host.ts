@@ -305,7 +305,7 @@ export function createHost(options: HostOptions): Host {
       return requests.open;
     },
     get working() {
-      return current !== undefined;
+      return current !== undefined || settling;
     },
     send(prompt, when, origin) {
       const kind = open();

@@ -7,13 +7,12 @@ import type { HistoryEvent } from "../../model/history.ts";
 import type { SessionPatch, SessionSummary } from "../../model/session.ts";
 import { emptySummary } from "../../model/summarize.ts";
 import { isUuid } from "../../model/uuid.ts";
-import { parseDataUrl, readOwn } from "../evidence.ts";
 import { createList } from "../list.ts";
-import { cutText, mediaOf } from "../pages.ts";
 import type { OpenSession, Sessions } from "../sessions.ts";
 import type { Notice } from "../store/store.ts";
 import { createView, type View } from "../view.ts";
 import type { AgentKind, Agents } from "./agents.ts";
+import { attachmentOf, recordOf } from "./evidence.ts";
 import { historyBefore, rewindFrames } from "./fork.ts";
 import { controlOf, createHost, type Host } from "./host.ts";
 import { createJournal } from "./journal.ts";
@@ -25,16 +24,20 @@ import type { SessionConfig, SessionState } from "./session-config.ts";
 
 /** Rows that change within this time are told together, in milliseconds. */
 const PUBLISH_MS = 50;
-/** A session that nobody looks at, and whose agent did nothing for so long, keeps only its row. */
-const IDLE_MS = 300_000;
-const TICK_MS = 30_000;
 /** Who acts waits at most so long for a disk that fails; what was done goes on. */
 const DISK_LIMIT = 10_000;
-/** A pushed session whose turn is open, and of which nothing was heard for so long, has ended. */
-const SILENCE = 15 * 60_000;
-/** Characters of a stored event that are shown as the evidence of a part. */
-const RAW_LIMIT = 1024 * 1024;
 const MOST_RECENT = 10;
+
+/** Times in milliseconds. */
+export interface HostedTiming {
+  /** A session that nobody looks at, and whose agent did nothing for so long, keeps only its row. */
+  idle: number;
+  /** A pushed session whose turn is open, and of which nothing was heard for so long, is shown as interrupted. */
+  silence: number;
+  /** Between looks at what time alone changes. */
+  tick: number;
+}
+const TIMING: HostedTiming = { idle: 300_000, silence: 900_000, tick: 10_000 };
 
 export interface HostedOptions {
   /** The data folder. */
@@ -43,6 +46,7 @@ export interface HostedOptions {
   now?: () => number;
   /** How long approvals and questions wait where they do not say so themselves, in milliseconds. Absent: for ever. */
   answer_within?: number;
+  timing?: Partial<HostedTiming>;
   /** Beside those of the journal. */
   notices?: () => readonly Notice[];
   report?: (error: unknown) => void;
@@ -95,6 +99,7 @@ export function createHosted(options: HostedOptions): HostedSessions {
   const now = options.now ?? Date.now;
   const report = options.report ?? (() => {});
   const { agents } = options;
+  const timing = { ...TIMING, ...options.timing };
   const journal = createJournal({ folder: options.folder, now });
   const entries = new Map<string, Entry>();
   const epoch = randomUUID();
@@ -125,7 +130,8 @@ export function createHosted(options: HostedOptions): HostedSessions {
     const { config, state, recorder, host } = entry;
     const row = { ...(recorder?.summary ?? entry.summary) };
     if (config.kind === "pushed") {
-      if (row.status === "running" && now() - row.last_activity_at > SILENCE) row.status = "interrupted";
+      if (row.status === "running" && now() - row.last_activity_at > timing.silence)
+        row.status = "interrupted";
       return row;
     }
     if (!journal.writable) return row;
@@ -205,10 +211,10 @@ export function createHosted(options: HostedOptions): HostedSessions {
   /** Nobody looks at it and nothing happens in it: its row is enough. */
   function unload(entry: Entry) {
     const { recorder, host, view } = entry;
-    if (!recorder || host?.working || view?.watched || now() - entry.used_at < IDLE_MS) return;
-    if (view && now() - view.used_at < IDLE_MS) return;
+    if (!recorder || host?.working || view?.watched || now() - entry.used_at < timing.idle) return;
+    if (view && now() - view.used_at < timing.idle) return;
     if (host && agents.find(entry.config.agent)?.from_history === false) return;
-    if (journal.failing || isPushedAndOpen(entry)) return;
+    if (!recorder.is_stored || isPushedAndOpen(entry)) return;
     void host?.close();
     view?.retire();
     entry.summary = recorder.summary;
@@ -222,7 +228,7 @@ export function createHosted(options: HostedOptions): HostedSessions {
   const ticker = setInterval(() => {
     for (const entry of entries.values()) unload(entry);
     list.markLively();
-  }, TICK_MS);
+  }, timing.tick);
 
   async function open(id: string): Promise<OpenSession | undefined> {
     const entry = entries.get(id);
@@ -356,30 +362,11 @@ export function createHosted(options: HostedOptions): HostedSessions {
     async raw(id, part_id) {
       const part = await partOf(id, part_id);
       const recorder = entries.get(id)?.recorder;
-      if (!part || !recorder) return undefined;
-      const found =
-        recorder.find((_, line) => line.includes(part.id)) ??
-        recorder.find((event) => "role" in event && event.id === part.message_id);
-      if (!found) return undefined;
-      const { line, position } = found;
-      const text = cutText(line, RAW_LIMIT);
-      return {
-        file: journal.path,
-        line: position + 1,
-        byte: 0,
-        length: line.length,
-        text,
-        ...(text.length < line.length && { truncated: line.length }),
-        archived: false,
-      };
+      return part && recorder && recordOf(recorder, part, journal.path);
     },
     async attachment(id, part_id, n) {
       const part = await partOf(id, part_id);
-      const media = part && mediaOf(part)[n];
-      if (!media) return undefined;
-      if (media.type !== "image_file") return parseDataUrl(media.url);
-      const bytes = await readOwn(filesOf(id), media.file_path);
-      return bytes && { mime_type: media.mime_type ?? "application/octet-stream", bytes };
+      return part && (await attachmentOf(part, n, filesOf(id)));
     },
     status: () => ({
       index: { files_found: 0, files_done: 0, bytes_found: 0, bytes_done: 0, done: true },

@@ -30,8 +30,6 @@ export interface Writer {
 export interface Journal {
   /** There is a store, and it is this daemon's. */
   readonly writable: boolean;
-  /** A write failed, and what waits since is not on disk. */
-  readonly failing: boolean;
   readonly notices: readonly Notice[];
   readonly path: string;
   load(): StoredSession[];
@@ -106,9 +104,6 @@ export function createJournal(options: { folder: string; now: () => number; retr
 
   return {
     writable,
-    get failing() {
-      return trouble !== undefined;
-    },
     get notices() {
       return trouble ? [...opened.notices, trouble] : opened.notices;
     },

@@ -37,7 +37,9 @@ export interface Recorder {
   ): { line: string; position: number } | undefined;
   setConfig(change: Partial<SessionConfig>): void;
   setState(change: Partial<SessionState>): void;
-  /** Resolves when all that was emitted and set is on disk. */
+  /** All that was emitted and set is on disk. */
+  readonly is_stored: boolean;
+  /** Resolves when it is. */
   stored(): Promise<void>;
 }
 
@@ -112,8 +114,18 @@ export function createRecorder(options: RecorderOptions): Recorder {
     whole_lines = lines.length;
   }
 
+  let is_changed = stored === undefined;
+  /** Taken, and not on disk yet. */
+  let taken_writes = 0;
+  const announce = () => {
+    is_changed = true;
+    journal.changed(writer);
+  };
+
   const writer: Writer = {
     take(): Taken | undefined {
+      is_changed = false;
+      taken_writes += 1;
       const told = joinDeltas(frames.slice(0, whole));
       const rest = joinDeltas(frames.slice(whole));
       const settles = whole > 0 || whole_lines > 0;
@@ -152,13 +164,14 @@ export function createRecorder(options: RecorderOptions): Recorder {
       return {
         ...(isNothing ? {} : { write }),
         done() {
+          taken_writes -= 1;
           summary = row;
           options.onCommitted(taken.filter(isShown).map((frame) => fold.push(frame)));
         },
       };
     },
   };
-  if (stored === undefined) journal.changed(writer);
+  if (stored === undefined) announce();
 
   return {
     id,
@@ -183,7 +196,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
         untold.push(frame);
         collect(into, frame);
       }
-      journal.changed(writer);
+      announce();
     },
     history() {
       if (pending.length > 0) collecting();
@@ -198,12 +211,15 @@ export function createRecorder(options: RecorderOptions): Recorder {
     setConfig(change) {
       config = { ...config, ...change };
       config_changed = true;
-      journal.changed(writer);
+      announce();
     },
     setState(change) {
       state = { ...state, ...change };
       state_changed = true;
-      journal.changed(writer);
+      announce();
+    },
+    get is_stored() {
+      return !is_changed && taken_writes === 0;
     },
     stored: journal.stored,
   };

@@ -1,0 +1,102 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { createHosted, type HostedSessions } from "../../../src/server/hosted/hosted.ts";
+import { eventually } from "../../eventually.ts";
+import { type Play, played, promptOf, words } from "./play.ts";
+
+let folder: string;
+let hosted: HostedSessions | undefined;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "idle-"));
+});
+afterEach(async () => {
+  await hosted?.close();
+  rmSync(folder, { recursive: true });
+});
+
+const speak: Play = async (stage) => {
+  await stage.say("Hello.");
+  return "completed";
+};
+
+it("a session that nobody looks at keeps its row alone, and whoever held it follows it again", async () => {
+  const at = createHosted({ folder, agents: played(speak), timing: { idle: 1, tick: 2 } });
+  hosted = at;
+  const id = randomUUID();
+  await at.start(id, { agent: "player", cwd: folder, prompt: promptOf("Go") });
+  await eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));
+  const held = await at.open(id);
+  if (!held) throw new Error("There is no session.");
+  const row = JSON.stringify(at.get(id));
+  await eventually(async () => {
+    // Opened anew, it is another life of the channel.
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect((await at.open(id))?.epoch).not.toBe(held.epoch);
+  });
+  expect(JSON.stringify(at.get(id))).toBe(row);
+  let resets = 0;
+  const end = held.subscribe(({ type }) => {
+    if (type === "reset") resets += 1;
+  });
+  await eventually(() => expect(resets).toBe(1));
+  await at.send(id, promptOf("More"), "queue");
+  await eventually(() =>
+    expect(words(held.transcript)).toEqual(["prompt: Go", "text: Hello.", "prompt: More", "text: Hello."]),
+  );
+  end();
+});
+
+it("a pushed session of which nothing is heard is shown as interrupted, until it is heard of again", async () => {
+  let clock = 1_000_000;
+  const at = createHosted({
+    folder,
+    agents: played(speak),
+    now: () => clock,
+    timing: { silence: 60_000, tick: 2 },
+  });
+  hosted = at;
+  const id = randomUUID();
+  const told: string[] = [];
+  at.subscribe(({ changed }) => told.push(...changed.map(({ status }) => status)));
+  const recorder = at.pushed(id, "theirs");
+  const prompt = (text: string) =>
+    recorder.emit({
+      type: "user.message",
+      session_id: id,
+      at: clock,
+      message_id: randomUUID(),
+      parts: [{ type: "text", text }],
+    });
+  prompt("Go");
+  await eventually(() => expect(told.at(-1)).toBe("running"));
+  clock += 61_000;
+  await eventually(() => expect(told.at(-1)).toBe("interrupted"));
+  prompt("On");
+  await eventually(() => expect(told.at(-1)).toBe("running"));
+});
+
+it("a question waits as long as the operator configures, where it does not say so itself", async () => {
+  const at = createHosted({
+    folder,
+    answer_within: 20,
+    agents: played(async (stage, _prompt, signal) => {
+      const request = { request_id: randomUUID(), kind: "question" as const, title: "Which?", options: [] };
+      const answer = await stage.host.ask(request, signal);
+      await stage.say(String(answer));
+      return "completed";
+    }),
+  });
+  hosted = at;
+  const id = randomUUID();
+  await at.start(id, { agent: "player", cwd: folder, prompt: promptOf("Go") });
+  await eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));
+  const session = await at.open(id);
+  expect(session && words(session.transcript)).toEqual([
+    "prompt: Go",
+    "question: expired",
+    "text: undefined",
+  ]);
+});
