@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readConfig } from "../../../src/server/config.ts";
 import { configuredAgents } from "../../../src/server/hosted/configured-agents.ts";
 import { createHosted, type HostedSessions } from "../../../src/server/hosted/hosted.ts";
+import { hears, opened, says, writeScript } from "../../agent/acp/script.ts";
 import { eventually } from "../../eventually.ts";
 import { promptOf, words } from "./play.ts";
 
@@ -180,5 +181,51 @@ describe("Verbatim's own loop in a session", () => {
     await again.send(id, promptOf("More"), "steer");
     await eventually(async () => expect((await shown(again, id)).at(-1)).toBe("text: Another model."));
     expect((await shown(again, id)).filter((line) => line.startsWith("model_switch"))).toHaveLength(1);
+  });
+});
+
+describe("an agent that speaks the Agent Client Protocol, in a session", () => {
+  it("asks here, goes on with the answer, and shows what it says", async () => {
+    const args = writeScript(folder, "acp", [
+      ...opened,
+      hears.prompt(2),
+      says.text("May I?"),
+      says.permission(0, { toolCallId: "c", title: "ls", kind: "execute", rawInput: { command: "ls" } }),
+      hears.answer(0),
+      says.update("tool_call_update", {
+        toolCallId: "c",
+        status: "completed",
+        rawOutput: { output: "a.txt" },
+      }),
+      says.text("Thank you."),
+      says.result(2),
+    ]);
+    configure({ agents: { theirs: { command: process.execPath, args, title: "Theirs" } } });
+    const at = await restart();
+    const id = randomUUID();
+    await at.start(id, { agent: "theirs", cwd: folder, prompt: promptOf("Look") });
+    await eventually(() => expect(at.get(id)?.requests).toHaveLength(1));
+    expect(at.get(id)?.control).toMatchObject({ state: "waiting", can_fork: false, can_steer: false });
+    // What is steered into an agent that cannot take it waits for its turn's end.
+    await at.send(id, promptOf("And?"), "steer");
+    expect(at.get(id)?.control?.queued).toMatchObject([{ text: "And?" }]);
+    const part = [...((await at.open(id))?.transcript.parts ?? [])].find((one) => one?.type === "request");
+    const request = part?.type === "request" ? part.request : undefined;
+    await at.answer(id, request?.request_id ?? "", {
+      ...(request?.digest === undefined ? {} : { digest: request.digest }),
+      answer: { option_ids: ["yes"] },
+    });
+    await eventually(async () => expect(await shown(at, id)).toContain("text: Thank you."));
+    const told = await shown(at, id);
+    expect(told.slice(0, 7)).toEqual([
+      "prompt: Look",
+      "note: Theirs 1.0 began its session agents-own-session",
+      "text: May I?",
+      "call: ls completed",
+      "approval: answered yes",
+      expect.stringContaining("result: success"),
+      "text: Thank you.",
+    ]);
+    await expect(at.rewind(id, randomUUID())).rejects.toMatchObject({ code: "cannot" });
   });
 });
