@@ -227,6 +227,11 @@ export function createMessageWriter(context: DecoderContext): MessageWriter {
       },
       append(delta) {
         if (delta === "") return;
+        // It was told as hidden: what comes still is a thought of its own.
+        if (state === "ended" && part === undefined) {
+          state = "unopened";
+          proof = undefined;
+        }
         if (state === "unopened") {
           ({ home, part_id } = show(wanted));
           open = self;

@@ -130,7 +130,7 @@ describe("a signature", () => {
     [
       "an empty text",
       [chunk([{ text: "Done" }]), chunk([{ text: "", thoughtSignature: "S" }])],
-      ["text Done", "signature S on empty text part"],
+      ["text Done", "text ", "signature S on empty text part"],
     ],
     [
       "a block of another kind",

@@ -56,13 +56,20 @@ function createGeminiReader(writer: MessageWriter): WireReader {
       begin();
       const place = writer.place();
       if (text === "") {
+        // Kept as the carrier that it is: the signature must not be taken for that of a thought before it.
+        writer.keep(place, { type: "text", text });
         keepSignature(place, signature, thinking ? EMPTY_THOUGHT : EMPTY_TEXT);
-        return;
+      } else if (thinking) {
+        const thought = writer.thought(place);
+        thought.append(text);
+        thought.sign({ signature, format: "google", detail: { carrier: "thinking_text" } });
+        thought.end();
+      } else {
+        const growing = writer.text(place);
+        growing.append(text);
+        growing.end();
+        keepSignature(place, signature, "text");
       }
-      const growing = thinking ? writer.thought(place) : writer.text(place);
-      growing.append(text);
-      growing.end();
-      keepSignature(place, signature, thinking ? "thinking_text" : "text");
       return;
     }
     if (text === "") return;
