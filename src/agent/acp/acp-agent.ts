@@ -1,10 +1,5 @@
 import { randomUUID } from "node:crypto";
-import {
-  type McpServer,
-  methods,
-  PROTOCOL_VERSION,
-  type RequestPermissionResponse,
-} from "@agentclientprotocol/sdk";
+import type { McpServer, RequestPermissionResponse } from "@agentclientprotocol/sdk";
 import type { Frame } from "../../model/frame.ts";
 import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { Part } from "../../model/part.ts";
@@ -12,6 +7,7 @@ import type { Agent, AgentHost, Prompt, TurnOutcome } from "../agent.ts";
 import { type AgentProcess, startProcess } from "./agent-process.ts";
 import { type Connection, connect } from "./connection.ts";
 import { authText, errorText, exitText, isAuthError } from "./failures.ts";
+import { ASKS, CANCEL, PROTOCOL_VERSION } from "./methods.ts";
 import { requestOf } from "./permission.ts";
 import { type PromptCapabilities, promptBlocks } from "./prompt.ts";
 import { createUpdateReader } from "./update-reader.ts";
@@ -132,7 +128,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
 
   async function start(signal: AbortSignal): Promise<Life> {
     const process = startProcess({ command, args, cwd: host.cwd, env });
-    const connection = connect(process, {
+    const connection = await connect(process, {
       onUpdate(params) {
         const update = asObject(params.update) ?? params;
         const isOther = known_session !== undefined && asString(params.sessionId) !== known_session;
@@ -181,7 +177,8 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
     } catch (error) {
       made.isStopped = true;
       // A program that ends breaks its connection, too: its end is the better story.
-      const isEnding = !(error instanceof StartFailure) && process.child.stdout.readableEnded;
+      const { pid, stdout } = process.child;
+      const isEnding = !(error instanceof StartFailure) && (stdout.readableEnded || pid === undefined);
       const told = isEnding && (await process.endsWithin(END_LIMIT_MS)) ? await gone.catch(same) : error;
       await process.stop();
       connection.close();
@@ -193,7 +190,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
 
   async function open(made: Life): Promise<void> {
     const hello = asObject(
-      await request(made, methods.agent.initialize, {
+      await request(made, ASKS.initialize, {
         protocolVersion: PROTOCOL_VERSION,
         clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
         clientInfo: { name: "verbatim", version: "1" },
@@ -208,23 +205,23 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
     const inFolder = { cwd: host.cwd, mcpServers: [...mcp_servers] };
     try {
       if (auth_method !== undefined) {
-        await request(made, methods.agent.authenticate, { methodId: auth_method });
+        await request(made, ASKS.authenticate, { methodId: auth_method });
       }
       const earlier = known_session ?? earlierSession(host);
       const sessions = asObject(capabilities?.sessionCapabilities);
       const reopen =
         capabilities?.loadSession === true
-          ? methods.agent.session.load
+          ? ASKS.loadSession
           : sessions?.resume === undefined
             ? undefined
-            : methods.agent.session.resume;
+            : ASKS.resumeSession;
       let answer: JsonObject | undefined;
       if (earlier !== undefined) {
         answer = await reopenSession(made, earlier, reopen, inFolder);
         if (answer !== undefined) made.session_id = earlier;
       }
       if (answer === undefined) {
-        answer = asObject(await request(made, methods.agent.session.new, inFolder));
+        answer = asObject(await request(made, ASKS.newSession, inFolder));
         const id = asString(answer?.sessionId);
         if (id === undefined) throw new StartFailure(`${made.label} answered without the id of a session.`);
         made.session_id = id;
@@ -280,8 +277,8 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
     try {
       const answer =
         model_option === undefined
-          ? await request(current, "session/set_model", { sessionId, modelId: model })
-          : await request(current, methods.agent.session.setConfigOption, {
+          ? await request(current, ASKS.setModel, { sessionId, modelId: model })
+          : await request(current, ASKS.setOption, {
               sessionId,
               configId: model_option,
               value: model,
@@ -307,7 +304,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
     }
     isReplaying = false;
     const { agent } = current.connection;
-    const answer = request(current, methods.agent.session.prompt, {
+    const answer = request(current, ASKS.prompt, {
       sessionId: current.session_id,
       prompt: blocks,
     }).then(
@@ -318,7 +315,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
     let limit: NodeJS.Timeout | undefined;
     const cancel = (): void => {
       reader.beginCancel();
-      agent.notify(methods.agent.session.cancel, { sessionId: current.session_id }).catch(() => {});
+      agent.notify(CANCEL, { sessionId: current.session_id }).catch(() => {});
       limit = setTimeout(() => {
         current.isStopped = true;
         current.process.stop();

@@ -1,13 +1,8 @@
 import { StringDecoder } from "node:string_decoder";
-import {
-  type AnyMessage,
-  type ClientContext,
-  client,
-  methods,
-  type RequestPermissionResponse,
-} from "@agentclientprotocol/sdk";
+import type { AnyMessage, ClientContext, RequestPermissionResponse } from "@agentclientprotocol/sdk";
 import { asObject, asString, type JsonObject } from "../../model/narrow.ts";
 import type { AgentProcess } from "./agent-process.ts";
+import { CANCEL_REQUEST, REQUEST_PERMISSION, UPDATE } from "./methods.ts";
 
 /** Who hears what the agent says, in its order, before any answer to us that stands behind it is acted on. */
 export interface Listener {
@@ -31,7 +26,9 @@ export interface Connection {
  * updates, questions and answers; so every message is heard here first, as its line is read. Updates go no further: theirs is
  * foreign data, and one that the protocol's schema does not know must not be lost.
  */
-export function connect({ child }: AgentProcess, listener: Listener): Connection {
+export async function connect({ child }: AgentProcess, listener: Listener): Promise<Connection> {
+  // Its schemas cost a daemon that drives no such agent tens of megabytes.
+  const { client } = await import("@agentclientprotocol/sdk");
   const asked = new Map<
     unknown,
     { answer: Promise<RequestPermissionResponse>; withdrawn: AbortController }
@@ -41,13 +38,13 @@ export function connect({ child }: AgentProcess, listener: Listener): Connection
     const method = asString(message.method);
     if (method === undefined) return true;
     const params = asObject(message.params) ?? {};
-    if (method === methods.client.session.requestPermission && message.id !== undefined) {
+    if (method === REQUEST_PERMISSION && message.id !== undefined) {
       const withdrawn = new AbortController();
       asked.set(message.id, { answer: listener.onPermission(params, withdrawn.signal), withdrawn });
       return true;
     }
-    if (method === methods.client.session.update) listener.onUpdate(params);
-    else if (method === methods.protocol.cancelRequest) asked.get(params.requestId)?.withdrawn.abort();
+    if (method === UPDATE) listener.onUpdate(params);
+    else if (method === CANCEL_REQUEST) asked.get(params.requestId)?.withdrawn.abort();
     else listener.onUnknown(message);
     return message.id !== undefined;
   };
@@ -86,7 +83,8 @@ export function connect({ child }: AgentProcess, listener: Listener): Connection
         controller.close();
       };
       child.stdout.once("end", close);
-      child.once("error", close);
+      // A program that never ran has no end.
+      if (child.pid === undefined) close();
     },
   });
   const writable = new WritableStream<AnyMessage>({
@@ -100,7 +98,7 @@ export function connect({ child }: AgentProcess, listener: Listener): Connection
 
   const connection = client({ name: "verbatim" })
     .onRequest(
-      methods.client.session.requestPermission,
+      REQUEST_PERMISSION,
       (params) => params,
       ({ requestId }) => asked.get(requestId)?.answer ?? { outcome: { outcome: "cancelled" as const } },
     )

@@ -1,4 +1,3 @@
-import { RequestError } from "@agentclientprotocol/sdk";
 import { titleOf } from "../../model/content.ts";
 import { asArray, asObject, asString, asText } from "../../model/narrow.ts";
 import type { Exit } from "./agent-process.ts";
@@ -7,7 +6,8 @@ import type { Exit } from "./agent-process.ts";
 
 /** The agent answered with an error. */
 export function errorText(error: unknown): string {
-  if (!(error instanceof RequestError)) return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error)) return String(error);
+  if (!isAnswer(error)) return error.message;
   const data = asObject(error.data);
   const details = asText(error.data) ?? asText(data?.details) ?? asText(data?.message) ?? asText(data?.error);
   return details === undefined || error.message.includes(details)
@@ -16,7 +16,12 @@ export function errorText(error: unknown): string {
 }
 
 export function isAuthError(error: unknown): boolean {
-  return error instanceof RequestError && error.code === -32_000;
+  return error instanceof Error && isAnswer(error) && error.code === -32_000;
+}
+
+/** An error as JSON-RPC answers it. */
+function isAnswer(error: Error): error is Error & { code: number; data?: unknown } {
+  return "code" in error && typeof error.code === "number";
 }
 
 /** The agent wants a login first: what it says about how. */
