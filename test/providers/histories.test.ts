@@ -260,7 +260,7 @@ it.each(targets)(
   },
 );
 
-it("a history that is made fit is so already when it is made fit again", () => {
+it("no message of a history that is made fit is empty", () => {
   fc.assert(
     fc.property(histories, (messages) => {
       const target = { provider: "openai", api: "openai-responses", model: "gpt-5.4" } as const;
