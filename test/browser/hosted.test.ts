@@ -14,6 +14,10 @@ import {
   startDaemon,
 } from "./harness.ts";
 
+/** A picture of one pixel. */
+const DOT =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
+
 let home: Home;
 let daemon: Daemon;
 let folder: string;
@@ -179,6 +183,32 @@ describe("a session that is started in the page", () => {
     const stopped = await words(page);
     await page.reload();
     await expect.poll(() => words(page)).toEqual(stopped);
+    expect(complaints).toEqual([]);
+  });
+
+  it("sends pictures, which the transcript then shows", async () => {
+    const { page, complaints } = await enter(await newContext(), daemon);
+    await start(page, "hello", "Good morning");
+    await badge(page, "[OK]").waitFor();
+    await page.locator("input[type=file]").setInputFiles({
+      name: "dot.png",
+      mimeType: "image/png",
+      buffer: Buffer.from(DOT, "base64"),
+    });
+    const isSeen = (name: string) =>
+      page
+        .getByRole("img", { name })
+        .first()
+        .evaluate((image) => image instanceof HTMLImageElement && image.naturalWidth > 0);
+    await expect.poll(() => isSeen("Image 1")).toBe(true);
+    await promptField(page).fill("What is this?");
+    await promptField(page).press("Enter");
+    const heading = transcript(page).locator(".turn-heading", { hasText: "What is this?" });
+    await heading.getByRole("button", { name: /1 attached/ }).click();
+    await expect
+      .poll(() => heading.locator("img").evaluate((image) => (image as HTMLImageElement).naturalWidth))
+      .toBeGreaterThan(0);
+    expect(await page.getByRole("img", { name: "Image 1", exact: true }).count()).toBe(0);
     expect(complaints).toEqual([]);
   });
 

@@ -95,6 +95,28 @@ describe("the composer", () => {
     reloaded.close();
   });
 
+  test("keeps small pictures over a reload, and says how many were too large for that", async () => {
+    show(SESSION);
+    const small = new File([Uint8Array.of(1)], "small.png", { type: "image/png" });
+    fireEvent.paste(await promptField(), { clipboardData: { files: [small] } });
+    await screen.findByRole("img", { name: "Image 1" });
+    await userEvent.type(await promptField(), "Look");
+    let reloaded = clientOf(daemon);
+    document.body.innerHTML = "";
+    render(<App client={reloaded} />);
+    expect(await screen.findByRole("img", { name: "Image 1" })).toBeTruthy();
+    const large = new File([new Uint8Array(2_000_000)], "large.png", { type: "image/png" });
+    fireEvent.paste(await promptField(), { clipboardData: { files: [large] } });
+    await screen.findByRole("img", { name: "Image 2" });
+    reloaded.close();
+    reloaded = clientOf(daemon);
+    document.body.innerHTML = "";
+    render(<App client={reloaded} />);
+    expect(await screen.findByText(/2 images were too large to be kept/)).toBeTruthy();
+    expect(await screen.findByDisplayValue("Look")).toBeTruthy();
+    reloaded.close();
+  });
+
   test("sends the same prompt again when its reply was lost, under the same id", async () => {
     let replies = 0;
     daemon.answer(({ route }) => {

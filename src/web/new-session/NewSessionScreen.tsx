@@ -27,6 +27,7 @@ import "./new-session.css";
 
 /** Where the prompt of a session that does not exist yet is kept. */
 const PLACE = "new";
+const RETRY_MS = 3_000;
 
 /** Starts a session: who is to work, where, and at what. All that is chosen and typed survives a reload. */
 export function NewSessionScreen(): ReactNode {
@@ -38,6 +39,7 @@ export function NewSessionScreen(): ReactNode {
   const [draft, setDraft] = useState(() => loadDraft(PLACE));
   const [problems, setProblems] = useState<Problems>({});
   const [starting, setStarting] = useState(false);
+  const [tries, setTries] = useState(0);
   const prompt = useRef<HTMLTextAreaElement>(null);
   const form = useRef<HTMLFormElement>(null);
   const ids = { agents: useId(), cwd: useId(), cwdAbout: useId(), folders: useId(), promptAbout: useId() };
@@ -130,6 +132,7 @@ export function NewSessionScreen(): ReactNode {
       return;
     }
     if (answer.failure.code === "refused") setDraft({ ...tried, tried: false });
+    setTries((count) => count + 1);
     setProblems(problemsOf(answer.failure));
   };
   // Once more when the daemon is back: it is the same session, however often it is asked for.
@@ -137,8 +140,10 @@ export function NewSessionScreen(): ReactNode {
   const begin = useRef(start);
   begin.current = start;
   useEffect(() => {
-    if (live && unsent) void begin.current();
-  }, [live, unsent]);
+    if (!live || !unsent) return;
+    const timer = setTimeout(() => void begin.current(), tries > 1 ? RETRY_MS : 0);
+    return () => clearTimeout(timer);
+  }, [live, unsent, tries]);
 
   const bindings: KeyBinding[] = [
     useWaitingKey(),

@@ -351,6 +351,10 @@ function ReadyPane({
             does: "Reject, on the approval in focus",
             run: (event: KeyboardEvent) => answerFocused("reject_once", event),
           },
+          // In the field itself, which looks at its keys before the page does; here they are only listed.
+          ...(control.can_steer
+            ? [{ keys: ["Alt+Enter"], does: "Steer the agent now, while one writes", run: () => {} }]
+            : []),
           { keys: ["c"], does: "Write to the agent", run: () => composer.current?.focus() },
           { keys: ["a"], does: "Its agent: model, compaction", run: () => setAgentOpen(true) },
         ]),
