@@ -1,0 +1,22 @@
+import type { Consumer } from "../stream.ts";
+
+/** Joins deltas and shows the text once in each frame. */
+export function growing(show: (text: string, open: boolean) => void): Consumer {
+  let text = "";
+  let request = 0;
+  const flush = (): void => {
+    request = 0;
+    show(text, true);
+  };
+  show("", true);
+  return {
+    push(delta) {
+      text += delta;
+      request ||= requestAnimationFrame(flush);
+    },
+    end() {
+      cancelAnimationFrame(request);
+      show(text, false);
+    },
+  };
+}

@@ -1,0 +1,13 @@
+import { createRoot } from "react-dom/client";
+import ReactMarkdown from "react-markdown";
+import remarkGfm from "remark-gfm";
+import type { Mount } from "../stream.ts";
+import { growing } from "./growing.ts";
+
+const plugins = [remarkGfm];
+
+/** The whole text through react-markdown at each change, without highlighting. */
+export const mount: Mount = (root) => {
+  const app = createRoot(root);
+  return growing((text) => app.render(<ReactMarkdown remarkPlugins={plugins}>{text}</ReactMarkdown>));
+};

@@ -1,0 +1,52 @@
+import type { HighlightReply, HighlightRequest } from "../../src/web/ui/highlight-protocol.ts";
+import workerUrl from "../../src/web/ui/highlight-worker.ts?worker&url";
+import { code } from "./input.ts";
+
+/** The product's own highlighter, asked as the page asks it. */
+const worker = new Worker(workerUrl, { type: "module" });
+let answered: () => void = () => undefined;
+worker.onmessage = (event: MessageEvent<HighlightReply>) => {
+  if (event.data.type !== "loaded") answered();
+};
+const ask = (request: HighlightRequest): Promise<void> =>
+  new Promise((resolve) => {
+    answered = resolve;
+    worker.postMessage(request);
+  });
+
+let session = 1;
+/** Milliseconds for some lines, sent `at` a time; `again`: each time with all that came before. */
+async function highlight(
+  language: string,
+  lines: readonly string[],
+  at: number,
+  again = false,
+): Promise<number> {
+  session += 1;
+  const started = performance.now();
+  for (let from = 0; from < lines.length; from += at) {
+    const first = again || from === 0;
+    const part = lines.slice(again ? 0 : from, from + at);
+    await ask({ type: "lines", session, language, first, lines: part });
+  }
+  return performance.now() - started;
+}
+
+/** One block of code of each language: in one go, a line at a time with the state kept, and all of it again at each line. */
+async function run(count: number): Promise<{ whole: number; streamed: number; again: number }> {
+  const total = { whole: 0, streamed: 0, again: 0 };
+  for (const language of ["typescript", "python", "json"]) {
+    const lines = code(language === "typescript" ? "ts" : language, count, 9).split("\n");
+    total.whole += await highlight(language, lines, lines.length);
+    total.streamed += await highlight(language, lines, 1);
+    if (count <= 100) total.again += await highlight(language, lines, 1, true);
+  }
+  return total;
+}
+
+await Promise.resolve();
+Object.assign(window, {
+  __run: run,
+  __warm: () => run(50),
+  __ready: true,
+});

@@ -1,0 +1,87 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync } from "node:zlib";
+import { build } from "vite";
+import { report, round } from "./measure.ts";
+
+/**
+ * The script that the page needs before it shows something: what its first document names, and with what a session's screen
+ * adds; beside a page of nothing but React and zustand. `node bench/first-load.bench.ts`, after `npm run build`.
+ */
+const root = join(import.meta.dirname, "..");
+const assets = join(root, "dist/web/assets");
+const kilobytes = (code: string | Uint8Array): number => brotliCompressSync(code).length / 1024;
+
+/** The files that a script imports, itself first; `lazy`: only what it imports when it is asked to. */
+function imports(file: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(file)) return seen;
+  seen.add(file);
+  const code = readFileSync(join(assets, file), "utf8");
+  for (const [, name] of code.matchAll(/(?:from|import)\s*["']\.\/([\w-]+\.js)["']/g))
+    if (name !== undefined) imports(name, seen);
+  return seen;
+}
+const weigh = (files: Iterable<string>): number => {
+  let total = 0;
+  for (const file of files) total += kilobytes(readFileSync(join(assets, file)));
+  return total;
+};
+
+const html = readFileSync(join(root, "dist/web/index.html"), "utf8");
+const named = [...html.matchAll(/\/assets\/([\w-]+\.js)"/g)].flatMap(([, name]) => name ?? []);
+const first = new Set(named.flatMap((name) => [...imports(name)]));
+const screen = readdirSync(assets).find((name) => /^SessionScreen-.*\.js$/.test(name));
+const withMarkdown = new Set(first);
+if (screen !== undefined) for (const file of imports(screen)) withMarkdown.add(file);
+
+const entry = "virtual:base";
+const built = await build({
+  root: import.meta.dirname,
+  configFile: false,
+  logLevel: "error",
+  plugins: [
+    {
+      name: "base",
+      resolveId: (id) => (id === entry ? join(import.meta.dirname, "base.js") : undefined),
+      load: (id) =>
+        id.endsWith("/base.js")
+          ? `import { createElement } from "react"; import { createRoot } from "react-dom/client"; import { create } from "zustand";
+             const use = create(() => ({ text: "hello" }));
+             const App = () => createElement("p", null, use((state) => state.text));
+             createRoot(document.body).render(createElement(App));`
+          : undefined,
+    },
+  ],
+  build: {
+    write: false,
+    target: "es2023",
+    modulePreload: { polyfill: false },
+    rolldownOptions: { input: entry },
+  },
+});
+const outputs = Array.isArray(built) ? built : [built];
+let base = 0;
+for (const output of outputs)
+  if ("output" in output)
+    for (const chunk of output.output) if (chunk.type === "chunk") base += kilobytes(chunk.code);
+
+report(
+  "first-load",
+  [
+    {
+      row: "script of the first paint, brotli, / react + zustand",
+      goal: "≤ 1.25",
+      figures: {
+        verbatim: round(weigh(first) / base),
+        "verbatim KB": round(weigh(first)),
+        "react + zustand KB": round(base),
+      },
+    },
+    {
+      row: "script with Markdown, brotli, / react + zustand",
+      goal: "≤ 2.0",
+      figures: { verbatim: round(weigh(withMarkdown) / base), "verbatim KB": round(weigh(withMarkdown)) },
+    },
+  ],
+  { first: [...first], with_markdown: [...withMarkdown] },
+);

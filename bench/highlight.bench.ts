@@ -1,0 +1,45 @@
+import { median, openChromium, report, round, servePages } from "./measure.ts";
+
+/**
+ * Highlighting a block that grows, against the same block in one go, in the product's own worker: what a message costs is in
+ * it. `node bench/highlight.bench.ts [rounds]`
+ */
+const ROUNDS = Number(process.argv[2] ?? 7);
+const pages = await servePages();
+const browser = await openChromium();
+const samples: Record<string, { whole: number; streamed: number; again: number }[]> = { 100: [], 800: [] };
+try {
+  for (let n = 0; n < ROUNDS; n++) {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.goto(`${pages.origin}/highlight.html`);
+    await page.waitForFunction("window.__ready");
+    await page.evaluate("window.__warm()");
+    // What `run` of highlight.ts returns.
+    for (const lines of [100, 800])
+      samples[lines]?.push(
+        (await page.evaluate(`window.__run(${lines})`)) as { whole: number; streamed: number; again: number },
+      );
+    await context.close();
+  }
+} finally {
+  await browser.close();
+  pages.close();
+}
+const ratio = (lines: number, way: "streamed" | "again"): number =>
+  round(median((samples[lines] ?? []).map((sample) => sample[way] / sample.whole)));
+report(
+  "highlight",
+  [
+    {
+      row: "highlight of a streamed block / in one go",
+      goal: "≤ 1.2",
+      figures: {
+        "verbatim, 800 lines": ratio(800, "streamed"),
+        "verbatim, 100 lines": ratio(100, "streamed"),
+        "everything at each line, 100 lines": ratio(100, "again"),
+      },
+    },
+  ],
+  samples,
+);

@@ -1,0 +1,111 @@
+import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { extname, join } from "node:path";
+import { type Browser, type CDPSession, chromium, type Page } from "playwright-core";
+import { build } from "vite";
+import { findChromium } from "../test/browser/chromium.mjs";
+
+/** How all browser benchmarks measure: production builds, a fresh context for each run, main-thread CPU, turns taken. */
+
+const TYPES: Record<string, string> = {
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".svg": "image/svg+xml",
+};
+
+/** Builds the benchmarks' pages and serves them on loopback. */
+export async function servePages(): Promise<{ origin: string; close(): void }> {
+  await build({ configFile: join(import.meta.dirname, "vite.config.ts") });
+  const root = join(import.meta.dirname, "dist");
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? "/", "http://localhost");
+    readFile(join(root, pathname)).then(
+      (body) => {
+        response.setHeader("content-type", TYPES[extname(pathname)] ?? "application/octet-stream");
+        response.end(body);
+      },
+      () => response.writeHead(404).end(),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => server.close(),
+  };
+}
+
+export async function openChromium(): Promise<Browser> {
+  const executablePath = findChromium();
+  if (executablePath === undefined) throw new Error("No Chromium was found. Set CHROMIUM_PATH.");
+  return chromium.launch({
+    executablePath,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-background-networking",
+      "--enable-precise-memory-info",
+      "--js-flags=--expose-gc",
+    ],
+  });
+}
+
+export interface Metrics {
+  /** Main-thread CPU, in milliseconds. */
+  cpu_ms: number;
+  heap_mb: number;
+}
+
+/** Reads the main thread's own clock, which other processes do not move. */
+export async function meter(page: Page): Promise<{ read(): Promise<Metrics>; collect(): Promise<void> }> {
+  const protocol: CDPSession = await page.context().newCDPSession(page);
+  await protocol.send("Performance.enable", { timeDomain: "threadTicks" });
+  return {
+    async read() {
+      const { metrics } = await protocol.send("Performance.getMetrics");
+      const of = (name: string): number => metrics.find((each) => each.name === name)?.value ?? 0;
+      return { cpu_ms: of("TaskDuration") * 1_000, heap_mb: of("JSHeapUsedSize") / 2 ** 20 };
+    },
+    collect: async () => {
+      await protocol.send("HeapProfiler.collectGarbage");
+    },
+  };
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1
+    ? (sorted[middle] ?? Number.NaN)
+    : ((sorted[middle - 1] ?? Number.NaN) + (sorted[middle] ?? Number.NaN)) / 2;
+}
+
+/** The load of the machine over the last minute: beside every run. */
+export function load(): number {
+  try {
+    return Number(readFileSync("/proc/loadavg", "utf8").split(" ")[0]);
+  } catch {
+    return Number.NaN;
+  }
+}
+
+/** One row of a table of results. */
+export interface Row {
+  row: string;
+  /** Each subject with its figure, the first being ours. */
+  figures: Record<string, number | string>;
+  goal?: string;
+}
+
+/** A benchmark's last word: a line of JSON on standard output, which `run.ts` collects; the table is on standard error. */
+export function report(bench: string, rows: readonly Row[], details: unknown): void {
+  for (const { row, figures, goal } of rows) {
+    console.error(`${row}${goal === undefined ? "" : ` (goal ${goal})`}`);
+    for (const [name, figure] of Object.entries(figures)) console.error(`  ${name.padEnd(28)} ${figure}`);
+  }
+  console.log(JSON.stringify({ bench, rows, details }));
+}
+
+export const round = (value: number, digits = 3): number => Number(value.toPrecision(digits));

@@ -1,0 +1,85 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { cpus, totalmem } from "node:os";
+import { join } from "node:path";
+import { findChromium } from "../test/browser/chromium.mjs";
+import type { Row } from "./measure.ts";
+
+/**
+ * `npm run bench [names…]`: installs what the benchmarks compare with, builds the page, runs every `*.bench.ts` (or the named
+ * ones) after each other, and writes what they say to `bench/results/<date>.json` and `.md`.
+ */
+const here = import.meta.dirname;
+const root = join(here, "..");
+const wanted = process.argv.slice(2);
+const benches = readdirSync(here)
+  .filter((name) => name.endsWith(".bench.ts"))
+  .filter((name) => wanted.length === 0 || wanted.includes(name.replace(".bench.ts", "")))
+  .toSorted();
+
+function step(command: string, ...options: string[]): void {
+  const { status } = spawnSync(command, options, { cwd: here, stdio: ["ignore", "inherit", "inherit"] });
+  if (status !== 0) throw new Error(`${command} ${options.join(" ")} failed.`);
+}
+const installed = join(here, "node_modules/.package-lock.json");
+if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(join(here, "package-lock.json")).mtimeMs)
+  step("npm", "ci", "--no-audit", "--no-fund", "--loglevel=error", "--ignore-scripts");
+step(
+  process.execPath,
+  join(root, "node_modules/vite/bin/vite.js"),
+  "build",
+  root,
+  "-c",
+  join(root, "vite.config.ts"),
+  "--logLevel",
+  "warn",
+);
+
+interface Result {
+  bench: string;
+  rows?: Row[];
+  [other: string]: unknown;
+}
+const results: Result[] = [];
+const failed: string[] = [];
+for (const name of benches) {
+  console.error(`\n— ${name}`);
+  const { status, stdout } = spawnSync(
+    process.execPath,
+    ["--disable-warning=ExperimentalWarning", join(here, name)],
+    {
+      cwd: root,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "inherit"],
+      maxBuffer: 256 * 1024 * 1024,
+    },
+  );
+  const last = stdout?.trim().split("\n").at(-1) ?? "";
+  // A benchmark's last line is its result; its own code wrote it.
+  if (status === 0 && last.startsWith("{")) results.push(JSON.parse(last) as Result);
+  else failed.push(name);
+}
+
+const date = new Date().toISOString();
+const chromium = spawnSync(findChromium() ?? "false", ["--version"], { encoding: "utf8" }).stdout?.trim();
+const machine = `${cpus().length} × ${cpus()[0]?.model ?? "unknown"}, ${Math.round(totalmem() / 2 ** 30)} GB, Node ${process.version}, ${chromium ?? "no Chromium"}`;
+
+const lines = [`# Benchmarks of ${date.slice(0, 10)}`, "", machine, "", "| | | goal |", "|---|---|---|"];
+for (const { bench, rows, results: figures } of results) {
+  if (rows !== undefined)
+    for (const { row, figures: all, goal } of rows)
+      lines.push(
+        `| ${row} | ${Object.entries(all)
+          .map(([name, figure]) => `${name} **${figure}**`)
+          .join(", ")} | ${goal ?? ""} |`,
+      );
+  else lines.push(`| ${bench} | \`${JSON.stringify(figures).slice(0, 1_500)}\` | |`);
+}
+if (failed.length > 0) lines.push("", `Failed: ${failed.join(", ")}.`);
+const folder = join(here, "results");
+mkdirSync(folder, { recursive: true });
+const base = join(folder, date.slice(0, 16).replace(":", ""));
+writeFileSync(`${base}.json`, `${JSON.stringify({ date, machine, failed, results }, null, 1)}\n`);
+writeFileSync(`${base}.md`, `${lines.join("\n")}\n`);
+console.error(`\n${lines.join("\n")}\n\nWritten to ${base}.md and .json`);
+if (failed.length > 0) process.exitCode = 1;

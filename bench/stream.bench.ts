@@ -1,0 +1,160 @@
+import { parseArgs } from "node:util";
+import { load, median, meter, openChromium, type Row, report, round, servePages } from "./measure.ts";
+
+/**
+ * What a streamed answer costs the page: 10 KB in deltas of 24 bytes, five in a frame, after nothing and after 190 KB; and
+ * one list or table that grows to 45 KB. `node bench/stream.bench.ts [--rounds 5] [--only text,giant]`
+ */
+const { values: flags } = parseArgs({
+  options: {
+    rounds: { type: "string", default: "5" },
+    only: { type: "string", default: "text,giant" },
+    consumers: { type: "string", default: "" },
+  },
+});
+
+interface Case {
+  name: string;
+  consumer: string;
+  query: Record<string, string>;
+  /** Runs of it, where fewer are enough. */
+  rounds?: number;
+}
+
+const text = (consumer: string, before: number, rounds?: number): Case => ({
+  name: `${consumer} at ${before / 1_000} KB`,
+  consumer,
+  query: { consumer, before: String(before), length: "10000", limit: "20000" },
+  ...(rounds === undefined ? {} : { rounds }),
+});
+const giant = (consumer: string, kind: string, rounds?: number): Case => ({
+  name: `${consumer}, a ${kind}`,
+  consumer,
+  query: { consumer, kind, before: "0", length: "45000", limit: "60000" },
+  ...(rounds === undefined ? {} : { rounds }),
+});
+const cases = [
+  ...(flags.only.includes("text")
+    ? [0, 190_000].flatMap((before) => [
+        text("floor", before),
+        text("verbatim", before),
+        text("streamdown", before, 2),
+        text("streaming-markdown", before),
+        text("react-markdown", before, 1),
+      ])
+    : []),
+  ...(flags.only.includes("giant")
+    ? ["list", "table"].flatMap((kind) => [
+        giant("verbatim", kind),
+        giant("streaming-markdown", kind),
+        giant("streamdown", kind, 1),
+      ])
+    : []),
+].filter(({ consumer }) => flags.consumers === "" || flags.consumers.split(",").includes(consumer));
+
+interface Sample {
+  cpu_ms: number;
+  per_delta_us: number;
+  longest_ms: number;
+  elements: number;
+  heap_mb: number;
+  complete: boolean;
+  load: number;
+}
+
+const pages = await servePages();
+const browser = await openChromium();
+const samples = new Map<string, Sample[]>(cases.map(({ name }) => [name, []]));
+try {
+  for (let round_ = 0; round_ < Number(flags.rounds); round_++) {
+    for (const { name, query, rounds } of cases) {
+      if (rounds !== undefined && round_ >= rounds) continue;
+      const context = await browser.newContext({ viewport: { width: 1_280, height: 900 } });
+      const page = await context.newPage();
+      page.setDefaultTimeout(240_000);
+      page.on("pageerror", (error) => console.error(`${name}: ${error.message}`));
+      const { read, collect } = await meter(page);
+      await page.goto(`${pages.origin}/stream.html?${new URLSearchParams(query)}`);
+      await page.waitForFunction("window.__ready");
+      await page.evaluate("window.__prepare()");
+      await collect();
+      const before = await read();
+      // What `run` of stream.ts returns.
+      const ran = (await page.evaluate("window.__run()")) as {
+        deltas: number;
+        of: number;
+        longest_ms: number;
+        elements: number;
+      };
+      const after = await read();
+      await collect();
+      const cpu_ms = after.cpu_ms - before.cpu_ms;
+      samples.get(name)?.push({
+        cpu_ms,
+        per_delta_us: (cpu_ms * 1_000) / ran.deltas,
+        longest_ms: ran.longest_ms,
+        elements: ran.elements,
+        heap_mb: (await read()).heap_mb,
+        complete: ran.deltas === ran.of,
+        load: load(),
+      });
+      console.error(
+        `${round_} ${name.padEnd(34)} ${cpu_ms.toFixed(0).padStart(6)} ms  ${((cpu_ms * 1_000) / ran.deltas).toFixed(0).padStart(6)} µs/delta  longest ${ran.longest_ms.toFixed(0)} ms${ran.deltas < ran.of ? `  stopped at ${ran.deltas} of ${ran.of}` : ""}  load ${load()}`,
+      );
+      await context.close();
+    }
+  }
+} finally {
+  await browser.close();
+  pages.close();
+}
+
+/** The median of the ratios of two cases, taken within each round. */
+const ratio = (one: string, other: string): number => {
+  const [above = [], below = []] = [samples.get(one), samples.get(other)];
+  const pairs = above.flatMap((sample, index) => {
+    const base = below[index];
+    return base === undefined ? [] : [sample.per_delta_us / base.per_delta_us];
+  });
+  return round(median(pairs));
+};
+const longest = (name: string): number =>
+  round(median((samples.get(name) ?? []).map((each) => each.longest_ms)));
+
+const names = [...new Set(cases.map(({ consumer }) => consumer))];
+const rows: Row[] = [];
+if (flags.only.includes("text")) {
+  for (const [before, goal] of [
+    [190, "≤ 2.0"],
+    [0, "≤ 2.5"],
+  ] as const)
+    rows.push({
+      row: `stream and highlight 10 KB at ${before} KB, CPU / floor`,
+      goal,
+      figures: Object.fromEntries(
+        names.map((name) => [name, ratio(`${name} at ${before} KB`, `floor at ${before} KB`)]),
+      ),
+    });
+  rows.push({
+    row: "cost of a delta, at 190 KB / at 0",
+    goal: "≤ 1.25",
+    figures: Object.fromEntries(names.map((name) => [name, ratio(`${name} at 190 KB`, `${name} at 0 KB`)])),
+  });
+}
+if (flags.only.includes("giant"))
+  for (const kind of ["list", "table"]) {
+    const shown = names.filter((name) => samples.has(`${name}, a ${kind}`));
+    rows.push({
+      row: `a ${kind} that grows to 45 KB, CPU / streaming-markdown`,
+      goal: "≤ 3",
+      figures: Object.fromEntries(
+        shown.map((name) => [name, ratio(`${name}, a ${kind}`, `streaming-markdown, a ${kind}`)]),
+      ),
+    });
+    rows.push({
+      row: `a ${kind} that grows to 45 KB, longest task in ms`,
+      goal: "≤ 50",
+      figures: Object.fromEntries(shown.map((name) => [name, longest(`${name}, a ${kind}`)])),
+    });
+  }
+report("stream", rows, Object.fromEntries(samples));
