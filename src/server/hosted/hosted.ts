@@ -1,43 +1,25 @@
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
 import type { Prompt } from "../../agent/agent.ts";
 import { positionOf } from "../../model/accumulate.ts";
 import type { Frame } from "../../model/frame.ts";
-import type { HistoryEvent } from "../../model/history.ts";
-import type { SessionPatch, SessionSummary } from "../../model/session.ts";
-import { emptySummary } from "../../model/summarize.ts";
+import type { SessionPatch } from "../../model/session.ts";
 import { isUuid } from "../../model/uuid.ts";
-import { createList } from "../list.ts";
-import type { OpenSession, Sessions } from "../sessions.ts";
+import type { Sessions } from "../sessions.ts";
 import type { Notice } from "../store/store.ts";
-import { createView, type View } from "../view.ts";
 import type { AgentKind, Agents } from "./agents.ts";
 import { attachmentOf, recordOf } from "./evidence.ts";
 import { historyBefore, rewindFrames } from "./fork.ts";
-import { controlOf, createHost, type Host } from "./host.ts";
+import type { Host } from "./host.ts";
 import { createJournal } from "./journal.ts";
-import { createRecorder, type Recorder } from "./recorder.ts";
+import type { Recorder } from "./recorder.ts";
 import { settleInterrupted } from "./recovery.ts";
 import { Refused } from "./refused.ts";
 import { createRuns } from "./runs.ts";
-import type { SessionConfig, SessionState } from "./session-config.ts";
+import { createShelf, type Entry, type HostedTiming } from "./shelf.ts";
 
-/** Rows that change within this time are told together, in milliseconds. */
-const PUBLISH_MS = 50;
 /** Who acts waits at most so long for a disk that fails; what was done goes on. */
 const DISK_LIMIT = 10_000;
 const MOST_RECENT = 10;
-
-/** Times in milliseconds. */
-export interface HostedTiming {
-  /** A session that nobody looks at, and whose agent did nothing for so long, keeps only its row. */
-  idle: number;
-  /** A pushed session whose turn is open, and of which nothing was heard for so long, is shown as interrupted. */
-  silence: number;
-  /** Between looks at what time alone changes. */
-  tick: number;
-}
-const TIMING: HostedTiming = { idle: 300_000, silence: 900_000, tick: 10_000 };
 
 export interface HostedOptions {
   /** The data folder. */
@@ -80,175 +62,24 @@ export interface HostedSessions extends Sessions {
   pushed(session_id: string, agent: string): Recorder;
 }
 
-/** A session as it is known here. What is not looked at and does not work keeps only its row. */
-export interface Entry {
-  readonly id: string;
-  /** As they were when the session was not loaded. */
-  summary: SessionSummary;
-  config: SessionConfig;
-  state: SessionState;
-  has_pending: boolean;
-  recorder?: Recorder;
-  host?: Host;
-  view?: View;
-  used_at: number;
-}
-
 /** Opens `history.db` in the data folder, and settles what the daemon's end cut off. */
 export function createHosted(options: HostedOptions): HostedSessions {
   const now = options.now ?? Date.now;
   const report = options.report ?? (() => {});
   const { agents } = options;
-  const timing = { ...TIMING, ...options.timing };
   const journal = createJournal({ folder: options.folder, now });
-  const entries = new Map<string, Entry>();
-  const epoch = randomUUID();
-  let closed = false;
-
-  for (const row of journal.load()) {
-    const { id, summary, config, state, has_pending } = row;
-    entries.set(id, { id, summary, config, state, has_pending, used_at: now() });
-  }
-
-  const list = createList({
-    delay: PUBLISH_MS,
-    prepare() {},
-    parentOf: () => undefined,
-    rowOf(id) {
-      const entry = entries.get(id);
-      // What is pushed may begin with facts about the session alone.
-      if (!entry || (entry.recorder?.summary ?? entry.summary).parts === 0) return undefined;
-      return { row: rowOf(entry), lively: isPushedAndOpen(entry) };
-    },
+  const shelf = createShelf({
+    journal,
+    folder: options.folder,
+    agents,
+    now,
+    report,
+    ...(options.answer_within === undefined ? {} : { answer_within: options.answer_within }),
+    ...(options.timing === undefined ? {} : { timing: options.timing }),
+    startRun: (parent, run, signal) => runs.start(parent, run, signal),
   });
-
-  function isPushedAndOpen({ config, recorder, summary }: Entry): boolean {
-    return config.kind === "pushed" && (recorder?.summary ?? summary).status === "running";
-  }
-
-  function rowOf(entry: Entry): SessionSummary {
-    const { config, state, recorder, host } = entry;
-    const row = { ...(recorder?.summary ?? entry.summary) };
-    if (config.kind === "pushed") {
-      if (row.status === "running" && now() - row.last_activity_at > timing.silence)
-        row.status = "interrupted";
-      return row;
-    }
-    if (!journal.writable) return row;
-    row.control = host?.control ?? controlOf(agents.find(config.agent), recorder?.state ?? state, "idle");
-    const requests = host?.requests ?? [];
-    if (requests.length > 0) row.requests = [...requests];
-    return row;
-  }
-
-  // --- Loading ----------------------------------------------------------------------------------------------------
-
-  function record(entry: Entry, begins?: { inherited?: readonly HistoryEvent[] }): Recorder {
-    if (entry.recorder) return entry.recorder;
-    const recorder = createRecorder({
-      id: entry.id,
-      journal,
-      config: entry.config,
-      state: entry.state,
-      ...(begins === undefined
-        ? { stored: { history: journal.history(entry.id), pending: journal.pending(entry.id) } }
-        : begins),
-      onCommitted(frames) {
-        entry.view?.tell(frames);
-        list.mark(entry.id);
-      },
-    });
-    entry.recorder = recorder;
-    return recorder;
-  }
-
-  function hostOf(entry: Entry): Host {
-    entry.used_at = now();
-    if (entry.host) return entry.host;
-    const recorder = record(entry);
-    const host = createHost({
-      recorder,
-      now,
-      report,
-      kind: () => agents.find(recorder.config.agent),
-      files: filesOf(entry.id),
-      ...(options.answer_within === undefined ? {} : { answer_within: options.answer_within }),
-      startRun: (run, signal) => runs.start(entry, run, signal),
-      changed: () => list.mark(entry.id),
-    });
-    entry.host = host;
-    return host;
-  }
-
-  const filesOf = (id: string) => join(options.folder, "files", id);
-
-  function begin(
-    id: string,
-    config: SessionConfig,
-    patch: SessionPatch,
-    inherited?: readonly HistoryEvent[],
-  ): Entry {
-    const entry: Entry = {
-      id,
-      config,
-      state: { queue: [], withdrawn: [] },
-      summary: emptySummary(id, config.agent, config.created_at),
-      has_pending: false,
-      used_at: now(),
-    };
-    entries.set(id, entry);
-    record(entry, inherited ? { inherited } : {}).emit({
-      type: "session.update",
-      session_id: id,
-      at: config.created_at,
-      patch,
-    });
-    return entry;
-  }
-
+  const { entries, list, rowOf, record, hostOf, begin, open } = shelf;
   const runs = createRuns({ entries, begin, hostOf, now });
-
-  /** Nobody looks at it and nothing happens in it: its row is enough. */
-  function unload(entry: Entry) {
-    const { recorder, host, view } = entry;
-    if (!recorder || host?.working || view?.watched || now() - entry.used_at < timing.idle) return;
-    if (view && now() - view.used_at < timing.idle) return;
-    if (host && agents.find(entry.config.agent)?.from_history === false) return;
-    if (!recorder.is_stored || isPushedAndOpen(entry)) return;
-    void host?.close();
-    view?.retire();
-    entry.summary = recorder.summary;
-    entry.config = recorder.config;
-    entry.state = recorder.state;
-    delete entry.recorder;
-    delete entry.host;
-    delete entry.view;
-  }
-
-  const ticker = setInterval(() => {
-    for (const entry of entries.values()) unload(entry);
-    list.markLively();
-  }, timing.tick);
-
-  async function open(id: string): Promise<OpenSession | undefined> {
-    const entry = entries.get(id);
-    if (!entry || closed) return undefined;
-    if (!entry.view) {
-      // Where another daemon writes, what it has written since is read again.
-      if (!journal.writable) delete entry.recorder;
-      const recorder = record(entry);
-      entry.view = createView({
-        id,
-        fold: recorder.fold,
-        now,
-        summary: () => rowOf(entry),
-        reopen: () => open(id),
-      });
-    }
-    entry.view.used_at = now();
-    entry.used_at = now();
-    return entry.view;
-  }
 
   async function partOf(id: string, part_id: string) {
     const view = await open(id);
@@ -280,12 +111,12 @@ export function createHosted(options: HostedOptions): HostedSessions {
   }
 
   /** What was done is told as done once it is on disk. */
-  async function stored(): Promise<void> {
+  async function stored(id: string): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const overdue = new Promise<"overdue">((resolve) => {
       timer = setTimeout(() => resolve("overdue"), DISK_LIMIT);
     });
-    const how = await Promise.race([journal.stored(), overdue]);
+    const how = await Promise.race([journal.stored(id), overdue]);
     clearTimeout(timer);
     if (how === "overdue") {
       throw new Refused(
@@ -347,7 +178,7 @@ export function createHosted(options: HostedOptions): HostedSessions {
   list.publish();
 
   return {
-    epoch,
+    epoch: randomUUID(),
     writable: journal.writable,
     agents,
     get seq() {
@@ -366,7 +197,7 @@ export function createHosted(options: HostedOptions): HostedSessions {
     },
     async attachment(id, part_id, n) {
       const part = await partOf(id, part_id);
-      return part && (await attachmentOf(part, n, filesOf(id)));
+      return part && (await attachmentOf(part, n, shelf.filesOf(id)));
     },
     status: () => ({
       index: { files_found: 0, files_done: 0, bytes_found: 0, bytes_done: 0, done: true },
@@ -416,17 +247,17 @@ export function createHosted(options: HostedOptions): HostedSessions {
       } else if (!hasPrompt(known, prompt.message_id)) {
         throw new Refused(409, "session_id", "`session_id`: there is another session with this id.");
       }
-      await stored();
+      await stored(session_id);
     },
     async send(id, prompt, when) {
       const entry = check(id);
       checkImages(agents.find(entry.config.agent), prompt);
       hostOf(entry).send(prompt, when);
-      await stored();
+      await stored(id);
     },
     async withdraw(id, message_id) {
       hostOf(check(id)).withdraw(message_id);
-      await stored();
+      await stored(id);
     },
     async stop(id) {
       hostOf(check(id)).stop();
@@ -434,15 +265,15 @@ export function createHosted(options: HostedOptions): HostedSessions {
     },
     async compact(id) {
       hostOf(check(id)).compact();
-      await stored();
+      await stored(id);
     },
     async setModel(id, model) {
       hostOf(check(id)).setModel(model);
-      await stored();
+      await stored(id);
     },
     async answer(id, request_id, given) {
       const outcome = hostOf(check(id)).answer(request_id, given);
-      await stored();
+      await stored(id);
       return outcome;
     },
     async fork(id, { session_id, before, prompt }) {
@@ -476,7 +307,7 @@ export function createHosted(options: HostedOptions): HostedSessions {
         const host = hostOf(entry);
         if (prompt) host.send(prompt, "queue");
       }
-      await stored();
+      await stored(session_id);
     },
     async rewind(id, before) {
       const entry = check(id);
@@ -495,7 +326,7 @@ export function createHosted(options: HostedOptions): HostedSessions {
       }
       const frames: Frame[] = rewindFrames(recorder.fold.transcript, cut.message_id, now());
       if (frames.length > 0) recorder.emit(...frames);
-      await stored();
+      await stored(id);
     },
     pushed(session_id, agent) {
       writable();
@@ -511,12 +342,7 @@ export function createHosted(options: HostedOptions): HostedSessions {
       return record(entry);
     },
     async close() {
-      closed = true;
-      clearInterval(ticker);
-      list.close();
-      // Ending one ends its runs, too: none of them is to be told as stopped by somebody.
-      for (const { host } of entries.values()) host?.seal();
-      await Promise.all([...entries.values()].map(({ host }) => host?.close()));
+      await shelf.close();
       journal.close();
     },
   };

@@ -88,9 +88,12 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
       );
     }
     let recorder: Recorder | undefined;
-    /** Begun by the first frame that can be read: a mistake in the address makes no session. */
+    /**
+     * Begun by the first frame that can be read: a mistake in the address makes no session. Asked for with each frame, since
+     * one of which nothing was heard for long is not held in memory.
+     */
     const record = () => {
-      recorder ??= hosted.pushed(session_id, options.agent?.slice(0, 100) ?? foreign?.id ?? "pushed");
+      recorder = hosted.pushed(session_id, options.agent?.slice(0, 100) ?? foreign?.id ?? "pushed");
       return recorder;
     };
     const stored = async () => await recorder?.stored();

@@ -14,6 +14,8 @@ const RETRY_MS = 1_000;
 
 /** What one session gives to a commit. */
 export interface Taken {
+  /** The session's. */
+  id: string;
   /** Absent: nothing of it has to be kept, but `done` comes in its order. */
   write?: SessionWrite;
   /** It is on disk. */
@@ -22,6 +24,8 @@ export interface Taken {
 
 /** A session that has something to write. */
 export interface Writer {
+  /** The session's. */
+  readonly id: string;
   /** What there is since it was asked last, made right before the commit. Whatever it gave will be written, once. */
   take(): Taken | undefined;
 }
@@ -39,8 +43,8 @@ export interface Journal {
   changed(writer: Writer): void;
   /** Writes what waits now, if the disk takes it. */
   flush(): void;
-  /** Resolves when all that waits now is on disk, which, while the disk fails, may be long. */
-  stored(): Promise<void>;
+  /** Resolves when all that waits now of a session is on disk, which, while the disk fails, may be long. */
+  stored(session_id: string): Promise<void>;
   /** Writes what waits and closes the store. */
   close(): void;
 }
@@ -52,7 +56,7 @@ export function createJournal(options: { folder: string; now: () => number; retr
   const writers = new Set<Writer>();
   /** Taken from writers, and not on disk yet, in order. */
   let unwritten: Taken[] = [];
-  let waiting: (() => void)[] = [];
+  let waiting: { id: string; resolve: () => void }[] = [];
   let timer: NodeJS.Timeout | undefined;
   let last_duration = 0;
   let trouble: Notice | undefined;
@@ -72,22 +76,19 @@ export function createJournal(options: { folder: string; now: () => number; retr
     }
     writers.clear();
     const started = performance.now();
-    try {
-      const writes = unwritten.flatMap(({ write }) => write ?? []);
-      if (writes.length > 0) store.write(writes);
-    } catch (error) {
+    const { written, left, error } = writeAll(store, unwritten);
+    last_duration = performance.now() - started;
+    unwritten = left;
+    for (const { done } of written) done();
+    const unstored = new Set(left.map(({ id }) => id));
+    const resolved = waiting.filter(({ id }) => !unstored.has(id));
+    waiting = waiting.filter(({ id }) => unstored.has(id));
+    for (const { resolve } of resolved) resolve();
+    if (error === undefined) trouble = undefined;
+    else {
       failed(error);
       schedule(options.retry ?? RETRY_MS);
-      return;
     }
-    last_duration = performance.now() - started;
-    trouble = undefined;
-    const written = unwritten;
-    unwritten = [];
-    for (const { done } of written) done();
-    const resolved = waiting;
-    waiting = [];
-    for (const resolve of resolved) resolve();
   }
 
   function failed(error: unknown) {
@@ -117,9 +118,9 @@ export function createJournal(options: { folder: string; now: () => number; retr
       schedule(Math.min(LONGEST_JOIN_MS, Math.max(JOIN_MS, last_duration)));
     },
     flush: commit,
-    stored() {
-      if (writers.size === 0 && unwritten.length === 0) return Promise.resolve();
-      return new Promise((resolve) => waiting.push(resolve));
+    stored(id) {
+      const is_waiting = [...writers, ...unwritten].some((one) => one.id === id);
+      return is_waiting ? new Promise((resolve) => waiting.push({ id, resolve })) : Promise.resolve();
     },
     close() {
       if (writable) commit();
@@ -129,4 +130,31 @@ export function createJournal(options: { folder: string; now: () => number; retr
       store = undefined;
     },
   };
+}
+
+/** Writes all together; where the store takes them and not some session's, each session's by itself. */
+function writeAll(
+  store: HistoryStore,
+  taken: readonly Taken[],
+): { written: readonly Taken[]; left: Taken[]; error?: unknown } {
+  const writesOf = (some: readonly Taken[]) => some.flatMap(({ write }) => write ?? []);
+  try {
+    const writes = writesOf(taken);
+    if (writes.length > 0) store.write(writes);
+    return { written: taken, left: [] };
+  } catch (error) {
+    const kind = error instanceof StoreError ? error.kind : "refused";
+    if (kind !== "refused") return { written: [], left: [...taken], error };
+    const left = new Set<string>();
+    for (const [id, own] of Map.groupBy(taken, ({ id }) => id)) {
+      try {
+        const writes = writesOf(own);
+        if (writes.length > 0) store.write(writes);
+      } catch {
+        left.add(id);
+      }
+    }
+    const isLeft = ({ id }: Taken) => left.has(id);
+    return { written: taken.filter((one) => !isLeft(one)), left: taken.filter(isLeft), error };
+  }
 }

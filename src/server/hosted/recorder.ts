@@ -123,6 +123,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   };
 
   const writer: Writer = {
+    id,
     take(): Taken | undefined {
       is_changed = false;
       taken_writes += 1;
@@ -162,6 +163,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       config_changed = false;
       state_changed = false;
       return {
+        id,
         ...(isNothing ? {} : { write }),
         done() {
           taken_writes -= 1;
@@ -221,7 +223,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     get is_stored() {
       return !is_changed && taken_writes === 0;
     },
-    stored: journal.stored,
+    stored: () => journal.stored(id),
   };
 }
 

@@ -3,8 +3,8 @@ import type { RunOptions, RunReport, TurnOutcome } from "../../agent/agent.ts";
 import { callPositionOf, type Transcript } from "../../model/accumulate.ts";
 import type { SessionPatch } from "../../model/session.ts";
 import type { Host } from "./host.ts";
-import type { Entry } from "./hosted.ts";
 import type { SessionConfig } from "./session-config.ts";
+import type { Entry } from "./shelf.ts";
 
 /** Sessions that calls of other sessions started. */
 export interface Runs {

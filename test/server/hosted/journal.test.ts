@@ -141,4 +141,27 @@ describe("history.db", () => {
     ).rejects.toMatchObject({ code: "read_only" });
     expect(readFileSync(path()).equals(before)).toBe(true);
   });
+
+  it("takes all other sessions where one session's part of a commit is refused", async () => {
+    const at = open(speak);
+    const ids = [randomUUID(), randomUUID()];
+    const [bad = "", good = ""] = ids;
+    for (const id of ids) {
+      await at.start(id, { agent: "player", cwd: folder, prompt: promptOf("Go") });
+      await eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));
+    }
+    // Somebody else wrote where this session is to write next.
+    const other = new DatabaseSync(path());
+    other.prepare("INSERT INTO history (session_id, position, event) VALUES (?, 5, '{}')").run(bad);
+    const waits = at.send(bad, promptOf("More"), "queue");
+    await at.send(good, promptOf("More"), "queue");
+    await eventually(() => expect(at.get(good)?.status).toBe("completed"));
+    expect(at.get(bad)?.turns).toBe(1);
+    expect(texts(at)).toContain("cannot be written");
+    other.prepare("DELETE FROM history WHERE session_id = ? AND position = 5").run(bad);
+    other.close();
+    await waits;
+    await eventually(() => expect(at.get(bad)?.status).toBe("completed"));
+    await eventually(() => expect(texts(at)).toBe(""));
+  });
 });

@@ -1,0 +1,238 @@
+import { join } from "node:path";
+import type { RunOptions, RunReport } from "../../agent/agent.ts";
+import type { HistoryEvent } from "../../model/history.ts";
+import type { SessionPatch, SessionSummary } from "../../model/session.ts";
+import { emptySummary } from "../../model/summarize.ts";
+import { createList, type SessionList } from "../list.ts";
+import type { OpenSession } from "../sessions.ts";
+import { createView, type View } from "../view.ts";
+import type { Agents } from "./agents.ts";
+import { controlOf, createHost, type Host } from "./host.ts";
+import type { Journal } from "./journal.ts";
+import { createRecorder, type Recorder } from "./recorder.ts";
+import type { SessionConfig, SessionState } from "./session-config.ts";
+
+/** Rows that change within this time are told together, in milliseconds. */
+const PUBLISH_MS = 50;
+
+/** Times in milliseconds. */
+export interface HostedTiming {
+  /** A session that nobody looks at, and whose agent did nothing for so long, keeps only its row. */
+  idle: number;
+  /** A pushed session whose turn is open, and of which nothing was heard for so long, is shown as interrupted. */
+  silence: number;
+  /** Between looks at what time alone changes. */
+  tick: number;
+}
+const TIMING: HostedTiming = { idle: 300_000, silence: 900_000, tick: 10_000 };
+
+/** A session as it is known here. What is not looked at and does not work keeps only its row. */
+export interface Entry {
+  readonly id: string;
+  /** As they were when the session was not loaded. */
+  summary: SessionSummary;
+  config: SessionConfig;
+  state: SessionState;
+  has_pending: boolean;
+  recorder?: Recorder;
+  host?: Host;
+  view?: View;
+  used_at: number;
+}
+
+export interface ShelfOptions {
+  journal: Journal;
+  /** The data folder. */
+  folder: string;
+  agents: Agents;
+  now: () => number;
+  answer_within?: number;
+  timing?: Partial<HostedTiming>;
+  report(error: unknown): void;
+  startRun(parent: Entry, run: RunOptions, signal: AbortSignal): Promise<RunReport>;
+}
+
+/** All sessions of the journal: their rows, and those of them that are loaded because somebody looks or an agent works. */
+export interface Shelf {
+  readonly entries: ReadonlyMap<string, Entry>;
+  readonly list: SessionList;
+  rowOf(entry: Entry): SessionSummary;
+  /** The session's record, loaded. */
+  record(entry: Entry): Recorder;
+  /** The session's agent and turns, loaded. */
+  hostOf(entry: Entry): Host;
+  /** Where the session may keep files. */
+  filesOf(id: string): string;
+  /** A new session; `inherited`: what it takes over from another one. */
+  begin(id: string, config: SessionConfig, patch: SessionPatch, inherited?: readonly HistoryEvent[]): Entry;
+  open(id: string): Promise<OpenSession | undefined>;
+  /** Ends all agents; the journal is the caller's. */
+  close(): Promise<void>;
+}
+
+export function createShelf(options: ShelfOptions): Shelf {
+  const { journal, agents, now, report } = options;
+  const timing = { ...TIMING, ...options.timing };
+  const entries = new Map<string, Entry>();
+  let closed = false;
+
+  for (const row of journal.load()) {
+    const { id, summary, config, state, has_pending } = row;
+    entries.set(id, { id, summary, config, state, has_pending, used_at: now() });
+  }
+
+  const list = createList({
+    delay: PUBLISH_MS,
+    prepare() {},
+    parentOf: () => undefined,
+    rowOf(id) {
+      const entry = entries.get(id);
+      // What is pushed may begin with facts about the session alone.
+      if (!entry || (entry.recorder?.summary ?? entry.summary).parts === 0) return undefined;
+      return { row: rowOf(entry), lively: isPushedAndOpen(entry) };
+    },
+  });
+
+  function isPushedAndOpen({ config, recorder, summary }: Entry): boolean {
+    return config.kind === "pushed" && (recorder?.summary ?? summary).status === "running";
+  }
+
+  function rowOf(entry: Entry): SessionSummary {
+    const { config, state, recorder, host } = entry;
+    const row = { ...(recorder?.summary ?? entry.summary) };
+    if (config.kind === "pushed") {
+      if (row.status === "running" && now() - row.last_activity_at > timing.silence)
+        row.status = "interrupted";
+      return row;
+    }
+    if (!journal.writable) return row;
+    row.control = host?.control ?? controlOf(agents.find(config.agent), recorder?.state ?? state, "idle");
+    const requests = host?.requests ?? [];
+    if (requests.length > 0) row.requests = [...requests];
+    return row;
+  }
+
+  function record(entry: Entry, begins?: { inherited?: readonly HistoryEvent[] }): Recorder {
+    if (entry.recorder) return entry.recorder;
+    const recorder = createRecorder({
+      id: entry.id,
+      journal,
+      config: entry.config,
+      state: entry.state,
+      ...(begins === undefined
+        ? { stored: { history: journal.history(entry.id), pending: journal.pending(entry.id) } }
+        : begins),
+      onCommitted(frames) {
+        entry.view?.tell(frames);
+        list.mark(entry.id);
+      },
+    });
+    entry.recorder = recorder;
+    return recorder;
+  }
+
+  function hostOf(entry: Entry): Host {
+    entry.used_at = now();
+    if (entry.host) return entry.host;
+    const recorder = record(entry);
+    const host = createHost({
+      recorder,
+      now,
+      report,
+      kind: () => agents.find(recorder.config.agent),
+      files: filesOf(entry.id),
+      ...(options.answer_within === undefined ? {} : { answer_within: options.answer_within }),
+      startRun: (run, signal) => options.startRun(entry, run, signal),
+      changed: () => list.mark(entry.id),
+    });
+    entry.host = host;
+    return host;
+  }
+
+  const filesOf = (id: string) => join(options.folder, "files", id);
+
+  function begin(
+    id: string,
+    config: SessionConfig,
+    patch: SessionPatch,
+    inherited?: readonly HistoryEvent[],
+  ): Entry {
+    const entry: Entry = {
+      id,
+      config,
+      state: { queue: [], withdrawn: [] },
+      summary: emptySummary(id, config.agent, config.created_at),
+      has_pending: false,
+      used_at: now(),
+    };
+    entries.set(id, entry);
+    record(entry, inherited ? { inherited } : {}).emit({
+      type: "session.update",
+      session_id: id,
+      at: config.created_at,
+      patch,
+    });
+    return entry;
+  }
+
+  /** Nobody looks at it and nothing happens in it: its row is enough. */
+  function unload(entry: Entry) {
+    const { recorder, host, view } = entry;
+    if (!recorder || host?.working || view?.watched || now() - entry.used_at < timing.idle) return;
+    if (view && now() - view.used_at < timing.idle) return;
+    if (host && agents.find(entry.config.agent)?.from_history === false) return;
+    if (!recorder.is_stored || isPushedAndOpen(entry)) return;
+    void host?.close();
+    view?.retire();
+    entry.summary = recorder.summary;
+    entry.config = recorder.config;
+    entry.state = recorder.state;
+    delete entry.recorder;
+    delete entry.host;
+    delete entry.view;
+  }
+
+  const ticker = setInterval(() => {
+    for (const entry of entries.values()) unload(entry);
+    list.markLively();
+  }, timing.tick);
+
+  async function open(id: string): Promise<OpenSession | undefined> {
+    const entry = entries.get(id);
+    if (!entry || closed) return undefined;
+    if (!entry.view) {
+      // Where another daemon writes, what it has written since is read again.
+      if (!journal.writable) delete entry.recorder;
+      const recorder = record(entry);
+      entry.view = createView({
+        id,
+        fold: recorder.fold,
+        now,
+        summary: () => rowOf(entry),
+        reopen: () => open(id),
+      });
+    }
+    entry.view.used_at = now();
+    entry.used_at = now();
+    return entry.view;
+  }
+
+  return {
+    entries,
+    list,
+    rowOf,
+    record,
+    hostOf,
+    filesOf,
+    begin,
+    open,
+    async close() {
+      closed = true;
+      clearInterval(ticker);
+      list.close();
+      // Ending one ends its runs, too: none of them is to be told as stopped by somebody.
+      for (const { host } of entries.values()) host?.seal();
+      await Promise.all([...entries.values()].map(({ host }) => host?.close()));
+    },
+  };
+}
