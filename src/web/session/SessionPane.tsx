@@ -30,6 +30,7 @@ import { GoOnDialog } from "./GoOnDialog.tsx";
 import { Outline } from "./Outline.tsx";
 import { findError } from "./problems.ts";
 import { SessionFacts, SessionHeader } from "./SessionHeader.tsx";
+import { ANSWER_KEYS, scrollKeys } from "./session-keys.ts";
 import { type ScrollerHandle, TranscriptScroller } from "./TranscriptScroller.tsx";
 import { useReadingHost } from "./use-host.ts";
 import { WaitingBanner } from "./WaitingBanner.tsx";
@@ -266,13 +267,6 @@ function ReadyPane({
         : undefined;
     if (index !== undefined) await goTo(index, true);
   };
-  /** Clicks the answer of a kind on the approval that has the focus. */
-  const answerFocused = (kind: string, { shiftKey }: KeyboardEvent): void => {
-    // Not by a Caps Lock that was left on.
-    if (!shiftKey) return;
-    const row = document.activeElement?.closest("[data-index]");
-    row?.querySelector<HTMLButtonElement>(`button[data-answer="${kind}"]`)?.click();
-  };
   const openFind = (): void => {
     setFinding(true);
     findInput.current?.focus();
@@ -281,38 +275,11 @@ function ReadyPane({
 
   const bindings: KeyBinding[] = [
     { keys: ["/", "Ctrl+f"], does: "Find in this session", run: openFind },
-    {
-      keys: ["PageDown", " "],
-      does: "A view down",
-      unfocused: true,
-      run: () => scroller.current?.scroll(1, "pages"),
-    },
-    {
-      keys: ["PageUp"],
-      does: "A view up",
-      unfocused: true,
-      run: () => scroller.current?.scroll(-1, "pages"),
-    },
-    {
-      keys: ["ArrowDown"],
-      does: "A little down",
-      unfocused: true,
-      run: () => scroller.current?.scroll(48, "pixels"),
-    },
-    {
-      keys: ["ArrowUp"],
-      does: "A little up",
-      unfocused: true,
-      run: () => scroller.current?.scroll(-48, "pixels"),
-    },
-    { keys: ["j"], does: "Next part", run: () => scroller.current?.step(1) },
-    { keys: ["k"], does: "Previous part", run: () => scroller.current?.step(-1) },
+    ...scrollKeys(scroller),
     { keys: ["]", "n"], does: "Next prompt", run: () => stepTurn(1) },
     { keys: ["[", "p"], does: "Previous prompt", run: () => stepTurn(-1) },
     { keys: ["e"], does: "Next error", run: () => void stepError(1) },
     { keys: ["E"], does: "Previous error", run: () => void stepError(-1) },
-    { keys: ["Home", "g"], does: "Start of the session", run: () => scroller.current?.toStart() },
-    { keys: ["End", "G"], does: "End, and follow it", run: () => scroller.current?.toEnd() },
     {
       keys: ["x"],
       does: "Open all, close all, as set",
@@ -336,21 +303,7 @@ function ReadyPane({
     ...(control === undefined
       ? []
       : [
-          {
-            keys: ["Y"],
-            does: "Allow once, on the approval in focus",
-            run: (event: KeyboardEvent) => answerFocused("allow_once", event),
-          },
-          {
-            keys: ["A"],
-            does: "Allow always, on the approval in focus",
-            run: (event: KeyboardEvent) => answerFocused("allow_always", event),
-          },
-          {
-            keys: ["N"],
-            does: "Reject, on the approval in focus",
-            run: (event: KeyboardEvent) => answerFocused("reject_once", event),
-          },
+          ...ANSWER_KEYS,
           // In the field itself, which looks at its keys before the page does; here they are only listed.
           ...(control.can_steer
             ? [{ keys: ["Alt+Enter"], does: "Steer the agent now, while one writes", run: () => {} }]

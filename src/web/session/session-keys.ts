@@ -1,0 +1,35 @@
+import type { RefObject } from "react";
+import type { KeyBinding } from "../keys.ts";
+import type { ScrollerHandle } from "./TranscriptScroller.tsx";
+
+/** Keys that move through a transcript. */
+export function scrollKeys(scroller: RefObject<ScrollerHandle | null>): KeyBinding[] {
+  const scroll = (by: number, unit: "pixels" | "pages") => (): void => scroller.current?.scroll(by, unit);
+  return [
+    { keys: ["PageDown", " "], does: "A view down", unfocused: true, run: scroll(1, "pages") },
+    { keys: ["PageUp"], does: "A view up", unfocused: true, run: scroll(-1, "pages") },
+    { keys: ["ArrowDown"], does: "A little down", unfocused: true, run: scroll(48, "pixels") },
+    { keys: ["ArrowUp"], does: "A little up", unfocused: true, run: scroll(-48, "pixels") },
+    { keys: ["Home", "g"], does: "Start of the session", run: () => scroller.current?.toStart() },
+    { keys: ["End", "G"], does: "End, and follow it", run: () => scroller.current?.toEnd() },
+    { keys: ["j"], does: "Next part", run: () => scroller.current?.step(1) },
+    { keys: ["k"], does: "Previous part", run: () => scroller.current?.step(-1) },
+  ];
+}
+
+/** Clicks the answer of a kind on the approval whose row has the focus. */
+const answer =
+  (kind: string) =>
+  ({ shiftKey }: KeyboardEvent): void => {
+    // Not by a Caps Lock that was left on.
+    if (!shiftKey) return;
+    const row = document.activeElement?.closest("[data-index]");
+    row?.querySelector<HTMLButtonElement>(`button[data-answer="${kind}"]`)?.click();
+  };
+
+/** Keys that answer an approval: capitals, and only where the reader stands. */
+export const ANSWER_KEYS: readonly KeyBinding[] = [
+  { keys: ["Y"], does: "Allow once, on the approval in focus", run: answer("allow_once") },
+  { keys: ["A"], does: "Allow always, on the approval in focus", run: answer("allow_always") },
+  { keys: ["N"], does: "Reject, on the approval in focus", run: answer("reject_once") },
+];
