@@ -100,20 +100,24 @@ export function createRequests(options: {
     recorder.emit({ type: "request.open", session_id: recorder.id, at: now(), ...whole });
     const entry = take(whole, now());
     options.changed();
+    void recorder.stored().then(options.changed);
     return entry;
   }
 
   return {
     get open() {
-      return [...asked.values()]
-        .filter(({ result }) => result === undefined)
-        .map(({ request: { request_id, kind, title, expires_at }, asked_at }) => ({
-          request_id,
-          kind,
-          title,
-          asked_at,
-          ...(expires_at === undefined ? {} : { expires_at }),
-        }));
+      return (
+        [...asked.values()]
+          // Until it is on disk it is in no transcript, and cannot be read before it is answered.
+          .filter(({ request, result }) => result === undefined && partOf(request.request_id) !== undefined)
+          .map(({ request: { request_id, kind, title, expires_at }, asked_at }) => ({
+            request_id,
+            kind,
+            title,
+            asked_at,
+            ...(expires_at === undefined ? {} : { expires_at }),
+          }))
+      );
     },
     async ask(request, signal) {
       const known = asked.get(request.request_id);

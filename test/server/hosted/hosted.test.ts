@@ -260,6 +260,27 @@ describe("what a person is asked", () => {
     await expect(hosted.answer(id, randomUUID(), yes)).rejects.toMatchObject({ code: "no_request" });
   });
 
+  it("is on the list only once its part can be read in the transcript", async () => {
+    const request_id = randomUUID();
+    const hosted = open(async (stage, _prompt, signal) => {
+      await stage.host.ask(approval(request_id), signal);
+      return "completed";
+    });
+    const id = await begin(hosted, "Go");
+    const session = await hosted.open(id);
+    const seen: boolean[] = [];
+    const look = () => {
+      if (hosted.get(id)?.requests?.some((asked) => asked.request_id === request_id) !== true) return;
+      seen.push([...(session?.transcript.parts ?? [])].some((part) => part?.id === request_id));
+    };
+    const end = hosted.subscribe(look);
+    await eventually(() => expect(seen).not.toEqual([]));
+    end();
+    expect(seen).not.toContain(false);
+    await hosted.answer(id, request_id, yes);
+    await idle(hosted, id);
+  });
+
   it("expires visibly", async () => {
     const hosted = open(async (stage, _prompt, signal) => {
       const answer = await stage.host.ask({ ...approval(randomUUID()), expires_at: Date.now() + 20 }, signal);
