@@ -63,6 +63,8 @@ export interface LiveOptions {
   openSocket?: (url: string) => WebSocket;
   /** From 0 to 1. */
   random?: () => number;
+  /** See `SILENCE_MS`, which it is where it is absent. */
+  silence_ms?: number;
 }
 
 function parse(data: unknown): ServerMessage | undefined {
@@ -79,7 +81,13 @@ function parse(data: unknown): ServerMessage | undefined {
 }
 
 /** The one socket. Positions and what they mean are in channel.ts; here are the connection, its clock, and the flush. */
-export function createLive({ url, probe, openSocket, random = Math.random }: LiveOptions): Live {
+export function createLive({
+  url,
+  probe,
+  openSocket,
+  random = Math.random,
+  silence_ms = SILENCE_MS,
+}: LiveOptions): Live {
   const connection = createStore<Connection>(() => ({ status: "connecting" }));
   const followers = new Map<string, Follower>();
   let socket: WebSocket | undefined;
@@ -147,7 +155,7 @@ export function createLive({ url, probe, openSocket, random = Math.random }: Liv
   };
   const listenForSilence = (): void => {
     clearTimeout(silence);
-    silence = setTimeout(lose, SILENCE_MS);
+    silence = setTimeout(lose, silence_ms);
   };
   const hear = (message: ServerMessage): void => {
     heard_at = Date.now();
@@ -204,7 +212,7 @@ export function createLive({ url, probe, openSocket, random = Math.random }: Liv
   const reconnect = (): void => {
     if (closed) return;
     attempt = 0;
-    const stale = heard_at === undefined || Date.now() - heard_at > SILENCE_MS;
+    const stale = heard_at === undefined || Date.now() - heard_at > silence_ms;
     if (socket !== undefined && !stale) return;
     const old = socket;
     socket = undefined;

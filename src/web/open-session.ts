@@ -51,7 +51,10 @@ const REMEMBERED = 4_000;
 /** A snapshot that itself leaves a gap is not asked for again at once. */
 const RESYNC_MS = 2_000;
 
-export function createOpenSession(id: string, { api, live }: { api: Api; live: Live }): OpenSession {
+export function createOpenSession(
+  id: string,
+  { api, live }: { api: Pick<Api, "parts">; live: Live },
+): OpenSession {
   const state = createStore<OpenSessionState>(() => ({
     change: { type: "reset" },
     synced: false,

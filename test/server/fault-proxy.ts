@@ -1,0 +1,243 @@
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+
+/**
+ * What the proxy does to connections, as it is set when bytes come through. The kinds are Toxiproxy's; `messages` goes
+ * one level higher, to the daemon's WebSocket messages.
+ */
+export interface Faults {
+  /** Each chunk arrives so much later, in order. */
+  latency_ms: number;
+  /** Chunks of the daemon are cut into pieces of so many bytes, each written on its own. */
+  slice: number | undefined;
+  /** A connection is closed after so many bytes of the daemon. */
+  limit: number | undefined;
+  /** New connections are reset. */
+  down: boolean;
+  /** Half-open: nothing comes through any more, and no end of a connection either. */
+  stalled: boolean;
+  /** How likely each message of the daemon is sent twice, after the next one, or never; from 0 to 1. */
+  messages: { duplicate: number; reorder: number; drop: number };
+}
+
+/** Stands between a client and the daemon. */
+export interface FaultProxy {
+  readonly port: number;
+  readonly faults: Faults;
+  /** Bytes from the daemon so far. */
+  readonly bytes: number;
+  /** Connections that are open to clients now. */
+  readonly open: number;
+  /** How many messages of the daemon were sent twice, late and never. */
+  readonly disturbed: { duplicated: number; reordered: number; dropped: number };
+  /** The daemon's next message of this type does not arrive. */
+  dropNext(type: string): void;
+  /** Ends every connection in the middle of whatever it carries: in order (`end`), or as if its host had gone (`reset`). */
+  cut(how: "end" | "reset"): number;
+  /** No faults from now on; connections that were stalled are reset. */
+  heal(): void;
+  close(): Promise<void>;
+}
+
+const NONE = { duplicate: 0, reorder: 0, drop: 0 };
+
+export async function createFaultProxy(
+  daemon_port: () => number,
+  random: () => number = Math.random,
+): Promise<FaultProxy> {
+  const faults: Faults = {
+    latency_ms: 0,
+    slice: undefined,
+    limit: undefined,
+    down: false,
+    stalled: false,
+    messages: NONE,
+  };
+  const disturbed = { duplicated: 0, reordered: 0, dropped: 0 };
+  const links = new Set<{ client: Socket; upstream: Socket; wasStalled: boolean }>();
+  let bytes = 0;
+  let to_drop: string | undefined;
+
+  function tamper(message: Buffer, held: Buffer | undefined): { send: Buffer[]; held?: Buffer } {
+    if (to_drop !== undefined && message.subarray(0, 60).includes(`{"type":"${to_drop}"`)) {
+      to_drop = undefined;
+      disturbed.dropped += 1;
+      return { send: [], ...(held && { held }) };
+    }
+    const late = held ? [held] : [];
+    const { duplicate, reorder, drop } = faults.messages;
+    const roll = random();
+    if (roll < drop) {
+      disturbed.dropped += 1;
+      return { send: late };
+    }
+    if (roll < drop + reorder && !held) {
+      disturbed.reordered += 1;
+      return { send: [], held: message };
+    }
+    if (roll < drop + reorder + duplicate) {
+      disturbed.duplicated += 1;
+      return { send: [message, ...late, message] };
+    }
+    return { send: [message, ...late] };
+  }
+
+  /** Bytes of the daemon into what is sent on: as they are until the upgrade, then message by message. */
+  function createMessages(): (chunk: Buffer) => Buffer[] {
+    let waiting: Buffer = Buffer.alloc(0);
+    let upgraded = false;
+    let held: Buffer | undefined;
+    return (chunk) => {
+      const send: Buffer[] = [];
+      waiting = Buffer.concat([waiting, chunk]);
+      if (!upgraded) {
+        const end = waiting.indexOf("\r\n\r\n");
+        if (end < 0 || !waiting.subarray(0, 12).equals(Buffer.from("HTTP/1.1 101"))) {
+          send.push(waiting);
+          waiting = Buffer.alloc(0);
+          return send;
+        }
+        upgraded = true;
+        send.push(waiting.subarray(0, end + 4));
+        waiting = waiting.subarray(end + 4);
+      }
+      for (let length = frameLength(waiting); length !== undefined; length = frameLength(waiting)) {
+        const frame = Buffer.from(waiting.subarray(0, length));
+        waiting = waiting.subarray(length);
+        // Pings and closings pass.
+        if (((frame[0] ?? 0) & 0x0f) !== 1) {
+          send.push(frame);
+          continue;
+        }
+        const tampered = tamper(frame, held);
+        held = tampered.held;
+        send.push(...tampered.send);
+      }
+      return send;
+    };
+  }
+
+  const server = createServer((client) => {
+    if (faults.down) {
+      client.resetAndDestroy();
+      return;
+    }
+    const upstream = connect(daemon_port(), "127.0.0.1");
+    const link = { client, upstream, wasStalled: false };
+    links.add(link);
+    client.setNoDelay(true);
+    upstream.setNoDelay(true);
+    let sent = 0;
+    const messages = createMessages();
+
+    const outlet = (to: Socket) => {
+      const queue: (() => void)[] = [];
+      return (act: () => void) => {
+        if (faults.stalled || link.wasStalled) {
+          link.wasStalled = true;
+          return;
+        }
+        if (faults.latency_ms === 0 && queue.length === 0) return act();
+        queue.push(act);
+        setTimeout(() => {
+          const next = queue.shift();
+          if (!to.destroyed) next?.();
+        }, faults.latency_ms);
+      };
+    };
+    const toClient = outlet(client);
+    const toDaemon = outlet(upstream);
+
+    function deliver(piece: Buffer) {
+      const { limit, slice } = faults;
+      const room = limit === undefined ? piece.length : Math.max(0, limit - sent);
+      const allowed = piece.subarray(0, room);
+      sent += piece.length;
+      for (let at = 0; at < allowed.length; at += slice ?? allowed.length) {
+        client.write(allowed.subarray(at, at + (slice ?? allowed.length)));
+      }
+      if (room < piece.length) client.end(() => client.destroy());
+    }
+    upstream.on("data", (chunk) => {
+      bytes += chunk.length;
+      for (const piece of messages(chunk)) toClient(() => deliver(piece));
+    });
+    client.on("data", (chunk) => toDaemon(() => upstream.write(chunk)));
+    // A client that does not read is not read for.
+    client.on("drain", () => upstream.resume());
+    upstream.on("data", () => {
+      if (client.writableNeedDrain) upstream.pause();
+    });
+    const closed = () => {
+      if (client.destroyed && upstream.destroyed) links.delete(link);
+    };
+    client
+      .on("error", () => {})
+      .on("close", () => {
+        if (!faults.stalled && !link.wasStalled) upstream.destroy();
+        closed();
+      });
+    upstream
+      .on("error", () => {})
+      .on("close", () => {
+        toClient(() => client.destroy());
+        closed();
+      });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+
+  function cut(how: "end" | "reset"): number {
+    let count = 0;
+    for (const { client, upstream } of [...links]) {
+      if (!client.destroyed) count += 1;
+      if (how === "end") client.end(() => client.destroy());
+      else client.resetAndDestroy();
+      upstream.destroy();
+    }
+    return count;
+  }
+
+  return {
+    // A server on a port has an address of this kind; strings are for pipes.
+    port: (server.address() as AddressInfo).port,
+    faults,
+    disturbed,
+    get bytes() {
+      return bytes;
+    },
+    get open() {
+      return [...links].filter(({ client }) => !client.destroyed).length;
+    },
+    dropNext(type) {
+      to_drop = type;
+    },
+    cut,
+    heal() {
+      const stalled = faults.stalled;
+      Object.assign(faults, {
+        latency_ms: 0,
+        slice: undefined,
+        limit: undefined,
+        down: false,
+        stalled: false,
+        messages: NONE,
+      });
+      to_drop = undefined;
+      if (stalled) cut("reset");
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        cut("reset");
+      }),
+  };
+}
+
+/** How long the WebSocket frame at the beginning of these bytes is; `undefined`: not all of it is here. A server's are unmasked. */
+function frameLength(bytes: Buffer): number | undefined {
+  const short = (bytes[1] ?? 0) & 0x7f;
+  const head = short === 127 ? 10 : short === 126 ? 4 : 2;
+  if (bytes.length < head) return undefined;
+  const length =
+    short === 127 ? Number(bytes.readBigUInt64BE(2)) : short === 126 ? bytes.readUInt16BE(2) : short;
+  return bytes.length < head + length ? undefined : head + length;
+}

@@ -1,0 +1,242 @@
+import fc from "fast-check";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Frame } from "../../src/model/frame.ts";
+import type { OpenSession } from "../../src/web/open-session.ts";
+import { eventually } from "../eventually.ts";
+import { LONG, times } from "../long.ts";
+import { type Doors, openDoors } from "./doors.ts";
+import { createFaultProxy, type FaultProxy } from "./fault-proxy.ts";
+import { createMemorySessions, type MemorySessions } from "./memory-sessions.ts";
+import { openPageClient, type PageClient, type PageClientOptions, partsOf, wordsOf } from "./page-client.ts";
+import { createWork, seeded, uuidOf } from "./random-frames.ts";
+
+const session_id = uuidOf("disturbed");
+const HEARTBEAT_MS = 50;
+/** Of a client that takes silence for a dead link sooner than a person's would, so that no test waits for it. */
+const SILENCE_MS = 1_000;
+
+const closing: (() => unknown)[] = [];
+async function closeAll() {
+  for (const close of closing.splice(0).reverse()) await close();
+}
+afterEach(closeAll);
+
+interface Stage {
+  sessions: MemorySessions;
+  doors: Doors;
+  proxy: FaultProxy;
+  client(options?: Partial<PageClientOptions> & { disturbed?: boolean }): PageClient;
+}
+
+async function setStage(sessions: MemorySessions, random?: () => number): Promise<Stage> {
+  const doors = await openDoors({ sessions, heartbeat_ms: HEARTBEAT_MS });
+  closing.push(doors.close);
+  const proxy = await createFaultProxy(() => doors.port, random);
+  closing.push(proxy.close);
+  return {
+    sessions,
+    doors,
+    proxy,
+    client({ disturbed = true, ...options } = {}) {
+      const client = openPageClient({
+        daemon_port: () => doors.port,
+        ...(disturbed && { through: () => proxy.port }),
+        headers: () => ({ cookie: doors.cookie, origin: doors.origin }),
+        silence_ms: SILENCE_MS,
+        ...options,
+      });
+      closing.push(client.close);
+      return client;
+    },
+  };
+}
+
+const marker = (name: string): Frame => ({
+  type: "marker",
+  session_id,
+  at: 0,
+  part_id: uuidOf(`${session_id} ${name}`),
+  kind: "note",
+  title: name,
+});
+
+const lastTitle = (session: OpenSession) => {
+  const { transcript } = session.state.getState();
+  const part = transcript?.parts.at(transcript.parts.length - 1);
+  return part?.type === "marker" ? part.title : undefined;
+};
+
+/** All parts as the daemon has them, as a page shows them. */
+const expected = (sessions: MemorySessions) =>
+  [...sessions.transcript(session_id).parts].map((part) => (part ? wordsOf(part) : "nothing"));
+
+/** Waits until the client has the end of the session, and checks that it has all of it, byte for byte. */
+async function expectSame(session: OpenSession, sessions: MemorySessions, end: string) {
+  await eventually(() => expect(lastTitle(session)).toBe(end));
+  await eventually(() => expect(session.state.getState().synced).toBe(true));
+  const parts = await partsOf(session);
+  const whole = expected(sessions);
+  expect(parts.length).toBe(whole.length);
+  for (const [index, part] of parts.entries()) {
+    // Not `toBe`: the difference of two parts of a megabyte is not to be read.
+    if (part !== whole[index])
+      expect(part.slice(0, 2_000), `part ${index}`).toBe(whole[index]?.slice(0, 2_000));
+    expect(part === whole[index], `part ${index}`).toBe(true);
+  }
+  const { transcript } = session.state.getState();
+  expect([...(transcript?.turns ?? [])]).toEqual([...sessions.transcript(session_id).turns]);
+}
+
+/** One thing that happens to a connection while an agent writes. */
+const disturbance = fc.record({
+  frames: fc.integer({ min: 0, max: 30 }),
+  fault: fc.constantFrom("end", "reset", "half-open", "limit", "refused"),
+  latency_ms: fc.constantFrom(0, 0, 0, 3, 20),
+  slice: fc.constantFrom(undefined, undefined, 7, 100, 1_400),
+  /** Bytes of the daemon before the fault. */
+  after: fc.constantFrom(0, 1, 50, 130, 300, 1_000, 5_000, 60_000),
+  /** Whether the client may come back to rest before the next one. */
+  rests: fc.boolean(),
+  rewritten: fc.constantFrom(false, false, false, false, false, false, false, true),
+});
+
+const SEEDS = times(5, 50);
+const CUTS = 20;
+
+describe("a page behind a broken network", { timeout: LONG ? 900_000 : 180_000 }, () => {
+  it(`shows byte for byte what an undisturbed one shows, after ${SEEDS * CUTS} disconnects over ${SEEDS} seeds`, async () => {
+    let disconnects = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(),
+        fc.array(disturbance, { minLength: CUTS, maxLength: CUTS }),
+        async (seed, faults) => {
+          const sessions = createMemorySessions();
+          const work = createWork(session_id, seed, 0.01);
+          sessions.add(session_id, work.take(50));
+          const stage = await setStage(sessions, seeded(seed));
+          const { proxy } = stage;
+          const undisturbed = stage.client({ disturbed: false }).follow(session_id);
+          const client = stage.client();
+          const session = client.follow(session_id);
+          await eventually(() => expect(undisturbed.state.getState().synced).toBe(true));
+          for (const { frames, fault, latency_ms, slice, after, rests, rewritten } of faults) {
+            await eventually(() => expect(proxy.open).toBeGreaterThan(0));
+            const { connections } = client;
+            Object.assign(proxy.faults, { latency_ms, slice });
+            if (fault === "limit") proxy.faults.limit = Math.min(after, 1_500);
+            const from = proxy.bytes;
+            if (rewritten) sessions.rewrite(session_id, createWork(session_id, seed + frames, 0.01).take(20));
+            for (let pushed = 0; pushed < frames; pushed += 1) sessions.push(session_id, work.next());
+            // A heartbeat comes in any case: the daemon never says nothing for long.
+            const enough = Math.min(after, 150 + frames * 20);
+            await eventually(() => expect(proxy.bytes - from).toBeGreaterThanOrEqual(enough));
+            if (fault === "end" || fault === "reset") proxy.cut(fault);
+            if (fault === "half-open") proxy.faults.stalled = true;
+            if (fault === "refused") {
+              proxy.faults.down = true;
+              proxy.cut("reset");
+            }
+            await eventually(() => expect(client.connections).toBeGreaterThan(connections));
+            proxy.heal();
+            if (rests) await eventually(() => expect(session.state.getState().synced).toBe(true));
+          }
+          disconnects += client.connections - 1;
+          sessions.push(session_id, [marker("The end")]);
+          await expectSame(session, sessions, "The end");
+          await expectSame(undisturbed, sessions, "The end");
+          expect(await partsOf(session)).toEqual(await partsOf(undisturbed));
+          await closeAll();
+        },
+      ),
+      { numRuns: SEEDS, endOnFailure: true },
+    );
+    expect(disconnects).toBeGreaterThanOrEqual(SEEDS * CUTS);
+    console.info(`${disconnects} disconnects`);
+  });
+
+  it("shows the same when a tenth of the messages comes twice, a tenth late, and a twentieth never", async () => {
+    const disturbed = { duplicated: 0, reordered: 0, dropped: 0 };
+    await fc.assert(
+      fc.asyncProperty(
+        fc.nat(),
+        fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 60, maxLength: 60 }),
+        async (seed, bursts) => {
+          const sessions = createMemorySessions();
+          const work = createWork(session_id, seed, 0.01);
+          sessions.add(session_id, work.take(30));
+          const stage = await setStage(sessions, seeded(seed));
+          const { faults } = stage.proxy;
+          faults.messages = { duplicate: 0.1, reorder: 0.1, drop: 0.05 };
+          const session = stage.client().follow(session_id);
+          for (const burst of bursts) {
+            for (let pushed = 0; pushed < burst; pushed += 1) sessions.push(session_id, work.next());
+            // Each burst is a message of its own.
+            const before = stage.proxy.bytes;
+            await eventually(() => expect(stage.proxy.bytes).toBeGreaterThan(before));
+          }
+          sessions.push(session_id, [marker("The end")]);
+          // The network stays as bad as it is.
+          await expectSame(session, sessions, "The end");
+          for (const kind of ["duplicated", "reordered", "dropped"] as const)
+            disturbed[kind] += stage.proxy.disturbed[kind];
+          await closeAll();
+        },
+      ),
+      { numRuns: times(6, 100), endOnFailure: true },
+    );
+    expect(Math.min(disturbed.duplicated, disturbed.reordered, disturbed.dropped)).toBeGreaterThan(0);
+    console.info("messages", disturbed);
+  });
+
+  it.each([
+    ["the next frame", true],
+    ["the next heartbeat", false],
+  ])("asks for what is missing at %s, and not later", async (_, with_frame) => {
+    const sessions = createMemorySessions();
+    sessions.add(session_id, [marker("first")]);
+    const stage = await setStage(sessions);
+    const client = stage.client();
+    const session = client.follow(session_id);
+    for (let round = 0; round < 10; round += 1) {
+      await eventually(() => expect(session.state.getState().synced).toBe(true));
+      const { dropped } = stage.proxy.disturbed;
+      stage.proxy.dropNext("frames");
+      const from = client.log.length;
+      sessions.push(session_id, [marker(`lost ${round}`)]);
+      const lost = (await sessions.open(session_id))?.seq ?? 0;
+      await eventually(() => expect(stage.proxy.disturbed.dropped).toBe(dropped + 1));
+      if (with_frame) sessions.push(session_id, [marker(`seen ${round}`)]);
+      await eventually(() => expect(client.log.slice(from).some(({ way }) => way === "out")).toBe(true));
+      const log = client.log.slice(from);
+      const tells = log.findIndex(({ seq = -1 }) => seq >= lost);
+      expect(["frames", "heartbeat"]).toContain(log[tells]?.type);
+      expect(log.findIndex(({ way }) => way === "out")).toBe(tells + 1);
+      expect(log[tells + 1]?.type).toBe("subscribe");
+      await eventually(() => expect(lastTitle(session)).toBe(`${with_frame ? "seen" : "lost"} ${round}`));
+    }
+    sessions.push(session_id, [marker("The end")]);
+    await expectSame(session, sessions, "The end");
+  });
+
+  it("says that it is not live once a half-open link is silent, and comes back to all that was missed", async () => {
+    const sessions = createMemorySessions();
+    sessions.add(session_id, [marker("first")]);
+    const stage = await setStage(sessions);
+    const client = stage.client({ impatient: false });
+    const session = client.follow(session_id);
+    await eventually(() => expect(session.state.getState().synced).toBe(true));
+    const { connection } = client.live;
+    const heard = connection.getState().heard_at ?? 0;
+    stage.proxy.faults.stalled = true;
+    await eventually(() => expect(connection.getState().status).toBe("lost"));
+    expect(connection.getState().heard_at).toBeGreaterThanOrEqual(heard);
+    expect(connection.getState().retry_at).toBeGreaterThan(0);
+    // The daemon, too, lets go of the link that nobody answers on.
+    await eventually(() => expect(stage.doors.live.clients).toBe(0));
+    for (let missed = 0; missed < 300; missed += 1) sessions.push(session_id, [marker(`missed ${missed}`)]);
+    stage.proxy.heal();
+    sessions.push(session_id, [marker("The end")]);
+    await expectSame(session, sessions, "The end");
+  });
+});

@@ -1,0 +1,134 @@
+import { WebSocket as NodeSocket } from "ws";
+import type { TranscriptPart } from "../../src/model/transcript.ts";
+import { clientMessage, type ServerMessage, serverMessage } from "../../src/protocol.ts";
+import { cutPart } from "../../src/server/pages.ts";
+import { createLive, type Live } from "../../src/web/live.ts";
+import { createOpenSession, type OpenSession } from "../../src/web/open-session.ts";
+
+// The page's client runs where there is no page: it needs a moment to draw, and a tab that is looked at.
+Object.assign(globalThis, {
+  window: new EventTarget(),
+  document: Object.assign(new EventTarget(), { hidden: false }),
+  requestAnimationFrame: (draw: () => void) => setTimeout(draw, 1),
+  cancelAnimationFrame: (request: ReturnType<typeof setTimeout>) => clearTimeout(request),
+});
+
+export interface PageClientOptions {
+  /** Where the daemon listens; read again at every connection. */
+  daemon_port: () => number;
+  /** Where the client connects to, if not there. */
+  through?: () => number;
+  headers: () => Record<string, string>;
+  silence_ms?: number;
+  /** Connects again at once when a connection was lost. */
+  impatient?: boolean;
+  random?: () => number;
+}
+
+/** The page's own client, from the socket to the folded sessions. */
+export interface PageClient {
+  readonly live: Live;
+  readonly connected: boolean;
+  /** Connections that it tried to make so far. */
+  readonly connections: number;
+  /** Messages in the order in which the client saw and sent them. `seq`: the last that it names of the followed session. */
+  readonly log: { way: "in" | "out"; type: string; seq?: number }[];
+  follow(session_id: string): OpenSession;
+  /** The socket as it is now, to be paused. */
+  readonly socket: NodeSocket | undefined;
+  close(): void;
+}
+
+export function openPageClient(options: PageClientOptions): PageClient {
+  const { daemon_port, through = daemon_port, headers, impatient = true } = options;
+  const log: PageClient["log"] = [];
+  let socket: NodeSocket | undefined;
+  let connections = 0;
+  const live = createLive({
+    url: "",
+    probe: async () => "offline",
+    random: options.random ?? (() => 0),
+    ...(options.silence_ms === undefined ? {} : { silence_ms: options.silence_ms }),
+    openSocket() {
+      connections += 1;
+      const opened = new NodeSocket(`ws://127.0.0.1:${through()}/api/live`, {
+        headers: { host: `127.0.0.1:${daemon_port()}`, ...headers() },
+      });
+      socket = opened;
+      opened.on("message", (data) => {
+        const message = serverMessage.parse(JSON.parse(data.toString()));
+        const seq = seqOf(message);
+        log.push({ way: "in", type: message.type, ...(seq !== undefined && { seq }) });
+      });
+      const send = opened.send.bind(opened);
+      opened.send = (message: unknown) => {
+        log.push({ way: "out", type: clientMessage.parse(JSON.parse(String(message))).type });
+        send(String(message));
+      };
+      // `ws` has the handlers and states of a browser's socket that the page's client uses.
+      return opened as unknown as WebSocket;
+    },
+  });
+  live.connection.subscribe(({ status }) => {
+    if (impatient && status === "lost") setTimeout(live.reconnect, 10);
+  });
+  const api: Parameters<typeof createOpenSession>[1]["api"] = {
+    async parts(session_id, from, to) {
+      const address = `http://127.0.0.1:${daemon_port()}/api/sessions/${session_id}/parts?from=${from}&to=${to}`;
+      try {
+        const reply = await fetch(address, { headers: { "x-verbatim-client": "1", ...headers() } });
+        if (!reply.ok) return { ok: false, failure: { code: "offline" } };
+        return { ok: true, value: await reply.json() };
+      } catch {
+        return { ok: false, failure: { code: "offline" } };
+      }
+    },
+  };
+  return {
+    live,
+    log,
+    get connected() {
+      return live.connection.getState().status === "live";
+    },
+    get connections() {
+      return connections;
+    },
+    get socket() {
+      return socket;
+    },
+    follow(session_id) {
+      const session = createOpenSession(session_id, { api, live });
+      session.follow();
+      return session;
+    },
+    close: live.close,
+  };
+}
+
+function seqOf(message: ServerMessage): number | undefined {
+  if (message.type === "frames") return message.frames.at(-1)?.seq;
+  if (message.type === "heartbeat") {
+    return Object.entries(message.positions).find(([channel]) => channel !== "sessions")?.[1].seq;
+  }
+  return "seq" in message ? message.seq : undefined;
+}
+
+/** Every part of a session as a page shows it, one JSON text each; those that were not loaded are fetched first. */
+export async function partsOf(session: OpenSession): Promise<string[]> {
+  const count = session.state.getState().transcript?.parts.length ?? 0;
+  await session.load(0, count);
+  const { transcript } = session.state.getState();
+  return Array.from({ length: count }, (_, index) => {
+    const part = transcript?.parts.at(index);
+    return part ? wordsOf(part) : `nothing at ${index}`;
+  });
+}
+
+/** A part as a page shows it, as JSON whose fields are in order. */
+export function wordsOf(part: TranscriptPart): string {
+  return JSON.stringify(cutPart(part), (_, value: unknown) =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : value,
+  );
+}
