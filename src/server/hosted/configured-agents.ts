@@ -1,3 +1,5 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { createAcpAgent } from "../../agent/acp/acp-agent.ts";
 import { createLoopAgent } from "../../agent/loop.ts";
 import { connectMcp, type McpConnections } from "../../agent/mcp.ts";
@@ -21,6 +23,8 @@ export interface ConfiguredAgentsOptions {
   environment: Readonly<Record<string, string | undefined>>;
   /** Folder that MCP servers are started in. */
   cwd: string;
+  /** Folder in which scripts find the files that they are about. */
+  playground: string;
   readFile(path: string): Promise<string>;
 }
 
@@ -201,14 +205,25 @@ function scriptedKind(options: ConfiguredAgentsOptions, tools: Tools): AgentKind
       any_model: true,
       takes_images: true,
       scripted: true,
+      cwd: options.playground,
       ...(unavailable === undefined ? {} : { unavailable }),
     },
     async create({ model = first }, host) {
       if (unavailable) throw new Error(`${unavailable.message} ${unavailable.remedy}`);
+      if (host.cwd === options.playground) await layOut(options.playground, scripts.get(model)?.files);
       const rules = [...(options.config.rules ?? [])];
       return createLoopAgent({ host, provider, model, tools: await tools(), rules });
     },
   };
+}
+
+/** The files that a script is about, as they are at its beginning. */
+async function layOut(folder: string, files: Readonly<Record<string, string>> = {}): Promise<void> {
+  for (const [name, text] of Object.entries(files)) {
+    const path = join(folder, name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+  }
 }
 
 function acpKind(

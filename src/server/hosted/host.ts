@@ -61,6 +61,8 @@ interface RunningTurn {
   readonly done: Promise<TurnOutcome>;
   /** The agent is done with it: what comes now is for the next one. */
   ending: boolean;
+  /** No prompt: the agent makes room. */
+  readonly compacts: boolean;
 }
 
 export function createHost(options: HostOptions): Host {
@@ -160,13 +162,18 @@ export function createHost(options: HostOptions): Host {
     drive(turn_id, (one, signal) => one.run(prompt, signal));
   }
 
-  function drive(turn_id: string, work: (one: Agent, signal: AbortSignal) => Promise<TurnOutcome>): void {
+  function drive(
+    turn_id: string,
+    work: (one: Agent, signal: AbortSignal) => Promise<TurnOutcome>,
+    compacts = false,
+  ): void {
     const controller = new AbortController();
     const { signal } = controller;
     const turn: RunningTurn = {
       turn_id,
       controller,
       ending: false,
+      compacts,
       done: Promise.resolve()
         .then(() => runTurn(work, signal))
         .then((outcome) => endTurn(turn, outcome)),
@@ -332,13 +339,15 @@ export function createHost(options: HostOptions): Host {
     compact() {
       const kind = open();
       if (!kind.can_compact) throw new Refused(409, "cannot", "This agent cannot make room by itself.");
+      if (current?.compacts) return;
       if (current) throw new Refused(409, "busy", "The agent works.", "Wait for its turn's end.");
       const turn_id = randomUUID();
       recorder.emit({ type: "turn.start", session_id, at: now(), turn_id });
-      drive(turn_id, async (one, signal) => {
+      const work = async (one: Agent, signal: AbortSignal) => {
         if (!one.compact) throw new Error("This agent cannot make room by itself.");
         return await one.compact(signal);
-      });
+      };
+      drive(turn_id, work, true);
     },
     setModel(model) {
       const kind = open();

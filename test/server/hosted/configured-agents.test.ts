@@ -182,6 +182,18 @@ describe("Verbatim's own loop in a session", () => {
     await eventually(async () => expect((await shown(again, id)).at(-1)).toBe("text: Another model."));
     expect((await shown(again, id)).filter((line) => line.startsWith("model_switch"))).toHaveLength(1);
   });
+
+  it("makes room when a person asks it to, as a turn of its own", async () => {
+    const at = await restart();
+    const id = await begin(at, { steps: [say("What was said.")] });
+    await eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));
+    await Promise.all([at.compact(id), at.compact(id)]);
+    await eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));
+    expect((await shown(at, id)).at(-1)).toBe("compaction: Conversation summarised to make room");
+    expect(at.get(id)).toMatchObject({ status: "completed", turns: 2 });
+    await at.send(id, promptOf("On"), "queue");
+    await eventually(() => expect(at.get(id)).toMatchObject({ turns: 3, status: "completed" }));
+  });
 });
 
 describe("an agent that speaks the Agent Client Protocol, in a session", () => {
