@@ -171,6 +171,8 @@ export const agentsReply = record({
       any_model: z.boolean(),
       takes_images: z.boolean(),
       scripted: optional(z.boolean()),
+      /** A folder of its own, where it does no harm: suggested instead of one that was used before. */
+      cwd: optional(z.string()),
       /** It cannot be used now: what is missing and what to do. */
       unavailable: optional(record({ message: z.string(), remedy: z.string() })),
     }),

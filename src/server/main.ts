@@ -61,7 +61,8 @@ run                     Start a session with this prompt and print its turn as i
   --agent AGENT         An agent of config.json, or a provider (--provider PROVIDER says the same).
                         Default: what was used last, or the first that has a key.
   --model MODEL         The provider's name of it; for the provider "scripted", a script's name.
-  --cwd DIR             The folder that the agent works in. Default: the present one.
+  --cwd DIR             The folder that the agent works in. Default: the present one; of scripts, one of
+                        their own.
   --json                The session's frames, one JSON object a line.
 
 show                    Print a session file as text, without a daemon.
@@ -201,7 +202,6 @@ async function runInTerminal(words: string[], flags: Flags): Promise<number> {
     throw new UsageError("Give --agent or --provider, not both.");
   }
   const agent = flags.agent ?? flags.provider;
-  const cwd = resolve(flags.cwd ?? ".");
   const running = await ringDoorbell(data_dir);
   const own =
     running === undefined ? await startDaemon([], { ...flags, samples: false, port: "0" }) : undefined;
@@ -221,7 +221,8 @@ async function runInTerminal(words: string[], flags: Flags): Promise<number> {
       prompt,
       ...(agent === undefined ? {} : { agent }),
       ...(flags.model === undefined ? {} : { model: flags.model }),
-      cwd,
+      cwd: process.cwd(),
+      ...(flags.cwd === undefined ? {} : { wanted_cwd: resolve(flags.cwd) }),
       as: flags.json ? "json" : "text",
       write: async (text) => {
         await print(text);
@@ -274,11 +275,14 @@ async function startDaemon(paths: string[], flags: Flags): Promise<Daemon> {
   const config = readConfig(data_dir);
   const { keys, notices } = readKeys(data_dir);
   const { answer_within_minutes } = config;
+  const playground = join(data_dir, "playground");
+  mkdirSync(playground, { recursive: true });
   const agents = configuredAgents({
     config,
     keys,
     environment: process.env,
     cwd: process.cwd(),
+    playground,
     readFile: (path) => readFile(path, "utf8"),
   });
   const hosted = createHosted({

@@ -28,8 +28,10 @@ export interface RunOptions {
   /** Provider or configured agent, by id. Absent: what was used last, or the first that can be used. */
   agent?: string;
   model?: string;
-  /** Absolute path. */
+  /** Absolute path: where it works unless it has a folder of its own. */
   cwd: string;
+  /** Absolute path: where it works in any case. */
+  wanted_cwd?: string;
   /** `json`: the session's frames, a line each. */
   as: "text" | "json";
   write(text: string): Promise<void>;
@@ -58,14 +60,15 @@ export async function runPrompt(options: RunOptions): Promise<number> {
   const agent = chooseAgent(await call(options, "GET", "/api/agents", agentsReply), options);
   const session_id = crypto.randomUUID();
   const model = options.model ?? agent.model;
+  const cwd = options.wanted_cwd ?? agent.cwd ?? options.cwd;
   await call(options, "POST", "/api/sessions", newSessionReply, {
     session_id,
     agent: agent.id,
     ...(model === undefined ? {} : { model }),
-    cwd: options.cwd,
+    cwd,
     prompt: { message_id: crypto.randomUUID(), text: options.prompt },
   });
-  options.warn(`${agent.title}${model === undefined ? "" : ` ${model}`} in ${options.cwd}`);
+  options.warn(`${agent.title}${model === undefined ? "" : ` ${model}`} in ${cwd}`);
   options.warn(`Live in the browser: ${options.link}&next=/session/${session_id}`);
   const stopTurn = () => {
     call(options, "POST", `/api/sessions/${session_id}/stop`, z.unknown(), {}).catch((error: unknown) =>
@@ -85,7 +88,7 @@ export async function runPrompt(options: RunOptions): Promise<number> {
 function chooseAgent(
   { agents, recent }: AgentsReply,
   { agent: wanted, model }: RunOptions,
-): { id: string; title: string; model?: string } {
+): { id: string; title: string; model?: string; cwd?: string } {
   const usable = agents.filter(({ unavailable }) => unavailable === undefined);
   const known = agents.map(({ id }) => id).join(", ");
   if (wanted !== undefined) {
@@ -94,7 +97,7 @@ function chooseAgent(
     if (found.unavailable) throw new RunError(`${found.unavailable.message} ${found.unavailable.remedy}`);
     const last = recent.find((used) => used.agent === wanted)?.model;
     const first = model ?? last ?? found.models[0]?.id;
-    return { id: found.id, title: found.title, ...(first === undefined ? {} : { model: first }) };
+    return chosen(found, first);
   }
   const last = recent.find(({ agent }) => usable.some(({ id }) => id === agent));
   const found = usable.find(({ id }) => id === last?.agent) ?? usable.find(({ scripted }) => !scripted);
@@ -107,7 +110,11 @@ function chooseAgent(
     );
   }
   const first = model ?? last?.model ?? found.models[0]?.id;
-  return { id: found.id, title: found.title, ...(first === undefined ? {} : { model: first }) };
+  return chosen(found, first);
+}
+
+function chosen({ id, title, cwd }: AgentsReply["agents"][number], model: string | undefined) {
+  return { id, title, ...(model === undefined ? {} : { model }), ...(cwd === undefined ? {} : { cwd }) };
 }
 
 /** Follows the session until its first turn is over. */

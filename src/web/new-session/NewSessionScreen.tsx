@@ -14,6 +14,7 @@ import { AgentChoice } from "./AgentChoice.tsx";
 import {
   type Choice,
   check,
+  cwdFor,
   loadChoice,
   modelFor,
   type Problems,
@@ -192,7 +193,11 @@ export function NewSessionScreen(): ReactNode {
                 agents={reply.agents}
                 chosen={choice.agent}
                 invalid={problems.agent !== undefined}
-                onChoose={(id) => change({ agent: id, model: modelFor(reply, id) ?? "" }, "agent", "model")}
+                onChoose={(id) => {
+                  const suggested_before = choice.cwd === cwdFor(reply, choice.agent);
+                  const cwd = suggested_before ? { cwd: cwdFor(reply, id) } : {};
+                  change({ agent: id, model: modelFor(reply, id) ?? "", ...cwd }, "agent", "model", "cwd");
+                }}
               />
               <p
                 className={problems.agent === undefined ? "unseen" : "field-problem"}

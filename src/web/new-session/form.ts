@@ -58,8 +58,15 @@ export function suggested({ agents, recent, cwd }: AgentsReply): Omit<Choice, "s
   return {
     ...(agent === undefined ? {} : { agent }),
     ...(model === undefined ? {} : { model }),
-    cwd: recent[0]?.cwd ?? cwd,
+    cwd: cwdFor({ agents, recent, cwd }, agent),
   };
+}
+
+/** The agent's own folder, else the one that another was last used in. */
+export function cwdFor({ agents, recent, cwd }: AgentsReply, id: string | undefined): string {
+  const own = agents.find((agent) => agent.id === id)?.cwd;
+  const last = recent.find((used) => agents.every((agent) => agent.cwd !== used.cwd));
+  return own ?? last?.cwd ?? cwd;
 }
 
 /** The model that an agent was last used with, else the first that it knows. */

@@ -1,13 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { scripts } from "../../../src/providers/scripted/scripts/index.ts";
 import { readConfig } from "../../../src/server/config.ts";
 import { configuredAgents } from "../../../src/server/hosted/configured-agents.ts";
 import { createHosted, type HostedSessions } from "../../../src/server/hosted/hosted.ts";
 import { hears, opened, says, writeScript } from "../../agent/acp/script.ts";
+import { createTestHost } from "../../agent/host.ts";
 import { eventually } from "../../eventually.ts";
 import { promptOf, words } from "./play.ts";
 
@@ -29,6 +31,7 @@ const agents = (environment: Record<string, string> = {}, keys: [string, string]
     keys: new Map(keys),
     environment: { PATH: process.env.PATH ?? "", ...environment },
     cwd: folder,
+    playground: join(folder, "playground"),
     readFile: (path) => readFile(path, "utf8"),
   });
 const entry = (of: ReturnType<typeof agents>, id: string) => of.find(id)?.entry;
@@ -240,4 +243,32 @@ describe("an agent that speaks the Agent Client Protocol, in a session", () => {
     ]);
     await expect(at.rewind(id, randomUUID())).rejects.toMatchObject({ code: "cannot" });
   });
+});
+
+it("scripts that are about files find them in a folder of their own, as they are at the beginning, and nowhere else", async () => {
+  const { cwd = "" } = entry(agents(), "scripted") ?? {};
+  mkdirSync(cwd);
+  const begin_in = async (at: string) => {
+    const host = createTestHost({ cwd: at });
+    const config = {
+      agent: "scripted",
+      model: "discovery",
+      cwd: at,
+      kind: "hosted",
+      depth: 0,
+      created_at: 0,
+    } as const;
+    await agents().find("scripted")?.create(config, host);
+    host.remove();
+  };
+  await begin_in(cwd);
+  const [name = "", text] = Object.entries(scripts.get("discovery")?.files ?? {})[0] ?? [];
+  expect(readFileSync(join(cwd, name), "utf8")).toBe(text);
+  writeFileSync(join(cwd, name), "changed by an earlier session");
+  await begin_in(cwd);
+  expect(readFileSync(join(cwd, name), "utf8")).toBe(text);
+  const elsewhere = join(folder, "elsewhere");
+  mkdirSync(elsewhere);
+  await begin_in(elsewhere);
+  expect(readdirSync(elsewhere)).toEqual([]);
 });
