@@ -1,4 +1,4 @@
-import { Agent, fetch } from "undici";
+import type { Dispatcher } from "undici";
 import { createEventReader } from "./event-reader.ts";
 import { networkFailure, responseFailure, timeoutFailure } from "./failures.ts";
 import type { Decoder, EncodedRequest, StreamEnd } from "./provider.ts";
@@ -9,8 +9,16 @@ export const SILENCE_MS = 300_000;
 const SILENCE_AFTER_END_MS = 5_000;
 const LONGEST_ERROR_BODY = 1_000_000;
 
-/** Without undici's own limits of 300 s, which end long silent thoughts: the silence is timed here, for each call. */
-const dispatcher = new Agent({ bodyTimeout: 0, headersTimeout: 0 });
+/**
+ * undici, loaded for the first call: a daemon that calls no model starts without it. Without its own limits of 300 s,
+ * which end long silent thoughts: the silence is timed here, for each call.
+ */
+async function loadClient() {
+  const { Agent, fetch } = await import("undici");
+  dispatcher ??= new Agent({ bodyTimeout: 0, headersTimeout: 0 });
+  return { fetch, dispatcher };
+}
+let dispatcher: Dispatcher | undefined;
 
 export interface Exchange {
   request: EncodedRequest;
@@ -51,6 +59,7 @@ export async function exchange({
   const onAbort = () => stop.abort();
   signal.addEventListener("abort", onAbort, { once: true });
   try {
+    const { fetch, dispatcher } = await loadClient();
     const response = await fetch(request.url, {
       method: "POST",
       headers: request.headers,

@@ -1,11 +1,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createAcpAgent } from "../../agent/acp/acp-agent.ts";
-import { createLoopAgent } from "../../agent/loop.ts";
-import { connectMcp, type McpConnections } from "../../agent/mcp.ts";
+import type { McpConnections } from "../../agent/mcp.ts";
 import { commandEnvironment } from "../../agent/processes.ts";
 import type { Tool } from "../../agent/tool.ts";
-import { createTools } from "../../agent/tools/index.ts";
 import { createProvider, type ProviderEntry, providers } from "../../providers/index.ts";
 import { knownModels } from "../../providers/known-models.ts";
 import { findModel } from "../../providers/models.ts";
@@ -44,13 +42,16 @@ export function configuredAgents(options: ConfiguredAgentsOptions): ConfiguredAg
   const own = commandEnvironment(
     Object.fromEntries(Object.entries(environment).filter(([name]) => !secret.has(name))),
   );
-  const own_tools = createTools({ environment: own, rules: () => config.rules ?? [] });
   let servers: McpConnections | undefined;
   let connecting: Promise<McpConnections> | undefined;
-  /** MCP servers are started for the first agent that could call them. */
+  /** MCP servers are started, and what runs tools is loaded, for the first agent that could call them. */
   const tools = async (): Promise<readonly Tool[]> => {
+    const { createTools } = await import("../../agent/tools/index.ts");
+    const own_tools = createTools({ environment: own, rules: () => config.rules ?? [] });
     if (config.mcp_servers.size === 0) return own_tools;
-    connecting ??= connectMcp(Object.fromEntries(config.mcp_servers), { cwd: options.cwd, environment: own });
+    connecting ??= import("../../agent/mcp.ts").then(({ connectMcp }) =>
+      connectMcp(Object.fromEntries(config.mcp_servers), { cwd: options.cwd, environment: own }),
+    );
     servers = await connecting;
     return [...own_tools, ...servers.tools];
   };
@@ -170,6 +171,7 @@ function providerKind(entry: Entry, options: ConfiguredAgentsOptions, tools: Too
     async create({ model = named[0] }, host) {
       if (unavailable) throw new Error(`${unavailable.message} ${unavailable.remedy}`);
       if (!provider || model === undefined) throw new Error(`Name a model of ${entry.title}.`);
+      const { createLoopAgent } = await import("../../agent/loop.ts");
       return createLoopAgent({
         host,
         provider,
@@ -212,6 +214,7 @@ function scriptedKind(options: ConfiguredAgentsOptions, tools: Tools): AgentKind
       if (unavailable) throw new Error(`${unavailable.message} ${unavailable.remedy}`);
       if (host.cwd === options.playground) await layOut(options.playground, scripts.get(model)?.files);
       const rules = [...(options.config.rules ?? [])];
+      const { createLoopAgent } = await import("../../agent/loop.ts");
       return createLoopAgent({ host, provider, model, tools: await tools(), rules });
     },
   };
