@@ -124,6 +124,15 @@ export default defineConfig(({ isSsrBuild }) => ({
       {
         extends: true,
         test: {
+          name: "engines",
+          environment: "node",
+          include: ["test/engines/**/*.test.ts"],
+          fileParallelism: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: "package",
           environment: "node",
           include: ["test/package.test.ts"],

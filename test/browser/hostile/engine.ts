@@ -41,7 +41,11 @@ export async function openChromium(proxyPort: number): Promise<Engine> {
       "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     ],
   });
-  const context: BrowserContext = await browser.newContext({ viewport: { width: 1280, height: 4_000 } });
+  const context: BrowserContext = await browser.newContext({
+    viewport: { width: 1280, height: 4_000 },
+    // Many rows in view at once, and few pixels to paint.
+    deviceScaleFactor: 0.25,
+  });
   const reported: { url: string; navigation: boolean }[] = [];
   context.on("request", (request) =>
     reported.push({ url: request.url(), navigation: request.isNavigationRequest() }),

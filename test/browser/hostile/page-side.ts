@@ -54,7 +54,8 @@ export function installWitness(): void {
     return null;
   };
   document.addEventListener("securitypolicyviolation", (event) => {
-    if (!event.sourceFile.endsWith("/__witness.js"))
+    // The witness's own try, and the icon that a browser asks for by itself.
+    if (!event.sourceFile.endsWith("/__witness.js") && !event.blockedURI.endsWith("/favicon.ico"))
       note(
         "violations",
         `${event.effectiveDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber} ${event.sample}`,
