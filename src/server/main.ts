@@ -435,6 +435,9 @@ function endSignal(): Promise<void> {
   });
 }
 
+// The launcher's, for this process: nothing that an agent starts is to write there.
+delete process.env.NODE_COMPILE_CACHE;
+
 // In the package the thread that reads files runs this same file: it is served by the module imported above.
 if (isMainThread) {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
