@@ -81,10 +81,10 @@ export function openHistoryStore(options: { folder: string; now: () => number })
     file: "history.db",
     lock: "history-lock.db",
     migrations: MIGRATIONS,
-    create(database, writable) {
+    create(database) {
       const store = createHistoryStore(database);
       // Rows that cannot be read are found now, while there is still a way out.
-      if (writable) store.load();
+      store.load();
       return store;
     },
     words: {

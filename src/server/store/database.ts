@@ -219,33 +219,55 @@ class NewerStore extends Error {
 
 function openWritable<Store>(options: DatabaseOptions<Store>, path: string): Store {
   const { migrations } = options;
-  // SQLite takes an empty or very short file for a new database; a cut store must be told from a store never begun.
-  const existed = existsSync(path);
-  if (existed && !hasHeader(path)) throw new StoreError("broken", "it is no SQLite file");
+  if (!existsSync(path)) begin(path, migrations);
+  // SQLite takes an empty or very short file for a new database; here it is what is left of one.
+  if (!hasHeader(path)) throw new StoreError("broken", "it is no SQLite file");
   // Nobody else writes, so waiting long only means that everything else waits.
   const database = new DatabaseSync(path, { timeout: 500 });
   try {
     const found = versionOf(database);
     if (found > migrations.length) throw new NewerStore(found, migrations.length);
-    if (existed && pragma(database, "page_count") * pragma(database, "page_size") <= CHECK_LIMIT) {
+    if (pragma(database, "page_count") * pragma(database, "page_size") <= CHECK_LIMIT) {
       const verdict = Object.values(database.prepare("PRAGMA quick_check(1)").get() ?? {})[0];
       if (verdict !== "ok") throw new StoreError("broken", String(verdict));
     }
     database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");
     if (found < migrations.length) {
-      if (found > 0) {
-        const backup = freeName(`${path}.version-${found}`);
-        database.prepare("VACUUM INTO ?").run(backup);
-      }
-      database.exec("BEGIN IMMEDIATE");
-      for (const statement of migrations.slice(found)) database.exec(statement);
-      database.exec(`PRAGMA user_version = ${migrations.length}; COMMIT`);
+      const backup = freeName(`${path}.version-${found}`);
+      database.prepare("VACUUM INTO ?").run(backup);
+      migrate(database, migrations, found);
     }
     return options.create(database, true);
   } catch (error) {
     database.close();
     throw error instanceof NewerStore ? error : asStoreError(error);
   }
+}
+
+/**
+ * Makes an empty store under another name, and gives it its own once it is whole: what ends on the way, or finds the disk
+ * full, leaves no store that looks like a damaged one.
+ */
+function begin(path: string, migrations: readonly string[]): void {
+  const draft = `${path}.new`;
+  // Of an earlier try; and a log without its store belongs to nothing.
+  for (const left of [draft, `${draft}-journal`, `${path}-wal`, `${path}-shm`]) rmSync(left, { force: true });
+  guarded(() => {
+    const database = new DatabaseSync(draft);
+    try {
+      database.exec("PRAGMA synchronous = FULL");
+      migrate(database, migrations, 0);
+    } finally {
+      database.close();
+    }
+  });
+  renameSync(draft, path);
+}
+
+function migrate(database: DatabaseSync, migrations: readonly string[], from: number): void {
+  database.exec("BEGIN IMMEDIATE");
+  for (const statement of migrations.slice(from)) database.exec(statement);
+  database.exec(`PRAGMA user_version = ${migrations.length}; COMMIT`);
 }
 
 function hasHeader(path: string): boolean {

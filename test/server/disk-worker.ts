@@ -1,0 +1,259 @@
+import { strict as assert } from "node:assert";
+import { randomUUID } from "node:crypto";
+import { closeSync, mkdirSync, openSync, readSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as wait } from "node:timers/promises";
+import { createSessions } from "../../src/server/catalog.ts";
+import { createHosted, type HostedSessions } from "../../src/server/hosted/hosted.ts";
+import type { Sessions } from "../../src/server/sessions.ts";
+import { createArchive } from "../../src/server/store/archive.ts";
+import { MIGRATIONS, openStore } from "../../src/server/store/sqlite.ts";
+import { answer, append, frameFormat, prompt, sessionId, write } from "./frame-format.ts";
+import { type Play, played, promptOf, words } from "./hosted/play.ts";
+
+/**
+ * Works on a disk that fails, under failing-disk.c: `node disk-worker.ts FOLDER MODE …`. What it has been told is on disk
+ * it prints at once, in words; a promise that is broken ends it with an error.
+ */
+const [folder = "", mode = "", ...rest] = process.argv.slice(2);
+
+type Fault = "eio" | "enospc" | "kill";
+const CODES = { none: 0, eio: 1, enospc: 2, kill: 3 };
+
+const orders = openSync(process.env.DISK_ORDERS ?? "", "r+");
+/** From the `from`-th write from now on, `count` of them fail. */
+function order(what: Fault | "none", from = 0, count = 0): void {
+  writeSync(orders, new Uint8Array(new Int32Array([CODES[what], from, count, 0]).buffer), 0, 16, 0);
+}
+function writes(): number {
+  const bytes = new Int32Array(4);
+  readSync(orders, new Uint8Array(bytes.buffer), 0, 16, 0);
+  return bytes[3] ?? 0;
+}
+
+const say = (line: string) => writeSync(1, `${line}\n`);
+
+async function until(what: string, check: () => boolean | Promise<boolean>): Promise<void> {
+  const limit = performance.now() + 60_000;
+  while (!(await check())) {
+    if (performance.now() > limit) throw new Error(`This never came: ${what}`);
+    await wait(5);
+  }
+}
+
+/** Text that does not compress. */
+function noise(length: number, seed: number): string {
+  let state = seed + 1;
+  let text = "";
+  while (text.length < length) {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    text += state.toString(36);
+  }
+  return text.slice(0, length);
+}
+
+const talk: Play = async (stage, { parts }) => {
+  const [part] = parts;
+  await stage.say(`You said ${part?.type === "text" ? part.text : ""}. ${noise(4_000, 1)}`);
+  return "completed";
+};
+
+/** Both stores of a data folder, with a session file beside them. */
+interface Work {
+  data: string;
+  file: string;
+  name: string;
+  sessions: Sessions;
+  hosted: HostedSessions;
+}
+
+function start(n: number): Work {
+  const name = `file ${n}`;
+  const base = join(folder, `${n}`);
+  const data = join(base, "data");
+  mkdirSync(data, { recursive: true });
+  const agent = join(base, "agent");
+  const file = join(agent, "sessions", `${name}.jsonl`);
+  const sessions = createSessions({
+    formats: [frameFormat],
+    roots: [{ format: frameFormat, path: agent }],
+    dataFolder: data,
+    hints: false,
+    timing: { hot: 5, list: 10, settle: 5, publish: 1, persist: 5, retry: 20, tick: 10 },
+  });
+  const hosted = createHosted({ folder: data, agents: played(talk) });
+  return { data, file, name, sessions, hosted };
+}
+
+async function said(sessions: Sessions, id: string): Promise<string[]> {
+  const session = await sessions.open(id);
+  return session ? words(session.transcript) : [];
+}
+
+async function end({ sessions, hosted }: Work): Promise<void> {
+  await sessions.close();
+  await hosted.close();
+}
+
+function check(file: string): void {
+  const database = new DatabaseSync(file, { readOnly: true });
+  assert.deepEqual({ ...database.prepare("PRAGMA integrity_check").get() }, { integrity_check: "ok" });
+  database.close();
+}
+
+/** Reads both stores as the next daemon would: all that was acknowledged and all that was in files is there. */
+async function verify(
+  n: number,
+  expected: { file: readonly string[]; hosted: string; prompts: readonly string[] },
+) {
+  const after = start(n);
+  try {
+    const { sessions, hosted, file, name } = after;
+    assert.deepEqual([...sessions.status().notices, ...hosted.status().notices], []);
+    const shown = await said(hosted, expected.hosted);
+    for (const one of expected.prompts)
+      assert.equal(shown.filter((line) => line === `prompt: ${one}`).length, 1, one);
+    await until("archived", () => sessions.status().index.done);
+    // An archive that fell behind is brought up to the file.
+    await wait(30);
+    rmSync(file);
+    await until("gone", () => sessions.get(sessionId(name))?.archived === true);
+    assert.deepEqual(await said(sessions, sessionId(name)), expected.file);
+  } finally {
+    await end(after);
+  }
+  check(join(after.data, "verbatim.db"));
+  check(join(after.data, "history.db"));
+}
+
+/** One life of a daemon whose `n`-th write and some after it fail. */
+async function failing(what: "eio" | "enospc", n: number): Promise<void> {
+  order(what, n, 1 + (n % 7));
+  const work = start(n);
+  const { sessions, hosted, file, name } = work;
+  const notices = new Set<string>();
+  const look = () => {
+    for (const { text } of [...sessions.status().notices, ...hosted.status().notices])
+      notices.add(text.slice(0, 60));
+  };
+  const looking = setInterval(look, 2);
+  look();
+  const opened = { archive: !notices.size, hosted: hosted.writable };
+  const prompts: string[] = [];
+  const expected: string[] = [];
+  const id = randomUUID();
+  try {
+    write(file, prompt(name, "First"));
+    expected.push("prompt: First");
+    for (let step = 0; step < 6; step += 1) {
+      const text = noise(20_000 + step * 15_000, n + step);
+      append(file, answer(name, text));
+      expected.push(`text: ${text}`);
+      await until("read", async () => (await said(sessions, sessionId(name))).length === expected.length);
+      assert.deepEqual(await said(sessions, sessionId(name)), expected);
+      if (!hosted.writable) continue;
+      const words = `Prompt ${step}`;
+      if (step === 0) await hosted.start(id, { agent: "player", cwd: folder, prompt: promptOf(words) });
+      else await hosted.send(id, promptOf(words), "queue");
+      prompts.push(words);
+      // The reader at the page sees it.
+      assert.ok((await said(hosted, id)).length > 0);
+    }
+    if (hosted.writable) {
+      await until(
+        "idle",
+        () => hosted.get(id)?.control?.state === "idle" && hosted.get(id)?.control?.queued.length === 0,
+      );
+    }
+    const struck = writes() >= n;
+    look();
+    const told = notices.size > 0;
+    // Writes of a checkpoint may fail without a word: what is in the log is safe, and is written the next time.
+    if (opened.archive && opened.hosted) {
+      await until(
+        "healed",
+        () => sessions.status().notices.length === 0 && hosted.status().notices.length === 0,
+      );
+    }
+    say(JSON.stringify({ n, what, struck, told, opened, writes: writes() }));
+  } finally {
+    clearInterval(looking);
+    order("none");
+    await end(work);
+  }
+  await verify(n, { file: expected, hosted: id, prompts });
+  rmSync(join(folder, `${n}`), { recursive: true });
+}
+
+/** Writes to both stores until it is killed; says what is on disk. */
+async function killed(n: number): Promise<void> {
+  order("kill", n, 1);
+  const data = join(folder, "data");
+  const { store } = openStore({ folder: data, now: Date.now });
+  const hosted = createHosted({ folder: data, agents: played(talk) });
+  assert.ok(store && hosted.writable);
+  const archive = createArchive(store);
+  const id = rest[1] ?? "";
+  const first = rest[2] ?? "";
+  let at = archive.end(1);
+  say(`opened ${at}`);
+  for (let round = 0; ; round += 1) {
+    const words = `${first} ${round}`;
+    const sent = hosted.get(id)
+      ? hosted.send(id, promptOf(words), "queue")
+      : hosted.start(id, { agent: "player", cwd: folder, prompt: promptOf(words) });
+    const bytes = Buffer.from(noise(30_000 + round * 10_000, at));
+    assert.ok(archive.append(1, at, bytes));
+    at += bytes.length;
+    const identity = { inode: "1:1", size: at, modified_at: 1, head: "a", head_length: 1, tail: "b" };
+    const file = {
+      id: 1,
+      path: "/one",
+      format: "frames",
+      kind: "session",
+      gone: false,
+      ...identity,
+    } as const;
+    store.write({ chunks: await archive.take(), files: [file] });
+    archive.written();
+    say(`archived ${at}`);
+    await sent;
+    say(`prompt ${words}`);
+    const recorder = hosted.pushed(rest[3] ?? "", "pusher");
+    const common = { session_id: rest[3] ?? "", at: 1 };
+    recorder.emit({ type: "marker", ...common, part_id: randomUUID(), kind: "note", title: `Mark ${words}` });
+    await recorder.stored();
+    say(`pushed Mark ${words}`);
+  }
+}
+
+/** Brings a store to a version that is made up, and is killed on the way. */
+function migrating(n: number): void {
+  order("kill", n, 1);
+  const { store, notices } = openStore({ folder: join(folder, "data"), now: Date.now, migrations: NEWER });
+  say(JSON.stringify({ opened: store !== undefined, notices }));
+  store?.close();
+  say("done");
+}
+
+/** A step that touches every row of the chunks, and adds a table. */
+const NEWER = [
+  ...MIGRATIONS,
+  "CREATE TABLE extra (id INTEGER PRIMARY KEY) STRICT; ALTER TABLE chunk ADD COLUMN note TEXT; UPDATE chunk SET note = 'new'; INSERT INTO extra SELECT DISTINCT file_id FROM chunk;",
+];
+
+switch (mode) {
+  case "fail":
+    for (const n of rest.slice(1)) await failing(rest[0] === "eio" ? "eio" : "enospc", Number(n));
+    break;
+  case "kill":
+    await killed(Number(rest[0]));
+    break;
+  case "migrate":
+    migrating(Number(rest[0]));
+    break;
+  default:
+    throw new Error(`There is no mode ${mode}`);
+}
+closeSync(orders);

@@ -1,0 +1,248 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { decodeEvent } from "../../src/model/history.ts";
+import { MIGRATIONS, openStore } from "../../src/server/store/sqlite.ts";
+import { LONG, times } from "../long.ts";
+import { seeded } from "./random-frames.ts";
+
+/** The layer that fails writes is built where it is needed: from failing-disk.c, with the system's compiler. */
+const library = join(mkdtempSync(join(tmpdir(), "failing-disk-")), "disk.so");
+const built =
+  process.platform === "linux" &&
+  spawnSync("cc", [
+    "-shared",
+    "-fPIC",
+    "-O1",
+    "-o",
+    library,
+    join(import.meta.dirname, "failing-disk.c"),
+    "-ldl",
+  ]).status === 0;
+
+let base: string;
+beforeAll(() => {
+  base = realpathSync(mkdtempSync(join(tmpdir(), "disk-")));
+});
+afterAll(() => {
+  rmSync(base, { recursive: true, maxRetries: 5 });
+  rmSync(join(library, ".."), { recursive: true });
+});
+
+interface Ended {
+  lines: string[];
+  errors: string;
+  killed: boolean;
+}
+
+/** Runs disk-worker.ts on a folder whose writes can be made to fail. */
+function work(folder: string, ...args: string[]): Promise<Ended> {
+  mkdirSync(folder, { recursive: true });
+  const orders = join(folder, "orders");
+  writeFileSync(orders, Buffer.alloc(16));
+  const child: ChildProcess = spawn(
+    process.execPath,
+    ["--disable-warning=ExperimentalWarning", join(import.meta.dirname, "disk-worker.ts"), folder, ...args],
+    {
+      env: { PATH: process.env.PATH, LD_PRELOAD: library, DISK_FOLDER: folder, DISK_ORDERS: orders },
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
+  let out = "";
+  let errors = "";
+  child.stdout?.on("data", (chunk) => {
+    out += chunk;
+  });
+  child.stderr?.on("data", (chunk) => {
+    errors += chunk;
+  });
+  return new Promise((resolve) => {
+    child.once("close", (_code, signal) =>
+      resolve({ lines: out.split("\n").slice(0, -1), errors, killed: signal === "SIGKILL" }),
+    );
+  });
+}
+
+function rows(file: string, query: string): Record<string, unknown>[] {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    return database.prepare(query).all();
+  } finally {
+    database.close();
+  }
+}
+const expectWhole = (file: string) =>
+  expect(
+    rows(file, "PRAGMA integrity_check").map((row) => ({ ...row })),
+    file,
+  ).toEqual([{ integrity_check: "ok" }]);
+
+/** Positions that are close together at first, where a store is opened, and spread out then. */
+const spread = (count: number, last: number) =>
+  Array.from({ length: count }, (_, n) => Math.round(1 + (last - 1) * (n / (count - 1)) ** 2));
+
+const FAILING = times(6, 1_000);
+const KILLS = times(6, 500);
+const MIGRATION_KILLS = times(3, 50);
+
+describe.skipIf(!built)(
+  "a disk that fails (skipped where no C compiler builds the layer that fails it)",
+  {
+    timeout: LONG ? 5_400_000 : 180_000,
+  },
+  () => {
+    it(`at each of ${FAILING} of the first 1,000 writes keeps nothing from being read, is told, acknowledges nothing false, and heals`, async () => {
+      const positions = LONG ? Array.from({ length: FAILING }, (_, n) => n + 1) : spread(FAILING, 1_000);
+      const lanes = ["eio", "enospc"] as const;
+      const results = await Promise.all(
+        lanes.map(async (what, lane) => {
+          const own = positions.filter((_, at) => at % lanes.length === lane);
+          const { lines, errors } = await work(join(base, what), "fail", what, ...own.map(String));
+          expect(errors, what).toBe("");
+          expect(lines.length, what).toBe(own.length);
+          return lines.map((line): { struck: boolean; told: boolean; opened: object; n: number } =>
+            JSON.parse(line),
+          );
+        }),
+      );
+      const all = results.flat();
+      expect(all.every(({ struck }) => struck)).toBe(true);
+      // A checkpoint that fails is no write that fails; all else is told.
+      expect(all.filter(({ told }) => told).length).toBeGreaterThan(all.length * 0.8);
+      console.info(`${all.length} failing writes, ${all.filter(({ told }) => told).length} told`);
+    });
+
+    it(`loses nothing that it said was on disk, killed at ${KILLS} writes`, async () => {
+      const random = seeded(3);
+      const folder = join(base, "kills");
+      const [hosted, pushed] = [randomUUID(), randomUUID()];
+      const prompts = new Set<string>();
+      const marks = new Set<string>();
+      let archived = 0;
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        // Each third time it is killed while it opens its stores, at first while it makes them.
+        const at = kill < 3 ? 4 + kill * 9 : 1 + Math.floor(random() * (kill % 3 === 0 ? 60 : 900));
+        const ended = await work(folder, "kill", String(at), hosted, `Life ${kill}`, pushed);
+        expect(ended.errors).toBe("");
+        expect(ended.killed).toBe(true);
+        for (const line of ended.lines) {
+          const [what, rest = ""] = [line.slice(0, line.indexOf(" ")), line.slice(line.indexOf(" ") + 1)];
+          if (what === "archived") archived = Number(rest);
+          if (what === "prompt") prompts.add(rest);
+          if (what === "pushed") marks.add(rest);
+          if (what === "opened") expect(Number(rest), "archived before").toBeGreaterThanOrEqual(archived);
+        }
+        const data = join(folder, "data");
+        const names = readdirSync(data);
+        expect(names.filter((name) => name.includes("broken"))).toEqual([]);
+        if (!names.includes("verbatim.db") || !names.includes("history.db")) continue;
+        expectWhole(join(data, "verbatim.db"));
+        expectWhole(join(data, "history.db"));
+        let end = 0;
+        for (const { start, length } of rows(
+          join(data, "verbatim.db"),
+          "SELECT start, length FROM chunk ORDER BY start",
+        )) {
+          expect(start).toBe(end);
+          end += Number(length);
+        }
+        expect(end).toBeGreaterThanOrEqual(archived);
+        const positions = new Map<string, number>();
+        const told: string[] = [];
+        for (const { session_id, position, event } of rows(
+          join(data, "history.db"),
+          "SELECT * FROM history ORDER BY session_id, position",
+        )) {
+          expect(position).toBe(positions.get(String(session_id)) ?? 0);
+          positions.set(String(session_id), Number(position) + 1);
+          const decoded = decodeEvent(String(event));
+          expect("type" in decoded && decoded.type === "unknown").toBe(false);
+          told.push(String(event));
+        }
+        for (const { frame } of rows(join(data, "history.db"), "SELECT frame FROM pending"))
+          told.push(String(frame));
+        for (const { state } of rows(join(data, "history.db"), "SELECT state FROM session"))
+          told.push(String(state));
+        // Each is somewhere once: in history, in what waits to be history, or in the queue.
+        const all = told.join("\n");
+        for (const words of prompts) expect(all.split(`"${words}"`).length - 1, words).toBe(1);
+        for (const words of marks) expect(all.split(`"${words}"`).length - 1, words).toBe(1);
+      }
+      expect(prompts.size + marks.size).toBeGreaterThan(0);
+      console.info(
+        `${KILLS} kills, ${prompts.size} prompts, ${marks.size} pushed, ${archived} bytes acknowledged`,
+      );
+    });
+
+    it(`is killed at ${MIGRATION_KILLS} writes of a migration: the store is old or new, whole, and the copy is kept`, async () => {
+      const prepare = async (name: string) => {
+        const folder = join(base, name);
+        const data = join(folder, "data");
+        mkdirSync(data, { recursive: true });
+        const { store } = openStore({ folder: data, now: Date.now });
+        const compressed = Buffer.alloc(3_000, 7);
+        store?.write({
+          chunks: Array.from({ length: 60 }, (_, n) => ({ file_id: 1, start: n, length: 1, compressed })),
+          files: [
+            {
+              ...{
+                id: 1,
+                path: "/one",
+                format: "frames",
+                kind: "session",
+                gone: false,
+                inode: "1:1",
+                size: 60,
+              },
+              ...{ modified_at: 1, head: "a", head_length: 1, tail: "b" },
+            },
+          ],
+        });
+        store?.close();
+        return { folder, data };
+      };
+      const { folder: whole } = await prepare("migration");
+      // So many writes a whole migration takes at most.
+      const undisturbed = await work(whole, "migrate", "1000000");
+      expect(undisturbed.errors).toBe("");
+      expect(undisturbed.lines.at(-1)).toBe("done");
+      const states = { old: 0, new: 0 };
+      for (let kill = 0; kill < MIGRATION_KILLS; kill += 1) {
+        const { folder, data } = await prepare(`migration ${kill}`);
+        const at = 1 + Math.floor((kill / MIGRATION_KILLS) * 190);
+        const ended = await work(folder, "migrate", String(at));
+        expect(ended.errors).toBe("");
+        const file = join(data, "verbatim.db");
+        expectWhole(file);
+        const version = Number(rows(file, "PRAGMA user_version")[0]?.user_version);
+        const columns = rows(file, "PRAGMA table_info(chunk)").length;
+        expect(rows(file, "SELECT count(*) AS n FROM chunk").map((row) => ({ ...row }))).toEqual([{ n: 60 }]);
+        if (version === MIGRATIONS.length) {
+          states.old += 1;
+          expect(columns).toBe(4);
+        } else {
+          states.new += 1;
+          expect(version).toBe(MIGRATIONS.length + 1);
+          expect(rows(file, "SELECT DISTINCT note FROM chunk").map((row) => ({ ...row }))).toEqual([
+            { note: "new" },
+          ]);
+          expectWhole(`${file}.version-${MIGRATIONS.length}`);
+        }
+        // The next start brings it to the end.
+        const again = await work(folder, "migrate", "1000000");
+        expect(again.errors).toBe("");
+        expect(JSON.parse(again.lines[0] ?? "")).toEqual({ opened: true, notices: [] });
+        expect(rows(file, "PRAGMA user_version")[0]?.user_version).toBe(MIGRATIONS.length + 1);
+        const copies = readdirSync(data).filter((name) => name.includes(".version-"));
+        expect(copies.length).toBeGreaterThan(0);
+        rmSync(folder, { recursive: true });
+      }
+      expect(states.old).toBeGreaterThan(0);
+      console.info("killed migrations", states);
+    });
+  },
+);
