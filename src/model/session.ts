@@ -38,6 +38,7 @@ export const sessionControl = record({
   can_steer: z.boolean(),
   can_fork: z.boolean(),
   can_compact: z.boolean(),
+  can_switch_model: z.boolean(),
   takes_images: z.boolean(),
   /** Prompts that wait for the running turn's end, in order; `text` is their first 200 characters. */
   queued: z.array(record({ message_id: uuid, text: z.string() })),

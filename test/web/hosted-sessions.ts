@@ -36,6 +36,7 @@ export const control = (given: Partial<SessionControl> = {}): SessionControl => 
   can_steer: true,
   can_fork: true,
   can_compact: true,
+  can_switch_model: true,
   takes_images: true,
   queued: [],
   ...given,

@@ -396,6 +396,7 @@ export function controlOf(
     can_steer: kind?.can_steer === true,
     can_fork: kind?.from_history === true,
     can_compact: kind?.can_compact === true,
+    can_switch_model: kind?.can_switch_model === true,
     takes_images: kind?.entry.takes_images === true,
     queued: state.queue.map(({ message_id, parts }) => ({ message_id, text: promptTitle(parts) ?? "" })),
   };

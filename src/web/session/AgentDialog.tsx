@@ -42,7 +42,7 @@ export function AgentDialog({
   };
 
   const agent = agents?.find(({ id }) => id === (row.provider ?? row.agent));
-  const canSwitch = agent !== undefined && agent.kind === "provider" && agent.scripted !== true;
+  const canSwitch = agent !== undefined && control.can_switch_model;
   return (
     <Dialog title="The agent of this session" onClose={onClose}>
       {canSwitch && (
