@@ -55,7 +55,7 @@ function noise(length: number, seed: number): string {
 
 const talk: Play = async (stage, { parts }) => {
   const [part] = parts;
-  await stage.say(`You said ${part?.type === "text" ? part.text : ""}. ${noise(4_000, 1)}`);
+  await stage.say(`You said ${part?.type === "text" ? part.text : ""}. ${noise(900, 1)}`);
   return "completed";
 };
 
@@ -146,8 +146,8 @@ async function failing(what: "eio" | "enospc", n: number): Promise<void> {
   try {
     write(file, prompt(name, "First"));
     expected.push("prompt: First");
-    for (let step = 0; step < 6; step += 1) {
-      const text = noise(20_000 + step * 15_000, n + step);
+    for (let step = 0; step < 4; step += 1) {
+      const text = noise(80_000 + step * 70_000, n + step);
       append(file, answer(name, text));
       expected.push(`text: ${text}`);
       await until("read", async () => (await said(sessions, sessionId(name))).length === expected.length);

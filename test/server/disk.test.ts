@@ -97,11 +97,16 @@ describe.skipIf(!built)(
   () => {
     it(`at each of ${FAILING} of the first 1,000 writes keeps nothing from being read, is told, acknowledges nothing false, and heals`, async () => {
       const positions = LONG ? Array.from({ length: FAILING }, (_, n) => n + 1) : spread(FAILING, 1_000);
-      const lanes = ["eio", "enospc"] as const;
+      const lanes = ["eio", "enospc", ...(LONG ? (["eio", "enospc"] as const) : [])] as const;
       const results = await Promise.all(
         lanes.map(async (what, lane) => {
           const own = positions.filter((_, at) => at % lanes.length === lane);
-          const { lines, errors } = await work(join(base, what), "fail", what, ...own.map(String));
+          const { lines, errors } = await work(
+            join(base, `${what} ${lane}`),
+            "fail",
+            what,
+            ...own.map(String),
+          );
           expect(errors, what).toBe("");
           expect(lines.length, what).toBe(own.length);
           return lines.map((line): { struck: boolean; told: boolean; opened: object; n: number } =>

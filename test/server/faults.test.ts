@@ -196,7 +196,7 @@ describe("a page behind a broken network", { timeout: LONG ? 900_000 : 180_000 }
     const sessions = createMemorySessions();
     sessions.add(session_id, [marker("first")]);
     const stage = await setStage(sessions);
-    const client = stage.client();
+    const client = stage.client({ logs: true });
     const session = client.follow(session_id);
     for (let round = 0; round < 10; round += 1) {
       await eventually(() => expect(session.state.getState().synced).toBe(true));

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { WebSocket as NodeSocket } from "ws";
 import type { TranscriptPart } from "../../src/model/transcript.ts";
 import { clientMessage, type ServerMessage, serverMessage } from "../../src/protocol.ts";
@@ -5,10 +6,13 @@ import { cutPart } from "../../src/server/pages.ts";
 import { createLive, type Live } from "../../src/web/live.ts";
 import { createOpenSession, type OpenSession } from "../../src/web/open-session.ts";
 
+const [page_window, page_document] = [new EventTarget(), new EventTarget()];
+// There are as many pages as a test wants, and each one listens.
+setMaxListeners(0, page_window, page_document);
 // The page's client runs where there is no page: it needs a moment to draw, and a tab that is looked at.
 Object.assign(globalThis, {
-  window: new EventTarget(),
-  document: Object.assign(new EventTarget(), { hidden: false }),
+  window: page_window,
+  document: Object.assign(page_document, { hidden: false }),
   requestAnimationFrame: (draw: () => void) => setTimeout(draw, 1),
   cancelAnimationFrame: (request: ReturnType<typeof setTimeout>) => clearTimeout(request),
 });
@@ -22,6 +26,10 @@ export interface PageClientOptions {
   silence_ms?: number;
   /** Connects again at once when a connection was lost. */
   impatient?: boolean;
+  /** Keeps the log of messages. */
+  logs?: boolean;
+  /** Follows the list too and, as the page's screen does, asks again for a session that was refused and is on the list now. */
+  lists?: boolean;
   random?: () => number;
 }
 
@@ -40,7 +48,14 @@ export interface PageClient {
 }
 
 export function openPageClient(options: PageClientOptions): PageClient {
-  const { daemon_port, through = daemon_port, headers, impatient = true } = options;
+  const {
+    daemon_port,
+    through = daemon_port,
+    headers,
+    impatient = true,
+    logs = false,
+    lists = false,
+  } = options;
   const log: PageClient["log"] = [];
   let socket: NodeSocket | undefined;
   let connections = 0;
@@ -55,6 +70,9 @@ export function openPageClient(options: PageClientOptions): PageClient {
         headers: { host: `127.0.0.1:${daemon_port()}`, ...headers() },
       });
       socket = opened;
+      // `ws` has the handlers and states of a browser's socket that the page's client uses.
+      const as_in_a_page = opened as unknown as WebSocket;
+      if (!logs) return as_in_a_page;
       opened.on("message", (data) => {
         const message = serverMessage.parse(JSON.parse(data.toString()));
         const seq = seqOf(message);
@@ -65,13 +83,25 @@ export function openPageClient(options: PageClientOptions): PageClient {
         log.push({ way: "out", type: clientMessage.parse(JSON.parse(String(message))).type });
         send(String(message));
       };
-      // `ws` has the handlers and states of a browser's socket that the page's client uses.
-      return opened as unknown as WebSocket;
+      return as_in_a_page;
     },
   });
   live.connection.subscribe(({ status }) => {
     if (impatient && status === "lost") setTimeout(live.reconnect, 10);
   });
+  const listed = new Set<string>();
+  const list_changed = new Set<() => void>();
+  if (lists) {
+    live.subscribe("sessions", ({ snapshot, rows }) => {
+      if (snapshot) listed.clear();
+      for (const { id } of snapshot?.sessions ?? []) listed.add(id);
+      for (const { changed, removed } of rows) {
+        for (const { id } of changed) listed.add(id);
+        for (const id of removed) listed.delete(id);
+      }
+      for (const look of list_changed) look();
+    });
+  }
   const api: Parameters<typeof createOpenSession>[1]["api"] = {
     async parts(session_id, from, to) {
       const address = `http://127.0.0.1:${daemon_port()}/api/sessions/${session_id}/parts?from=${from}&to=${to}`;
@@ -98,7 +128,16 @@ export function openPageClient(options: PageClientOptions): PageClient {
     },
     follow(session_id) {
       const session = createOpenSession(session_id, { api, live });
+      const askAgain = () => {
+        if (listed.has(session_id) && session.state.getState().refused) session.retry();
+      };
       session.follow();
+      if (lists) {
+        list_changed.add(askAgain);
+        session.state.subscribe((state, before) => {
+          if (state.refused && !before.refused) askAgain();
+        });
+      }
       return session;
     },
     close: live.close,

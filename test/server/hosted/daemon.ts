@@ -4,11 +4,16 @@ import { join, resolve } from "node:path";
 import { WebSocket } from "ws";
 import { accumulate, restoreTranscript, type Transcript } from "../../../src/model/accumulate.ts";
 import { outputChannel, serverMessage } from "../../../src/protocol.ts";
+import { expectNoSecrets } from "../../secrets.ts";
 
 /** A real daemon in a process of its own, spoken to as a program does. */
 export interface Daemon {
   process: ChildProcess;
   origin: string;
+  /** What lets a program in. */
+  headers: Record<string, string>;
+  /** All that it printed so far. */
+  output(): string;
   post(path: string, body: unknown): Promise<{ status: number; body: unknown }>;
   get(path: string): Promise<unknown>;
   /** Follows a session as a page does. */
@@ -24,19 +29,30 @@ export interface Follower {
 
 const main = resolve(import.meta.dirname, "../../../src/server/main.ts");
 
-/** Starts a daemon for a person whose home and data are in this folder. */
-export async function startDaemon(folder: string): Promise<Daemon> {
+/** Starts a daemon for a person whose home and data are in this folder. `port` 0: any. `env`: beside the home. */
+export async function startDaemon(
+  folder: string,
+  { port = 0, env = {} }: { port?: number; env?: Record<string, string> } = {},
+): Promise<Daemon> {
   const data = join(folder, "data");
   mkdirSync(data, { recursive: true });
-  const args = ["--disable-warning=ExperimentalWarning", main, "--port", "0", "--no-samples"];
+  const args = ["--disable-warning=ExperimentalWarning", main, "--port", String(port), "--no-samples"];
   const child = spawn(process.execPath, [...args, "--data-dir", data], {
-    env: { PATH: process.env.PATH, HOME: folder },
-    stdio: ["ignore", "pipe", "inherit"],
+    env: { PATH: process.env.PATH, HOME: folder, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
   });
-  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  let output = "";
+  child.stderr.on("data", (chunk) => {
+    output += chunk;
+    process.stderr.write(chunk);
+  });
+  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
   const link = await new Promise<string>((resolve, reject) => {
-    child.stdout.once("data", (chunk) => resolve(String(chunk).trim()));
-    void ended.then(() => reject(new Error("The daemon ended before it could be reached.")));
+    child.stdout.on("data", (chunk) => {
+      output += chunk;
+      if (output.includes("\n")) resolve(/http:\S+/.exec(output)?.[0] ?? "");
+    });
+    void ended.then(() => reject(new Error(`The daemon ended before it could be reached: ${output}`)));
   });
   const origin = new URL(link).origin;
   const access: unknown = JSON.parse(readFileSync(join(data, "access.json"), "utf8"));
@@ -46,6 +62,8 @@ export async function startDaemon(folder: string): Promise<Daemon> {
   return {
     process: child,
     origin,
+    headers,
+    output: () => output,
     async post(path, body) {
       const reply = await fetch(origin + path, { method: "POST", headers, body: JSON.stringify(body) });
       return { status: reply.status, body: await reply.json() };
@@ -79,6 +97,7 @@ export async function startDaemon(folder: string): Promise<Daemon> {
     async kill(signal) {
       child.kill(signal);
       await ended;
+      expectNoSecrets(output, data);
     },
   };
 }
