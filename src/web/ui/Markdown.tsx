@@ -19,7 +19,7 @@ import { Measure } from "./size.tsx";
 const FIRST = 64 * 1024;
 const FIRST_LINES = 2_000;
 /** Elements that Markdown becomes before the rest is plain text, of the first part and of a whole text. */
-const FIRST_ELEMENTS = 4_000;
+const FIRST_ELEMENTS = 1_500;
 const ALL_ELEMENTS = 12_000;
 
 export interface MarkdownProps {
@@ -44,7 +44,7 @@ export const Markdown = memo(function Markdown({
   return (
     <>
       <MarkdownView document={document} open={open} idPrefix={`${idPrefix}user-content-`} />
-      {end < text.length && (
+      {!all && (end < text.length || document.cut) && (
         <button type="button" className="show-all" onClick={() => setAll(true)}>
           Show all (<Measure units={text.length} />)
         </button>

@@ -51,6 +51,8 @@ export interface MarkdownDocument {
   readonly calls: readonly string[];
   readonly footnotes: readonly FootnoteDefinition[];
   readonly definitions: readonly Definition[];
+  /** Its end is plain text, for there would be too many elements. */
+  readonly cut: boolean;
 }
 
 /** Blocks in a page, items in a page of a list. */
@@ -65,7 +67,7 @@ const MAX_DELIMITERS = 1_000;
 const MAX_RUN = 2_000;
 const MAX_NODES = 8_000;
 /** A text that is long at once is read in steps of so many characters, as if it had grown: no single parse is longer. */
-const STEP = 16_384;
+const STEP = 4_096;
 /** Characters of plain text in one block. */
 const PLAIN = 16_384;
 
@@ -147,7 +149,7 @@ export function createMarkdownStream(budget = 12_000): MarkdownStream {
   let footnotes = new Map<string, FootnoteDefinition>();
   let signature = "";
   let refreshed = 0;
-  let result: MarkdownDocument = { pages: [], calls: [], footnotes: [], definitions: [] };
+  let result: MarkdownDocument = { pages: [], calls: [], footnotes: [], definitions: [], cut: false };
   let finished = false;
   /** Elements of what is finished. */
   let spent = 0;
@@ -563,7 +565,7 @@ export function createMarkdownStream(budget = 12_000): MarkdownStream {
     const lastPage = shown.at(-1);
     if (lastPage && lastPage.length < PAGE) shown[shown.length - 1] = [...lastPage, ...openBlocks];
     else if (openBlocks.length) shown.push(openBlocks);
-    return number(shown, footnotes, definitions);
+    return number(shown, footnotes, definitions, spent > budget && tailStart < text.length);
   };
 
   return {
@@ -754,8 +756,9 @@ function number(
   pages: readonly (readonly MarkdownBlock[])[],
   footnotes: ReadonlyMap<string, FootnoteDefinition>,
   definitions: ReadonlyMap<string, Definition>,
+  cut: boolean,
 ): MarkdownDocument {
-  if (footnotes.size === 0) return { pages, calls: [], footnotes: [], definitions: [] };
+  if (footnotes.size === 0) return { pages, calls: [], footnotes: [], definitions: [], cut };
   const calls: string[] = [];
   const numbered = <Item extends Node>(given: Piece<Item>): Piece<Item> => {
     if (given.calls.length === 0) return given;
@@ -775,7 +778,13 @@ function number(
     });
     return changed ? blocks : page;
   });
-  return { pages: shown, calls, footnotes: [...footnotes.values()], definitions: [...definitions.values()] };
+  return {
+    pages: shown,
+    calls,
+    footnotes: [...footnotes.values()],
+    definitions: [...definitions.values()],
+    cut,
+  };
 }
 
 function renumber(
