@@ -1,7 +1,7 @@
 import type { Element, ElementContent, Nodes as HastNode, Root } from "hast";
 import type { Definition, FootnoteDefinition, ListItem, Nodes, RootContent, TableRow } from "mdast";
 import { defaultHandlers, type Handlers, type Options, type State, toHast } from "mdast-util-to-hast";
-import { memo, type ReactNode, useMemo, useState } from "react";
+import { memo, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import { CodeBlock } from "./CodeBlock.tsx";
 import { findHidden, visible } from "./hidden-text.tsx";
@@ -21,6 +21,8 @@ const FIRST_LINES = 2_000;
 /** Elements that Markdown becomes before the rest is plain text, of the first part and of a whole text. */
 const FIRST_ELEMENTS = 1_500;
 const ALL_ELEMENTS = 12_000;
+/** Between two pages of blocks that are laid out after their text has ended. */
+const LAY_OUT_MS = 30;
 
 export interface MarkdownProps {
   text: string;
@@ -74,8 +76,29 @@ function MarkdownView({
   open: boolean;
   idPrefix: string;
 }): ReactNode {
+  const root = useRef<HTMLDivElement>(null);
+  const [growing, setGrowing] = useState(open);
+  if (open && !growing) setGrowing(true);
+  // What was not laid out while the text grew is laid out when it has ended: a page at a time, for all at once takes long.
+  useEffect(() => {
+    if (open || !growing) return;
+    const pages = [...(root.current?.querySelectorAll<HTMLElement>(":scope > .markdown-page") ?? [])];
+    const next = (): void => {
+      const page = pages.pop();
+      if (page === undefined) setGrowing(false);
+      else {
+        page.style.contentVisibility = "visible";
+        timer = setTimeout(next, LAY_OUT_MS);
+      }
+    };
+    let timer = setTimeout(next, LAY_OUT_MS);
+    return () => clearTimeout(timer);
+  }, [open, growing]);
   return (
-    <div className={open && document.pages.length > 1 ? "markdown markdown-growing" : "markdown"}>
+    <div
+      ref={root}
+      className={growing && document.pages.length > 1 ? "markdown markdown-growing" : "markdown"}
+    >
       {document.pages.map((page, index) => (
         <BlockPage key={index} blocks={page} idPrefix={idPrefix} />
       ))}
