@@ -6,13 +6,13 @@ import { uuidFrom } from "../model/uuid.ts";
 import type { Announcer } from "./announce.ts";
 import { type Entry, isStale, modifiedAt, newEntry, type State, storedFile } from "./entry.ts";
 import type { Fold } from "./fold.ts";
-import { followFile, isCompressed, openRegular, readAt } from "./follow.ts";
+import { followFile, isCompressed, isSame, openRegular, readAt } from "./follow.ts";
 import type { Indexed, IndexedRow, Indexer } from "./indexer.ts";
 import type { Keeper } from "./keeper.ts";
 import type { Links } from "./links.ts";
 import type { SessionList } from "./list.ts";
 import { createReading, type Draft, joinFacts, type Reading, type ReadingWindow } from "./reading.ts";
-import { isHuge, lastSegment, segmentStart } from "./segments.ts";
+import { isHuge, lastSegment, lineStart, segmentStart } from "./segments.ts";
 import type { OpenSession } from "./sessions.ts";
 import type { Status } from "./status.ts";
 import type { SessionsTiming } from "./timing.ts";
@@ -76,6 +76,8 @@ const MOST_VIEWS = 12;
 const MOST_READERS = 48;
 /** A file read for the first time that was written to so recently is taken for one that grows, in milliseconds. */
 const FRESH = 60_000;
+/** What grew while nobody looked is read from so many bytes before it on, not from the file's beginning. */
+const LOOK_BACK = 256 * 1024;
 const ARCHIVE_BLOCK = 256 * 1024;
 const SIDE_LIMIT = 64 * 1024;
 
@@ -156,14 +158,20 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     if (huge && !entry.identity) {
       startIndexing(entry, indexer);
       if (!folding) return;
-    } else if (indexer && !huge && !folding && !current && now() - modifiedAt(entry) > timing.idle) {
+    } else if (indexer && !huge && !folding && !current && !entry.identity && isQuiet(entry)) {
       return await readCold(entry, indexer);
     }
     const seen_side = entry.seen?.side_stamp;
     const known_before = entry.done;
     const work = { reading: current, anew: false, replaced: false, file_id: entry.id };
     const known = current?.identity ?? entry.identity ?? entry.begun;
-    const from = huge && !onward ? await tailStart(entry) : undefined;
+    const from = onward
+      ? undefined
+      : huge
+        ? await tailStart(entry)
+        : !folding
+          ? await growthStart(entry)
+          : undefined;
     const result = await followFile({
       path: entry.path,
       ...(known && { known }),
@@ -241,6 +249,24 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     // It was written to while it was read: the last look may be older than what was read, or newer.
     if (isStale(entry) && entry.seen && entry.seen.modified_at > result.identity.modified_at) {
       void run(entry, () => (isStale(entry) ? read(entry, false) : undefined));
+    }
+  }
+
+  /** Nobody has written to it for a while: its reader need not be kept. */
+  const isQuiet = (entry: Entry) => now() - modifiedAt(entry) > Math.min(FRESH, timing.idle);
+
+  /** Where to begin to read what a file gained since it was read; `undefined`: at its beginning. */
+  async function growthStart(entry: Entry): Promise<number | undefined> {
+    const { identity } = entry;
+    if (!identity || identity.size < 2 * LOOK_BACK || isCompressed(entry.path)) return undefined;
+    const opened = await openRegular(entry.path);
+    if (!opened) return undefined;
+    try {
+      if (!(await isSame(opened, identity))) return undefined;
+      const start = await lineStart(opened.handle, identity.size, identity.size - LOOK_BACK);
+      return start < identity.size ? start : undefined;
+    } finally {
+      await opened.handle.close();
     }
   }
 

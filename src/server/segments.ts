@@ -37,11 +37,16 @@ export function segmentOf(id: string, session_id: string, size: number): number 
 }
 
 /** Where a segment begins, in bytes: at a line's beginning, however often it is asked; where the file ends if none follows. */
-export async function segmentStart(handle: FileHandle, size: number, segment: number): Promise<number> {
-  if (segment === 0) return 0;
+export function segmentStart(handle: FileHandle, size: number, segment: number): Promise<number> {
+  return lineStart(handle, size, segment * SEGMENT);
+}
+
+/** The first beginning of a line at or after a byte; `size` if there is none before it. */
+export async function lineStart(handle: FileHandle, size: number, byte: number): Promise<number> {
+  if (byte <= 0) return 0;
   const buffer = new Uint8Array(BLOCK);
   // A newline directly before the place makes the place itself a beginning.
-  for (let at = segment * SEGMENT - 1; at < size; ) {
+  for (let at = byte - 1; at < size; ) {
     const block = await readAt(handle, at, Math.min(BLOCK, size - at), buffer);
     if (block.length === 0) break;
     const newline = block.indexOf(NEWLINE);
