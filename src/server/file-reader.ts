@@ -242,10 +242,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     keeper.entryChanged(entry);
     commit(entry, reading, work.anew);
     keep(entry, reading, work.anew && !known_before ? FRESH : timing.idle);
-    // A session that someone looks at was found in another file than before (a copy took the place of one that went).
-    if (!reading.folding && isViewed(entry)) {
-      void run(entry, () => (isViewed(entry) && !entry.gone ? read(entry, true) : undefined));
-    }
+    if (!reading.folding) showFound(entry);
     // It was written to while it was read: the last look may be older than what was read, or newer.
     if (isStale(entry) && entry.seen && entry.seen.modified_at > result.identity.modified_at) {
       void run(entry, () => (isStale(entry) ? read(entry, false) : undefined));
@@ -294,6 +291,15 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     await loadSide(entry);
     const { work, indexed } = await index(entry, indexer, () => options.isClosed() || entry.interrupt);
     adopt(entry, work, indexed);
+    if (entry.identity) showFound(entry);
+  }
+
+  /** A session that someone looks at was found in another file than before: a copy took the place of one that went. */
+  function showFound(entry: Entry) {
+    if (!isViewed(entry)) return;
+    void run(entry, () =>
+      isViewed(entry) && !entry.gone && !entry.reading?.folding ? read(entry, true) : undefined,
+    );
   }
 
   /** Reads a huge file's rows beside what else is done with it. */
@@ -304,8 +310,9 @@ export function createFileReader(options: FileReaderOptions): FileReader {
       .then(({ work, indexed }) =>
         run(entry, async () => {
           adopt(entry, work, indexed);
+          if (!entry.identity) return;
+          if (!entry.reading) return showFound(entry);
           // What was read meanwhile for whoever looks was not counted; now it can be.
-          if (!entry.identity || !entry.reading) return;
           delete entry.reading;
           if (!entry.gone) await read(entry, isViewed(entry));
         }),

@@ -1,0 +1,376 @@
+import { execFileSync } from "node:child_process";
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import fc from "fast-check";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { formats } from "../../src/formats/index.ts";
+import { createSessions } from "../../src/server/catalog.ts";
+import { createIndexer } from "../../src/server/indexer.ts";
+import { HUGE } from "../../src/server/segments.ts";
+import type { Sessions } from "../../src/server/sessions.ts";
+import { eventually } from "../eventually.ts";
+import { generateClaudeSession } from "../generate-session.ts";
+import { LONG, times } from "../long.ts";
+import { answer, frameFormat, prompt, write } from "./frame-format.ts";
+import { wordsOf } from "./page-client.ts";
+
+let folder: string;
+const running = new Set<Sessions>();
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "session-files-")));
+});
+afterEach(async () => {
+  for (const sessions of running) await sessions.close();
+  running.clear();
+  rmSync(folder, { recursive: true });
+});
+
+const timing = { hot: 5, list: 10, settle: 20, publish: 5, persist: 10, retry: 20, tick: 20 };
+const agent = () => join(folder, "agent");
+const path = (name: string) => join(agent(), "sessions", `${name}.jsonl`);
+
+function start(dataFolder?: string): Sessions {
+  const sessions = createSessions({
+    formats: [frameFormat],
+    roots: [{ format: frameFormat, path: agent() }],
+    ...(dataFolder !== undefined && { dataFolder }),
+    hints: false,
+    timing,
+  });
+  running.add(sessions);
+  return sessions;
+}
+async function stop(sessions: Sessions): Promise<void> {
+  running.delete(sessions);
+  await sessions.close();
+}
+
+/**
+ * Every file's sessions, part by part, as a page shows them. Of two files that hold one session, whichever was found first
+ * has its id: here each has none.
+ */
+async function viewOf(sessions: Sessions): Promise<Record<string, string[][]>> {
+  const view: Record<string, string[][]> = {};
+  for (const row of sessions.list()) {
+    if (row.archived) continue;
+    const open = await sessions.open(row.id);
+    if (!open) throw new Error(`${row.id} is listed and cannot be opened`);
+    expect(sessions.get(row.id)?.parts).toBe(open.transcript.parts.length);
+    const words = [...open.transcript.parts].map((part) =>
+      part ? wordsOf(part).replaceAll(row.id, "itself") : "nothing",
+    );
+    view[row.file ?? ""] = [...(view[row.file ?? ""] ?? []), words].sort();
+  }
+  return view;
+}
+
+/** What happens to a session file while it is read. */
+const step = fc.record({
+  file: fc.constantFrom("one", "two"),
+  what: fc.constantFrom(
+    ...([
+      "append",
+      "append",
+      "append",
+      "torn",
+      "joined",
+      "nul",
+      "malformed",
+      "truncate",
+      "empty",
+      "replace",
+    ] as const),
+    ...(["rotate", "reuse", "link", "pipe", "folder", "remove", "copy"] as const),
+  ),
+  n: fc.nat(1_000),
+  place: fc.double({ min: 0, max: 1, noNaN: true }),
+  /** Whether the daemon has the time to look. */
+  seen: fc.boolean(),
+});
+type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
+
+const isFile = (at: string) => {
+  try {
+    return existsSync(at) && readFileSync(at).length >= 0;
+  } catch {
+    return false;
+  }
+};
+
+function apply({ file, what, n, place }: Step): void {
+  const at = path(file);
+  const text = answer(file, `Answer ${n}. ${"More of it. ".repeat(n % 60)}`);
+  const fresh = () => `${prompt(file, `Prompt ${n}`)}${text}`;
+  const clear = () => rmSync(at, { recursive: true, force: true });
+  // Onto a link, a pipe or a folder nothing is written: an agent begins its file anew there.
+  const special = ["link", "pipe", "folder"].includes(kinds.get(at) ?? "");
+  if (special) clear();
+  kinds.set(at, what);
+  switch (what) {
+    case "append":
+      appendFileSync(at, isFile(at) ? text : fresh());
+      break;
+    case "torn":
+      appendFileSync(at, text.slice(0, Math.floor(place * text.length)));
+      break;
+    case "joined":
+      appendFileSync(at, text.replaceAll("\n", place < 0.5 ? "" : " "));
+      break;
+    case "nul":
+      appendFileSync(at, Buffer.alloc(1 + (n % 300)));
+      break;
+    case "malformed":
+      appendFileSync(at, `{"frame":\n}}\n\u2028\n"\\ud800"\n[]\nnull\n${"[".repeat(n)}\n`);
+      break;
+    case "truncate":
+      if (isFile(at)) truncateSync(at, Math.floor(readFileSync(at).length * place));
+      break;
+    case "empty":
+      writeFileSync(at, "");
+      break;
+    case "replace":
+      writeFileSync(join(folder, "draft"), fresh());
+      renameSync(join(folder, "draft"), at);
+      break;
+    case "rotate":
+      rmSync(`${at}.1`, { force: true });
+      if (isFile(at)) renameSync(at, `${at}.1`);
+      writeFileSync(at, fresh());
+      break;
+    case "reuse":
+      // The next file made in this folder gets the number of the one that went, on most file systems.
+      clear();
+      writeFileSync(at, fresh().padEnd(n * 10));
+      break;
+    case "link":
+      clear();
+      writeFileSync(join(folder, "secret"), prompt("secret", "Not for you"));
+      symlinkSync(join(folder, "secret"), at);
+      break;
+    case "pipe":
+      clear();
+      execFileSync("mkfifo", [at]);
+      break;
+    case "folder":
+      clear();
+      mkdirSync(at);
+      break;
+    case "remove":
+      clear();
+      break;
+    case "copy":
+      if (isFile(at)) copyFileSync(at, path(`${file} copy`));
+      break;
+    default:
+      what satisfies never;
+  }
+}
+const kinds = new Map<string, string>();
+
+describe("session files that do what no agent should", { timeout: LONG ? 900_000 : 120_000 }, () => {
+  it("are shown as they stand, whatever was done to them while they were read", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30 }), async (steps) => {
+        kinds.clear();
+        rmSync(agent(), { recursive: true, force: true });
+        rmSync(join(folder, "data"), { recursive: true, force: true });
+        write(path("one"), prompt("one", "First"), answer("one", "Hello"));
+        write(path("two"), prompt("two", "First"), answer("two", "Hello"));
+        const live = start(join(folder, "data"));
+        await eventually(() => expect(live.status().index.done).toBe(true));
+        for (const { id } of live.list()) await live.open(id);
+        for (const one of steps) {
+          apply(one);
+          if (one.seen) await new Promise((resolve) => setTimeout(resolve, 25));
+        }
+        const fresh = start();
+        await eventually(() => expect(fresh.status().index.done).toBe(true));
+        // A last line without its newline shows once nobody writes.
+        await eventually(async () => expect(await viewOf(live)).toEqual(await viewOf(fresh)));
+        expect(JSON.stringify(await viewOf(live))).not.toContain("Not for you");
+        await stop(live);
+        await stop(fresh);
+      }),
+      { numRuns: times(6, 300), endOnFailure: true },
+    );
+  });
+
+  it("with 10,000 malformed lines among good ones shows the good ones, and each of the others at its place", async () => {
+    const claude = formats.find(({ id }) => id === "claude-code");
+    if (!claude) throw new Error("There is no format claude-code");
+    const { session_id, lines } = generateClaudeSession({ parts: 400, turns: 4 });
+    const malformed = (n: number) =>
+      [
+        "{",
+        `{"type":"user","n":${n}`,
+        "}{",
+        "\u0000".repeat(1 + (n % 50)),
+        `"${"x".repeat(n % 200)}`,
+        "[1,2",
+        "nul",
+        `{"a":${"[".repeat(600)}`,
+        "\ufeff{]",
+        "\u2028\u2029 {",
+      ][n % 10] ?? "";
+    const project = join(folder, "claude/projects/-home");
+    mkdirSync(project, { recursive: true });
+    const plain = join(project, `${session_id}.jsonl`);
+    const read = async () => {
+      const sessions = createSessions({
+        formats: [claude],
+        roots: [{ format: claude, path: join(folder, "claude") }],
+        indexer: createIndexer(),
+        timing,
+      });
+      running.add(sessions);
+      await eventually(() => expect(sessions.status().index.done).toBe(true));
+      const open = await sessions.open(session_id);
+      if (!open) throw new Error("The session cannot be opened");
+      const parts = [...open.transcript.parts].flatMap((part) => part ?? []);
+      const row = sessions.get(session_id);
+      return { parts, row, sessions };
+    };
+    writeFileSync(plain, lines.map((line) => `${line}\n`).join(""));
+    const good = await read();
+    await stop(good.sessions);
+    const mixed: string[] = [];
+    const places: number[] = [];
+    for (let n = 0; n < 10_000; n += 1) {
+      if (n % 25 === 0)
+        mixed.push(
+          ...lines.slice(
+            (n / 25) * Math.ceil(lines.length / 400),
+            (n / 25 + 1) * Math.ceil(lines.length / 400),
+          ),
+        );
+      places.push(mixed.length + 1);
+      mixed.push(malformed(n));
+    }
+    writeFileSync(plain, mixed.map((line) => `${line}\n`).join(""));
+    const { parts, row, sessions } = await read();
+    const unknown = parts.filter((part) => part.type === "unknown");
+    expect(unknown.map((part) => part.source?.line)).toEqual(places);
+    const said = (list: typeof parts) =>
+      list.filter(({ type }) => type !== "unknown").map(({ id, type }) => `${type} ${id}`);
+    expect(said(parts)).toEqual(said(good.parts));
+    expect(row?.parts).toBe(parts.length);
+    expect({ turns: row?.turns, calls: row?.tool_calls }).toEqual({
+      turns: good.row?.turns,
+      calls: good.row?.tool_calls,
+    });
+    // Each can be looked at as it stands.
+    for (const n of [0, 4_321, 9_999]) {
+      const raw = await sessions.raw(session_id, unknown[n]?.id ?? "");
+      expect(raw).toMatchObject({ line: places[n], text: malformed(n) });
+    }
+  });
+
+  it("that come back as old copies elsewhere are what whoever looks sees then", async () => {
+    const claude = formats.find(({ id }) => id === "claude-code");
+    if (!claude) throw new Error("There is no format claude-code");
+    const { session_id, lines } = generateClaudeSession({ parts: 60, turns: 3 });
+    const at = (project: string) => join(folder, "claude/projects", project, `${session_id}.jsonl`);
+    write(
+      at("-one"),
+      lines
+        .slice(0, 20)
+        .map((line) => `${line}\n`)
+        .join(""),
+    );
+    const sessions = createSessions({
+      formats: [claude],
+      roots: [{ format: claude, path: join(folder, "claude") }],
+      indexer: createIndexer(),
+      dataFolder: join(folder, "data"),
+      hints: false,
+      timing: { ...timing, idle: 1_000 },
+    });
+    running.add(sessions);
+    await eventually(() => expect(sessions.status().index.done).toBe(true));
+    const open = await sessions.open(session_id);
+    const before = open?.transcript.parts.length ?? 0;
+    const resets: string[] = [];
+    open?.subscribe(({ type }) => resets.push(type));
+    rmSync(at("-one"));
+    await eventually(() => expect(sessions.get(session_id)?.archived).toBe(true));
+    const draft = join(folder, "draft");
+    writeFileSync(draft, lines.map((line) => `${line}\n`).join(""));
+    utimesSync(draft, new Date(0), new Date(0));
+    mkdirSync(dirname(at("-two")), { recursive: true });
+    renameSync(draft, at("-two"));
+    await eventually(() => expect(resets).toContain("reset"));
+    expect(open?.transcript.parts.length).toBeGreaterThan(before + 10);
+    expect(open?.transcript.parts.length).toBe(sessions.get(session_id)?.parts);
+  });
+
+  it("of any size may become something else while they are shown in pieces", async () => {
+    const claude = formats.find(({ id }) => id === "claude-code");
+    if (!claude) throw new Error("There is no format claude-code");
+    const { session_id, lines } = generateClaudeSession({ parts: 600, turns: 6 });
+    const project = join(folder, "claude/projects/-home");
+    mkdirSync(project, { recursive: true });
+    const at = join(project, `${session_id}.jsonl`);
+    const filler = `${JSON.stringify({ type: "something new", note: "x".repeat(200_000) })}\n`;
+    const end = `${lines.slice(-40).join("\n")}\n`;
+    const huge = `${lines.join("\n")}\n${filler.repeat(Math.ceil(HUGE / filler.length))}${end.replaceAll('"uuid":"', '"uuid":"f')}`;
+    writeFileSync(at, huge);
+    const sessions = createSessions({
+      formats: [claude],
+      roots: [{ format: claude, path: join(folder, "claude") }],
+      indexer: createIndexer(),
+      dataFolder: join(folder, "data"),
+      timing,
+    });
+    running.add(sessions);
+    const partsOf = async () =>
+      [...((await sessions.open(session_id))?.transcript.parts ?? [])].flatMap((part) => part ?? []);
+    await eventually(async () =>
+      expect((await partsOf())[0]).toMatchObject({ type: "marker", kind: "note" }),
+    );
+    // Torn in the middle of a record, then cut far below what is shown in pieces.
+    truncateSync(at, huge.length - 1_000);
+    await eventually(async () => expect((await partsOf()).length).toBeGreaterThan(10));
+    truncateSync(at, Buffer.byteLength(`${lines.join("\n")}\n`));
+    const counted = createSessions({ formats: [claude], roots: [], paths: [at], timing });
+    running.add(counted);
+    await eventually(() => expect(counted.status().index.done).toBe(true));
+    const whole = [...((await counted.open(session_id))?.transcript.parts ?? [])].length;
+    await eventually(async () => expect((await partsOf()).length).toBe(whole), 60_000);
+    expect((await partsOf())[0]?.type).not.toBe("marker");
+    // A link, a pipe, and the same huge file again.
+    rmSync(at);
+    writeFileSync(join(folder, "secret"), huge.replaceAll("x", "y"));
+    symlinkSync(join(folder, "secret"), at);
+    await eventually(() => expect(sessions.get(session_id)?.archived).toBe(true));
+    rmSync(at);
+    execFileSync("mkfifo", [at]);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    rmSync(at);
+    // Whole at once: what grows while it is shown is shown whole.
+    writeFileSync(join(folder, "draft"), huge);
+    renameSync(join(folder, "draft"), at);
+    await eventually(() => expect(sessions.get(session_id)?.archived ?? false).toBe(false));
+    await eventually(
+      async () => expect((await partsOf())[0]).toMatchObject({ type: "marker", kind: "note" }),
+      60_000,
+    );
+    await eventually(() => expect(sessions.status().index.done).toBe(true), 60_000);
+    expect(sessions.status().notices).toEqual([]);
+    expect(existsSync(dirname(at))).toBe(true);
+  });
+});
