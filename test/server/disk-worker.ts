@@ -146,7 +146,7 @@ async function failing(what: "eio" | "enospc", n: number): Promise<void> {
   try {
     write(file, prompt(name, "First"));
     expected.push("prompt: First");
-    for (let step = 0; step < 4; step += 1) {
+    for (let step = 0; step < 6; step += 1) {
       const text = noise(80_000 + step * 70_000, n + step);
       append(file, answer(name, text));
       expected.push(`text: ${text}`);
