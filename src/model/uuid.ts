@@ -11,14 +11,15 @@ export function isUuid(value: unknown): value is string {
 
 /**
  * The same name always gives the same UUID (version 5). `namespace` is a UUID, or any other text, which is then made
- * into one first.
+ * into one first. Half a surrogate pair counts as U+FFFD: it has no bytes to hash.
  */
 export function uuidFrom(namespace: string, name: string): string {
   if (namespace !== lastNamespace) {
     lastNamespace = namespace;
-    lastBytes = parse(isUuid(namespace) ? namespace : v5(namespace, NAMESPACE));
+    const text = namespace.toWellFormed();
+    lastBytes = parse(isUuid(namespace) ? namespace : v5(text, NAMESPACE));
   }
-  return v5(name, lastBytes);
+  return v5(name.toWellFormed(), lastBytes);
 }
 /** Whole files are read with one namespace, so that its bytes are worth keeping. */
 let lastNamespace = NAMESPACE;

@@ -20,7 +20,10 @@ function partsOf(items: readonly (object | string)[]) {
   const records = [...reader.push(new TextEncoder().encode(text)), ...reader.close()];
   let transcript = emptyTranscript(THREAD);
   for (const { frames } of records) for (const frame of frames) transcript = accumulate(transcript, frame);
-  return { parts: transcript.parts.slice(), kinds: records.map(({ disposition }) => disposition.kind) };
+  const kinds = records.map(({ disposition }) => disposition.kind);
+  const lineOf = new Map(records.map(({ place }) => [place.byte, place.line]));
+  const lines_shown = transcript.parts.slice().map((part) => lineOf.get(part?.source?.byte ?? -1));
+  return { parts: transcript.parts.slice(), kinds, lines_shown };
 }
 
 describe("Codex items, one by one", () => {
@@ -35,6 +38,35 @@ describe("Codex items, one by one", () => {
       '{ "type": "exec", "timeout_ms": 1e3 }',
       '{"type":"search","n":1.50}',
     ]);
+  });
+
+  it("an output that comes twice is told where the first one stands, with its call and without", () => {
+    const output = (call_id: string, text: string) => ({
+      type: "function_call_output",
+      call_id,
+      output: text,
+    });
+    const lost = partsOf([output("lost", "one"), output("lost", "two")]);
+    expect(lost.kinds).toEqual(["folded", "shown", "folded"]);
+    expect(lost.parts.map((part) => part?.type === "tool_result" && part.output_text)).toEqual(["two"]);
+    expect(lost.lines_shown).toEqual([2]);
+    const known = partsOf([
+      { type: "function_call", call_id: "c", name: "x", arguments: "{}" },
+      output("c", "one"),
+      output("c", "two"),
+    ]);
+    expect(known.kinds).toEqual(["folded", "shown", "shown", "folded"]);
+    expect(known.lines_shown.at(-1)).toBe(3);
+    // The call itself is only told by an event behind its output.
+    const late = partsOf([
+      output("c", "one"),
+      { type: "function_call", call_id: "c", name: "x", arguments: "{}" },
+      output("c", "two"),
+    ]);
+    expect(late.parts.map((part) => part?.type)).toEqual(
+      expect.arrayContaining(["tool_result", "tool_call"]),
+    );
+    expect(late.lines_shown[0]).toBe(2);
   });
 
   it("shows what a newer version put into an answer beside its words", () => {

@@ -560,6 +560,20 @@ describe("the vocabulary", () => {
   );
 });
 
+it("a call that ended before its name was known gets its title with the name", () => {
+  const transcript = fold(
+    prompt("Go"),
+    begin(1),
+    { type: "message.tool_call_start", tool_call_id: "a", tool_name: "tool" },
+    result("a", "seen"),
+    call("a"),
+  );
+  expect(defined(transcript.parts).find(({ type }) => type === "tool_call")).toMatchObject({
+    tool_name: "Read",
+    state: { status: "completed", title: "Read" },
+  });
+});
+
 describe("ids", () => {
   it("are UUIDs, the same every time, and different for every index of a message", () => {
     const ids = new Set(Array.from({ length: 20_000 }, (_, index) => partId(message(1), index - 10_000)));
@@ -570,6 +584,7 @@ describe("ids", () => {
     expect(isUuid(partId("not a uuid", 1))).toBe(true);
     expect(uuidFrom(SESSION, "a")).toBe(uuidFrom(SESSION, "a"));
     expect(isUuid(uuidFrom("codex", "rollout"))).toBe(true);
+    expect(isUuid(uuidFrom("half a pair \ud83d", "\ud83d"))).toBe(true);
     expect(uuidFrom("codex", "rollout")).not.toBe(uuidFrom("claude-code", "rollout"));
   });
 });

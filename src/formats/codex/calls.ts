@@ -1,7 +1,7 @@
 import type { ToolStatus } from "../../model/message.ts";
 import type { MediaPart } from "../../model/part.ts";
 import type { FileDiff } from "../../model/ui-extra.ts";
-import { partId } from "../../model/uuid.ts";
+import { partId, uuidFrom } from "../../model/uuid.ts";
 import { asNumber, asObject, asString, type JsonObject } from "../narrow.ts";
 import { type Output, readContent } from "./output.ts";
 import { type CallFacts, isCodeCell, parseArguments, toolExtra } from "./tool-extra.ts";
@@ -30,6 +30,8 @@ export class Calls {
   /** Code cells without an output, oldest first, then those that run on behind one: where inner events belong. */
   private readonly openCells: Call[] = [];
   private lastCell: Call | undefined;
+  /** Outputs without a call: where the first one of each stands. */
+  private readonly unclaimed = new Map<string, Moment>();
 
   constructor(writer: TurnWriter) {
     this.writer = writer;
@@ -56,6 +58,9 @@ export class Calls {
       message_id,
       facts: {},
     };
+    // Its output was read before it: what is learnt of it now changes that one.
+    const answeredAt = this.unclaimed.get(id);
+    if (answeredAt !== undefined) call.answeredAt = answeredAt;
     this.byId.set(id, call);
     if (isCodeCell(call.name)) {
       this.openCells.push(call);
@@ -65,21 +70,24 @@ export class Calls {
   }
 
   /**
-   * Shows the output of a call, or of none that is known. `false`: it was shown before. `byProvider`: the model's own
-   * provider ran it, within one answer.
+   * Shows the output of a call, or of none that is known. `false`: an earlier record showed it, at most with another value.
+   * `byProvider`: the model's own provider ran it, within one answer.
    */
   answer(id: string, output: Output, byProvider = false): boolean {
     const call = this.byId.get(id);
     if (!byProvider) this.writer.answered();
     if (call === undefined) {
       const { writer } = this;
-      const message_id = writer.recordId("output");
+      const first = this.unclaimed.get(id);
+      const moment = first ?? writer.now;
+      this.unclaimed.set(id, moment);
+      const message_id = uuidFrom(writer.session_id, `output:${moment.source.byte}`);
       writer.beforeResult();
       writer.push({
         type: "message.tool_result",
         session_id: writer.session_id,
-        at: writer.now.at,
-        source: writer.now.source,
+        at: moment.at,
+        source: moment.source,
         tool_call_id: id,
         is_error: output.status !== "success",
         status: output.status,
@@ -88,9 +96,10 @@ export class Calls {
         part_id: partId(message_id, 0),
         message_id,
       });
-      return true;
+      return first === undefined;
     }
     if (call.output !== undefined && call.output.text === output.text) return false;
+    const isFirst = call.output === undefined;
     call.output = output;
     call.answeredAt ??= this.writer.now;
     const cell = this.openCells.indexOf(call);
@@ -101,7 +110,7 @@ export class Calls {
       call.output = { ...output, status: call.facts.status };
     }
     this.show(call);
-    return true;
+    return isFirst;
   }
 
   /** Adds what an event says about a call, and shows it where the call has answered. */

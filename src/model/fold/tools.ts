@@ -77,7 +77,14 @@ function reviseCall(
   if (started && part.arguments_json === frame.arguments_json && part.tool_name === frame.tool_name) return;
   const input = parseArguments(frame.arguments_json);
   const state: ToolState = started
-    ? { ...part.state, input }
+    ? {
+        ...part.state,
+        input,
+        // A call that ended under the name that was known then.
+        ...(part.state.status === "completed" && part.state.title === part.tool_name
+          ? { title: frame.tool_name }
+          : {}),
+      }
     : start(createPending(frame.arguments_json, input), frame.at);
   const { truncated: _, ...rest } = part;
   replace(fold, position, {
