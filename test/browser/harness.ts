@@ -161,6 +161,9 @@ export interface CutProxy {
   /** From now on new connections are cut at once, too, until `heal`. */
   block(): void;
   heal(): void;
+  /** From now on what the daemon sends goes on at 160 kB a second, as to a client that hardly reads, until `hurry`. */
+  dawdle(): void;
+  hurry(): void;
   /** Connections that are open now. */
   open(): number;
   /** Bytes from the daemon to browsers so far. */
@@ -170,8 +173,10 @@ export interface CutProxy {
 
 /** A TCP proxy to the daemon. Browsers are led to it by `openBrowser`'s `through`. */
 export async function cutProxy(daemonPort: number): Promise<CutProxy> {
-  const open = new Set<Socket>();
+  /** By the browser's end, the daemon's. */
+  const open = new Map<Socket, Socket>();
   let blocked = false;
+  let dawdling: NodeJS.Timeout | undefined;
   let bytes = 0;
   const server = createServer((client) => {
     if (blocked) {
@@ -179,11 +184,17 @@ export async function cutProxy(daemonPort: number): Promise<CutProxy> {
       return;
     }
     const upstream = connect(daemonPort, "127.0.0.1");
-    open.add(client);
+    open.set(client, upstream);
     upstream.on("data", (chunk) => {
       bytes += chunk.length;
+      if (!client.write(chunk)) upstream.pause();
     });
-    client.pipe(upstream).pipe(client);
+    client.on("drain", () => {
+      if (dawdling === undefined) upstream.resume();
+    });
+    if (dawdling !== undefined) upstream.pause();
+    upstream.on("end", () => client.end());
+    client.pipe(upstream);
     const drop = () => {
       open.delete(client);
       client.destroy();
@@ -195,7 +206,7 @@ export async function cutProxy(daemonPort: number): Promise<CutProxy> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const cut = () => {
     const count = open.size;
-    for (const socket of open) socket.resetAndDestroy();
+    for (const socket of open.keys()) socket.resetAndDestroy();
     return count;
   };
   return {
@@ -208,10 +219,23 @@ export async function cutProxy(daemonPort: number): Promise<CutProxy> {
     heal() {
       blocked = false;
     },
+    dawdle() {
+      for (const upstream of open.values()) upstream.pause();
+      dawdling ??= setInterval(() => {
+        // What is read comes to the listener above.
+        for (const upstream of open.values()) upstream.read(Math.min(16_000, upstream.readableLength));
+      }, 100);
+    },
+    hurry() {
+      clearInterval(dawdling);
+      dawdling = undefined;
+      for (const upstream of open.values()) upstream.resume();
+    },
     open: () => open.size,
     bytes: () => bytes,
     close: () =>
       new Promise((resolve) => {
+        clearInterval(dawdling);
         server.close(() => resolve());
         cut();
       }),

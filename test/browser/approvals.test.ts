@@ -1,0 +1,191 @@
+import { createHash } from "node:crypto";
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { times } from "../long.ts";
+import { seeded } from "../server/random-frames.ts";
+import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
+import { begin, idle, type Rest, restOf, scriptFile, storedParts } from "./hosted-session.ts";
+
+const COMMANDS = times(20, 200);
+
+let home: Home;
+let folder: string;
+let daemon: Daemon;
+let rest: Rest;
+let browser: Browser;
+beforeEach(async () => {
+  home = await createHome();
+  folder = join(home.path, "harbour");
+  await mkdir(folder);
+  daemon = await startDaemon(home, ["--no-samples"]);
+  rest = restOf(home, daemon);
+  browser = await openBrowser();
+});
+afterEach(async () => {
+  await browser.close();
+  await daemon.stop();
+  await home.remove();
+});
+
+/** What a command may be made of to look like another one. */
+const PIECES = [
+  // Control characters and what terminals obey.
+  ...Array.from({ length: 31 }, (_, code) => String.fromCharCode(code + 1)).filter((sign) => sign !== "\r"),
+  "\u007f",
+  "\u0085",
+  "\u009b31m",
+  "\u001b[2K\u001b[1A",
+  "\u001b]0;title\u0007",
+  "\b\b\b",
+  "\r",
+  "\r\n",
+  "\n",
+  "\n\n",
+  "\t",
+  " \t \n",
+  "   ",
+  // Direction.
+  "\u202e",
+  "\u202dabc\u202c",
+  "\u2066rm -rf\u2069",
+  "\u2067",
+  "\u200f",
+  "\u061c",
+  "שלום rm",
+  "مرحبا 12",
+  // What cannot be seen.
+  "\u00a0",
+  "\u00ad",
+  "\u200b",
+  "\u200c",
+  "\u200d",
+  "\u2060",
+  "\u2028",
+  "\u2029",
+  "\ufeff",
+  "\u3164",
+  "\u115f",
+  "\u2800",
+  "\u180e",
+  "\ufe0f",
+  "\u{e0041}\u{e0042}\u{e007f}",
+  "\u{e0100}",
+  "\ufffd",
+  "\ufffe",
+  // What looks like something else.
+  "аbс",
+  "ЅЕСURЕ",
+  "ρath",
+  "ｌｓ",
+  "／etc",
+  "‐‑–—−",
+  "“”‘’′",
+  "；",
+  "\u037e",
+  "e\u0301\u0302\u0303\u0304\u0305",
+  "ﬁle",
+  "𝗅𝗌",
+  "Ⅰ",
+  // Of other scripts and planes, and what Markdown or HTML would take.
+  "日本語",
+  "👩\u200d👩\u200d👧",
+  "🏴\u{e0067}\u{e0062}\u{e007f}",
+  "<b>&amp;</b>",
+  "`rm`",
+  "**x**",
+  "$(false)",
+  "\\n\\x41",
+  "--",
+  "-rf /",
+  "# ",
+  "a",
+  "Z",
+  "0",
+];
+
+/** Harmless, whatever it is made of: it writes down what its own shell was given, and does nothing with the rest. */
+function commandOf(random: () => number, index: number): string {
+  const rest = Array.from(
+    { length: 1 + Math.floor(random() * 12) },
+    () => PIECES[Math.floor(random() * PIECES.length)],
+  ).join("");
+  const report = `cat /proc/$$/cmdline > ${index}.cmdline`;
+  // In a quoted text, in a here-document, or behind a line that ends the program.
+  switch (index % 3) {
+    case 0:
+      return `${report}; : '${rest}'`;
+    case 1:
+      return `${report}; : <<'E\u0301OF'\n${rest}\nE\u0301OF\n`;
+    default:
+      return `${report}; exit 0\n${rest.replaceAll("'", "")}`;
+  }
+}
+
+/** What the card says runs, read back from the document: each mark stands for the character whose code point it names. */
+function shown(page: Page): Promise<string> {
+  return page
+    .getByRole("region", { name: "Approval" })
+    .locator(".exact-text")
+    .last()
+    .evaluate((element) => {
+      const read = (node: Node): string => {
+        if (node instanceof HTMLElement && node.matches("mark.hidden-text")) {
+          const [, code] = /U\+([0-9A-F]{4,6})/.exec(node.textContent ?? "") ?? [];
+          return code === undefined ? "?" : String.fromCodePoint(Number.parseInt(code, 16));
+        }
+        if (node.nodeType === Node.TEXT_NODE) return node.nodeValue ?? "";
+        return Array.from(node.childNodes, read).join("");
+      };
+      return read(element);
+    });
+}
+
+it.runIf(process.platform === "linux")(
+  `what the card shows of ${COMMANDS} commands is what /bin/sh is given, byte for byte`,
+  { timeout: 120_000 + COMMANDS * 5_000 },
+  async () => {
+    const seed = Date.now() % 1_000_000;
+    console.info(`commands at random, seed ${seed}`);
+    const random = seeded(seed);
+    const commands = Array.from({ length: COMMANDS }, (_, index) => commandOf(random, index));
+    const model = await scriptFile(home, "commands", {
+      title: "Commands",
+      tokens_per_second: 0,
+      steps: [
+        ...commands.map((command) => ({ parts: [{ tool_call: { name: "shell", arguments: { command } } }] })),
+        { parts: [{ text: "That is all." }] },
+      ],
+    });
+    const { page, complaints } = await enter(
+      await browser.newContext({ viewport: { width: 1200, height: 900 } }),
+      daemon,
+    );
+    const session_id = await begin(rest, model, folder);
+    await page.goto(`${daemon.origin}/session/${session_id}`);
+    for (const [index, command] of commands.entries()) {
+      const card = page.getByRole("region", { name: "Approval" });
+      const allow = card.getByRole("button", { name: "Allow", exact: true, disabled: false });
+      const text = card.locator(".exact-text", { hasText: `> ${index}.cmdline` });
+      await text.waitFor();
+      expect(await shown(page), `command ${index}`).toBe(command);
+      await allow.click();
+      await text.waitFor({ state: "detached" });
+    }
+    await idle(rest, session_id);
+    for (const [index, command] of commands.entries()) {
+      const given = await readFile(join(folder, `${index}.cmdline`));
+      expect(given.equals(Buffer.from(`/bin/sh\0-c\0--\0${command}\0`)), `command ${index}`).toBe(true);
+    }
+    const requests = (await storedParts(rest, session_id)).flatMap((part) =>
+      part.type === "request" ? [part] : [],
+    );
+    expect(requests.map(({ request }) => request.subject)).toEqual(commands);
+    expect(requests.map(({ request }) => request.digest)).toEqual(
+      commands.map((command) => createHash("sha256").update(command).digest("hex")),
+    );
+    expect(requests.every(({ outcome }) => outcome === "answered")).toBe(true);
+    expect(complaints).toEqual([]);
+  },
+);

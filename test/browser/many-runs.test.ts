@@ -1,0 +1,211 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Browser, CDPSession, Page } from "playwright-core";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { sessionsReply } from "../../src/protocol.ts";
+import { cutPart } from "../../src/server/pages.ts";
+import { eventually } from "../eventually.ts";
+import { times } from "../long.ts";
+import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
+import {
+  begin,
+  disorder,
+  idle,
+  pageParts,
+  type Rest,
+  restOf,
+  said,
+  scriptFile,
+  send,
+  storedParts,
+} from "./hosted-session.ts";
+
+const RUNS = 20;
+const TOKENS_PER_SECOND = 100;
+const SECONDS = times(8, 40);
+
+let home: Home;
+let folder: string;
+let daemon: Daemon;
+let rest: Rest;
+const browsers: Browser[] = [];
+beforeEach(async () => {
+  home = await createHome();
+  folder = join(home.path, "harbour");
+  await mkdir(folder);
+  daemon = await startDaemon(home, ["--no-samples"]);
+  rest = restOf(home, daemon);
+});
+afterEach(async () => {
+  for (const browser of browsers.splice(0)) await browser.close();
+  await daemon.stop();
+  await home.remove();
+});
+
+/** How smoothly a page drew in a stretch of time, and what its main thread spent. */
+interface Smoothness {
+  frames_per_second: number;
+  /** Of all animation frames, the share that came more than two frames' time after the one before. */
+  late_share: number;
+  longest_ms: number;
+  long_tasks: number;
+  /** Processor time of the main thread by the time that passed, from 0 to 1. */
+  busy: number;
+}
+
+async function openWindow(): Promise<{ page: Page; complaints: string[]; cdp: CDPSession }> {
+  const browser = await openBrowser();
+  browsers.push(browser);
+  const context = await browser.newContext({ viewport: { width: 1280, height: 860 } });
+  await context.addInitScript(() => {
+    const frames: number[] = [];
+    const tasks: number[] = [];
+    Object.assign(window, { measured: { frames, tasks } });
+    const draw = (at: number) => {
+      frames.push(at);
+      requestAnimationFrame(draw);
+    };
+    requestAnimationFrame(draw);
+    new PerformanceObserver((list) => {
+      for (const { startTime } of list.getEntries()) tasks.push(startTime);
+    }).observe({ type: "longtask" });
+  });
+  const watched = await enter(context, { ...daemon, launch: await rest.link() });
+  const cdp = await context.newCDPSession(watched.page);
+  await cdp.send("Performance.enable", { timeDomain: "threadTicks" });
+  return { ...watched, cdp };
+}
+
+/** Begins to measure a page; the function that it gives ends it. */
+async function measure({ page, cdp }: { page: Page; cdp: CDPSession }): Promise<() => Promise<Smoothness>> {
+  const cpu = async () =>
+    (await cdp.send("Performance.getMetrics")).metrics.find(({ name }) => name === "TaskDuration")?.value ??
+    0;
+  const spent = await cpu();
+  const from = await page.evaluate(() => performance.now());
+  return async () => {
+    const busy = (await cpu()) - spent;
+    const { at, frames, tasks } = await page.evaluate((start) => {
+      const { measured } = window as unknown as { measured: { frames: number[]; tasks: number[] } };
+      const later = (time: number) => time >= start;
+      return {
+        at: performance.now(),
+        frames: measured.frames.filter(later),
+        tasks: measured.tasks.filter(later),
+      };
+    }, from);
+    const gaps = frames.slice(1).map((time, index) => time - (frames[index] ?? time));
+    const seconds = (at - from) / 1_000;
+    return {
+      frames_per_second: Math.round(frames.length / seconds),
+      late_share: gaps.filter((gap) => gap > 34).length / Math.max(1, gaps.length),
+      longest_ms: Math.round(Math.max(0, ...gaps)),
+      long_tasks: tasks.length,
+      busy: busy / seconds,
+    };
+  };
+}
+
+it(`${RUNS} sub-agents that speak at once are told apart, and three pages that watch them stay smooth`, {
+  timeout: 240_000 + SECONDS * 3_000,
+}, async () => {
+  const names = Array.from({ length: RUNS }, (_, index) => `run-${String(index).padStart(2, "0")}`);
+  // Five tokens: "run", "-", "07", " tide", ".", and the space of the next.
+  const sentence = (name: string) => `${name} tide. `;
+  const count = Math.ceil((SECONDS * TOKENS_PER_SECOND) / 5);
+  const tasks = [];
+  for (const name of names) {
+    const model = await scriptFile(home, name, {
+      title: name,
+      tokens_per_second: TOKENS_PER_SECOND,
+      steps: [
+        {
+          parts: [
+            { thinking: `I am ${name}.` },
+            { text: sentence(name), repeat: count },
+            { tool_call: { name: "glob", arguments: { pattern: name } } },
+          ],
+        },
+        { parts: [{ text: `${name} is done.` }] },
+      ],
+    });
+    tasks.push({
+      tool_call: {
+        name: "task",
+        arguments: { name, task: `Speak as ${name}`, prompt: `Speak. [[script:${model}]]` },
+      },
+    });
+  }
+  const parent = await scriptFile(home, "parent", {
+    title: "Parent",
+    steps: [{ parts: [{ text: "All at once." }, ...tasks] }, { parts: [{ text: "All are back." }] }],
+  });
+  const session_id = await begin(rest, "hello", folder);
+  await idle(rest, session_id);
+  const windows = [await openWindow(), await openWindow(), await openWindow()];
+  const [one, two, three] = windows;
+  if (!one || !two || !three) throw new Error("There are no windows.");
+  for (const { page } of windows) {
+    await page.goto(`${daemon.origin}/session/${session_id}`);
+    await page.locator(".turn-foot").waitFor();
+  }
+  // What an empty page gets of this machine at the same time is the measure for the others.
+  const empty = await openWindow();
+  await empty.page.goto("about:blank");
+
+  await send(rest, session_id, `Go [[script:${parent}]]`);
+  const runsOf = async () =>
+    sessionsReply
+      .parse(await rest.get("/api/sessions"))
+      .sessions.filter((row) => row.parent?.session_id === session_id);
+  await eventually(async () => expect((await runsOf()).length).toBe(RUNS));
+  const runs = await runsOf();
+  // The parent; the parent with a run beside it; a run.
+  await two.page.goto(`${daemon.origin}/session/${session_id}?beside=${runs[3]?.id}`);
+  await three.page.goto(`${daemon.origin}/session/${runs[7]?.id}`);
+  await three.page.getByText(`${runs[7]?.run?.name} tide.`).waitFor();
+  const measuring = await Promise.all([empty, ...windows].map(measure));
+  await eventually(async () => {
+    const done = (await runsOf()).filter(({ status }) => status !== "running").length;
+    expect(done).toBeGreaterThan(0);
+  }, 120_000);
+  const [idling, ...during] = await Promise.all(measuring.map((end) => end()));
+  if (idling === undefined) throw new Error("The empty page was not measured.");
+  await idle(rest, session_id);
+  for (const [index, name] of ["an empty page", "parent", "parent and a run", "a run"].entries())
+    console.info(`${name}: ${JSON.stringify([idling, ...during][index])}`);
+  for (const { busy, frames_per_second, late_share } of during) {
+    expect(busy).toBeLessThan(0.4);
+    expect(frames_per_second).toBeGreaterThan(0.6 * idling.frames_per_second);
+    expect(late_share).toBeLessThan(idling.late_share + 0.2);
+  }
+
+  for (const run of await runsOf()) {
+    const name = run.run?.name ?? "";
+    const parts = await storedParts(rest, run.id);
+    expect(disorder(parts, run.id)).toEqual([]);
+    const said_of = parts.flatMap((part) =>
+      part.type === "text" || part.type === "thinking" ? [said(part)] : [],
+    );
+    expect(said_of).toEqual([
+      `thinking I am ${name}.`,
+      `text ${sentence(name).repeat(count)}`,
+      `text ${name} is done.`,
+    ]);
+  }
+  const own = await storedParts(rest, session_id);
+  expect(disorder(own, session_id)).toEqual([]);
+  const speech = own.filter(({ type }) => type === "text" || type === "thinking").map(said);
+  expect(speech.slice(-2)).toEqual(["text All at once.", "text All are back."]);
+  expect(speech.filter((text) => text.includes("tide."))).toEqual([]);
+  for (const { page } of [one, two])
+    await eventually(async () => expect((await pageParts(page)).map(cutPart)).toEqual(own));
+  for (const { page, pane, run } of [
+    { page: two.page, pane: 1, run: runs[3]?.id ?? "" },
+    { page: three.page, pane: 0, run: runs[7]?.id ?? "" },
+  ]) {
+    const stored = await storedParts(rest, run);
+    await eventually(async () => expect((await pageParts(page, true, pane)).map(cutPart)).toEqual(stored));
+  }
+  for (const { complaints } of windows) expect(complaints).toEqual([]);
+});
