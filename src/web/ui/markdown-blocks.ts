@@ -260,11 +260,22 @@ export function createMarkdownStream(budget = 12_000): MarkdownStream {
       if (!entry || entry.labels.size === 0) continue;
       const key = keyFor(entry.labels);
       if (key === entry.key) continue;
-      const { nodes } = parse(entry.raw, entry.labels);
-      kept[index] = { ...entry, key, block: blockOf(nodes, entry.raw) };
+      kept[index] = reread(entry, key);
       pagesValid = Math.min(pagesValid, Math.floor(index / PAGE));
     }
     if (carried && !unchanged) rebuildCarried(carried);
+  };
+
+  /** Reads a block again, and with it the footnotes that it defines. */
+  const reread = (entry: Kept, key: string): Kept => {
+    const { nodes } = parse(entry.raw, entry.labels);
+    const before = entry.block.kind === "nodes" ? inspect(entry.block.piece.nodes).footnotes : [];
+    const now = inspect(nodes).footnotes;
+    for (const [index, footnote] of before.entries()) {
+      const again = now[index];
+      if (again && footnotes.get(footnote.identifier) === footnote) footnotes.set(again.identifier, again);
+    }
+    return { ...entry, key, block: blockOf(nodes, entry.raw) };
   };
 
   const keyFor = (labels: Iterable<string>): string => {
@@ -595,9 +606,7 @@ export function createMarkdownStream(budget = 12_000): MarkdownStream {
 
   function rereadOpen(entry: Kept): Kept {
     const key = keyFor(entry.labels);
-    if (key === entry.key) return entry;
-    const { nodes } = parse(entry.raw, entry.labels);
-    return { ...entry, key, block: blockOf(nodes, entry.raw) };
+    return key === entry.key ? entry : reread(entry, key);
   }
 }
 

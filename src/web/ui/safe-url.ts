@@ -19,7 +19,8 @@ const KNOWN_ENDING = /[a-z0-9-]\.(?:com|org|net|io|dev|app|ai|gov|edu)(?:[/:?#@.
  */
 export function judgeUrl(address: string): Verdict {
   if (address.startsWith("#")) return { kind: "fragment", id: address.slice(1) };
-  let source = address;
+  // Markdown writes the brackets of an IPv6 address as bytes.
+  let source = address.replace(/^(https?:\/\/)%5B([\da-f:.]+)%5D/i, "$1[$2]");
   let reason = "";
   if (/^\/\/[^/\\]/.test(source)) {
     source = `https:${source}`;

@@ -1,0 +1,138 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Browser, CDPSession, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
+import { generate, payloads } from "./hostile/payloads.ts";
+import { healthy, hostileSession } from "./hostile/session.ts";
+
+const MB = 1024 * 1024;
+const WORDS = "the agent reads the file and says what it found in some more words than it needs ";
+
+/** Texts of a size that a page must survive, beside the generators of the payloads. */
+const SIZES = [
+  { id: "line-of-1-mb", input: "x".repeat(MB) },
+  { id: "output-of-5-mb", input: `${WORDS}\n`.repeat(Math.ceil((5 * MB) / (WORDS.length + 1))) },
+  { id: "table-of-100000-cells", input: generate({ gen: "table", rows: 5_000, cols: 20, cell: "c" }) },
+  { id: "deep-json", input: `${"[".repeat(50_000)}${"]".repeat(50_000)}` },
+];
+
+describe("texts that are made to be slow or big", () => {
+  let home: Home;
+  let daemon: Daemon;
+  let browser: Browser;
+  let page: Page;
+  let protocol: CDPSession;
+  let complaints: string[];
+  const attacks = [...payloads("pathological"), ...SIZES.map((size) => ({ ...size, expect: {} }))];
+  const sessions = attacks.map((attack) => {
+    const { session_id, turns } = hostileSession(attack.id, [attack]);
+    // As answer, as thought and as output: the places that take long texts.
+    const lines = (turns[0] ?? []).filter(
+      (line, index) =>
+        index === 0 || !/"custom-title"|isApiError|"model":"(?!claude)/.test(line.slice(0, 800)),
+    );
+    return { attack, session_id, lines };
+  });
+
+  beforeAll(async () => {
+    home = await createHome();
+    const folder = join(home.claude, "projects/-home-ada-sizes");
+    await mkdir(folder, { recursive: true });
+    for (const { attack, session_id } of sessions) {
+      const text = generate(attack.input);
+      const record = (type: string, message: object, n: number) =>
+        `${JSON.stringify({ parentUuid: null, isSidechain: false, cwd: "/home/ada/sizes", sessionId: session_id, version: "2.1.197", type, message, uuid: `0000000${n}-0000-4000-8000-000000000000`, timestamp: `2026-11-20T09:00:0${n}.000Z` })}\n`;
+      const says = (content: object, n: number) =>
+        record(
+          "assistant",
+          {
+            id: `m${n}`,
+            type: "message",
+            role: "assistant",
+            model: "claude-opus-4-7",
+            content: [content],
+            stop_reason: null,
+          },
+          n,
+        );
+      await writeFile(
+        join(folder, `${session_id}.jsonl`),
+        record("user", { role: "user", content: attack.id }, 0) +
+          says({ type: "text", text: "Healthy before." }, 1) +
+          says({ type: "thinking", thinking: text, signature: "c2ln" }, 2) +
+          says({ type: "text", text }, 3) +
+          says({ type: "tool_use", id: "t1", name: "Bash", input: { command: "cat it" } }, 4) +
+          record(
+            "user",
+            { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: text }] },
+            5,
+          ) +
+          says({ type: "text", text: healthy(attack.id) }, 6),
+      );
+    }
+    daemon = await startDaemon(home, ["--no-samples"]);
+    browser = await openBrowser();
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+    ({ page, complaints } = await enter(context, daemon));
+    protocol = await context.newCDPSession(page);
+    await protocol.send("Performance.enable", { timeDomain: "threadTicks" });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await daemon.stop();
+    await home.remove();
+  });
+
+  const metrics = async (): Promise<Map<string, number>> => {
+    const { metrics: all } = await protocol.send("Performance.getMetrics");
+    return new Map(all.map(({ name, value }) => [name, value]));
+  };
+
+  it("are shown within bounds: few elements, little memory, a page that answers, everything in reach", async () => {
+    const table: string[] = [];
+    for (const { attack, session_id } of sessions) {
+      const { id } = attack;
+      await page.goto(`${daemon.origin}/`);
+      await page.locator("main").waitFor();
+      await protocol.send("HeapProfiler.collectGarbage");
+      const before = await metrics();
+      await page.evaluate((address) => {
+        const longest = { ms: 0 };
+        Object.assign(window, { __longest: longest });
+        new PerformanceObserver((list) => {
+          for (const { duration } of list.getEntries()) longest.ms = Math.max(longest.ms, duration);
+        }).observe({ type: "longtask" });
+        history.pushState(null, "", address);
+        dispatchEvent(new PopStateEvent("popstate"));
+      }, `/session/${session_id}`);
+      const region = page.getByRole("region", { name: "Transcript", exact: true });
+      await region.getByText(healthy(id)).waitFor();
+      await page.getByRole("button", { name: "Open all", exact: true }).click();
+      // To the top and to the end again, everything open.
+      for (const share of [0, 0.25, 0.5, 0.75, 1]) {
+        await region.evaluate((element, at) => element.scrollTo(0, element.scrollHeight * at), share);
+        await region.evaluate(
+          () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+        );
+        const elements = await page.evaluate(() => document.querySelectorAll("*").length);
+        expect(elements, `${id}: elements at ${share}`).toBeLessThan(20_000);
+      }
+      await region.getByText(healthy(id)).waitFor();
+      const longest = await page.evaluate(
+        () => Reflect.get(Reflect.get(window, "__longest"), "ms") as number,
+      );
+      const after = await metrics();
+      await protocol.send("HeapProfiler.collectGarbage");
+      const kept = await metrics();
+      const heap = ((kept.get("JSHeapUsedSize") ?? 0) - (before.get("JSHeapUsedSize") ?? 0)) / MB;
+      const cpu = ((after.get("TaskDuration") ?? 0) - (before.get("TaskDuration") ?? 0)) * 1_000;
+      table.push(
+        `${id.padEnd(24)} cpu ${cpu.toFixed(0).padStart(6)} ms  longest ${longest.toFixed(0).padStart(5)} ms  heap ${heap.toFixed(1)} MB`,
+      );
+      expect(heap, `${id}: memory`).toBeLessThan(50);
+    }
+    if (process.env.TABLE) process.stdout.write(`${table.join("\n")}\n`);
+    expect(complaints).toEqual([]);
+  }, 600_000);
+});

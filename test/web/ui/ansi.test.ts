@@ -1,0 +1,210 @@
+import { describe, expect, it } from "vitest";
+import { readTerminal, terminalText } from "../../../src/web/ui/ansi.ts";
+
+const ESC = "\u001b";
+const plain = (output: string): string =>
+  readTerminal(output)
+    .map(({ text }) => text)
+    .join("");
+const styleOf = (parameters: string): string => readTerminal(`${ESC}[${parameters}mx`)[0]?.style ?? "";
+
+describe("terminal output", () => {
+  it("is text where nothing else is in it", () => {
+    expect(readTerminal("one\ntwo\tthree\u00a0é😀\n")).toEqual([
+      { text: "one\n", style: "" },
+      { text: "two\tthree\u00a0é😀\n", style: "" },
+    ]);
+    expect(readTerminal("")).toEqual([]);
+    expect(readTerminal("a\r\nb")).toEqual([
+      { text: "a\n", style: "" },
+      { text: "b", style: "" },
+    ]);
+  });
+
+  it.each([
+    ["31", "red"],
+    ["1;31", "red bold"],
+    ["32", "green"],
+    ["33", "yellow"],
+    ["34", "blue"],
+    ["35", "magenta"],
+    ["36", "cyan"],
+    ["37", "white"],
+    ["30", "black"],
+    ["90", "black"],
+    ["91", "red"],
+    ["97", "white"],
+    ["98", ""],
+    ["29;41", ""],
+    ["31;39", ""],
+    ["31;41", "concealed"],
+    ["31;101", "concealed"],
+    ["37;107", "concealed"],
+    ["30;40", "concealed"],
+    ["37;47", "concealed"],
+    ["31;41;49", "red"],
+    ["31;42", "red"],
+    ["2", "dim"],
+    ["1;2;22", ""],
+    ["3", "italic"],
+    ["3;23", ""],
+    ["4", "underline"],
+    ["4;24", ""],
+    ["7", "inverse"],
+    ["7;1", "bold inverse"],
+    ["7;27", ""],
+    ["8", "concealed"],
+    ["8;28", ""],
+    ["9", "struck"],
+    ["9;29", ""],
+    ["1;3;23", "bold"],
+    ["31;1;0", ""],
+    ["31;1;", ""],
+    ["", ""],
+    ["31;41;1;0;4", "underline"],
+    ["41;0;31", "red"],
+    ["21", ""],
+    ["1;30;50", "black bold"],
+    ["38;5;1", "red"],
+    ["38;5;9", "red"],
+    ["38;5;15;1", "white bold"],
+    ["38;5;16", "black"],
+    ["38;5;196", "red"],
+    ["38;5;46", "green"],
+    ["38;5;21", "blue"],
+    ["38;5;226", "yellow"],
+    ["38;5;201", "magenta"],
+    ["38;5;51", "cyan"],
+    ["38;5;231", ""],
+    ["38;5;232", "black"],
+    ["38;5;243", "black"],
+    ["38;5;244", ""],
+    ["38;5;255", ""],
+    ["38;5;256", ""],
+    ["38;5;-1", ""],
+    ["38;5", ""],
+    ["38;2;255;0;0", "red"],
+    ["38;2;0;255;0;4", "green underline"],
+    ["38;2;0;0;255", "blue"],
+    ["38;2;255;255;0", "yellow"],
+    ["38;2;900;0;0", "red"],
+    ["38;2;100;100;100", "black"],
+    ["38;2;109;90;90", "black"],
+    ["38;2;110;110;110", ""],
+    ["38;2;200;160;160", "red"],
+    ["38;2;199;160;160", ""],
+    ["38;2;200;200;200", ""],
+    ["38:2::255:0:0", "red"],
+    ["38:2:0:255:0", "green"],
+    ["38:5:4", "blue"],
+    ["48;5;1;31", "concealed"],
+    ["48;2;255;0;0;31", "concealed"],
+    ["48;5;2;31", "red"],
+    ["31;38;5;300", ""],
+  ])("%s is %j", (parameters, style) => {
+    expect(styleOf(parameters)).toBe(style);
+  });
+
+  it("joins what looks alike on a line, and keeps the look across lines", () => {
+    expect(readTerminal(`${ESC}[31ma${ESC}[0;31mb\nc${ESC}[0md`)).toEqual([
+      { text: "ab\n", style: "red" },
+      { text: "c", style: "red" },
+      { text: "d", style: "" },
+    ]);
+  });
+
+  it.each([
+    ["moves the cursor", `a${ESC}[2Jb${ESC}[10;4Hc`],
+    ["sets a mode", `a${ESC}[?1049hb${ESC}[?25lc`],
+    ["sets a title", `a${ESC}]0;title\u0007b${ESC}]2;t${ESC}\\c`],
+    ["writes to the clipboard", `ab${ESC}]52;c;c2VjcmV0\u0007c`],
+    ["sends a device string", `a${ESC}Pq#0~-${ESC}\\b${ESC}_G a=T${ESC}\\c`],
+    ["is private", `a${ESC}^x${ESC}\\b${ESC}Xx${ESC}\\c`],
+    ["has one letter", `a${ESC}cb${ESC}7c${ESC}=`],
+    ["chooses characters", `a${ESC}(Bb${ESC}%Gc`],
+    ["is written in one byte", "a\u009b31mb\u009d0;t\u009cc\u0090x\u009c\u0085"],
+    ["has intermediate bytes", `a${ESC}[1 qb${ESC}[!pc`],
+    ["rings, or shifts", "a\u0007b\u000e\u000fc"],
+    ["ends in the middle", `abc${ESC}`],
+    ["ends within its numbers", `abc${ESC}[31`],
+    ["ends within a command", `abc${ESC}]0;title`],
+    ["is private colour", `ab${ESC}[>4;2mc`],
+  ])("leaves nothing of a sequence that %s", (_what, output) => {
+    expect(plain(output)).toBe("abc");
+    for (const piece of readTerminal(output)) expect(piece.link).toBeUndefined();
+  });
+
+  it("takes a private colour for none", () => {
+    expect(readTerminal(`${ESC}[?31mx`)).toEqual([{ text: "x", style: "" }]);
+    expect(readTerminal(`${ESC}[31 mx`)).toEqual([{ text: "x", style: "" }]);
+  });
+
+  it("keeps the text behind a command that never ends", () => {
+    expect(plain(`a${ESC}]0;title\nb`)).toBe("a\nb");
+    expect(plain(`a${ESC}]0;title${ESC}[31mb`)).toBe("ab");
+    const long = "x".repeat(5_000);
+    expect(plain(`a${ESC}]0;${long}\u0007`)).toBe(`a0;${long}`);
+    expect(plain(`a${ESC}]0;${"x".repeat(4_000)}\u0007b`)).toBe("ab");
+    // A bell ends an operating system command alone.
+    expect(plain(`a${ESC}Pab\u0007cd${ESC}\\b`)).toBe("ab");
+    expect(plain(`a${ESC}[31é`)).toBe("aé");
+    expect(plain(`a${ESC}[3 1é`)).toBe("aé");
+    expect(plain(`a${ESC}é`)).toBe("aé");
+    expect(plain(`a${ESC}( é`)).toBe("aé");
+  });
+
+  it("gives the address of a link, until it ends", () => {
+    const output = `a${ESC}]8;;https://a.example/${ESC}\\b${ESC}]8;;\u0007c${ESC}]8;id=1;https://b.example/;x\u0007d`;
+    expect(readTerminal(output)).toEqual([
+      { text: "a", style: "" },
+      { text: "b", style: "", link: "https://a.example/" },
+      { text: "c", style: "" },
+      { text: "d", style: "", link: "https://b.example/;x" },
+    ]);
+    expect(readTerminal(`${ESC}P8;;https://a.example/${ESC}\\b`)).toEqual([{ text: "b", style: "" }]);
+    expect(readTerminal(`${ESC}]18;;https://a.example/\u0007b`)).toEqual([{ text: "b", style: "" }]);
+  });
+
+  it("marks what a return of the carriage overwrote, on its line alone", () => {
+    expect(readTerminal("first\n10%\r20%\r\r100%\r\ndone\r")).toEqual([
+      { text: "first\n", style: "" },
+      { text: "10%", style: "", overwritten: true },
+      { text: "20%", style: "", overwritten: true },
+      { text: "100%\n", style: "" },
+      { text: "done", style: "" },
+    ]);
+    expect(readTerminal("a\r\r\nb")).toEqual([
+      { text: "a\n", style: "" },
+      { text: "b", style: "" },
+    ]);
+    expect(readTerminal(`a${ESC}[1mb\rc`)).toEqual([
+      { text: "a", style: "", overwritten: true },
+      { text: "b", style: "bold", overwritten: true },
+      { text: "c", style: "bold" },
+    ]);
+  });
+
+  it("reads bold and underlining of old printers, and keeps any other backspace", () => {
+    expect(plain("b\bbo\bol\bld\bd")).toBe("bold");
+    expect(plain("_\bu_\bn")).toBe("un");
+    expect(plain("ab\bc")).toBe("ab\bc");
+    expect(plain("a\b")).toBe("a\b");
+    expect(plain("\bx")).toBe("\bx");
+  });
+
+  it("is plain after four thousand changes of colour, and loses no text", () => {
+    const output = Array.from({ length: 9_000 }, (_, index) => `${ESC}[3${index % 8}m${index % 10}`).join("");
+    const pieces = readTerminal(output);
+    expect(pieces.length).toBeGreaterThan(4_000);
+    expect(pieces.length).toBeLessThan(4_010);
+    expect(pieces.at(-1)?.style).toBe("");
+    expect(pieces[0]?.style).toBe("black");
+    expect(plain(output)).toHaveLength(9_000);
+  });
+
+  it("is copied without control bytes, with what was overwritten on lines of its own", () => {
+    expect(terminalText(`${ESC}[31mred${ESC}[0m\u0007 \u0001x\tb\n`)).toBe("red x\tb\n");
+    expect(terminalText("10%\r20%\r100%\n")).toBe("10%20%\n100%\n");
+    expect(terminalText("\u0000\u0008\u000b\u001f\u007f\u0080a\u00a0\n")).toBe("a\u00a0\n");
+  });
+});

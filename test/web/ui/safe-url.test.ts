@@ -1,0 +1,127 @@
+import { describe, expect, it } from "vitest";
+import { claimsOtherHost, judgeUrl } from "../../../src/web/ui/safe-url.ts";
+
+const reasonOf = (address: string): string => {
+  const verdict = judgeUrl(address);
+  return verdict.kind === "confirm" ? verdict.reason : verdict.kind;
+};
+
+describe("an address", () => {
+  it.each([
+    ["https://example.com/a?b=c#d", "https://example.com/a?b=c#d", "example.com"],
+    ["http://example.com:8080", "http://example.com:8080/", "example.com:8080"],
+    ["HTTPS://EXAMPLE.com/A", "https://example.com/A", "example.com"],
+    ["https://localhost/", "https://localhost/", "localhost"],
+    ["https://www.example.com/", "https://www.example.com/", "www.example.com"],
+    ["https://a.b.example.co.uk/x.com.txt", "https://a.b.example.co.uk/x.com.txt", "a.b.example.co.uk"],
+    ["mailto:jo@example.com", "mailto:jo@example.com", "jo@example.com"],
+    ["MAILTO:jo@example.com", "MAILTO:jo@example.com", "jo@example.com"],
+  ])("that is what it seems is a link: %s", (address, href, host) => {
+    expect(judgeUrl(address)).toEqual({ kind: "link", href, host });
+  });
+
+  it.each([
+    "",
+    "example.com",
+    "/path",
+    "./a",
+    "?q",
+    "javascript:alert(1)",
+    "JaVaScRiPt:alert(1)",
+    " https://example.com",
+    "data:text/html,x",
+    "vbscript:x",
+    "file:///etc/passwd",
+    "blob:https://example.com/x",
+    "xhttp://example.com",
+    "x-http://example.com",
+    "https",
+    "https://",
+    "https://exa mple.com",
+    "https://a:99999/",
+    "http:",
+    "///example.com",
+    "//\\example.com",
+    "//",
+    "a//example.com",
+    "mailto:",
+    "mailto:?subject=x",
+    "mailto:jo@example.com\u200b",
+    "mailto: jo@example.com",
+  ])("that is no plain http, https or mailto address is text: %j", (address) => {
+    expect(judgeUrl(address)).toEqual({ kind: "text" });
+  });
+
+  it("that begins with a number sign is a place in the text", () => {
+    expect(judgeUrl("#user-content-fn-1")).toEqual({ kind: "fragment", id: "user-content-fn-1" });
+    expect(judgeUrl("#")).toEqual({ kind: "fragment", id: "" });
+  });
+
+  it.each([
+    ["//example.com/x", "the address names no protocol"],
+    ["mailto:jo@example.com?subject=Hi", "it fills in the message"],
+    ["https://example.com/\u202etxt.exe", "the address holds invisible characters"],
+    ["https://example.com/a\u00adb", "the address holds invisible characters"],
+    ["https://example.com/a b", "the address holds invisible characters"],
+    ["https://exam\tple.com/", "the address holds invisible characters"],
+    ["https:example.com", "the address is written to mislead"],
+    ["https:/example.com", "the address is written to mislead"],
+    ["https:///example.com", "the address is written to mislead"],
+    ["https:\\\\example.com", "the address is written to mislead"],
+    ["https://example.com\\@evil.example", "the address is written to mislead"],
+    ["https://github.com@evil.example/", "what stands before @ is not the host"],
+    ["https://:secret@evil.example/", "what stands before @ is not the host"],
+    ["https://аpple.example/", "the host has letters that may imitate others"],
+    ["https://xn--80ak6aa92e.com/", "the host has letters that may imitate others"],
+    ["https://www.xn--80ak6aa92e.com/", "the host has letters that may imitate others"],
+    ["https://example.com./", "the host ends in a dot"],
+    ["https://github.com.evil.example/", "the host begins like another one"],
+    ["https://www.google.com-login.evil.example/", "link"],
+    ["https://accounts.google.com.a.evil.example/", "the host begins like another one"],
+    ["https://evil.example/github.com", "the path looks like a host"],
+    ["https://evil.example/github.com/login", "the path looks like a host"],
+    ["https://evil.example/a/github.com", "link"],
+    ["https://evil.example/?next=https://other.example", "it hands on another address"],
+    ["https://evil.example/?next=http%3a//other.example", "it hands on another address"],
+    ["https://evil.example/?to=me@other.example", "it hands on another address"],
+    ["https://evil.example/#@other.example", "it hands on another address"],
+    [`https://evil.example/?d=${"a".repeat(90)}`, "it carries much data"],
+    [`https://evil.example/?d=${"a".repeat(70)}`, "link"],
+    [`https://evil.example/?d=${"a.".repeat(60)}`, "link"],
+    [`https://evil.example/${"a".repeat(200)}`, "link"],
+  ])("that may mislead is asked about first: %j", (address, reason) => {
+    expect(reasonOf(address)).toBe(reason);
+  });
+
+  it("shows the host that is opened", () => {
+    expect(judgeUrl("https://github.com@evil.example:81/x")).toMatchObject({
+      host: "evil.example:81",
+      href: "https://github.com@evil.example:81/x",
+    });
+    expect(judgeUrl("//example.com/x")).toMatchObject({ href: "https://example.com/x", host: "example.com" });
+    expect(judgeUrl("mailto:jo@example.com?subject=Hi")).toMatchObject({ host: "jo@example.com" });
+  });
+});
+
+describe("the words of a link", () => {
+  it.each([
+    ["https://github.com/login", "evil.example", true],
+    ["github.com", "evil.example", true],
+    ["  github.com/login  ", "evil.example", true],
+    ["GitHub.COM", "github.com", false],
+    ["www.github.com", "github.com", false],
+    ["github.com", "www.github.com", false],
+    ["github.com", "github.com:8080", false],
+    ["see https://github.com here", "evil.example", true],
+    ["see main.rs", "evil.example", false],
+    ["node.js", "evil.example", false],
+    ["https://node.js", "evil.example", true],
+    ["click here", "evil.example", false],
+    ["", "evil.example", false],
+    ["version 1.2", "evil.example", false],
+    ["https://evil.example/x", "evil.example", false],
+    ["bank.example.org:443", "evil.example", true],
+  ])("%j on a link to %s", (words, host, claims) => {
+    expect(claimsOtherHost(words, host)).toBe(claims);
+  });
+});
