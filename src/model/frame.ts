@@ -167,7 +167,7 @@ export const frame = z.discriminatedUnion("type", [
   }),
   record({ ...common, type: z.literal("todo.change"), todos: z.array(todoItem) }),
   // What a person is asked.
-  record({ ...common, type: z.literal("request.open"), ...request.shape }),
+  record({ ...common, type: z.literal("request.open"), request }),
   record({
     ...common,
     type: z.literal("request.close"),

@@ -501,27 +501,8 @@ function eventOf(
       return { type: "session_update", ...common, patch: frame.patch };
     case "todo.change":
       return { type: "todo_change", ...common, todos: frame.todos };
-    case "request.open": {
-      const { request_id, kind, title, tool_call_id, tool_name, subject, digest } = frame;
-      const { options, multiple, free_text, expires_at } = frame;
-      return {
-        type: "request",
-        ...common,
-        request: {
-          request_id,
-          kind,
-          title,
-          ...(tool_call_id === undefined ? {} : { tool_call_id }),
-          ...(tool_name === undefined ? {} : { tool_name }),
-          ...(subject === undefined ? {} : { subject }),
-          ...(digest === undefined ? {} : { digest }),
-          options,
-          ...(multiple === undefined ? {} : { multiple }),
-          ...(free_text === undefined ? {} : { free_text }),
-          ...(expires_at === undefined ? {} : { expires_at }),
-        },
-      };
-    }
+    case "request.open":
+      return { type: "request", ...common, request: frame.request };
     case "request.close": {
       const { request_id, outcome, answer } = frame;
       return {

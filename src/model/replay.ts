@@ -233,7 +233,7 @@ function replayEvent(
       return;
     }
     case "request":
-      emit({ ...common, type: "request.open", ...event.request });
+      emit({ ...common, type: "request.open", request: event.request });
       return;
     case "request_close": {
       const { request_id, outcome, answer } = event;

@@ -203,7 +203,7 @@ function count(draft: Draft, frame: Frame): void {
       }
       return;
     case "request.open":
-      if (isNew(draft, `part ${frame.request_id}`)) {
+      if (isNew(draft, `part ${frame.request.request_id}`)) {
         ensureTurn(draft);
         addPart(draft);
       }

@@ -94,7 +94,7 @@ export function createPlainSession(
       const { promise, resolve } = Promise.withResolvers<Answer | undefined>();
       waiting.set(request_id, resolve);
       signal.addEventListener("abort", () => resolve(undefined), { once: true });
-      if (!isOpen) session.emit({ session_id, at: now(), type: "request.open", ...request });
+      if (!isOpen) session.emit({ session_id, at: now(), type: "request.open", request });
       const said = session.answer(request);
       if (said !== undefined) resolve(said);
       const answer = await promise;

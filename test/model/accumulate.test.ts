@@ -517,10 +517,7 @@ describe("the vocabulary", () => {
     "developer.message": { type: "developer.message", message_id: id(2, 9), parts: [] },
     "request.open": {
       type: "request.open",
-      request_id: id(7, 9),
-      kind: "question",
-      title: "Which?",
-      options: [],
+      request: { request_id: id(7, 9), kind: "question", title: "Which?", options: [] },
     },
     "request.close": { type: "request.close", request_id: id(7, 1), outcome: "expired" },
     "todo.change": { type: "todo.change", todos: [] },
@@ -545,7 +542,10 @@ describe("the vocabulary", () => {
     { type: "message.part_start", part_id: id(4, 1), kind: "text" },
     { type: "message.part_end", part_id: id(4, 1), text: "text" },
     call("a"),
-    { type: "request.open", request_id: id(7, 1), kind: "approval", title: "Run a?", options: [] },
+    {
+      type: "request.open",
+      request: { request_id: id(7, 1), kind: "approval", title: "Run a?", options: [] },
+    },
   );
 
   it.each(frameSchema.options.map((option) => option.shape.type.value))(

@@ -284,15 +284,19 @@ function make(making: Making, does: Step): void {
     case "ask":
       frames.push({
         type: "request.open",
-        request_id: fresh(7),
-        kind: does.pick % 2 === 0 ? "approval" : "question",
-        title: does.text,
-        subject: does.text,
-        options: [{ id: "yes", label: "Yes" }],
+        request: {
+          request_id: fresh(7),
+          kind: does.pick % 2 === 0 ? "approval" : "question",
+          title: does.text,
+          subject: does.text,
+          options: [{ id: "yes", label: "Yes" }],
+        },
       });
       return;
     case "answer": {
-      const asked = frames.flatMap((frame) => (frame.type === "request.open" ? [frame.request_id] : []));
+      const asked = frames.flatMap((frame) =>
+        frame.type === "request.open" ? [frame.request.request_id] : [],
+      );
       const request_id = asked[does.pick % Math.max(1, asked.length)];
       if (request_id === undefined) return;
       frames.push({
@@ -467,9 +471,9 @@ export function wildFrames(): fc.Arbitrary<Frame[]> {
     tool_call_id: fc.constantFrom("a", "b", "constructor"),
     tool_name: text,
     arguments_json: fc.oneof(text, fc.json({ maxDepth: 1 })),
-    kind: fc.constantFrom("text", "thinking", "interrupt", "error", "note", "approval"),
+    kind: fc.constantFrom("text", "thinking", "interrupt", "error", "note"),
     request_id: uuids,
-    options: fc.constant([{ id: "yes", label: "Yes" }]),
+    request: uuids.map((request_id) => ({ request_id, kind: "question", title: "Which?", options: [] })),
     outcome: fc.constantFrom("answered", "expired"),
     text,
     title: text,

@@ -87,7 +87,7 @@ export const opened = (session_id: string, request: Request): Frame => ({
   session_id,
   at,
   type: "request.open",
-  ...request,
+  request,
 });
 
 export const openRequest = ({ request_id, kind, title }: Request): OpenRequest => ({

@@ -159,26 +159,10 @@ export function putError(fold: Fold, frame: FrameOf<"error">): void {
 /** `request.open` and `request.close`. A request that is closed stays closed: the first answer wins. */
 export function putRequest(fold: Fold, frame: FrameOf<"request.open">): void {
   ensureTurn(fold, frame.at, false);
-  const { request_id, kind, title, tool_call_id, tool_name, subject, digest } = frame;
-  const { options, multiple, free_text, expires_at } = frame;
-  if (find(fold, request_id, frame) !== undefined) return;
-  put(fold, frame, {
-    ...commonOf(fold, frame, request_id, request_id),
-    type: "request",
-    request: {
-      request_id,
-      kind,
-      title,
-      ...(tool_call_id === undefined ? {} : { tool_call_id }),
-      ...(tool_name === undefined ? {} : { tool_name }),
-      ...(subject === undefined ? {} : { subject }),
-      ...(digest === undefined ? {} : { digest }),
-      options,
-      ...(multiple === undefined ? {} : { multiple }),
-      ...(free_text === undefined ? {} : { free_text }),
-      ...(expires_at === undefined ? {} : { expires_at }),
-    },
-  });
+  const { request } = frame;
+  const id = request.request_id;
+  if (find(fold, id, frame) !== undefined) return;
+  put(fold, frame, { ...commonOf(fold, frame, id, id), type: "request", request });
 }
 
 export function closeRequest(fold: Fold, frame: FrameOf<"request.close">): void {

@@ -97,7 +97,7 @@ export function createRequests(options: {
     const expires_at =
       request.expires_at ?? (answer_within === undefined ? undefined : now() + answer_within);
     const whole = expires_at === undefined ? request : { ...request, expires_at };
-    recorder.emit({ type: "request.open", session_id: recorder.id, at: now(), ...whole });
+    recorder.emit({ type: "request.open", session_id: recorder.id, at: now(), request: whole });
     const entry = take(whole, now());
     options.changed();
     void recorder.stored().then(options.changed);

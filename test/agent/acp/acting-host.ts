@@ -69,7 +69,7 @@ export function createHost(
     history: () => history,
     async ask(request, signal) {
       requests.push(request);
-      emit({ type: "request.open", ...common(), ...request });
+      emit({ type: "request.open", ...common(), request });
       const given = await answer(request, signal);
       const outcome = given !== undefined ? "answered" : signal.aborted ? "cancelled" : "expired";
       emit({
