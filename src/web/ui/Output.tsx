@@ -106,10 +106,18 @@ function Lines({ lines }: { lines: readonly string[] }): ReactNode {
   return chunks.map((chunk, index) => <Chunk key={index} text={chunk} />);
 }
 
+/** Whether a line is more than is shown at once. Sequences of the terminal's show nothing, however long they are. */
+function isLong(line: string): boolean {
+  return line.length > LINE && (line.length > 16 * LINE || terminalText(line).length > LINE);
+}
+
 const Chunk = memo(function Chunk({ text }: { text: string }): ReactNode {
   const [whole, setWhole] = useState(false);
-  const long = text.length > LINE && text.split("\n").some((line) => line.length > LINE);
-  const shown = long && !whole ? text.replace(/[^\n]{4000,}/g, (line) => `${line.slice(0, LINE)}…`) : text;
+  const long = text.length > LINE && text.split("\n").some(isLong);
+  const shown =
+    long && !whole
+      ? text.replace(/[^\n]{4000,}/g, (line) => (isLong(line) ? `${line.slice(0, LINE)}…` : line))
+      : text;
   return (
     <>
       <pre className="output-lines">
