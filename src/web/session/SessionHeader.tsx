@@ -31,7 +31,9 @@ function factsOf(row: SessionSummary, context: Props["context"]): Fact[] {
           : `${agentName(row.agent)} ${row.agent_version}`,
     },
     ...(row.model === undefined ? [] : [{ key: "model", text: row.model }]),
-    ...(row.provider === undefined ? [] : [{ key: "provider", text: `on ${row.provider}` }]),
+    ...(row.provider === undefined || row.provider === row.agent
+      ? []
+      : [{ key: "provider", text: `on ${row.provider}` }]),
     ...(row.cwd === undefined ? [] : [{ key: "folder", text: shortPath(row.cwd), title: row.cwd }]),
     ...(row.git_branch === undefined ? [] : [{ key: "branch", text: row.git_branch, title: "Branch" }]),
     ...(row.forked_from === undefined

@@ -8,6 +8,7 @@ import { type Reading, saveReading } from "../reading.ts";
 import { sessionHref } from "../router.ts";
 import { useClient, useRow, useSetting } from "../store.ts";
 import type { AnswerDraft, TranscriptHost } from "../transcript/host.ts";
+import { ancestorsOf, requestHref, useWaiting } from "../waiting.ts";
 
 const SAVE_MS = 300;
 
@@ -40,7 +41,8 @@ export function useReadingHost(
   fragment: string,
   { started_at, cwd, hosted, goOnFrom }: SessionFacts,
 ): ReadingHost {
-  const { api } = useClient();
+  const client = useClient();
+  const { api } = client;
   const session_id = session.id;
   const [thinking] = useSetting("thinking");
   const [showSteps] = useSetting("showSteps");
@@ -143,6 +145,12 @@ export function useReadingHost(
         return address;
       },
       useRun: (id: string): SessionSummary | undefined => useRow(id),
+      useWaitBelow(id: string) {
+        const waiting = useWaiting();
+        const { byId } = client.rows.getState();
+        const first = waiting.find(({ row }) => ancestorsOf(byId, row).includes(id));
+        return first && { title: first.request.title, href: requestHref(first) };
+      },
       ...(hosted
         ? {
             hosted,

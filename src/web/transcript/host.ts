@@ -40,6 +40,8 @@ export interface TranscriptHost {
   loadAttachment?(reference: string): Promise<string>;
   /** The row of a sub-agent's run, live. A hook: call it unconditionally. */
   useRun?(session_id: string): SessionSummary | undefined;
+  /** What a run below a sub-agent's run waits for, at any depth, and where it stands; live. A hook, too. */
+  useWaitBelow?(session_id: string): { readonly title: string; readonly href: string } | undefined;
   /**
    * Answers a request. `digest`: SHA-256 of the subject that was on screen, in hex. Rejects with a sentence for the reader.
    * Absent: requests are shown, and answered elsewhere.

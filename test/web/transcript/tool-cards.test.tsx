@@ -416,6 +416,15 @@ describe("a sub-agent's card", () => {
     expect(document.querySelector(".run-activity")?.textContent).toBe(word);
   });
 
+  it("says that a run of its run waits for a person, and leads to it", () => {
+    const task = call("task", { task: "Find" }, { state: running({}), run: { session_id: run.id } });
+    const below = { title: "Which width?", href: "/sessions/below#part-1" };
+    show(task, undefined, undefined, hostOf({ useRun: () => run, useWaitBelow: () => below }));
+    const link = screen.getByRole("link", { name: "its run waits for you" });
+    expect(link.getAttribute("href")).toBe(below.href);
+    expect(document.querySelector(".line-label")?.textContent).toBe("Task");
+  });
+
   it("names the run, says what it does now, and links to it", async () => {
     const task = call(
       "Task",

@@ -6,7 +6,16 @@ import { badgeOf, StatusBadge } from "../../ui/StatusBadge.tsx";
 import { duration, shortNumber } from "../../ui/size.tsx";
 import { activityOf } from "../activity.ts";
 import type { TranscriptHost } from "../host.ts";
-import { type CallView, type CardBodyProps, named, oneLine, plural, type ToolCard, text } from "./card.ts";
+import {
+  type CallView,
+  type CardBodyProps,
+  labelOf,
+  named,
+  oneLine,
+  plural,
+  type ToolCard,
+  text,
+} from "./card.ts";
 
 /** A sub-agent's run: who, on what, how far; it opens the run, whose text never comes in here. */
 export const runCard: ToolCard = {
@@ -26,7 +35,7 @@ export const runCard: ToolCard = {
   summary: (view) => {
     const { name, task } = identity(view);
     return {
-      label: view.call.tool_name,
+      label: labelOf(view.call.tool_name),
       subject: (
         <>
           {task !== "" && <span className="run-name">{visible(oneLine(task), "prose")} </span>}
@@ -89,23 +98,29 @@ function useRunOf(view: CallView, host: TranscriptHost): SessionSummary | undefi
   return useRun(runId(view) ?? "");
 }
 
+/** What a run waits for, or else a run below it. */
+function useWaitOf(run: SessionSummary | undefined, host: TranscriptHost) {
+  const useWaitBelow = host.useWaitBelow ?? noRun;
+  const below = useWaitBelow(run?.id ?? "");
+  const own = run?.requests?.[0];
+  if (run === undefined) return undefined;
+  if (own === undefined) return below && { ...below, below: true };
+  return { title: own.title, href: `${host.runHref(run.id)}#part-${own.request_id}`, below: false };
+}
+
 function RunAction({ view, host }: CardBodyProps): ReactNode {
   const run = useRunOf(view, host);
   const id = runId(view);
   const { name, task } = identity(view);
   const counts = figures(view, run);
   const activity = run && activityOf(run);
-  const waits = run?.requests?.[0];
+  const waits = useWaitOf(run, host);
   if (id === undefined && counts === undefined) return null;
   return (
     <span className="run-action">
       {waits !== undefined && (
-        <a
-          className="needs-you"
-          href={`${host.runHref(run?.id ?? "")}#part-${waits.request_id}`}
-          title={visibleText(waits.title, "prose")}
-        >
-          waits for you
+        <a className="needs-you" href={waits.href} title={visibleText(waits.title, "prose")}>
+          {waits.below ? "its run waits for you" : "waits for you"}
         </a>
       )}
       {activity !== undefined && waits === undefined && (

@@ -1,6 +1,15 @@
 import type { ReactNode } from "react";
 import { visible } from "../../ui/hidden-text.tsx";
-import { type CardBodyProps, named, oneLine, plural, shortPath, type ToolCard, text } from "./card.ts";
+import {
+  type CardBodyProps,
+  labelOf,
+  named,
+  oneLine,
+  plural,
+  shortPath,
+  type ToolCard,
+  text,
+} from "./card.ts";
 
 /** A search in files, by content or by name: what for, where, how many. */
 export const searchCard: ToolCard = {
@@ -27,7 +36,7 @@ export const searchCard: ToolCard = {
     const filter = text(input, "glob", "include", "type");
     const only = filter === undefined || filter === query ? "" : ` (${filter})`;
     return {
-      label: call.tool_name,
+      label: labelOf(call.tool_name),
       subject: (
         <>
           {visible(oneLine(query), "code")}

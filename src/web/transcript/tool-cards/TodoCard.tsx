@@ -5,6 +5,7 @@ import {
   type CallView,
   type CardBodyProps,
   isRecord,
+  labelOf,
   list,
   named,
   oneLine,
@@ -40,7 +41,7 @@ export const todoCard: ToolCard = {
           ? "Plan"
           : view.call.tool_name === "TodoWrite"
             ? "Todo"
-            : view.call.tool_name,
+            : labelOf(view.call.tool_name),
       subject: visible(oneLine(subject), "prose"),
       title: subject,
       figures: todos.length > 0 ? `${done} of ${todos.length} done` : undefined,

@@ -53,6 +53,11 @@ export function named(...names: string[]): (name: string) => boolean {
   return (name) => known.has(name);
 }
 
+/** A tool's own name as a card's label: one plain word of small letters as a word. */
+export function labelOf(tool_name: string): string {
+  return /^[a-z]+$/.test(tool_name) ? tool_name.charAt(0).toUpperCase() + tool_name.slice(1) : tool_name;
+}
+
 export function createView(call: CallView["call"], result: CallView["result"], cwd?: string): CallView {
   const state = call.state;
   const extra = result?.ui_extra;
