@@ -1,9 +1,9 @@
 import type { FileHandle } from "node:fs/promises";
-import { realpath, stat } from "node:fs/promises";
-import { dirname, join, sep } from "node:path";
+import { lstat, readlink, realpath } from "node:fs/promises";
+import { dirname, join, relative, sep } from "node:path";
 import type { Source, TranscriptPart } from "../model/transcript.ts";
 import type { RawReply } from "../protocol.ts";
-import { createDecoder, isCompressed, isSame, openRegular, readAt } from "./follow.ts";
+import { createDecoder, isCompressed, isSame, type OpenFile, openRegular, readAt } from "./follow.ts";
 import { mediaOf } from "./pages.ts";
 import type { FileIdentity } from "./store/store.ts";
 
@@ -13,6 +13,8 @@ const ATTACHMENT_LIMIT = 64 * 1024 * 1024;
 const BLOCK = 256 * 1024;
 const LINE_BLOCK = 4 * 1024 * 1024;
 const NEWLINE = 0x0a;
+/** Each one would have to meet the same swap. */
+const LOOKS = 16;
 
 /** Where the bytes of a session's file are: on the disk if it is still the same file, else in the archive. */
 export interface EvidenceFile {
@@ -153,23 +155,38 @@ function resultsFolder(path: string): string {
 }
 
 /**
- * A file's bytes, if it lies below the folder. Opens first and checks then, on the open handle, so that nothing can be
- * swapped in between.
+ * A file's bytes, if it lies below the folder. The two last names of the folder's own path must be folders and no links:
+ * what is above them is the operator's, what is in them an agent's. Opens first and asks then where the open file is, so
+ * that nothing can be swapped in between.
  */
 export async function readOwn(folder: string, path: string): Promise<Uint8Array | undefined> {
   const opened = await openRegular(path).catch(() => undefined);
   if (!opened) return undefined;
-  const { handle, inode, size } = opened;
+  const { handle, size } = opened;
   try {
-    const real = await realpath(path);
-    const own = await realpath(folder);
-    if (dirname(real) !== own && !real.startsWith(own + sep)) return undefined;
-    const there = await stat(real, { bigint: true });
-    if (`${there.dev}:${there.ino}` !== inode || size > ATTACHMENT_LIMIT) return undefined;
-    return await readAt(handle, 0, size);
+    const above = dirname(dirname(folder));
+    const own = join(await realpath(above), relative(above, folder)) + sep;
+    const isOwn =
+      process.platform === "linux" ? await liesIn(opened, own) : await seemsToLieIn(opened, own, path);
+    return isOwn && size <= ATTACHMENT_LIMIT ? await readAt(handle, 0, size) : undefined;
   } catch {
     return undefined;
   } finally {
     await handle.close();
   }
+}
+
+/** The system knows where an open file is. */
+async function liesIn({ handle }: OpenFile, folder: string): Promise<boolean> {
+  return (await readlink(`/proc/self/fd/${handle.fd}`)).startsWith(folder);
+}
+
+/** Where the system does not say it: the path leads there, to the file that is open, however often one looks. */
+async function seemsToLieIn({ inode }: OpenFile, folder: string, path: string): Promise<boolean> {
+  for (let look = 0; look < LOOKS; look += 1) {
+    const real = await realpath(path);
+    const there = await lstat(real, { bigint: true });
+    if (!real.startsWith(folder) || `${there.dev}:${there.ino}` !== inode) return false;
+  }
+  return true;
 }

@@ -265,7 +265,10 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
     if (path === "/api/login" && knock.method === "POST" && password !== undefined) {
       if (knock.header(CLIENT_HEADER) === undefined) return refuse(NO_CLIENT_HEADER);
       if (tooManyFailures()) return refuse(TOO_MANY, { "retry-after": "60" });
-      if (!timingSafeEqual(digest(readPassword(await body())), digest(password))) {
+      const given = readPassword(await body());
+      // Others may have failed while this one's body was on its way.
+      if (tooManyFailures()) return refuse(TOO_MANY, { "retry-after": "60" });
+      if (!timingSafeEqual(digest(given), digest(password))) {
         failures.push(now());
         return refuse({ status: 401, code: "password", message: "That is not the password." });
       }
