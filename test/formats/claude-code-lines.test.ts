@@ -201,7 +201,30 @@ describe("Claude Code lines, one by one", () => {
     ]);
   });
 
+  it("tells a result that comes twice where the first one stands, though its call is lost", () => {
+    const { user } = writer();
+    const { parts, records } = read([user([result("lost", "one")]), user([result("lost", "two")])]);
+    expect(outline(parts)).toEqual(["result success two"]);
+    expect(records.map(({ disposition }) => disposition.kind)).toEqual(["shown", "folded"]);
+    expect(parts[0]?.source?.line).toBe(1);
+  });
+
+  it("bears half a surrogate pair where an agent's id stands", () => {
+    const { user } = writer();
+    const { records } = read([user("go"), user("inner", { isSidechain: true, agentId: "\ud83d" })]);
+    expect(records.map(({ disposition }) => disposition.kind)).toEqual(["shown", "shown", "folded"]);
+  });
+
   describe("queued prompts", () => {
+    it("that are lost with the end of the file leave what its last record shows", () => {
+      const { line, queue } = writer();
+      const problem = line("system", { subtype: "api_error", error: { message: "overloaded" } });
+      expect(outline(read([queue("enqueue", "use pnpm"), problem]).parts)).toEqual([
+        "[retry] API error: overloaded",
+        "[note] Queued prompt, never sent: use pnpm",
+      ]);
+    });
+
     it("stand where they reached the model, and at the next prompt or the end where they never did", () => {
       const { user, assistant, queue, line } = writer();
       const lines = [

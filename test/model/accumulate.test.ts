@@ -574,6 +574,20 @@ it("a call that ended before its name was known gets its title with the name", (
   });
 });
 
+it("a later result without a name leaves the name that the first one gave", () => {
+  const named = (output_text: string, tool_name: string): Bare => ({
+    type: "message.tool_result",
+    tool_call_id: "lost",
+    tool_name,
+    is_error: false,
+    status: "success",
+    output_text,
+    parts: [],
+  });
+  const transcript = fold(prompt("Go"), named("one", "Read"), named("two", ""));
+  expect(defined(transcript.parts).at(-1)).toMatchObject({ tool_name: "Read", output_text: "two" });
+});
+
 describe("ids", () => {
   it("are UUIDs, the same every time, and different for every index of a message", () => {
     const ids = new Set(Array.from({ length: 20_000 }, (_, index) => partId(message(1), index - 10_000)));

@@ -88,6 +88,8 @@ export interface Session {
   readonly steps: Map<string, Step>;
   /** Which parts a line made: lines are withdrawn by their uuid. */
   readonly partsOfLine: Map<string, { message_id: string; part_ids: string[] }>;
+  /** Where the first result of a call stands that is not in the file. */
+  readonly unclaimed: Map<string, RecordPlace>;
   /** The step being written; results may stand between its blocks. */
   openStep: Step | undefined;
   lastStep: Step | undefined;
@@ -155,6 +157,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   const steps = new Map<string, Step>();
   const calls = new Map<string, Call>();
   const partsOfLine = new Map<string, { message_id: string; part_ids: string[] }>();
+  const unclaimed = new Map<string, RecordPlace>();
   const parents = new Map<string, string>();
   const turns: OpenedTurn[] = [];
   /** Prompts typed under one parent: more than one is a rewind. */
@@ -263,6 +266,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     facts,
     steps,
     partsOfLine,
+    unclaimed,
     openStep: undefined,
     lastStep: undefined,
     turnOpen: false,
@@ -335,7 +339,12 @@ export function createSession(session_id: string, file: string, facts: SessionLi
         const title = `Queued prompt, never sent: ${firstLine(text)}`;
         const data = { line: place.line, byte: place.byte };
         if (!atEnd) session.marker(line, "note", title, text, data);
-        else pushUnplaced(line, { type: "marker", kind: "note", ...recordPart(line), title, text, data });
+        else {
+          // By where it was queued: the file's last record has parts of its own.
+          const message_id = uuidFrom(session_id, `queued:${place.byte}`);
+          const part_id = partId(message_id, 0);
+          pushUnplaced(line, { type: "marker", kind: "note", message_id, part_id, title, text, data });
+        }
       }
     },
 

@@ -82,7 +82,8 @@ function readResult(
     failed: status !== "success",
   };
   const ui_extra = uiExtraOf(finished);
-  const earlier = call?.result?.place;
+  const earlier = call?.result?.place ?? session.unclaimed.get(id);
+  if (call === undefined && earlier === undefined) session.unclaimed.set(id, line.place);
   const todos = todosOf(finished);
   if (call !== undefined) {
     session.answer(line, call, signature);

@@ -99,7 +99,7 @@ export class Calls {
       return first === undefined;
     }
     if (call.output !== undefined && call.output.text === output.text) return false;
-    const isFirst = call.output === undefined;
+    const isFirst = call.output === undefined && !this.unclaimed.has(id);
     call.output = output;
     call.answeredAt ??= this.writer.now;
     const cell = this.openCells.indexOf(call);

@@ -117,7 +117,8 @@ export function putResult(fold: Fold, frame: FrameOf<"message.tool_result">): vo
   const status = frame.is_error && frame.status === "success" ? "error" : frame.status;
   const value = {
     tool_call_id: frame.tool_call_id,
-    ...(frame.tool_name === undefined ? {} : { tool_name: frame.tool_name }),
+    // History has an empty name where none is known.
+    ...(frame.tool_name === undefined || frame.tool_name === "" ? {} : { tool_name: frame.tool_name }),
     is_error: frame.is_error || status === "error",
     status,
     output_text: frame.output_text,

@@ -29,7 +29,7 @@ export function judgeUrl(address: string): Verdict {
   const scheme = /^([a-z]+):/i.exec(source)?.[1]?.toLowerCase();
   if (scheme === undefined) return { kind: "text" };
   if (scheme === "mailto") {
-    if (HIDDEN.test(source)) return { kind: "text" };
+    if (HIDDEN.test(source) || !URL.canParse(source)) return { kind: "text" };
     const recipient = source.slice(7).split("?")[0] ?? "";
     if (!recipient) return { kind: "text" };
     return source.includes("?")

@@ -48,6 +48,7 @@ describe("an address", () => {
     "mailto:?subject=x",
     "mailto:jo@example.com\u200b",
     "mailto: jo@example.com",
+    "mailto://:443",
   ])("that is no plain http, https or mailto address is text: %j", (address) => {
     expect(judgeUrl(address)).toEqual({ kind: "text" });
   });
