@@ -4,6 +4,7 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
+import { expectNoSecrets } from "../secrets.ts";
 import { findChromium } from "./chromium.mjs";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -68,7 +69,10 @@ export async function startDaemon(home: Home, args: string[] = []): Promise<Daem
     origin,
     port: Number(port),
     output: () => output,
-    stop: (signal = "SIGTERM") => ended(daemon, signal),
+    async stop(signal = "SIGTERM") {
+      await ended(daemon, signal);
+      expectNoSecrets(output, home.data);
+    },
   };
 }
 
@@ -127,6 +131,13 @@ export async function openPage(context: BrowserContext, expected: RegExp[] = [])
     if (message.type() === "error" || message.type() === "warning") {
       complain(`${message.type()}: ${message.text()} (${message.location().url})`);
     }
+  });
+  // The launch token is in one address, once, and in nothing that is sent from there.
+  page.on("request", (request) => {
+    const { referer } = request.headers();
+    if (referer?.includes("token=")) complaints.push(`a token in the Referer of ${request.url()}`);
+    if (request.url().includes("token=") && !request.isNavigationRequest())
+      complaints.push(`a token in ${request.url()}`);
   });
   page.on("pageerror", (error) => complain(`exception: ${error.stack ?? error.message}`));
   // Trusted Types reports without a console line where a default policy steps in: ask the page itself.

@@ -6,12 +6,15 @@ import { join, resolve } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { CLIENT_HEADER, sessionsReply } from "../../src/protocol.ts";
 import { generateClaudeSession } from "../generate-session.ts";
+import { expectNoSecrets } from "../secrets.ts";
 
 const main = resolve(import.meta.dirname, "../../src/server/main.ts");
 const folder = mkdtempSync(join(tmpdir(), "verbatim-main-"));
 const running = new Set<ChildProcess>();
+const printed: { output: string; data: string }[] = [];
 afterAll(async () => {
   await Promise.all([...running].map((process) => stop(process, "SIGKILL")));
+  for (const { output, data } of printed) expectNoSecrets(output, data);
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
@@ -53,6 +56,7 @@ function start(home: Home, args: string[]): Run {
   const ended = new Promise<number | null>((resolve) => {
     child.on("close", (code) => {
       running.delete(child);
+      printed.push({ output: out + err, data: home.data });
       resolve(code);
     });
   });

@@ -1,0 +1,36 @@
+// `npm run test:long`: the suites about faults, as often as they are promised. Their results belong into docs/quality.md.
+import { spawnSync } from "node:child_process";
+import { join, resolve } from "node:path";
+
+const root = resolve(import.meta.dirname, "..");
+const SUITES = [
+  "faults",
+  "restarts",
+  "disk",
+  "damage",
+  "session-files",
+  "callers",
+  "once",
+  "watch",
+  "hosted/kill",
+];
+const { status } = spawnSync(
+  join(root, "node_modules/node/bin", process.platform === "win32" ? "node.exe" : "node"),
+  [
+    join(root, "node_modules/vitest/vitest.mjs"),
+    "run",
+    "--project",
+    "unit",
+    // One after the other: each of them wants the whole machine.
+    "--no-file-parallelism",
+    ...(process.argv.length > 2
+      ? process.argv.slice(2)
+      : SUITES.map((name) => `test/server/${name}.test.ts`)),
+  ],
+  {
+    cwd: root,
+    env: { ...process.env, VERBATIM_LONG: "1", KILLS: process.env.KILLS ?? "200" },
+    stdio: "inherit",
+  },
+);
+process.exitCode = status ?? 1;
