@@ -88,16 +88,6 @@ describe("the documents", () => {
     for (const [, flag = ""] of readme.matchAll(/`?(--[a-z][a-z-]+)/g)) expect(help).toContain(flag.slice(2));
     expect(readme).toContain("--help");
   });
-
-  it("explain every dependency", () => {
-    const { devDependencies } = JSON.parse(read("package.json")) as {
-      devDependencies: Record<string, string>;
-    };
-    const explained = read("docs/dependencies.md");
-    for (const name of Object.keys(devDependencies)) {
-      if (!name.startsWith("@types/")) expect(explained).toContain(name);
-    }
-  });
 });
 
 function filesBelow(folder: string): string[] {

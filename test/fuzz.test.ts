@@ -1,0 +1,44 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { type Finding, fuzz } from "./fuzz/fuzz.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "verbatim-fuzz-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const here = import.meta.dirname;
+/** What every clone has: `npm run test:fuzz` takes real sessions too, where there are any. */
+const corpora = {
+  sessions: [resolve(here, "../src/server/samples"), resolve(here, "fixtures")],
+  streams: [resolve(here, "providers/fixtures")],
+};
+
+it("whatever takes foreign input bears ten seconds of damaged and generated input", async () => {
+  const { cases, findings } = await fuzz({ seconds: 10, seed: 4, corpora, folder });
+  expect(findings.map(({ target, error }) => `${target}: ${error}`)).toEqual([]);
+  expect(Object.keys(cases)).toEqual(
+    expect.arrayContaining(["lines", "reader codex", "terminal", "addresses", "Markdown", "frames", "codec"]),
+  );
+}, 240_000);
+
+const broken = join(here, "fuzz/broken-targets.ts");
+const find = (only: string): Promise<Finding | undefined> =>
+  new Promise((found, fail) => {
+    const options = { seconds: 1, seed: 1, corpora, folder, targets: broken, only, slowest_ms: 200 };
+    fuzz(options).then(({ findings: [first] }) => found(first), fail);
+  });
+
+it("the fuzzer tells the smallest input that fails, and writes it down", async () => {
+  const finding = await find("throws");
+  expect(finding).toMatchObject({ error: expect.stringContaining("over fifty"), input: [[[51]]] });
+  expect(JSON.parse(readFileSync(finding?.file ?? "", "utf8"))).toMatchObject({ input: [[[51]]], seed: 1 });
+  expect(await find("sound")).toBeUndefined();
+}, 120_000);
+
+it("the fuzzer notices a case that takes too long, and ends one that does not end", async () => {
+  expect(await find("slow")).toMatchObject({ error: expect.stringMatching(/took \d+ ms of CPU/) });
+  expect(await find("endless")).toMatchObject({
+    error: expect.stringContaining("no end in sight"),
+    input: [[expect.any(Number)]],
+  });
+}, 240_000);

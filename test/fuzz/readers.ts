@@ -1,0 +1,175 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+import fc from "fast-check";
+import type { Format, ReadRecord } from "../../src/formats/format.ts";
+import { formats } from "../../src/formats/index.ts";
+import { createLineReader, type LineRecord } from "../../src/formats/lines.ts";
+import { linkRuns } from "../../src/formats/link-runs.ts";
+import { damaged, damages, pieces } from "./damage.ts";
+import { expectFramesInOrder, foldLawfully, same } from "./laws.ts";
+import { type TargetList, target } from "./target.ts";
+
+/** Lines taken from one file at once, and characters: a case must be quick, for there are to be many. */
+const LINES = 60;
+const CHARACTERS = 200_000;
+const LARGEST_FILE = 2 << 20;
+
+interface SessionFile {
+  path: string;
+  lines: string[];
+}
+
+const cuts = fc.array(fc.nat(200_000), { maxLength: 6 });
+const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+export const readerTargets: TargetList = (watch, { sessions }) => {
+  const files = sessions.flatMap(sessionFiles);
+  return [
+    target(watch, "lines", fc.record({ text: anyLines(files), cuts }), ({ text, cuts: at }) =>
+      expectLines(bytesOf(text), at),
+    ),
+    ...formats.map((format) =>
+      target(
+        watch,
+        `reader ${format.id}`,
+        fc.record({ text: excerpt(files.filter((file) => belongs(format, file))), cuts }),
+        ({ text, cuts: at }) => expectRead(format, bytesOf(text), at),
+      ),
+    ),
+  ];
+};
+
+function sessionFiles(folder: string): SessionFile[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((name) => join(folder, name))
+    .filter(
+      (path) => path.endsWith(".jsonl") && statSync(path).isFile() && statSync(path).size < LARGEST_FILE,
+    )
+    .sort()
+    .map((path) => ({ path, lines: readFileSync(path, "utf8").trimEnd().split("\n") }));
+}
+
+function belongs(format: Format, { lines }: SessionFile): boolean {
+  return format.detect(bytesOf(lines.join("\n").slice(0, 65_536)));
+}
+
+/** A stretch of one file, or of two in one, damaged. */
+function excerpt(files: readonly SessionFile[]): fc.Arbitrary<string> {
+  const stretch = fc.record({ file: fc.nat(files.length - 1), from: fc.nat(5_000), head: fc.boolean() });
+  return fc
+    .record({ stretches: fc.array(stretch, { minLength: 1, maxLength: 2 }), damage: damages })
+    .map(({ stretches, damage }) => {
+      const lines = stretches.flatMap(({ file, from, head }) => {
+        const all = files[file]?.lines ?? [];
+        const start = head ? 0 : from % Math.max(1, all.length);
+        return all.slice(start, start + LINES);
+      });
+      return damaged(lines, damage).slice(0, CHARACTERS);
+    });
+}
+
+function anyLines(files: readonly SessionFile[]): fc.Arbitrary<string> {
+  const scraps = fc.array(
+    fc.oneof(
+      fc.constantFrom(
+        "{",
+        "}",
+        '"',
+        "\\",
+        "\n",
+        "\r\n",
+        "\u0000",
+        "[",
+        "]",
+        ":",
+        ",",
+        " ",
+        "\ufeff",
+        '{"a":1}',
+        "}{",
+      ),
+      fc.string({ unit: "binary", maxLength: 6 }),
+      fc.json({ maxDepth: 2 }),
+    ),
+    { maxLength: 80, size: "max" },
+  );
+  return fc.oneof(
+    scraps.map((all) => all.join("")),
+    excerpt(files).map((text) => text.slice(0, 20_000)),
+  );
+}
+
+function readLines(chunks: readonly Uint8Array[], settle: boolean): LineRecord[] {
+  const reader = createLineReader();
+  const records = chunks.flatMap((chunk) => [...reader.push(chunk), ...(settle ? reader.settle() : [])]);
+  return [...records, ...reader.close()];
+}
+
+/** Every byte that is no white space is in exactly one record, every line has one, and cuts change nothing. */
+function expectLines(bytes: Uint8Array, at: readonly number[]): void {
+  const whole = readLines([bytes], false);
+  same(readLines(pieces(bytes, at), false), whole, "cuts change the records");
+  const newlines = bytes.reduce((count, byte) => (byte === 0x0a ? count + 1 : count), 0);
+  const lines = new Set(whole.map(({ place }) => place.line));
+  assert.equal(
+    lines.size,
+    newlines + (bytes.length > 0 && bytes.at(-1) !== 0x0a ? 1 : 0),
+    "lines without a record",
+  );
+  for (const records of [whole, readLines(pieces(bytes, at), true)]) {
+    let end = 0;
+    const skipped: number[] = [];
+    for (const { place } of records) {
+      assert.ok(place.byte >= end, "records overlap");
+      skipped.push(...bytes.subarray(end, place.byte));
+      end = place.byte + place.length;
+    }
+    skipped.push(...bytes.subarray(end));
+    const lost = skipped.filter(
+      (byte, index) => ![0x20, 0x09, 0x0d, 0x0a].includes(byte) && !(index < 3 && bytes[0] === 0xef),
+    );
+    assert.deepEqual(lost, [], "bytes in no record");
+  }
+}
+
+function read(format: Format, chunks: readonly Uint8Array[]): { records: ReadRecord[]; end: ReadRecord[] } {
+  const reader = format.createReader({
+    path: `fuzz/${format.id}/019f2023-0000-7000-8000-000000000001.jsonl`,
+  });
+  const records = chunks.flatMap((chunk) => reader.push(chunk));
+  const end = reader.close();
+  linkRuns(reader.linkFacts().sessions);
+  return { records, end };
+}
+
+/** Each record of the file is told once and in its order; what is told is valid, and nothing depends on how bytes come. */
+export function expectRead(format: Format, bytes: Uint8Array, at: readonly number[]): void {
+  const whole = read(format, [bytes]);
+  const records = [...whole.records, ...whole.end];
+  const inPieces = read(format, pieces(bytes, at));
+  same([...inPieces.records, ...inPieces.end], records, "cuts change what is read");
+
+  const lines = readLines([bytes], false).filter((record) => record.blank !== true);
+  const places = records
+    .filter(({ place }) => place.length > 0)
+    .map(({ place }) => `${place.byte}+${place.length}`);
+  const expected = lines.map(({ place }) => `${place.byte}+${place.length}`);
+  const told = new Set(places);
+  const untold = expected.filter((place) => !told.has(place));
+  assert.deepEqual(untold, [], "records without a disposition");
+  const frames = records.flatMap((record) => record.frames);
+  expectFramesInOrder(frames);
+  const transcripts = foldLawfully(frames);
+  const sources = new Set<number>();
+  for (const transcript of transcripts.values()) {
+    for (const part of transcript.parts) if (part?.source !== undefined) sources.add(part.source.byte);
+  }
+  for (const { place, disposition } of records) {
+    if (place.length === 0 || !["shown", "unknown", "unreadable"].includes(disposition.kind)) continue;
+    assert.ok(
+      sources.has(place.byte),
+      `${disposition.kind}, yet in no part: line ${place.line} of ${basename(format.id)}`,
+    );
+  }
+}

@@ -1,0 +1,8 @@
+import { pageTargets } from "./page.ts";
+import { readerTargets } from "./readers.ts";
+import type { CaseWatch, Corpora, Target } from "./target.ts";
+import { wireTargets } from "./wires.ts";
+
+/** Everything that takes foreign input and is fuzzed. */
+export const targets = (watch: CaseWatch, corpora: Corpora): Target[] =>
+  [readerTargets, pageTargets, wireTargets].flatMap((list) => list(watch, corpora));

@@ -1,0 +1,80 @@
+import { resolve } from "node:path";
+import { parentPort, workerData } from "node:worker_threads";
+import fc from "fast-check";
+import { runnerImport } from "vite";
+import type { CaseWatch, Corpora, Target } from "./target.ts";
+
+/** What the worker is told at its start. */
+export interface WorkerOptions {
+  corpora: Corpora;
+  /** The file that exports `targets`. */
+  targets: string;
+  /** Counts the cases that were begun; the watchdog looks at it while this thread hears nothing. */
+  begun: Int32Array<SharedArrayBuffer>;
+  /** CPU of this thread that one case may take. */
+  slowest_ms: number;
+}
+/** One batch of cases. With `only`, the input is asked for and nothing is checked. */
+export interface Batch {
+  target: string;
+  seed: number;
+  cases: number;
+  /** Where in the batch to begin, as fast-check writes it. */
+  path?: string;
+  only?: boolean;
+}
+export type WorkerMessage =
+  | { type: "ready"; targets: string[] }
+  | { type: "done"; cases: number; finding?: { path: string; error: string; input: unknown } };
+
+// What was given to this worker when it was made.
+const options = workerData as WorkerOptions;
+let before = process.threadCpuUsage();
+const watch: CaseWatch = {
+  begin() {
+    Atomics.add(options.begun, 0, 1);
+    before = process.threadCpuUsage();
+  },
+  end() {
+    const { user, system } = process.threadCpuUsage(before);
+    const milliseconds = Math.round((user + system) / 1_000);
+    if (milliseconds > options.slowest_ms) throw new Error(`a case took ${milliseconds} ms of CPU`);
+  },
+};
+
+// Vite's own way to load a module, since Node reads no JSX.
+const { module } = await runnerImport<{ targets(watch: CaseWatch, corpora: Corpora): Target[] }>(
+  resolve(options.targets),
+  { configFile: false, logLevel: "error", oxc: { jsx: { runtime: "automatic" } } },
+);
+const targets = module.targets(watch, options.corpora);
+parentPort?.on("message", (batch: Batch) => {
+  parentPort?.postMessage(run(batch));
+});
+parentPort?.postMessage({ type: "ready", targets: targets.map(({ name }) => name) } satisfies WorkerMessage);
+
+function run({ target: name, seed, cases, path, only }: Batch): WorkerMessage {
+  const target = targets.find((each) => each.name === name);
+  if (target === undefined) throw new Error(`There is no target ${name}`);
+  if (only === true) {
+    const [input] = fc.sample(target.property, { seed, numRuns: 1, ...(path === undefined ? {} : { path }) });
+    return { type: "done", cases: 0, finding: { path: path ?? "", error: "", input } };
+  }
+  // None of the properties is asynchronous.
+  const result = fc.check(target.property, {
+    seed,
+    numRuns: cases,
+    ...(path === undefined ? {} : { path }),
+    interruptAfterTimeLimit: 20_000,
+    markInterruptAsFailure: false,
+  }) as fc.RunDetails<unknown>;
+  if (!result.failed || result.counterexamplePath === null) return { type: "done", cases: result.numRuns };
+  const { counterexample, counterexamplePath, errorInstance } = result;
+  const error =
+    errorInstance instanceof Error ? (errorInstance.stack ?? errorInstance.message) : String(errorInstance);
+  return {
+    type: "done",
+    cases: result.numRuns,
+    finding: { path: counterexamplePath, error, input: counterexample },
+  };
+}

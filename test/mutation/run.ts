@@ -1,0 +1,147 @@
+// `npm run test:mutation [-- PATHS…]`: changes the code in small ways and counts the changes that the tests notice.
+import { spawnSync } from "node:child_process";
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+
+const root = resolve(import.meta.dirname, "../..");
+const results = join(root, ".cache/mutation");
+const stryker = join(import.meta.dirname, "node_modules/@stryker-mutator/core/bin/stryker.js");
+
+/** A file below this share of killed mutants fails the run; what is aimed at is in docs/quality.md. */
+const LEAST = 80;
+
+/** What is mutated, and the tests that must notice. The first that fits a file counts. */
+const TARGETS: { sources: string; tests: readonly string[] }[] = [
+  { sources: "src/model/sequence.ts", tests: ["test/model/sequence.test.ts"] },
+  { sources: "src/model/order.ts", tests: ["test/model/order.test.ts"] },
+  { sources: "src/model/tool-state.ts", tests: ["test/model/tool-state.test.ts"] },
+  { sources: "src/model/**/*.ts", tests: ["test/model/**/*.test.ts"] },
+  { sources: "src/formats/lines.ts", tests: ["test/formats/lines.test.ts"] },
+  { sources: "src/formats/raw-json.ts", tests: ["test/formats/**/*.test.ts"] },
+  {
+    sources: "src/formats/claude-code/*.ts",
+    tests: ["test/formats/claude-code.test.ts", "test/formats/claude-code-lines.test.ts"],
+  },
+  {
+    sources: "src/formats/codex/*.ts",
+    tests: ["test/formats/codex.test.ts", "test/formats/codex-lines.test.ts"],
+  },
+  { sources: "src/formats/link-runs.ts", tests: ["test/formats/*.test.ts"] },
+  { sources: "src/server/guard.ts", tests: ["test/server/guard.test.ts"] },
+  { sources: "src/web/ui/safe-url.ts", tests: ["test/web/ui/safe-url.test.ts"] },
+  { sources: "src/web/ui/ansi.ts", tests: ["test/web/ui/ansi.test.ts"] },
+  {
+    sources:
+      "src/web/ui/{markdown-blocks.ts,SafeLink.tsx,hidden-text.tsx,Markdown.tsx,ExactText.tsx,Output.tsx}",
+    tests: ["test/web/ui/**/*.test.{ts,tsx}"],
+  },
+];
+
+interface Mutant {
+  status: string;
+  mutatorName: string;
+  replacement?: string;
+  location: { start: { line: number; column: number } };
+}
+interface Score {
+  file: string;
+  killed: number;
+  survived: number;
+  uncovered: number;
+}
+
+const asked = process.argv.slice(2).map((path) => relative(root, resolve(path)));
+const files = TARGETS.flatMap(({ sources, tests }) =>
+  globSync(sources, { cwd: root }).map((file) => ({ file, tests })),
+)
+  .filter(({ file }, index, all) => all.findIndex((other) => other.file === file) === index)
+  .filter(
+    ({ file }) => asked.length === 0 || asked.some((path) => file === path || file.startsWith(`${path}/`)),
+  );
+if (files.length === 0) throw new Error(`Nothing to mutate in ${asked.join(", ")}`);
+
+if (!existsSync(stryker)) {
+  spawnSync("npm", ["ci", "--loglevel=error"], { cwd: import.meta.dirname, stdio: "inherit" });
+}
+mkdirSync(results, { recursive: true });
+
+const scores: Score[] = [];
+for (const { file, tests } of files) {
+  const score = mutate(file, tests);
+  scores.push(score);
+  console.log(row(score));
+}
+const total = scores.reduce((sum, score) => ({
+  file: "all",
+  killed: sum.killed + score.killed,
+  survived: sum.survived + score.survived,
+  uncovered: sum.uncovered + score.uncovered,
+}));
+console.log(row(total));
+if (scores.some((score) => share(score) < LEAST)) process.exitCode = 1;
+
+/** Mutates one file; each change is tried with the tests that reach it alone. */
+function mutate(file: string, tests: readonly string[]): Score {
+  const name = join(results, file.replaceAll("/", "-"));
+  const report = `${name}.json`;
+  const config = {
+    testRunner: "vitest",
+    plugins: ["@stryker-mutator/vitest-runner"],
+    mutate: [file],
+    concurrency: Number(process.env.VERBATIM_MUTATION_CONCURRENCY ?? 1),
+    tempDirName: `.cache/stryker-${process.pid}`,
+    ignorePatterns: ["dist", "bench", "docs", ".cache", "test/browser", "test/engines", "*.tgz"],
+    vitest: { configFile: "test/mutation/vitest.config.ts", related: false },
+    coverageAnalysis: "perTest",
+    // A mutant of what runs once while a module loads needs a fresh process with all tests; there is nothing to learn.
+    ignoreStatic: false,
+    incremental: true,
+    incrementalFile: `${name}.incremental.json`,
+    reporters: ["json"],
+    jsonReporter: { fileName: report },
+    // Stryker reads this file with TypeScript's JavaScript interface, which version 7 does not have.
+    tsconfigFile: "absent",
+    allowConsoleColors: false,
+    logLevel: "error",
+  };
+  writeFileSync(`${name}.config.json`, JSON.stringify(config));
+  const { status, stdout, stderr } = spawnSync(process.execPath, [stryker, "run", `${name}.config.json`], {
+    cwd: root,
+    env: { ...process.env, VERBATIM_MUTATION_TESTS: tests.join(" ") },
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(`${file}: Stryker failed.\n${stdout}${stderr}`);
+  // Stryker's own report, written just now.
+  const found = JSON.parse(readFileSync(report, "utf8")) as { files: Record<string, { mutants: Mutant[] }> };
+  const mutants = Object.values(found.files).flatMap((entry) => entry.mutants);
+  writeFileSync(`${name}.survivors.txt`, survivors(file, mutants));
+  const count = (...statuses: string[]) =>
+    mutants.filter((mutant) => statuses.includes(mutant.status)).length;
+  return {
+    file,
+    killed: count("Killed", "Timeout"),
+    survived: count("Survived"),
+    uncovered: count("NoCoverage"),
+  };
+}
+
+function survivors(file: string, mutants: readonly Mutant[]): string {
+  const lines = readFileSync(join(root, file), "utf8").split("\n");
+  return mutants
+    .filter(({ status }) => status === "Survived" || status === "NoCoverage")
+    .map(({ location: { start }, mutatorName, replacement = "", status }) => {
+      const source = lines[start.line - 1]?.trim() ?? "";
+      return `${file}:${start.line}:${start.column} ${mutatorName}${status === "NoCoverage" ? " (not reached)" : ""}\n  ${source}\n  → ${replacement.slice(0, 200)}\n`;
+    })
+    .join("");
+}
+
+function share({ killed, survived, uncovered }: Score): number {
+  const all = killed + survived + uncovered;
+  return all === 0 ? 100 : (100 * killed) / all;
+}
+
+function row(score: Score): string {
+  const { file, killed, survived, uncovered } = score;
+  return `${share(score).toFixed(1).padStart(6)} %  ${file}: ${killed} killed, ${survived} survived, ${uncovered} not reached`;
+}
