@@ -22,7 +22,7 @@ import { answer, frameFormat, prompt, sessionId, write } from "./frame-format.ts
 import { played, promptOf, words } from "./hosted/play.ts";
 import { seeded } from "./random-frames.ts";
 
-const TRIES = times(6, 200);
+const TRIES = times(4, 200);
 const FILES = 6;
 
 let base: string;

@@ -15,8 +15,8 @@ import { answer, prompt, write } from "./frame-format.ts";
 import { played, words } from "./hosted/play.ts";
 import { seeded } from "./random-frames.ts";
 
-const LOST = times(60, 1_000);
-const STARTS = times(4, 100);
+const LOST = times(30, 1_000);
+const STARTS = times(2, 100);
 
 let folder: string;
 const closing: (() => unknown)[] = [];

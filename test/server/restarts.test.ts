@@ -21,8 +21,8 @@ import { type Daemon, startDaemon } from "./hosted/daemon.ts";
 import { openPageClient, type PageClient, partsOf, wordsOf } from "./page-client.ts";
 import { seeded } from "./random-frames.ts";
 
-const KILLS = times(3, 200);
-const CROWD = times(100, 1_000);
+const KILLS = times(2, 200);
+const CROWD = times(60, 1_000);
 
 let folder: string;
 let daemon: Daemon;
