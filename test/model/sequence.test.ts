@@ -63,3 +63,53 @@ it("holds holes that are filled one by one", () => {
 it("refuses a position outside, and says where the end is", () => {
   expect(() => sequenceOf([1, 2]).set(2, 3)).toThrow(/Position 2 is outside the sequence: it has 2 items/);
 });
+
+it("has nothing at a position that is none, and sets nothing there", () => {
+  const sequence = sequenceOf([1, 2, 3]);
+  for (const position of [-1, 3, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 32]) {
+    expect(sequence.at(position)).toBeUndefined();
+    expect(() => sequence.set(position, 9)).toThrow(RangeError);
+  }
+  // The tree has more room than the sequence is long.
+  expect(sequenceOf([1, 2, 3]).append(4).at(4)).toBeUndefined();
+  expect(sequence.slice(-5, 99)).toEqual([1, 2, 3]);
+  expect(sequence.slice(2, 1)).toEqual([]);
+});
+
+it("tells what changed between versions of different heights, both ways", () => {
+  for (const [small, large] of [
+    [20, 40],
+    [32, 33],
+    [20, 1_100],
+    [1_024, 1_025],
+    [1_000, 40_000],
+  ] as const) {
+    const before = sequenceOf(Array.from({ length: small }, (_, index) => index));
+    let after = before;
+    for (let index = small; index < large; index += 1) after = after.append(index);
+    expect(changedPositions(before, after)).toEqual([]);
+    const changed = after
+      .set(3, -1)
+      .set(small - 1, -1)
+      .set(large - 1, -1);
+    expect(changedPositions(before, changed)).toEqual([3, small - 1]);
+    expect(changedPositions(changed, before)).toEqual([3, small - 1]);
+    expect(changedPositions(sequenceWithHoles<number>(large), before)).toHaveLength(small);
+    expect(changedPositions(before, sequenceWithHoles<number>(large))).toHaveLength(small);
+  }
+  expect(changedPositions(sequenceWithHoles<number>(5), sequenceWithHoles<number>(3_000))).toEqual([]);
+});
+
+it("fills its leaves to the last place", () => {
+  for (const length of [0, 1, 31, 32, 33, 1_023, 1_024, 1_025, 32_768, 32_769]) {
+    const items = Array.from({ length }, (_, index) => index);
+    const sequence = sequenceOf(items);
+    expect([...sequence]).toEqual(items);
+    expect(sequence.append(-1).at(length)).toBe(-1);
+    expect([...sequence.append(-1)]).toEqual([...items, -1]);
+    expect(sequenceWithHoles<number>(length).append(-1).slice()).toEqual([
+      ...Array.from({ length }, () => undefined),
+      -1,
+    ]);
+  }
+});

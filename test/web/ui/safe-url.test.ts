@@ -84,6 +84,9 @@ describe("an address", () => {
     ["https://evil.example/a/github.com", "link"],
     ["https://evil.example/?next=https://other.example", "it hands on another address"],
     ["https://evil.example/?next=http%3a//other.example", "it hands on another address"],
+    ["https://evil.example/?next=http://other.example", "it hands on another address"],
+    [`https://evil.example/?d=${"a".repeat(77)}`, "link"],
+    [`https://evil.example/?d=${"a".repeat(78)}`, "it carries much data"],
     ["https://evil.example/?to=me@other.example", "it hands on another address"],
     ["https://evil.example/#@other.example", "it hands on another address"],
     [`https://evil.example/?d=${"a".repeat(90)}`, "it carries much data"],
@@ -122,6 +125,9 @@ describe("the words of a link", () => {
     ["version 1.2", "evil.example", false],
     ["https://evil.example/x", "evil.example", false],
     ["bank.example.org:443", "evil.example", true],
+    ["http://node.js", "evil.example", true],
+    ["a.www.github.com", "a.github.com", true],
+    ["a.github.com", "a.www.github.com", true],
   ])("%j on a link to %s", (words, host, claims) => {
     expect(claimsOtherHost(words, host)).toBe(claims);
   });
