@@ -8,7 +8,7 @@ import { seeded } from "../server/random-frames.ts";
 import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
 import { begin, idle, type Rest, restOf, scriptFile, storedParts } from "./hosted-session.ts";
 
-const COMMANDS = times(20, 200);
+const COMMANDS = times(15, 200);
 
 let home: Home;
 let folder: string;

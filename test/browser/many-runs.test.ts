@@ -22,7 +22,7 @@ import {
 
 const RUNS = 20;
 const TOKENS_PER_SECOND = 100;
-const SECONDS = times(8, 40);
+const SECONDS = times(6, 40);
 
 let home: Home;
 let folder: string;
@@ -51,6 +51,8 @@ interface Smoothness {
   long_tasks: number;
   /** Processor time of the main thread by the time that passed, from 0 to 1. */
   busy: number;
+  /** Of the 16.7 ms that a frame has. */
+  cpu_ms_per_frame: number;
 }
 
 async function openWindow(): Promise<{ page: Page; complaints: string[]; cdp: CDPSession }> {
@@ -84,7 +86,7 @@ async function measure({ page, cdp }: { page: Page; cdp: CDPSession }): Promise<
   const spent = await cpu();
   const from = await page.evaluate(() => performance.now());
   return async () => {
-    const busy = (await cpu()) - spent;
+    const cpu_seconds = (await cpu()) - spent;
     const { at, frames, tasks } = await page.evaluate((start) => {
       const { measured } = window as unknown as { measured: { frames: number[]; tasks: number[] } };
       const later = (time: number) => time >= start;
@@ -101,7 +103,8 @@ async function measure({ page, cdp }: { page: Page; cdp: CDPSession }): Promise<
       late_share: gaps.filter((gap) => gap > 34).length / Math.max(1, gaps.length),
       longest_ms: Math.round(Math.max(0, ...gaps)),
       long_tasks: tasks.length,
-      busy: busy / seconds,
+      busy: cpu_seconds / seconds,
+      cpu_ms_per_frame: (cpu_seconds * 1_000) / Math.max(1, frames.length),
     };
   };
 }
@@ -174,10 +177,10 @@ it(`${RUNS} sub-agents that speak at once are told apart, and three pages that w
   await idle(rest, session_id);
   for (const [index, name] of ["an empty page", "parent", "parent and a run", "a run"].entries())
     console.info(`${name}: ${JSON.stringify([idling, ...during][index])}`);
-  for (const { busy, frames_per_second, late_share } of during) {
+  // How many frames there are is the machine's affair, when others work on it, too. What each of them costs is the page's.
+  for (const { busy, cpu_ms_per_frame } of during) {
     expect(busy).toBeLessThan(0.4);
-    expect(frames_per_second).toBeGreaterThan(0.6 * idling.frames_per_second);
-    expect(late_share).toBeLessThan(idling.late_share + 0.2);
+    expect(cpu_ms_per_frame).toBeLessThan(8);
   }
 
   for (const run of await runsOf()) {
