@@ -23,6 +23,8 @@ export function createEventReader(onEvent: (data: string, event?: string) => voi
   /** Undefined until the first visible character; a stream of events cannot begin with a bracket. */
   let json: string[] | undefined;
   let begun = false;
+  /** White space before that, which belongs to whatever follows. */
+  let lead = "";
   const parser = createParser({
     onEvent({ data, event }) {
       events += 1;
@@ -32,11 +34,18 @@ export function createEventReader(onEvent: (data: string, event?: string) => voi
       if (events === 0 && foreign.length < LONGEST_SAMPLE) foreign += `${error.line ?? ""}\n`;
     },
   });
-  const feed = (text: string): void => {
+  const feed = (piece: string): void => {
+    const text = lead + piece;
     if (text === "") return;
+    lead = "";
     if (!begun) {
-      const first = text.trimStart()[0];
-      begun = first !== undefined;
+      // All of it was white space so far.
+      const first = piece.trimStart()[0];
+      if (first === undefined) {
+        lead = text;
+        return;
+      }
+      begun = true;
       if (first === "{" || first === "[") json = [];
     }
     if (json === undefined) parser.feed(text);

@@ -33,6 +33,18 @@ function withOdd(value: unknown, [first, ...rest]: readonly number[], odd: unkno
   return { ...value, [key]: changed };
 }
 
+it("an answer that is no stream is read alike wherever it is cut, also in the white space before it", () => {
+  const body = new TextEncoder().encode("\r\n\r\n{\n");
+  const whole = eventsOf([body]);
+  expect(whole).toEqual([{ data: "\r\n\r\n{\n", event: undefined }]);
+  for (let cut = 1; cut < body.length; cut += 1) {
+    expect(eventsOf([body.subarray(0, cut), body.subarray(cut)])).toEqual(whole);
+  }
+  expect(eventsOf([new TextEncoder().encode("\n"), new TextEncoder().encode("\ndata: 1\n\n")])).toEqual([
+    { data: "1", event: undefined },
+  ]);
+});
+
 it.each(wireFormats.map((format) => ({ wire: format.wire, format })))(
   "nothing that comes over $wire breaks the reader",
   ({ format }) => {
