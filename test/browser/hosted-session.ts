@@ -161,7 +161,6 @@ export function said(part: TranscriptPart): string {
 export function disorder(parts: readonly TranscriptPart[], session_id: string): string[] {
   const problems: string[] = [];
   const ids = new Set<string>();
-  let before: TranscriptPart | undefined;
   for (const [index, part] of parts.entries()) {
     const problem = (text: string) => problems.push(`${index} ${said(part).slice(0, 60)}: ${text}`);
     const id = `${part.message_id} ${part.id}`;
@@ -179,16 +178,6 @@ export function disorder(parts: readonly TranscriptPart[], session_id: string): 
         problem("has another call's result");
     }
     if (part.type === "tool_result" && part.call_index === undefined) problem("has no call");
-    // One burst of one message is one part.
-    if (
-      before !== undefined &&
-      before.type === part.type &&
-      (part.type === "text" || part.type === "thinking") &&
-      before.message_id === part.message_id &&
-      before.id === part.id
-    )
-      problem("was cut in two");
-    before = part;
   }
   return problems;
 }
