@@ -30,8 +30,8 @@ const find = (only: string): Promise<Finding | undefined> =>
 
 it("the fuzzer tells the smallest input that fails, and writes it down", async () => {
   const finding = await find("throws");
-  expect(finding).toMatchObject({ error: expect.stringContaining("over fifty"), input: [[[51]]] });
-  expect(JSON.parse(readFileSync(finding?.file ?? "", "utf8"))).toMatchObject({ input: [[[51]]], seed: 1 });
+  expect(finding).toMatchObject({ error: expect.stringContaining("over fifty"), input: [51] });
+  expect(JSON.parse(readFileSync(finding?.file ?? "", "utf8"))).toMatchObject({ input: [51], seed: 1 });
   expect(await find("sound")).toBeUndefined();
 }, 120_000);
 
@@ -39,6 +39,6 @@ it("the fuzzer notices a case that takes too long, and ends one that does not en
   expect(await find("slow")).toMatchObject({ error: expect.stringMatching(/took \d+ ms of CPU/) });
   expect(await find("endless")).toMatchObject({
     error: expect.stringContaining("no end in sight"),
-    input: [[expect.any(Number)]],
+    input: expect.any(Number),
   });
 }, 240_000);

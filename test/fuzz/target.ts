@@ -3,11 +3,11 @@ import fc from "fast-check";
 /** Something that takes foreign input: what is put into it, and what must hold whatever that is. */
 export interface Target {
   readonly name: string;
-  /** Tries one input after another, begun by the seed; `path` begins at one run of them. */
-  readonly property: fc.IRawProperty<unknown>;
+  /** Of one input. */
+  readonly property: fc.IRawProperty<[unknown]>;
 }
 
-/** `beforeCheck` and `afterCheck` are the worker's: they tell where it is, and measure. */
+/** The worker's: tells where it is, and measures. */
 export interface CaseWatch {
   begin(): void;
   /** Throws where the case took too long. */
@@ -29,11 +29,11 @@ export function target<Input>(
   input: fc.Arbitrary<Input>,
   check: (input: Input) => void,
 ): Target {
-  const property = fc.property(fc.tuple(input), ([value]) => {
+  const property = fc.property(input, (value) => {
     watch.begin();
     check(value);
     watch.end();
   });
   // fast-check's runner knows nothing of the input's type either.
-  return { name, property: property as fc.IRawProperty<unknown> };
+  return { name, property: property as fc.IRawProperty<[unknown]> };
 }

@@ -57,7 +57,11 @@ function run({ target: name, seed, cases, path, only }: Batch): WorkerMessage {
   const target = targets.find((each) => each.name === name);
   if (target === undefined) throw new Error(`There is no target ${name}`);
   if (only === true) {
-    const [input] = fc.sample(target.property, { seed, numRuns: 1, ...(path === undefined ? {} : { path }) });
+    const [[input] = []] = fc.sample(target.property, {
+      seed,
+      numRuns: 1,
+      ...(path === undefined ? {} : { path }),
+    });
     return { type: "done", cases: 0, finding: { path: path ?? "", error: "", input } };
   }
   // None of the properties is asynchronous.
@@ -67,7 +71,7 @@ function run({ target: name, seed, cases, path, only }: Batch): WorkerMessage {
     ...(path === undefined ? {} : { path }),
     interruptAfterTimeLimit: 20_000,
     markInterruptAsFailure: false,
-  }) as fc.RunDetails<unknown>;
+  }) as fc.RunDetails<[unknown]>;
   if (!result.failed || result.counterexamplePath === null) return { type: "done", cases: result.numRuns };
   const { counterexample, counterexamplePath, errorInstance } = result;
   const error =
@@ -75,6 +79,6 @@ function run({ target: name, seed, cases, path, only }: Batch): WorkerMessage {
   return {
     type: "done",
     cases: result.numRuns,
-    finding: { path: counterexamplePath, error, input: counterexample },
+    finding: { path: counterexamplePath, error, input: counterexample?.[0] },
   };
 }

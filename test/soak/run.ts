@@ -24,6 +24,9 @@ const PUSHED = 10;
 const CLIENTS = 20;
 /** Lines after which an agent's file begins anew: a load that stays the same is what growth is seen against. */
 const LINES = 300;
+/** Prompts and pushes after which a session is left alone and a new one takes its place, for the same reason. */
+const PROMPTS = 15;
+const PUSHES = 50;
 /** What the daemon may gain, in MB an hour, and in open handles from the first quarter to the last. */
 const MOST_MB_PER_HOUR = 1;
 const MOST_HANDLES = 4;
@@ -113,23 +116,28 @@ async function writeAgentFile(seed: number): Promise<void> {
 
 /** A session that the daemon runs: a prompt, its turn, and again; answered by whoever looks at it. */
 async function runHosted(seed: number): Promise<void> {
-  const session_id = randomUUID();
-  sessions.push(session_id);
+  const slot = sessions.push("") - 1;
   const model = ["hello", "discovery", "approval", "parallel", "question"][seed % 5];
   const prompt = () => ({ message_id: randomUUID(), text: "Go on." });
   const cwd = join(home, "work");
-  await post("/api/sessions", { session_id, agent: "scripted", model, cwd, prompt: prompt() });
   while (!isOver()) {
-    await sleep(20_000 + 1_000 * seed);
-    await post(`/api/sessions/${session_id}/prompts`, { prompt: prompt(), when: "queue" });
-    counts.turns += 1;
+    const session_id = randomUUID();
+    await post("/api/sessions", { session_id, agent: "scripted", model, cwd, prompt: prompt() });
+    sessions[slot] = session_id;
+    for (let sent = 0; sent < PROMPTS && !isOver(); sent += 1) {
+      await sleep(20_000 + 1_000 * seed);
+      await post(`/api/sessions/${session_id}/prompts`, { prompt: prompt(), when: "queue" });
+      counts.turns += 1;
+    }
   }
 }
 
 /** Frames that another agent pushes: a turn of three deltas, over and over. */
 async function push(): Promise<void> {
-  const session_id = randomUUID();
-  while (!isOver()) {
+  const slot = sessions.push("") - 1;
+  let session_id = randomUUID();
+  for (let pushed = 1; !isOver(); pushed += 1) {
+    if (pushed % PUSHES === 0) session_id = randomUUID();
     const at = Date.now();
     const message_id = randomUUID();
     const frames = [
@@ -143,7 +151,7 @@ async function push(): Promise<void> {
       `/api/ingest/${session_id}?agent=soak`,
       frames.map((frame) => JSON.stringify(frame)).join("\n"),
     );
-    if (!sessions.includes(session_id)) sessions.push(session_id);
+    sessions[slot] = session_id;
     counts.pushes += 1;
     await sleep(10_000);
   }
@@ -154,7 +162,7 @@ async function visit(seed: number): Promise<void> {
   let turn = seed;
   while (!isOver()) {
     turn += 7;
-    const session_id = sessions[turn % Math.max(1, sessions.length)];
+    const session_id = sessions[turn % sessions.length] || undefined;
     const socket = new WebSocket(`${origin.replace("http", "ws")}/api/live`, { headers });
     let parts = 0;
     socket.on("error", () => {
