@@ -1,4 +1,5 @@
-// `npm run test:long`: the suites about faults, as often as they are promised. Their results belong into docs/quality.md.
+// `npm run test:long`: the suites about faults and live sessions, as often as they are promised; those in the
+// browser on the page that the last build made. Their results belong into docs/quality.md.
 import { spawnSync } from "node:child_process";
 import { join, resolve } from "node:path";
 
@@ -13,7 +14,8 @@ const SUITES = [
   "once",
   "watch",
   "hosted/kill",
-];
+].map((name) => `test/server/${name}.test.ts`);
+const IN_BROWSER = ["live-laws", "many-runs", "approvals"].map((name) => `test/browser/${name}.test.ts`);
 const { status } = spawnSync(
   join(root, "node_modules/node/bin", process.platform === "win32" ? "node.exe" : "node"),
   [
@@ -21,11 +23,11 @@ const { status } = spawnSync(
     "run",
     "--project",
     "unit",
+    "--project",
+    "browser",
     // One after the other: each of them wants the whole machine.
     "--no-file-parallelism",
-    ...(process.argv.length > 2
-      ? process.argv.slice(2)
-      : SUITES.map((name) => `test/server/${name}.test.ts`)),
+    ...(process.argv.length > 2 ? process.argv.slice(2) : [...SUITES, ...IN_BROWSER]),
   ],
   {
     cwd: root,
