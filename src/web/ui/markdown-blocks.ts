@@ -593,13 +593,14 @@ export function createMarkdownStream(budget = 12_000): MarkdownStream {
       finished = complete;
       while (readTail(complete));
       // Definitions that still grow count too, until the next read looks at them again.
-      const frozen = { definitions: new Map(definitions), footnotes: new Map(footnotes) };
+      const frozen = { definitions: new Map(definitions), footnotes: new Set(footnotes.keys()) };
       for (const entry of open) if (entry.block.kind === "nodes") learn(inspect(entry.block.piece.nodes));
       refresh();
       open = open.map((entry) => rereadOpen(entry));
       result = build();
       definitions = frozen.definitions;
-      footnotes = frozen.footnotes;
+      // As their blocks were read last: a footnote that is read again must be found in the place of its older reading.
+      footnotes = new Map([...footnotes].filter(([id]) => frozen.footnotes.has(id)));
       return result;
     },
   };

@@ -195,6 +195,12 @@ describe("streamed Markdown", () => {
     );
   }, 120_000);
 
+  it("reads a footnote again each time that what it calls is defined, no longer, and at last", () => {
+    const text =
+      "[^nest]: A note that calls another[^1] and [ref].\n\nCall[^nest] and[^nest] again, [^missing].\n\nA paragraph of words.\n\n[^1]: The *first* note.\n\n";
+    for (let cut = 0; cut < text.length; cut += 1) expect(streamed(text, [cut])).toEqual(whole(text));
+  });
+
   it("splits long lists and tables between other blocks without a trace", () => {
     fc.assert(
       fc.property(
