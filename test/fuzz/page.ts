@@ -313,11 +313,12 @@ function expectMarkdown({ text, cuts }: { text: string; cuts: readonly number[] 
   }
   const grown = stream.read(text, true);
   const whole = createMarkdownStream().read(text, true);
-  same(rendered(text), rendered(text), "rendering has a memory");
-  same(grown.calls, whole.calls, "footnotes depend on how the text came");
   // What would cost too much is plain text, in larger or smaller stretches.
   const isCostly = [grown, whole].some(({ pages }) => pages.flat().some(({ kind }) => kind === "plain"));
-  if (!isCostly) same(kindsOf(grown), kindsOf(whole), "blocks depend on how the text came");
+  if (!isCostly) {
+    same(kindsOf(grown), kindsOf(whole), "blocks depend on how the text came");
+    same(grown.calls, whole.calls, "footnotes depend on how the text came");
+  }
   expectHarmless(rendered(text));
 }
 
