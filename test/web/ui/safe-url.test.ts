@@ -12,6 +12,8 @@ describe("an address", () => {
     ["http://example.com:8080", "http://example.com:8080/", "example.com:8080"],
     ["HTTPS://EXAMPLE.com/A", "https://example.com/A", "example.com"],
     ["https://localhost/", "https://localhost/", "localhost"],
+    ["http://%5B::1%5D:8080/", "http://[::1]:8080/", "[::1]:8080"],
+    ["HTTPS://%5b2001:DB8::a%5d", "https://[2001:db8::a]/", "[2001:db8::a]"],
     ["https://www.example.com/", "https://www.example.com/", "www.example.com"],
     ["https://a.b.example.co.uk/x.com.txt", "https://a.b.example.co.uk/x.com.txt", "a.b.example.co.uk"],
     ["mailto:jo@example.com", "mailto:jo@example.com", "jo@example.com"],
@@ -49,6 +51,10 @@ describe("an address", () => {
     "mailto:jo@example.com\u200b",
     "mailto: jo@example.com",
     "mailto://:443",
+    "xhttp://%5B::1%5D/",
+    "http://%5Bexample%5D/",
+    "http://%5B%5D/",
+    "http:%5B::1%5D/",
   ])("that is no plain http, https or mailto address is text: %j", (address) => {
     expect(judgeUrl(address)).toEqual({ kind: "text" });
   });
