@@ -199,9 +199,6 @@ function scriptedKind(options: ConfiguredAgentsOptions, tools: Tools): AgentKind
   const [first = "hello"] = scripts.keys();
   return {
     ...OF_LOOP,
-    // A script knows its place by the messages before it: after a summary of them it would begin again.
-    can_compact: false,
-    can_switch_model: false,
     entry: {
       id: provider.id,
       title: provider.title,
