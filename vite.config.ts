@@ -85,7 +85,8 @@ export default defineConfig(({ isSsrBuild }) => ({
       ),
     },
   },
-  ssr: { noExternal: true },
+  // All is in the bundle; tests take packages as they are.
+  ...(isSsrBuild ? { ssr: { noExternal: true as const } } : {}),
   // The worker that highlights loads its languages one by one, which only modules can.
   worker: { format: "es", plugins: () => [packagesOfWorkers] },
   // The limits are for tests that hang: a machine that is busy with other work must not fail a good one.
