@@ -30,8 +30,8 @@ export class Calls {
   /** Code cells without an output, oldest first, then those that run on behind one: where inner events belong. */
   private readonly openCells: Call[] = [];
   private lastCell: Call | undefined;
-  /** Outputs without a call: where the first one of each stands. */
-  private readonly unclaimed = new Map<string, Moment>();
+  /** Outputs without a call: where the first one of each stands, and in the how-manieth turn. */
+  private readonly unclaimed = new Map<string, { moment: Moment; turn: number }>();
 
   constructor(writer: TurnWriter) {
     this.writer = writer;
@@ -58,9 +58,10 @@ export class Calls {
       message_id,
       facts: {},
     };
-    // Its output was read before it: what is learnt of it now changes that one.
-    const answeredAt = this.unclaimed.get(id);
-    if (answeredAt !== undefined) call.answeredAt = answeredAt;
+    // Its output was read before it: what is learnt of it now changes that one. An earlier turn's is another call's.
+    const answered = this.unclaimed.get(id);
+    if (answered?.turn === this.writer.turnsOpened) call.answeredAt = answered.moment;
+    this.unclaimed.delete(id);
     this.byId.set(id, call);
     if (isCodeCell(call.name)) {
       this.openCells.push(call);
@@ -79,10 +80,10 @@ export class Calls {
     if (call === undefined) {
       const { writer } = this;
       const first = this.unclaimed.get(id);
-      const moment = first ?? writer.now;
-      this.unclaimed.set(id, moment);
+      const moment = first?.moment ?? writer.now;
       const message_id = uuidFrom(writer.session_id, `output:${moment.source.byte}`);
       writer.beforeResult();
+      if (first === undefined) this.unclaimed.set(id, { moment, turn: writer.turnsOpened });
       writer.push({
         type: "message.tool_result",
         session_id: writer.session_id,
@@ -99,7 +100,7 @@ export class Calls {
       return first === undefined;
     }
     if (call.output !== undefined && call.output.text === output.text) return false;
-    const isFirst = call.output === undefined && !this.unclaimed.has(id);
+    const isFirst = call.output === undefined && call.answeredAt === undefined;
     call.output = output;
     call.answeredAt ??= this.writer.now;
     const cell = this.openCells.indexOf(call);

@@ -131,6 +131,10 @@ export class TurnWriter {
     this.push({ ...this.common, type: "turn.start", turn_id: id });
   }
 
+  get turnsOpened(): number {
+    return this.turnIds.size;
+  }
+
   /** What comes before the first turn opens it; what comes between two turns belongs to the one that ended. */
   private ensureTurn(): void {
     if (this.turn === undefined && this.turnIds.size === 0) this.openTurn();
