@@ -15,7 +15,9 @@ const SUITES = [
   "watch",
   "hosted/kill",
 ].map((name) => `test/server/${name}.test.ts`);
-const IN_BROWSER = ["live-laws", "many-runs", "approvals"].map((name) => `test/browser/${name}.test.ts`);
+const IN_BROWSER = ["live-laws", "many-runs", "approvals", "hostile"].map(
+  (name) => `test/browser/${name}.test.ts`,
+);
 const { status } = spawnSync(
   join(root, "node_modules/node/bin", process.platform === "win32" ? "node.exe" : "node"),
   [

@@ -2,6 +2,7 @@ import { appendFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../../eventually.ts";
+import { times } from "../../long.ts";
 import { sharedData } from "../../shared-data.ts";
 import { createHome, type Daemon, type Home, startDaemon } from "../harness.ts";
 import type { Engine, EnginePage } from "./engine.ts";
@@ -15,8 +16,8 @@ const whose = sharedData("payloads") === undefined ? "this repository's own" : "
 /** Of the attacks that can fire at all so many must, in a page without any protection. */
 const ENOUGH = 200 / 246;
 
-/** While one works on the harness: only each so manieth attack. */
-const EVERY = Number(process.env.HOSTILE_EVERY ?? 1);
+/** Only each so manieth attack: all of them take minutes for each way of serving them, and are for the long run. */
+const EVERY = Number(process.env.HOSTILE_EVERY ?? times(10, 1));
 
 const FAMILIES = ["xss", "exfil", "urls", "ansi", "unicode"] as const satisfies Family[];
 
