@@ -63,7 +63,6 @@ export function createSegments(options: {
     try {
       const from = await segmentStart(opened.handle, opened.size, segment);
       const to = await segmentStart(opened.handle, opened.size, segment + 1);
-      const frames: Frame[] = [];
       const reading = createReading({
         path: entry.path,
         format: entry.format,
@@ -91,18 +90,18 @@ export function createSegments(options: {
       reading.take(reading.reader.settle());
       const last = segment + 1 >= lastSegment(opened.size);
       const at = state.summary.last_activity_at;
-      frames.push(marker("after", id, state.id, last ? undefined : segment + 1, to, at));
-      const fold = reading.drafts.get(id)?.fold;
-      const transcript = frames.reduce(accumulate, fold?.transcript ?? emptyTranscript(id));
+      const after = marker("after", id, state.id, last ? undefined : segment + 1, to, at);
+      const transcript = accumulate(reading.drafts.get(id)?.fold?.transcript ?? emptyTranscript(id), after);
+      const epoch = uuidFrom(id, `${opened.inode} ${to}`);
       return {
         id,
-        epoch: uuidFrom(id, `${opened.inode} ${to}`),
+        epoch,
         seq: 0,
         transcript,
         get summary() {
           return rowOf(id, state, segment);
         },
-        framesAfter: (_epoch, seq) => (seq === 0 ? [] : undefined),
+        framesAfter: (known, seq) => (known === epoch && seq === 0 ? [] : undefined),
         subscribe: () => () => {},
       };
     } finally {
@@ -114,10 +113,12 @@ export function createSegments(options: {
     async open(id) {
       const place = find(id);
       if (!place) return undefined;
-      const view = kept.get(id) ?? (await read(id, place.state, place.segment));
+      // Another file at the same path has other segments of the same ids.
+      const key = `${id} ${place.state.entry.seen?.inode ?? place.state.entry.identity?.inode}`;
+      const view = kept.get(key) ?? (await read(id, place.state, place.segment));
       if (!view) return undefined;
-      kept.delete(id);
-      kept.set(id, view);
+      kept.delete(key);
+      kept.set(key, view);
       for (const oldest of kept.keys()) {
         if (kept.size <= KEPT) break;
         kept.delete(oldest);
