@@ -17,6 +17,7 @@ import type { OpenSession } from "./sessions.ts";
 import type { Status } from "./status.ts";
 import type { SessionsTiming } from "./timing.ts";
 import { createView, type View } from "./view.ts";
+import type { FoundFile } from "./watch.ts";
 
 /** Reads files, and makes what was read into sessions that are listed and shown. All of it within `run` of the entry. */
 export interface FileReader {
@@ -68,6 +69,13 @@ export interface FileReaderOptions {
   leave(entry: Entry): void;
   drop(id: string): void;
   reopen(id: string): Promise<OpenSession | undefined>;
+}
+
+/** A reading on the other thread. `seen`: the file as it was seen last when the reading began. */
+interface IndexWork {
+  replaced: boolean;
+  file_id: number;
+  seen: FoundFile | undefined;
 }
 
 /** Sessions that stay folded though nobody looks at them. */
@@ -161,7 +169,8 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     } else if (indexer && !huge && !folding && !current && !entry.identity && isQuiet(entry)) {
       return await readCold(entry, indexer);
     }
-    const seen_side = entry.seen?.side_stamp;
+    const { seen } = entry;
+    const seen_side = seen?.side_stamp;
     const known_before = entry.done;
     const work = { reading: current, anew: false, replaced: false, file_id: entry.id };
     const known = current?.identity ?? entry.identity ?? entry.begun;
@@ -208,6 +217,8 @@ export function createFileReader(options: FileReaderOptions): FileReader {
       stop: () => options.isClosed() || (entry.interrupt && !folded && !work.replaced),
     });
     if (result.type === "gone") {
+      // A file that was seen since stands there again, and will not be told of another time.
+      if (entry.seen !== seen) return await readNow(entry, folded);
       if (!entry.gone) options.leave(entry);
       return;
     }
@@ -326,7 +337,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
 
   async function index(entry: Entry, indexer: Indexer, stop: () => boolean) {
     const known = entry.identity ?? entry.begun;
-    const work = { replaced: false, file_id: entry.id };
+    const work: IndexWork = { replaced: false, file_id: entry.id, seen: entry.seen };
     const indexed = await indexer.index(
       {
         path: entry.path,
@@ -363,10 +374,11 @@ export function createFileReader(options: FileReaderOptions): FileReader {
   }
 
   /** What the other thread read becomes what is listed. */
-  function adopt(entry: Entry, work: { replaced: boolean; file_id: number }, indexed: Indexed): void {
+  function adopt(entry: Entry, work: IndexWork, indexed: Indexed): void {
     const { result } = indexed;
     if (result.type === "gone") {
-      if (!entry.gone) options.leave(entry);
+      if (entry.seen !== work.seen) void run(entry, () => (isStale(entry) ? read(entry, false) : undefined));
+      else if (!entry.gone) options.leave(entry);
       return;
     }
     if (result.stopped) {
@@ -522,7 +534,9 @@ export function createFileReader(options: FileReaderOptions): FileReader {
       }
       state.draft = draft;
       list.mark(draft.id);
-      if (anew && draft.fold) showAnew(state, draft, draft.fold);
+      // A session may go on in a file that stood empty a while: whoever looks at what went sees what came.
+      const elsewhere = state.view !== undefined && state.view.fold !== draft.fold;
+      if (draft.fold && (anew || elsewhere)) showAnew(state, draft, draft.fold);
     }
     if (anew && !reading.window) {
       for (const id of [...entry.sessions]) if (!reading.drafts.has(id)) options.drop(id);

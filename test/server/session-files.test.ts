@@ -287,6 +287,24 @@ describe("session files that do what no agent should", { timeout: LONG ? 900_000
     }
   });
 
+  it("that come back empty and are written anew are what whoever looks sees then", async () => {
+    write(path("one"), prompt("one", "First"), answer("one", "Hello"));
+    const sessions = start(join(folder, "data"));
+    await eventually(() => expect(sessions.list()).toHaveLength(1));
+    const [row] = sessions.list();
+    await sessions.open(row?.id ?? "");
+    rmSync(path("one"));
+    await eventually(() => expect(sessions.list()).toMatchObject([{ archived: true }]));
+    writeFileSync(path("one"), "");
+    await eventually(() =>
+      expect(sessions.status().index).toMatchObject({ files_found: 1, files_done: 1, done: true }),
+    );
+    appendFileSync(path("one"), prompt("one", "Second") + answer("one", "Hello again"));
+    await eventually(() => expect(sessions.list().filter(({ archived }) => !archived)).toHaveLength(1));
+    const view = await viewOf(sessions);
+    expect(view[path("one")]?.[0]?.[0]).toContain('"Second"');
+  });
+
   it("that come back as old copies elsewhere are what whoever looks sees then", async () => {
     const claude = formats.find(({ id }) => id === "claude-code");
     if (!claude) throw new Error("There is no format claude-code");
