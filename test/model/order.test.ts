@@ -72,3 +72,131 @@ describe("the order of frames", () => {
     expect(bus.flatMap((frame) => checker.check(frame))).toEqual([]);
   });
 });
+
+describe("a violation", () => {
+  const said = (...bare: Bare[]): string[] => {
+    const checker = createOrderChecker();
+    return session(bare).flatMap((frame) =>
+      checker.check(frame).map(({ rule, session_id, message }) => {
+        expect(session_id).toBe(id(1, 1));
+        return `${rule}: ${message}`;
+      }),
+    );
+  };
+  const message = (number: number): Bare => ({ type: "message.start", message_id: id(3, number) });
+  const part = id(4, 1);
+
+  it("says which part, call or message it is about, and what should have come", () => {
+    expect(said(start, delta("a"))).toEqual([
+      `delta_before_start: The part ${part} gets text before its message.part_start`,
+    ]);
+    expect(said(open(), delta("a", 0), delta("b", 5))).toEqual([
+      `offset_gap: The part ${part} has 1 characters, the delta begins at 5`,
+    ]);
+    expect(said(open(), close(), delta("b"))).toEqual([
+      `delta_after_end: The part ${part} gets text after its message.part_end`,
+    ]);
+    expect(said(close())).toEqual([`end_without_start: The part ${part} ends without a message.part_start`]);
+    expect(said(open(), close(), close())).toEqual([
+      `ended_twice: The part ${part} has ended before; a revision carries the whole text`,
+    ]);
+    expect(said(open(), open(2))).toEqual([
+      `nested_part: The part ${id(4, 2)} starts inside ${part}, which is still open`,
+    ]);
+    expect(said(start, message(2))).toEqual([
+      `nested_message: Message ${id(3, 1)} has no message.end before ${id(3, 2)} starts`,
+    ]);
+    expect(said(start, open(), call)).toEqual([
+      `tool_call_in_open_part: The text part ${part} must end before the call a starts`,
+    ]);
+    expect(said(result)).toEqual([
+      "orphan_result: The result of a comes without its call; it is shown alone",
+    ]);
+    expect(said(end)).toEqual([`end_without_start: Message ${id(3, 1)} ends without a message.start`]);
+    expect(said(start, { type: "interrupt" }, end)).toEqual([
+      `end_after_interrupt: Message ${id(3, 1)} was interrupted: it has no message.end`,
+    ]);
+    expect(said(start, end, end)).toEqual([
+      `ended_twice: Message ${id(3, 1)} has ended before; only new usage is sent again`,
+    ]);
+    expect(said({ type: "end" }, start)).toEqual(["after_end: message.start comes after the channel's end"]);
+  });
+
+  it("names what came while a part was left open", () => {
+    const prompt: Bare = { type: "user.message", message_id: id(2, 1), parts: [] };
+    const following: [Bare, string][] = [
+      [message(1), "the next message.start"],
+      [end, "message.end"],
+      [{ type: "turn.start", turn_id: id(5, 1) }, "turn.start"],
+      [{ type: "turn.end" }, "turn.end"],
+      [prompt, "the next prompt"],
+      [{ type: "end" }, "the end"],
+    ];
+    for (const [next, name] of following) {
+      // Told once: what follows then is in order again.
+      expect(said(start, open(), next, { type: "context.usage", tokens: 1 }).slice(0, 1)).toEqual([
+        `part_left_open: The text part ${part} has no message.part_end before ${name}`,
+      ]);
+    }
+    expect(said(start, open(), { ...prompt, queued: true }, delta("a"), close(), end)).toEqual([]);
+    expect(said(start, open(), end, start, end)).toHaveLength(2);
+  });
+
+  it("is no repeat, no revision, and nothing that a source may do at any time", () => {
+    const accepted: Bare[][] = [
+      [start, open(), delta("ab", 0), delta("b", 1), delta("bc", 1), delta("d", 3), close()],
+      // Sent again after the end, and longer than what the end said.
+      [start, open(), delta("ab", 0), close(), delta("ab", 0), delta("", 2), end],
+      [start, open(), close(1, "abc"), delta("c", 2), end],
+      [start, open(), delta("abc", 0), close(1, "ab"), close(1, "abcd"), delta("d", 3), end],
+      [start, open(), close(), { type: "message.part_end", part_id: part, signature: "s" }, end],
+      // A call that was started before is told whole while the next text is open.
+      [start, call, open(), call, close(), end],
+      [start, end, { ...end, usage: { input: 1, output: 1 } }],
+      [start, start, end],
+      [start, { type: "interrupt" }, message(2), { ...end, message_id: id(3, 2) }],
+      [start, open(), { type: "interrupt" }, call],
+      [start, { type: "turn.end" }, message(2), { ...end, message_id: id(3, 2) }],
+      [start, { type: "user.message", message_id: id(2, 1), parts: [] }, message(2)],
+      [start, end, message(2), { ...end, usage: { input: 1, output: 1 } }, { ...end, message_id: id(3, 2) }],
+    ];
+    for (const frames of accepted) expect(said(...frames)).toEqual([]);
+    const anyTime: Bare[] = [
+      { type: "message.tool_progress", tool_call_id: "a", text: "x", offset: 0 },
+      { type: "error", message: "x" },
+      { type: "context.usage", tokens: 1 },
+      { type: "marker", part_id: id(4, 9), kind: "note", title: "x" },
+    ];
+    expect(said(start, open(), ...anyTime, delta("a"), close(), end)).toEqual([]);
+  });
+
+  it("leaves what came known: it is told once and judged by what is there", () => {
+    expect(said(delta("abc", 2), delta("d", 5), delta("x", 7))).toHaveLength(2);
+    expect(said(close(1, "abc"), delta("c", 2), delta("d", 3))).toEqual([
+      expect.stringContaining("end_without_start"),
+      expect.stringContaining("delta_after_end"),
+    ]);
+    expect(said(close(), delta("d", 0)).at(-1)).toContain("delta_after_end");
+    expect(said(end, end).map((text) => text.split(":")[0])).toEqual(["end_without_start", "ended_twice"]);
+    expect(said(start, message(2), end, { ...end, message_id: id(3, 2) })).toHaveLength(1);
+    expect(said(start, open(), open(2), close(2), call)).toEqual([expect.stringContaining("nested_part")]);
+    expect(said(open(), open(2), close(1), call)).toHaveLength(2);
+    // Where the text ends is what its end said.
+    expect(said(open(), delta("abc"), close(1, "a"), delta("bc", 1)).at(-1)).toContain("delta_after_end");
+    expect(said(open(), close(), delta("", 1))).toEqual([
+      expect.stringContaining("offset_gap"),
+      expect.stringContaining("delta_after_end"),
+    ]);
+  });
+
+  it("after the end is told once, and what came before the end is forgotten", () => {
+    expect(said({ type: "end" }, start, end)).toHaveLength(1);
+    expect(said(start, open(), call, close(), end, { type: "end" }, result)).toEqual([
+      expect.stringContaining("after_end"),
+      expect.stringContaining("orphan_result"),
+    ]);
+    expect(said(start, { type: "end" }, message(2))).toEqual([expect.stringContaining("after_end")]);
+    expect(said(start, end, { type: "end" }, end).at(-1)).toContain("end_without_start");
+    expect(said(open(), close(), { type: "end" }, delta("a")).at(-1)).toContain("delta_before_start");
+  });
+});

@@ -27,12 +27,17 @@ const TARGETS: { sources: string; tests: readonly string[] }[] = [
     tests: ["test/formats/codex.test.ts", "test/formats/codex-lines.test.ts"],
   },
   { sources: "src/formats/link-runs.ts", tests: ["test/formats/*.test.ts"] },
-  { sources: "src/server/guard.ts", tests: ["test/server/guard.test.ts"] },
+  // Its decisions, without a port: the doors of `guard.test.ts` take too long for every change.
+  { sources: "src/server/guard.ts", tests: ["test/server/guard-decisions.test.ts"] },
   { sources: "src/web/ui/safe-url.ts", tests: ["test/web/ui/safe-url.test.ts"] },
   { sources: "src/web/ui/ansi.ts", tests: ["test/web/ui/ansi.test.ts"] },
   {
+    sources: "src/web/ui/hidden-text.tsx",
+    tests: ["test/web/ui/hidden-text.test.tsx", "test/web/ui/exact-text.test.tsx"],
+  },
+  {
     sources:
-      "src/web/ui/{markdown-blocks.ts,SafeLink.tsx,hidden-text.tsx,Markdown.tsx,ExactText.tsx,Output.tsx}",
+      "src/web/ui/{markdown-blocks.ts,SafeLink.tsx,Markdown.tsx,ExactText.tsx,Output.tsx}",
     tests: ["test/web/ui/**/*.test.{ts,tsx}"],
   },
 ];

@@ -23,8 +23,8 @@ export type HighlightRequest =
   | { type: "end"; session: number };
 
 export type HighlightReply =
-  /** The grammar is ready: from here on the clock runs. */
-  | { type: "loaded"; session: number }
+  /** This worker has the language's grammar from here on: the clock runs. Said once for each language. */
+  | { type: "loaded"; session: number; language: string }
   /** For each line pairs of length (UTF-16 code units) and kind (0: plain). */
   | { type: "tokens"; session: number; tokens: number[][] }
   /** The grammar could not be loaded: the connection is gone. */

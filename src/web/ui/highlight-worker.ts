@@ -1,6 +1,6 @@
 import { createHighlighterCore, type HighlighterCore } from "shiki/core";
 import { createJavaScriptRegexEngine } from "shiki/engine/javascript";
-import type { GrammarState, LanguageRegistration, ThemeRegistration } from "shiki/types";
+import type { LanguageRegistration, ThemeRegistration } from "shiki/types";
 import {
   type HighlightReply,
   type HighlightRequest,
@@ -144,11 +144,34 @@ const theme: ThemeRegistration = {
     },
   ],
 };
-const KIND_OF = new Map<string, number>(TOKEN_KINDS.map((_kind, index) => [color(index + 1), index + 1]));
+/** Where a line's foreground stands in a token's metadata: vscode-textmate's `EncodedTokenMetadata.getForeground`. */
+const FOREGROUND_MASK = 0b00000000111111111000000000000000;
+const FOREGROUND_SHIFT = 15;
+/** Milliseconds for one line: what is left of it stays plain, and the page ends a worker that takes longer. */
+const LINE_LIMIT_MS = 500;
 
-const sessions = new Map<number, GrammarState | undefined>();
-let highlighter: Promise<HighlighterCore> | undefined;
+interface Highlighter {
+  core: HighlighterCore;
+  /** The kind of each of the theme's colours, by its number. */
+  kinds: readonly number[];
+}
+type Grammar = ReturnType<HighlighterCore["getLanguage"]>;
+type Stack = Parameters<Grammar["tokenizeLine2"]>[1];
+
+const sessions = new Map<number, Stack>();
+let highlighter: Promise<Highlighter> | undefined;
 const loaded = new Set<string>();
+
+async function createHighlighter(): Promise<Highlighter> {
+  const core = await createHighlighterCore({
+    themes: [theme],
+    langs: [],
+    engine: createJavaScriptRegexEngine({ forgiving: true }),
+  });
+  const { colorMap } = core.setTheme("kinds");
+  const names = TOKEN_KINDS.map((_kind, index) => color(index + 1));
+  return { core, kinds: colorMap.map((name) => names.indexOf(name.toLowerCase()) + 1) };
+}
 
 // `self` is typed as a window; only its messages are used here.
 const page = self as unknown as {
@@ -157,44 +180,46 @@ const page = self as unknown as {
 };
 
 async function highlight(request: HighlightRequest & { type: "lines" }): Promise<void> {
-  const load = LANGUAGES.get(request.language);
+  const { session, language } = request;
+  const load = LANGUAGES.get(language);
   if (!load) {
-    page.postMessage({ type: "failed", session: request.session });
+    page.postMessage({ type: "failed", session });
     return;
   }
-  highlighter ??= createHighlighterCore({
-    themes: [theme],
-    langs: [],
-    engine: createJavaScriptRegexEngine({ forgiving: true }),
-  });
-  const ready = await highlighter;
-  if (!loaded.has(request.language)) {
-    await ready.loadLanguage(load);
-    loaded.add(request.language);
+  highlighter ??= createHighlighter();
+  const { core, kinds } = await highlighter;
+  if (!loaded.has(language)) {
+    await core.loadLanguage(load);
+    loaded.add(language);
     // Compiling a grammar takes longer than using it; it is not the text's fault.
-    ready.codeToTokensBase("x = 1 // {}", { lang: request.language, theme: "kinds" });
+    core.getLanguage(language).tokenizeLine2("x = 1 // {}", null);
+    page.postMessage({ type: "loaded", session, language });
   }
-  page.postMessage({ type: "loaded", session: request.session });
-  const state = request.first ? undefined : sessions.get(request.session);
-  const lines = ready.codeToTokensBase(request.lines.join("\n"), {
-    lang: request.language,
-    theme: "kinds",
-    tokenizeMaxLineLength: MAX_LINE,
-    ...(state === undefined ? {} : { grammarState: state }),
+  const grammar = core.getLanguage(language);
+  let stack: Stack = request.first ? null : (sessions.get(session) ?? null);
+  const tokens = request.lines.map((line) => {
+    if (line === "" || line.length >= MAX_LINE) return [];
+    const result = grammar.tokenizeLine2(line, stack, LINE_LIMIT_MS);
+    stack = result.ruleStack;
+    return pack(result.tokens, line.length, kinds);
   });
-  sessions.set(request.session, ready.getLastGrammarState(lines));
-  const tokens = lines.map((line) => {
-    const packed: number[] = [];
-    for (const token of line) {
-      const kind = KIND_OF.get(token.color?.toLowerCase() ?? "") ?? 0;
-      if (packed.length > 0 && packed.at(-1) === kind)
-        packed[packed.length - 2] = (packed.at(-2) ?? 0) + token.content.length;
-      else packed.push(token.content.length, kind);
-    }
-    // A line of that many colours is data, and each is an element on the page.
-    return packed.length > 2 * MAX_TOKENS ? [] : packed;
-  });
-  page.postMessage({ type: "tokens", session: request.session, tokens });
+  sessions.set(session, stack);
+  page.postMessage({ type: "tokens", session, tokens });
+}
+
+/** Pairs of beginning and metadata, as the grammar gives them, into pairs of length and kind. */
+function pack(tokens: Uint32Array, end: number, kinds: readonly number[]): number[] {
+  const packed: number[] = [];
+  for (let at = 0; at < tokens.length; at += 2) {
+    const length = (tokens[at + 2] ?? end) - (tokens[at] ?? 0);
+    const kind = kinds[((tokens[at + 1] ?? 0) & FOREGROUND_MASK) >>> FOREGROUND_SHIFT] ?? 0;
+    if (length <= 0) continue;
+    if (packed.length > 0 && packed.at(-1) === kind)
+      packed[packed.length - 2] = (packed.at(-2) ?? 0) + length;
+    else packed.push(length, kind);
+  }
+  // A line of that many colours is data, and each is an element on the page.
+  return packed.length > 2 * MAX_TOKENS ? [] : packed;
 }
 
 page.onmessage = (event) => {

@@ -12,7 +12,7 @@ export interface Highlighted {
   readonly note?: string;
 }
 
-export const PAGE_LINES = 32;
+export const PAGE_LINES = 8;
 /** Lines of one block that are highlighted: more would make more elements than a page can bear. */
 const MAX_LINES = 1_200;
 const MAX_TOTAL_TOKENS = 6_000;
@@ -45,8 +45,8 @@ let nextId = 1;
 let worker: Worker | undefined;
 /** The session whose lines the worker has. */
 let busy: number | undefined;
-/** It said that it has what it needs: from then on time that passes is the code's. */
-let loaded = false;
+/** Languages that it has all it needs for: time that passes is the code's. */
+const loaded = new Set<string>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** Aliases that writers of fences use, and endings of file names. */
@@ -165,6 +165,7 @@ function drop(session: Session, note: string): void {
 function restart(): void {
   worker?.terminate();
   worker = undefined;
+  loaded.clear();
   busy = undefined;
   for (const session of sessions.values()) {
     session.first = true;
@@ -181,11 +182,11 @@ function retryLater(): void {
 }
 
 function expire(): void {
-  if (!loaded) {
+  const late = busy === undefined ? undefined : sessions.get(busy);
+  if (late && !loaded.has(late.language)) {
     retryLater();
     return;
   }
-  const late = busy === undefined ? undefined : sessions.get(busy);
   restart();
   if (late?.slow) drop(late, "not highlighted: it took too long");
   else if (late) {
@@ -219,22 +220,23 @@ function next(): void {
     }
     const lines = session.lines.slice(session.sent, end);
     busy = session.id;
-    loaded = false;
     send({ type: "lines", session: session.id, language: session.language, first: session.first, lines });
     clearTimeout(timer);
-    timer = setTimeout(expire, LOAD_LIMIT_MS);
+    timer = setTimeout(expire, loaded.has(session.language) ? limitOf(session) : LOAD_LIMIT_MS);
     return;
   }
 }
+
+const limitOf = (session: Session | undefined): number => (session?.slow ? SECOND_LIMIT_MS : LIMIT_MS);
 
 function receive(reply: HighlightReply): void {
   const session = sessions.get(reply.session);
   switch (reply.type) {
     case "loaded":
+      loaded.add(reply.language);
       if (busy !== reply.session) return;
       clearTimeout(timer);
-      loaded = true;
-      timer = setTimeout(expire, session?.slow ? SECOND_LIMIT_MS : LIMIT_MS);
+      timer = setTimeout(expire, limitOf(session));
       return;
     case "tokens":
       clearTimeout(timer);

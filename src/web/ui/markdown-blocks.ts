@@ -55,8 +55,10 @@ export interface MarkdownDocument {
   readonly cut: boolean;
 }
 
-/** Blocks in a page, items in a page of a list. */
+/** Items in a page of a list, rows in one of a table. */
 const PAGE = 32;
+/** Blocks in a page: what is laid out and painted again while the last block grows. */
+const BLOCKS = 8;
 /** Lists and tables of more items than this are read item by item. */
 const LONG = 8;
 /** An open block beyond this many characters is parsed again only when it has grown by an eighth. */
@@ -261,7 +263,7 @@ export function createMarkdownStream(budget = 12_000): MarkdownStream {
       const key = keyFor(entry.labels);
       if (key === entry.key) continue;
       kept[index] = reread(entry, key);
-      pagesValid = Math.min(pagesValid, Math.floor(index / PAGE));
+      pagesValid = Math.min(pagesValid, Math.floor(index / BLOCKS));
     }
     if (carried && !unchanged) rebuildCarried(carried);
   };
@@ -567,23 +569,27 @@ export function createMarkdownStream(budget = 12_000): MarkdownStream {
 
   const build = (): MarkdownDocument => {
     pages = pages.slice(0, pagesValid);
-    for (let index = pagesValid * PAGE; index < kept.length; index += PAGE) {
-      pages.push(kept.slice(index, index + PAGE).map((entry) => entry.block));
+    for (let index = pagesValid * BLOCKS; index < kept.length; index += BLOCKS) {
+      pages.push(kept.slice(index, index + BLOCKS).map((entry) => entry.block));
     }
-    pagesValid = Math.floor(kept.length / PAGE);
+    pagesValid = Math.floor(kept.length / BLOCKS);
     const shown = [...pages];
     const openBlocks = open.map((entry) => entry.block);
     const lastPage = shown.at(-1);
-    if (lastPage && lastPage.length < PAGE) shown[shown.length - 1] = [...lastPage, ...openBlocks];
+    if (lastPage && lastPage.length < BLOCKS) shown[shown.length - 1] = [...lastPage, ...openBlocks];
     else if (openBlocks.length) shown.push(openBlocks);
     return number(shown, footnotes, definitions, spent > budget && tailStart < text.length);
   };
 
   return {
     read(given, complete) {
-      const next = given.includes("\r") ? given.replace(/\r\n?/g, "\n") : given;
+      // Most reads continue the one before: only what came since is looked through. `slice` and `===` compare whole words of
+      // memory, `startsWith` each character.
+      const goesOn = given.slice(0, text.length) === text;
+      const returns = given.indexOf("\r", goesOn ? text.length : 0) >= 0;
+      const next = returns ? given.replace(/\r\n?/g, "\n") : given;
       if (next === text && finished === complete) return result;
-      if (finished || !next.startsWith(text)) reset();
+      if (finished || !(returns ? next.startsWith(text) : goesOn)) reset();
       finished = false;
       for (let end = text.length + STEP; end < next.length; end += STEP) {
         text = next.slice(0, end);

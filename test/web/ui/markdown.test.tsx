@@ -17,7 +17,8 @@ function shape(root: Element): unknown {
         if (/^(?:markdown|code)-page$/.test(child.className)) {
           for (const inside of walk(child, preserve)) {
             const last = out.at(-1);
-            if (typeof last === "string" && typeof inside === "string") out[out.length - 1] = last + inside;
+            if (typeof last === "string" && typeof inside === "string")
+              out[out.length - 1] = `${last}${preserve ? "" : " "}${inside}`;
             else out.push(inside);
           }
           continue;
