@@ -191,7 +191,7 @@ describe("a violation", () => {
 
   it("after the end is told once, and what came before the end is forgotten", () => {
     expect(said({ type: "end" }, start, end)).toHaveLength(1);
-    expect(said(start, open(), call, close(), end, { type: "end" }, result)).toEqual([
+    expect(said(start, open(), close(), call, end, { type: "end" }, result)).toEqual([
       expect.stringContaining("after_end"),
       expect.stringContaining("orphan_result"),
     ]);

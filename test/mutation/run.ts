@@ -36,8 +36,7 @@ const TARGETS: { sources: string; tests: readonly string[] }[] = [
     tests: ["test/web/ui/hidden-text.test.tsx", "test/web/ui/exact-text.test.tsx"],
   },
   {
-    sources:
-      "src/web/ui/{markdown-blocks.ts,SafeLink.tsx,Markdown.tsx,ExactText.tsx,Output.tsx}",
+    sources: "src/web/ui/{markdown-blocks.ts,SafeLink.tsx,Markdown.tsx,ExactText.tsx,Output.tsx}",
     tests: ["test/web/ui/**/*.test.{ts,tsx}"],
   },
 ];

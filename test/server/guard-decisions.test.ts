@@ -1,0 +1,773 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { CLIENT_HEADER } from "../../src/protocol.ts";
+import {
+  type Access,
+  bodyLimitOf,
+  createGuard,
+  type GuardOptions,
+  ingestToken,
+  type Knock,
+  loadAccess,
+  newAccess,
+  readAccess,
+} from "../../src/server/guard.ts";
+
+// The guard's decisions one by one, without a port: `guard.test.ts` holds the same through the daemon's own doors.
+
+const HOST = "127.0.0.1:4100";
+const ORIGIN = `http://${HOST}`;
+const OTHER = "http://localhost:4100";
+const SECURE = "https://verbatim.example";
+const MINUTE = 60_000;
+const MEGABYTE = 1024 * 1024;
+
+interface Asked {
+  method?: string;
+  target?: string;
+  /** `undefined` takes a header away that is sent otherwise. */
+  headers?: Record<string, string | undefined>;
+  body?: string | (() => Promise<string>);
+}
+
+/** A guard with a clock of its own, and who knocks at it. */
+function guarded(given: Partial<GuardOptions> = {}) {
+  const clock = { now: 1_700_000_000_000 };
+  const access = given.access ?? newAccess();
+  const guard = createGuard({
+    access,
+    origins: [ORIGIN, OTHER, SECURE],
+    now: () => clock.now,
+    ...given,
+  });
+  const knock = ({ method = "GET", target = "/", headers = {} }: Asked): Knock => {
+    const sent: Record<string, string | undefined> = { host: HOST, ...headers };
+    return { method, target, header: (name) => sent[name] };
+  };
+  const ask = (asked: Asked) =>
+    guard.admit(knock(asked), async () => {
+      if (asked.body === undefined) throw new Error("The guard read a body that it has no business with.");
+      return typeof asked.body === "string" ? asked.body : asked.body();
+    });
+  const socket = (asked: Asked) => guard.admitSocket(knock({ target: "/api/live", ...asked }));
+  const cookie = async (host = HOST): Promise<string> => {
+    const entered = await ask({ target: targetOf(guard.launchLink()), headers: { host } });
+    return (entered?.headers.getSetCookie()[0] ?? "").split(";", 1)[0] ?? "";
+  };
+  return { guard, access, clock, ask, socket, cookie };
+}
+
+const targetOf = (link: string) => link.slice(ORIGIN.length);
+const page = { accept: "text/html,*/*" };
+const json = { "content-type": "application/json" };
+const own = { ...json, [CLIENT_HEADER]: "1", "sec-fetch-site": "same-origin" };
+
+/** What a refusal says to a program. */
+async function said(reply: Response | undefined) {
+  if (reply === undefined) return "let in";
+  expect(reply.headers.get("content-type")).toBe("application/json");
+  const { error } = await reply.json();
+  return { status: reply.status, ...error };
+}
+
+const LOGIN = {
+  status: 401,
+  code: "login",
+  message: "This browser is not logged in.",
+  remedy: "Open a new launch link: `npm start -- --link` prints one.",
+};
+const TOO_MANY = {
+  status: 429,
+  code: "too_many_logins",
+  message: "Too many failed logins.",
+  remedy: "Wait a minute.",
+};
+const OTHER_PAGE = { status: 403, code: "site", message: "Requests of other pages are refused." };
+const NO_CLIENT_HEADER = {
+  status: 403,
+  code: "client_header",
+  message: `The header ${CLIENT_HEADER} is missing.`,
+};
+const WRONG_TOKEN = { status: 401, code: "token", message: "That is not the token." };
+
+describe("the address", () => {
+  it("must be one of the daemon's own, and a refusal says which one to open", async () => {
+    const { ask, socket } = guarded();
+    for (const host of [undefined, "", "evil.invalid", "127.0.0.1", ORIGIN, `${HOST} `]) {
+      const refusal = {
+        status: 403,
+        code: "host",
+        message: "This address is not one of Verbatim's.",
+        remedy: `Open ${ORIGIN}/ instead.`,
+      };
+      expect(await said(await ask({ headers: { host } })), `${host}`).toEqual(refusal);
+      expect(socket({ headers: { host } })).toEqual(refusal);
+    }
+  });
+
+  it("may be any of the daemon's own, with a page of the same one", async () => {
+    const { ask, cookie } = guarded();
+    for (const origin of [ORIGIN, OTHER, SECURE]) {
+      const host = origin.replace(/^https?:\/\//, "");
+      const headers = { host, cookie: await cookie(host), [CLIENT_HEADER]: "1" };
+      expect(await ask({ target: "/api/sessions", headers: { ...headers, origin } })).toBeUndefined();
+      for (const wrong of [ORIGIN, OTHER, SECURE, "null", "", `${origin}/`].filter((one) => one !== origin)) {
+        const reply = await ask({ target: "/api/sessions", headers: { ...headers, origin: wrong } });
+        expect(await said(reply)).toEqual({
+          status: 403,
+          code: "origin",
+          message: "Requests of other pages are refused.",
+        });
+      }
+    }
+  });
+
+  it("names a path, and no other server", async () => {
+    const { ask, cookie } = guarded();
+    const headers = { cookie: await cookie() };
+    for (const target of ["//evil.invalid/", "http://evil.invalid/", "*", "", "x/"]) {
+      expect(await said(await ask({ target, headers })), target).toEqual({
+        status: 400,
+        code: "target",
+        message: "The request names no path of this server.",
+      });
+    }
+    expect(await ask({ target: "/x//y", headers })).toBeUndefined();
+  });
+});
+
+describe("a request", () => {
+  it("has one of three methods", async () => {
+    const { ask, cookie } = guarded();
+    const headers = { cookie: await cookie(), ...own };
+    for (const method of ["GET", "HEAD", "POST"]) {
+      expect(await ask({ method, target: "/api/x", headers }), method).toBeUndefined();
+    }
+    for (const method of ["PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "get", ""]) {
+      const reply = await ask({ method, target: "/api/x", headers });
+      expect(reply?.headers.get("allow")).toBe("GET, HEAD, POST");
+      expect(await said(reply)).toEqual({
+        status: 405,
+        code: "method",
+        message: `${method} is not served.`,
+      });
+    }
+  });
+
+  it("of another site is refused, unless a person goes to a page", async () => {
+    const { ask, cookie } = guarded();
+    const known = { cookie: await cookie(), [CLIENT_HEADER]: "1", ...json };
+    const goes = { "sec-fetch-dest": "document", "sec-fetch-mode": "navigate" };
+    const from = (site: string, more: Record<string, string> = {}) => ({
+      ...known,
+      "sec-fetch-site": site,
+      ...more,
+    });
+    for (const site of ["cross-site", "same-site"]) {
+      expect(await ask({ headers: from(site, goes) }), site).toBeUndefined();
+      expect(await said(await ask({ headers: from(site) })), site).toEqual(OTHER_PAGE);
+      expect(await said(await ask({ headers: from(site, { "sec-fetch-dest": "image" }) }))).toEqual(
+        OTHER_PAGE,
+      );
+      expect(await said(await ask({ headers: from(site, { ...goes, "sec-fetch-mode": "cors" }) }))).toEqual(
+        OTHER_PAGE,
+      );
+    }
+    // Typed into the address bar.
+    expect(await ask({ headers: from("none") })).toBeUndefined();
+    for (const site of ["none", "cross-site", "same-site", ""]) {
+      expect(await said(await ask({ target: "/api/x", headers: from(site, goes) })), site).toEqual(
+        OTHER_PAGE,
+      );
+      expect(await said(await ask({ target: "/api", headers: from(site, goes) })), site).toEqual(OTHER_PAGE);
+      expect(await said(await ask({ method: "POST", headers: from(site, goes) })), site).toEqual(OTHER_PAGE);
+    }
+    expect(await ask({ target: "/api/x", headers: from("same-origin") })).toBeUndefined();
+    // A screen whose name only begins like the API.
+    expect(await ask({ target: "/apiary", headers: from("none", goes) })).toBeUndefined();
+  });
+
+  it("that posts has a body of JSON, of a size that is known to fit", async () => {
+    const { ask, cookie } = guarded();
+    const headers = { ...own, cookie: await cookie() };
+    const post = (more: Record<string, string | undefined>, target = "/api/link") =>
+      ask({ method: "POST", target, headers: { ...headers, ...more } });
+    for (const type of ["application/json", "application/json; charset=utf-8", " Application/JSON ;x"]) {
+      expect(await post({ "content-type": type }), type).toBeUndefined();
+    }
+    for (const type of [undefined, "", "text/plain", "text/plain;application/json", "application/jsonp"]) {
+      const reply = await post({ "content-type": type });
+      expect(reply?.headers.has("connection")).toBe(false);
+      expect(await said(reply), type).toEqual({
+        status: 415,
+        code: "content_type",
+        message: "Only application/json is accepted.",
+      });
+    }
+    expect(await post({ "content-length": String(MEGABYTE) })).toBeUndefined();
+    for (const length of [String(MEGABYTE + 1), "much"]) {
+      const reply = await post({ "content-length": length });
+      expect(reply?.headers.get("connection")).toBe("close");
+      expect(await said(reply)).toEqual({
+        status: 413,
+        code: "too_large",
+        message: `A body may have ${MEGABYTE} bytes.`,
+      });
+    }
+    const prompt = "/api/sessions/x/prompts?y";
+    expect(await post({ "content-length": String(72 * MEGABYTE) }, prompt)).toBeUndefined();
+    expect((await post({ "content-length": String(72 * MEGABYTE + 1) }, prompt))?.status).toBe(413);
+  });
+
+  it("may be long where it carries a prompt, and endless where frames are pushed", () => {
+    const paths = ["/api/sessions", "/api/sessions/x/prompts", "/api/sessions/x/fork", "/api/sessions?x=/y"];
+    for (const path of paths) expect(bodyLimitOf(path), path).toBe(72 * MEGABYTE);
+    expect(bodyLimitOf("/api/ingest/x")).toBe(Number.POSITIVE_INFINITY);
+    expect(bodyLimitOf("/api/ingest/x?y=/z")).toBe(Number.POSITIVE_INFINITY);
+    for (const path of [
+      "/api/link",
+      "/api/sessions/x",
+      "/api/sessions/prompts",
+      "/api/sessions//prompts",
+      "/api/sessions/x/prompts/y",
+      "/api/sessions/x/y/prompts",
+      "/x/api/sessions",
+      "/api/ingest",
+      "/api/ingest/",
+      "/api/ingest/x/y",
+      "/x/api/ingest/y",
+      "/api/link?/api/ingest/x",
+    ]) {
+      expect(bodyLimitOf(path), path).toBe(MEGABYTE);
+    }
+  });
+
+  it("of the page itself is let in by its cookie, its header and where it comes from", async () => {
+    const { ask, cookie } = guarded();
+    const right = { ...own, cookie: await cookie() };
+    const post = { method: "POST", target: "/api/link" };
+    expect(await ask({ ...post, headers: right })).toBeUndefined();
+    expect(await said(await ask({ ...post, headers: { ...right, cookie: undefined } }))).toEqual(LOGIN);
+    const noHeader = { ...right, [CLIENT_HEADER]: undefined };
+    expect(await said(await ask({ ...post, headers: noHeader }))).toEqual(NO_CLIENT_HEADER);
+    expect(await said(await ask({ target: "/api/x", headers: noHeader }))).toEqual(NO_CLIENT_HEADER);
+    expect(await ask({ target: "/assets/x.js", headers: noHeader })).toBeUndefined();
+    const noSite = { ...right, "sec-fetch-site": undefined };
+    expect(await said(await ask({ ...post, headers: noSite }))).toEqual({
+      status: 403,
+      code: "site",
+      message: "The browser does not say that this request comes from Verbatim's own page.",
+      remedy: "Use a browser that sends Sec-Fetch-Site, or the bearer token.",
+    });
+    expect(await ask({ target: "/api/x", headers: noSite })).toBeUndefined();
+  });
+
+  it("of a program needs nothing but the token", async () => {
+    const { ask, access } = guarded();
+    const right = { authorization: `Bearer ${access.api_token}` };
+    expect(await ask({ target: "/api/x", headers: right })).toBeUndefined();
+    expect(await ask({ method: "POST", target: "/api/x", headers: { ...json, ...right } })).toBeUndefined();
+    for (const authorization of [
+      "",
+      "Bearer ",
+      access.api_token,
+      `bearer ${access.api_token}`,
+      `x Bearer ${access.api_token}`,
+      `Bearer ${access.api_token} x`,
+      `Bearer ${ingestToken(access)}`,
+    ]) {
+      expect(await said(await ask({ target: "/api/x", headers: { authorization } }))).toEqual(WRONG_TOKEN);
+    }
+  });
+});
+
+describe("who is not let in", () => {
+  it("is told how to get in: a person by a page, a program in JSON", async () => {
+    for (const [password, words] of [
+      [undefined, "npm start -- --link"],
+      ["correct horse", 'type="password"'],
+    ] as const) {
+      const { ask } = guarded(password === undefined ? {} : { password });
+      for (const headers of [page, { "sec-fetch-dest": "document", "sec-fetch-mode": "navigate" }]) {
+        const shown = await ask({ headers });
+        expect(shown?.status).toBe(401);
+        expect(shown?.headers.get("content-type")).toBe("text/html; charset=utf-8");
+        expect(await shown?.text()).toContain(words);
+        const looked = await ask({ method: "HEAD", headers });
+        expect([looked?.status, await looked?.text()]).toEqual([401, ""]);
+        expect(await said(await ask({ target: "/api/x", headers }))).toEqual(LOGIN);
+        expect(await said(await ask({ target: "/api", headers }))).toEqual(LOGIN);
+      }
+      for (const headers of [
+        {},
+        { accept: "application/json" },
+        { ...page, "sec-fetch-dest": "image", "sec-fetch-mode": "navigate" },
+        { ...page, "sec-fetch-dest": "document", "sec-fetch-mode": "no-cors" },
+      ]) {
+        expect(await said(await ask({ headers })), JSON.stringify(headers)).toEqual(LOGIN);
+      }
+      expect(await said(await ask({ method: "POST", headers: { ...page, ...json } }))).toEqual(LOGIN);
+    }
+  });
+
+  it("is refused in words where a person looks", async () => {
+    const { ask } = guarded();
+    const reply = await ask({ headers: { ...page, host: "evil.invalid" } });
+    expect(reply?.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    expect(await reply?.text()).toBe(`This address is not one of Verbatim's. Open ${ORIGIN}/ instead.`);
+    const target = await ask({ target: "//x", headers: page });
+    expect(await target?.text()).toBe("The request names no path of this server.");
+  });
+
+  it("gets the files of the entrance, and those alone", async () => {
+    const { ask } = guarded();
+    for (const [target, type] of [
+      ["/entrance.css", "text/css; charset=utf-8"],
+      ["/entrance.js?x", "text/javascript; charset=utf-8"],
+    ] as const) {
+      const file = await ask({ target });
+      expect([file?.status, file?.headers.get("content-type")]).toEqual([200, type]);
+      expect((await file?.text())?.length).toBeGreaterThan(100);
+      const looked = await ask({ method: "HEAD", target });
+      expect([looked?.status, await looked?.text()]).toEqual([200, ""]);
+      expect(await said(await ask({ method: "POST", target, headers: json }))).toEqual(LOGIN);
+    }
+    expect((await ask({ target: "/entrance.txt" }))?.status).toBe(401);
+  });
+});
+
+describe("a cookie", () => {
+  it("is found among others, and a wrong one of the same name does no harm", async () => {
+    const { ask, cookie, guard } = guarded();
+    const right = await cookie();
+    const name = `verbatim_${guard.instance}`;
+    const [id = "", expires = "", signature = ""] = right.slice(name.length + 1).split(".");
+    const asked = async (value: string) => said(await ask({ target: "/x", headers: { cookie: value } }));
+    for (const value of [right, `a=b; ${right}; c=d`, `${name}=x.y.z; ${right}`, `${name}=x,${right}`]) {
+      expect(await asked(value), value).toBe("let in");
+    }
+    for (const value of [
+      "",
+      name,
+      `${name}=`,
+      `${name}=${id}`,
+      `${name}=${id}.${expires}`,
+      `${name}=${id}.${expires}.`,
+      `${name}=${id}.${expires}.${signature.slice(0, 8)}`,
+      `${name}=${id}.${expires}.${signature}AAAA`,
+      `${name}=${expires}.${id}.${signature}`,
+      `${name}=x${id}.${expires}.${signature}`,
+      `x${right}`,
+      `verbatim_${"0".repeat(12)}=${id}.${expires}.${signature}`,
+    ]) {
+      expect(await asked(value), value).toEqual(LOGIN);
+    }
+  });
+
+  it("is another daemon's where the secrets are others", async () => {
+    const { access, cookie } = guarded();
+    const right = await cookie();
+    const others: Access[] = [
+      { ...access, cookie_key: newAccess().cookie_key },
+      { ...newAccess(), instance: access.instance },
+    ];
+    for (const other of others) {
+      const reply = await guarded({ access: other }).ask({ target: "/x", headers: { cookie: right } });
+      expect(await said(reply)).toEqual(LOGIN);
+    }
+    expect(await guarded({ access }).ask({ target: "/x", headers: { cookie: right } })).toBeUndefined();
+  });
+
+  it("lasts ninety days, is for this page's requests only, and over TLS for those alone", async () => {
+    const { ask, cookie, clock, guard } = guarded();
+    const value = await cookie();
+    clock.now += 90 * 24 * 60 * MINUTE - 1;
+    expect(await ask({ headers: { cookie: value } })).toBeUndefined();
+    clock.now += 1;
+    expect((await ask({ headers: { cookie: value } }))?.status).toBe(401);
+    for (const [host, secure] of [
+      [HOST, ""],
+      ["verbatim.example", "; Secure"],
+    ] as const) {
+      const entered = await ask({ target: targetOf(guard.launchLink()), headers: { host } });
+      expect(entered?.headers.getSetCookie()).toEqual([
+        expect.stringMatching(
+          new RegExp(
+            `^verbatim_${guard.instance}=[\\w-]{22}\\.[0-9a-z]+\\.[\\w-]{43}; Path=/; Max-Age=7776000; HttpOnly; SameSite=Strict${secure}$`,
+          ),
+        ),
+      ]);
+    }
+  });
+});
+
+describe("a launch link", () => {
+  it("works once within the hour, whichever of the last twenty it is", async () => {
+    const { ask, guard, clock } = guarded();
+    const open = async (link: string) => (await ask({ target: targetOf(link) }))?.status;
+    const links = Array.from({ length: 21 }, () => guard.launchLink());
+    for (const link of links) expect(link).toMatch(/^http:\/\/127\.0\.0\.1:4100\/launch\?token=[\w-]{43}$/);
+    const [first = "", second = "", third = ""] = links;
+    expect(await open(first)).toBe(401);
+    expect(await open(third)).toBe(303);
+    expect(await open(second)).toBe(303);
+    expect(await open(second)).toBe(401);
+    clock.now += 60 * MINUTE - 1;
+    expect(await open(links[10] ?? "")).toBe(303);
+    clock.now += 1;
+    expect(await open(links[11] ?? "")).toBe(401);
+    // The clock goes back: what was too old once stays so.
+    clock.now -= 60 * MINUTE;
+    expect(await open(links[11] ?? "")).toBe(401);
+  });
+
+  it("that was used says so on a page, and lets nobody in", async () => {
+    const { ask, guard } = guarded();
+    const target = targetOf(guard.launchLink());
+    await ask({ target });
+    for (const again of [target, "/launch", "/launch?token="]) {
+      const reply = await ask({ target: again });
+      expect(reply?.status).toBe(401);
+      expect(reply?.headers.get("content-type")).toBe("text/html; charset=utf-8");
+      expect(reply?.headers.getSetCookie()).toEqual([]);
+      expect(await reply?.text()).toContain("This link was used before, or is too old");
+    }
+  });
+
+  it("leads to a path of this server, and to no other place", async () => {
+    const { ask, guard } = guarded();
+    const next = async (asked: string) => {
+      const target = `${targetOf(guard.launchLink())}&next=${encodeURIComponent(asked)}`;
+      return (await ask({ target }))?.headers.get("location");
+    };
+    for (const path of ["/", "/a", "/sessions/1?x=%20&y=z#part-2", "/~me/a.b:c_d"]) {
+      expect(await next(path)).toBe(path);
+    }
+    for (const path of ["", "a", "a/b", "//x", "/\\x", "x//y", "/a b", "/a\n", "/<b>", "http://x/", "/a'"]) {
+      expect(await next(path), path).toBe("/");
+    }
+  });
+
+  it("is not used up by a look ahead, nor where a cookie is there already", async () => {
+    const { ask, cookie, guard } = guarded();
+    const target = targetOf(guard.launchLink());
+    for (const headers of [
+      { "sec-purpose": "prefetch" },
+      { "sec-purpose": "prefetch;prerender" },
+      { purpose: "prerender" },
+    ]) {
+      const reply = await ask({ target, headers });
+      expect([reply?.status, await reply?.text()]).toEqual([403, "Links are not fetched ahead."]);
+      expect(reply?.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    }
+    expect((await ask({ target, method: "HEAD" }))?.status).toBe(401);
+    expect(await said(await ask({ target, method: "POST", headers: json }))).toEqual(LOGIN);
+    const known = await ask({ target: `${target}&next=/x`, headers: { cookie: await cookie() } });
+    expect(known?.status).toBe(303);
+    expect(known?.headers.get("location")).toBe("/x");
+    expect(known?.headers.getSetCookie()).toEqual([]);
+    expect((await ask({ target, headers: { purpose: "x" } }))?.status).toBe(303);
+  });
+
+  it("that is followed from another site's page goes on by a step of the own one", async () => {
+    const { ask, guard } = guarded();
+    const follow = (site: string) =>
+      ask({
+        target: `${targetOf(guard.launchLink())}&next=/x`,
+        headers: { "sec-fetch-site": site, "sec-fetch-dest": "document", "sec-fetch-mode": "navigate" },
+      });
+    for (const site of ["none", "same-origin"]) expect((await follow(site))?.status).toBe(303);
+    const entered = await follow("cross-site");
+    expect(entered?.status).toBe(200);
+    expect(entered?.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(entered?.headers.getSetCookie()).toHaveLength(1);
+    expect(await entered?.text()).toContain('content="0;url=/x"');
+  });
+});
+
+describe("a password", () => {
+  const login = (body: Asked["body"], more: Record<string, string | undefined> = {}): Asked => ({
+    method: "POST",
+    target: "/api/login",
+    headers: { ...json, [CLIENT_HEADER]: "1", ...more },
+    ...(body === undefined ? {} : { body }),
+  });
+  const right = JSON.stringify({ password: "correct horse" });
+
+  it("lets a browser in from then on", async () => {
+    const { ask } = guarded({ password: "correct horse" });
+    const entered = await ask(login(right));
+    expect([entered?.status, await entered?.text()]).toEqual([204, ""]);
+    expect(entered?.headers.get("cache-control")).toBe("no-store");
+    const [cookie = ""] = (entered?.headers.getSetCookie()[0] ?? "").split(";");
+    expect(await ask({ headers: { cookie } })).toBeUndefined();
+  });
+
+  it("is nothing but the password, as the page's own script sends it", async () => {
+    const { ask, clock } = guarded({ password: "correct horse" });
+    const bodies = ["", "x", "null", "1", '"correct horse"', "[]", "{}", '{"password":1}', '{"password":""}'];
+    for (const body of bodies) {
+      clock.now += MINUTE;
+      expect(await said(await ask(login(body))), body).toEqual({
+        status: 401,
+        code: "password",
+        message: "That is not the password.",
+      });
+    }
+    clock.now += MINUTE;
+    expect(await said(await ask(login(undefined, { [CLIENT_HEADER]: undefined })))).toEqual(NO_CLIENT_HEADER);
+    expect(await said(await ask({ ...login(undefined), method: "GET" }))).toEqual(LOGIN);
+    expect((await ask(login(undefined, { "content-type": "text/plain" })))?.status).toBe(415);
+  });
+
+  it("is not asked for where none was set", async () => {
+    const { ask } = guarded();
+    expect(await said(await ask(login(undefined)))).toEqual(LOGIN);
+  });
+
+  it("is not tried while too many others were wrong, also those that were on their way", async () => {
+    const { ask } = guarded({ password: "correct horse" });
+    let arrive = () => {};
+    const late = ask(login(() => new Promise((resolve) => (arrive = () => resolve(right)))));
+    for (let attempt = 0; attempt < 10; attempt += 1) expect((await ask(login("{}")))?.status).toBe(401);
+    arrive();
+    for (const reply of [await late, await ask(login(undefined))]) {
+      expect(reply?.headers.get("retry-after")).toBe("60");
+      expect(reply?.headers.getSetCookie()).toEqual([]);
+      expect(await said(reply)).toEqual(TOO_MANY);
+    }
+  });
+});
+
+describe("failed logins", () => {
+  const failing: [string, (door: ReturnType<typeof guarded>) => unknown][] = [
+    ["links", ({ ask }) => ask({ target: "/launch?token=x" })],
+    ["tokens", ({ ask }) => ask({ target: "/api/x", headers: { authorization: "Bearer x" } })],
+    ["tokens of sockets", ({ socket }) => socket({ headers: { authorization: "Bearer x" } })],
+    [
+      "tokens of pushers",
+      ({ ask }) => ask({ method: "POST", target: "/api/ingest/x", headers: { authorization: "Bearer x" } }),
+    ],
+  ];
+  it.each(failing)(
+    "are ten within a minute, by %s, and then nobody gets in until it is over",
+    async (_, fail) => {
+      const door = guarded();
+      const { ask, socket, clock, access, guard } = door;
+      const cookie = await door.cookie();
+      const bearer = { authorization: `Bearer ${access.api_token}` };
+      const target = targetOf(guard.launchLink());
+      for (let attempt = 0; attempt < 10; attempt += 1) {
+        expect(await ask({ target: "/api/x", headers: bearer })).toBeUndefined();
+        await fail(door);
+      }
+      const everyDoor = async () => [
+        await ask({ target: "/api/x", headers: bearer }),
+        await ask({ method: "POST", target: "/api/ingest/x", headers: bearer }),
+      ];
+      clock.now += MINUTE - 1;
+      for (const reply of await everyDoor()) {
+        expect(reply?.headers.get("retry-after")).toBe("60");
+        expect(await said(reply)).toEqual(TOO_MANY);
+      }
+      expect((await everyDoor())[1]?.headers.get("connection")).toBe("close");
+      expect(socket({ headers: bearer })).toEqual(TOO_MANY);
+      const link = await ask({ target });
+      expect([link?.status, await link?.text()]).toEqual([429, "Too many failed logins. Wait a minute."]);
+      expect(link?.headers.get("retry-after")).toBe("60");
+      // Who was let in before stays in.
+      expect(await ask({ headers: { cookie } })).toBeUndefined();
+      clock.now += 1;
+      expect(await everyDoor()).toEqual([undefined, undefined]);
+      expect(socket({ headers: bearer })).toBeUndefined();
+      expect((await ask({ target }))?.status).toBe(303);
+    },
+  );
+});
+
+describe("pushed frames", () => {
+  const push = { method: "POST", target: "/api/ingest/x" };
+
+  it("are taken for the token that is made for them, or the daemon's own", async () => {
+    const { ask, access, cookie } = guarded();
+    for (const token of [ingestToken(access), access.api_token]) {
+      expect(await ask({ ...push, headers: { authorization: `Bearer ${token}` } })).toBeUndefined();
+    }
+    const wrong = await ask({ ...push, headers: { authorization: "Bearer x" } });
+    expect(wrong?.headers.get("connection")).toBe("close");
+    expect(await said(wrong)).toEqual(WRONG_TOKEN);
+    const none = await ask({ ...push, headers: { ...own, cookie: await cookie() } });
+    expect(none?.headers.get("connection")).toBe("close");
+    expect(await said(none)).toEqual({
+      status: 401,
+      code: "token",
+      message: "Frames are pushed with a bearer token.",
+      remedy: "`npm start -- token` prints it.",
+    });
+  });
+
+  it("open no other door: their token reads nothing, not even of the session", async () => {
+    const { ask, access, cookie } = guarded();
+    const headers = { ...json, authorization: `Bearer ${ingestToken(access)}` };
+    expect(await said(await ask({ target: push.target, headers }))).toEqual(WRONG_TOKEN);
+    expect(await said(await ask({ ...push, target: "/api/ingest/x/y", headers }))).toEqual(WRONG_TOKEN);
+    const known = { cookie: await cookie(), [CLIENT_HEADER]: "1" };
+    expect(await ask({ target: push.target, headers: known })).toBeUndefined();
+  });
+
+  it("have a token of each data directory's own", () => {
+    const access = newAccess();
+    const token = ingestToken(access);
+    expect(token).toMatch(/^[\w-]{43}$/);
+    expect(ingestToken({ ...access })).toBe(token);
+    expect(ingestToken({ ...access, instance: newAccess().instance })).not.toBe(token);
+    expect(ingestToken({ ...access, cookie_key: newAccess().cookie_key })).not.toBe(token);
+    expect(token).not.toBe(access.api_token);
+  });
+});
+
+describe("a socket", () => {
+  it("is opened by the page itself, or by a program with the token", async () => {
+    const { socket, cookie, access } = guarded();
+    const headers = { cookie: await cookie(), origin: ORIGIN };
+    expect(socket({ headers })).toBeUndefined();
+    expect(socket({ headers: { ...headers, "sec-fetch-site": "same-origin" } })).toBeUndefined();
+    expect(socket({ target: "/api/live?x=y", headers })).toBeUndefined();
+    expect(socket({ headers: { authorization: `Bearer ${access.api_token}` } })).toBeUndefined();
+    expect(socket({ headers: { authorization: `Bearer ${ingestToken(access)}` } })).toEqual(WRONG_TOKEN);
+    expect(socket({ headers: { ...headers, cookie: undefined } })).toEqual(LOGIN);
+    expect(socket({ headers: { ...headers, origin: undefined } })).toEqual({
+      ...LOGIN,
+      message: "No Origin and no token.",
+    });
+    for (const site of ["none", "same-site", "cross-site"]) {
+      expect(socket({ headers: { ...headers, "sec-fetch-site": site } })).toEqual(OTHER_PAGE);
+    }
+    for (const wrong of [{ method: "POST" }, { target: "/" }, { target: "/api/live/x" }]) {
+      expect(socket({ ...wrong, headers })).toEqual({
+        status: 400,
+        code: "target",
+        message: "Sockets are opened at /api/live only.",
+      });
+    }
+    expect(socket({ headers: { ...headers, origin: OTHER } })?.code).toBe("origin");
+  });
+});
+
+describe("every answer", () => {
+  it("tells the browser to load from here alone, and to speak to this host's socket alone", async () => {
+    const { guard, ask } = guarded();
+    const policy = (host: string | undefined) => {
+      const rules = (guard.headers(host)["content-security-policy"] ?? "").split("; ");
+      return rules.toSorted();
+    };
+    const rules = (sources: string) =>
+      [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "font-src 'self'",
+        "img-src blob:",
+        `connect-src ${sources}`,
+        "worker-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+      ].toSorted();
+    expect(policy(HOST)).toEqual(rules(`'self' ws://${HOST}`));
+    expect(policy("localhost:4100")).toEqual(rules("'self' ws://localhost:4100"));
+    expect(policy("verbatim.example")).toEqual(rules("'self' wss://verbatim.example"));
+    for (const host of [undefined, "evil.invalid"]) expect(policy(host)).toEqual(rules("'self'"));
+    const { "content-security-policy": _, ...others } = guard.headers(HOST);
+    expect(others).toEqual({
+      "x-content-type-options": "nosniff",
+      "x-dns-prefetch-control": "off",
+      "x-frame-options": "DENY",
+      "referrer-policy": "no-referrer",
+      "cross-origin-opener-policy": "same-origin",
+      "cross-origin-resource-policy": "same-origin",
+      "cache-control": "no-store",
+    });
+    const answers: Asked[] = [
+      { headers: { host: "evil.invalid" } },
+      {},
+      { headers: page },
+      { target: "/entrance.css" },
+      { target: "/launch" },
+      { target: targetOf(guard.launchLink()) },
+      { target: "/launch", headers: { purpose: "prefetch" } },
+    ];
+    for (const asked of answers) {
+      const reply = await ask(asked);
+      for (const [name, value] of Object.entries(guard.headers(asked.headers?.host ?? HOST))) {
+        expect(reply?.headers.get(name), `${JSON.stringify(asked)} ${name}`).toBe(value);
+      }
+    }
+  });
+});
+
+describe("the secrets of a data directory", () => {
+  const folder = mkdtempSync(join(tmpdir(), "verbatim-access-"));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const isPosix = process.platform !== "win32";
+  const mode = (path: string) => statSync(path).mode & 0o777;
+
+  it("are made once, in a folder and a file that only their owner opens", () => {
+    const data_dir = join(folder, "not/there/yet");
+    const access = loadAccess(data_dir);
+    expect(access.instance).toMatch(/^[0-9a-f]{12}$/);
+    expect(access.cookie_key).toHaveLength(32);
+    expect(access.api_token).toMatch(/^[\w-]{43}$/);
+    expect(readdirSync(data_dir)).toEqual(["access.json"]);
+    expect(loadAccess(data_dir)).toEqual(access);
+    expect(loadAccess(join(folder, "another"))).not.toEqual(access);
+    if (isPosix) expect([mode(data_dir), mode(join(data_dir, "access.json"))]).toEqual([0o700, 0o600]);
+  });
+
+  it("are closed to others again where their file was opened to them", () => {
+    const data_dir = join(folder, "opened");
+    const made = loadAccess(data_dir);
+    const file = join(data_dir, "access.json");
+    const text = JSON.stringify({ ...made, cookie_key: made.cookie_key.toString("base64url") });
+    rmSync(file);
+    writeFileSync(file, text, { mode: 0o644 });
+    expect(readAccess(file)).toEqual(made);
+    if (isPosix) expect(mode(file)).toBe(0o600);
+  });
+
+  it("are read where they are whole, and only then", () => {
+    const file = join(folder, "whole.json");
+    const whole = { instance: "0123456789ab", cookie_key: "A".repeat(43), api_token: "t".repeat(32) };
+    const read = (value: unknown) => {
+      writeFileSync(file, typeof value === "string" ? value : JSON.stringify(value));
+      return readAccess(file);
+    };
+    expect(read(whole)).toEqual({ ...whole, cookie_key: Buffer.alloc(32) });
+    for (const damaged of [
+      "",
+      "null",
+      "3",
+      '"text"',
+      {},
+      { ...whole, instance: undefined },
+      { ...whole, instance: ["0123456789ab"] },
+      { ...whole, instance: "0123456789abc" },
+      { ...whole, instance: "x0123456789ab" },
+      { ...whole, instance: "0123456789aB" },
+      { ...whole, cookie_key: undefined },
+      { ...whole, cookie_key: Array(43).fill(65) },
+      { ...whole, cookie_key: "A".repeat(41) },
+      { ...whole, api_token: undefined },
+      { ...whole, api_token: Array(43).fill("t") },
+      { ...whole, api_token: "t".repeat(31) },
+    ]) {
+      expect(read(damaged), JSON.stringify(damaged)).toBeUndefined();
+    }
+    rmSync(file);
+    expect(readAccess(file)).toBeUndefined();
+    expect(existsSync(file)).toBe(false);
+  });
+});
