@@ -1,6 +1,5 @@
 import type { SessionLinkFacts } from "../formats/format.ts";
 import type { Frame } from "../model/frame.ts";
-import type { SessionSummary } from "../model/session.ts";
 import { emptySummary } from "../model/summarize.ts";
 import { uuidFrom } from "../model/uuid.ts";
 import type { Announcer } from "./announce.ts";
@@ -12,6 +11,7 @@ import type { Keeper } from "./keeper.ts";
 import type { Links } from "./links.ts";
 import type { SessionList } from "./list.ts";
 import { createReading, type Draft, joinFacts, type Reading, type ReadingWindow } from "./reading.ts";
+import { fieldsOf } from "./row.ts";
 import { isHuge, lastSegment, lineStart, segmentStart } from "./segments.ts";
 import type { OpenSession } from "./sessions.ts";
 import type { Status } from "./status.ts";
@@ -503,7 +503,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
   function preview(entry: Entry, rows: Iterable<IndexedRow>) {
     for (const { id, summary, open_calls } of rows) {
       const state = stateFor(entry, id);
-      state.summary = plain(summary);
+      state.summary = fieldsOf(summary);
       state.open_calls = open_calls;
       list.mark(id);
     }
@@ -528,7 +528,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     for (const draft of reading.drafts.values()) {
       const state = stateFor(entry, draft.id);
       if (counted) {
-        state.summary = plain(draft.summary);
+        state.summary = fieldsOf(draft.summary);
         state.open_calls = draft.open_calls;
         keeper.sessionChanged(draft.id);
       }
@@ -664,9 +664,4 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     retireViews,
     coolReaders,
   };
-}
-
-/** What an earlier fold keeps beside the row's fields is neither shown nor stored. */
-function plain(summary: SessionSummary): SessionSummary {
-  return structuredClone(summary);
 }

@@ -63,16 +63,17 @@ export interface Ingestion {
 }
 
 export function createIngestion(hosted: HostedSessions, now: () => number): Ingestion {
-  const checkers = new Map<string, ReturnType<typeof createOrderChecker>>();
+  /** They remember every id of their session, and so go with its record when nobody needs that in memory any more. */
+  const checkers = new WeakMap<Recorder, ReturnType<typeof createOrderChecker>>();
   /** Who writes a session now. */
   const senders = new Map<string, object>();
 
   function checkerOf(recorder: Recorder) {
-    const known = checkers.get(recorder.id);
+    const known = checkers.get(recorder);
     if (known) return known;
     const checker = createOrderChecker();
     for (const frame of recorder.frames()) checker.check(frame);
-    checkers.set(recorder.id, checker);
+    checkers.set(recorder, checker);
     return checker;
   }
 
@@ -141,7 +142,7 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
         .find(({ rule }) => !KEPT.has(rule));
       if (broken) {
         // It has seen what was not taken: the next one begins with what was.
-        checkers.delete(session_id);
+        checkers.delete(into);
         refuse(broken.rule, `${broken.message}.`);
       }
       into.emit(frame);

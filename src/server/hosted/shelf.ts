@@ -4,6 +4,7 @@ import type { HistoryEvent } from "../../model/history.ts";
 import type { SessionPatch, SessionSummary } from "../../model/session.ts";
 import { emptySummary } from "../../model/summarize.ts";
 import { createList, type SessionList } from "../list.ts";
+import { fieldsOf } from "../row.ts";
 import type { OpenSession } from "../sessions.ts";
 import { createView, type View } from "../view.ts";
 import type { Agents } from "./agents.ts";
@@ -99,7 +100,7 @@ export function createShelf(options: ShelfOptions): Shelf {
 
   function rowOf(entry: Entry): SessionSummary {
     const { config, state, recorder, host } = entry;
-    const row = { ...(recorder?.summary ?? entry.summary) };
+    const row = fieldsOf(recorder?.summary ?? entry.summary);
     if (config.kind === "pushed") {
       if (row.status === "running" && now() - row.last_activity_at > timing.silence)
         row.status = "interrupted";
@@ -184,7 +185,7 @@ export function createShelf(options: ShelfOptions): Shelf {
     if (!recorder.is_stored || isPushedAndOpen(entry)) return;
     void host?.close();
     view?.retire();
-    entry.summary = recorder.summary;
+    entry.summary = fieldsOf(recorder.summary);
     entry.config = recorder.config;
     entry.state = recorder.state;
     delete entry.recorder;

@@ -4,6 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createHosted, type HostedSessions } from "../../../src/server/hosted/hosted.ts";
+import { createIngestion } from "../../../src/server/hosted/ingest.ts";
+import { createJournal } from "../../../src/server/hosted/journal.ts";
+import type { Recorder } from "../../../src/server/hosted/recorder.ts";
+import { createShelf } from "../../../src/server/hosted/shelf.ts";
 import { eventually } from "../../eventually.ts";
 import { type Play, played, promptOf, words } from "./play.ts";
 
@@ -47,6 +51,65 @@ it("a session that nobody looks at keeps its row alone, and whoever held it foll
     expect(words(held.transcript)).toEqual(["prompt: Go", "text: Hello.", "prompt: More", "text: Hello."]),
   );
   end();
+});
+
+it("what is left of a session that nobody looks at is its row's fields, and nothing that was remembered to count them", async () => {
+  const journal = createJournal({ folder, now: Date.now });
+  const shelf = createShelf({
+    journal,
+    folder,
+    agents: played(speak),
+    now: Date.now,
+    timing: { idle: 1, tick: 2 },
+    report() {},
+    startRun: () => Promise.reject(new Error("There are no runs here.")),
+  });
+  const id = randomUUID();
+  const told: object[] = [];
+  shelf.list.subscribe(({ changed }) => told.push(...changed));
+  const config = { agent: "player", kind: "hosted" as const, cwd: folder, depth: 0, created_at: 1 };
+  const entry = shelf.begin(id, config, {});
+  shelf.hostOf(entry).send(promptOf("Go"), "queue");
+  await eventually(() => expect(entry).not.toHaveProperty("recorder"));
+  shelf.list.publish();
+  expect(entry.summary).toMatchObject({ turns: 1, first_prompt: "Go" });
+  for (const row of [entry.summary, shelf.rowOf(entry), ...told]) {
+    expect(Object.getOwnPropertySymbols(row)).toEqual([]);
+  }
+  expect(told.length).toBeGreaterThan(0);
+  await shelf.close();
+  journal.close();
+});
+
+it("what is remembered of a pushed session's order goes with its record", async () => {
+  const at = createHosted({ folder, agents: played(speak), timing: { idle: 1, tick: 2 } });
+  hosted = at;
+  let readings = 0;
+  const watched = new WeakMap<Recorder, Recorder>();
+  const pushed = (id: string, agent: string): Recorder => {
+    const recorder = at.pushed(id, agent);
+    const frames = () => {
+      readings += 1;
+      return recorder.frames();
+    };
+    const known = watched.get(recorder) ?? { ...recorder, frames };
+    watched.set(recorder, known);
+    return known;
+  };
+  const ingestion = createIngestion({ ...at, pushed }, Date.now);
+  const session_id = randomUUID();
+  async function* body() {
+    const frame = { type: "turn.end", at: Date.now() };
+    yield new TextEncoder().encode(`${JSON.stringify(frame)}\n`);
+  }
+  await ingestion.push({ session_id }, body());
+  const loaded = await at.open(session_id);
+  await eventually(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect((await at.open(session_id))?.epoch).not.toBe(loaded?.epoch);
+  });
+  await ingestion.push({ session_id }, body());
+  expect(readings).toBe(2);
 });
 
 it("a pushed session of which nothing is heard is shown as interrupted, until it is heard of again", async () => {
