@@ -126,7 +126,8 @@ function count(draft: Draft, frame: Frame): void {
     case "message.start":
       act(draft);
       if (frame.model !== undefined) summary.model = frame.model;
-      endBare(draft);
+      // Sent again while it is open, it ends nothing.
+      if (draft.progress.message_id !== frame.message_id) endBare(draft);
       draft.progress = { ...draft.progress, message_id: frame.message_id };
       if (isNew(draft, `message ${frame.message_id}`)) {
         summary.steps += 1;

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { accumulate, emptyTranscript } from "../../src/model/accumulate.ts";
 import type { Frame } from "../../src/model/frame.ts";
 import { sessionSummary } from "../../src/model/session.ts";
-import { emptySummary, summarize } from "../../src/model/summarize.ts";
+import { emptySummary, summarize, summarizeAll } from "../../src/model/summarize.ts";
 import { anyFrames, type Bare, id, session } from "./generate.ts";
 
 // A thousand sessions take a second or two; a busy machine may need many more.
@@ -107,5 +107,337 @@ describe("a session's row", () => {
       }),
       { numRuns: 1_000 },
     );
+  });
+});
+
+describe("a session's row, frame by frame", () => {
+  const begin = (number = 1, model?: string): Bare => ({
+    type: "message.start",
+    message_id: id(3, number),
+    ...(model === undefined ? {} : { model }),
+  });
+  const end = (number = 1, more: Partial<Extract<Bare, { type: "message.end" }>> = {}): Bare => ({
+    type: "message.end",
+    message_id: id(3, number),
+    ...more,
+  });
+  const prompt = (number = 1, more: Partial<Extract<Bare, { type: "user.message" }>> = {}): Bare => ({
+    type: "user.message",
+    message_id: id(2, number),
+    parts: [{ type: "text", text: `Prompt ${number}` }],
+    ...more,
+  });
+  const say = (text: string, more: Partial<Extract<Bare, { type: "message.delta" }>> = {}): Bare => ({
+    type: "message.delta",
+    kind: "text",
+    text,
+    ...more,
+  });
+  const think = (text: string): Bare => say(text, { kind: "thinking" });
+  const open = (number = 1, kind: "text" | "thinking" = "text"): Bare => ({
+    type: "message.part_start",
+    part_id: id(4, number),
+    kind,
+  });
+  const close = (number = 1, more: Partial<Extract<Bare, { type: "message.part_end" }>> = {}): Bare => ({
+    type: "message.part_end",
+    part_id: id(4, number),
+    ...more,
+  });
+  const call = (tool_call_id: string, message_id?: string): Bare => ({
+    type: "message.tool_call",
+    tool_call_id,
+    tool_name: "Read",
+    arguments_json: "{}",
+    ...(message_id === undefined ? {} : { message_id }),
+  });
+  const result = (
+    tool_call_id: string,
+    more: Partial<Extract<Bare, { type: "message.tool_result" }>> = {},
+  ): Bare => ({
+    type: "message.tool_result",
+    tool_call_id,
+    is_error: false,
+    status: "success",
+    output_text: "",
+    parts: [],
+    ...more,
+  });
+  const failed = { is_error: true, status: "error" as const };
+  const marker = (kind: Extract<Bare, { type: "marker" }>["kind"], number = 9): Bare => ({
+    type: "marker",
+    part_id: id(4, number),
+    kind,
+    title: kind,
+  });
+  const error: Bare = { type: "error", message: "e" };
+  const named: Bare = { type: "error", message: "e", part_id: id(4, 8) };
+  const stop: Bare = { type: "interrupt" };
+  const turnEnd: Bare = { type: "turn.end" };
+  const start = (number: number): Bare => ({ type: "turn.start", turn_id: id(5, number) });
+  const ask: Bare = {
+    type: "request.open",
+    request: { request_id: id(7, 1), kind: "question", title: "?", options: [] },
+  };
+  const unknown: Bare = { type: "unknown", part_id: id(4, 7), raw: 1 };
+  const context: Bare = { type: "developer.message", message_id: id(2, 8), parts: [] };
+  const image: Bare = { type: "message.image", part_id: id(4, 6), url: "" };
+  const old = (role: "user" | "assistant", number = 1): Bare => ({
+    type: "message.legacy",
+    message: { id: id(2, number), role, content: "Old", created_at: "2026-01-01T00:00:00Z" },
+  });
+  const usage = (input: number) => ({ usage: { input, output: 1 } });
+  const queued = { queued: true };
+
+  const stories: Bare[][] = [
+    [
+      prompt(),
+      begin(),
+      say("a"),
+      think("b"),
+      say("c"),
+      call("x"),
+      end(),
+      result("x"),
+      begin(2),
+      say("d"),
+      end(2),
+      turnEnd,
+    ],
+    [
+      begin(),
+      open(1),
+      say("a"),
+      close(1),
+      open(2, "thinking"),
+      think("b"),
+      say("c"),
+      close(2, { text: "" }),
+      end(),
+    ],
+    [
+      begin(),
+      open(1),
+      open(1),
+      say("a", { part_id: id(4, 1) }),
+      say("b", { part_id: id(4, 2) }),
+      say("", { part_id: id(4, 3) }),
+    ],
+    [
+      close(1),
+      close(2, { text: "a" }),
+      close(3, { signature: "s" }),
+      close(4, { hidden: "empty" }),
+      close(2, { text: "b" }),
+    ],
+    [say("a"), begin(), say("b"), begin(), say("c"), begin(2), say("d"), end(2), say("e")],
+    [prompt(), error, say("a"), turnEnd, error, turnEnd, { type: "turn.end", status: "completed" }],
+    [prompt(), error, turnEnd, prompt(2), turnEnd],
+    [prompt(), named, named, turnEnd],
+    [prompt(), begin(), end(1, { stop_reason: "error", error: "e" }), end(1, { error: "f" }), turnEnd],
+    [prompt(), begin(), end(1, { stop_reason: "error" }), begin(2), end(2), turnEnd],
+    [prompt(), begin(), end(1, { stop_reason: "aborted" }), stop, prompt(2), stop, stop],
+    [prompt(), begin(), open(1), stop, end(), begin(2), stop, turnEnd],
+    [prompt(), begin(), call("x"), stop, result("x"), turnEnd, { type: "end" }],
+    [prompt(), begin(), call("x"), stop, result("x"), say("on"), { type: "end" }],
+    [prompt(), begin(), call("x"), result("x", failed), result("x"), result("x", failed), call("x"), turnEnd],
+    [prompt(), result("x", failed), call("x"), result("x"), turnEnd],
+    [prompt(), result("x", failed), prompt(2), call("x"), result("x", { status: "error" }), turnEnd],
+    [
+      prompt(),
+      begin(),
+      call("0"),
+      result("0", failed),
+      prompt(2),
+      begin(2),
+      call("0"),
+      result("0", failed),
+      turnEnd,
+    ],
+    [prompt(), begin(), call("0"), prompt(2), call("0", id(3, 1)), begin(2), call("0"), turnEnd],
+    [start(1), prompt(), turnEnd, start(1), say("a"), turnEnd, start(2), start(3), prompt(3)],
+    [context, marker("note"), prompt(), context, marker("hook", 5), prompt(2)],
+    [marker("compaction"), prompt(), marker("error", 5), turnEnd],
+    [marker("note"), marker("note"), marker("error", 3), prompt(), marker("retry", 4), turnEnd],
+    [prompt(), prompt(), prompt(2, queued), prompt(3, queued), prompt(2), turnEnd],
+    [prompt(1, queued), prompt(2), unknown, unknown, ask, ask, image, image, turnEnd, image, turnEnd],
+    [unknown, prompt()],
+    [ask, prompt()],
+    [result("x"), prompt()],
+    [stop, prompt()],
+    [end(1, usage(5)), prompt()],
+    [old("user"), old("assistant", 2), old("user"), old("assistant", 2), old("user", 3), turnEnd],
+    [old("assistant"), turnEnd, old("assistant", 2), { type: "end" }, old("user", 3)],
+    [begin(), end(1, usage(5)), end(1, usage(5)), end(1, usage(7)), end(1), end(2, usage(1))],
+    [
+      prompt(),
+      turnEnd,
+      { type: "turn.end", status: "failed" },
+      { type: "turn.end", status: "running" },
+      turnEnd,
+    ],
+    [prompt(), error, { type: "end" }, { type: "end" }],
+    [prompt(), error, begin(), end(), marker("note"), turnEnd],
+    [prompt(), turnEnd, error, prompt(2), turnEnd],
+    [prompt(), turnEnd, error, say("a"), turnEnd],
+    [
+      prompt(),
+      begin(),
+      marker("error", 2),
+      end(),
+      { type: "todo.change", todos: [] },
+      { type: "context.usage", tokens: 1 },
+      turnEnd,
+    ],
+  ];
+
+  it("says at every step of a story what the transcript says", () => {
+    for (const [story, frames] of stories.entries()) {
+      let summary = emptySummary(SESSION, "codex", 0);
+      let transcript = emptyTranscript(SESSION);
+      for (const [step, frame] of session(frames).entries()) {
+        summary = summarize(summary, frame);
+        transcript = accumulate(transcript, frame);
+        const turns = transcript.turns.slice().filter((turn) => turn !== undefined);
+        const sum = (of: (turn: (typeof turns)[number]) => number) =>
+          turns.reduce((total, turn) => total + of(turn), 0);
+        expect(
+          {
+            turns: summary.turns,
+            steps: summary.steps,
+            tool_calls: summary.tool_calls,
+            errors: summary.errors,
+            parts: summary.parts,
+            usage: summary.usage,
+            status: summary.status,
+          },
+          `story ${story}, step ${step}: ${frame.type}`,
+        ).toEqual({
+          turns: turns.length,
+          steps: sum((turn) => turn.steps),
+          tool_calls: sum((turn) => turn.tool_calls),
+          errors: sum((turn) => turn.errors),
+          parts: transcript.parts.length,
+          usage: transcript.usage,
+          status: turns.at(-1)?.status ?? "completed",
+        });
+      }
+      // All at once it is the same row.
+      expect(summarizeAll(emptySummary(SESSION, "codex", 0), session(frames))).toEqual(summary);
+    }
+  });
+
+  it("begins empty, and stays the same object where nothing is said of this session", () => {
+    const empty = emptySummary(SESSION, "codex", 5);
+    expect(empty).toStrictEqual({
+      id: SESSION,
+      agent: "codex",
+      status: "completed",
+      last_activity_at: 5,
+      turns: 0,
+      steps: 0,
+      tool_calls: 0,
+      errors: 0,
+      parts: 0,
+      runs: 0,
+      byte_size: 0,
+    });
+    expect(summarizeAll(empty, [])).toBe(empty);
+    expect(summarizeAll(empty, session([prompt()], id(1, 2)))).toBe(empty);
+    const before = { ...empty };
+    summarizeAll(empty, session([prompt(), begin(), end(1, usage(1))]));
+    expect(empty).toStrictEqual(before);
+  });
+
+  it("was active when the latest frame says so, and began with the first", () => {
+    const [frame] = session([prompt()]);
+    if (frame === undefined) throw new Error("no frame");
+    const rows = [
+      { ...frame, at: 50 },
+      { ...frame, at: 90 },
+      { ...frame, at: 70 },
+    ];
+    expect(summarizeAll(emptySummary(SESSION, "codex", 60), rows)).toMatchObject({
+      started_at: 50,
+      last_activity_at: 90,
+    });
+  });
+
+  it("tells what the agent does now, while it works", () => {
+    const activity = (...bare: Bare[]) => summaryOf(...bare).activity;
+    const long: Bare = { ...call("x"), tool_name: "First\nsecond" } as Bare;
+    const nameless: Bare = { ...call("x"), tool_name: "" } as Bare;
+    expect(activity(prompt())).toBeUndefined();
+    expect(activity(open(1, "thinking"))).toBe("thinking");
+    expect(activity(say("a"), think("b"))).toBe("thinking");
+    expect(activity(think("b"), say("a"))).toBe("text");
+    expect(activity(think("b"), say("a", { part_id: id(4, 1) }))).toBe("text");
+    expect(activity(think("b"), say(""))).toBe("thinking");
+    expect(activity(long)).toBe("First");
+    expect(activity(nameless)).toBe("");
+    expect(activity({ type: "message.tool_call_start", tool_call_id: "x", tool_name: "Bash" })).toBe("Bash");
+    expect(
+      activity(call("x"), { type: "message.tool_progress", tool_call_id: "x", text: "a", offset: 0 }),
+    ).toBe("Read");
+    expect(activity(call("x"), result("x"))).toBeUndefined();
+    expect(activity(begin(), think("b"), end())).toBeUndefined();
+    expect(activity(begin(), call("x"), end())).toBeUndefined();
+    // That a text was the last word is remembered: nobody may say that the turn is over.
+    expect(activity(begin(), say("a"), end())).toBe("text");
+    expect(activity(say("a"), prompt())).toBeUndefined();
+    for (const ending of [turnEnd, stop, { type: "end" } as Bare]) {
+      expect(activity(say("a"), ending)).toBeUndefined();
+    }
+  });
+
+  it("is called by the first prompt of a person, and runs the last model that was named", () => {
+    const first = (...bare: Bare[]) => summaryOf(...bare).first_prompt;
+    expect(first(prompt(1, { origin: "agent" }), prompt(2), prompt(3))).toBe("Prompt 2");
+    expect(first(prompt(1, { parts: [] }), prompt(2))).toBe("Prompt 2");
+    expect(first(prompt(1, { parts: [{ type: "image_url", url: "" }] }))).toBe("[image]");
+    expect(first(prompt(1, queued))).toBe("Prompt 1");
+    expect(first(old("assistant"), old("user", 2), prompt(3))).toBe("Old");
+    expect(first(old("assistant"))).toBeUndefined();
+    const silent = old("user") as Extract<Bare, { type: "message.legacy" }>;
+    expect(first({ ...silent, message: { ...silent.message, content: " " } })).toBe("");
+    expect(summaryOf(begin(1, "m"), begin(2, "n"), begin(3)).model).toBe("n");
+    expect(summaryOf(begin())).not.toHaveProperty("model");
+  });
+
+  it("counts the runs that calls started, each once", () => {
+    const run = (number: number, more: object = { tool_call_id: "x" }): Bare => ({
+      type: "task.start",
+      sub_agent: { session_id: id(6, number) },
+      ...more,
+    });
+    expect(
+      summaryOf(run(1), run(1), run(2), run(3, {}), { type: "task.start", tool_call_id: "x" }).runs,
+    ).toBe(2);
+  });
+
+  it("goes on from a stored row as from one that it made itself", () => {
+    const stored = (...bare: Bare[]) => JSON.parse(JSON.stringify(summaryOf(...bare)));
+    const on = (row: ReturnType<typeof summaryOf>, ...bare: Bare[]) => session(bare).reduce(summarize, row);
+    expect(on(stored(prompt()), turnEnd).status).toBe("completed");
+    expect(on(stored(prompt()), error, turnEnd).status).toBe("failed");
+    expect(on(stored(prompt(), error, turnEnd), turnEnd).status).toBe("failed");
+    expect(on(stored(prompt(), turnEnd), say("a")).status).toBe("running");
+    expect(on(stored(start(1)), prompt()).turns).toBe(2);
+    expect(Object.keys(stored(prompt()))).not.toContain("progress");
+  });
+
+  it("knows a repeat among the last 128 things, and remembers no more than it must", () => {
+    const others = (count: number) =>
+      Array.from({ length: count }, (_, index) => marker("note", 100 + index));
+    const twice = (count: number) => summaryOf(begin(), ...others(count), begin()).steps;
+    expect(twice(127)).toBe(1);
+    expect(twice(600)).toBe(2);
+    // Whatever the length: figures of messages that are known are not counted again.
+    for (const count of [120, 250, 380, 510, 640]) {
+      const row = summaryOf(...others(count), end(1, usage(5)), ...others(100), end(1, usage(7)));
+      expect(row.usage?.input, String(count)).toBe(7);
+      const calls = summaryOf(...others(count), call("x"), result("x", failed), ...others(100), result("x"));
+      expect([calls.tool_calls, calls.errors]).toEqual([1, 0]);
+    }
   });
 });
