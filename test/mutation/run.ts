@@ -31,10 +31,7 @@ const TARGETS: { sources: string; tests: readonly string[] }[] = [
   { sources: "src/server/guard.ts", tests: ["test/server/guard-decisions.test.ts"] },
   { sources: "src/web/ui/safe-url.ts", tests: ["test/web/ui/safe-url.test.ts"] },
   { sources: "src/web/ui/ansi.ts", tests: ["test/web/ui/ansi.test.ts"] },
-  {
-    sources: "src/web/ui/hidden-text.tsx",
-    tests: ["test/web/ui/hidden-text.test.tsx", "test/web/ui/exact-text.test.tsx"],
-  },
+  { sources: "src/web/ui/hidden-text.tsx", tests: ["test/web/ui/find-hidden.test.ts"] },
   {
     sources: "src/web/ui/{markdown-blocks.ts,SafeLink.tsx,Markdown.tsx,ExactText.tsx,Output.tsx}",
     tests: ["test/web/ui/**/*.test.{ts,tsx}"],

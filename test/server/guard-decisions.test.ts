@@ -222,9 +222,14 @@ describe("a request", () => {
   });
 
   it("may be long where it carries a prompt, and endless where frames are pushed", () => {
-    const paths = ["/api/sessions", "/api/sessions/x/prompts", "/api/sessions/x/fork", "/api/sessions?x=/y"];
+    const paths = [
+      "/api/sessions",
+      "/api/sessions/one/prompts",
+      "/api/sessions/one/fork",
+      "/api/sessions?x=/y",
+    ];
     for (const path of paths) expect(bodyLimitOf(path), path).toBe(72 * MEGABYTE);
-    expect(bodyLimitOf("/api/ingest/x")).toBe(Number.POSITIVE_INFINITY);
+    expect(bodyLimitOf("/api/ingest/one")).toBe(Number.POSITIVE_INFINITY);
     expect(bodyLimitOf("/api/ingest/x?y=/z")).toBe(Number.POSITIVE_INFINITY);
     for (const path of [
       "/api/link",
@@ -718,13 +723,13 @@ describe("the secrets of a data directory", () => {
   it("are made once, in a folder and a file that only their owner opens", () => {
     const data_dir = join(folder, "not/there/yet");
     const access = loadAccess(data_dir);
+    if (isPosix) expect([mode(data_dir), mode(join(data_dir, "access.json"))]).toEqual([0o700, 0o600]);
     expect(access.instance).toMatch(/^[0-9a-f]{12}$/);
     expect(access.cookie_key).toHaveLength(32);
     expect(access.api_token).toMatch(/^[\w-]{43}$/);
     expect(readdirSync(data_dir)).toEqual(["access.json"]);
     expect(loadAccess(data_dir)).toEqual(access);
     expect(loadAccess(join(folder, "another"))).not.toEqual(access);
-    if (isPosix) expect([mode(data_dir), mode(join(data_dir, "access.json"))]).toEqual([0o700, 0o600]);
   });
 
   it("are closed to others again where their file was opened to them", () => {

@@ -1,0 +1,266 @@
+import { createElement, type ReactNode } from "react";
+import { renderToStaticMarkup } from "react-dom/server";
+import { describe, expect, it } from "vitest";
+import { findHidden, type TextKind, visible, visibleText } from "../../../src/web/ui/hidden-text.tsx";
+
+// Character by character, without a page: `hidden-text.test.tsx` looks at where they stand on one.
+
+const labels = (text: string, kind: TextKind = "code") =>
+  findHidden(text, kind).flatMap((piece) => ("label" in piece ? [piece.label] : []));
+
+describe("a hidden character", () => {
+  const titles = (text: string, kind: TextKind = "code") =>
+    findHidden(text, kind).flatMap((piece) => ("title" in piece ? [piece.title] : []));
+  const named: [string, string][] = [
+    ["\u0007", "control character"],
+    ["\u009f", "control character"],
+    ["\u00a0", "no-break space"],
+    ["\u00ad", "soft hyphen"],
+    ["\u061c", "Arabic letter mark"],
+    ["\u115f", "Hangul filler"],
+    ["\u1160", "Hangul filler"],
+    ["\u1680", "unusual space"],
+    ["\u180e", "Mongolian vowel separator"],
+    ["\u2003", "unusual space"],
+    ["\u200b", "zero-width space"],
+    ["\u200c", "zero-width non-joiner"],
+    ["\u200d", "zero-width joiner"],
+    ["\u200e", "left-to-right mark"],
+    ["\u200f", "right-to-left mark"],
+    ["\u2028", "line separator"],
+    ["\u2029", "paragraph separator"],
+    ["\u202a", "left-to-right embedding"],
+    ["\u202b", "right-to-left embedding"],
+    ["\u202c", "pop directional formatting"],
+    ["\u202d", "left-to-right override"],
+    ["\u202e", "right-to-left override"],
+    ["\u202f", "narrow no-break space"],
+    ["\u2060", "word joiner"],
+    ["\u2066", "left-to-right isolate"],
+    ["\u2067", "right-to-left isolate"],
+    ["\u2068", "first strong isolate"],
+    ["\u2069", "pop directional isolate"],
+    ["\u206a", "invisible character"],
+    ["\u2800", "blank braille pattern"],
+    ["\u3164", "Hangul filler"],
+    ["\ufeff", "byte order mark"],
+    ["\uffa0", "Hangul filler"],
+    ["\ufff9", "invisible character"],
+    ["\u{e0100}", "invisible character"],
+  ];
+  it.each(named)("%j says what it is called and which it is", (character, name) => {
+    const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+    for (const kind of ["code", "name", "exact"] as const) {
+      expect(findHidden(`a${character}b`, kind)).toEqual([
+        { text: "a" },
+        { hidden: character, label: code, title: `${name}, ${code}` },
+        { text: "b" },
+      ]);
+    }
+    expect(titles(character)).toEqual([`${name}, ${code}`]);
+  });
+
+  it("does not hide the text around it, wherever it stands", () => {
+    expect(findHidden("", "code")).toEqual([{ text: "" }]);
+    expect(findHidden("plain\tand\nlines", "exact")).toEqual([{ text: "plain\tand\nlines" }]);
+    expect(findHidden("\u200ba\u200b\u200bb\u200b", "code")).toEqual([
+      { hidden: "\u200b", label: "U+200B", title: "zero-width space, U+200B" },
+      { text: "a" },
+      { hidden: "\u200b", label: "U+200B", title: "zero-width space, U+200B" },
+      { hidden: "\u200b", label: "U+200B", title: "zero-width space, U+200B" },
+      { text: "b" },
+      { hidden: "\u200b", label: "U+200B", title: "zero-width space, U+200B" },
+    ]);
+  });
+
+  it("of half a pair is a replacement character, or its number where one must know exactly", () => {
+    for (const kind of ["prose", "code", "name"] as const) {
+      expect(findHidden("a\udfff", kind)).toEqual([
+        { text: "a" },
+        { hidden: "\ufffd", label: "\ufffd", title: "half of a surrogate pair, U+DFFF" },
+      ]);
+    }
+    expect(findHidden("\ud800", "exact")).toEqual([
+      { hidden: "\ufffd", label: "U+D800", title: "half of a surrogate pair, U+D800" },
+    ]);
+    expect(labels("😀", "exact")).toEqual([]);
+  });
+
+  const tags = (text: string) =>
+    Array.from(text, (letter) => String.fromCodePoint(0xe0000 + (letter.codePointAt(0) ?? 0))).join("");
+
+  it("of tag characters is spelled out in one piece, what cannot be printed as a dot", () => {
+    const hidden = `${tags("hi ~")}\u{e0001}\u{e007f}`;
+    for (const kind of ["prose", "code", "name"] as const) {
+      expect(findHidden(`a${hidden}b`, kind)).toEqual([
+        { text: "a" },
+        {
+          hidden,
+          label: "6 hidden: hi ~··",
+          title: "6 hidden tag characters (U+E0000–U+E007F) that spell: hi ~··",
+        },
+        { text: "b" },
+      ]);
+    }
+    expect(labels(`${tags("a")}x\u{e0000}`)).toEqual(["1 hidden: a", "1 hidden: ·"]);
+    // One by one where a person is about to allow it.
+    expect(labels(tags("ab"), "exact")).toEqual(["U+E0061", "U+E0062"]);
+    // The next number is no tag.
+    expect(labels("\u{e0100}")).toEqual(["U+E0100"]);
+  });
+
+  it("belongs to the flag of a region, and to nothing that only begins like one", () => {
+    const scotland = `\u{1f3f4}${tags("gbsct")}\u{e007f}`;
+    for (const kind of ["prose", "code", "name"] as const) {
+      expect(findHidden(`a${scotland}b`, kind)).toEqual([{ text: `a${scotland}b` }]);
+      expect(labels(`${scotland}${scotland}\u200b`, kind)).toEqual(["U+200B"]);
+    }
+    expect(labels(`\u{1f3f4}${tags("gbsct")}`)).toEqual(["5 hidden: gbsct"]);
+    expect(labels(`\u{1f3f4}${tags("gb sct")}\u{e007f}`)).toEqual(["7 hidden: gb sct·"]);
+    expect(labels(`\u{1f3f4}${tags("gbscotland")}\u{e007f}`)).toEqual(["11 hidden: gbscotland·"]);
+    expect(labels(`x${tags("gbsct")}\u{e007f}`)).toEqual(["6 hidden: gbsct·"]);
+    expect(labels("\u{1f3f4}")).toEqual([]);
+    expect(labels(scotland, "exact")).toHaveLength(6);
+  });
+
+  it("is found behind flags, tags and pairs as well: places are counted in the text itself", () => {
+    const before = `😀\u{1f3f4}${tags("gbsct")}\u{e007f}${tags("no")}\ud800`;
+    expect(labels(`${before} bаsh`, "name").at(-1)).toBe("а⟨U+0430⟩");
+    expect(labels(`😀\u{1d41a} bаsh`, "exact")).toEqual(["\u{1d41a}⟨U+1D41A⟩", "а⟨U+0430⟩"]);
+  });
+});
+
+describe("what a script needs", () => {
+  it("are joiners between its own letters, and not between others", () => {
+    for (const [legal, hidden] of [
+      ["می\u200cخواهم", "a\u200cb"],
+      ["क्\u200dष", "क\u200db"],
+      ["می\u200c", "\u200cمی"],
+      ["می\u200c ", "a\u200c "],
+      ["می\u200d\n", "x\u200dمی"],
+    ] as const) {
+      for (const kind of ["prose", "code", "name"] as const) {
+        expect(labels(legal, kind), legal).toEqual([]);
+        expect(labels(hidden, kind), hidden).toHaveLength(1);
+      }
+      expect(labels(legal, "exact")).toHaveLength(1);
+    }
+    expect(labels("👨\u200d👩")).toEqual([]);
+    expect(labels("👨\u200dx")).toEqual(["U+200D"]);
+    expect(labels("x\u200d👨")).toEqual(["U+200D"]);
+    expect(labels("👨\u200c👩")).toEqual(["U+200C"]);
+  });
+
+  it("are variation selectors behind what has variants", () => {
+    expect(labels("❤\ufe0f 1\ufe0f \u2211\ufe00 葛\u{e0100}")).toEqual([]);
+    for (const hidden of ["a\ufe00", "a\ufe0f", "\ufe0f", "a\u{e0100}", "é\u{e01ef}"]) {
+      expect(labels(hidden), hidden).toHaveLength(1);
+    }
+    // Beyond the last selector stands what is no selector: nothing is there to be marked but in an exact text.
+    expect(labels("葛\u{e01f0}")).toEqual([]);
+    expect(labels("葛\u{e01f0}", "exact")).toEqual(["U+E01F0"]);
+    expect(labels("葛\u{e0100}", "exact")).toEqual(["U+E0100"]);
+  });
+
+  it("is a wide space in prose of wide letters", () => {
+    for (const legal of ["日本\u3000語", "。\u3000日", "\u3000日", "ひ\u3000x", "カ\u3000x"]) {
+      expect(labels(legal, "prose"), legal).toEqual([]);
+      for (const kind of ["code", "name"] as const) expect(labels(legal, kind), legal).toEqual(["U+3000"]);
+    }
+    expect(labels("a\u3000日", "prose")).toEqual(["U+3000"]);
+  });
+
+  it("are spaces that keep figures, units, quotes and signs together in prose", () => {
+    for (const legal of [
+      "1\u202f000",
+      "10\u00a0km",
+      "§\u00a05",
+      "p.\u00a012",
+      "Louis\u00a014",
+      "«\u00a0mot\u00a0»",
+      "Bonjour\u202f!",
+      "50\u00a0%",
+      "a –\u2009b",
+      "a\u2009— b",
+    ]) {
+      expect(labels(legal, "prose"), legal).toEqual([]);
+      for (const kind of ["code", "name"] as const) expect(labels(legal, kind), legal).not.toEqual([]);
+    }
+    for (const odd of ["a\u00a0b", "1\u00a0&", "&\u00a01", "(\u00a0a", "a\u00a0", "\u00a0a", "\u200b1"]) {
+      expect(labels(odd, "prose"), odd).toHaveLength(1);
+    }
+    // Typography is for spaces: nothing else becomes legal between figures.
+    for (const other of ["1\u200b0", "1\u20600", "«\u202ea", "a\u200e!", "x\u00a01x"]) {
+      expect(labels(other, "prose"), other).toHaveLength(other.startsWith("x") ? 0 : 1);
+    }
+  });
+});
+
+describe("letters that look like others", () => {
+  it("are marked in a name that mixes scripts, each with its number", () => {
+    expect(findHidden("sudо bаsh", "name")).toEqual([
+      { text: "sud" },
+      { hidden: "о", label: "о⟨U+043E⟩", title: "looks Latin and is not: U+043E" },
+      { text: " b" },
+      { hidden: "а", label: "а⟨U+0430⟩", title: "looks Latin and is not: U+0430" },
+      { text: "sh" },
+    ]);
+    for (const legal of ["Привет bash", "Ελλάδα_1", "bash", "日本bash", "ударbash".slice(0, 4)]) {
+      expect(labels(legal, "name"), legal).toEqual([]);
+    }
+    for (const kind of ["prose", "code"] as const) expect(labels("sudо", kind)).toEqual([]);
+  });
+
+  it("are marked in an exact text also where a whole word is made of them", () => {
+    expect(findHidden("rm сор", "exact")).toEqual([
+      { text: "rm " },
+      { hidden: "с", label: "с⟨U+0441⟩", title: "looks like another character: U+0441" },
+      { hidden: "о", label: "о⟨U+043E⟩", title: "looks like another character: U+043E" },
+      { hidden: "р", label: "р⟨U+0440⟩", title: "looks like another character: U+0440" },
+    ]);
+    // One of each script and kind of sign: Cyrillic, Greek, Armenian, Cherokee, Latin of other shapes, signs, brackets.
+    for (const character of ["а", "α", "օ", "Ꭰ", "ı", "‐", "″", "⁎", "。", "〖", "٪"]) {
+      expect(labels(character, "exact"), character).toEqual([
+        `${character}⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`,
+      ]);
+    }
+    // What decomposes into a sign of ASCII looks like it; what decomposes into anything else does not.
+    expect(labels("ａ／\u212a", "exact")).toHaveLength(3);
+    for (const own of ["é", "ﾊ", "Привет", "Ελλάδα", "→", "日本", "ß"]) {
+      expect(labels(own, "exact"), own).toEqual([]);
+    }
+    // A Latin letter in the word takes the benefit of the doubt from all of it.
+    expect(labels("Приvет", "exact")).toHaveLength(5);
+  });
+
+  it("include marks that pile up, or stand on letters of another script", () => {
+    expect(labels("שָׁלוֹם हिन्दी", "exact")).toEqual([]);
+    expect(labels("e\u0301", "exact")).toEqual(["U+0301"]);
+    expect(labels("\u0301", "exact")).toEqual(["U+0301"]);
+    expect(labels("a\u0902", "exact")).toEqual(["U+0902"]);
+    expect(labels("ह\u0301", "exact")).toEqual(["U+0301"]);
+    expect(labels("ह\u0902\u0902\u0902", "exact")).toEqual([]);
+    expect(labels("ह\u0902\u0902\u0902\u0902", "exact")).toEqual(["U+0902"]);
+  });
+});
+
+describe("text on the page", () => {
+  it("stays a string where nothing hides in it", () => {
+    expect(visible("plain", "exact")).toBe("plain");
+    expect(visible("", "name")).toBe("");
+  });
+
+  it("has a mark for each hidden character, which says more to who points at it", () => {
+    const html = (shown: ReactNode) => renderToStaticMarkup(createElement("p", {}, shown));
+    expect(html(visible("a\u200bb\u202ec", "code"))).toBe(
+      '<p>a<mark class="hidden-text" title="zero-width space, U+200B">U+200B</mark>b' +
+        '<mark class="hidden-text" title="right-to-left override, U+202E">U+202E</mark>c</p>',
+    );
+    expect(html(visible("\u200b", "code"))).toContain("<p><mark");
+  });
+
+  it("is written out with brackets where a mark cannot stand", () => {
+    expect(visibleText("\u200ba\u202e", "code")).toBe("⟨U+200B⟩a⟨U+202E⟩");
+    expect(visibleText("", "code")).toBe("");
+  });
+});
