@@ -51,10 +51,33 @@ const REMEMBERED = 4_000;
 /** A snapshot that itself leaves a gap is not asked for again at once. */
 const RESYNC_MS = 2_000;
 
-export function createOpenSession(
-  id: string,
-  { api, live }: { api: Pick<Api, "parts">; live: Live },
-): OpenSession {
+/** What a session needs of the page: its ways to the daemon. */
+export interface SessionClient {
+  readonly api: Pick<Api, "parts">;
+  readonly live: Live;
+}
+
+/** Sessions kept folded after they were left, for a way back without waiting. */
+const KEPT_SESSIONS = 6;
+const kept = new WeakMap<SessionClient, Map<string, OpenSession>>();
+
+/** The session as this page holds it; made at the first call. */
+export function openSession(client: SessionClient, id: string): OpenSession {
+  const open = kept.get(client) ?? new Map<string, OpenSession>();
+  kept.set(client, open);
+  const session = open.get(id) ?? createOpenSession(id, client);
+  // The last used stands last; whoever still shows an older one holds it by its own reference.
+  open.delete(id);
+  open.set(id, session);
+  for (const oldest of open.keys()) {
+    if (open.size <= KEPT_SESSIONS) break;
+    open.delete(oldest);
+  }
+  return session;
+}
+
+/** A session that is not kept: `openSession` is what the page uses. */
+export function createOpenSession(id: string, { api, live }: SessionClient): OpenSession {
   const state = createStore<OpenSessionState>(() => ({
     change: { type: "reset" },
     synced: false,

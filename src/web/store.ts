@@ -5,7 +5,6 @@ import type { SessionSummary } from "../model/session.ts";
 import { type StatusReply, sessionsChannel } from "../protocol.ts";
 import { type Api, createApi } from "./api.ts";
 import { type Batch, type Connection, createLive, type Live, type LiveOptions } from "./live.ts";
-import { createOpenSession, type OpenSession } from "./open-session.ts";
 import { createSettings, type Settings } from "./settings.ts";
 
 /** Every session's row. The map is changed in place (thousands of rows, many changes): `version` rises with each change. */
@@ -27,14 +26,9 @@ export interface Client {
   readonly settings: StoreApi<Settings>;
   /** The daemon's own state, asked for while someone looks. */
   readonly status: StoreApi<{ readonly reply?: StatusReply; readonly outdated: boolean }>;
-  /** The session as the page holds it; made at the first call. */
-  session(id: string): OpenSession;
   refreshStatus(): Promise<void>;
   close(): void;
 }
-
-/** Sessions kept folded after they were left, for a way back without waiting. */
-const KEPT_SESSIONS = 6;
 
 export interface ClientOptions {
   /** Where the daemon is: `http://127.0.0.1:4777`. */
@@ -96,24 +90,12 @@ export function createClient({ origin, openSocket }: ClientOptions): Client {
   const status = createStore<{ reply?: StatusReply; outdated: boolean }>(() => ({ outdated: false }));
   let builtWith: string | undefined;
 
-  const open = new Map<string, OpenSession>();
   return {
     api,
     live,
     rows,
     settings,
     status,
-    session(id) {
-      const session = open.get(id) ?? createOpenSession(id, { api, live });
-      // The last used stands last; whoever still shows an older one holds it by its own reference.
-      open.delete(id);
-      open.set(id, session);
-      for (const oldest of open.keys()) {
-        if (open.size <= KEPT_SESSIONS) break;
-        open.delete(oldest);
-      }
-      return session;
-    },
     async refreshStatus() {
       const reply = await api.status();
       if (!reply.ok) return;

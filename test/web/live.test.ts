@@ -2,6 +2,7 @@ import { afterEach, expect, test } from "vitest";
 import { accumulate, emptyTranscript } from "../../src/model/accumulate.ts";
 import type { Frame } from "../../src/model/frame.ts";
 import { cutPart } from "../../src/server/pages.ts";
+import { openSession } from "../../src/web/open-session.ts";
 import type { Client } from "../../src/web/store.ts";
 import { eventually } from "../eventually.ts";
 import { clientOf, startTestDaemon, type TestDaemon } from "./daemon.ts";
@@ -68,7 +69,7 @@ test("a transcript that was cut off 41 times while it grew equals the undisturbe
   daemon = await startTestDaemon();
   daemon.sessions.add(SESSION, turnFrames(0));
   client = clientOf(daemon);
-  const session = client.session(SESSION);
+  const session = openSession(client, SESSION);
   session.follow();
   await eventually(() => expect(session.state.getState().synced).toBe(true));
 
@@ -106,7 +107,7 @@ test("the pages of a long session are fetched where they are looked at, and stay
   daemon = await startTestDaemon();
   daemon.sessions.add(SESSION, Array.from({ length: 100 }, (_, turn) => turnFrames(turn)).flat());
   client = clientOf(daemon);
-  const session = client.session(SESSION);
+  const session = openSession(client, SESSION);
   session.follow();
   await eventually(() => expect(session.state.getState().synced).toBe(true));
   const count = session.state.getState().transcript?.parts.length ?? 0;
@@ -154,7 +155,7 @@ test("a browser without a valid cookie is told so and stops trying", async () =>
 test("a session that does not exist is refused", async () => {
   daemon = await startTestDaemon();
   client = clientOf(daemon);
-  const session = client.session(SESSION);
+  const session = openSession(client, SESSION);
   session.follow();
   await eventually(() => expect(session.state.getState().refused?.code).toBeDefined());
 });

@@ -16,7 +16,7 @@ import { useStop } from "../composer/use-stop.ts";
 import { counted } from "../figures.ts";
 import { HelpAndSettings } from "../HelpAndSettings.tsx";
 import { type KeyBinding, useKeys } from "../keys.ts";
-import type { OpenSession } from "../open-session.ts";
+import { type OpenSession, openSession } from "../open-session.ts";
 import { loadReading } from "../reading.ts";
 import { NEW_SESSION, navigate, sessionHref } from "../router.ts";
 import { RunsPanel, useRuns } from "../runs/RunsPanel.tsx";
@@ -64,7 +64,7 @@ export function SessionPane(props: Props): ReactNode {
   const { session_id, besideOf } = props;
   const client = useClient();
   const connection = useConnection();
-  const session = useMemo(() => client.session(session_id), [client, session_id]);
+  const session = useMemo(() => openSession(client, session_id), [client, session_id]);
   useEffect(() => session.follow(), [session]);
   const ready = useStore(session.state, (state) => state.transcript !== undefined);
   const refused = useStore(session.state, (state) => state.refused);

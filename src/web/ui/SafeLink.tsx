@@ -1,4 +1,4 @@
-import { type ComponentProps, createContext, type ReactNode, useContext, useState } from "react";
+import { type ComponentProps, createContext, type ReactNode, useContext, useMemo, useState } from "react";
 import { visible, visibleText } from "./hidden-text.tsx";
 import { claimsOtherHost, judgeUrl, type Verdict } from "./safe-url.ts";
 
@@ -63,8 +63,8 @@ export function SafeLink({
   children: ReactNode;
 }): ReactNode {
   const nested = useContext(InsideLink);
+  const judged = useMemo(() => judgeUrl(href), [href]);
   if (nested) return <span>{children}</span>;
-  const judged = judgeUrl(href);
   const verdict: Verdict =
     judged.kind === "link" && claimsOtherHost(text, judged.host)
       ? { ...judged, kind: "confirm", reason: "its words name another host" }

@@ -55,10 +55,8 @@ export interface MarkdownDocument {
   readonly cut: boolean;
 }
 
-/** Items in a page of a list, rows in one of a table. */
-const PAGE = 32;
-/** Blocks in a page: what is laid out and painted again while the last block grows. */
-const BLOCKS = 8;
+/** Blocks in a page, items in a page of a list, rows in one of a table: what is rendered again while the last one grows. */
+const PAGE = 8;
 /** Lists and tables of more items than this are read item by item. */
 const LONG = 8;
 /** An open block beyond this many characters is parsed again only when it has grown by an eighth. */
@@ -263,7 +261,7 @@ export function createMarkdownStream(budget = 12_000): MarkdownStream {
       const key = keyFor(entry.labels);
       if (key === entry.key) continue;
       kept[index] = reread(entry, key);
-      pagesValid = Math.min(pagesValid, Math.floor(index / BLOCKS));
+      pagesValid = Math.min(pagesValid, Math.floor(index / PAGE));
     }
     if (carried && !unchanged) rebuildCarried(carried);
   };
@@ -569,14 +567,14 @@ export function createMarkdownStream(budget = 12_000): MarkdownStream {
 
   const build = (): MarkdownDocument => {
     pages = pages.slice(0, pagesValid);
-    for (let index = pagesValid * BLOCKS; index < kept.length; index += BLOCKS) {
-      pages.push(kept.slice(index, index + BLOCKS).map((entry) => entry.block));
+    for (let index = pagesValid * PAGE; index < kept.length; index += PAGE) {
+      pages.push(kept.slice(index, index + PAGE).map((entry) => entry.block));
     }
-    pagesValid = Math.floor(kept.length / BLOCKS);
+    pagesValid = Math.floor(kept.length / PAGE);
     const shown = [...pages];
     const openBlocks = open.map((entry) => entry.block);
     const lastPage = shown.at(-1);
-    if (lastPage && lastPage.length < BLOCKS) shown[shown.length - 1] = [...lastPage, ...openBlocks];
+    if (lastPage && lastPage.length < PAGE) shown[shown.length - 1] = [...lastPage, ...openBlocks];
     else if (openBlocks.length) shown.push(openBlocks);
     return number(shown, footnotes, definitions, spent > budget && tailStart < text.length);
   };
