@@ -74,6 +74,45 @@ export async function meter(page: Page): Promise<{ read(): Promise<Metrics>; col
   };
 }
 
+/**
+ * Records the main thread's tasks until the returned function is called, which gives the longest one's own CPU, in
+ * milliseconds: a task that the system interrupts is not longer for it, as the browser's own long tasks are.
+ */
+export async function watchTasks(page: Page): Promise<() => Promise<number>> {
+  const protocol: CDPSession = await page.context().newCDPSession(page);
+  interface TraceEvent {
+    name: string;
+    ph: string;
+    pid: number;
+    tid: number;
+    tdur?: number;
+    args?: { name?: string };
+  }
+  const events: TraceEvent[] = [];
+  // The protocol's own type of an event is an object of anything.
+  protocol.on("Tracing.dataCollected", ({ value }) => events.push(...(value as unknown as TraceEvent[])));
+  const complete = new Promise<void>((resolve) => {
+    protocol.once("Tracing.tracingComplete", () => resolve());
+  });
+  await protocol.send("Tracing.start", {
+    traceConfig: { includedCategories: ["toplevel", "__metadata"] },
+    transferMode: "ReportEvents",
+  });
+  return async () => {
+    await protocol.send("Tracing.end");
+    await complete;
+    const main = new Set(
+      events.flatMap(({ name, args, pid, tid }) =>
+        name === "thread_name" && args?.name === "CrRendererMain" ? [`${pid}:${tid}`] : [],
+      ),
+    );
+    const tasks = events.flatMap(({ ph, pid, tid, tdur }) =>
+      ph === "X" && main.has(`${pid}:${tid}`) ? [(tdur ?? 0) / 1_000] : [],
+    );
+    return Math.max(0, ...tasks);
+  };
+}
+
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((one, other) => one - other);
   const middle = sorted.length >> 1;
