@@ -90,4 +90,94 @@ describe("the life of a tool call", () => {
   it("may complete without a word of output", () => {
     expect(complete(running, { output: "", at: 20, title: "Bash" }).output).toBe("");
   });
+
+  it("says where it could go, or that it is over", () => {
+    expect(() => complete(pending, { output: "", at: 1, title: "" })).toThrow(
+      "A tool call that is pending cannot become completed; it can become running or aborted",
+    );
+    expect(() => start(states.aborted, 1)).toThrow(
+      "A tool call that is aborted cannot become running; this is its end",
+    );
+    for (const state of [states.completed, states.error]) {
+      expect(() => abort(state, 1)).toThrow(/cannot become aborted; this is its end$/);
+    }
+  });
+
+  it("has a title while it runs where one is known, and what was told of it to the end", () => {
+    expect(running).toStrictEqual({
+      status: "running",
+      input: { path: "a.ts" },
+      title: "Read a.ts",
+      time: { start: 10 },
+    });
+    expect(start(pending, 10)).not.toHaveProperty("title");
+    const told = { ...running, metadata: { a: 1 } };
+    expect(complete(told, { output: "x", at: 20, title: "Read", metadata: { b: 2 } })).toStrictEqual({
+      status: "completed",
+      input: { path: "a.ts" },
+      output: "x",
+      title: "Read",
+      metadata: { a: 1, b: 2 },
+      time: { start: 10, end: 20 },
+    });
+    expect(fail(told, "no", 20)).toMatchObject({ metadata: { a: 1 } });
+    expect(abort(told, 20)).toStrictEqual({
+      status: "aborted",
+      input: { path: "a.ts" },
+      metadata: { a: 1 },
+      time: { start: 10, end: 20 },
+    });
+    for (const state of [fail(running, "no", 20), abort(running, 20)]) {
+      expect(state).not.toHaveProperty("metadata");
+    }
+    // One that never ran began when it was stopped.
+    expect(abort(pending, 20, "Denied")).toStrictEqual({
+      status: "aborted",
+      input: { path: "a.ts" },
+      reason: "Denied",
+      time: { start: 20, end: 20 },
+    });
+  });
+
+  it("has attachments only where there are some", () => {
+    const attachments = [{ type: "image_url" as const, url: "data:," }];
+    const end = { output: "", at: 20, title: "Read" };
+    expect(complete(running, { ...end, attachments })).toMatchObject({ attachments });
+    expect(complete(running, { ...end, attachments: [] })).not.toHaveProperty("attachments");
+    expect(complete(running, end)).not.toHaveProperty("attachments");
+  });
+
+  it("has the arguments as they parse, as text where they do not, and none where there is nothing", () => {
+    for (const raw of ["", " \n"])
+      expect(createPending(raw)).toStrictEqual({ status: "pending", input: {}, raw });
+    expect(createPending("[1]")).toMatchObject({ input: [1], raw: "[1]" });
+    expect(createPending("[1")).toMatchObject({ input: "[1", raw: "[1" });
+    expect(createPending("[1]", "given")).toMatchObject({ input: "given" });
+  });
+
+  it("is refused where a field is missing or another one's", () => {
+    const whole = { completed: complete(running, { output: "x", at: 20, title: "Read" }), running };
+    const wrong: unknown[] = [
+      { ...whole.running, time: {} },
+      { ...whole.running, title: 1 },
+      { ...whole.running, metadata: [] },
+      { ...whole.completed, time: { start: 1 } },
+      { ...whole.completed, time: { end: 1 } },
+      { ...whole.completed, output: undefined },
+      { ...whole.completed, title: undefined },
+      { ...whole.completed, metadata: undefined },
+      { ...whole.completed, attachments: [{ type: "text", text: "" }] },
+      { ...states.error, error: undefined },
+      { ...states.error, time: undefined },
+      { ...states.aborted, reason: 1 },
+      { ...states.aborted, time: { start: 1 } },
+      { ...pending, raw: undefined },
+      { ...pending, status: "waiting" },
+    ];
+    for (const state of wrong) expect(toolState.safeParse(state).success, JSON.stringify(state)).toBe(false);
+    const image = { type: "image_url", url: "" };
+    const file = { type: "file", mime: "", url: "" };
+    const path = { type: "image_file", file_path: "" };
+    expect(toolState.safeParse({ ...whole.completed, attachments: [image, file, path] }).success).toBe(true);
+  });
 });

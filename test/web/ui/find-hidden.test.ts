@@ -62,7 +62,11 @@ describe("a hidden character", () => {
 
   it("does not hide the text around it, wherever it stands", () => {
     expect(findHidden("", "code")).toEqual([{ text: "" }]);
-    expect(findHidden("plain\tand\nlines", "exact")).toEqual([{ text: "plain\tand\nlines" }]);
+    for (const text of ["plain\tand\nlines", "é\tand\n ü"]) {
+      for (const kind of ["prose", "code", "name", "exact"] as const) {
+        expect(findHidden(text, kind)).toEqual([{ text }]);
+      }
+    }
     expect(findHidden("\u200ba\u200b\u200bb\u200b", "code")).toEqual([
       { hidden: "\u200b", label: "U+200B", title: "zero-width space, U+200B" },
       { text: "a" },

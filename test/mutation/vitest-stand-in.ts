@@ -1,0 +1,61 @@
+import { expect } from "../../node_modules/vitest/dist/index.js";
+
+/**
+ * Stands in for Vitest where `in-process.ts` runs the tests: it collects them, and the expectations are Vitest's own. Only
+ * what the tests of plain functions use is here.
+ */
+type Body = (...given: readonly unknown[]) => unknown;
+interface Test {
+  name: string;
+  run: () => unknown;
+}
+interface Collected {
+  file: string;
+  tests: Test[];
+  after: (() => unknown)[];
+}
+
+let current: Collected | undefined;
+let path: string[] = [];
+
+/** The tests that a file declares while `load` loads it. */
+export async function collect(file: string, load: () => Promise<unknown>): Promise<Collected> {
+  const collected: Collected = { file, tests: [], after: [] };
+  current = collected;
+  path = [];
+  await load();
+  current = undefined;
+  return collected;
+}
+
+function describeNow(name: string, body: () => void): void {
+  path.push(name);
+  body();
+  path.pop();
+}
+
+function add(name: string, run: () => unknown): void {
+  const whole = [...path, name].join(" > ");
+  const same = current?.tests.filter((test) => test.name.replace(/ #\d+$/, "") === whole).length ?? 0;
+  current?.tests.push({ name: same === 0 ? whole : `${whole} #${same}`, run });
+}
+
+function each(items: readonly unknown[]) {
+  return (name: string, body: Body): void => {
+    for (const item of items) add(name, () => (Array.isArray(item) ? body(...item) : body(item)));
+  };
+}
+
+const addTest = (name: string, run: () => unknown): void => add(name, run);
+const skipTest = (): void => {};
+export const it = Object.assign(addTest, {
+  each,
+  skipIf: (isSkipped: unknown) => (isSkipped ? skipTest : addTest),
+});
+export const test = it;
+export const describe = Object.assign(describeNow, {
+  skipIf: (isSkipped: unknown) => (isSkipped ? (): void => {} : describeNow),
+});
+export const afterAll = (run: () => unknown): void => void current?.after.push(run);
+export const vi = { setConfig: (): void => {} };
+export { expect };
