@@ -3,13 +3,16 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createHome, enter, startDaemon } from "../test/browser/harness.ts";
 import { generateClaudeSession } from "../test/generate-session.ts";
-import { load, median, meter, openChromium, type Row, report, round } from "./measure.ts";
+import { load, median, meter, openChromium, type Row, report, round, servePages } from "./measure.ts";
 
 /**
  * A session of 20,000 parts beside one of 200: opening it, following it while it grows, flinging and jumping through it. The
- * built page and the real daemon: `npm run build` first. `node bench/transcript.bench.ts [--rounds 5]`
+ * built page and the real daemon: `npm run build` first. Beside it the lists that others use, each with the same bare rows, on a
+ * page of their own: they are compared by how their cost grows. `node bench/transcript.bench.ts [--rounds 5] [--peers 2]`
  */
-const { values: flags } = parseArgs({ options: { rounds: { type: "string", default: "5" } } });
+const { values: flags } = parseArgs({
+  options: { rounds: { type: "string", default: "5" }, peers: { type: "string", default: "2" } },
+});
 const SIZES = [200, 20_000] as const;
 const LINES = 40;
 
@@ -70,7 +73,49 @@ interface Sample {
   load: number;
 }
 const samples = new Map<number, Sample[]>(SIZES.map((parts) => [parts, []]));
+const PEERS = ["virtua", "tanstack", "everything-mounted"] as const;
+const peers = new Map<string, Map<number, Sample[]>>(
+  PEERS.map((name) => [name, new Map(SIZES.map((parts) => [parts, []]))]),
+);
+const pages = await servePages();
 let appended = 0;
+
+async function measurePeer(list: string, parts: number): Promise<Sample> {
+  const context = await browser.newContext({ viewport: { width: 1_280, height: 900 } });
+  const page = await context.newPage();
+  page.setDefaultTimeout(240_000);
+  const { read, collect } = await meter(page);
+  await page.goto(`${pages.origin}/transcript.html?${new URLSearchParams({ list, parts: String(parts) })}`);
+  await page.waitForFunction("window.__ready");
+  await collect();
+  const before = await read();
+  await page.evaluate("window.__show()");
+  const opened = await read();
+  await page.waitForTimeout(1_000);
+  const quiet = await read();
+  // Where each costs a tenth of a second, fewer tell as much.
+  const lines = list === "everything-mounted" ? 5 : LINES;
+  for (let line = 0; line < lines; line++) await page.evaluate("window.__append()");
+  const grown = await read();
+  // What `blanks` of browser/transcript.ts returns.
+  const seen = (await page.evaluate("window.__blanks()")) as Awaited<ReturnType<typeof blanks>>;
+  await collect();
+  const sample = {
+    open_cpu_ms: opened.cpu_ms - before.cpu_ms,
+    line_cpu_ms: (grown.cpu_ms - quiet.cpu_ms) / lines,
+    elements: await page.evaluate(() => document.querySelectorAll("*").length),
+    heap_mb: (await read()).heap_mb,
+    fling: seen.fling,
+    jumps: seen.jumps,
+    frame_p95_ms:
+      seen.frames_ms.toSorted((one, other) => one - other)[Math.floor(seen.frames_ms.length * 0.95)] ??
+      Number.NaN,
+    load: load(),
+  };
+  console.error(`${list} ${parts} parts`, JSON.stringify(sample));
+  await context.close();
+  return sample;
+}
 try {
   for (let n = 0; n < Number(flags.rounds); n++) {
     for (const { parts, session_id, path, last } of sessions) {
@@ -124,9 +169,18 @@ try {
       console.error(`${n} ${parts} parts`, JSON.stringify(sample));
       await context.close();
     }
+    if (n < Number(flags.peers))
+      for (const name of PEERS)
+        for (const parts of SIZES)
+          if (n === 0 || name !== "everything-mounted")
+            peers
+              .get(name)
+              ?.get(parts)
+              ?.push(await measurePeer(name, parts));
   }
 } finally {
   await browser.close();
+  pages.close();
   await daemon.stop();
   await home.remove();
 }
@@ -149,21 +203,31 @@ async function launchLink(): Promise<string> {
   return link;
 }
 
-const of = (parts: number, figure: (sample: Sample) => number): number =>
-  median((samples.get(parts) ?? []).map(figure));
+const of = (parts: number, figure: (sample: Sample) => number, from = samples): number =>
+  median((from.get(parts) ?? []).map(figure));
 /** Within each round, then the median. */
-const ratio = (figure: (sample: Sample) => number): number => {
-  const small = samples.get(200) ?? [];
+const ratio = (figure: (sample: Sample) => number, from = samples): number => {
+  const small = from.get(200) ?? [];
   return round(
-    median((samples.get(20_000) ?? []).map((sample, n) => figure(sample) / figure(small[n] ?? sample))),
+    median((from.get(20_000) ?? []).map((sample, n) => figure(sample) / figure(small[n] ?? sample))),
   );
 };
+const ofPeers = <Figure>(
+  figure: (from: Map<number, Sample[]>) => Figure,
+  names: readonly string[] = PEERS,
+): Record<string, Figure> =>
+  Object.fromEntries(
+    [...peers].flatMap(([name, from]) =>
+      names.includes(name) && from.get(200)?.length ? [[name, figure(from)]] : [],
+    ),
+  );
 const rows: Row[] = [
   {
     row: "open 20,000 / 200 parts, CPU to first content",
     goal: "≤ 1.15",
     figures: {
       verbatim: ratio((each) => each.open_cpu_ms),
+      ...ofPeers((from) => ratio((each) => each.open_cpu_ms, from)),
       "ms at 20,000": round(of(20_000, (each) => each.open_cpu_ms)),
       elements: of(20_000, (each) => each.elements),
       "heap MB": round(of(20_000, (each) => each.heap_mb)),
@@ -174,6 +238,7 @@ const rows: Row[] = [
     goal: "≤ 1.2",
     figures: {
       verbatim: ratio((each) => each.line_cpu_ms),
+      ...ofPeers((from) => ratio((each) => each.line_cpu_ms, from)),
       "ms at 20,000": round(of(20_000, (each) => each.line_cpu_ms)),
     },
   },
@@ -183,8 +248,16 @@ const rows: Row[] = [
     figures: {
       "on a fling": `${round(100 * of(20_000, (each) => each.fling))} %`,
       "after jumps": `${round(100 * of(20_000, (each) => each.jumps))} %`,
+      // What is in the document but not laid out cannot be probed: of everything mounted it says nothing.
+      ...ofPeers(
+        (from) => `${round(100 * of(20_000, (each) => Math.max(each.fling, each.jumps), from))} %`,
+        PEERS.filter((name) => name !== "everything-mounted"),
+      ),
       "frame p95 ms": round(of(20_000, (each) => each.frame_p95_ms)),
     },
   },
 ];
-report("transcript", rows, Object.fromEntries(samples));
+report("transcript", rows, {
+  verbatim: Object.fromEntries(samples),
+  ...Object.fromEntries([...peers].map(([name, from]) => [name, Object.fromEntries(from)])),
+});

@@ -23,6 +23,8 @@ export default defineConfig({
     outDir: fileURLToPath(new URL("dist", import.meta.url)),
     emptyOutDir: true,
     chunkSizeWarningLimit: 100_000,
-    rolldownOptions: { input: { stream: page("stream"), highlight: page("highlight") } },
+    rolldownOptions: {
+      input: { stream: page("stream"), highlight: page("highlight"), transcript: page("transcript") },
+    },
   },
 });

@@ -147,15 +147,15 @@ export function createLayout(): Layout {
 
   const partAt = (index: number): TranscriptPart | undefined => transcript?.parts.at(index);
   const isHeading = (index: number): boolean => turnAt(turnOf(index))?.prompt_index === index;
-  const hasRow = (index: number, part: TranscriptPart | undefined): boolean =>
-    !isHeading(index) &&
+  const hasRow = (index: number, part: TranscriptPart | undefined, heading: boolean): boolean =>
+    !heading &&
     (part === undefined ||
       (isRow(part, { showSteps }) &&
         !continuesGroup(partAt, index, turnAt(turnOf(index))?.first_part ?? 0, { showSteps })));
   /** Looks again at one part; its measured height stays while it is shown. */
-  const look = (index: number): void => {
-    const part = transcript?.parts.at(index);
-    const has = hasRow(index, part);
+  const look = (index: number): void => lookAt(index, partAt(index), isHeading(index));
+  const lookAt = (index: number, part: TranscriptPart | undefined, heading: boolean): void => {
+    const has = hasRow(index, part, heading);
     shown[index] = has;
     if (!has) {
       rows[index] = 0;
@@ -189,11 +189,13 @@ export function createLayout(): Layout {
       headings = headings.slice(0, next.turns.length);
       // Turns stand in order, so one walk beside the parts finds each slot's headings.
       const heads = new Array<number>(count + 1).fill(0);
-      for (let turn = 0; turn < next.turns.length; turn += 1) {
-        const slot = Math.min(next.turns.at(turn)?.first_part ?? count, count);
+      const prompts = new Set<number | undefined>();
+      for (const [turn, each] of next.turns.slice().entries()) {
+        const slot = Math.min(each?.first_part ?? count, count);
         heads[slot] = (heads[slot] ?? 0) + head(turn);
+        prompts.add(each?.prompt_index);
       }
-      for (let index = 0; index < count; index += 1) look(index);
+      for (const [index, part] of next.parts.slice().entries()) lookAt(index, part, prompts.has(index));
       slots = createRowHeights(heads.map((height, slot) => height + (rows[slot] ?? 0)));
     },
     update(next, touched) {

@@ -114,8 +114,10 @@ const BlockPage = memo(function BlockPage({
   blocks: readonly MarkdownBlock[];
   idPrefix: string;
 }) {
+  const [first] = blocks;
+  const heading = first?.kind === "nodes" && first.piece.nodes[0]?.type === "heading";
   return (
-    <div className="markdown-page">
+    <div className={heading ? "markdown-page markdown-page-heading" : "markdown-page"}>
       {blocks.map((block, index) => (
         <Block key={index} block={block} idPrefix={idPrefix} />
       ))}

@@ -14,7 +14,7 @@ function shape(root: Element): unknown {
     for (const child of node.childNodes) {
       if (child instanceof Element) {
         // Blocks and lines come in pages, which are wrappers and nothing else.
-        if (/^(?:markdown|code)-page$/.test(child.className)) {
+        if (/^(?:markdown|code)-page\b/.test(child.className)) {
           for (const inside of walk(child, preserve)) {
             const last = out.at(-1);
             if (typeof last === "string" && typeof inside === "string")
