@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { contentOf, promptTitle, searchText, titleOf } from "../../src/model/content.ts";
+import { contentOf, promptTitle, searchText, textOf, titleOf } from "../../src/model/content.ts";
 import {
   createEntry,
   createPart,
@@ -11,8 +11,11 @@ import {
   validatePart,
 } from "../../src/model/factories.ts";
 import { isLegacyMessage, legacyBlocks, toLegacy } from "../../src/model/legacy.ts";
-import { isRow } from "../../src/model/pair-tools.ts";
+import { callOf, isRow, resultOf } from "../../src/model/pair-tools.ts";
+import { sequenceOf } from "../../src/model/sequence.ts";
 import { type TranscriptPart, transcriptPart } from "../../src/model/transcript.ts";
+import { countUsage } from "../../src/model/usage.ts";
+import { isUuid, partId, uuidFrom } from "../../src/model/uuid.ts";
 import { id } from "./generate.ts";
 
 const place = (index: number) => ({ session_id: id(1, 1), message_id: id(3, 1), index });
@@ -144,5 +147,248 @@ describe("a legacy message", () => {
       { kind: "thinking", text: "older" },
       { kind: "content", text: "old" },
     ]);
+  });
+});
+
+describe("what a reader could search for", () => {
+  it("is, of each kind of part, what is shown of it", () => {
+    const found = Object.fromEntries(
+      Object.entries(entries).map(([type, entry]) => [type, searchText(entry)]),
+    );
+    expect(found).toEqual({
+      thinking: "thought",
+      text: "said",
+      tool_call: 'Bash\n{"c":"ls"}',
+      tool_result: "out",
+      image: "/shot.png",
+      file: "\n",
+      prompt: "asked",
+      step_start: "m",
+      step_finish: "stop",
+      marker: "Compacted\nsummary",
+      request: "Which?\n\n",
+      unknown: '\n{"odd":"thing"}',
+      legacy: "older\nold",
+    });
+    const { request, marker, file, unknown } = entries;
+    expect(searchText({ ...entries.tool_call, progress: "so far" })).toBe('Bash\n{"c":"ls"}\nso far');
+    expect(searchText({ ...entries.image, media: { type: "image_url", url: "https://x/y" } })).toBe(
+      "https://x/y",
+    );
+    expect(searchText({ ...entries.image, media: { type: "image_url", url: "data:,x" } })).toBe("");
+    expect(
+      searchText({ ...file, media: { type: "file", mime: "a/b", url: "http://data:1", filename: "f" } }),
+    ).toBe("f\nhttp://data:1");
+    expect(searchText(createEntry("step_start", place(7), {}))).toBe("");
+    expect(searchText(createEntry("step_finish", place(7), {}))).toBe("");
+    const { text: _, ...untold } = marker;
+    expect(searchText(untold)).toBe("Compacted\n");
+    expect(
+      searchText({
+        ...request,
+        request: { ...request.request, subject: "rm x" },
+        answer: { option_ids: [], text: "no" },
+      }),
+    ).toBe("Which?\nrm x\nno");
+    expect(searchText({ ...unknown, raw: "{torn", title: "Line 3" })).toBe("Line 3\n{torn");
+    expect(searchText(createEntry("legacy", place(1), { role: "user", content: "c" }))).toBe("\nc");
+  });
+
+  it("is the text of a message's text parts, a blank line between them", () => {
+    const image = createPart("image_url", { url: "" });
+    expect(textOf([createPart("text", { text: "a" }), image, createPart("text", { text: "b" })])).toBe(
+      "a\n\nb",
+    );
+    expect(textOf([image])).toBe("");
+    expect(contentOf([entries.text, undefined, entries.thinking, entries.text])).toBe("saidsaid");
+    expect(contentOf([])).toBe("");
+  });
+});
+
+describe("a title", () => {
+  it("is cut at 200 characters as a reader counts them, with a sign that it was", () => {
+    expect(titleOf("x".repeat(200))).toBe("x".repeat(200));
+    expect(titleOf("x".repeat(201))).toBe(`${"x".repeat(199)}…`);
+    expect(titleOf("😀".repeat(200))).toBe("😀".repeat(200));
+    expect(titleOf(`${"\n".repeat(19_999)}x`)).toBe("x");
+    expect(titleOf(`${"\n".repeat(20_000)}x`)).toBeUndefined();
+    expect(titleOf(" \n\t\n")).toBeUndefined();
+  });
+
+  it("of a prompt is its words, else what is attached to it first", () => {
+    const text = (words: string) => createPart("text", { text: words });
+    const file = createPart("file", { mime: "text/plain", url: "data:," });
+    const image = createPart("image_file", { file_path: "/a.png" });
+    expect(promptTitle([image, text(" "), text("Second")])).toBe("Second");
+    expect(promptTitle([text(" "), file, image])).toBe("[text/plain]");
+    expect(promptTitle([createPart("file", { ...file, filename: "notes.md" })])).toBe("[notes.md]");
+    expect(promptTitle([image])).toBe("[image]");
+    expect(promptTitle([createPart("unknown", { raw: 1 }), text("")])).toBeUndefined();
+  });
+});
+
+describe("a row", () => {
+  it("is what was said, or will be, and a thought that is hidden", () => {
+    const row = (entry: TranscriptPart) => isRow(entry, { showSteps: false });
+    expect(row(entries.text)).toBe(true);
+    expect(row(entries.thinking)).toBe(true);
+    expect(row({ ...entries.thinking, thinking: "" })).toBe(false);
+    expect(row({ ...entries.thinking, thinking: "", open: true })).toBe(true);
+    expect(row({ ...entries.thinking, thinking: "", hidden: "encrypted" })).toBe(true);
+    expect(row({ ...entries.text, text: "", open: false })).toBe(false);
+    expect(row({ ...entries.tool_result, call_index: 0 })).toBe(false);
+    const steps = [entries.step_start, entries.step_finish];
+    expect(steps.map((entry) => isRow(entry, { showSteps: true }))).toEqual([true, true]);
+    expect(steps.map(row)).toEqual([false, false]);
+    const others = Object.values(entries).filter(({ type }) => !type.startsWith("step"));
+    expect(others.every(row)).toBe(true);
+  });
+
+  it("of a call leads to its result and back, where they are what they should be", () => {
+    const call = { ...entries.tool_call, result_index: 1 };
+    const result = { ...entries.tool_result, call_index: 0 };
+    const parts = sequenceOf<TranscriptPart>([call, result]);
+    expect(resultOf({ parts }, call)).toBe(result);
+    expect(callOf({ parts }, result)).toBe(call);
+    expect(resultOf({ parts }, entries.tool_call)).toBeUndefined();
+    expect(callOf({ parts }, entries.tool_result)).toBeUndefined();
+    expect(resultOf({ parts }, { ...call, result_index: 0 })).toBeUndefined();
+    expect(callOf({ parts }, { ...result, call_index: 1 })).toBeUndefined();
+    expect(resultOf({ parts }, { ...call, result_index: 9 })).toBeUndefined();
+    expect(callOf({ parts }, { ...result, call_index: 9 })).toBeUndefined();
+  });
+});
+
+describe("what old clients get", () => {
+  it("is thinking and content, each in one, and no thinking where there was none", () => {
+    expect(toLegacy([entries.thinking, undefined, entries.thinking])).toStrictEqual({
+      content: "",
+      thinking: "thoughtthought",
+    });
+    expect(toLegacy([entries.text])).toStrictEqual({ content: "said" });
+    const { legacy } = entries;
+    expect(legacyBlocks({ ...legacy, thinking: "", content: "" })).toEqual([]);
+    expect(legacyBlocks(createEntry("legacy", place(1), { role: "user", content: "c" }))).toEqual([
+      { kind: "content", text: "c" },
+    ]);
+    for (const value of [undefined, null, "text", 1, [], {}]) expect(isLegacyMessage(value)).toBe(false);
+  });
+});
+
+describe("a value that is no part", () => {
+  it("is refused by name, each problem with the field that it is about", () => {
+    const problem = (attempt: () => unknown): unknown => {
+      try {
+        attempt();
+      } catch (error) {
+        return error;
+      }
+      return undefined;
+    };
+    const error = problem(() => validatePart({ type: "tool_call", call_id: 1, tool_name: "T" }));
+    expect(error).toBeInstanceOf(PartValidationError);
+    expect(error).toMatchObject({
+      name: "PartValidationError",
+      problems: [{ path: "call_id" }, { path: "arguments_json" }],
+      message: expect.stringMatching(/^This is no part of a message: call_id: .+; arguments_json: .+$/),
+    });
+    expect(problem(() => validatePart(1))).toMatchObject({ problems: [{ path: "(itself)" }] });
+    expect(() => validateEntry(1)).toThrow(/^This is no part of a transcript: /);
+    expect(() => validateMessage(1)).toThrow(/^This is no message: /);
+    const twice = [1, 2].map(() => ({ type: "text", text: "", part_id: id(4, 1) }));
+    expect(
+      problem(() => validateMessage({ role: "user", id: id(2, 1), created_at, parts: twice })),
+    ).toMatchObject({
+      problems: [{ path: "parts.1.part_id", message: `${id(4, 1)} is another part's id already` }],
+      message: expect.stringContaining("This is no message: "),
+    });
+    const nested = problem(() =>
+      validateMessage({ role: "user", id: id(2, 1), created_at, parts: [{ type: "text" }] }),
+    );
+    expect(nested).toMatchObject({ problems: [{ path: "parts.0.text" }] });
+  });
+
+  it("may come without ids, in any number", () => {
+    const text = createPart("text", { text: "a" });
+    const user = { role: "user", id: id(2, 1), created_at, parts: [text, text] };
+    expect(validateMessage(user)).toEqual(user);
+    expect(createPart("text", { text: "a" })).toStrictEqual({ type: "text", text: "a" });
+    expect(createEntry("text", place(1), { text: "a" })).toStrictEqual({
+      id: partId(id(3, 1), 1),
+      session_id: id(1, 1),
+      message_id: id(3, 1),
+      text: "a",
+      type: "text",
+    });
+    const call = { tool_call_id: "a", tool_name: "T", arguments_json: "[1]" };
+    expect(createToolCall(place(1), call).state).toEqual({ status: "pending", input: [1], raw: "[1]" });
+    const state = { status: "running" as const, input: 1, time: { start: 1 } };
+    expect(createToolCall(place(1), { ...call, state }).state).toBe(state);
+    expect(isPart("text", undefined)).toBe(false);
+    expect(isPart("text", entries.thinking)).toBe(false);
+  });
+});
+
+describe("usage", () => {
+  it("is a sum in which each message counts once, and a figure is absent where nobody told it", () => {
+    const full = { input: 1, output: 2, cache_read: 3, cache_write: 4, reasoning: 5, cost: 6 };
+    expect(countUsage(undefined, undefined, full)).toStrictEqual(full);
+    expect(countUsage(undefined, undefined, { input: 1, output: 2 })).toStrictEqual({ input: 1, output: 2 });
+    expect(countUsage(full, undefined, full)).toStrictEqual({
+      input: 2,
+      output: 4,
+      cache_read: 6,
+      cache_write: 8,
+      reasoning: 10,
+      cost: 12,
+    });
+    expect(
+      countUsage({ input: 9, output: 9, cost: 9 }, { input: 1, output: 2, cost: 6 }, full),
+    ).toStrictEqual({
+      ...full,
+      input: 9,
+      output: 9,
+      cost: 9,
+    });
+    expect(countUsage({ input: 1, output: 1 }, undefined, { input: 1, output: 1, cost: 1 })).toStrictEqual({
+      input: 2,
+      output: 2,
+      cost: 1,
+    });
+    expect(countUsage(undefined, full, full)).toStrictEqual(full);
+  });
+});
+
+describe("an id", () => {
+  it("is a UUID, whatever it is made from, and no other text is one", () => {
+    const uuid = id(1, 1);
+    expect(isUuid(uuid)).toBe(true);
+    expect(isUuid(uuid.toUpperCase().replace("0000-4000", "00AF-4000"))).toBe(true);
+    for (const text of [undefined, 1, "", `x${uuid}`, `${uuid}x`, uuid.slice(1), uuid.replace("-", "g")]) {
+      expect(isUuid(text)).toBe(false);
+    }
+  });
+
+  it("is made the same way for ever: links to parts and archived sessions hold it", () => {
+    expect(uuidFrom(id(1, 1), "a")).toBe("250940a3-712d-5be6-966e-37bd643c7633");
+    expect(uuidFrom("codex", "rollout")).toBe("c72358cd-740d-577c-9c93-11c6369886bd");
+    expect(uuidFrom("codex", "half \ud83d")).toBe(uuidFrom("codex", "half \ufffd"));
+    expect(uuidFrom("half \ud83d", "a")).toBe(uuidFrom("half \ufffd", "a"));
+    // A namespace is kept from one call to the next, and never taken for another.
+    expect([uuidFrom("a", "x"), uuidFrom("b", "x"), uuidFrom("a", "x")]).toEqual([
+      uuidFrom("a", "x"),
+      uuidFrom("b", "x"),
+      uuidFrom("a", "x"),
+    ]);
+    expect(partId(id(3, 1), 0)).toBe("00000003-0000-4000-8000-0005514e28b7");
+    expect(partId(id(3, 1), 1)).toBe("00000003-0000-4000-8000-0005a64b3dd9");
+    expect(partId(id(3, 1), -1)).toBe("00000003-0000-4000-8000-0005dbe41b05");
+    expect(partId("not a uuid", 0)).toBe("00000000-0000-8000-8000-000500000000");
+    expect(partId("6ba7b810-9dad-11d1-80b4-00c04fd430c8", 0x4000_0000)).toBe(
+      "6ba7b810-9dad-11d1-80b4-00c51ef9d75e",
+    );
+    const mixed = [partId(id(3, 1), 3), partId(id(3, 2), 3), partId(id(3, 1), 3)];
+    expect(mixed[0]).toBe(mixed[2]);
+    expect(mixed[0]).not.toBe(mixed[1]);
   });
 });
