@@ -37,7 +37,10 @@ export interface Reading {
 export interface ReadingWindow {
   /** A line's beginning, in bytes. */
   from: number;
-  /** Records from this byte on are counted in the rows; those before it were. `Infinity`: none are. */
+  /**
+   * Records that end behind this byte are counted in the rows, one that was written half when they were counted last among
+   * them; those before it were. `Infinity`: none are.
+   */
   count_from: number;
   /** What the rows say up to `count_from`. */
   rowOf(id: string): Pick<Draft, "summary" | "open_calls"> | undefined;
@@ -83,7 +86,7 @@ export function createReading({ path, format, folding, idFor, isShown, window }:
       // Rows are counted for many frames at once: a new one for each would cost more than reading them.
       const taken = new Map<Draft, Frame[]>();
       for (const { frames, place } of records) {
-        const counted = window === undefined || place.byte >= window.count_from;
+        const counted = window === undefined || place.byte + place.length > window.count_from;
         for (const frame of frames) {
           const draft = draftFor(idFor(frame.session_id));
           const own = draft.id === frame.session_id ? frame : { ...frame, session_id: draft.id };

@@ -51,21 +51,42 @@ const figures = (row: SessionSummary | undefined) =>
     last_activity_at: row.last_activity_at,
   };
 
-it("a session that grows while its reader is away counts as one that is read whole", async () => {
+it.each([0, 60_000])(
+  "a session that grows while its reader is away counts as one that is read whole (idle %d)",
+  async (idle) => {
+    const { session_id, lines } = generateClaudeSession({ parts: 2_000, turns: 40 });
+    const project = join(folder, "agent", "projects", "-home-ada");
+    mkdirSync(project, { recursive: true });
+    const file = join(project, `${session_id}.jsonl`);
+    const known = Math.floor(lines.length * 0.7);
+    writeFileSync(file, `${lines.slice(0, known).join("\n")}\n`);
+    const sessions = start(idle);
+    await eventually(() => expect(sessions.status().index.done).toBe(true));
+    const size = Math.ceil((lines.length - known) / 7);
+    for (let at = known; at < lines.length; at += size) {
+      const before = sessions.get(session_id)?.parts ?? 0;
+      appendFileSync(file, `${lines.slice(at, at + size).join("\n")}\n`);
+      await eventually(() => expect(sessions.get(session_id)?.parts).toBeGreaterThan(before));
+    }
+    const whole = start(60_000);
+    await eventually(() => expect(whole.status().index.done).toBe(true));
+    await eventually(() => expect(figures(sessions.get(session_id))).toEqual(figures(whole.get(session_id))));
+  },
+);
+
+it("a line that was written half when its file was read counts once it is whole", async () => {
   const { session_id, lines } = generateClaudeSession({ parts: 2_000, turns: 40 });
   const project = join(folder, "agent", "projects", "-home-ada");
   mkdirSync(project, { recursive: true });
   const file = join(project, `${session_id}.jsonl`);
   const known = Math.floor(lines.length * 0.7);
-  writeFileSync(file, `${lines.slice(0, known).join("\n")}\n`);
+  const [torn = "", ...others] = lines.slice(known, known + 40);
+  writeFileSync(file, `${lines.slice(0, known).join("\n")}\n${torn.slice(0, 100)}`);
   const sessions = start(0);
   await eventually(() => expect(sessions.status().index.done).toBe(true));
-  const size = Math.ceil((lines.length - known) / 7);
-  for (let at = known; at < lines.length; at += size) {
-    const before = sessions.get(session_id)?.parts ?? 0;
-    appendFileSync(file, `${lines.slice(at, at + size).join("\n")}\n`);
-    await eventually(() => expect(sessions.get(session_id)?.parts).toBeGreaterThan(before));
-  }
+  const before = sessions.get(session_id)?.parts ?? 0;
+  appendFileSync(file, `${torn.slice(100)}\n${others.join("\n")}\n`);
+  await eventually(() => expect(sessions.get(session_id)?.parts).toBeGreaterThan(before));
   const whole = start(60_000);
   await eventually(() => expect(whole.status().index.done).toBe(true));
   await eventually(() => expect(figures(sessions.get(session_id))).toEqual(figures(whole.get(session_id))));
