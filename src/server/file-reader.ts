@@ -80,8 +80,9 @@ interface IndexWork {
 
 /** Sessions that stay folded though nobody looks at them. */
 const MOST_VIEWS = 12;
-/** Readers kept for files that may grow on: each holds what it knows of its session, up to a megabyte or so. */
+/** Readers kept for files that may grow on, and bytes that they have read: what they know of their sessions is about as much. */
 const MOST_READERS = 48;
+const MOST_BYTES_READ = 16 * 1024 * 1024;
 /** A file read for the first time that was written to so recently is taken for one that grows, in milliseconds. */
 const FRESH = 60_000;
 /** What grew while nobody looked is read from so many bytes before it on, not from the file's beginning. */
@@ -166,8 +167,8 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     if (huge && !entry.identity) {
       startIndexing(entry, indexer);
       if (!folding) return;
-    } else if (indexer && !huge && !folding && !current && !entry.identity && isQuiet(entry)) {
-      return await readCold(entry, indexer);
+    } else if (indexer && !huge && !folding && !current && !entry.identity) {
+      if (isQuiet(entry) || isLong(entry)) return await readCold(entry, indexer);
     }
     const { seen } = entry;
     const seen_side = seen?.side_stamp;
@@ -262,6 +263,9 @@ export function createFileReader(options: FileReaderOptions): FileReader {
 
   /** Nobody has written to it for a while: its reader need not be kept. */
   const isQuiet = (entry: Entry) => now() - modifiedAt(entry) > Math.min(FRESH, timing.idle);
+
+  /** Only its end is read again when it grows: its reader, which holds as much as it has read, need not be kept. */
+  const isLong = ({ seen }: Entry) => seen !== undefined && seen.size >= 2 * LOOK_BACK;
 
   /** Where to begin to read what a file gained since it was read; `undefined`: at its beginning. */
   async function growthStart(entry: Entry): Promise<number | undefined> {
@@ -485,7 +489,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     options.setHot(entry.path, !entry.gone);
     kept.delete(entry);
     kept.add(entry);
-    if (kept.size > MOST_READERS) coolReaders();
+    if (kept.size > MOST_READERS || bytesRead() > MOST_BYTES_READ) coolReaders();
   }
 
   function cool(entry: Entry) {
@@ -635,12 +639,22 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     }
   }
 
+  /** By the readers that are kept though nobody looks at what they read. */
+  function bytesRead(): number {
+    let bytes = 0;
+    for (const entry of kept) if (!isViewed(entry)) bytes += weightOf(entry);
+    return bytes;
+  }
+
   function coolReaders() {
     let excess = kept.size - MOST_READERS;
+    let bytes = bytesRead();
     for (const entry of kept) {
       if (isViewed(entry)) continue;
-      if (excess <= 0 && !entry.reading?.ended && now() - modifiedAt(entry) < timing.idle) continue;
+      const over = excess > 0 || bytes > MOST_BYTES_READ;
+      if (!over && !entry.reading?.ended && now() - modifiedAt(entry) < timing.idle) continue;
       excess -= 1;
+      bytes -= weightOf(entry);
       void run(entry, () => {
         if (!isViewed(entry)) cool(entry);
       });
@@ -664,4 +678,9 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     retireViews,
     coolReaders,
   };
+}
+
+/** The bytes that its reader has read. */
+function weightOf({ reading, identity }: Entry): number {
+  return ((reading?.identity ?? identity)?.size ?? 0) - (reading?.window?.from ?? 0);
 }

@@ -7,6 +7,9 @@ import { OPEN_FLAGS } from "./watch.ts";
 const HEAD_LENGTH = 1_024;
 const TAIL_LENGTH = 256;
 const CHUNK = 256 * 1024;
+/** Buffers of chunks that wait for the next reading: as many as are read at a time, or so. */
+const MOST_SPARE = 4;
+const spare: Uint8Array<ArrayBuffer>[] = [];
 
 export interface FollowOptions {
   path: string;
@@ -35,6 +38,8 @@ export async function followFile(options: FollowOptions): Promise<Followed> {
   const opened = await openRegular(options.path);
   if (!opened) return { type: "gone" };
   const { handle, inode, size, modified_at } = opened;
+  // One buffer for all chunks of a reading, and for the next one: new ones would be garbage faster than it is collected.
+  const buffer = spare.pop() ?? new Uint8Array(CHUNK);
   try {
     const { known } = options;
     const same = known !== undefined && (await isSame(opened, known));
@@ -42,8 +47,6 @@ export async function followFile(options: FollowOptions): Promise<Followed> {
     if (same && options.onward) consumed = known.size;
     else options.begin(known !== undefined && !same);
     let tail: Uint8Array = consumed > 0 ? await readTail(handle, consumed) : new Uint8Array();
-    // One buffer for all chunks: thousands of them would be garbage faster than it is collected.
-    const buffer = new Uint8Array(Math.min(CHUNK, Math.max(0, size - consumed)));
     /** Of the first bytes, where they are among those read now. */
     let first: string | undefined;
     let stopped = false;
@@ -75,6 +78,7 @@ export async function followFile(options: FollowOptions): Promise<Followed> {
       stopped,
     };
   } finally {
+    if (spare.length < MOST_SPARE) spare.push(buffer);
     await handle.close();
   }
 }

@@ -73,7 +73,8 @@ export function createArchive(store: SessionStore): Archive {
       const chunks: StoredChunk[] = [];
       for (const [file_id, waiting] of batch) {
         let { start } = waiting;
-        let bytes: Uint8Array = Buffer.concat(waiting.pieces);
+        const [first, ...others] = waiting.pieces;
+        let bytes: Uint8Array = first && others.length === 0 ? first : Buffer.concat(waiting.pieces);
         const tail = start > 0 ? store.shortTail(file_id, SHORT) : undefined;
         if (tail && tail.start + tail.bytes.length === start) {
           start = tail.start;
