@@ -1,13 +1,4 @@
-import {
-  closeParts,
-  closeTurn,
-  endTurn,
-  type Fold,
-  lastTurn,
-  replace,
-  retractTurn,
-  startTurn,
-} from "./fold/fold.ts";
+import { closeTurn, endTurn, type Fold, lastTurn, replace, retractTurn, startTurn } from "./fold/fold.ts";
 import {
   endMessage,
   endPart,
@@ -247,7 +238,6 @@ export function settleAborted(
     }
   }
   if (fold.open.turn_open) closeTurn(fold, at, fold.open.outcome ?? ending);
-  closeParts(fold, at);
   return finish(fold);
 }
 
@@ -395,8 +385,8 @@ function apply(fold: Fold, frame: Frame): void {
       putMetadata(fold, frame);
       return;
     case "end":
+      // Where no turn is open, nothing grows.
       if (fold.open.turn_open) closeTurn(fold, frame.at);
-      closeParts(fold, frame.at);
       return;
     case "session.update":
     case "message.record":

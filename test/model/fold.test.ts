@@ -340,6 +340,10 @@ describe("a request", () => {
     expect(parts(marker("note", 1), answer({ request_id: PART }))).toEqual(parts(marker("note", 1)));
   });
 
+  it("that is all there is of its turn is cancelled with it", () => {
+    expect(settleAborted(fold(ask()), 9_000).parts.at(0)).toMatchObject({ outcome: "cancelled" });
+  });
+
   it("that nobody answered is cancelled with its turn, and those of earlier turns stay as they are", () => {
     const before = fold(
       prompt("a"),
@@ -919,6 +923,7 @@ describe("a turn's life", () => {
     expect(statuses(prompt("a"), error, prompt("b", 2))).toEqual(["failed", "running"]);
     expect(statuses(prompt("a"), error, { type: "end" })).toEqual(["failed"]);
     expect(statuses(prompt("a"), { type: "end" })).toEqual(["completed"]);
+    expect(turns(fold(prompt("a"), turnEnd, { type: "end" }))[0]?.ended_at).toBe(1_001);
     expect(statuses(prompt("a"), begin(), { type: "interrupt" }, { type: "end" })).toEqual(["interrupted"]);
     // The result of a call that an interrupt stopped is no going on; what the agent does then is.
     const stopped = [prompt("a"), begin(), call("x"), { type: "interrupt" } as Bare, result("x")];
@@ -1013,7 +1018,13 @@ describe("a turn's life", () => {
     expect(ending(prompt("a"), begin(), call("x"), prompt("b", 2), begin(2), say("x"))).toBe("completed");
     expect(ending(marker("note"))).toBe("interrupted");
     expect(ending(prompt("a"), turnEnd)).toBe("completed");
+    expect(ending(call("x"), say("x"))).toBe("interrupted");
+    expect(ending(say("x"))).toBe("completed");
+    const untouched = [0, 1].map((index) => running.parts.at(index));
+    expect([settled.parts.at(0), settled.parts.at(1)]).toEqual(untouched);
+    expect(settled.parts.at(1)).toBe(running.parts.at(1));
     const empty = emptyTranscript(SESSION);
+    expect(empty.open).toStrictEqual({ turn_open: false, step: 0 });
     expect(settleAborted(empty, 1)).toBe(empty);
     const seen = fold(begin(), call("x"), {
       type: "message.tool_progress",
@@ -1361,6 +1372,17 @@ describe("a client that holds a window", () => {
     const other = fold(prompt("a"), begin(), end(), begin(2));
     expect(extra(other, { ...open(3), message_id: MESSAGE } as Bare)).toEqual({ part_index: 4, step: 1 });
     expect(extra(other, open(3))).toEqual({ part_index: 4 });
+    // A part of an earlier step, and one of no step, say so themselves.
+    const earlier = fold(begin(), open(), end(), begin(2));
+    expect(extra(earlier, say("x", { part_id: PART }))).toEqual({ part_index: 1, offset: 0 });
+    const none = address(emptyTranscript(SESSION), marker("note")).frame;
+    expect(none).toStrictEqual({ ...session([marker("note")])[0], part_index: 0 });
+    // Who names the part that a bare delta opened knows it.
+    const bared = fold(begin(), say("a"));
+    expect(extra(bared, say("b", { part_id: bared.parts.at(1)?.id ?? "" }))).toEqual({
+      part_index: 1,
+      offset: 1,
+    });
     const [foreign] = session([say("x")], id(1, 2));
     expect(foreign && accumulateAndAddress(base, foreign)).toEqual({ transcript: base, frame: foreign });
   });
@@ -1399,6 +1421,25 @@ describe("a client that holds a window", () => {
     expect(callPositionOf(whole, "b")).toBe(2);
     expect(callPositionOf(whole, "c")).toBeUndefined();
     expect(positionOf(whole, "none")).toBeUndefined();
+    // Also where another version was folded on from meanwhile.
+    const [first, second] = session([marker("note", 1), marker("note", 2)]);
+    if (first === undefined || second === undefined) throw new Error("no frames");
+    const older = accumulate(client, first);
+    accumulate(older, second);
+    const [late] = session([result("a")]);
+    expect(late && accumulate(older, late).parts.at(6)).toMatchObject({ call_index: 1 });
+    // A page may be newer than the frames: its call knows of a result that is still to come here.
+    const waiting = whole.parts.at(1);
+    const newer = (part_count: number) =>
+      restoreTranscript({
+        ...pageOf(whole),
+        part_count,
+        open_calls: [],
+        orphan_results: [],
+        parts: waiting?.type === "tool_call" ? [{ index: 1, part: { ...waiting, result_index: 2 } }] : [],
+      });
+    expect(unpairedOf(newer(2)).open_calls).toEqual([["a", 1]]);
+    expect(unpairedOf(newer(3)).open_calls).toEqual([]);
     const paired = accumulate(client, address(whole, result("a")).frame);
     expect(paired.parts.at(5)).toMatchObject({ call_index: 1 });
     expect(unpairedOf(paired).open_calls).toEqual([]);

@@ -185,6 +185,21 @@ describe("the codec", () => {
     ["a missing field", '{"role":"user","parts":[]}'],
     ["an interrupt, which is never in history", `{"type":"interrupt","at":1}`],
     ["nothing", ""],
+    ["no more than null", "null"],
+    ["a number", "3"],
+    ["a moment that is missing", `{"type":"todo_change","todos":[]}`],
+    ["a place that is no text", `{"type":"todo_change","at":1,"todos":[],"after_part_id":1}`],
+    ["a marker without an id", `{"type":"compaction","at":1,"title":"t"}`],
+    ["a marker without a title", `{"type":"rewind","at":1,"part_id":"${id(4, 1)}"}`],
+    [
+      "a marker that is an interrupt",
+      `{"type":"marker","at":1,"part_id":"${id(4, 1)}","title":"t","kind":"interrupt"}`,
+    ],
+    ["a run without a session", `{"type":"sub_agent_spawn","at":1,"sub_agent":{}}`],
+    [
+      "a revision by a frame that says no whole value",
+      `{"type":"revision","at":1,"frame":{"type":"end","session_id":"${SESSION}","at":1}}`,
+    ],
     ["odd spacing and a carriage return", ' {"type" : 1}\r'],
   ])("keeps a line with %s byte for byte", (_, line) => {
     expect(decodeEvent(line)).toEqual({ type: "unknown", line });
@@ -199,6 +214,40 @@ describe("the codec", () => {
     expect(decodeEvent(nested(200_000))).toMatchObject({ type: "unknown" });
     const metadata: unknown = JSON.parse(`${"[".repeat(600)}${"]".repeat(600)}`);
     expect(() => encodeEvent({ type: "task_metadata", at: 1, metadata })).toThrow(/500 levels/);
+  });
+
+  it("counts no brackets inside of strings, and none that are closed again", () => {
+    const read = (metadata: string) => decodeEvent(`{"type":"task_metadata","at":1,"metadata":${metadata}}`);
+    const opened = "[{".repeat(600);
+    for (const metadata of [
+      JSON.stringify(opened),
+      JSON.stringify(`"${opened}`),
+      JSON.stringify(`\\"${opened}\\`),
+      `[${Array(600).fill("[]").join(",")}]`,
+      `[${Array(600).fill("{}").join(",")}]`,
+      `["${"]".repeat(9)}",${"[".repeat(497)}${"]".repeat(497)}]`,
+    ]) {
+      expect(read(metadata)).toMatchObject({ type: "task_metadata" });
+    }
+    expect(read(`["]}]}",${"[".repeat(499)}${"]".repeat(499)}]`)).toMatchObject({ type: "unknown" });
+    expect(read(`["\\"]]",${"[".repeat(499)}${"]".repeat(499)}]`)).toMatchObject({ type: "unknown" });
+    expect(read(`${'{"a":'.repeat(500)}1${"}".repeat(500)}`)).toMatchObject({ type: "unknown" });
+  });
+
+  it("reads a revision by each frame that says a whole value", () => {
+    const common = { session_id: SESSION, at: 1 };
+    const frames: Frame[] = [
+      { ...common, type: "message.start", message_id: id(3, 1) },
+      { ...common, type: "message.part_end", part_id: id(4, 1), text: "whole" },
+      { ...common, type: "message.tool_call", tool_call_id: "a", tool_name: "T", arguments_json: "{}" },
+      { ...common, type: "message.end", message_id: id(3, 1) },
+      { ...common, type: "message.image", part_id: id(4, 1), url: "" },
+      { ...common, type: "message.file", part_id: id(4, 1), mime: "", url: "" },
+    ];
+    for (const frame of frames) {
+      const event: HistoryEvent = { type: "revision", at: 1, frame };
+      expect(decodeEvent(encodeEvent(event))).toEqual(event);
+    }
   });
 
   it("reads a legacy message by the absence of parts alone", () => {

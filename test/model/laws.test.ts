@@ -275,6 +275,8 @@ describe("whatever frames come", () => {
           const next = accumulateAndAddress(whole, unplaced);
           expect(next.transcript.parts.length).toBeGreaterThanOrEqual(whole.parts.length);
           whole = next.transcript;
+          // Where no turn is open, nothing grows.
+          if (!whole.open.turn_open) expect(defined(whole.parts).some((part) => "open" in part)).toBe(false);
           summary = summarize(summary, frame);
           checker.check(frame);
         }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Frame } from "../../src/model/frame.ts";
-import type { HistoryEvent } from "../../src/model/history.ts";
+import { decodeEvent, encodeEvent, type HistoryEvent } from "../../src/model/history.ts";
 import { createHistory } from "../../src/model/history-collector.ts";
 import type { AssistantMessage } from "../../src/model/message.ts";
 import { framesOf } from "../../src/model/replay.ts";
@@ -83,7 +83,9 @@ const marker = (number: number, more: Partial<Extract<Bare, { type: "marker" }>>
 /** Holds that a history gives back these frames, each with all that it said and no more. */
 function expectTheSame(...bare: Bare[]): void {
   const frames = session(bare);
-  expect(framesOf(historyOf(frames), SESSION)).toStrictEqual(frames);
+  const events = historyOf(frames);
+  expect(framesOf(events, SESSION)).toStrictEqual(frames);
+  expect(events.map((event) => decodeEvent(encodeEvent(event)))).toEqual(events);
 }
 
 describe("a history gives back", () => {
@@ -490,6 +492,161 @@ describe("an assistant's message in history", () => {
     ] as const) {
       expect(historyOf([{ ...frame, at } as Frame])[0]).toMatchObject({ created_at });
     }
+  });
+});
+
+describe("what comes beside the open message", () => {
+  /** What each frame has written down, by name; an addendum with the message that it is for. */
+  const written = (...bare: Bare[]) => {
+    const history = createHistory(SESSION);
+    const name = (event: HistoryEvent): string => {
+      if ("role" in event) return event.role;
+      return event.type === "addendum" ? `addendum to ${event.message_id}` : event.type;
+    };
+    return [...session(bare).map((frame) => history.push(frame).map(name)), history.flush().map(name)];
+  };
+  const late = open(5);
+  const addendum = `addendum to ${MESSAGE}`;
+
+  it("is written behind the part that it stood behind, once it is whole", () => {
+    const frames = session([begin(), end(), begin(2), late, marker(6), close(5), end(2)]);
+    const events = historyOf(frames);
+    expect(events.map((event) => ("role" in event ? event.role : event.type))).toEqual([
+      "assistant",
+      "marker",
+      "addendum",
+      "assistant",
+    ]);
+    expect(events[1]).toStrictEqual({
+      type: "marker",
+      kind: "note",
+      at: 1_004,
+      part_id: id(4, 6),
+      title: "Note",
+      after_part_id: id(4, 5),
+    });
+    expect(events[2]).toStrictEqual({
+      type: "addendum",
+      at: 1_003,
+      message_id: MESSAGE,
+      parts: [{ part_id: id(4, 5), at: 1_003, ended_at: 1_005, type: "text", text: "said" }],
+      after_part_id: expect.any(String),
+    });
+    // Also where no message is open: what comes meanwhile stands behind what waits.
+    const [, waiting] = historyOf(session([begin(), end(), late, marker(6)]));
+    expect(waiting).toMatchObject({ type: "marker", after_part_id: id(4, 5) });
+    // Where nothing is open and nothing waits, the order of history says it.
+    for (const event of historyOf(session([marker(1), marker(2)]))) {
+      expect(event).not.toHaveProperty("after_part_id");
+    }
+  });
+
+  it("waits no longer than to the next message, this one's end, an interrupt, a turn or the end", () => {
+    const before = [begin(), end(), begin(2), late];
+    const ends: [Bare, string[]][] = [
+      [begin(3), [addendum, "assistant"]],
+      [end(2), [addendum, "assistant"]],
+      [{ type: "interrupt", part_id: id(4, 9) }, [addendum, "assistant"]],
+      [prompt(9), ["assistant", addendum, "user"]],
+    ];
+    for (const [ending, names] of ends) {
+      expect(written(...before, ending).at(-2), ending.type).toEqual(names);
+    }
+    expect(written(...before)).toEqual([[], ["assistant"], [], [], ["assistant", addendum]]);
+    // A frame that changes nothing ends nothing.
+    expect(written(...before, begin(2)).at(-2)).toEqual([]);
+    const call_start: Bare = {
+      type: "message.tool_call_start",
+      tool_call_id: "x",
+      tool_name: "Read",
+      message_id: MESSAGE,
+    };
+    expect(written(begin(), end(), begin(2), call_start, marker(6), call("x", 5), end(2))).toEqual([
+      [],
+      ["assistant"],
+      [],
+      [],
+      ["marker"],
+      [addendum],
+      ["assistant"],
+      [],
+    ]);
+    const thought = open(5, "thinking");
+    expect(written(begin(), end(), begin(2), thought, close(5)).slice(3)).toEqual([
+      [],
+      [addendum],
+      ["assistant"],
+    ]);
+    const image: Bare = { type: "message.image", part_id: id(4, 5), message_id: MESSAGE, url: "" };
+    expect(written(begin(), end(), begin(2), image).slice(3)).toEqual([[addendum], ["assistant"]]);
+  });
+
+  it("is written once: neither a message nor its end is told again where nothing is new", () => {
+    expect(written(begin(), begin(), end(), end(), end())).toEqual([[], [], ["assistant"], [], [], []]);
+    expect(
+      written(begin(), end(1, { stop_reason: "stop" }), end(1, { usage: { input: 1, output: 1 } })),
+    ).toEqual([[], ["assistant"], ["revision"], []]);
+    expect(
+      written({ type: "turn.start", turn_id: id(5, 1) }, { type: "turn.start", turn_id: id(5, 1) }),
+    ).toEqual([["turn_start"], [], []]);
+  });
+
+  it("is the end of a message that was made up, under whatever name it comes", () => {
+    const say: Bare = { type: "message.delta", kind: "text", text: "a" };
+    const frames = session([say, end(7, { stop_reason: "stop" })]);
+    const events = historyOf(frames);
+    expect(events).toMatchObject([
+      { role: "assistant", implicit: true, unfinished: true, parts: [{ type: "text", text: "a" }] },
+      { type: "revision", at: 1_001, frame: frames[1] },
+    ]);
+    expect(written(say, begin(), end())).toEqual([[], ["assistant"], ["assistant"], []]);
+    expect(written(begin(), end(7))).toEqual([[], ["revision"], ["assistant"]]);
+    expect(written(say, { type: "interrupt" })).toEqual([[], ["assistant"], []]);
+  });
+
+  it("is an interrupt between two messages, and its reason when that comes", () => {
+    const stop: Bare = { type: "interrupt", part_id: PART };
+    const events = historyOf(session([prompt(), stop, { ...stop, reason: "Esc" } as Bare]));
+    expect(events.slice(1)).toStrictEqual([
+      {
+        role: "assistant",
+        id: expect.any(String),
+        created_at: iso(1_001),
+        parts: [],
+        stop_reason: "aborted",
+        interrupt: { part_id: PART, at: 1_001, alone: true },
+      },
+      {
+        role: "assistant",
+        id: expect.any(String),
+        created_at: iso(1_002),
+        parts: [],
+        stop_reason: "aborted",
+        interrupt: { part_id: PART, at: 1_001, reason: "Esc", alone: true },
+      },
+    ]);
+    const ids = events.flatMap((event) => ("id" in event ? [event.id] : []));
+    expect(new Set(ids).size).toBe(3);
+    // A marker that says what an interrupt says is one.
+    for (const before of [[prompt()], [begin()]]) {
+      for (const text of [{}, { text: "Esc" }]) {
+        const marked = marker(1, { kind: "interrupt", ...text });
+        const told: Bare = { ...stop, ...("text" in text ? { reason: text.text } : {}) } as Bare;
+        expect(historyOf(session([...before, marked]))).toStrictEqual(historyOf(session([...before, told])));
+      }
+    }
+    const silent = historyOf(session([begin(), end(1, { stop_reason: "aborted" }), { type: "interrupt" }]));
+    expect(silent).toMatchObject([{ stop_reason: "aborted" }]);
+    expect("interrupt" in (silent[0] ?? {}) && silent[0]).toHaveProperty("interrupt", { at: 1_002 });
+  });
+
+  it("is nothing of another session, be it told beside the transcript", () => {
+    const beside: Bare[] = [
+      { type: "session.update", patch: {} },
+      { type: "task.metadata", metadata: 1 },
+    ];
+    expect(historyOf(session(beside, id(1, 2)))).toEqual([]);
+    expect(historyOf(session(beside))).toHaveLength(2);
   });
 });
 
