@@ -106,20 +106,9 @@ export function createSessions(options: SessionsOptions): Sessions {
   const { indexer } = options;
   const reader = createFileReader({
     ...(indexer && { indexer }),
-    introduce(entry, id, from) {
+    introduce(entry, id, from, at) {
       const size = entry.seen?.size ?? entry.identity?.size ?? 0;
-      return from === 0
-        ? []
-        : [
-            marker(
-              "before",
-              id,
-              id,
-              lastSegment(size) - 1,
-              from,
-              by_session.get(id)?.summary.started_at ?? 0,
-            ),
-          ];
+      return from === 0 ? [] : [marker("before", id, id, lastSegment(size) - 1, from, at)];
     },
     timing,
     now,

@@ -44,7 +44,7 @@ export interface FileReaderOptions {
   /** Absent: all is read on this thread, and no file is too large. */
   indexer?: Indexer;
   /** What stands above the first part of a huge file's last segment. */
-  introduce(entry: Entry, id: string, from: number): Frame[];
+  introduce(entry: Entry, id: string, from: number, at: number): Frame[];
   timing: SessionsTiming;
   now: () => number;
   keeper: Keeper<Entry>;
@@ -200,7 +200,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
                   ? Number.POSITIVE_INFINITY
                   : (entry.identity?.size ?? Number.POSITIVE_INFINITY),
                 rowOf: (id) => by_session.get(id),
-                introduce: (id) => options.introduce(entry, id, from),
+                introduce: (id, at) => options.introduce(entry, id, from, at),
               },
         );
         work.replaced = replaced;

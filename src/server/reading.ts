@@ -44,8 +44,8 @@ export interface ReadingWindow {
   count_from: number;
   /** What the rows say up to `count_from`. */
   rowOf(id: string): Pick<Draft, "summary" | "open_calls"> | undefined;
-  /** What stands above the first part. */
-  introduce(id: string): Frame[];
+  /** What stands above the first part, which is of the time `at`. */
+  introduce(id: string, at: number): Frame[];
 }
 
 export interface Draft {
@@ -55,6 +55,8 @@ export interface Draft {
   fold?: Fold;
   /** Folded and not yet told. */
   fresh: ChannelFrame[];
+  /** What stands above its first part was not said yet. */
+  unannounced?: boolean;
 }
 
 export interface ReadingOptions {
@@ -90,6 +92,7 @@ export function createReading({ path, format, folding, idFor, isShown, window }:
         for (const frame of frames) {
           const draft = draftFor(idFor(frame.session_id));
           const own = draft.id === frame.session_id ? frame : { ...frame, session_id: draft.id };
+          if (draft.unannounced) introduce(draft, own);
           if (draft.fold) pushFrame(draft, own, isShown(draft));
           if (!counted) continue;
           draft.open_calls = followCalls(draft.open_calls, own);
@@ -107,6 +110,13 @@ export function createReading({ path, format, folding, idFor, isShown, window }:
     facts: () => joinFacts([...earlier, ...reader.linkFacts().sessions]),
   };
 
+  /** Once a part comes, so that what introduces it stands in the same turn. */
+  function introduce(draft: Draft, before: Frame) {
+    if (before.type === "turn.start" || before.type === "session.update") return;
+    draft.unannounced = false;
+    for (const frame of window?.introduce(draft.id, before.at) ?? []) draft.fold?.push(frame);
+  }
+
   function draftFor(id: string): Draft {
     let draft = reading.drafts.get(id);
     if (!draft) {
@@ -116,10 +126,10 @@ export function createReading({ path, format, folding, idFor, isShown, window }:
         open_calls: [],
         ...window?.rowOf(id),
         fresh: [],
+        ...(window && { unannounced: true }),
         ...(reading.folding && { fold: createFold(id) }),
       };
       reading.drafts.set(id, draft);
-      for (const frame of window?.introduce(id) ?? []) draft.fold?.push(frame);
     }
     return draft;
   }

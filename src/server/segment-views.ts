@@ -73,10 +73,8 @@ export function createSegments(options: {
           from,
           count_from: Number.POSITIVE_INFINITY,
           rowOf: () => undefined,
-          introduce: (own) =>
-            segment === 0 || own !== id
-              ? []
-              : [marker("before", id, state.id, segment - 1, from, state.summary.started_at ?? 0)],
+          introduce: (own, at) =>
+            segment === 0 || own !== id ? [] : [marker("before", id, state.id, segment - 1, from, at)],
         },
       });
       const buffer = new Uint8Array(BLOCK);

@@ -86,6 +86,9 @@ it("opens at its end before all of it is read", async () => {
   expect(sessions.status().index.done).toBe(false);
   expect(tail.transcript.parts.length).toBeGreaterThan(1_000);
   expect(tail.transcript.parts.at(0)).toMatchObject({ type: "marker", kind: "note" });
+  // It stands in the turn that the piece begins with, not in one of its own that began when the session did.
+  expect(tail.transcript.turns.at(0)?.steps).toBeGreaterThan(0);
+  expect(tail.transcript.parts.at(0)?.at).toBe(tail.transcript.turns.at(0)?.started_at);
 });
 
 it("is shown in pieces that lead to each other and leave out nothing", async () => {

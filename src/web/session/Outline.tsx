@@ -3,6 +3,7 @@ import type { Transcript } from "../../model/accumulate.ts";
 import { counted, exactTime } from "../figures.ts";
 import { sessionHref } from "../router.ts";
 import { StateBadge } from "../StateBadge.tsx";
+import { untitled } from "../transcript/part-words.ts";
 import { visible, visibleText } from "../ui/hidden-text.tsx";
 
 const ROW = 28;
@@ -62,7 +63,7 @@ export function Outline({ transcript, current, onGo }: Props): ReactNode {
                 <a
                   href={sessionHref(turn.session_id, `turn-${turn.id}`)}
                   aria-current={turn.index === current ? "location" : undefined}
-                  title={`${visibleText(turn.title ?? "Before the first prompt", "prose")}\n${[
+                  title={`${visibleText(turn.title ?? untitled(turn), "prose")}\n${[
                     turn.started_at === undefined ? undefined : exactTime(turn.started_at),
                     counted(turn.steps, "step"),
                     counted(turn.tool_calls, "tool call"),
@@ -78,7 +79,7 @@ export function Outline({ transcript, current, onGo }: Props): ReactNode {
                 >
                   <span className="outline-number">{turn.index + 1}</span>
                   <span className={`outline-title${turn.retracted === undefined ? "" : " is-retracted"}`}>
-                    {visible(turn.title ?? "Before the first prompt", "prose")}
+                    {visible(turn.title ?? untitled(turn), "prose")}
                   </span>
                   {turn.errors > 0 && turn.status !== "failed" && (
                     <span className="outline-errors" title={counted(turn.errors, "error")}>

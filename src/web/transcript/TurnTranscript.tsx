@@ -11,7 +11,7 @@ import { continuesGroup, groupFrom } from "./marker-groups.ts";
 import { useNow, useOpenState } from "./open-state.ts";
 import { isoTime, PartRow } from "./PartRow.tsx";
 import { PromptContent } from "./PromptView.tsx";
-import { kindOf, promptText } from "./part-words.ts";
+import { kindOf, promptText, untitled } from "./part-words.ts";
 import { RawView } from "./RawView.tsx";
 import { TurnFoot } from "./TurnFoot.tsx";
 import "./transcript.css";
@@ -147,15 +147,7 @@ const TurnHeading = memo(function TurnHeading({
   const attached = prompt?.parts.filter((part) => part.type !== "text").length ?? 0;
   const cut = cutWhere(text);
   const at = prompt?.at ?? turn.started_at;
-  const words =
-    text.trim() === ""
-      ? (turn.title ??
-        (attached > 0
-          ? "Attachment"
-          : turn.index === 0
-            ? "Before the first prompt"
-            : "Turn without a prompt"))
-      : text;
+  const words = text.trim() === "" ? (turn.title ?? (attached > 0 ? "Attachment" : untitled(turn))) : text;
   return (
     <header
       className={`turn-heading${isTarget ? " part-row-target" : ""}`}

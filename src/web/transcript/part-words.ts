@@ -1,7 +1,12 @@
 import type { MediaPart, Part } from "../../model/part.ts";
 import type { Request } from "../../model/request.ts";
-import type { TranscriptPart, TranscriptPartOf } from "../../model/transcript.ts";
+import type { TranscriptPart, TranscriptPartOf, Turn } from "../../model/transcript.ts";
 import { terminalText } from "../ui/ansi.ts";
+
+/** What a turn is called that no prompt names. */
+export function untitled({ index }: Turn): string {
+  return index === 0 ? "Before the first prompt" : "Turn without a prompt";
+}
 
 /** What the gutter calls a part. */
 export function kindOf(part: TranscriptPart): string {
