@@ -1,4 +1,15 @@
-// `npm run test:soak [-- --minutes N]`: a daemon with 50 sessions and 20 clients; does it grow?
+/**
+ * `npm run test:soak [-- --minutes N]`: a daemon with 50 sessions and 20 clients; does it grow?
+ *
+ * It is looked at while nothing is done with it: after some minutes of load comes a rest, so long that the daemon lets go of
+ * what nobody looks at any more, and what it holds then is compared from rest to rest (`judge.ts`). The first one comes after
+ * all that is done once (compiling, caches, threads). A few clients stay through the rests.
+ *
+ * What is there stays as much: files begin anew, and a hosted or pushed session is ended and left after a while, and a new
+ * one takes its place. Of those that were left only rows remain, some 140 an hour: they count as growth like all else.
+ *
+ * `--snapshots FOLDER` writes the heap there at each rest, which itself makes the process larger.
+ */
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import {
@@ -7,6 +18,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   writeFileSync,
 } from "node:fs";
@@ -17,26 +29,52 @@ import { parseArgs } from "node:util";
 import { WebSocket } from "ws";
 import { outputChannel } from "../../src/protocol.ts";
 import { generateClaudeSession } from "../generate-session.ts";
+import { judge, type Sample } from "./judge.ts";
+import type { Held } from "./probe.ts";
 
 const AGENT_FILES = 25;
 const HOSTED = 15;
 const PUSHED = 10;
 const CLIENTS = 20;
+/** Of these, so many look at one agent's session all the time, through the rests too. */
+const STAYING = 3;
 /** Lines after which an agent's file begins anew: a load that stays the same is what growth is seen against. */
 const LINES = 300;
 /** Prompts and pushes after which a session is left alone and a new one takes its place, for the same reason. */
 const PROMPTS = 15;
 const PUSHES = 50;
-/** What the daemon may gain, in MB an hour, and in open handles from the first quarter to the last. */
-const MOST_MB_PER_HOUR = 1;
-const MOST_HANDLES = 4;
+/** Minutes of load before each rest, where there is time for more than two of them. */
+const LOAD = 12;
+/** Minutes: readers, transcripts and agents of sessions that nobody looks at are put away after five. */
+const REST = 6.5;
+/** The end of a rest, in which samples are taken. */
+const SAMPLED_MS = 60_000;
 const SAMPLE_MS = 5_000;
 
-const { values } = parseArgs({ options: { minutes: { type: "string", default: "60" } } });
+const { values } = parseArgs({
+  options: { minutes: { type: "string", default: "60" }, snapshots: { type: "string" } },
+});
 const minutes = Number(values.minutes);
-if (!(minutes > 0)) throw new RangeError("--minutes is a number");
-const until = Date.now() + minutes * 60_000;
-const isOver = (): boolean => Date.now() >= until;
+if (!(minutes >= 2 * REST + 2)) throw new RangeError(`--minutes is a number of at least ${2 * REST + 2}`);
+const rounds = Math.max(2, Math.floor(minutes / (LOAD + REST)));
+const load_ms = (minutes / rounds - REST) * 60_000;
+const started = Date.now();
+let over = false;
+/** Present while nothing is done. */
+let rest: Promise<void> | undefined;
+
+/** How those who make the load wait; `false`: it is over. */
+async function goesOn(ms: number): Promise<boolean> {
+  for (const until = Date.now() + ms; Date.now() < until && !over && !rest; ) {
+    await sleep(Math.min(500, Math.max(0, until - Date.now())));
+  }
+  return !over && !rest;
+}
+/** Between the rounds. */
+async function nextRound(): Promise<boolean> {
+  await rest;
+  return !over;
+}
 
 const home = mkdtempSync(join(tmpdir(), "verbatim-soak-"));
 const data = join(home, "data");
@@ -50,6 +88,8 @@ const child = spawn(
   [
     "--disable-warning=ExperimentalWarning",
     "--max-semi-space-size=8",
+    "--import",
+    resolve(import.meta.dirname, "probe.ts"),
     main,
     "--port",
     "0",
@@ -57,7 +97,7 @@ const child = spawn(
     "--data-dir",
     data,
   ],
-  { env: { PATH: process.env.PATH, HOME: home }, stdio: ["ignore", "pipe", "inherit"] },
+  { env: { PATH: process.env.PATH, HOME: home }, stdio: ["ignore", "pipe", "inherit", "ipc"] },
 );
 let ended: number | null | undefined;
 child.once("exit", (code) => {
@@ -65,7 +105,7 @@ child.once("exit", (code) => {
 });
 const origin = await new Promise<string>((found, fail) => {
   let output = "";
-  child.stdout.on("data", (chunk) => {
+  child.stdout?.on("data", (chunk) => {
     output += chunk;
     const [link] = /http:\S+/.exec(output) ?? [];
     if (link !== undefined) found(new URL(link).origin);
@@ -84,7 +124,7 @@ try {
       ...Array.from({ length: AGENT_FILES }, (_, index) => writeAgentFile(index)),
       ...Array.from({ length: HOSTED }, (_, index) => runHosted(index)),
       ...Array.from({ length: PUSHED }, () => push()),
-      ...Array.from({ length: CLIENTS }, (_, index) => visit(index)),
+      ...Array.from({ length: CLIENTS }, (_, index) => (index < STAYING ? stay(index) : visit(index))),
       measure().then(report),
     ]),
     new Promise((_, fail) => child.once("exit", () => fail(new Error(`The daemon ended with ${ended}`)))),
@@ -103,14 +143,19 @@ try {
 async function writeAgentFile(seed: number): Promise<void> {
   const { session_id, lines } = generateClaudeSession({ parts: LINES, turns: 12, seed, cwd: home });
   const path = join(projects, `${session_id}.jsonl`);
+  const [first = ""] = lines;
   sessions.push(session_id);
-  writeFileSync(path, `${lines.slice(0, LINES / 2).join("\n")}\n`);
-  for (let at = LINES / 2; !isOver(); at += 1) {
-    const line = lines[at % lines.length] ?? "";
-    if (at % lines.length === 0) writeFileSync(path, `${line}\n`);
-    else appendFileSync(path, `${line}\n`);
-    counts.lines += 1;
-    await sleep(500 + 50 * seed);
+  while (await nextRound()) {
+    // Each stands somewhere else in its file.
+    const begun = seed * Math.floor(LINES / AGENT_FILES) + 1;
+    writeFileSync(path, `${lines.slice(0, begun).join("\n")}\n`);
+    for (let at = begun; await goesOn(500 + 50 * seed); at += 1) {
+      const line = lines[at % lines.length] ?? "";
+      if (at % lines.length === 0) writeFileSync(path, `${line}\n`);
+      else appendFileSync(path, `${line}\n`);
+      counts.lines += 1;
+    }
+    writeFileSync(path, `${first}\n`);
   }
 }
 
@@ -120,86 +165,104 @@ async function runHosted(seed: number): Promise<void> {
   const model = ["hello", "discovery", "approval", "parallel", "question"][seed % 5];
   const prompt = () => ({ message_id: randomUUID(), text: "Go on." });
   const cwd = join(home, "work");
-  while (!isOver()) {
+  while (await nextRound()) {
     const session_id = randomUUID();
     await post("/api/sessions", { session_id, agent: "scripted", model, cwd, prompt: prompt() });
     sessions[slot] = session_id;
-    for (let sent = 0; sent < PROMPTS && !isOver(); sent += 1) {
-      await sleep(20_000 + 1_000 * seed);
+    for (let sent = 0; sent < PROMPTS && (await goesOn(20_000 + 1_000 * seed)); sent += 1) {
       await post(`/api/sessions/${session_id}/prompts`, { prompt: prompt(), when: "queue" });
       counts.turns += 1;
     }
+    // One that waits for an answer that nobody gives would rightly be kept for ever.
+    await post(`/api/sessions/${session_id}/stop`, {});
   }
 }
 
 /** Frames that another agent pushes: a turn of three deltas, over and over. */
 async function push(): Promise<void> {
   const slot = sessions.push("") - 1;
-  let session_id = randomUUID();
-  for (let pushed = 1; !isOver(); pushed += 1) {
-    if (pushed % PUSHES === 0) session_id = randomUUID();
-    const at = Date.now();
-    const message_id = randomUUID();
-    const frames = [
-      { at, type: "user.message", message_id: randomUUID(), parts: [{ type: "text", text: "Again?" }] },
-      { at, type: "message.start", message_id },
-      ...["It ", "is ", "so."].map((text) => ({ at, type: "message.delta", kind: "text", text })),
-      { at, type: "message.end", message_id, stop_reason: "stop" },
-      { at, type: "turn.end" },
-    ];
-    await post(
-      `/api/ingest/${session_id}?agent=soak`,
-      frames.map((frame) => JSON.stringify(frame)).join("\n"),
-    );
-    sessions[slot] = session_id;
-    counts.pushes += 1;
-    await sleep(10_000);
+  while (await nextRound()) {
+    const session_id = randomUUID();
+    for (let pushed = 0; pushed < PUSHES && !rest && !over; pushed += 1) {
+      await pushTurn(session_id);
+      sessions[slot] = session_id;
+      counts.pushes += 1;
+      await goesOn(10_000);
+    }
   }
+}
+
+async function pushTurn(session_id: string): Promise<void> {
+  const at = Date.now();
+  const message_id = randomUUID();
+  const frames = [
+    { at, type: "user.message", message_id: randomUUID(), parts: [{ type: "text", text: "Again?" }] },
+    { at, type: "message.start", message_id },
+    ...["It ", "is ", "so."].map((text) => ({ at, type: "message.delta", kind: "text", text })),
+    { at, type: "message.end", message_id, stop_reason: "stop" },
+    { at, type: "turn.end" },
+  ];
+  await post(`/api/ingest/${session_id}?agent=soak`, frames.map((frame) => JSON.stringify(frame)).join("\n"));
 }
 
 /** A client that comes, looks at a session, scrolls, answers what is asked, and goes. */
 async function visit(seed: number): Promise<void> {
-  let turn = seed;
-  while (!isOver()) {
-    turn += 7;
-    const session_id = sessions[turn % sessions.length] || undefined;
-    const socket = new WebSocket(`${origin.replace("http", "ws")}/api/live`, { headers });
-    let parts = 0;
-    socket.on("error", () => {
-      counts.failures += 1;
-    });
-    socket.on("message", (text) => {
-      counts.frames += 1;
-      // A message of our own daemon.
-      const message = JSON.parse(String(text)) as Said;
-      parts = message.page?.part_count ?? parts;
-      for (const { frame } of message.frames ?? []) {
-        if (frame?.type === "request.open" && session_id !== undefined) void answer(session_id, frame);
-      }
-      for (const { part } of message.page?.parts ?? []) {
-        const isOpen = part.type === "request" && part.outcome === undefined;
-        if (isOpen && part.request && session_id !== undefined) void answer(session_id, part.request);
-      }
-    });
-    await new Promise<void>((done) => socket.once("open", () => done()).once("close", () => done()));
-    const subscribe = (channel: string): void => {
-      if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ type: "subscribe", channel }));
-    };
-    subscribe("sessions");
-    if (session_id !== undefined) subscribe(outputChannel(session_id));
-    counts.visits += 1;
-    const leaves = Math.min(until, Date.now() + 15_000 + (turn % 10) * 2_000);
-    while (Date.now() < leaves) {
-      await sleep(3_000);
-      if (session_id === undefined || parts === 0) continue;
-      const from = Math.floor((parts * ((turn * 31) % 100)) / 100);
+  for (let turn = seed; await nextRound(); turn += 7) {
+    const client = await connect(sessions[turn % sessions.length] || undefined);
+    const leaves = Date.now() + 15_000 + (turn % 10) * 2_000;
+    while (Date.now() < leaves && (await goesOn(3_000))) await client.scroll();
+    // Half of them do not say goodbye.
+    if (turn % 2 === 0) client.socket.terminate();
+    else client.socket.close();
+  }
+}
+
+/** A client that looks at one session from the beginning to the end. */
+async function stay(seed: number): Promise<void> {
+  const session_id = sessions[seed];
+  while ((await get(`/api/sessions/${session_id}`)) !== 200) await goesOn(500);
+  const client = await connect(session_id);
+  while (await nextRound()) {
+    while (await goesOn(3_000)) await client.scroll();
+  }
+  client.socket.close();
+}
+
+async function connect(session_id: string | undefined) {
+  const socket = new WebSocket(`${origin.replace("http", "ws")}/api/live`, { headers });
+  let parts = 0;
+  socket.on("error", () => {
+    counts.failures += 1;
+  });
+  socket.on("message", (text) => {
+    counts.frames += 1;
+    // A message of our own daemon.
+    const message = JSON.parse(String(text)) as Said;
+    parts = message.page?.part_count ?? parts;
+    for (const { frame } of message.frames ?? []) {
+      if (frame?.type === "request.open" && session_id !== undefined) void answer(session_id, frame);
+    }
+    for (const { part } of message.page?.parts ?? []) {
+      const isOpen = part.type === "request" && part.outcome === undefined;
+      if (isOpen && part.request && session_id !== undefined) void answer(session_id, part.request);
+    }
+  });
+  await new Promise<void>((done) => socket.once("open", () => done()).once("close", () => done()));
+  const subscribe = (channel: string): void => {
+    if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ type: "subscribe", channel }));
+  };
+  subscribe("sessions");
+  if (session_id !== undefined) subscribe(outputChannel(session_id));
+  counts.visits += 1;
+  return {
+    socket,
+    async scroll(): Promise<void> {
+      if (session_id === undefined || parts === 0) return;
+      const from = Math.floor((parts * ((counts.pages * 31) % 100)) / 100);
       await get(`/api/sessions/${session_id}/parts?from=${from}&to=${Math.min(parts, from + 50)}`);
       counts.pages += 1;
-    }
-    // Half of them do not say goodbye.
-    if (turn % 2 === 0) socket.terminate();
-    else socket.close();
-  }
+    },
+  };
 }
 
 interface Asked {
@@ -230,77 +293,88 @@ async function post(path: string, body: unknown): Promise<void> {
   await reply?.arrayBuffer();
 }
 
-async function get(path: string): Promise<void> {
+async function get(path: string): Promise<number | undefined> {
   const reply = await fetch(origin + path, { headers }).catch(() => undefined);
   if (reply === undefined || reply.status >= 500) counts.failures += 1;
   await reply?.arrayBuffer();
+  return reply?.status;
 }
 
-interface Sample {
-  hours: number;
-  rss_mb: number;
-  /** Open files and sockets, those of clients not counted. */
-  handles: number;
-}
-
-async function measure(): Promise<Sample[]> {
-  const started = Date.now();
-  const samples: Sample[] = [];
-  while (!isOver()) {
-    await sleep(SAMPLE_MS);
-    const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
-    const rss_mb = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
-    const names = readdirSync(`/proc/${child.pid}/fd`);
-    samples.push({ hours: (Date.now() - started) / 3_600_000, rss_mb, handles: names.length });
+/** Load and rest, in turn; gives the samples of each rest. */
+async function measure(): Promise<Sample[][]> {
+  const rests: Sample[][] = [];
+  for (let round = 1; round <= rounds; round += 1) {
+    await sleep(load_ms);
+    const { promise, resolve: end } = Promise.withResolvers<void>();
+    rest = promise;
+    await sleep(REST * 60_000 - SAMPLED_MS);
+    const samples: Sample[] = [];
+    for (const until = Date.now() + SAMPLED_MS; Date.now() < until; await sleep(SAMPLE_MS)) {
+      samples.push(await sample());
+    }
+    if (values.snapshots !== undefined)
+      await ask({ snapshot: join(values.snapshots, `${round}.heapsnapshot`) });
+    rests.push(samples);
+    console.error(`rest ${round} of ${rounds}: ${JSON.stringify(samples.at(-1))}`);
+    over = round === rounds;
+    rest = undefined;
+    end();
   }
-  return samples;
+  return rests;
 }
 
-function report(samples: readonly Sample[]): void {
-  // The first quarter fills caches and compiles.
-  const warm = samples.slice(Math.floor(samples.length / 4));
-  // Between two collections of garbage memory goes up and down: what counts is where it comes down to.
-  const lows = windows(warm, 12).map((window) => least(window, ({ rss_mb }) => rss_mb));
-  const third = Math.max(1, Math.floor(warm.length / 3));
-  const fewest = (all: readonly Sample[]) => Math.min(...all.map(({ handles }) => handles));
-  const handles = fewest(warm.slice(-third)) - fewest(warm.slice(0, third));
-  const mb_per_hour = slope(lows.map(({ hours, rss_mb }) => [hours, rss_mb]));
-  const passed = mb_per_hour <= MOST_MB_PER_HOUR && handles <= MOST_HANDLES && counts.failures === 0;
-  const all = warm.map(({ rss_mb }) => rss_mb);
+async function sample(): Promise<Sample> {
+  const { heap, code, external, rss, resources } = await ask({});
+  const mb = (bytes: number) => Math.round((bytes / 2 ** 20) * 100) / 100;
+  return {
+    hours: (Date.now() - started) / 3_600_000,
+    heap_mb: mb(heap - code + external),
+    rss_mb: mb(rss),
+    handles: { ...resources, ...openFiles() },
+  };
+}
+
+/** What the daemon holds now, as `probe.ts` tells it. */
+function ask(wish: { snapshot?: string }): Promise<Held> {
+  return new Promise((told) => {
+    child.once("message", (held: Held) => told(held));
+    child.send(wish);
+  });
+}
+
+/** Of the daemon, by kind. */
+function openFiles(): Record<string, number> {
+  const folder = `/proc/${child.pid}/fd`;
+  const counted: Record<string, number> = {};
+  for (const name of readdirSync(folder)) {
+    try {
+      const target = readlinkSync(join(folder, name));
+      const kind = `open ${target.startsWith("/") ? "file" : target.replace(/:\[\d+\]$/, "")}`;
+      counted[kind] = (counted[kind] ?? 0) + 1;
+    } catch {
+      // It was closed meanwhile.
+    }
+  }
+  return counted;
+}
+
+async function report(rests: readonly (readonly Sample[])[]): Promise<void> {
+  const verdict = judge(rests);
+  const passed = verdict.passed && counts.failures === 0;
+  const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
+  const held = rests.flatMap((samples) => samples.at(-1) ?? []);
   console.log(
     JSON.stringify({
+      ...verdict,
       passed,
       minutes,
+      heap_mb: held.map(({ heap_mb }) => heap_mb),
+      rss_mb: held.map(({ rss_mb }) => rss_mb),
+      highest_rss_mb: Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024),
       sessions: sessions.length,
       clients: CLIENTS,
-      mb_per_hour: Math.round(mb_per_hour * 100) / 100,
-      rss_mb: {
-        first: Math.round(lows[0]?.rss_mb ?? 0),
-        last: Math.round(lows.at(-1)?.rss_mb ?? 0),
-        most: Math.round(Math.max(...all)),
-      },
-      handles: { growth: handles, last: warm.at(-1)?.handles },
       ...counts,
     }),
   );
   if (!passed) process.exitCode = 1;
-}
-
-function windows<Item>(all: readonly Item[], size: number): Item[][] {
-  const count = Math.max(1, Math.floor(all.length / size));
-  return Array.from({ length: count }, (_, index) => all.slice(index * size, (index + 1) * size));
-}
-
-function least<Item>([first, ...rest]: readonly Item[], of: (item: Item) => number): Item {
-  if (first === undefined) throw new Error("Nothing was measured: give it more minutes");
-  return rest.reduce((low, item) => (of(item) < of(low) ? item : low), first);
-}
-
-/** Least squares. */
-function slope(points: readonly (readonly [number, number])[]): number {
-  const mean = (of: 0 | 1) => points.reduce((sum, point) => sum + point[of], 0) / points.length;
-  const [x, y] = [mean(0), mean(1)];
-  const above = points.reduce((sum, [px, py]) => sum + (px - x) * (py - y), 0);
-  const below = points.reduce((sum, [px]) => sum + (px - x) ** 2, 0);
-  return below === 0 ? 0 : above / below;
 }

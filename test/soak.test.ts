@@ -1,0 +1,58 @@
+import { expect, it } from "vitest";
+import { judge, medianSlope, type Sample } from "./soak/judge.ts";
+
+/** Rests every quarter of an hour, of which each has three samples that differ a little. */
+function rests(count: number, at: (hours: number) => Partial<Sample>): Sample[][] {
+  return Array.from({ length: count }, (_, rest) =>
+    [-0.02, 0, 0.02].map((stir) => {
+      const hours = rest / 4 + stir;
+      return {
+        hours,
+        heap_mb: 50 + 10 * stir,
+        rss_mb: 200 + 100 * stir,
+        handles: { socket: 20 },
+        ...at(hours),
+      };
+    }),
+  );
+}
+
+it("a daemon that holds the same at every rest passes", () => {
+  expect(judge(rests(5, () => ({})))).toMatchObject({ passed: true, hours: 1, handles: {} });
+});
+
+it("one that grows does not pass, be it by objects or by memory that the system counts", () => {
+  expect(judge(rests(5, (hours) => ({ heap_mb: 50 + 3 * hours })))).toMatchObject({
+    passed: false,
+    heap_mb_per_hour: expect.closeTo(3),
+  });
+  expect(judge(rests(5, (hours) => ({ rss_mb: 200 + 12 * hours })))).toMatchObject({
+    passed: false,
+    rss_mb_per_hour: expect.closeTo(12),
+  });
+});
+
+it("a short run says from which leak on it notices one", () => {
+  const small = (hours: number) => ({ heap_mb: 50 + 3 * hours });
+  expect(judge(rests(2, small))).toMatchObject({ passed: true, noticed_from: { heap_mb_per_hour: 5 } });
+  expect(judge(rests(9, small))).toMatchObject({ passed: false, noticed_from: { heap_mb_per_hour: 1.5 } });
+});
+
+it("handles that are left behind are told by their kind; what was only on its way out is none", () => {
+  const left = rests(3, (hours) => ({ handles: { socket: 20, Timeout: 4 + 8 * hours } }));
+  expect(judge(left)).toMatchObject({ passed: false, handles: { Timeout: 4 } });
+  const [first = [], ...others] = rests(3, () => ({}));
+  const passing = others.map(([one, ...more]) => [
+    { ...(one ?? { hours: 0, heap_mb: 0, rss_mb: 0 }), handles: { socket: 31 } },
+    ...more,
+  ]);
+  expect(judge([first, ...passing])).toMatchObject({ passed: true, handles: {} });
+});
+
+it("one odd rest does not make a slope", () => {
+  expect(medianSlope([0, 1, 2, 3, 4, 5].map((x) => [x, x === 3 ? 90 : 50]))).toBe(0);
+});
+
+it("without two rests nothing is said", () => {
+  expect(() => judge(rests(1, () => ({})))).toThrow(RangeError);
+});
