@@ -39,11 +39,8 @@ export function place(positions: Positions, part: TranscriptPart, index: number)
   // Ids are unique within a message only: of equal ones the newest is meant.
   positions.parts.set(part.id, index);
   const known = positions.messages.get(part.message_id);
-  if (
-    known === undefined ||
-    index > known.last ||
-    (part.type === "step_finish" && known.step_finish !== index)
-  ) {
+  // One that stood there before changes nothing of what is known of its message.
+  if (known === undefined || index > known.last) {
     const step = known?.step ?? part.step;
     positions.messages.set(part.message_id, {
       ...known,
@@ -51,7 +48,7 @@ export function place(positions: Positions, part: TranscriptPart, index: number)
       ...(part.type === "step_start" ? { step_start: index } : {}),
       ...(part.type === "step_finish" ? { step_finish: index } : {}),
       first: known?.first ?? index,
-      last: Math.max(known?.last ?? index, index),
+      last: index,
     });
   }
   if (part.type === "tool_call" && index >= (positions.calls.get(part.tool_call_id)?.call ?? 0)) {

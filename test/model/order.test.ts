@@ -85,6 +85,7 @@ describe("a violation", () => {
   };
   const message = (number: number): Bare => ({ type: "message.start", message_id: id(3, number) });
   const part = id(4, 1);
+  const callStart: Bare = { type: "message.tool_call_start", tool_call_id: "a", tool_name: "T" };
 
   it("says which part, call or message it is about, and what should have come", () => {
     expect(said(start, delta("a"))).toEqual([
@@ -150,6 +151,7 @@ describe("a violation", () => {
       [start, open(), close(1, "abc"), delta("c", 2), end],
       [start, open(), delta("abc", 0), close(1, "ab"), close(1, "abcd"), delta("d", 3), end],
       [start, open(), close(), { type: "message.part_end", part_id: part, signature: "s" }, end],
+      [start, callStart, end, result],
       // A call that was started before is told whole while the next text is open.
       [start, call, open(), call, close(), end],
       [start, end, { ...end, usage: { input: 1, output: 1 } }],

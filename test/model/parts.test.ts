@@ -241,7 +241,7 @@ describe("a row", () => {
     expect(steps.map((entry) => isRow(entry, { showSteps: true }))).toEqual([true, true]);
     expect(steps.map(row)).toEqual([false, false]);
     const others = Object.values(entries).filter(({ type }) => !type.startsWith("step"));
-    expect(others.every(row)).toBe(true);
+    expect(new Set(others.map(row))).toEqual(new Set([true]));
   });
 
   it("of a call leads to its result and back, where they are what they should be", () => {
