@@ -1,6 +1,6 @@
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { formats } from "../formats/index.ts";
-import { followFile, isCompressed } from "./follow.ts";
+import { CHUNK, followFile, isCompressed } from "./follow.ts";
 import type { FromIndexWorker, IndexJob, ToIndexWorker } from "./indexer.ts";
 import { createReading, type Reading } from "./reading.ts";
 import { HUGE } from "./segments.ts";
@@ -10,11 +10,14 @@ const RESTART = 32 * 1024 * 1024;
 /** Rows on the way are told that often at most, in milliseconds. */
 const PREVIEW_MS = 250;
 const NEWLINE = 0x0a;
+/** Buffers that came back: as many as there are jobs at a time, or so. */
+const MOST_SPARE = 4;
 
 /** The other side of `createIndexer`: reads files into rows, on a thread of its own. */
 export function serveIndexing(port: MessagePort): void {
   /** Jobs that wait for the word that their last bytes were taken, by number. */
   const waiting = new Map<number, (stop: boolean) => void>();
+  const spare: ArrayBuffer[] = [];
   const send = (message: FromIndexWorker, transfer: ArrayBuffer[] = []) =>
     port.postMessage(message, transfer);
 
@@ -30,6 +33,7 @@ export function serveIndexing(port: MessagePort): void {
         );
         return;
       case "taken":
+        if (spare.length < MOST_SPARE) spare.push(message.buffer);
         waiting.get(message.number)?.(message.stop);
         waiting.delete(message.number);
         return;
@@ -58,7 +62,8 @@ export function serveIndexing(port: MessagePort): void {
       begin: (replaced) => send({ type: "begin", number, replaced }),
       async bytes(chunk, offset) {
         restart_at = await read(reading, chunk, offset, restart_at);
-        const copy = Uint8Array.from(chunk);
+        const copy = new Uint8Array(spare.pop() ?? new ArrayBuffer(CHUNK), 0, chunk.length);
+        copy.set(chunk);
         const preview = performance.now() - told_at > PREVIEW_MS;
         if (preview) told_at = performance.now();
         const taken = new Promise<boolean>((resolve) => waiting.set(number, resolve));

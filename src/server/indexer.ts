@@ -27,7 +27,7 @@ export interface Indexed {
 export interface IndexHandlers {
   /** As in `followFile`. */
   begin(replaced: boolean): void;
-  /** The bytes as they stand in the file. Resolves when more may come; `true`: the job ends here. */
+  /** The bytes as they stand in the file, valid until it resolves, when more may come; `true`: the job ends here. */
   bytes(bytes: Uint8Array, offset: number): Promise<boolean>;
   preview(rows: readonly IndexedRow[]): void;
 }
@@ -44,10 +44,11 @@ export interface Indexer {
 
 export type ToIndexWorker =
   | { type: "index"; number: number; job: IndexJob }
-  | { type: "taken"; number: number; stop: boolean };
+  /** `buffer`: that of the bytes, for others. */
+  | { type: "taken"; number: number; stop: boolean; buffer: ArrayBuffer };
 export type FromIndexWorker =
   | { type: "begin"; number: number; replaced: boolean }
-  | { type: "bytes"; number: number; bytes: Uint8Array; offset: number; rows?: IndexedRow[] }
+  | { type: "bytes"; number: number; bytes: Uint8Array<ArrayBuffer>; offset: number; rows?: IndexedRow[] }
   | ({ type: "end"; number: number } & Indexed)
   | { type: "failed"; number: number; message: string };
 
@@ -94,8 +95,9 @@ export function createIndexer({ idle_ms = 2_000 }: { idle_ms?: number } = {}): I
       case "bytes": {
         if (message.rows) job.handlers.preview(message.rows);
         const { number } = message;
+        const { buffer } = message.bytes;
         const taken = (stop: boolean) =>
-          from.postMessage({ type: "taken", number, stop } satisfies ToIndexWorker);
+          from.postMessage({ type: "taken", number, stop, buffer } satisfies ToIndexWorker, [buffer]);
         job.handlers.bytes(message.bytes, message.offset).then(taken, (error: unknown) => {
           jobs.delete(number);
           taken(true);

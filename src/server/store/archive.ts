@@ -73,19 +73,15 @@ export function createArchive(store: SessionStore): Archive {
       const chunks: StoredChunk[] = [];
       for (const [file_id, waiting] of batch) {
         let { start } = waiting;
-        const [first, ...others] = waiting.pieces;
-        let bytes: Uint8Array = first && others.length === 0 ? first : Buffer.concat(waiting.pieces);
         const tail = start > 0 ? store.shortTail(file_id, SHORT) : undefined;
-        if (tail && tail.start + tail.bytes.length === start) {
-          start = tail.start;
-          bytes = Buffer.concat([tail.bytes, bytes]);
-        }
-        for (let at = 0; at < bytes.length; at += CHUNK) {
-          const piece = bytes.subarray(at, at + CHUNK);
-          const compressed = await compress(piece, {
+        const follows = tail && tail.start + tail.bytes.length === start;
+        if (follows) start = tail.start;
+        for (const chunk of chunksOf(follows ? [tail.bytes, ...waiting.pieces] : waiting.pieces)) {
+          const compressed = await compress(chunk, {
             params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
           });
-          chunks.push({ file_id, start: start + at, length: piece.length, compressed });
+          chunks.push({ file_id, start, length: chunk.length, compressed });
+          start += chunk.length;
         }
       }
       return chunks;
@@ -103,4 +99,28 @@ export function createArchive(store: SessionStore): Archive {
       pendingBytes = 0;
     },
   };
+}
+
+/** All bytes of the pieces, cut into chunks. Copies as little as it can: a piece is as long as a chunk, as a rule. */
+function* chunksOf(pieces: readonly Uint8Array[]): Generator<Uint8Array> {
+  let gathered: Uint8Array[] = [];
+  let length = 0;
+  for (const piece of pieces) {
+    for (let at = 0; at < piece.length; ) {
+      const next = piece.subarray(at, at + CHUNK - length);
+      gathered.push(next);
+      length += next.length;
+      at += next.length;
+      if (length < CHUNK) continue;
+      yield joined(gathered);
+      gathered = [];
+      length = 0;
+    }
+  }
+  if (length > 0) yield joined(gathered);
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const [only, ...others] = pieces;
+  return only && others.length === 0 ? only : Buffer.concat(pieces);
 }
