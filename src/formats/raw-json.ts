@@ -5,8 +5,11 @@
 export function rawJson(text: string, value: unknown, path: readonly (string | number)[]): string {
   const written = JSON.stringify(value);
   const name = path.at(-1);
-  // Most agents write with JSON.stringify, so the same text stands in the line; finding it is cheaper than walking there.
-  if (typeof name === "string" && text.includes(`"${name}":${written}`)) return written;
+  // Most agents write with JSON.stringify, so the same text stands in the line; finding it is cheaper than walking there. A
+  // number could be the beginning of a longer one.
+  if (typeof name === "string" && typeof value !== "number" && text.includes(`"${name}":${written}`)) {
+    return written;
+  }
   let at = skipSpace(text, 0);
   for (const step of path) {
     const found = typeof step === "number" ? itemAt(text, at, step) : memberAt(text, at, step);
@@ -36,8 +39,9 @@ function itemAt(text: string, array: number, index: number): number | undefined 
   if (text[array] !== "[") return undefined;
   let at = skipSpace(text, array + 1);
   for (let passed = 0; passed < index; passed += 1) {
-    if (text[at] === "]") return undefined;
-    at = skipSpace(text, skipSpace(text, valueEnd(text, at)) + 1);
+    at = skipSpace(text, valueEnd(text, at));
+    if (text[at] !== ",") return undefined;
+    at = skipSpace(text, at + 1);
   }
   return text[at] === "]" ? undefined : at;
 }

@@ -1,0 +1,87 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { rawJson } from "../../src/formats/raw-json.ts";
+
+type Path = (string | number)[];
+
+/** What stands at a path, found by a parsed walk: the caller has the value already. */
+function at(text: string, ...path: Path): string {
+  let value: unknown = JSON.parse(text);
+  // Each step names a member of an object or an item of an array.
+  for (const step of path) value = (value as Record<string | number, unknown> | undefined)?.[step];
+  return rawJson(text, value, path);
+}
+
+describe("the text of a value", () => {
+  it("is as its writer wrote it: digits, order, spacing, escapes", () => {
+    expect(at('{"a": 1.0}', "a")).toBe("1.0");
+    expect(at('{"a":12345678901234567890}', "a")).toBe("12345678901234567890");
+    expect(at('{"a": { "2": 1e3, "1": "\\u0041" } , "b":0}', "a")).toBe('{ "2": 1e3, "1": "\\u0041" }');
+    expect(at('{"a":[ 1.0 , [ ] , "x" ]}', "a")).toBe('[ 1.0 , [ ] , "x" ]');
+    expect(at('{"a":"\\u0041"}', "a")).toBe('"\\u0041"');
+    expect(at(' \t\r\n{"a" \t\r\n: \t\r\n1.0 \t\r\n, "b" : 2.0 }', "a")).toBe("1.0");
+    expect(at(' \t\r\n{"a" \t\r\n: \t\r\n1.0 \t\r\n, \t\r\n"b" : 2.0 }', "b")).toBe("2.0");
+    expect(at('{"a":1.0}', "a")).toBe("1.0");
+    expect(at('{"a":[1.0]}', "a", 0)).toBe("1.0");
+    expect(at("[1.0]", 0)).toBe("1.0");
+    expect(at(' {"a":1.0} ')).toBe('{"a":1.0}');
+    expect(at("1.0")).toBe("1.0");
+    expect(at('"\\u0041"')).toBe('"\\u0041"');
+  });
+
+  it("is found behind whatever stands before it", () => {
+    expect(at('{"x":"\\"a\\":9.0","y":{"a":8.0},"z":["}",{"a":7.0},"]"],"a":1.0}', "a")).toBe("1.0");
+    expect(at('{"x":"\\\\","a":1.0}', "a")).toBe("1.0");
+    expect(at('{"x":true,"y":null,"z":-1.5e-7,"a":1.0}', "a")).toBe("1.0");
+    expect(at('{"x":{},"y":[],"z":"","a":1.0}', "a")).toBe("1.0");
+    expect(at('{"x" : 1 , "y":[1 , 2]\n, "a":1.0}', "a")).toBe("1.0");
+    expect(at('{"\\u0061":1.0,"b":2}', "a")).toBe("1.0");
+    expect(at('{"a\\"":5.0,"a":1.0}', "a")).toBe("1.0");
+    expect(at('{"a":{"a":{"a":1.0}}}', "a", "a", "a")).toBe("1.0");
+    expect(at('[0,"]",[9,[8]],{"x":"]"} , 1.0]', 4)).toBe("1.0");
+    expect(at("[ 3.0 ,1.0]", 0)).toBe("3.0");
+    expect(at('{"a":[{"b":0},{"b":1.0}]}', "a", 1, "b")).toBe("1.0");
+    expect(at('{"a": [ [1.0], [2.0 ] ]}', "a", 1, 0)).toBe("2.0");
+  });
+
+  it("of equal names is the last one's, as parsing has it", () => {
+    expect(at('{"a":1.0,"b":0,"a":2.0}', "a")).toBe("2.0");
+    expect(at('{"a":{"b":1.0},"a":{"b":2.0}}', "a", "b")).toBe("2.0");
+  });
+
+  it("is written anew where the path leads nowhere", () => {
+    expect(rawJson('{"a":1.0}', 5, ["b"])).toBe("5");
+    expect(rawJson('{"a":1.0}', 5, [0])).toBe("5");
+    expect(rawJson("[1.0]", 5, ["a"])).toBe("5");
+    expect(rawJson("[1.0]", 5, [1])).toBe("5");
+    expect(rawJson("[1.0, 2.0]", 5, [2])).toBe("5");
+    expect(rawJson("[]", 5, [0])).toBe("5");
+    expect(rawJson("[ ]", 5, [0])).toBe("5");
+    expect(rawJson("{}", 5, ["a"])).toBe("5");
+    expect(rawJson('"text"', 5, ["a"])).toBe("5");
+    expect(rawJson('{"a":"text"}', 5, ["a", 0])).toBe("5");
+  });
+
+  it("parses to the value, wherever that stands in whatever text", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 4 }), fc.nat(3), fc.array(fc.nat(9)), (value, indent, steps) => {
+        const text = JSON.stringify(value, null, indent);
+        const path: Path = [];
+        let there: unknown = value;
+        for (const step of steps) {
+          if (typeof there !== "object" || there === null) break;
+          const keys = Object.keys(there);
+          const key = keys[step % Math.max(1, keys.length)];
+          if (key === undefined) break;
+          path.push(Array.isArray(there) ? Number(key) : key);
+          // The key is one of its own.
+          there = (there as Record<string, unknown>)[key];
+        }
+        const raw = rawJson(text, there, path);
+        expect(JSON.parse(raw)).toEqual(JSON.parse(JSON.stringify(there)));
+        expect(text).toContain(raw);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
