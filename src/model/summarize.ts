@@ -244,6 +244,7 @@ function count(draft: Draft, frame: Frame): void {
       draft.summary = { ...summary, ...frame.patch };
       return;
     case "end":
+      endBare(draft);
       if (draft.progress.turn_open) {
         summary.status = draft.progress.outcome ?? "completed";
         draft.progress = { ...draft.progress, turn_open: false };
@@ -360,6 +361,7 @@ function countDelta(
     act(draft);
     isNew(draft, `part ${part_id}`);
     addPart(draft);
+    draft.progress = { ...draft.progress, bounded: kind };
   } else if (draft.progress.bare !== kind) {
     if (draft.progress.bounded === kind) return;
     act(draft);

@@ -842,6 +842,46 @@ describe("an interrupt", () => {
   });
 });
 
+describe("a turn among others", () => {
+  it("has the errors and the figures of its own parts, whenever they are told", () => {
+    const numbers = [1, 2, 3, 4, 5];
+    const failed = { is_error: true, status: "error" as const };
+    // A result that came without a prompt is its turn's first part.
+    const frames = numbers.flatMap((number): Bare[] => [
+      { type: "turn.start", turn_id: id(5, number) },
+      result(`first ${number}`),
+      begin(number),
+      result(`last ${number}`),
+      end(number, { usage: { input: 1, output: 1 } }),
+    ]);
+    for (const number of numbers) {
+      const only = (value: number, other: number) => numbers.map((one) => (one === number ? value : other));
+      for (const name of [`first ${number}`, `last ${number}`]) {
+        expect(turns(fold(...frames, result(name, failed))).map((turn) => turn.errors)).toEqual(only(1, 0));
+      }
+      const told = turns(fold(...frames, end(number, { usage: { input: 9, output: 1 } })));
+      expect(told.map((turn) => turn.usage?.input)).toEqual(only(9, 1));
+    }
+  });
+
+  it("ended when it ended, whatever begins after it", () => {
+    const [first, second] = turns(fold(prompt("a"), error, turnEnd, prompt("b", 2)));
+    expect(first).toMatchObject({ status: "failed", ended_at: 1_002 });
+    expect(second).not.toHaveProperty("ended_at");
+  });
+
+  it("leaves nothing growing behind: what is said then is another part", () => {
+    const texts = (...bare: Bare[]) =>
+      parts(...bare).flatMap((part) => (part.type === "text" ? [part.text] : []));
+    expect(texts(prompt("a"), say("a"), turnEnd, say("b"))).toEqual(["a", "b"]);
+    expect(texts(say("a"), { type: "end" }, say("b"))).toEqual(["a", "b"]);
+    expect(texts(begin(), say("a"), end(), say("b"))).toEqual(["a", "b"]);
+    const thought = parts(begin(), open(1, "thinking"), end())[1];
+    expect(thought).toMatchObject({ ended_at: 1_002 });
+    expect(thought).not.toHaveProperty("open");
+  });
+});
+
 describe("a turn's life", () => {
   it("begins with its prompt and ends with its end, and knows when", () => {
     const transcript = fold(prompt("Go"), begin(), end(), { type: "turn.end", status: "completed" });
@@ -929,6 +969,7 @@ describe("a turn's life", () => {
     const stopped = [prompt("a"), begin(), call("x"), { type: "interrupt" } as Bare, result("x")];
     expect(statuses(...stopped)).toEqual(["interrupted"]);
     expect(statuses(...stopped, turnEnd)).toEqual(["interrupted"]);
+    expect(fold(...stopped).open).toMatchObject({ turn_open: false, outcome: "interrupted" });
     expect(statuses(...stopped, say("x"), turnEnd)).toEqual(["completed"]);
   });
 
@@ -990,6 +1031,7 @@ describe("a turn's life", () => {
     expect(turns(fold(start(1), finish(1), finish(1, "failed")))[0]?.ended_at).toBe(1_002);
     expect(fold(start(1), finish(1), finish(1, "running")).open.turn_open).toBe(true);
     expect(fold(start(1), start(2), finish(1, "running")).open.turn_open).toBe(true);
+    expect(statuses(start(1), start(2), finish(2), finish(1, "running"))).toEqual(["running", "completed"]);
     const none = emptyTranscript(SESSION);
     const [frame] = session([finish(1, "failed")]);
     expect(frame && accumulate(none, frame)).toBe(none);

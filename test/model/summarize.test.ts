@@ -289,6 +289,29 @@ describe("a session's row, frame by frame", () => {
       { type: "context.usage", tokens: 1 },
       turnEnd,
     ],
+    // What was open ends with its message, its turn or an interrupt: what is said then is another part.
+    [begin(), open(1), end(), say("a")],
+    [begin(), open(1), begin(2), say("a"), open(2, "thinking"), end(2), think("b")],
+    [prompt(), begin(), open(1), turnEnd, say("a"), turnEnd],
+    [prompt(), begin(), open(1), stop, say("a"), stop],
+    [prompt(), begin(), say("a"), end(7), say("b"), say("c", { part_id: id(4, 1) }), say("d")],
+    // Two of a kind are two.
+    [unknown, { ...unknown, part_id: id(4, 71) } as Bare, image, { ...image, part_id: id(4, 61) } as Bare],
+    [
+      context,
+      { ...context, message_id: id(2, 81) } as Bare,
+      context,
+      named,
+      { ...named, part_id: id(4, 81) } as Bare,
+    ],
+    [
+      ask,
+      { type: "request.open", request: { request_id: id(7, 2), kind: "question", title: "?", options: [] } },
+    ],
+    [say("a", { part_id: id(4, 1) }), say("b", { part_id: id(4, 2) }), say("c", { part_id: id(4, 1) })],
+    [{ type: "message.file", part_id: id(4, 1), mime: "", url: "" }, prompt()],
+    [prompt(), stop, begin(), stop, begin(2), stop],
+    [error, say("a"), { type: "end" }, say("b"), { type: "end" }],
   ];
 
   it("says at every step of a story what the transcript says", () => {
