@@ -683,6 +683,10 @@ describe("a message", () => {
     const failed = fold(begin(), end(1, { error: "x" }), end(1, { error: "y" }), end(1, { error: "y" }));
     expect(failed.parts.at(1)).toMatchObject({ error: "y" });
     expect(failed.turns.at(0)).toMatchObject({ errors: 1, part_count: 3 });
+    const all = { stop_reason: "error" as const, stop_reason_raw: "529", usage, error: "x" };
+    const said = fold(begin(), end(1, all));
+    const [same] = session([end(1, all)]);
+    expect(same && accumulate(said, same)).toBe(said);
     const used = fold(begin(), end(1, { usage }), end(1, { usage: { ...usage } }));
     expect(used.usage).toEqual(usage);
     expect(used.turns.at(0)?.usage).toEqual(usage);
@@ -697,6 +701,11 @@ describe("a message", () => {
     expect(kinds(ended)).toEqual(["text", "step_finish", "text"]);
     expect(ended.parts.at(0)).not.toHaveProperty("open");
     expect(ended.parts.at(0)?.message_id).not.toBe(ended.parts.at(2)?.message_id);
+    const bounded = parts(open(1), end(7))[0];
+    expect(bounded).not.toHaveProperty("open");
+    expect(parts(begin(), { ...open(1), message_id: id(3, 2) } as Bare, end(2))[1]).not.toHaveProperty(
+      "open",
+    );
     const named = fold(begin(), open(1), end(7));
     expect(named.parts.at(1)).toMatchObject({ open: true });
     expect(named.open.message_id).toBe(MESSAGE);
@@ -1485,6 +1494,46 @@ describe("a client that holds a window", () => {
     const paired = accumulate(client, address(whole, result("a")).frame);
     expect(paired.parts.at(5)).toMatchObject({ call_index: 1 });
     expect(unpairedOf(paired).open_calls).toEqual([]);
+  });
+
+  it("begins a message again as the step that the daemon says, or asks where it does not", () => {
+    const whole = fold(prompt("a"), begin(), end(), begin(2), end(2));
+    const client = restoreTranscript(pageOf(whole));
+    const { frame } = address(whole, begin());
+    expect(accumulate(client, frame)).toMatchObject({ open: { message_id: MESSAGE, step: 1 } });
+    expect(accumulate(client, frame)).not.toHaveProperty("gap");
+    expect(accumulate(client, { ...session([begin()])[0], part_index: 1 } as Frame).gap).toEqual({
+      part_id: MESSAGE,
+      expected: 0,
+      got: 0,
+    });
+    // One that is open is known, whatever is loaded.
+    const writing = fold(prompt("a"), begin());
+    const again = accumulate(restoreTranscript(pageOf(writing)), {
+      ...session([begin()])[0],
+      part_index: 1,
+    } as Frame);
+    expect(again).not.toHaveProperty("gap");
+    expect(again.open).toEqual(writing.open);
+  });
+
+  it("ends an interrupted message by as many parts as the daemon did", () => {
+    const stories: Bare[][] = [
+      [prompt("a"), begin(), open()],
+      [prompt("a"), begin(), end()],
+      [prompt("a"), begin(), end(), begin()],
+      [prompt("a"), say("x")],
+      [prompt("a")],
+    ];
+    for (const story of stories) {
+      for (const stop of [{ type: "interrupt" }, { type: "interrupt", reason: "Esc" }] as Bare[]) {
+        const whole = fold(...story);
+        const { transcript, frame } = address(whole, stop);
+        const client = accumulate(restoreTranscript(pageOf(whole)), frame);
+        expect(client.parts.length).toBe(transcript.parts.length);
+        expect(client.parts.slice(story.length)).toEqual(transcript.parts.slice(story.length));
+      }
+    }
   });
 
   it("asks for a snapshot where a frame changes what it has not loaded and others are counted with", () => {

@@ -386,7 +386,6 @@ export function putInterrupt(
   }
   const { message_id, implicit } = fold.open;
   const message = message_id === undefined ? undefined : fold.positions.messages.get(message_id);
-  closeParts(fold, origin.at);
   // Whether it ended may stand in a part that is not loaded: the place that the daemon named tells how many parts come.
   const isEnded =
     fold.base.holes === undefined || origin.part_index === undefined
