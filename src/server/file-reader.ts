@@ -1,23 +1,22 @@
-import type { SessionLinkFacts } from "../formats/format.ts";
 import type { Frame } from "../model/frame.ts";
-import { emptySummary } from "../model/summarize.ts";
-import { uuidFrom } from "../model/uuid.ts";
 import type { Announcer } from "./announce.ts";
-import { type Entry, isStale, modifiedAt, newEntry, type State, storedFile } from "./entry.ts";
+import { createColdReader } from "./cold-reading.ts";
+import { type Entry, isStale, modifiedAt, type State } from "./entry.ts";
+import { createFileSessions } from "./file-sessions.ts";
 import type { Fold } from "./fold.ts";
-import { followFile, isCompressed, isSame, openRegular, readAt } from "./follow.ts";
-import type { Indexed, IndexedRow, Indexer } from "./indexer.ts";
+import { followFile, isCompressed, isSame, openRegular } from "./follow.ts";
+import type { Indexer } from "./indexer.ts";
 import type { Keeper } from "./keeper.ts";
 import type { Links } from "./links.ts";
 import type { SessionList } from "./list.ts";
-import { createReading, type Draft, joinFacts, type Reading, type ReadingWindow } from "./reading.ts";
+import { createReading, type Draft, type Reading, type ReadingWindow } from "./reading.ts";
 import { fieldsOf } from "./row.ts";
 import { isHuge, lastSegment, lineStart, segmentStart } from "./segments.ts";
 import type { OpenSession } from "./sessions.ts";
+import { loadSide } from "./side-file.ts";
 import type { Status } from "./status.ts";
 import type { SessionsTiming } from "./timing.ts";
 import { createView, type View } from "./view.ts";
-import type { FoundFile } from "./watch.ts";
 
 /** Reads files, and makes what was read into sessions that are listed and shown. All of it within `run` of the entry. */
 export interface FileReader {
@@ -71,13 +70,6 @@ export interface FileReaderOptions {
   reopen(id: string): Promise<OpenSession | undefined>;
 }
 
-/** A reading on the other thread. `seen`: the file as it was seen last when the reading began. */
-interface IndexWork {
-  replaced: boolean;
-  file_id: number;
-  seen: FoundFile | undefined;
-}
-
 /** Sessions that stay folded though nobody looks at them. */
 const MOST_VIEWS = 12;
 /** Readers kept for files that may grow on, and bytes that they have read: what they know of their sessions is about as much. */
@@ -88,7 +80,6 @@ const FRESH = 60_000;
 /** What grew while nobody looked is read from so many bytes before it on, not from the file's beginning. */
 const LOOK_BACK = 256 * 1024;
 const ARCHIVE_BLOCK = 256 * 1024;
-const SIDE_LIMIT = 64 * 1024;
 
 export function createFileReader(options: FileReaderOptions): FileReader {
   const { timing, now, keeper, links, list, status, announcer, by_session, owners, run } = options;
@@ -97,11 +88,40 @@ export function createFileReader(options: FileReaderOptions): FileReader {
   /** Transcripts in which nothing is open, by view. */
   const unsettled = new WeakMap<View, object>();
 
-  /** Readings that someone waits for: those that nobody waits for pause. */
-  let awaited = 0;
-  let pause: { over: Promise<void>; end(): void } | undefined;
-  /** Huge files whose rows are being read. */
-  const indexing = new Map<Entry, Promise<void>>();
+  const sessions = createFileSessions({
+    by_session,
+    owners,
+    keeper,
+    links,
+    list,
+    leftBehind: options.leftBehind,
+  });
+  const { idFor, stateFor } = sessions;
+  const { indexer } = options;
+  const cold =
+    indexer &&
+    createColdReader({
+      indexer,
+      timing,
+      now,
+      keeper,
+      list,
+      sessions,
+      isClosed: options.isClosed,
+      run,
+      newFileId: options.newFileId,
+      lags: options.lags,
+      wasRead: options.wasRead,
+      leave: options.leave,
+      drop: options.drop,
+      readAgain: (entry) => read(entry, false),
+      async listed(entry) {
+        if (!entry.reading) return showFound(entry);
+        // What was read meanwhile for whoever looks was not counted; now it can be.
+        delete entry.reading;
+        if (!entry.gone) await read(entry, isViewed(entry));
+      },
+    });
 
   const isViewed = (entry: Entry) => [...entry.sessions].some((id) => by_session.get(id)?.view);
   const isShown = (draft: Draft) => by_session.get(draft.id)?.view?.fold === draft.fold;
@@ -116,41 +136,9 @@ export function createFileReader(options: FileReaderOptions): FileReader {
       isShown,
     });
 
-  /** A session's own id, or, where another file that is there holds a session of that id, one made from the path too. */
-  function idFor(entry: Entry, id: string): string {
-    const owner = owners.get(id);
-    if (owner === entry) return id;
-    const own = uuidFrom(id, entry.path);
-    if (owner && (!owner.gone || entry.sessions.has(own))) {
-      owners.set(own, entry);
-      return own;
-    }
-    owners.set(id, entry);
-    return id;
-  }
-
   async function read(entry: Entry, folded: boolean): Promise<void> {
-    if (!folded) return await readNow(entry, false);
-    awaited += 1;
-    try {
-      await readNow(entry, true);
-    } finally {
-      awaited -= 1;
-      if (awaited === 0) {
-        pause?.end();
-        pause = undefined;
-      }
-    }
-  }
-
-  /** Resolves when no reading is under way that someone waits for. */
-  function unlessAwaited(): Promise<void> | undefined {
-    if (awaited === 0) return undefined;
-    if (!pause) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      pause = { over: promise, end: resolve };
-    }
-    return pause.over;
+    if (!folded || !cold) return await readNow(entry, folded);
+    await cold.first(() => readNow(entry, true));
   }
 
   async function readNow(entry: Entry, folded: boolean): Promise<void> {
@@ -162,13 +150,12 @@ export function createFileReader(options: FileReaderOptions): FileReader {
       !current.ended &&
       !isCompressed(entry.path) &&
       (!folding || current.folding);
-    const { indexer } = options;
-    const huge = indexer !== undefined && isHuge(entry.path, entry.seen?.size ?? entry.identity?.size ?? 0);
+    const huge = cold !== undefined && isHuge(entry.path, entry.seen?.size ?? entry.identity?.size ?? 0);
     if (huge && !entry.identity) {
-      startIndexing(entry, indexer);
+      cold.begin(entry);
       if (!folding) return;
-    } else if (indexer && !huge && !folding && !current && !entry.identity) {
-      if (isQuiet(entry) || isLong(entry)) return await readCold(entry, indexer);
+    } else if (cold && !huge && !folding && !current && !entry.identity) {
+      if (isQuiet(entry) || isLong(entry)) return await cold.read(entry);
     }
     const { seen } = entry;
     const seen_side = seen?.side_stamp;
@@ -211,7 +198,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
         await work.reading?.decoder.write(chunk);
         if (work.reading) {
           if (!work.anew) commit(entry, work.reading, false);
-          else if (!entry.done && !work.reading.window) preview(entry, work.reading.drafts.values());
+          else if (!entry.done && !work.reading.window) sessions.preview(entry, work.reading.drafts.values());
         }
         entry.progress = offset + chunk.length;
       },
@@ -245,7 +232,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     }
     if (work.anew || entry.side_stamp !== seen_side) await readSide(entry, reading);
     settle(entry, reading, result.identity.modified_at);
-    if (work.replaced) supersede(entry, reading.drafts, work.file_id);
+    if (work.replaced) sessions.supersede(entry, reading.drafts, work.file_id);
     entry.identity = result.identity;
     delete reading.identity;
     delete entry.begun;
@@ -295,18 +282,10 @@ export function createFileReader(options: FileReaderOptions): FileReader {
 
   /** A huge file was replaced by another: its rows are read anew. */
   function forget(entry: Entry, reading: Reading, file_id: number) {
-    supersede(entry, reading.drafts, file_id);
+    sessions.supersede(entry, reading.drafts, file_id);
     delete entry.identity;
     entry.done = false;
-    if (options.indexer) startIndexing(entry, options.indexer);
-  }
-
-  /** Reads a file that does not grow, on the other thread: only its rows are wanted. */
-  async function readCold(entry: Entry, indexer: Indexer): Promise<void> {
-    await loadSide(entry);
-    const { work, indexed } = await index(entry, indexer, () => options.isClosed() || entry.interrupt);
-    adopt(entry, work, indexed);
-    if (entry.identity) showFound(entry);
+    cold?.begin(entry);
   }
 
   /** A session that someone looks at was found in another file than before: a copy took the place of one that went. */
@@ -317,116 +296,9 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     );
   }
 
-  /** Reads a huge file's rows beside what else is done with it. */
-  function startIndexing(entry: Entry, indexer: Indexer): void {
-    if (indexing.has(entry) || options.isClosed()) return;
-    const job = loadSide(entry)
-      .then(() => index(entry, indexer, () => options.isClosed() || entry.gone))
-      .then(({ work, indexed }) =>
-        run(entry, async () => {
-          adopt(entry, work, indexed);
-          if (!entry.identity) return;
-          if (!entry.reading) return showFound(entry);
-          // What was read meanwhile for whoever looks was not counted; now it can be.
-          delete entry.reading;
-          if (!entry.gone) await read(entry, isViewed(entry));
-        }),
-      )
-      .catch((error: unknown) => run(entry, () => Promise.reject(error)))
-      .then(() => {
-        indexing.delete(entry);
-      });
-    indexing.set(entry, job);
-  }
-
-  async function index(entry: Entry, indexer: Indexer, stop: () => boolean) {
-    const known = entry.identity ?? entry.begun;
-    const work: IndexWork = { replaced: false, file_id: entry.id, seen: entry.seen };
-    const indexed = await indexer.index(
-      {
-        path: entry.path,
-        format: entry.format.id,
-        ...(known && { known }),
-        ...(entry.side_text !== undefined && { side_text: entry.side_text }),
-        close: now() - modifiedAt(entry) > timing.close,
-      },
-      {
-        begin(replaced) {
-          work.replaced = replaced;
-          if (replaced) work.file_id = options.newFileId();
-        },
-        async bytes(chunk, offset) {
-          if (!entry.sample && !(await keeper.append(work.file_id, offset, chunk))) options.lags(entry);
-          entry.progress = offset + chunk.length;
-          await unlessAwaited();
-          return stop();
-        },
-        preview(rows) {
-          if (!entry.done) preview(entry, ownRows(entry, rows));
-        },
-      },
-    );
-    return { work, indexed };
-  }
-
-  /** Rows as the other thread made them, by the ids that they go by here. */
-  function ownRows(entry: Entry, rows: readonly IndexedRow[]): IndexedRow[] {
-    return rows.map((row) => {
-      const id = idFor(entry, row.id);
-      return { ...row, id, summary: { ...row.summary, id } };
-    });
-  }
-
-  /** What the other thread read becomes what is listed. */
-  function adopt(entry: Entry, work: IndexWork, indexed: Indexed): void {
-    const { result } = indexed;
-    if (result.type === "gone") {
-      if (entry.seen !== work.seen) void run(entry, () => (isStale(entry) ? read(entry, false) : undefined));
-      else if (!entry.gone) options.leave(entry);
-      return;
-    }
-    if (result.stopped) {
-      if (!entry.identity) {
-        entry.id = work.file_id;
-        entry.begun = result.identity;
-      }
-      return;
-    }
-    const rows = new Map(ownRows(entry, indexed.rows).map((row) => [row.id, row]));
-    if (work.replaced) supersede(entry, rows, work.file_id);
-    entry.identity = result.identity;
-    delete entry.begun;
-    entry.done = true;
-    options.wasRead(entry);
-    keeper.entryChanged(entry);
-    for (const row of rows.values()) {
-      const state = stateFor(entry, row.id);
-      state.summary = row.summary;
-      state.open_calls = row.open_calls;
-      keeper.sessionChanged(row.id);
-      list.mark(row.id);
-    }
-    for (const id of [...entry.sessions]) if (!rows.has(id)) options.drop(id);
-    setFacts(entry, indexed.facts);
-  }
-
   async function readSide(entry: Entry, reading: Reading) {
     await loadSide(entry);
     if (entry.side_text !== undefined) reading.take(reading.reader.readSide(entry.side_text));
-  }
-
-  async function loadSide(entry: Entry): Promise<void> {
-    if (entry.side === undefined) return;
-    const opened = await openRegular(entry.side);
-    if (!opened) return;
-    try {
-      const stamp = entry.seen?.side_stamp;
-      entry.side_text = new TextDecoder().decode(await readAt(opened.handle, 0, SIDE_LIMIT));
-      if (stamp === undefined) delete entry.side_stamp;
-      else entry.side_stamp = stamp;
-    } finally {
-      await opened.handle.close();
-    }
   }
 
   /** Reads a last line without a newline once nobody writes any more. */
@@ -453,34 +325,6 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     }
   }
 
-  /** The file holds something else now. What it held stays in the archive, and on the list where the new content is of other sessions. */
-  function supersede(entry: Entry, rows: ReadonlyMap<string, unknown>, file_id: number) {
-    const row = storedFile(entry);
-    const kept = keeper.archivedTo(entry.id) > 0;
-    const orphans = [...entry.sessions].filter((id) => !rows.has(id));
-    if (row && kept) keeper.superseded({ ...row, gone: true });
-    if (row && kept && orphans.length > 0) {
-      const ghost: Entry = {
-        ...newEntry(entry.id, entry.path, entry.format, entry.kind),
-        ...(entry.identity && { identity: entry.identity }),
-        ...(entry.side !== undefined && { side: entry.side }),
-        ...(entry.side_text !== undefined && { side_text: entry.side_text }),
-        gone: true,
-        done: true,
-        sessions: new Set(orphans),
-      };
-      options.leftBehind(ghost);
-      for (const id of orphans) {
-        const state = by_session.get(id);
-        if (state) state.entry = ghost;
-        owners.set(id, ghost);
-        entry.sessions.delete(id);
-        list.mark(id);
-      }
-    }
-    entry.id = file_id;
-  }
-
   /** Keeps the reader of a file that grows or is looked at; any other is made again when it is needed. */
   function keep(entry: Entry, reading: Reading, idle: number) {
     const warm = reading.folding || (!reading.ended && now() - modifiedAt(entry) < idle);
@@ -503,29 +347,6 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     }
   }
 
-  /** Shows what is known so far of a file that is read for the first time. */
-  function preview(entry: Entry, rows: Iterable<IndexedRow>) {
-    for (const { id, summary, open_calls } of rows) {
-      const state = stateFor(entry, id);
-      state.summary = fieldsOf(summary);
-      state.open_calls = open_calls;
-      list.mark(id);
-    }
-  }
-
-  function stateFor(entry: Entry, id: string): State {
-    let state = by_session.get(id);
-    if (!state) {
-      state = { id, entry, summary: emptySummary(id, entry.format.id, 0), open_calls: [] };
-      by_session.set(id, state);
-    } else if (state.entry !== entry) {
-      state.entry.sessions.delete(id);
-      state.entry = entry;
-    }
-    entry.sessions.add(id);
-    return state;
-  }
-
   /** What was read becomes what is shown. `anew`: it takes the place of what an earlier reading said. */
   function commit(entry: Entry, reading: Reading, anew: boolean) {
     const counted = reading.window?.count_from !== Number.POSITIVE_INFINITY;
@@ -545,24 +366,10 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     if (anew && !reading.window) {
       for (const id of [...entry.sessions]) if (!reading.drafts.has(id)) options.drop(id);
     }
-    if (counted) setFacts(entry, reading.facts(), reading.window !== undefined);
+    if (counted) sessions.setFacts(entry, reading.facts(), reading.window !== undefined);
     for (const draft of reading.drafts.values()) tell(draft);
     // Whoever looks at a session that began anew sees its row change in the same moment.
     if (anew && isViewed(entry)) list.publish();
-  }
-
-  /** `more`: they are joined to what is known already. */
-  function setFacts(entry: Entry, found: readonly SessionLinkFacts[], more = false) {
-    for (const facts of found) {
-      const id = idFor(entry, facts.session_id);
-      const state = by_session.get(id);
-      // A copy's runs are not told from the original's: it is a group of its own.
-      const group = id === facts.session_id ? facts.group : uuidFrom(facts.group, entry.path);
-      const own = { ...facts, session_id: id, group };
-      const before = more ? links.facts(id) : undefined;
-      const [joined = own] = before ? joinFacts([before, own]) : [];
-      if (state?.entry === entry && links.setFacts(joined)) list.schedule();
-    }
   }
 
   function tell(draft: Draft) {
@@ -663,7 +470,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
 
   return {
     read,
-    indexing: (entry) => indexing.get(entry),
+    indexing: (entry) => cold?.underWay(entry),
     readArchive,
     end(entry) {
       const { reading } = entry;

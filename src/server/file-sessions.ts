@@ -1,0 +1,118 @@
+import type { SessionLinkFacts } from "../formats/format.ts";
+import { emptySummary } from "../model/summarize.ts";
+import { uuidFrom } from "../model/uuid.ts";
+import { type Entry, newEntry, type State, storedFile } from "./entry.ts";
+import type { IndexedRow } from "./indexer.ts";
+import type { Keeper } from "./keeper.ts";
+import type { Links } from "./links.ts";
+import type { SessionList } from "./list.ts";
+import { joinFacts } from "./reading.ts";
+import { fieldsOf } from "./row.ts";
+
+/** Which sessions a file holds, by the ids that they go by here, and what is known of them beside their transcripts. */
+export interface FileSessions {
+  /** A session's own id, or, where another file that is there holds a session of that id, one made from the path too. */
+  idFor(entry: Entry, id: string): string;
+  /** Made, or moved here from another file, where it is not this file's. */
+  stateFor(entry: Entry, id: string): State;
+  /** Shows what is known so far of a file that is read for the first time. */
+  preview(entry: Entry, rows: Iterable<IndexedRow>): void;
+  /** `more`: they are joined to what is known already. */
+  setFacts(entry: Entry, found: readonly SessionLinkFacts[], more?: boolean): void;
+  /**
+   * The file holds something else now. What it held stays in the archive, and on the list where the new content is of other
+   * sessions.
+   */
+  supersede(entry: Entry, rows: ReadonlyMap<string, unknown>, file_id: number): void;
+}
+
+export interface FileSessionsOptions {
+  by_session: Map<string, State>;
+  /** Which file a session's id belongs to. */
+  owners: Map<string, Entry>;
+  keeper: Keeper<Entry>;
+  links: Links;
+  list: SessionList;
+  /** Another file stands at the path of this one, of which the archive is left. */
+  leftBehind(ghost: Entry): void;
+}
+
+export function createFileSessions(options: FileSessionsOptions): FileSessions {
+  const { by_session, owners, keeper, links, list } = options;
+
+  function idFor(entry: Entry, id: string): string {
+    const owner = owners.get(id);
+    if (owner === entry) return id;
+    const own = uuidFrom(id, entry.path);
+    if (owner && (!owner.gone || entry.sessions.has(own))) {
+      owners.set(own, entry);
+      return own;
+    }
+    owners.set(id, entry);
+    return id;
+  }
+
+  function preview(entry: Entry, rows: Iterable<IndexedRow>) {
+    for (const { id, summary, open_calls } of rows) {
+      const state = stateFor(entry, id);
+      state.summary = fieldsOf(summary);
+      state.open_calls = open_calls;
+      list.mark(id);
+    }
+  }
+
+  function stateFor(entry: Entry, id: string): State {
+    let state = by_session.get(id);
+    if (!state) {
+      state = { id, entry, summary: emptySummary(id, entry.format.id, 0), open_calls: [] };
+      by_session.set(id, state);
+    } else if (state.entry !== entry) {
+      state.entry.sessions.delete(id);
+      state.entry = entry;
+    }
+    entry.sessions.add(id);
+    return state;
+  }
+
+  function setFacts(entry: Entry, found: readonly SessionLinkFacts[], more = false) {
+    for (const facts of found) {
+      const id = idFor(entry, facts.session_id);
+      const state = by_session.get(id);
+      // A copy's runs are not told from the original's: it is a group of its own.
+      const group = id === facts.session_id ? facts.group : uuidFrom(facts.group, entry.path);
+      const own = { ...facts, session_id: id, group };
+      const before = more ? links.facts(id) : undefined;
+      const [joined = own] = before ? joinFacts([before, own]) : [];
+      if (state?.entry === entry && links.setFacts(joined)) list.schedule();
+    }
+  }
+
+  function supersede(entry: Entry, rows: ReadonlyMap<string, unknown>, file_id: number) {
+    const row = storedFile(entry);
+    const kept = keeper.archivedTo(entry.id) > 0;
+    const orphans = [...entry.sessions].filter((id) => !rows.has(id));
+    if (row && kept) keeper.superseded({ ...row, gone: true });
+    if (row && kept && orphans.length > 0) {
+      const ghost: Entry = {
+        ...newEntry(entry.id, entry.path, entry.format, entry.kind),
+        ...(entry.identity && { identity: entry.identity }),
+        ...(entry.side !== undefined && { side: entry.side }),
+        ...(entry.side_text !== undefined && { side_text: entry.side_text }),
+        gone: true,
+        done: true,
+        sessions: new Set(orphans),
+      };
+      options.leftBehind(ghost);
+      for (const id of orphans) {
+        const state = by_session.get(id);
+        if (state) state.entry = ghost;
+        owners.set(id, ghost);
+        entry.sessions.delete(id);
+        list.mark(id);
+      }
+    }
+    entry.id = file_id;
+  }
+
+  return { idFor, stateFor, preview, setFacts, supersede };
+}
