@@ -265,6 +265,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   }
 
   function notice(entry: Entry, file: FoundFile) {
+    if (entry.identity?.inode === file.inode && file.size > entry.identity.size) entry.grew = true;
     entry.seen = file;
     entry.sample = file.sample;
     if (file.side !== undefined) entry.side = file.side;

@@ -33,6 +33,8 @@ export interface Entry {
   interrupt: boolean;
   /** Read to its end at least once, now or by an earlier daemon. */
   done: boolean;
+  /** It was seen to grow: somebody writes it, whatever times stand in it. */
+  grew?: boolean;
   /** Bytes read so far while it is read for the first time. */
   progress: number;
   settle_timer?: NodeJS.Timeout;

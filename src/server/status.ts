@@ -36,7 +36,7 @@ export function createStatus(options: {
     // Runs that work in the background outlive the turn that started them.
     if (depth < 16 && runs.some((one) => isRunning(one, depth + 1))) return true;
     if (state.summary.status !== "running") return false;
-    if (now() - modifiedAt(state.entry) < options.silence) return true;
+    if (now() - modifiedAt(state.entry) < options.silence && !isCopied(state)) return true;
     if (register) return register.busy !== false;
     // A run has no process of its own: it lives while its parent does and waits for it.
     const link = links.of(state.id);
@@ -95,6 +95,14 @@ export function createStatus(options: {
       };
     },
   };
+}
+
+/** A file whose last record is older than its last change by more than that was put here by a person, in milliseconds. */
+const COPIED = 24 * 3_600_000;
+
+/** Whether the file was copied here after its session: then its fresh time says nothing about its agent. */
+function isCopied({ entry, summary }: State): boolean {
+  return !entry.grew && summary.last_activity_at > 0 && modifiedAt(entry) - summary.last_activity_at > COPIED;
 }
 
 /** How a turn ended that nobody ended: an agent whose last word is text was done (see `settleAborted`). */

@@ -94,7 +94,8 @@ export const sessionId = (name: string): string => uuidFrom("6d1f5c0e-6f0b-5b0a-
 const messageId = (session: string, name: string) => uuidFrom(sessionId(session), name);
 
 /** When the written sessions happened. */
-export const AT = Date.parse("2026-11-20T10:00:00Z");
+/** A session of today: of an old one a fresh file would be a copy. */
+export const AT = Date.now() - 60_000;
 const line = (value: object): string => `${JSON.stringify(value)}\n`;
 const frame = (value: Frame): string => line({ frame: value });
 

@@ -25,6 +25,7 @@ import type { OpenSession, SessionEvent, Sessions } from "../../src/server/sessi
 import { eventually } from "../eventually.ts";
 import { sharedData } from "../shared-data.ts";
 import {
+  AT,
   answer,
   append,
   call,
@@ -605,6 +606,16 @@ describe("a sub-agent's run", () => {
 });
 
 describe("the status", () => {
+  it("of a file that was copied here long after its session is not running, until it grows", async () => {
+    const old = (lines: string) => lines.replaceAll(/"at":\d+/g, `"at":${AT - 30 * 86_400_000}`);
+    write(path("one.jsonl"), old(prompt("one", "First")), old(call("one", "call-1")));
+    const sessions = start();
+    const [row] = await listed(sessions, "one");
+    expect(row?.status).toBe("interrupted");
+    append(path("one.jsonl"), old(call("one", "call-2")));
+    await eventually(() => expect(sessions.get(sessionId("one"))?.status).toBe("running"));
+  });
+
   it("is running while an open turn writes, and says what it does", async () => {
     write(path("one.jsonl"), prompt("one", "Go"), call("one", "call-1"), call("one", "call-2", "Read"));
     const sessions = start();
