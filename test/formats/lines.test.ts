@@ -164,7 +164,205 @@ describe("createLineReader", () => {
     expect(({} as { isAdmin?: boolean }).isAdmin).toBeUndefined();
   });
 
+  /** Each record as its value, or its text with why it is none. */
+  const told = (records: LineRecord[]): unknown[] =>
+    records.map((r) => (r.blank ? "blank" : (r.value ?? `${r.text} (${r.error?.split(":")[0]})`)));
+
+  it("finds the records before a torn one, wherever that was torn", () => {
+    const whole = ['{"a":"}{"}', '{"b":"\\"{"}', '{"c":{"d":[{}]},"e":"\\\\"}'];
+    const torn = '{"type":"user","text":"a \\"b\\" }","n":[1,{"m":"{"}]}';
+    for (let length = 1; length < torn.length; length += 1) {
+      const rest = torn.slice(0, length).trimEnd();
+      const records = read(`${whole.join(" ")}${rest}\n`);
+      expect(records.map((r) => r.text)).toEqual([...whole, rest]);
+      expect(values(records)).toEqual(whole.map((text) => JSON.parse(text)));
+      const start = whole.join(" ").length;
+      expect(records.at(-1)?.place).toEqual({ line: 1, byte: start, length: rest.length });
+    }
+  });
+
+  it("shows what is torn between records, and what is no record at all", () => {
+    expect(told(read('{"a":1}{"to{"b":"{"}{"c":"}"}\n'))).toEqual([
+      { a: 1 },
+      '{"to (no valid JSON)',
+      { b: "{" },
+      { c: "}" },
+    ]);
+    for (const next of [
+      '{"b":"{"}',
+      '{"b":"}"}',
+      '{"b":"\\\\"}',
+      '{"b":"\\"{"}',
+      '{"b":"\\\\\\"}{"}',
+      '{"":0}',
+    ]) {
+      expect(told(read(`{"n":1${next}\n`)), next).toEqual(['{"n":1 (no valid JSON)', JSON.parse(next)]);
+    }
+    // An object without members could be the end of anything.
+    for (const line of [
+      '{"n":1{}',
+      '{"n":[1}{}',
+      '{"n":1}x',
+      "x",
+      'x{"a":1}',
+      '{"a":1}x{"b":2}y',
+      "}",
+      "}}{",
+    ]) {
+      expect(told(read(`${line}\n`)), line).toEqual([`${line} (no valid JSON)`]);
+    }
+    expect(told(read('{"a":1} {"b":2}\t{"c":3} \r\n'))).toEqual([{ a: 1 }, { b: 2 }, { c: 3 }]);
+    expect(told(read("{}{}\n"))).toEqual([{}, {}]);
+  });
+
+  it("takes an object behind a torn record for its piece where it may stand there", () => {
+    for (const [line, isPiece] of [
+      ['{"a":{"c":2}', true],
+      ['{"a": \t{"c":2}', true],
+      ['{"a":[{"c":2}', true],
+      ['{"a":[1, {"c":2}', true],
+      ['{"a":[{"b":1},{"c":2}', true],
+      ['{"a":[[1],{"c":2}', true],
+      ['{"a":["]",{"c":2}', true],
+      ['{"a":["\\"]",{"c":2}', true],
+      ['{"a":["x"{"c":2}', false],
+      ['{"a":[1]{"c":2}', false],
+      ['{"a":[1],{"c":2}', false],
+      ['{"a":[{}],{"c":2}', false],
+      ['{"a":"[",{"c":2}', false],
+      ['{"a":"\\"[",{"c":2}', false],
+      ['{"a":1,{"c":2}', false],
+      ['{"a":"x:{"c":2}', false],
+      ['{"a"{"c":2}', false],
+    ] as const) {
+      expect(values(read(`${line}\n`)), line).toEqual(isPiece ? [] : [{ c: 2 }]);
+      expect(errors(read(`${line}\n`)), line).toHaveLength(1);
+    }
+  });
+
+  it("counts runs of NUL bytes where they stand, between, before and behind anything", () => {
+    const records = read('{"a":1}\0\0{"b":2} \0{"to\0\0\0\n');
+    expect(told(records)).toEqual([
+      { a: 1 },
+      " (2 NUL bytes)",
+      { b: 2 },
+      " (1 NUL bytes)",
+      '{"to (no valid JSON)',
+      " (3 NUL bytes)",
+    ]);
+    expect(records.map(({ place }) => [place.byte, place.length])).toEqual([
+      [0, 7],
+      [7, 2],
+      [9, 7],
+      [17, 1],
+      [18, 4],
+      [22, 3],
+    ]);
+    expect(told(read('junk\0\0{"a":1}\0\n'))).toEqual([
+      "junk (no valid JSON)",
+      " (2 NUL bytes)",
+      { a: 1 },
+      " (1 NUL bytes)",
+    ]);
+    expect(told(read('\0 {"a":1}\n'))).toEqual([" (1 NUL bytes)", { a: 1 }]);
+    expect(told(read('{"a":1 \0\0\n'))).toEqual(['{"a":1 (no valid JSON)', " (2 NUL bytes)"]);
+  });
+
+  it("leaves out a byte-order mark at the start of the file, and nowhere else", () => {
+    const place = (byte: number, line = 1) => ({ line, byte, length: 7 });
+    expect(read('\ufeff{"a":1}\n').map((r) => [r.value, r.place])).toEqual([[{ a: 1 }, place(3)]]);
+    expect(told(read("\ufeff\n"))).toEqual(["blank"]);
+    for (const content of [
+      '{"a":1}\n\ufeff{"b":1}\n',
+      '\n\ufeff{"b":1}\n',
+      '\ufeff\ufeff{"b":1}\n',
+      ' \ufeff{"b":1}\n',
+    ]) {
+      expect(errors(read(content)), content).toHaveLength(1);
+    }
+    // Bytes that only begin like one.
+    for (const bytesOf of [
+      [0xef],
+      [0xef, 0xbb],
+      [0xef, 0x20, 0xbf],
+      [0x20, 0xbb, 0xbf],
+      [0xef, 0xbb, 0x20],
+    ]) {
+      const content = Uint8Array.from([...bytesOf, ...bytes('{"a":1}\n')]);
+      expect(values(read(content)), String(bytesOf)).toEqual([]);
+      const reader = createLineReader();
+      reader.push(content.subarray(0, -1));
+      expect(reader.settle()).toEqual([]);
+    }
+    const reader = createLineReader();
+    expect(reader.push(bytes('\ufeff{"a":1}'))).toEqual([]);
+    expect(reader.settle().map((r) => [r.value, r.place])).toEqual([[{ a: 1 }, place(3)]]);
+  });
+
+  it("begins where it is told to, with a line that is known or not", () => {
+    const places = (start: { line: number; byte: number }) => {
+      const reader = createLineReader(start);
+      const records = [...reader.push(bytes('{"a":1}\n{"b":2}\n{"c":3}')), ...reader.close()];
+      return records.map(({ place }) => [place.line, place.byte]);
+    };
+    expect(places({ line: 5, byte: 100 })).toEqual([
+      [5, 100],
+      [6, 108],
+      [7, 116],
+    ]);
+    expect(places({ line: 0, byte: 100 })).toEqual([
+      [0, 100],
+      [0, 108],
+      [0, 116],
+    ]);
+    const reader = createLineReader({ line: 2, byte: 9 });
+    expect(errors(reader.push(bytes('\ufeff{"a":1}\n')))).toHaveLength(1);
+  });
+
+  it("goes on behind what was read as the end", () => {
+    const reader = createLineReader();
+    expect(told(reader.push(bytes('{"a":1}')))).toEqual([]);
+    expect(told(reader.close())).toEqual([{ a: 1 }]);
+    expect(reader.close()).toEqual([]);
+    // The newline comes after all: it ends the line that was read, and is no blank one.
+    expect(reader.push(bytes("\n"))).toEqual([]);
+    expect(reader.push(bytes('{"b":2}\n\n')).map(({ place }) => place)).toEqual([
+      { line: 2, byte: 8, length: 7 },
+      { line: 3, byte: 16, length: 0 },
+    ]);
+  });
+
+  it("reads 500 levels whatever is in the last one", () => {
+    const nested = (leaf: string, levels = 500): string =>
+      `${'{"a":'.repeat(levels)}${leaf}${"}".repeat(levels)}`;
+    for (const leaf of ["null", '"x"', "true"]) expect(errors(read(nested(leaf)))).toEqual([]);
+    for (const leaf of ["{}", "[]"]) expect(errors(read(nested(leaf)))).toHaveLength(1);
+    expect(errors(read(nested(`[1,{"b":[]}]`, 497)))).toEqual([]);
+    expect(errors(read(nested(`[1,{"b":[]}]`, 498)))).toHaveLength(1);
+  });
+
   describe("settle", () => {
+    it("reads the records that are whole before a torn one, and waits for that", () => {
+      const reader = createLineReader();
+      expect(reader.settle()).toEqual([]);
+      expect(reader.push(bytes(' {"a":1} {"b":{"c":1} '))).toEqual([]);
+      expect(told(reader.settle())).toEqual([{ a: 1 }]);
+      expect(reader.settle()).toEqual([]);
+      expect(reader.push(bytes("}\n")).map((r) => [r.value, r.place])).toEqual([
+        [{ b: { c: 1 } }, { line: 1, byte: 9, length: 14 }],
+      ]);
+      expect(reader.push(bytes('  {"to'))).toEqual([]);
+      expect(reader.settle()).toEqual([]);
+      expect(reader.push(bytes('rn":1}'))).toEqual([]);
+      expect(told(reader.settle())).toEqual([{ torn: 1 }]);
+      expect(told([...reader.push(bytes("\n \n")), ...reader.settle()])).toEqual(["blank"]);
+      for (const text of ["  ", "[1]", "x}", '"}"']) {
+        const other = createLineReader();
+        other.push(bytes(text));
+        expect(other.settle(), text).toEqual([]);
+      }
+    });
+
     it("reads a whole last line once, and then what comes behind it on that line", () => {
       const reader = createLineReader();
       expect(reader.push(bytes('{"a":1}\n{"b":2}'))).toHaveLength(1);

@@ -17,7 +17,7 @@ const LEAST = 80;
 const TARGETS: { sources: string; tests: readonly string[] }[] = [
   { sources: "src/model/**/*.ts", tests: ["test/model/**/*.test.ts"] },
   { sources: "src/formats/lines.ts", tests: ["test/formats/lines.test.ts"] },
-  { sources: "src/formats/raw-json.ts", tests: ["test/formats/**/*.test.ts"] },
+  { sources: "src/formats/raw-json.ts", tests: ["test/formats/raw-json.test.ts"] },
   {
     sources: "src/formats/claude-code/*.ts",
     tests: ["test/formats/claude-code.test.ts", "test/formats/claude-code-lines.test.ts"],
@@ -26,7 +26,7 @@ const TARGETS: { sources: string; tests: readonly string[] }[] = [
     sources: "src/formats/codex/*.ts",
     tests: ["test/formats/codex.test.ts", "test/formats/codex-lines.test.ts"],
   },
-  { sources: "src/formats/link-runs.ts", tests: ["test/formats/*.test.ts"] },
+  { sources: "src/formats/link-runs.ts", tests: ["test/formats/link-runs.test.ts"] },
   // Its decisions, without a port: the doors of `guard.test.ts` take too long for every change.
   { sources: "src/server/guard.ts", tests: ["test/server/guard-decisions.test.ts"] },
   { sources: "src/web/ui/safe-url.ts", tests: ["test/web/ui/safe-url.test.ts"] },
