@@ -3,8 +3,10 @@ import { join } from "node:path";
 import type { Browser, CDPSession, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
+import { begin as beginSession, restOf, scriptFile, send } from "./hosted-session.ts";
 import { generate, payloads } from "./hostile/payloads.ts";
 import { healthy, hostileSession } from "./hostile/session.ts";
+import { longestTasks } from "./hostile/tasks.ts";
 
 const MB = 1024 * 1024;
 const WORDS = "the agent reads the file and says what it found in some more words than it needs ";
@@ -135,4 +137,81 @@ describe("texts that are made to be slow or big", () => {
     if (process.env.TABLE) process.stdout.write(`${table.join("\n")}\n`);
     expect(complaints).toEqual([]);
   }, 600_000);
+
+  /** A figure for docs/quality.md, not a promise that a busy machine could break: `TABLE=1`, and `ONLY` for some of them. */
+  it.skipIf(!process.env.TABLE)(
+    "take no long task of the page's thread (a table)",
+    async () => {
+      const rest = restOf(home, daemon);
+      const settle = () => page.waitForTimeout(700);
+      const region = page.getByRole("region", { name: "Transcript", exact: true });
+      const go = (address: string) =>
+        page.evaluate((to) => {
+          history.pushState(null, "", to);
+          dispatchEvent(new PopStateEvent("popstate"));
+        }, address);
+      const ONLY = new RegExp(process.env.ONLY ?? "");
+      for (const { attack, session_id } of sessions.filter((session) => ONLY.test(session.attack.id))) {
+        const { id } = attack;
+        const text = generate(attack.input);
+        await go("/");
+        await page.locator("main").waitFor();
+        const whole = await longestTasks(browser, page, async (begin) => {
+          await begin("open");
+          await go(`/session/${session_id}`);
+          await region.getByText(healthy(id)).waitFor();
+          await settle();
+          await begin("everything open");
+          await page.getByRole("button", { name: "Open all", exact: true }).click();
+          await settle();
+          await begin("scrolled");
+          for (const share of [0, 0.25, 0.5, 0.75, 1])
+            await region.evaluate(async (element, at) => {
+              element.scrollTo(0, element.scrollHeight * at);
+              await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+            }, share);
+          await settle();
+          for (let round = 0; round < 10; round++) {
+            const found = await region.evaluate(async (element, at) => {
+              element.scrollTo(0, (element.scrollHeight * at) / 4);
+              await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+              const [button] = element.querySelectorAll<HTMLElement>(".show-all:not([data-asked])");
+              button?.setAttribute("data-asked", "next");
+              return button && `${button.closest("article")?.ariaLabel}: ${button.textContent}`;
+            }, round % 5);
+            if (found === undefined) continue;
+            await begin(found);
+            await region.evaluate((element) => {
+              const button = element.querySelector<HTMLElement>("[data-asked=next]");
+              button?.setAttribute("data-asked", "");
+              button?.click();
+            });
+            await settle();
+          }
+        });
+        const model = await scriptFile(home, id, {
+          title: id,
+          tokens_per_second: 0,
+          turns: [
+            { steps: [{ parts: [{ text: "Ready." }] }] },
+            { steps: [{ parts: [{ thinking: text.slice(0, 100_000) }, { text }, { text: healthy(id) }] }] },
+          ],
+        });
+        const hosted = await beginSession(rest, model, home.path);
+        await go(`/session/${hosted}`);
+        await region.getByText("Ready.").waitFor();
+        const streamed = await longestTasks(browser, page, async (begin) => {
+          await begin("streamed");
+          await send(rest, hosted, "Go on");
+          await region.getByText(healthy(id)).last().waitFor({ timeout: 300_000 });
+          await settle();
+        });
+        const figures = [...whole, ...streamed].map(
+          ({ phase, cpu, clock }) => `${phase} ${cpu.toFixed(0)} (${clock.toFixed(0)})`,
+        );
+        process.stdout.write(`${id.padEnd(24)} ${figures.join("  ")}\n`);
+      }
+    },
+    3_600_000,
+  );
 });

@@ -55,7 +55,7 @@ export async function openFirefox(proxyPort: number): Promise<Engine> {
       "--headless",
       "--no-remote",
       "--width=1280",
-      "--height=4000",
+      "--height=1500",
       "--profile",
       profile,
       "--remote-debugging-port",

@@ -3,8 +3,11 @@ import { hostileSuite } from "../browser/hostile/suite.ts";
 import { findFirefox, openFirefox } from "./firefox.ts";
 import { findWebKit, openWebKit } from "./webkit.ts";
 
-if (findFirefox() !== undefined) hostileSuite("Firefox", openFirefox);
+/** Chromium's long run clicks everything under the policy, too. */
+const EXTENT = { every: 1, clickedUnderPolicy: 5 };
+
+if (findFirefox() !== undefined) hostileSuite("Firefox", openFirefox, EXTENT);
 else describe("Firefox", () => it.skip("is not here: install firefox-esr", () => undefined));
 
-if (findWebKit() !== undefined) hostileSuite("WebKitGTK", openWebKit);
+if (findWebKit() !== undefined) hostileSuite("WebKitGTK", openWebKit, EXTENT);
 else describe("WebKitGTK", () => it.skip("is not here: install webkit2gtk-driver and xvfb", () => undefined));

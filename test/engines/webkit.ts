@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, globSync } from "node:fs";
+import { request } from "node:http";
 import { createServer } from "node:net";
 import type { Engine } from "../browser/hostile/engine.ts";
 import { findCommand } from "./firefox.ts";
@@ -29,7 +30,7 @@ export async function openWebKit(proxyPort: number): Promise<Engine> {
   // The screen says which number it took.
   const screen = spawn(
     found.screen,
-    ["-displayfd", "1", "-screen", "0", "1400x4200x24", "-nolisten", "tcp"],
+    ["-displayfd", "1", "-screen", "0", "1400x1600x24", "-nolisten", "tcp"],
     {
       stdio: ["ignore", "pipe", "ignore"],
     },
@@ -53,15 +54,25 @@ export async function openWebKit(proxyPort: number): Promise<Engine> {
   });
   /** The protocol's own replies: each use says what it takes of them. */
   const ask = async <Reply>(method: string, path: string, body?: object): Promise<Reply> => {
-    const reply = await fetch(`http://127.0.0.1:${port}${path}`, {
-      method,
-      ...(body === undefined
-        ? {}
-        : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
-      signal: AbortSignal.timeout(900_000),
+    // Not `fetch`, which gives up when a reply takes five minutes.
+    const { ok, text } = await new Promise<{ ok: boolean; text: string }>((resolve, reject) => {
+      const sent = request(
+        { host: "127.0.0.1", port, method, path, headers: { "content-type": "application/json" } },
+        (reply) => {
+          let received = "";
+          reply.setEncoding("utf8");
+          reply.on("data", (chunk: string) => {
+            received += chunk;
+          });
+          reply.on("error", reject);
+          reply.on("end", () => resolve({ ok: reply.statusCode === 200, text: received }));
+        },
+      );
+      sent.on("error", reject);
+      sent.end(body === undefined ? undefined : JSON.stringify(body));
     });
-    const { value }: { value: Reply & { error?: string; message?: string } } = await reply.json();
-    if (!reply.ok) throw new Error(`${path}: ${value.error}: ${value.message}`);
+    const { value }: { value: Reply & { error?: string; message?: string } } = JSON.parse(text);
+    if (!ok) throw new Error(`${path}: ${value.error}: ${value.message}`);
     return value;
   };
   for (let n = 0; ; n++) {
@@ -82,15 +93,15 @@ export async function openWebKit(proxyPort: number): Promise<Engine> {
         alwaysMatch: {
           "webkitgtk:browserOptions": {
             binary: found.browser,
-            args: ["--automation", "--geometry=1300x4000", `--proxy=http://127.0.0.1:${proxyPort}`],
+            args: ["--automation", "--geometry=1300x1500", `--proxy=http://127.0.0.1:${proxyPort}`],
           },
         },
       },
     },
   );
   const base = `/session/${session.sessionId}`;
-  await ask("POST", `${base}/timeouts`, { script: 900_000, pageLoad: 120_000 });
-  await ask("POST", `${base}/window/rect`, { width: 1_300, height: 4_000 }).catch(() => undefined);
+  await ask("POST", `${base}/timeouts`, { script: 1_800_000, pageLoad: 120_000 });
+  await ask("POST", `${base}/window/rect`, { width: 1_300, height: 1_500 }).catch(() => undefined);
   const end = async (child: ChildProcess): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise((resolve) => child.once("exit", resolve));

@@ -42,7 +42,7 @@ export async function openChromium(proxyPort: number): Promise<Engine> {
     ],
   });
   const context: BrowserContext = await browser.newContext({
-    viewport: { width: 1280, height: 4_000 },
+    viewport: { width: 1280, height: 1_500 },
     // Many rows in view at once, and few pixels to paint.
     deviceScaleFactor: 0.25,
   });

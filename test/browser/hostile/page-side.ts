@@ -152,30 +152,44 @@ export async function walk({ click }: { click: boolean }): Promise<SeenRow[]> {
     };
   };
 
+  // What else there is has no handler of its own, or `dangersIn` finds it.
+  const CONTROLS = "a, button, summary, input, [tabindex]";
+  const POINTED = `${CONTROLS}, img, mark, [title], [role]`;
   const clicked = new WeakSet<Element>();
-  /** `closers`: what would close something that is open. */
-  const clickIn = async (root: HTMLElement, closers: boolean): Promise<void> => {
+  /**
+   * Points at, focuses and clicks everything in some rows, as one task each: what React makes of a hundred clicks costs one
+   * layout then, not a hundred. `closers`: what would close something that is open.
+   */
+  const clickIn = async (roots: readonly HTMLElement[], closers: boolean): Promise<void> => {
     // What a click brings up is clicked too; a toggle is clicked once and stays as it is.
     for (let round = 0; round < 4; round++) {
-      const targets = [...root.querySelectorAll<HTMLElement>("*")].filter(
-        (element) =>
-          !clicked.has(element) &&
-          element.matches("details[open] > summary, [aria-expanded=true]") === closers,
+      const targets = roots.flatMap((root) =>
+        [...root.querySelectorAll<HTMLElement>(POINTED)].filter(
+          (element) =>
+            !clicked.has(element) &&
+            element.matches("details[open] > summary, [aria-expanded=true]") === closers,
+        ),
       );
       if (targets.length === 0) return;
+      const controls = targets.filter((element) => element.matches(CONTROLS));
       for (const element of targets) {
         clicked.add(element);
-        if (!element.isConnected) continue;
         for (const type of ["pointerenter", "mouseenter", "mouseover", "pointerdown", "mousedown"])
           element.dispatchEvent(new MouseEvent(type, { bubbles: true, cancelable: true, view: window }));
-        if (element.matches("a, button, summary, input, [tabindex]")) {
-          element.focus({ preventScroll: true });
-          element.click();
-        }
       }
+      for (const element of controls) element.focus({ preventScroll: true });
+      for (const element of controls) if (element.isConnected) element.click();
       await new Promise((resolve) => setTimeout(resolve));
+      // The record of a part comes from the daemon.
+      for (let wait = 0; wait < 1_000 && roots.some(isReading); wait++)
+        await new Promise((resolve) => setTimeout(resolve, 5));
     }
   };
+  const isReading = (root: HTMLElement): boolean =>
+    root.isConnected &&
+    Array.from(root.querySelectorAll(".raw-view > .note"), (note) => note.textContent).includes(
+      "Reading the record…",
+    );
   const hold = (event: MouseEvent): void => {
     const link = event.target instanceof Element ? event.target.closest("a") : null;
     const href = link?.getAttribute("href") ?? "";
@@ -186,7 +200,9 @@ export async function walk({ click }: { click: boolean }): Promise<SeenRow[]> {
   };
   if (click) document.addEventListener("click", hold, { capture: true });
 
+  const GROUP = 6;
   const rows = new Map<number, SeenRow>();
+  const pushed = new Set<number>();
   region.scrollTo(0, 0);
   // Rows become higher when they are measured: the end is where it still is some frames later.
   for (let atEnd = 0; atEnd < 5; ) {
@@ -195,14 +211,25 @@ export async function walk({ click }: { click: boolean }): Promise<SeenRow[]> {
       (row) => !rows.has(Number(row.dataset.index)),
     );
     const headings = [...region.querySelectorAll<HTMLElement>(".turn-heading")];
-    // One row after the other: what is clicked stays where it is, and pushes the rest out of the view.
-    for (const row of fresh) {
-      if (!row.isConnected) break;
-      if (click) await clickIn(row, false);
-      rows.set(Number(row.dataset.index), read(row));
-      if (click) await clickIn(row, true);
+    // A few rows at a time: what is clicked stays where it is, and may push others out of the view, which are looked at
+    // again, each alone, when they are back.
+    for (let at = 0; at < fresh.length; ) {
+      const first = fresh[at];
+      const alone = first !== undefined && pushed.has(Number(first.dataset.index));
+      const group = fresh.slice(at, at + (click && !alone ? GROUP : 1));
+      at += group.length;
+      if (group.some((row) => !row.isConnected)) break;
+      if (click) await clickIn(group, false);
+      for (const row of group) {
+        const index = Number(row.dataset.index);
+        if (row.isConnected || alone) {
+          rows.set(index, read(row));
+          pushed.delete(index);
+        } else pushed.add(index);
+      }
+      if (click) await clickIn(group, true);
     }
-    if (click) for (const heading of headings) await clickIn(heading, false);
+    if (click) await clickIn(headings, false);
     await frame();
     for (const row of region.querySelectorAll("article")) {
       const dangers = dangersIn(row);
@@ -212,17 +239,22 @@ export async function walk({ click }: { click: boolean }): Promise<SeenRow[]> {
       const dangers = dangersIn(heading);
       if (dangers.length > 0) throw new Error(`a heading holds ${dangers.join(", ")}`);
     }
-    // On from the last row that was seen, wherever clicks have moved it.
-    const last = [...region.querySelectorAll<HTMLElement>("article[data-index]")].findLast((row) =>
-      rows.has(Number(row.dataset.index)),
-    );
+    // On from the last row that was seen, wherever clicks have moved it; back to what was pushed out upwards.
+    const present = [...region.querySelectorAll<HTMLElement>("article[data-index]")];
     const before = region.scrollTop;
+    if (present[0] !== undefined && Math.min(...pushed) < Number(present[0].dataset.index)) {
+      region.scrollTo(0, before - region.clientHeight / 2);
+      await frame();
+      continue;
+    }
+    const last = present.findLast((row) => rows.has(Number(row.dataset.index)));
     const below =
       last === undefined ? 0 : last.getBoundingClientRect().top - region.getBoundingClientRect().top;
     region.scrollTo(0, before + Math.max(below - 200, fresh.length === 0 ? region.clientHeight / 2 : 0));
     await frame();
     atEnd = fresh.length === 0 && region.scrollTop <= before + 1 ? atEnd + 1 : 0;
   }
+  if (pushed.size > 0) throw new Error(`rows that were never read: ${[...pushed].join(", ")}`);
   document.removeEventListener("click", hold, { capture: true });
   return [...rows.values()];
 }
