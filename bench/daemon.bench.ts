@@ -127,6 +127,7 @@ async function startDaemon(home: Home): Promise<Daemon> {
     ["--disable-warning=ExperimentalWarning", ...nodeFlags(), main, "--port", "0", "--no-samples"],
     {
       env: {
+        ...nodeEnvironment(),
         PATH: process.env.PATH,
         HOME: home.path,
         XDG_DATA_HOME: join(home.path, "share"),
@@ -169,6 +170,14 @@ async function startDaemon(home: Home): Promise<Daemon> {
 function nodeFlags(): string[] {
   const launcher = readFileSync(join(import.meta.dirname, "../src/start.mjs"), "utf8");
   return [...launcher.matchAll(/"(--(?:max|heap)-[a-z-]+=\d+)"/g)].flatMap(([, flag = ""]) => flag);
+}
+
+/** What the launcher sets for the allocator. */
+function nodeEnvironment(): Record<string, string> {
+  const launcher = readFileSync(join(import.meta.dirname, "../src/start.mjs"), "utf8");
+  return Object.fromEntries(
+    [...launcher.matchAll(/(MALLOC_[A-Z_]+): "(\d+)"/g)].map(([, name = "", value = ""]) => [name, value]),
+  );
 }
 
 /** Resident memory now and at its highest, in MB. */

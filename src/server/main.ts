@@ -435,8 +435,9 @@ function endSignal(): Promise<void> {
   });
 }
 
-// The launcher's, for this process: nothing that an agent starts is to write there.
-delete process.env.NODE_COMPILE_CACHE;
+// The launcher's, for this process alone: they are not for what an agent starts.
+for (const name of process.env.VERBATIM_LAUNCHER?.split(",") ?? []) delete process.env[name];
+delete process.env.VERBATIM_LAUNCHER;
 
 // In the package the thread that reads files runs this same file: it is served by the module imported above.
 if (isMainThread) {
