@@ -120,8 +120,8 @@ function fail(message) {
 function runDaemon() {
   const main = join(root, "src/server/main.ts");
   // V8 lets the space for new objects grow to 128 MB while sessions are indexed, and that for old ones to four times what
-  // is alive, and keeps both: with these limits half of it serves as well.
-  const memory = ["--max-semi-space-size=8", "--heap-growing-percent=100"];
+  // is alive, and keeps both: with these limits half of it serves nearly as well.
+  const memory = ["--max-semi-space-size=4", "--heap-growing-percent=50"];
   const flags = ["--disable-warning=ExperimentalWarning", ...memory];
   const own = {
     // Compiling the sources at every start would be half of it.

@@ -1,7 +1,7 @@
 import type { Element, ElementContent, Nodes as HastNode, Root } from "hast";
 import type { Definition, FootnoteDefinition, ListItem, Nodes, RootContent, TableRow } from "mdast";
 import { defaultHandlers, type Handlers, type Options, type State, toHast } from "mdast-util-to-hast";
-import { memo, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { memo, type ReactNode, useEffect, useRef, useState } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import { CodeBlock } from "./CodeBlock.tsx";
 import { findHidden, visible } from "./hidden-text.tsx";
@@ -21,8 +21,22 @@ const FIRST_LINES = 2_000;
 /** Elements that Markdown becomes before the rest is plain text, of the first part and of a whole text. */
 const FIRST_ELEMENTS = 1_500;
 const ALL_ELEMENTS = 12_000;
-/** Between two pages of blocks that are laid out after their text has ended. */
+/** What follows when the rest is asked for comes so much at a time, for all at once would hold up the page. */
+const MORE_ELEMENTS = 500;
+const MORE = 16 * 1024;
+const MOST_MORE = 512 * 1024;
+/** Pages of blocks that are laid out together. */
+const LAY_OUT_PAGES = 4;
+/** Between two of these that are laid out after their text has ended. */
 const LAY_OUT_MS = 30;
+
+/** How far the rest that somebody asked for has come. */
+interface Asked {
+  readonly end: number;
+  readonly budget: number;
+  /** Characters that came last. */
+  readonly more: number;
+}
 
 export interface MarkdownProps {
   text: string;
@@ -40,14 +54,43 @@ export const Markdown = memo(function Markdown({
 }: MarkdownProps): ReactNode {
   // A text that was watched while it grew is not cut when it ends.
   const [all, setAll] = useState(open);
-  const stream = useMemo(() => createMarkdownStream(all ? ALL_ELEMENTS : FIRST_ELEMENTS), [all]);
-  const end = all ? text.length : firstPart(text);
-  const document = stream.read(end < text.length ? text.slice(0, end) : text, !open || end < text.length);
+  const [asked, setAsked] = useState<Asked>();
+  const [stream] = useState(() => createMarkdownStream(open ? ALL_ELEMENTS : FIRST_ELEMENTS));
+  const end = asked !== undefined ? Math.min(asked.end, text.length) : all ? text.length : firstPart(text);
+  const document = stream.read(
+    end < text.length ? text.slice(0, end) : text,
+    asked === undefined && (!open || end < text.length),
+  );
+  useEffect(() => {
+    if (asked === undefined) return;
+    const timer = setTimeout(() => {
+      if (document.cut && asked.budget < ALL_ELEMENTS) {
+        const budget = Math.min(ALL_ELEMENTS, asked.budget + MORE_ELEMENTS);
+        stream.raise(budget);
+        setAsked({ ...asked, budget });
+      } else if (asked.end < text.length) {
+        const more = Math.min(2 * asked.more, MOST_MORE);
+        setAsked({ ...asked, end: Math.min(text.length, asked.end + more), more });
+      } else setAsked(undefined);
+    });
+    return () => clearTimeout(timer);
+  }, [asked, document, stream, text.length]);
   return (
     <>
-      <MarkdownView document={document} open={open} idPrefix={`${idPrefix}user-content-`} />
+      <MarkdownView
+        document={document}
+        open={open || asked !== undefined}
+        idPrefix={`${idPrefix}user-content-`}
+      />
       {!all && (end < text.length || document.cut) && (
-        <button type="button" className="show-all" onClick={() => setAll(true)}>
+        <button
+          type="button"
+          className="show-all"
+          onClick={() => {
+            setAll(true);
+            setAsked({ end, budget: FIRST_ELEMENTS, more: MORE });
+          }}
+        >
           Show all (<Measure units={text.length} />)
         </button>
       )}
@@ -84,12 +127,18 @@ function MarkdownView({
     if (open || !growing) return;
     const pages = [...(root.current?.querySelectorAll<HTMLElement>(":scope > .markdown-page") ?? [])];
     const next = (): void => {
-      const page = pages.pop();
-      if (page === undefined) setGrowing(false);
-      else {
-        page.style.contentVisibility = "visible";
-        timer = setTimeout(next, LAY_OUT_MS);
+      if (pages.length === 0) {
+        setGrowing(false);
+        return;
       }
+      for (let n = 0; n < LAY_OUT_PAGES; n++) {
+        const page = pages.pop();
+        if (page === undefined) break;
+        page.style.contentVisibility = "visible";
+        // Plain text comes in far longer blocks.
+        if (page.querySelector(":scope > .markdown-plain")) break;
+      }
+      timer = setTimeout(next, LAY_OUT_MS);
     };
     let timer = setTimeout(next, LAY_OUT_MS);
     return () => clearTimeout(timer);

@@ -68,8 +68,9 @@ const MAX_RUN = 2_000;
 const MAX_NODES = 8_000;
 /** A text that is long at once is read in steps of so many characters, as if it had grown: no single parse is longer. */
 const STEP = 4_096;
-/** Characters of plain text in one block. */
+/** Characters and lines of plain text in one block: more would be laid out at once. */
 const PLAIN = 16_384;
+const PLAIN_LINES = 256;
 
 const FENCE = /^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})/;
 const extensions = [gfm()];
@@ -129,13 +130,16 @@ export interface MarkdownStream {
    * `complete`: nothing follows, so nothing is put off.
    */
   read(text: string, complete: boolean): MarkdownDocument;
+  /** Elements that the next read may make in all; what was plain text beyond the earlier budget is read again then. */
+  raise(budget: number): void;
 }
 
 /**
  * Reads a growing Markdown text block by block: what is finished is parsed once, and keeps its identity. What comes after
  * `budget` elements is plain text: a page can bear only so many.
  */
-export function createMarkdownStream(budget = 12_000): MarkdownStream {
+export function createMarkdownStream(first_budget = 12_000): MarkdownStream {
+  let budget = first_budget;
   let text = "";
   let kept: Kept[] = [];
   let pages: (readonly MarkdownBlock[])[] = [];
@@ -155,6 +159,9 @@ export function createMarkdownStream(budget = 12_000): MarkdownStream {
   let spent = 0;
   /** The first stretch of plain text beyond the budget said why. */
   let saidPlain = false;
+  /** Where the budget ended: blocks before, and the first character after. */
+  let plainFrom: { kept: number; at: number } | undefined;
+  let raised = false;
 
   const reset = (): void => {
     kept = [];
@@ -171,6 +178,7 @@ export function createMarkdownStream(budget = 12_000): MarkdownStream {
     refreshed = 0;
     spent = 0;
     saidPlain = false;
+    plainFrom = undefined;
   };
 
   /** Definitions of what a source names, so that the parser takes it for a reference. Their targets come later. */
@@ -351,16 +359,10 @@ export function createMarkdownStream(budget = 12_000): MarkdownStream {
       kept.push({ block: carriedBlock(carried, []), raw, labels, key: keyFor(labels) });
       carried = undefined;
     }
-    const plain = (raw: string): Kept => ({
-      block: { kind: "plain", raw, ...(saidPlain ? {} : { reason: "much came before it" }) },
-      raw,
-      labels: NONE,
-      key: "",
-    });
-    const end = tailStart + PLAIN;
-    if (end < text.length) {
-      const lineEnd = text.lastIndexOf("\n", end);
-      const cut = lineEnd > tailStart ? lineEnd + 1 : end;
+    plainFrom ??= { kept: kept.length, at: tailStart };
+    const plain = (raw: string): Kept => plainBlock(raw, saidPlain ? undefined : "much came before it");
+    const cut = plainEnd(text, tailStart);
+    if (cut < text.length) {
       kept.push(plain(text.slice(tailStart, cut)));
       saidPlain = true;
       tailStart = cut;
@@ -554,14 +556,19 @@ export function createMarkdownStream(budget = 12_000): MarkdownStream {
     const blank = /\n[ \t]*\n/.exec(here.slice(Math.max(0, risk.end - risk.start - 1)));
     const end = blank ? Math.max(0, risk.end - risk.start - 1) + blank.index + blank[0].length : here.length;
     const raw = here.slice(0, end);
-    const entry: Kept = { block: { kind: "plain", raw, reason: risk.reason }, raw, labels: NONE, key: "" };
+    const entries: Kept[] = [];
+    for (let at = 0; at < raw.length; ) {
+      const next = plainEnd(raw, at);
+      entries.push(plainBlock(raw.slice(at, next), at === 0 ? risk.reason : undefined));
+      at = next;
+    }
     if (blank || complete) {
-      kept.push(entry);
+      kept.push(...entries);
       tailStart += end;
       open = [];
       return tailStart < text.length;
     }
-    open = [entry];
+    open = entries;
     return false;
   };
 
@@ -586,9 +593,10 @@ export function createMarkdownStream(budget = 12_000): MarkdownStream {
       const goesOn = given.slice(0, text.length) === text;
       const returns = given.indexOf("\r", goesOn ? text.length : 0) >= 0;
       const next = returns ? given.replace(/\r\n?/g, "\n") : given;
-      if (next === text && finished === complete) return result;
+      if (next === text && finished === complete && !raised) return result;
       if (finished || !(returns ? next.startsWith(text) : goesOn)) reset();
       finished = false;
+      raised = false;
       for (let end = text.length + STEP; end < next.length; end += STEP) {
         text = next.slice(0, end);
         while (readTail(false));
@@ -607,6 +615,21 @@ export function createMarkdownStream(budget = 12_000): MarkdownStream {
       footnotes = new Map([...footnotes].filter(([id]) => frozen.footnotes.has(id)));
       return result;
     },
+    raise(more) {
+      budget = more;
+      if (plainFrom === undefined) return;
+      raised = true;
+      kept.length = plainFrom.kept;
+      tailStart = plainFrom.at;
+      // What follows is read in steps again, as if it came now.
+      text = text.slice(0, tailStart);
+      pagesValid = Math.min(pagesValid, Math.floor(kept.length / PAGE));
+      refreshed = Math.min(refreshed, kept.length);
+      plainFrom = undefined;
+      saidPlain = false;
+      open = [];
+      lastTail = "";
+    },
   };
 
   function rereadOpen(entry: Kept): Kept {
@@ -616,6 +639,27 @@ export function createMarkdownStream(budget = 12_000): MarkdownStream {
 }
 
 const NONE: ReadonlySet<string> = new Set();
+
+function plainBlock(raw: string, reason: string | undefined): Kept {
+  return {
+    block: { kind: "plain", raw, ...(reason === undefined ? {} : { reason }) },
+    raw,
+    labels: NONE,
+    key: "",
+  };
+}
+
+/** Where a block of plain text that begins at `start` ends: behind a line, if it has one. */
+function plainEnd(text: string, start: number): number {
+  const limit = Math.min(text.length, start + PLAIN);
+  let end = start;
+  for (let lines = 0; lines < PLAIN_LINES; lines++) {
+    const newline = text.indexOf("\n", end);
+    if (newline < 0 || newline >= limit) return end > start && limit < text.length ? end : limit;
+    end = newline + 1;
+  }
+  return end;
+}
 
 /** A list or table of which much is done, with the pages that follow and, of a list, the node that holds them. */
 function carriedBlock(

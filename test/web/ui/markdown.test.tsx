@@ -1,4 +1,4 @@
-import { render, screen } from "@testing-library/react";
+import { fireEvent, render, screen } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import fc from "fast-check";
 import ReactMarkdown from "react-markdown";
@@ -6,6 +6,7 @@ import remarkGfm from "remark-gfm";
 import { describe, expect, it } from "vitest";
 import { Markdown, markdownComponents } from "../../../src/web/ui/Markdown.tsx";
 import { createMarkdownStream } from "../../../src/web/ui/markdown-blocks.ts";
+import { eventually } from "../../eventually.ts";
 
 /** The elements and the text of a rendered Markdown, without the white space that HTML does not show. */
 function shape(root: Element): unknown {
@@ -195,6 +196,16 @@ describe("streamed Markdown", () => {
       { numRuns: Number(process.env.RUNS ?? 150) },
     );
   }, 120_000);
+
+  it("ends as react-markdown renders the whole text, when the rest of a long one is asked for", async () => {
+    const text = [...BLOCKS, ...GIANTS, ...BLOCKS, ...GIANTS, ...BLOCKS, LONG_TABLE, "The end."].join("\n\n");
+    const { container } = render(<Markdown text={text} />);
+    const button = container.querySelector("button.show-all");
+    expect(button).not.toBeNull();
+    if (button) fireEvent.click(button);
+    const markdown = container.querySelector(".markdown");
+    await eventually(() => expect(markdown && shape(markdown)).toEqual(whole(text)));
+  }, 60_000);
 
   it("reads a footnote again each time that what it calls is defined, no longer, and at last", () => {
     const text =
