@@ -2,16 +2,22 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { findChromium } from "../test/browser/chromium.mjs";
 import type { Row } from "./measure.ts";
 
 /**
- * `npm run bench [names…]`: installs what the benchmarks compare with, builds the page, runs every `*.bench.ts` (or the named
+ * `npm run bench [names…] [--rounds N]`: installs what the benchmarks compare with, builds the page, runs every `*.bench.ts` (or the named
  * ones) after each other, and writes what they say to `bench/results/<date>.json` and `.md`.
  */
 const here = import.meta.dirname;
 const root = join(here, "..");
-const wanted = process.argv.slice(2);
+const { positionals: wanted, values: flags } = parseArgs({
+  allowPositionals: true,
+  options: { rounds: { type: "string" } },
+});
+/** Those that take turns, and can take fewer. */
+const IN_ROUNDS = ["stream.bench.ts", "transcript.bench.ts"];
 const benches = readdirSync(here)
   .filter((name) => name.endsWith(".bench.ts"))
   .filter((name) => wanted.length === 0 || wanted.includes(name.replace(".bench.ts", "")))
@@ -46,7 +52,11 @@ for (const name of benches) {
   console.error(`\n— ${name}`);
   const { status, stdout } = spawnSync(
     process.execPath,
-    ["--disable-warning=ExperimentalWarning", join(here, name)],
+    [
+      "--disable-warning=ExperimentalWarning",
+      join(here, name),
+      ...(flags.rounds !== undefined && IN_ROUNDS.includes(name) ? ["--rounds", flags.rounds] : []),
+    ],
     {
       cwd: root,
       encoding: "utf8",
