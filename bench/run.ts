@@ -23,14 +23,16 @@ const benches = readdirSync(here)
   .filter((name) => wanted.length === 0 || wanted.includes(name.replace(".bench.ts", "")))
   .toSorted();
 
-function step(command: string, ...options: string[]): void {
-  const { status } = spawnSync(command, options, { cwd: here, stdio: ["ignore", "inherit", "inherit"] });
+function step(cwd: string, command: string, ...options: string[]): void {
+  const { status } = spawnSync(command, options, { cwd, stdio: ["ignore", "inherit", "inherit"] });
   if (status !== 0) throw new Error(`${command} ${options.join(" ")} failed.`);
 }
 const installed = join(here, "node_modules/.package-lock.json");
 if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(join(here, "package-lock.json")).mtimeMs)
-  step("npm", "ci", "--no-audit", "--no-fund", "--loglevel=error", "--ignore-scripts");
+  step(here, "npm", "ci", "--no-audit", "--no-fund", "--loglevel=error", "--ignore-scripts");
+// Where the product's own scripts run: its build writes beside itself.
 step(
+  root,
   process.execPath,
   join(root, "node_modules/vite/bin/vite.js"),
   "build",
