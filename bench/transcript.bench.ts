@@ -212,14 +212,9 @@ const ratio = (figure: (sample: Sample) => number, from = samples): number => {
     median((from.get(20_000) ?? []).map((sample, n) => figure(sample) / figure(small[n] ?? sample))),
   );
 };
-const ofPeers = <Figure>(
-  figure: (from: Map<number, Sample[]>) => Figure,
-  names: readonly string[] = PEERS,
-): Record<string, Figure> =>
+const ofPeers = <Figure>(figure: (from: Map<number, Sample[]>) => Figure): Record<string, Figure> =>
   Object.fromEntries(
-    [...peers].flatMap(([name, from]) =>
-      names.includes(name) && from.get(200)?.length ? [[name, figure(from)]] : [],
-    ),
+    [...peers].flatMap(([name, from]) => (from.get(200)?.length ? [[name, figure(from)]] : [])),
   );
 const rows: Row[] = [
   {
@@ -248,11 +243,6 @@ const rows: Row[] = [
     figures: {
       "on a fling": `${round(100 * of(20_000, (each) => each.fling))} %`,
       "after jumps": `${round(100 * of(20_000, (each) => each.jumps))} %`,
-      // What is in the document but not laid out cannot be probed: of everything mounted it says nothing.
-      ...ofPeers(
-        (from) => `${round(100 * of(20_000, (each) => Math.max(each.fling, each.jumps), from))} %`,
-        PEERS.filter((name) => name !== "everything-mounted"),
-      ),
       "frame p95 ms": round(of(20_000, (each) => each.frame_p95_ms)),
     },
   },

@@ -23,7 +23,7 @@ const plugins = [remarkGfm];
 /** The same row for every list: what is compared is how many of them there are. */
 export const Row = memo(function Row({ part }: { part: Part }): ReactNode {
   return (
-    <article data-row style={{ paddingBlockEnd: 12 }}>
+    <article data-row style={{ display: "flow-root", paddingBlockEnd: 12 }}>
       {part.kind === "tool" ? (
         <details open>
           <summary>shell</summary>
