@@ -159,11 +159,12 @@ export function createMarkdownStream(first_budget = 12_000): MarkdownStream {
   let spent = 0;
   /** The first stretch of plain text beyond the budget said why. */
   let saidPlain = false;
-  /** Where the budget ended: blocks before, and the first character after. */
-  let plainFrom: { kept: number; at: number } | undefined;
+  /** Where the budget ended: blocks before, the first character after, and the list or table that stood open there. */
+  let plainFrom: { kept: number; at: number; carried: Carried | undefined } | undefined;
   let raised = false;
 
   const reset = (): void => {
+    text = "";
     kept = [];
     pages = [];
     pagesValid = 0;
@@ -353,13 +354,13 @@ export function createMarkdownStream(first_budget = 12_000): MarkdownStream {
 
   /** Beyond the budget: the text as it is. */
   const readPlain = (): boolean => {
+    plainFrom ??= { kept: kept.length, at: tailStart, carried };
     if (carried) {
       const raw = text.slice(carried.start, tailStart);
       const labels = labelsIn(raw);
       kept.push({ block: carriedBlock(carried, []), raw, labels, key: keyFor(labels) });
       carried = undefined;
     }
-    plainFrom ??= { kept: kept.length, at: tailStart };
     const plain = (raw: string): Kept => plainBlock(raw, saidPlain ? undefined : "much came before it");
     const cut = plainEnd(text, tailStart);
     if (cut < text.length) {
@@ -533,6 +534,7 @@ export function createMarkdownStream(first_budget = 12_000): MarkdownStream {
 
   /** Reads what stands before a stretch that is too costly to parse, then shows that stretch as plain text. */
   const readRisky = (tail: string, risk: Risk, complete: boolean): boolean => {
+    const before = open;
     if (risk.start > 0) {
       readNodes(tail.slice(0, risk.start), true);
       if (fence) return true;
@@ -559,7 +561,11 @@ export function createMarkdownStream(first_budget = 12_000): MarkdownStream {
     const entries: Kept[] = [];
     for (let at = 0; at < raw.length; ) {
       const next = plainEnd(raw, at);
-      entries.push(plainBlock(raw.slice(at, next), at === 0 ? risk.reason : undefined));
+      const piece = raw.slice(at, next);
+      const reason = at === 0 ? risk.reason : undefined;
+      const old = before[entries.length];
+      const same = old?.raw === piece && old.block.kind === "plain" && old.block.reason === reason;
+      entries.push(same ? old : plainBlock(piece, reason));
       at = next;
     }
     if (blank || complete) {
@@ -621,6 +627,7 @@ export function createMarkdownStream(first_budget = 12_000): MarkdownStream {
       raised = true;
       kept.length = plainFrom.kept;
       tailStart = plainFrom.at;
+      carried = plainFrom.carried;
       // What follows is read in steps again, as if it came now.
       text = text.slice(0, tailStart);
       pagesValid = Math.min(pagesValid, Math.floor(kept.length / PAGE));

@@ -207,6 +207,29 @@ describe("streamed Markdown", () => {
     await eventually(() => expect(markdown && shape(markdown)).toEqual(whole(text)));
   }, 60_000);
 
+  it.each([
+    {
+      name: "table",
+      text: `| a | b | c |\n|---|:-:|---|\n${Array.from({ length: 900 }, (_, n) => `| ${n} | *v* | \`c\` |`).join("\n")}\n\nThe end.`,
+    },
+    {
+      name: "list",
+      text: `${Array.from({ length: 1_900 }, (_, n) => `${n + 5}. item`).join("\n")}\n\nThe end.`,
+    },
+  ])(
+    "goes on with a $name that was cut when its rest is asked for",
+    async ({ text }) => {
+      const { container } = render(<Markdown text={text} />);
+      const button = container.querySelector("button.show-all");
+      expect(button).not.toBeNull();
+      if (button) fireEvent.click(button);
+      const markdown = container.querySelector(".markdown");
+      await eventually(() => expect(markdown?.textContent).toMatch(/The end\.$/));
+      await eventually(() => expect(markdown && shape(markdown)).toEqual(whole(text)));
+    },
+    60_000,
+  );
+
   it("reads a footnote again each time that what it calls is defined, no longer, and at last", () => {
     const text =
       "[^nest]: A note that calls another[^1] and [ref].\n\nCall[^nest] and[^nest] again, [^missing].\n\nA paragraph of words.\n\n[^1]: The *first* note.\n\n";
