@@ -4,6 +4,8 @@ import type { ServerMessage } from "../src/protocol.ts";
 /** The viewers of fan-out.bench.ts, in a process of their own. */
 const [port, cookie = "", origin = "", channel = "", count] = process.argv.slice(2);
 let delivered = 0;
+let received = 0;
+let bytes = 0;
 let cpu = process.cpuUsage();
 const waits: number[] = [];
 
@@ -20,6 +22,8 @@ const connect = (n: number): Promise<void> =>
       // Counting is enough; a few are read, for their time.
       delivered += text.split('"message.delta"').length - 1;
       messages += 1;
+      received += 1;
+      bytes += text.length;
       if ((messages + n) % 16 !== 0) return;
       const message = JSON.parse(text) as ServerMessage;
       const frame = message.type === "frames" ? message.frames.at(-1)?.frame : undefined;
@@ -36,6 +40,8 @@ process.send?.("ready");
 process.on("message", (message) => {
   if (message === "begin") {
     delivered = 0;
+    received = 0;
+    bytes = 0;
     waits.length = 0;
     cpu = process.cpuUsage();
   }
@@ -43,6 +49,13 @@ process.on("message", (message) => {
     const used = process.cpuUsage(cpu);
     waits.sort((one, other) => one - other);
     const at = (share: number): number => waits[Math.floor(waits.length * share)] ?? Number.NaN;
-    process.send?.({ delivered, p50: at(0.5), p95: at(0.95), cpu_ms: (used.user + used.system) / 1_000 });
+    process.send?.({
+      delivered,
+      messages: received,
+      bytes,
+      p50: at(0.5),
+      p95: at(0.95),
+      cpu_ms: (used.user + used.system) / 1_000,
+    });
   }
 });

@@ -3,6 +3,7 @@ import { partId } from "../src/model/uuid.ts";
 import { outputChannel } from "../src/protocol.ts";
 import { openDoors } from "../test/server/doors.ts";
 import { createMemorySessions } from "../test/server/memory-sessions.ts";
+import { bareSockets } from "./fan-out-floor.ts";
 import { load, report, round } from "./measure.ts";
 
 /**
@@ -50,9 +51,23 @@ await new Promise((resolve) => setTimeout(resolve, 300));
 const used = process.cpuUsage(cpu);
 const wall = performance.now() - started;
 clients.send("end");
-const result = await heard<{ delivered: number; p50: number; p95: number; cpu_ms: number }>();
+const result = await heard<{
+  delivered: number;
+  messages: number;
+  bytes: number;
+  p50: number;
+  p95: number;
+  cpu_ms: number;
+}>();
 clients.kill();
 await doors.close();
+const messages = Math.round(result.messages / VIEWERS);
+const floor = await bareSockets(
+  VIEWERS,
+  Math.round(result.bytes / result.messages),
+  messages,
+  (SECONDS * 1_000) / messages,
+);
 
 const cores = (used.user + used.system) / 1_000 / wall;
 report(
@@ -63,6 +78,8 @@ report(
       goal: "≤ 0.35 core, all delivered, p95 ≤ 20 ms",
       figures: {
         "cores of the daemon": round(cores),
+        "cores of bare sockets": round(floor),
+        "daemon / bare sockets": round(cores / floor),
         delivered: `${round((100 * result.delivered) / (sent * VIEWERS))} %`,
         "p50 ms": round(result.p50),
         "p95 ms": round(result.p95),

@@ -67,12 +67,15 @@ interface Sample {
   line_cpu_ms: number;
   elements: number;
   heap_mb: number;
+  load: number;
+}
+/** Of the product, which scrolls by its own probes. */
+interface ScrolledSample extends Sample {
   fling: number;
   jumps: number;
   frame_p95_ms: number;
-  load: number;
 }
-const samples = new Map<number, Sample[]>(SIZES.map((parts) => [parts, []]));
+const samples = new Map<number, ScrolledSample[]>(SIZES.map((parts) => [parts, []]));
 const PEERS = ["virtua", "tanstack", "everything-mounted"] as const;
 const peers = new Map<string, Map<number, Sample[]>>(
   PEERS.map((name) => [name, new Map(SIZES.map((parts) => [parts, []]))]),
@@ -97,19 +100,12 @@ async function measurePeer(list: string, parts: number): Promise<Sample> {
   const lines = list === "everything-mounted" ? 5 : LINES;
   for (let line = 0; line < lines; line++) await page.evaluate("window.__append()");
   const grown = await read();
-  // What `blanks` of browser/transcript.ts returns.
-  const seen = (await page.evaluate("window.__blanks()")) as Awaited<ReturnType<typeof blanks>>;
   await collect();
   const sample = {
     open_cpu_ms: opened.cpu_ms - before.cpu_ms,
     line_cpu_ms: (grown.cpu_ms - quiet.cpu_ms) / lines,
     elements: await page.evaluate(() => document.querySelectorAll("*").length),
     heap_mb: (await read()).heap_mb,
-    fling: seen.fling,
-    jumps: seen.jumps,
-    frame_p95_ms:
-      seen.frames_ms.toSorted((one, other) => one - other)[Math.floor(seen.frames_ms.length * 0.95)] ??
-      Number.NaN,
     load: load(),
   };
   console.error(`${list} ${parts} parts`, JSON.stringify(sample));
@@ -155,7 +151,7 @@ try {
       const seen = await page.evaluate(blanks);
       await collect();
       const sorted = seen.frames_ms.toSorted((one, other) => one - other);
-      const sample: Sample = {
+      const sample: ScrolledSample = {
         open_cpu_ms: opened.cpu_ms - before.cpu_ms,
         line_cpu_ms: (grown.cpu_ms - quiet.cpu_ms) / LINES,
         elements: await page.evaluate(() => document.querySelectorAll("*").length),
@@ -203,10 +199,10 @@ async function launchLink(): Promise<string> {
   return link;
 }
 
-const of = (parts: number, figure: (sample: Sample) => number, from = samples): number =>
-  median((from.get(parts) ?? []).map(figure));
+const of = (parts: number, figure: (sample: ScrolledSample) => number): number =>
+  median((samples.get(parts) ?? []).map(figure));
 /** Within each round, then the median. */
-const ratio = (figure: (sample: Sample) => number, from = samples): number => {
+const ratio = (figure: (sample: Sample) => number, from: ReadonlyMap<number, Sample[]> = samples): number => {
   const small = from.get(200) ?? [];
   return round(
     median((from.get(20_000) ?? []).map((sample, n) => figure(sample) / figure(small[n] ?? sample))),

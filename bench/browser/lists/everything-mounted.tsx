@@ -8,7 +8,7 @@ export function List({ parts }: ListProps): ReactNode {
     scroller.current?.scrollTo(0, scroller.current.scrollHeight);
   }, [parts]);
   return (
-    <div ref={scroller} data-scroller style={{ height: "100%", overflowY: "auto" }}>
+    <div ref={scroller} style={{ height: "100%", overflowY: "auto" }}>
       {parts.map((part, index) => (
         <div key={index} style={{ contentVisibility: "auto", containIntrinsicSize: "auto 160px" }}>
           <Row part={part} />

@@ -14,7 +14,7 @@ export function List({ parts }: ListProps): ReactNode {
     virtualizer.scrollToIndex(parts.length - 1, { align: "end" });
   }, [virtualizer, parts]);
   return (
-    <div ref={scroller} data-scroller style={{ height: "100%", overflowY: "auto" }}>
+    <div ref={scroller} style={{ height: "100%", overflowY: "auto" }}>
       <div style={{ height: virtualizer.getTotalSize(), position: "relative" }}>
         {virtualizer.getVirtualItems().map(({ key, index, start }) => {
           const part = parts[index];

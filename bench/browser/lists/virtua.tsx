@@ -8,7 +8,7 @@ export function List({ parts }: ListProps): ReactNode {
     list.current?.scrollToIndex(parts.length - 1, { align: "end" });
   }, [parts]);
   return (
-    <VList ref={list} data={parts} data-scroller style={{ height: "100%" }}>
+    <VList ref={list} data={parts} style={{ height: "100%" }}>
       {(part, index) => <Row key={index} part={part} />}
     </VList>
   );
