@@ -123,7 +123,7 @@ function runDaemon() {
   // is alive, and keeps both: with these limits half of it serves nearly as well.
   const memory = ["--max-semi-space-size=4", "--heap-growing-percent=50"];
   const flags = ["--disable-warning=ExperimentalWarning", ...memory];
-  const own = {
+  const wanted = {
     // Compiling the sources at every start would be half of it.
     NODE_COMPILE_CACHE: join(root, "node_modules/.cache/verbatim/compiled"),
     // glibc keeps what was freed, for each thread by itself: a fifth of the memory after much was indexed.
@@ -131,7 +131,8 @@ function runDaemon() {
     MALLOC_MMAP_THRESHOLD_: "131072",
     MALLOC_TRIM_THRESHOLD_: "131072",
   };
-  // Named, so that the daemon can keep them from what it starts itself.
+  // What the operator set is theirs, and goes on to what the daemon starts; ours is named, so that it does not.
+  const own = Object.fromEntries(Object.entries(wanted).filter(([name]) => process.env[name] === undefined));
   const env = { ...process.env, ...own, VERBATIM_LAUNCHER: Object.keys(own).join(",") };
   const daemon = spawn(node, [...flags, main, ...args], { stdio: "inherit", env });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {

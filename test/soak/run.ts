@@ -87,7 +87,8 @@ const child = spawn(
   // As the packed daemon is started.
   [
     "--disable-warning=ExperimentalWarning",
-    "--max-semi-space-size=8",
+    "--max-semi-space-size=4",
+    "--heap-growing-percent=50",
     "--import",
     resolve(import.meta.dirname, "probe.ts"),
     main,
