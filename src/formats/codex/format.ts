@@ -1,6 +1,6 @@
 import type { Format } from "../format.ts";
 import { createLineReader } from "../lines.ts";
-import { asText } from "../narrow.ts";
+import { asString, asText } from "../narrow.ts";
 import { CodexReader } from "./reader.ts";
 
 const RECORD =
@@ -39,7 +39,7 @@ function readTitles(text: string): Map<string, string> {
   const titles = new Map<string, string>();
   for (const record of createLineReader().push(new TextEncoder().encode(`${text}\n`))) {
     const id = asText(record.value?.id);
-    const name = asText(record.value?.thread_name)?.trim();
+    const name = asString(record.value?.thread_name)?.trim();
     if (id === undefined || name === undefined) continue;
     if (name === "") titles.delete(id);
     else titles.set(id, name);
