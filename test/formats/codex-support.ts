@@ -4,6 +4,42 @@ import type { ReadRecord } from "../../src/formats/format.ts";
 import { accumulate, emptyTranscript, type Transcript } from "../../src/model/accumulate.ts";
 import { createOrderChecker } from "../../src/model/order.ts";
 import type { TranscriptPart } from "../../src/model/transcript.ts";
+import { type Account, accountOf } from "./account.ts";
+
+export const THREAD = "01a00000-0000-7000-8000-000000000001";
+type Fields = Record<string, unknown>;
+
+/** Lines of a rollout file. */
+export const meta = (payload: Fields = {}) => ({ type: "session_meta", payload: { id: THREAD, ...payload } });
+export const item = (payload: Fields) => ({ type: "response_item", payload });
+export const event = (type: string, payload: Fields = {}) => ({
+  type: "event_msg",
+  payload: { type, ...payload },
+});
+export const completed = (type: string, payload: Fields = {}) =>
+  event("item_completed", { item: { type, ...payload } });
+export const call = (name: string, input: unknown, call_id = "c") =>
+  item({
+    type: "function_call",
+    call_id,
+    name,
+    arguments: typeof input === "string" ? input : JSON.stringify(input),
+  });
+export const output = (value: unknown, call_id = "c") =>
+  item({ type: "function_call_output", call_id, output: value });
+export const user = (text: string) =>
+  item({ type: "message", role: "user", content: [{ type: "input_text", text }] });
+export const says = (text: string) =>
+  item({ type: "message", role: "assistant", content: [{ type: "output_text", text }] });
+
+/** What the reader makes of these lines. */
+export const accountOfLines = (...lines: readonly (object | string)[]): Account =>
+  accountOf(codex, `rollout-2026-03-01T10-00-00-${THREAD}.jsonl`, lines);
+/** The same of a thread of which its first line says nothing but its id; that line is left out. */
+export function account(...lines: readonly (object | string)[]): Account {
+  const whole = accountOfLines(meta(), ...lines);
+  return { ...whole, told: whole.told.slice(1) };
+}
 
 /** Reads bytes in the given pieces; `settle` between them too where asked. */
 export function readPieces(path: string, pieces: readonly Uint8Array[], settle = false): ReadRecord[] {

@@ -14,6 +14,7 @@ import {
   untimed,
   violationsOf,
 } from "./codex-support.ts";
+import { cutsOf } from "./cuts.ts";
 
 const FIXTURES = join(import.meta.dirname, "../fixtures/codex");
 const names = readdirSync(FIXTURES).filter((name) => name.endsWith(".jsonl"));
@@ -67,7 +68,7 @@ describe("a Codex file", () => {
     (name) => {
       const bytes = bytesOf(name);
       const whole = JSON.stringify(read(name));
-      for (let cut = 0; cut <= bytes.length; cut += 1) {
+      for (const cut of cutsOf(bytes.length)) {
         const pieces = [bytes.subarray(0, cut), bytes.subarray(cut)];
         if (JSON.stringify(readPieces(pathOf(name), pieces)) !== whole)
           expect.fail(`differs when cut at ${cut}`);
@@ -79,7 +80,8 @@ describe("a Codex file", () => {
 
   test.each(names)("gives the same frames byte by byte: %s", (name) => {
     const bytes = bytesOf(name);
-    const pieces = Array.from(bytes, (_, index) => bytes.subarray(index, index + 1));
+    const cuts = cutsOf(bytes.length);
+    const pieces = cuts.map((cut, index) => bytes.subarray(cut, cuts[index + 1]));
     expect(readPieces(pathOf(name), pieces)).toEqual(read(name));
   });
 
@@ -158,13 +160,13 @@ describe("bare lines of 2025", () => {
 });
 
 describe("events beside items", () => {
-  const parts = partsIn("events-2025.jsonl");
+  const parts = () => partsIn("events-2025.jsonl");
 
   test("are folded into them, and shown where they stand alone", () => {
     expect(orderOf(transcriptOf("events-2025.jsonl"))).toBe(
       "U T x c:update_plan c:shell | T(enc) x c:web_search x U x",
     );
-    expect(only(parts, "text").map(({ text }) => text)).toEqual([
+    expect(only(parts(), "text").map(({ text }) => text)).toEqual([
       "Looking at it.",
       "Only the event has this.",
       "Done.",
@@ -173,8 +175,8 @@ describe("events beside items", () => {
   });
 
   test("tell a person's prompt from what the agent injected", () => {
-    expect(prompts(parts)).toEqual(["fix the test", "continue"]);
-    expect(markers(parts)).toEqual([
+    expect(prompts(parts())).toEqual(["fix the test", "continue"]);
+    expect(markers(parts())).toEqual([
       "context: AGENTS.md instructions",
       "context: Environment",
       "retry: stream disconnected, retrying 1/5",
@@ -193,7 +195,7 @@ describe("events beside items", () => {
   });
 
   test("give a plan as to-dos and a patch in a here-document as a diff", () => {
-    expect(resultOf(parts, "call_p")?.ui_extra).toEqual({
+    expect(resultOf(parts(), "call_p")?.ui_extra).toEqual({
       type: "todos",
       todos: [
         { text: "Read", status: "completed" },
@@ -201,7 +203,7 @@ describe("events beside items", () => {
       ],
     });
     expect(transcriptOf("events-2025.jsonl").todos).toHaveLength(2);
-    expect(resultOf(parts, "call_a")?.ui_extra).toMatchObject({
+    expect(resultOf(parts(), "call_a")?.ui_extra).toMatchObject({
       type: "diff",
       files: [{ path: "a.ts", change: "update", additions: 2, deletions: 1 }],
     });
@@ -209,27 +211,30 @@ describe("events beside items", () => {
 });
 
 describe("turns of 0.144", () => {
-  const transcript = transcriptOf("turns-0144.jsonl");
-  const parts = partsOf(transcript);
-  const turns = transcript.turns.slice().flatMap((turn) => turn ?? []);
+  const transcript = () => transcriptOf("turns-0144.jsonl");
+  const parts = () => partsOf(transcript());
+  const turns = () =>
+    transcript()
+      .turns.slice()
+      .flatMap((turn) => turn ?? []);
 
   test("begin, end, are interrupted and are rolled back", () => {
-    expect(turns.map(({ title, status, retracted }) => [title, status, retracted])).toEqual([
+    expect(turns().map(({ title, status, retracted }) => [title, status, retracted])).toEqual([
       ["add a file", "completed", undefined],
       ["run it", "interrupted", "Rolled back"],
       ["compact", "failed", undefined],
     ]);
-    expect(orderOf(transcript)).toBe(
+    expect(orderOf(transcript())).toBe(
       "U c:exec | c:apply_patch c:exec_command! | x U c:exec_command! U x (summary) x",
     );
   });
 
   test("keep a prompt typed meanwhile in its place", () => {
-    expect(only(parts, "prompt").map(({ queued }) => queued ?? false)).toEqual([false, true, false, false]);
+    expect(only(parts(), "prompt").map(({ queued }) => queued ?? false)).toEqual([false, true, false, false]);
   });
 
   test("attach what happened inside a script to the script", () => {
-    expect(resultOf(parts, "call_1")?.ui_extra).toEqual({
+    expect(resultOf(parts(), "call_1")?.ui_extra).toEqual({
       type: "diff",
       files: [
         {
@@ -260,13 +265,13 @@ describe("turns of 0.144", () => {
   });
 
   test("keep arguments that are no JSON byte for byte", () => {
-    const call = only(parts, "tool_call").find(({ tool_call_id }) => tool_call_id === "call_3");
+    const call = only(parts(), "tool_call").find(({ tool_call_id }) => tool_call_id === "call_3");
     expect(call?.arguments_json).toBe('{"cmd": "sleep 9');
-    expect(resultOf(parts, "call_3")?.status).toBe("error");
+    expect(resultOf(parts(), "call_3")?.status).toBe("error");
   });
 
   test("say once each that the model changed, a person stopped it, the context was compacted", () => {
-    expect(markers(parts)).toEqual([
+    expect(markers(parts())).toEqual([
       "context: Environment",
       "model_switch: gpt-a → gpt-b",
       "interrupt: Interrupted",
@@ -274,11 +279,11 @@ describe("turns of 0.144", () => {
       "compaction: Context compacted (window 2)",
       "error: usage limit reached",
     ]);
-    expect(resultOf(parts, "call_4")?.status).toBe("aborted");
+    expect(resultOf(parts(), "call_4")?.status).toBe("aborted");
   });
 
   test("never show the history that a compaction keeps", () => {
-    expect(prompts(parts).filter((prompt) => prompt === "add a file")).toHaveLength(1);
+    expect(prompts(parts()).filter((prompt) => prompt === "add a file")).toHaveLength(1);
   });
 
   test("give the session the name it was given", () => {
@@ -326,14 +331,14 @@ describe("copied history", () => {
 });
 
 describe("the paginated history of 0.169", () => {
-  const transcript = transcriptOf("paginated-0169.jsonl");
-  const parts = partsOf(transcript);
+  const transcript = () => transcriptOf("paginated-0169.jsonl");
+  const parts = () => partsOf(transcript());
 
   test("has its steps where the records of tokens stand, though an output came early", () => {
-    expect(orderOf(transcript)).toBe(
+    expect(orderOf(transcript())).toBe(
       "U T x c:spawn_agent c:exec_command! c:exec_command | x U c:exec_command! | (summary)",
     );
-    expect(transcript.usage).toEqual({
+    expect(transcript().usage).toEqual({
       input: 2000,
       output: 80,
       cache_read: 1600,
@@ -343,7 +348,7 @@ describe("the paginated history of 0.169", () => {
   });
 
   test("tells a shell's exit code, folder and time from whichever log has them", () => {
-    const result = resultOf(parts, "call_e");
+    const result = resultOf(parts(), "call_e");
     expect(result?.ui_extra).toMatchObject({
       type: "shell",
       command: "cat missing.txt",
@@ -356,30 +361,30 @@ describe("the paginated history of 0.169", () => {
   });
 
   test("attaches what a command wrote after its turn to its call, which stays aborted", () => {
-    expect(resultOf(parts, "call_g")).toMatchObject({
+    expect(resultOf(parts(), "call_g")).toMatchObject({
       status: "aborted",
       output_text: "Wall time: 1.9 seconds\naborted by user\na: begun\n",
       ui_extra: { exit_code: -1, interrupted: true },
     });
-    expect(transcript.open.turn_open).toBe(false);
+    expect(transcript().open.turn_open).toBe(false);
   });
 
   test("shows a compaction's summary in its marker, not as an answer", () => {
-    const compaction = only(parts, "marker").find(({ kind }) => kind === "compaction");
+    const compaction = only(parts(), "marker").find(({ kind }) => kind === "compaction");
     expect(compaction?.text).toBe("Summary: nothing yet.");
-    expect(only(parts, "text").map(({ text }) => text)).toEqual(["Spawning a helper.", "Done."]);
+    expect(only(parts(), "text").map(({ text }) => text)).toEqual(["Spawning a helper.", "Done."]);
   });
 
   test("links a spawned agent with its call both ways", () => {
     const kid = "01a1fb43-781a-7921-86b7-6c958a6fee01";
-    const call = only(parts, "tool_call").find(({ tool_call_id }) => tool_call_id === "call_s");
+    const call = only(parts(), "tool_call").find(({ tool_call_id }) => tool_call_id === "call_s");
     expect(call?.run).toEqual({ session_id: kid, name: "Bohr", task: "count a.txt" });
     const reader = codex.createReader({ path: pathOf("paginated-0169.jsonl") });
     reader.push(bytesOf("paginated-0169.jsonl"));
     expect(reader.linkFacts().sessions[0]?.calls).toMatchObject([
       { tool_call_id: "call_s", agent_key: kid, prompt: "count a.txt" },
     ]);
-    expect(markers(parts)).toContain("notification: Sub-agent Bohr completed");
+    expect(markers(parts())).toContain("notification: Sub-agent Bohr completed");
   });
 
   test("links an agent that was spawned by the name of its task", () => {
@@ -402,43 +407,43 @@ describe("the paginated history of 0.169", () => {
 });
 
 describe("what is rare", () => {
-  const parts = partsIn("mixed-0169.jsonl");
+  const parts = () => partsIn("mixed-0169.jsonl");
 
   test("a prompt with an image holds the image and no marks around it", () => {
-    expect(only(parts, "prompt")[0]?.parts).toEqual([
+    expect(only(parts(), "prompt")[0]?.parts).toEqual([
       { type: "image_url", url: "data:image/png;base64,AAAA" },
       { type: "text", text: "what is this?" },
     ]);
   });
 
   test("a question shows its answer, a plan is shown once, an image is made", () => {
-    expect(resultOf(parts, "call_q")?.ui_extra).toEqual({
+    expect(resultOf(parts(), "call_q")?.ui_extra).toEqual({
       type: "question",
       questions: [{ question: "Which?", options: ["A", "B"], answer: "B" }],
     });
-    expect(only(parts, "text").map(({ text }) => text)).toEqual([
+    expect(only(parts(), "text").map(({ text }) => text)).toEqual([
       "<proposed_plan>\n# Plan\n1. Go\n</proposed_plan>",
     ]);
-    expect(resultOf(parts, "ig_1")?.parts).toEqual([
+    expect(resultOf(parts(), "ig_1")?.parts).toEqual([
       { type: "image_url", url: "data:image/png;base64,AAAA" },
     ]);
   });
 
   test("new types, a broken line, an output without its call each stand in their place", () => {
-    const unknown = only(parts, "unknown");
+    const unknown = only(parts(), "unknown");
     expect(unknown.map(({ title }) => title)).toEqual([
       "hologram",
       "A line that cannot be read",
       "telemetry_v9",
     ]);
     expect(unknown[1]?.error).toMatch(/JSON/);
-    const orphan = resultOf(parts, "call_unknown");
+    const orphan = resultOf(parts(), "call_unknown");
     expect(orphan).toMatchObject({ status: "error", output_text: "late" });
     expect(orphan?.call_index).toBeUndefined();
   });
 
   test("a command that a person ran is shown although the model did not ask for it", () => {
-    expect(resultOf(parts, "user-1")).toMatchObject({ output_text: "a\n", status: "success" });
+    expect(resultOf(parts(), "user-1")).toMatchObject({ output_text: "a\n", status: "success" });
   });
 
   test("an event told before its prompt's item, and one typed twice, are each shown once", () => {

@@ -20,11 +20,11 @@ const TARGETS: { sources: string; tests: readonly string[] }[] = [
   { sources: "src/formats/raw-json.ts", tests: ["test/formats/raw-json.test.ts"] },
   {
     sources: "src/formats/claude-code/*.ts",
-    tests: ["test/formats/claude-code.test.ts", "test/formats/claude-code-lines.test.ts"],
+    tests: ["test/formats/claude-code*.test.ts"],
   },
   {
     sources: "src/formats/codex/*.ts",
-    tests: ["test/formats/codex.test.ts", "test/formats/codex-lines.test.ts"],
+    tests: ["test/formats/codex*.test.ts"],
   },
   { sources: "src/formats/link-runs.ts", tests: ["test/formats/link-runs.test.ts"] },
   // Its decisions, without a port: the doors of `guard.test.ts` take too long for every change.

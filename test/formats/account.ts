@@ -1,0 +1,84 @@
+import type { Disposition, Format, Reader, ReadRecord } from "../../src/formats/format.ts";
+import { accumulate, emptyTranscript, type Transcript } from "../../src/model/accumulate.ts";
+import type { TranscriptPart } from "../../src/model/transcript.ts";
+
+/** What a reader made of a few lines, told in short: for tests of what becomes of one record. */
+export interface Account {
+  /** One for each record: what became of it, and the parts that stand in its place. */
+  told: string[];
+  parts: TranscriptPart[];
+  transcript: Transcript;
+  records: ReadRecord[];
+  reader: Reader;
+}
+
+/** Reads lines, JSON or text, as one file. */
+export function accountOf(format: Format, path: string, lines: readonly (object | string)[]): Account {
+  const text = lines.map((line) => `${typeof line === "string" ? line : JSON.stringify(line)}\n`).join("");
+  const reader = format.createReader({ path });
+  const records = [...reader.push(new TextEncoder().encode(text)), ...reader.close()];
+  let transcript: Transcript | undefined;
+  for (const { frames } of records) {
+    for (const frame of frames) {
+      transcript = accumulate(transcript ?? emptyTranscript(frame.session_id), frame);
+    }
+  }
+  transcript ??= emptyTranscript("00000000-0000-8000-8000-000000000000");
+  const parts = transcript.parts.slice().filter((part) => part !== undefined);
+  const told = records.map(({ disposition, place }) => {
+    const made = parts.filter(
+      ({ source, type }) => source?.byte === place.byte && type !== "step_start" && type !== "step_finish",
+    );
+    return [fate(disposition), ...made.map(partInShort)].join(" · ");
+  });
+  return { told, parts, transcript, records, reader };
+}
+
+function fate(disposition: Disposition): string {
+  switch (disposition.kind) {
+    case "folded":
+      return `folded into ${disposition.into}`;
+    case "hidden":
+      return `hidden: ${disposition.rule}`;
+    default:
+      return disposition.kind;
+  }
+}
+
+function partInShort(part: TranscriptPart): string {
+  const json = (value: unknown) => (value === undefined ? [] : [JSON.stringify(value)]);
+  const words = (...all: (string | string[] | undefined | false)[]) =>
+    all.flatMap((word) => (word === undefined || word === false || word === "" ? [] : word)).join(" ");
+  const withdrawn = part.retracted === undefined ? "" : `(${part.retracted})`;
+  switch (part.type) {
+    case "prompt":
+      return words("prompt", part.queued && "(queued)", part.origin && `(${part.origin})`, json(part.parts));
+    case "text":
+      return words("text", withdrawn, part.phase && `(${part.phase})`, JSON.stringify(part.text));
+    case "thinking":
+      return words("thinking", part.hidden && `(${part.hidden})`, JSON.stringify(part.thinking));
+    case "tool_call":
+      return words("call", part.tool_call_id, part.tool_name, part.arguments_json, json(part.run));
+    case "tool_result":
+      return words(
+        `result ${part.tool_call_id} ${part.status}`,
+        JSON.stringify(part.output_text),
+        part.parts.length > 0 && json(part.parts),
+        json(part.ui_extra),
+      );
+    case "marker":
+      return words(`[${part.kind}] ${part.title}`, json(part.text || undefined), json(part.data));
+    case "unknown":
+      return words("unknown", part.title, json(part.raw), part.error && "with an error");
+    default: {
+      const {
+        id: _,
+        turn_id: __,
+        source: ___,
+        at: ____,
+        ...rest
+      } = part as unknown as Record<string, unknown>;
+      return JSON.stringify(rest);
+    }
+  }
+}

@@ -1,0 +1,1734 @@
+import { describe, expect, it } from "vitest";
+import { codex } from "../../src/formats/codex/format.ts";
+import type { Frame } from "../../src/model/frame.ts";
+import { accountOf } from "./account.ts";
+import {
+  account,
+  accountOfLines,
+  call,
+  completed,
+  event,
+  item,
+  meta,
+  output,
+  says,
+  THREAD,
+  user,
+} from "./codex-support.ts";
+
+// Turns, prompts, copies of what was said, and what a file says of its thread, one line after another.
+
+const OTHER = "01900000-0000-7000-8000-000000000002";
+const told = (...lines: (object | string)[]) => account(...lines).told;
+const toldWhole = (...lines: (object | string)[]) => accountOfLines(...lines).told;
+type FrameOf<Type extends Frame["type"]> = Extract<Frame, { type: Type }>;
+function framesOf<Type extends Frame["type"]>(type: Type, ...lines: (object | string)[]): FrameOf<Type>[] {
+  return accountOfLines(...lines).records.flatMap(({ frames }) =>
+    frames.filter((frame): frame is FrameOf<Type> => frame.type === type),
+  );
+}
+const turns = (...lines: object[]) =>
+  account(...lines)
+    .transcript.turns.slice()
+    .map((turn) =>
+      [turn?.title, turn?.status, turn?.retracted].filter((word) => word !== undefined).join(", "),
+    );
+const thought = (texts: string[], more: object = {}) =>
+  item({ type: "reasoning", summary: texts.map((text) => ({ type: "summary_text", text })), ...more });
+
+describe("what makes one line", () => {
+  it("an undone and a failed undo, a review's begin and end, a goal", () => {
+    expect(
+      told(
+        event("undo_completed", { success: true, message: "back" }),
+        event("undo_completed", { success: false }),
+        event("entered_review_mode", {
+          user_facing_hint: "the branch",
+          prompt: "look",
+          target: { type: "x" },
+        }),
+        event("entered_review_mode", { user_facing_hint: " " }),
+        event("exited_review_mode", {
+          review_output: {
+            overall_explanation: "Fine.",
+            findings: [{ title: "A", body: "a" }, { title: "B" }, { body: "c" }, {}, 5],
+          },
+        }),
+        event("exited_review_mode", { review_output: { overall_explanation: "" } }),
+        event("exited_review_mode"),
+        event("thread_goal_updated", { goal: { status: "active", objective: "win" } }),
+        event("thread_goal_updated", { goal: {} }),
+        event("thread_goal_updated"),
+        completed("EnteredReviewMode", { review: "r" }),
+        completed("ExitedReviewMode", { review: "s" }),
+        completed("HookPrompt", { fragments: [{ text: "hooked" }] }),
+      ),
+    ).toEqual([
+      'shown · [rewind] Undone "back"',
+      "shown · [rewind] Undo failed",
+      'shown · [note] Review: the branch "look" {"type":"x"}',
+      "shown · [note] Review",
+      'shown · [note] Review finished "Fine.\\n\\n- A\\n  a\\n\\n- B\\n  \\n\\n- \\n  c" {"overall_explanation":"Fine.","findings":[{"title":"A","body":"a"},{"title":"B"},{"body":"c"},{},5]}',
+      'shown · [note] Review finished {"overall_explanation":""}',
+      "shown · [note] Review finished",
+      'shown · [note] Goal: active "win" {"status":"active","objective":"win"}',
+      "shown · [note] Goal {}",
+      "shown · [note] Goal",
+      'shown · [note] Review "r"',
+      'shown · [note] Review finished "s"',
+      'shown · [hook] Hook "hooked" {"type":"HookPrompt","fragments":[{"text":"hooked"}]}',
+    ]);
+  });
+
+  it("a broken stream, a warning, what is deprecated", () => {
+    expect(
+      told(
+        event("stream_error", { message: "broke" }),
+        event("stream_error", { error: { message: "inside" } }),
+        event("stream_error", { error: "plain" }),
+        event("stream_error"),
+        event("warning", { message: "careful" }),
+        event("warning", { details: "d" }),
+        event("deprecation_notice", { summary: "old", details: "use new" }),
+      ),
+    ).toEqual([
+      'shown · [retry] broke {"type":"stream_error","message":"broke"}',
+      'shown · [retry] inside {"type":"stream_error","error":{"message":"inside"}}',
+      'shown · [retry] plain {"type":"stream_error","error":"plain"}',
+      'shown · [retry] The stream broke {"type":"stream_error"}',
+      'shown · [note] careful {"type":"warning","message":"careful"}',
+      'shown · [note] Warning "d" {"type":"warning","details":"d"}',
+      'shown · [note] old "use new" {"type":"deprecation_notice","summary":"old","details":"use new"}',
+    ]);
+  });
+
+  it.each(["denied", "rejected", "aborted", "timed_out", "failed_closed"])("what a guardian %s", (status) => {
+    expect(told(event("guardian_assessment", { status, rationale: "risky", action: { a: 1 } }))).toEqual([
+      `shown · [note] Guardian: ${status.replaceAll("_", " ")} "risky" {"a":1}`,
+    ]);
+  });
+
+  it("not what a guardian allowed, nor what says nothing that a reader would miss", () => {
+    expect(
+      told(
+        event("guardian_assessment", { status: "approved" }),
+        event("guardian_assessment"),
+        event("plan_update"),
+        ...[
+          "turn_diff",
+          "background_event",
+          "shutdown_complete",
+          "session_configured",
+          "mcp_startup_update",
+        ].map((type) => event(type)),
+        ...["mcp_startup_complete", "account/rateLimits/updated", "thread_settings_applied"].map((type) =>
+          event(type),
+        ),
+        ...["ghost_snapshot", "additional_tools"].map((type) => item({ type })),
+        ...["world_state", "retained_context", "inter_agent_communication_metadata"].map((type) => ({
+          type,
+          payload: {},
+        })),
+        item({ type: "message", role: "developer", content: "rules" }),
+        "",
+      ),
+    ).toEqual([
+      "hidden: guardian assessment",
+      "hidden: guardian assessment",
+      "hidden: plan update",
+      "hidden: turn diff",
+      "hidden: background event",
+      "hidden: shutdown complete",
+      "hidden: session configured",
+      "hidden: mcp startup update",
+      "hidden: mcp startup complete",
+      "hidden: account/rateLimits/updated",
+      "hidden: thread settings applied",
+      "hidden: ghost snapshot",
+      "hidden: additional tools",
+      "hidden: world state",
+      "hidden: retained context",
+      "hidden: inter agent communication metadata",
+      "hidden: developer instructions",
+      "hidden: blank line",
+    ]);
+  });
+
+  it("an error, with what it says or without, and again at the turn's end only where it is another", () => {
+    expect(
+      told(
+        event("task_started", { turn_id: "1" }),
+        event("error", { message: "no credit", n: 1 }),
+        event("task_complete", { error: { message: "no credit" } }),
+        event("task_started", { turn_id: "2" }),
+        event("task_complete", { error: { message: "no credit", code: 1 } }),
+        event("turn_started", { turn_id: "3" }),
+        event("error"),
+        event("turn_complete", { error: "other" }),
+      ),
+    ).toEqual([
+      "folded into the turn",
+      'shown · [error] no credit {"can_retry":false,"data":{"type":"error","message":"no credit","n":1}}',
+      "folded into the turn",
+      "folded into the turn",
+      'shown · [error] no credit {"can_retry":false,"data":{"message":"no credit","code":1}}',
+      "folded into the turn",
+      'shown · [error] Error {"can_retry":false,"data":{"type":"error"}}',
+      'shown · [error] other {"can_retry":false}',
+    ]);
+  });
+
+  it("what is unknown, with its type where it has one", () => {
+    expect(
+      told(
+        event("brand_new", { a: 1 }),
+        { type: "event_msg", payload: {} },
+        item({ type: "brand_new" }),
+        item({}),
+        completed("BrandNew"),
+        { type: "brand_new", payload: { a: 1 } },
+        { type: "brand_new", payload: 5 },
+        { anything: 1 },
+        "not JSON",
+      ),
+    ).toEqual([
+      'unknown · unknown brand_new {"type":"event_msg","payload":{"type":"brand_new","a":1}}',
+      'unknown · unknown {"type":"event_msg","payload":{}}',
+      'unknown · unknown brand_new {"type":"response_item","payload":{"type":"brand_new"}}',
+      'unknown · unknown {"type":"response_item","payload":{}}',
+      'unknown · unknown BrandNew {"type":"event_msg","payload":{"type":"item_completed","item":{"type":"BrandNew"}}}',
+      'unknown · unknown brand_new {"type":"brand_new","payload":{"a":1}}',
+      'unknown · unknown brand_new {"type":"brand_new","payload":5}',
+      'unknown · unknown unknown {"anything":1}',
+      'unreadable · unknown A line that cannot be read "not JSON" with an error',
+    ]);
+  });
+});
+
+describe("prompts", () => {
+  const kinds = (text: string, ...content_item_kinds: unknown[]) =>
+    item({
+      type: "message",
+      role: "user",
+      content: [{ type: "input_text", text }],
+      internal_chat_message_metadata_passthrough: { content_item_kinds },
+    });
+
+  it("hold words, pictures, files and mentions, without the marks around pictures", () => {
+    const content = [
+      { type: "input_text", text: "look" },
+      { type: "input_text", text: " <image name=[x]> " },
+      { type: "input_image", image_url: "data:image/png;base64,AA" },
+      { type: "input_text", text: "</image>" },
+      { type: "input_text", text: "see <image> here" },
+      { type: "input_text", text: "<imagery>" },
+      { type: "local_image", path: "/a.png" },
+      { type: "other_image", path: "/a.png" },
+      { type: "skill", name: "s", path: "/s" },
+      { type: "mention", path: "/m" },
+      { type: "mention" },
+      { type: "encrypted_content", encrypted_content: "gAAA" },
+      { type: "encrypted_content", encrypted_content: "plain words " },
+      { type: "encrypted_content" },
+      { type: "input_image", image_url: null },
+      "bare",
+    ];
+    expect(told(item({ type: "message", role: "user", content }))).toEqual([
+      'shown · prompt [{"type":"text","text":"look"},{"type":"image_url","url":"data:image/png;base64,AA"},{"type":"text","text":"see <image> here"},{"type":"text","text":"<imagery>"},{"type":"image_file","file_path":"/a.png"},{"type":"unknown","raw":{"type":"other_image","path":"/a.png"}},{"type":"text","text":"$s"},{"type":"text","text":"$/m"},{"type":"text","text":"$"},{"type":"text","text":"(encrypted)"},{"type":"text","text":"plain words "},{"type":"text","text":"(encrypted)"},{"type":"unknown","raw":"bare"}]',
+    ]);
+    expect(told(item({ type: "message", role: "user", content: "all text" }))).toEqual([
+      'shown · prompt [{"type":"text","text":"all text"}]',
+    ]);
+  });
+
+  it("told by an event hold its words, pictures and files", () => {
+    expect(
+      told(
+        event("user_message", {
+          message: "look",
+          images: ["https://a.test/b.png", 5],
+          local_images: ["/a.png", { path: "/b.png" }, {}],
+        }),
+        event("user_message", { message: "" }),
+        event("user_message", { images: ["https://a.test/c.png"] }),
+        completed("UserMessage", { content: [{ type: "text", text: "done" }] }),
+        completed("UserMessage", { content: [] }),
+      ),
+    ).toEqual([
+      'shown · prompt [{"type":"text","text":"look"},{"type":"image_url","url":"https://a.test/b.png"},{"type":"image_file","file_path":"/a.png"},{"type":"image_file","file_path":"/b.png"}]',
+      "hidden: empty message",
+      'shown · prompt [{"type":"image_url","url":"https://a.test/c.png"}]',
+      'shown · prompt [{"type":"text","text":"done"}]',
+      "folded into the same prompt",
+    ]);
+  });
+
+  it.each([
+    ["# AGENTS.md instructions for /w", "AGENTS.md instructions"],
+    ["<environment_context>x", "Environment"],
+    ["<user_instructions>x", "User instructions"],
+    ["<INSTRUCTIONS>x", "Instructions"],
+    ["<permissions instructions>x", "Permissions"],
+    ["<collaboration_mode>x", "Collaboration mode"],
+    ["<recommended_plugins>x", "Recommended plugins"],
+    ["<skill>\n<name> a </name>", "Skill: a"],
+    ["<skill>", "Skill"],
+    ["<user_shell_command>x", "Shell command of the user"],
+    ['<codex_internal_context source="goal">x', "Context of Codex: goal"],
+    ["<codex_internal_context>x", "Context of Codex"],
+    ["<user_action>x", "Action of the user"],
+    ["<skills_instructions>x", "Instructions"],
+    ["<plugins_instructions>x", "Instructions"],
+    ["<apps_instructions>x", "Instructions"],
+    ["<tools>x", "Instructions"],
+    ["<multi_agent_v2>x", "Instructions"],
+    ["<realtime_x>x", "Instructions"],
+    ["<token_budget a='1'>x", "Instructions"],
+    ["<personality_x>x", "Instructions"],
+    ["  <environment_context>x", "Environment"],
+  ])("are not what Codex injects: %j", (text, title) => {
+    const about = JSON.stringify(text);
+    expect(told(user(text), says("x"))[0]).toBe(`shown · [context] ${title} ${about}`);
+    // Said in the midst of a prompt it is the person's.
+    expect(told(user(`About ${text}`), says("x"))[0]).toBe(
+      `shown · prompt [{"type":"text","text":${JSON.stringify(`About ${text}`)}}]`,
+    );
+  });
+
+  it.each([
+    "<environment_contexts>",
+    "<skillful>",
+    "<toolset>",
+    "<user_actions>",
+    "<INSTRUCTIONSX>",
+    "#AGENTS.md instructions",
+  ])("may begin with %s", (text) => {
+    expect(told(user(text), says("x"))[0]).toBe(`shown · prompt [{"type":"text","text":"${text}"}]`);
+  });
+
+  it("are injected as a whole by their first text, and named by all", () => {
+    const content = (...texts: string[]) =>
+      item({ type: "message", role: "user", content: texts.map((text) => ({ type: "input_text", text })) });
+    expect(
+      told(
+        content("<skill>", "# AGENTS.md instructions", "plain", "<skill>"),
+        says("a"),
+        content("plain", "<skill>"),
+        says("b"),
+      ),
+    ).toEqual([
+      'shown · [context] Skill, AGENTS.md instructions "<skill>\\n# AGENTS.md instructions\\nplain\\n<skill>"',
+      'shown · text "a"',
+      'shown · prompt [{"type":"text","text":"plain"},{"type":"text","text":"<skill>"}]',
+      'shown · text "b"',
+    ]);
+  });
+
+  it("are told from what the agent wrote by the kinds that Codex notes", () => {
+    expect(
+      told(
+        kinds("<skill> is what?", "user.text"),
+        kinds("by the agent", "generic.model_changed"),
+        kinds("of one word", "reminder"),
+        kinds("nobody knows", "unknown"),
+        says("x"),
+        kinds("<environment_context>", "unknown"),
+        kinds("no kind", 5),
+        kinds("no kinds"),
+      ),
+    ).toEqual([
+      'shown · prompt [{"type":"text","text":"<skill> is what?"}]',
+      'shown · [context] Model changed "by the agent"',
+      'shown · [context] Reminder "of one word"',
+      'shown · prompt [{"type":"text","text":"nobody knows"}]',
+      'shown · text "x"',
+      'shown · [context] Environment "<environment_context>"',
+      'shown · prompt [{"type":"text","text":"no kind"}]',
+      'shown · prompt [{"type":"text","text":"no kinds"}]',
+    ]);
+  });
+
+  it("are told from what the agent wrote by the event that confirms them, where there are events", () => {
+    const later = (...lines: object[]) =>
+      told(user("go"), event("user_message", { message: "go" }), says("x"), ...lines).slice(3);
+    expect(later(user("no event"), says("y"))).toEqual([
+      'shown · [context] Injected message "no event"',
+      'shown · text "y"',
+    ]);
+    expect(later(user("last"))).toEqual(['shown · prompt [{"type":"text","text":"last"}]']);
+    expect(later(user("other words"), event("user_message", { message: "others" }))).toEqual([
+      'shown · [context] Injected message "other words"',
+      'shown · prompt [{"type":"text","text":"others"}]',
+    ]);
+    expect(later(user("go on\n"), event("user_message", { message: " go on" }))).toEqual([
+      'shown · prompt [{"type":"text","text":"go on\\n"}]',
+      "folded into the same prompt",
+    ]);
+    expect(later(user("file: x\ngo on"), event("user_message", { message: "go on" }))).toEqual([
+      'shown · prompt [{"type":"text","text":"file: x\\ngo on"}]',
+      "folded into the same prompt",
+    ]);
+    expect(later(user("go on"), event("user_message", { message: "go on, with more" }))).toEqual([
+      'shown · prompt [{"type":"text","text":"go on"}]',
+      "folded into the same prompt",
+    ]);
+    expect(later(user(""), event("user_message", { message: "x" }))).toEqual([
+      "shown · [context] Injected message",
+      'shown · prompt [{"type":"text","text":"x"}]',
+    ]);
+    expect(later(user("go on"), completed("UserMessage", { content: [{ text: "go on" }] }))).toEqual([
+      'shown · prompt [{"type":"text","text":"go on"}]',
+      "folded into the same prompt",
+    ]);
+    expect(later(user("go on"), completed("Other", { content: [{ text: "go on" }] }))).toEqual([
+      'shown · [context] Injected message "go on"',
+      'unknown · unknown Other {"type":"event_msg","payload":{"type":"item_completed","item":{"type":"Other","content":[{"text":"go on"}]}}}',
+    ]);
+    expect(
+      later(
+        user("<environment_context>x"),
+        event("user_message", { kind: "environment_context", message: "<environment_context>x" }),
+      ),
+    ).toEqual([
+      'shown · [context] Environment "<environment_context>x"',
+      "hidden: injected context told twice",
+    ]);
+    expect(
+      later(
+        user("<user_instructions>x"),
+        event("user_message", { kind: "user_instructions", message: "<user_instructions>x" }),
+      ),
+    ).toEqual([
+      'shown · [context] User instructions "<user_instructions>x"',
+      "hidden: injected context told twice",
+    ]);
+    expect(later(user("go on"), event("user_message", { kind: "plain", message: "go on" }))).toEqual([
+      'shown · prompt [{"type":"text","text":"go on"}]',
+      "folded into the same prompt",
+    ]);
+  });
+
+  it("may have lines of state between them and the event that confirms them", () => {
+    const between = (line: object) =>
+      told(
+        user("<skill> is what?"),
+        line,
+        event("user_message", { message: "<skill> is what?" }),
+        says("x"),
+      )[0];
+    const confirmed = 'shown · prompt [{"type":"text","text":"<skill> is what?"}]';
+    expect(between({ type: "turn_context", payload: { model: "m" } })).toBe(confirmed);
+    expect(between({ type: "world_state", payload: {} })).toBe(confirmed);
+    expect(between(event("token_count"))).toBe(confirmed);
+    expect(between(event("thread_settings_applied"))).toBe(confirmed);
+    expect(between(event("turn_diff"))).not.toBe(confirmed);
+    const many = Array.from({ length: 70 }, () => event("token_count"));
+    expect(
+      told(user("<skill> is what?"), ...many, event("user_message", { message: "<skill> is what?" }))[0],
+    ).not.toBe(confirmed);
+  });
+
+  it("told by several logs are one, said again they are another", () => {
+    const three = (text: string) => [
+      user(text),
+      event("user_message", { message: text }),
+      completed("UserMessage", { content: [{ text }] }),
+    ];
+    expect(told(...three("go"), ...three("go"), says("x"), ...three("go"))).toEqual([
+      'shown · prompt [{"type":"text","text":"go"}]',
+      "folded into the same prompt",
+      "folded into the same prompt",
+      'shown · prompt [{"type":"text","text":"go"}]',
+      "folded into the same prompt",
+      "folded into the same prompt",
+      'shown · text "x"',
+      'shown · prompt [{"type":"text","text":"go"}]',
+      "folded into the same prompt",
+      "folded into the same prompt",
+    ]);
+    expect(
+      told(event("user_message", { message: "<skill> what?" }), user("<skill> what?"), event("other")),
+    ).toEqual([
+      'shown · prompt [{"type":"text","text":"<skill> what?"}]',
+      'shown · [context] Skill "<skill> what?"',
+      'unknown · unknown other {"type":"event_msg","payload":{"type":"other"}}',
+    ]);
+  });
+
+  it("of a spawned agent are its spawner's, but for those of a turn that a person began", () => {
+    const child = meta({ source: { subagent: "review" } });
+    expect(
+      toldWhole(
+        child,
+        user("task"),
+        says("x"),
+        event("task_started", { turn_id: "2", turn_attribution: { turn_trigger: "user" } }),
+        event("user_message", { message: "mine" }),
+        says("y"),
+        event("task_started", { turn_id: "3", turn_attribution: { turn_trigger: "agent" } }),
+        event("user_message", { message: "its" }),
+      ),
+    ).toEqual([
+      "folded into the session",
+      'shown · prompt (agent) [{"type":"text","text":"task"}]',
+      'shown · text "x"',
+      "folded into the turn",
+      'shown · prompt [{"type":"text","text":"mine"}]',
+      'shown · text "y"',
+      "folded into the turn",
+      'shown · prompt (agent) [{"type":"text","text":"its"}]',
+    ]);
+  });
+});
+
+describe("turns", () => {
+  it("begin with prompts where no record begins them", () => {
+    expect(turns(user("a"), says("x"), user("b"), user("c"), says("y"))).toEqual([
+      "a, completed",
+      "b, completed",
+      "c, running",
+    ]);
+    expect(turns(says("x"))).toEqual(["running"]);
+    expect(turns(item({ type: "message", role: "developer", content: "x" }))).toEqual([]);
+  });
+
+  it("begin where a record says so, and hold the prompts that are typed meanwhile", () => {
+    expect(
+      turns(
+        event("task_started", { turn_id: "1" }),
+        user("a"),
+        says("x"),
+        user("b"),
+        says("y"),
+        event("task_complete", { turn_id: "1" }),
+        event("task_started", { turn_id: "2" }),
+        user("c"),
+      ),
+    ).toEqual(["a, completed", "c, running"]);
+    expect(
+      turns(
+        user("a"),
+        event("task_started", { turn_id: "1" }),
+        says("x"),
+        event("task_started", { turn_id: "1" }),
+      ),
+    ).toEqual(["a, running"]);
+    expect(turns(user("a"), says("x"), event("task_started"), event("task_started"))).toEqual([
+      "a, completed",
+      "completed",
+      "running",
+    ]);
+  });
+
+  it("have ids of their own, also where Codex gives one twice or none", () => {
+    const uuid = "01a00000-0000-7000-8000-00000000000d";
+    const ids = framesOf(
+      "turn.start",
+      meta(),
+      event("task_started", { turn_id: uuid }),
+      event("task_complete"),
+      event("task_started", { turn_id: uuid }),
+      event("task_started", { turn_id: "a" }),
+      event("task_complete"),
+      event("task_started", { turn_id: "a" }),
+      event("task_started"),
+    ).map(({ turn_id }) => turn_id);
+    expect(ids[0]).toBe(uuid);
+    expect(new Set(ids).size).toBe(5);
+  });
+
+  it("end as their last record says", () => {
+    expect(
+      turns(event("task_started", { turn_id: "1" }), event("turn_aborted", { reason: "interrupted" })),
+    ).toEqual(["interrupted"]);
+    expect(turns(event("task_started", { turn_id: "1" }), event("task_complete", { error: "x" }))).toEqual([
+      "failed",
+    ]);
+    expect(
+      turns(user("a"), says("x"), event("turn.completed", { usage: { input_tokens: 1, output_tokens: 2 } })),
+    ).toEqual(["a, completed"]);
+    expect(told(event("turn.completed"))).toEqual(["hidden: turn without content"]);
+    expect(
+      told(
+        user("a"),
+        says("x"),
+        event("turn.completed"),
+        event("turn.completed", { usage: { input_tokens: 3, output_tokens: 4 } }),
+      ),
+    ).toEqual([
+      'shown · prompt [{"type":"text","text":"a"}]',
+      'shown · text "x"',
+      "folded into the turn",
+      "folded into the turn",
+    ]);
+  });
+
+  it("show the answer that their end alone tells, and no answer twice", () => {
+    const end = event("task_complete", { last_agent_message: "all done" });
+    expect(told(event("task_started", { turn_id: "1" }), end)).toEqual([
+      "folded into the turn",
+      'shown · text "all done"',
+    ]);
+    expect(told(event("task_started", { turn_id: "1" }), says("here"), end)).toEqual([
+      "folded into the turn",
+      'shown · text "here"',
+      "folded into the turn",
+    ]);
+    expect(told(end)).toEqual(["folded into the turn"]);
+    expect(
+      told(
+        event("task_started", { turn_id: "1" }),
+        thought(["t"]),
+        event("task_complete", { last_agent_message: " " }),
+      ),
+    ).toEqual(["folded into the turn", 'shown · thinking "t"', "folded into the turn"]);
+  });
+
+  it("are interrupted once, however many records tell it, with the reason", () => {
+    const mark = user("<turn_aborted>\nby the user</turn_aborted>");
+    expect(
+      told(
+        user("a"),
+        says("x"),
+        mark,
+        event("turn_aborted", { reason: "interrupted" }),
+        user("b"),
+        event("turn_aborted", { reason: "budget_limited" }),
+        mark,
+        event("task_started", { turn_id: "1" }),
+        event("turn_aborted"),
+        says("<turn_aborted> is a tag"),
+      ),
+    ).toEqual([
+      'shown · prompt [{"type":"text","text":"a"}]',
+      'shown · text "x"',
+      "shown · [interrupt] Interrupted",
+      "folded into the interrupt",
+      'shown · prompt [{"type":"text","text":"b"}]',
+      'shown · [interrupt] Interrupted: budget limited "budget limited"',
+      "folded into the interrupt",
+      "folded into the turn",
+      "shown · [interrupt] Interrupted",
+      'shown · text "<turn_aborted> is a tag"',
+    ]);
+    expect(
+      told(
+        item({ type: "message", role: "developer", content: [{ text: "<turn_aborted>" }] }),
+        says("x"),
+        event("turn_aborted", { reason: "a_b" }),
+      ),
+    ).toEqual([
+      "shown · [interrupt] Interrupted",
+      'shown · text "x"',
+      'shown · [interrupt] Interrupted: a b "a b"',
+    ]);
+  });
+
+  it("are rolled back from the last one with a prompt on", () => {
+    const three = [user("a"), says("x"), user("b"), says("y"), user("c"), says("z")];
+    const back = (num_turns?: unknown) => event("thread_rolled_back", { num_turns });
+    expect(turns(...three, back())).toEqual(["a, completed", "b, completed", "c, running, Rolled back"]);
+    expect(turns(...three, back(2))).toEqual([
+      "a, completed",
+      "b, completed, Rolled back",
+      "c, running, Rolled back",
+    ]);
+    expect(turns(...three, back(1), back(1))).toEqual([
+      "a, completed",
+      "b, completed, Rolled back",
+      "c, running, Rolled back",
+    ]);
+    expect(turns(...three, back(9))).toEqual([
+      "a, completed, Rolled back",
+      "b, completed, Rolled back",
+      "c, running, Rolled back",
+    ]);
+    expect(told(...three, back(1), back(2)).slice(6)).toEqual([
+      "shown · [rewind] The last turn was rolled back",
+      "shown · [rewind] The last 2 turns were rolled back",
+    ]);
+  });
+});
+
+describe("steps", () => {
+  const ends = (...lines: object[]) =>
+    framesOf("message.end", meta(), ...lines).map(({ stop_reason, usage }) =>
+      usage === undefined ? [stop_reason] : [stop_reason, usage],
+    );
+  const count = (last: object, total: object = last) =>
+    event("token_count", {
+      info: { last_token_usage: last, total_token_usage: total, model_context_window: 100 },
+    });
+
+  it("end with outputs, and say whether the model called", () => {
+    expect(ends(user("a"), call("x", {}), output("1"), says("b"), user("c"))).toEqual([
+      ["tool_use"],
+      ["stop"],
+    ]);
+    expect(
+      ends(user("a"), call("x", {}), call("y", {}, "d"), output("1"), output("2", "d"), says("b")),
+    ).toEqual([["tool_use"]]);
+    expect(
+      ends(event("task_started", { turn_id: "1" }), says("a"), event("task_complete", { error: "x" })),
+    ).toEqual([["stop"]]);
+    expect(ends(event("task_started", { turn_id: "1" }), says("a"), event("turn_aborted"))).toEqual([]);
+    expect(
+      ends(event("task_started", { turn_id: "1" }), call("x", {}), output("1"), event("turn_aborted")),
+    ).toEqual([["tool_use"]]);
+  });
+
+  it("have the figures that follow them, each once", () => {
+    const first = {
+      input_tokens: 10,
+      cached_input_tokens: 4,
+      cache_write_input_tokens: 1,
+      output_tokens: 3,
+      reasoning_output_tokens: 2,
+      total_tokens: 13,
+    };
+    const second = { input_tokens: 5, output_tokens: 1, total_tokens: 6 };
+    expect(
+      ends(says("a"), count(first), count(first), says("b"), count(second, { total_tokens: 19 })),
+    ).toEqual([
+      [
+        "stop",
+        {
+          input: 5,
+          output: 3,
+          cache_read: 4,
+          cache_write: 1,
+          reasoning: 2,
+        },
+      ],
+      [
+        "stop",
+        {
+          input: 5,
+          output: 1,
+        },
+      ],
+    ]);
+    expect(ends(call("x", {}), output("y"), says("a"), user("b"), count(first), count(second))).toEqual([
+      ["tool_use"],
+      ["stop"],
+      [
+        "stop",
+        {
+          input: 5,
+          output: 3,
+          cache_read: 4,
+          cache_write: 1,
+          reasoning: 2,
+        },
+      ],
+    ]);
+    expect(
+      told(
+        count(first),
+        says("a"),
+        count({ input_tokens: 0, output_tokens: 0 }),
+        count({ input_tokens: 1 }),
+        count(second),
+        count(first),
+        event("token_count"),
+        event("token_count", { info: null }),
+      ),
+    ).toEqual([
+      "hidden: usage without a step",
+      'shown · text "a"',
+      "folded into the session's usage",
+      "folded into the session's usage",
+      "folded into the step",
+      "hidden: usage without a step",
+      "hidden: rate limits",
+      "hidden: rate limits",
+    ]);
+    expect(ends(says("a"), count({ input_tokens: 0, output_tokens: 0, cached_input_tokens: 2 }))).toEqual([
+      [
+        "stop",
+        {
+          input: 0,
+          output: 0,
+          cache_read: 2,
+        },
+      ],
+    ]);
+    expect(ends(says("a"), count({ input_tokens: 2, output_tokens: 1, cached_input_tokens: 5 }))).toEqual([
+      [
+        "stop",
+        {
+          input: 0,
+          output: 1,
+          cache_read: 5,
+        },
+      ],
+    ]);
+  });
+
+  it("say how full the context is", () => {
+    const context = (info: object) => framesOf("context.usage", meta(), event("token_count", { info }));
+    expect(context({ last_token_usage: { total_tokens: 7 }, model_context_window: 100 })).toEqual([
+      { type: "context.usage", session_id: THREAD, at: 0, tokens: 7, limit: 100 },
+    ]);
+    expect(context({ last_token_usage: { total_tokens: 7 }, model_context_window: 0 })).toEqual([
+      { type: "context.usage", session_id: THREAD, at: 0, tokens: 7 },
+    ]);
+    expect(context({ last_token_usage: { total_tokens: 0 } })).toEqual([]);
+    expect(context({ total_token_usage: { total_tokens: 7 } })).toEqual([]);
+  });
+
+  it("end where records of tokens stand, in files that have them", () => {
+    const record = (usage: unknown) => ({ type: "token_usage_record", payload: { usage } });
+    const lines = [
+      call("x", {}),
+      output("y"),
+      says("a"),
+      record({ input_tokens: 1, output_tokens: 2 }),
+      says("b"),
+      count({ input_tokens: 9, output_tokens: 9 }),
+      record({ input_tokens: 3, output_tokens: 4 }),
+    ];
+    expect(
+      framesOf("message.end", meta({ history_mode: "paginated" }), ...lines).map(({ usage }) => usage),
+    ).toEqual([
+      {
+        input: 1,
+        output: 2,
+      },
+      {
+        input: 3,
+        output: 4,
+      },
+    ]);
+    expect(toldWhole(meta({ history_mode: "paginated" }), ...lines)).toEqual([
+      "folded into the session",
+      "shown · call c x {}",
+      'shown · result c success "y"',
+      'shown · text "a"',
+      "folded into the step",
+      'shown · text "b"',
+      "folded into the session's usage",
+      "folded into the step",
+    ]);
+    expect(
+      told(record(null), record({ input_tokens: 1 }), record({ input_tokens: 1, output_tokens: 1 })),
+    ).toEqual(["hidden: empty usage", "hidden: empty usage", "hidden: usage without a step"]);
+    // Only the first record says that there are any.
+    expect(framesOf("message.start", meta(), ...lines)).toHaveLength(3);
+    expect(framesOf("message.start", meta({ history_mode: "other" }), ...lines)).toHaveLength(3);
+  });
+
+  it("name the model, and a change of it is told", () => {
+    const context = (model: unknown, more: object = {}) => ({
+      type: "turn_context",
+      payload: { model, ...more },
+    });
+    expect(
+      told(
+        context("a", { cwd: "/w" }),
+        user("x"),
+        says("y"),
+        context("a"),
+        context("b", { cwd: "/v" }),
+        says("z"),
+        context(5),
+      ),
+    ).toEqual([
+      "folded into the session",
+      'shown · prompt [{"type":"text","text":"x"}]',
+      'shown · text "y"',
+      "folded into the turn",
+      "shown · [model_switch] a → b",
+      'shown · text "z"',
+      "folded into the turn",
+    ]);
+    expect(
+      framesOf("message.start", meta(), says("y"), context("b"), user("x"), says("z")).map(
+        ({ model }) => model,
+      ),
+    ).toEqual([undefined, "b"]);
+    expect(
+      framesOf("session.update", meta(), context("a", { cwd: "/w" }), context("b", { cwd: "/v" })).map(
+        ({ patch }) => patch,
+      ),
+    ).toEqual([
+      {
+        agent: "codex",
+      },
+      {
+        model: "a",
+        cwd: "/w",
+      },
+      {
+        model: "b",
+      },
+    ]);
+    expect(
+      framesOf("session.update", meta({ cwd: "/own" }), context("a", { cwd: "/w" })).map(
+        ({ patch }) => patch,
+      ),
+    ).toEqual([
+      {
+        agent: "codex",
+        cwd: "/own",
+      },
+      {
+        model: "a",
+      },
+    ]);
+  });
+
+  it("belong to the turn that a context names", () => {
+    const begin = framesOf(
+      "turn.start",
+      meta(),
+      user("a"),
+      { type: "turn_context", payload: { turn_id: "t" } },
+      says("x"),
+      event("task_started", { turn_id: "t" }),
+      says("y"),
+    );
+    expect(begin).toHaveLength(1);
+  });
+});
+
+describe("what the model said", () => {
+  it("is its texts, its refusals and its pictures, in their phase", () => {
+    const answer = (content: unknown, more: object = {}) =>
+      item({ type: "message", role: "assistant", content, ...more });
+    expect(
+      told(
+        answer(
+          [
+            { type: "output_text", text: "a" },
+            { type: "refusal", refusal: "no" },
+            { image_url: "https://a.test/b.png" },
+            { text: " " },
+            {},
+            5,
+          ],
+          { phase: "commentary" },
+        ),
+        answer("bare"),
+        answer(" "),
+        answer([]),
+        answer([{ type: "output_text", text: "" }]),
+      ),
+    ).toEqual([
+      'shown · text (commentary) "a" · text (commentary) "no" · {"session_id":"01a00000-0000-7000-8000-000000000001","message_id":"6119626d-0df3-5370-ae02-6f4cb8b2ac73","step":1,"type":"image","media":{"type":"image_url","url":"https://a.test/b.png"}}',
+      'shown · text "bare"',
+      "hidden: empty message",
+      "hidden: empty message",
+      "hidden: empty message",
+    ]);
+  });
+
+  it("is thought with words, encrypted, or with nothing", () => {
+    expect(
+      told(
+        thought(["a", "b"]),
+        item({
+          type: "reasoning",
+          summary: [],
+          content: [{ type: "reasoning_text", text: "raw" }, "bare", ""],
+        }),
+        item({ type: "reasoning", summary: [], encrypted_content: "gA" }),
+        item({ type: "reasoning" }),
+      ),
+    ).toEqual([
+      'shown · thinking "a\\n\\nb"',
+      'shown · thinking "raw\\n\\nbare"',
+      'shown · thinking (encrypted) ""',
+      'shown · thinking (empty) ""',
+    ]);
+  });
+
+  it("is shown once: an event before the item is told with the item", () => {
+    expect(told(event("agent_message", { message: "a" }), says("a"))).toEqual([
+      "folded into the message item",
+      'shown · text "a"',
+    ]);
+    expect(told(event("agent_message", { message: "a", phase: "final" }), says("b"))).toEqual([
+      'shown · text (final) "a"',
+      'shown · text "b"',
+    ]);
+    expect(
+      told(
+        event("agent_reasoning", { text: "a" }),
+        event("agent_reasoning", { text: "b" }),
+        thought(["a", "b"]),
+      ),
+    ).toEqual([
+      "folded into the reasoning item",
+      "folded into the reasoning item",
+      'shown · thinking "a\\n\\nb"',
+    ]);
+    expect(
+      told(
+        event("agent_reasoning_raw_content", { text: "raw" }),
+        thought([], { content: [{ text: "raw" }] }),
+      ),
+    ).toEqual(["folded into the reasoning item", 'shown · thinking "raw"']);
+    expect(
+      told(
+        completed("AgentMessage", { id: "m", content: [{ text: "a" }] }),
+        item({ type: "message", id: "m", role: "assistant", content: [{ text: "A!" }] }),
+      ),
+    ).toEqual(["folded into the message item", 'shown · text "A!"']);
+    expect(
+      told(
+        completed("AgentMessage", { id: "m", content: [{ text: "a" }] }),
+        item({ type: "message", id: "n", role: "assistant", content: [{ text: "a" }] }),
+      ),
+    ).toEqual(['shown · text "a"', "folded into the same message"]);
+    expect(
+      told(
+        completed("Reasoning", { id: "r", summary_text: ["a"], raw_content: ["b"] }),
+        thought(["a"], { content: ["b"] }),
+      ),
+    ).toEqual(["folded into the reasoning item", 'shown · thinking "a\\n\\nb"']);
+    expect(told(event("agent_message", { message: "a" }), thought(["a"]))).toEqual([
+      'shown · text "a"',
+      'shown · thinking "a"',
+    ]);
+  });
+
+  it("is shown once: an event behind the item is told with the item", () => {
+    expect(
+      told(
+        says("a"),
+        event("agent_message", { message: "a" }),
+        event("agent_message", { message: "a" }),
+        says("x"),
+      ),
+    ).toEqual(['shown · text "a"', "folded into the same message", 'shown · text "a"', 'shown · text "x"']);
+    expect(
+      told(
+        thought(["a", "b"]),
+        event("agent_reasoning", { text: "a" }),
+        event("agent_reasoning", { text: "b" }),
+        completed("Reasoning", { summary_text: ["a", "b"] }),
+      ),
+    ).toEqual([
+      'shown · thinking "a\\n\\nb"',
+      "folded into the same reasoning",
+      "folded into the same reasoning",
+      "folded into the same reasoning",
+    ]);
+    expect(told(says("a"), completed("AgentMessage", { content: [{ text: "a" }], phase: "final" }))).toEqual([
+      'shown · text "a"',
+      "folded into the same message",
+    ]);
+  });
+
+  it("said twice is shown twice", () => {
+    expect(
+      told(
+        says("a"),
+        event("agent_message", { message: "a" }),
+        says("a"),
+        event("agent_message", { message: "a" }),
+      ),
+    ).toEqual([
+      'shown · text "a"',
+      "folded into the same message",
+      'shown · text "a"',
+      "folded into the same message",
+    ]);
+    expect(
+      told(
+        event("agent_message", { message: "a" }),
+        says("a"),
+        event("agent_message", { message: "a" }),
+        says("a"),
+      ),
+    ).toEqual([
+      "folded into the message item",
+      'shown · text "a"',
+      "folded into the message item",
+      'shown · text "a"',
+    ]);
+    expect(
+      told(event("agent_message", { message: "a" }), event("task_started", { turn_id: "1" }), says("a")),
+    ).toEqual(['shown · text "a"', "folded into the turn", 'shown · text "a"']);
+  });
+
+  it("told by events alone is shown from them, a thought's summaries as one", () => {
+    expect(
+      told(
+        event("agent_reasoning", { text: "a" }),
+        event("token_count"),
+        event("agent_reasoning", { text: "b" }),
+        event("agent_message", { message: "c", phase: "commentary" }),
+        event("agent_reasoning", { text: "d" }),
+        event("turn_diff"),
+        event("agent_reasoning", { text: "e" }),
+        event("agent_message", { message: " " }),
+        event("agent_reasoning"),
+        user("next"),
+        event("agent_reasoning", { text: "f" }),
+      ),
+    ).toEqual([
+      'shown · thinking "a\\n\\nb"',
+      "hidden: rate limits",
+      "folded into the reasoning before",
+      'shown · text (commentary) "c"',
+      'shown · thinking "d"',
+      "hidden: turn diff",
+      'shown · thinking "e"',
+      "hidden: empty reasoning",
+      "hidden: empty reasoning",
+      'shown · prompt [{"type":"text","text":"next"}]',
+      'shown · thinking "f"',
+    ]);
+    expect(
+      told(
+        event("agent_message", { message: "a" }),
+        completed("AgentMessage", { id: "m", content: [{ text: "a" }] }),
+        event("turn_diff"),
+        item({ type: "message", id: "m", role: "assistant", content: [{ text: "a" }] }),
+      ),
+    ).toEqual([
+      'shown · text "a"',
+      "folded into the same message",
+      "hidden: turn diff",
+      "folded into the same message",
+    ]);
+  });
+
+  it("holds its plan between marks, which is shown once", () => {
+    const plan = completed("Plan", { text: "1. Go" });
+    const message = says("Here:\n<plan>\n1. Go\n</plan>");
+    expect(told(plan, message)).toEqual([
+      "folded into the message item",
+      'shown · text "Here:\\n<plan>\\n1. Go\\n</plan>"',
+    ]);
+    expect(told(message, plan, plan)).toEqual([
+      'shown · text "Here:\\n<plan>\\n1. Go\\n</plan>"',
+      "folded into the same message",
+      'shown · text "1. Go"',
+    ]);
+    expect(told(plan, event("turn_diff"), message)).toEqual([
+      'shown · text "Here:\\n<plan>\\n1. Go\\n</plan>"',
+      "hidden: turn diff",
+      "folded into the same message",
+    ]);
+    expect(told(plan, event("turn_diff"), says("other"), thought(["1. Go"]))).toEqual([
+      'shown · text "1. Go"',
+      "hidden: turn diff",
+      'shown · text "other"',
+      'shown · thinking "1. Go"',
+    ]);
+    expect(told(says("other"), plan, says("x"))).toEqual([
+      'shown · text "other"',
+      'shown · text "1. Go"',
+      'shown · text "x"',
+    ]);
+  });
+});
+
+describe("a compaction", () => {
+  const compacted = (payload: object = {}) => ({ type: "compacted", payload: { message: "", ...payload } });
+
+  it("is one however many logs tell it, and the next one is another", () => {
+    expect(
+      told(
+        compacted({ message: "sum", window_number: 3 }),
+        event("context_compacted"),
+        item({ type: "compaction" }),
+        completed("ContextCompaction"),
+        event("context_compacted"),
+        says("x"),
+        item({ type: "context_compaction" }),
+        item({ type: "compaction_summary" }),
+      ),
+    ).toEqual([
+      'shown · [compaction] Context compacted (window 3) "sum"',
+      "folded into the compaction",
+      "folded into the compaction",
+      "folded into the compaction",
+      "shown · [compaction] Context compacted",
+      'shown · text "x"',
+      "shown · [compaction] Context compacted",
+      "shown · [compaction] Context compacted",
+    ]);
+  });
+
+  it("has the model's own summary as its text", () => {
+    const summary = item({
+      type: "message",
+      role: "assistant",
+      content: [{ text: "S" }],
+      metadata: { compaction_output: true },
+    });
+    const outside = {
+      ...item({ type: "message", role: "assistant", content: [{ text: "T" }] }),
+      metadata: { compaction_output: true },
+    };
+    expect(told(user("a"), says("x"), summary, compacted(), user("b"), outside)).toEqual([
+      'shown · prompt [{"type":"text","text":"a"}]',
+      'shown · text "x"',
+      'shown · [compaction] Context compacted "S"',
+      "folded into the compaction",
+      'shown · prompt [{"type":"text","text":"b"}]',
+      'shown · [compaction] Context compacted "T"',
+    ]);
+    expect(framesOf("message.start", meta(), user("a"), says("x"), summary)).toHaveLength(1);
+  });
+
+  it("ends what was asked before: the same prompt behind it is another", () => {
+    expect(told(event("user_message", { message: "go" }), compacted(), user("go"), says("x"))).toEqual([
+      'shown · prompt [{"type":"text","text":"go"}]',
+      "shown · [compaction] Context compacted",
+      'shown · [context] Injected message "go"',
+      'shown · text "x"',
+    ]);
+    expect(told(says("a"), compacted(), event("agent_message", { message: "a" }), says("x"))).toEqual([
+      'shown · text "a"',
+      "shown · [compaction] Context compacted",
+      'shown · text "a"',
+      'shown · text "x"',
+    ]);
+  });
+});
+
+describe("what a file says of its thread", () => {
+  const patches = (...lines: object[]) => framesOf("session.update", ...lines).map(({ patch }) => patch);
+  const PARENT = "01900000-0000-7000-8000-00000000000a";
+
+  it("is its version, folder, branch and name", () => {
+    expect(
+      patches(
+        meta({ cwd: "/w", cli_version: "1.2", git: { branch: "main" } }),
+        meta({ cwd: "/w" }),
+        event("thread_name_updated", { thread_name: "N" }),
+        event("thread_name_updated", { thread_name: "N" }),
+      ),
+    ).toEqual([
+      {
+        agent: "codex",
+        agent_version: "1.2",
+        cwd: "/w",
+        git_branch: "main",
+      },
+      {
+        title: "N",
+      },
+    ]);
+    expect(
+      told(
+        event("thread_name_updated", { thread_name: "N" }),
+        event("thread_name_updated", { thread_name: " " }),
+      ),
+    ).toEqual(["folded into the session", "hidden: empty name"]);
+    expect(patches(meta({ agent_nickname: "no run" }))).toEqual([{ agent: "codex" }]);
+  });
+
+  it("is what it was forked from", () => {
+    const base = { thread_id: PARENT, end_byte_offset: 9, end_ordinal_exclusive: 4 };
+    expect(patches(meta({ forked_from_id: PARENT }))).toEqual([
+      {
+        agent: "codex",
+        forked_from: {
+          session_id: "01900000-0000-7000-8000-00000000000a",
+        },
+      },
+    ]);
+    expect(patches(meta({ forked_from_id: "no uuid" }))).toEqual([{ agent: "codex" }]);
+    expect(patches(meta({ history_base: base }))).toEqual([
+      {
+        agent: "codex",
+        forked_from: {
+          session_id: "01900000-0000-7000-8000-00000000000a",
+          at_byte: 9,
+        },
+      },
+    ]);
+    expect(toldWhole(meta({ history_base: base }), meta({ history_base: base }))).toEqual([
+      'shown · [note] 4 records before this stand in the session that this one continues {"session_id":"01900000-0000-7000-8000-00000000000a","at_byte":9}',
+      "folded into the session",
+    ]);
+    expect(toldWhole(meta({ history_base: { thread_id: PARENT } }))).toEqual([
+      'shown · [note] The records before this stand in the session that this one continues {"session_id":"01900000-0000-7000-8000-00000000000a"}',
+    ]);
+    expect(toldWhole(meta({ history_base: {} }))).toEqual(["folded into the session"]);
+  });
+
+  it("is who spawned it, with its name and depth", () => {
+    const spawned = (thread_spawn: object, more: object = {}) =>
+      meta({ source: { subagent: { thread_spawn } }, ...more });
+    expect(patches(spawned({ parent_thread_id: PARENT, depth: 2, agent_nickname: "Bohr" }))).toEqual([
+      {
+        agent: "codex",
+        parent: {
+          session_id: "01900000-0000-7000-8000-00000000000a",
+        },
+        run: {
+          name: "Bohr",
+          depth: 2,
+        },
+      },
+    ]);
+    expect(patches(spawned({ parent_thread_id: PARENT, agent_path: "/root/b" }))).toEqual([
+      {
+        agent: "codex",
+        parent: {
+          session_id: "01900000-0000-7000-8000-00000000000a",
+        },
+        run: {
+          name: "/root/b",
+        },
+      },
+    ]);
+    expect(
+      patches(spawned({ parent_thread_id: "no uuid" }, { agent_nickname: "N", forked_from_id: PARENT })),
+    ).toEqual([
+      {
+        agent: "codex",
+        run: {
+          name: "N",
+        },
+        forked_from: {
+          session_id: "01900000-0000-7000-8000-00000000000a",
+        },
+      },
+    ]);
+    expect(patches(meta({ source: { subagent: "review" } }))).toEqual([
+      {
+        agent: "codex",
+        run: {
+          name: "review",
+        },
+      },
+    ]);
+    expect(patches(meta({ source: { subagent: { other: "guardian" } } }))).toEqual([
+      {
+        agent: "codex",
+        run: {
+          name: "guardian",
+        },
+      },
+    ]);
+    expect(patches(meta({ source: "cli", parent_thread_id: PARENT, forked_from_id: PARENT }))).toEqual([
+      {
+        agent: "codex",
+        parent: {
+          session_id: "01900000-0000-7000-8000-00000000000a",
+        },
+      },
+    ]);
+    expect(patches(meta(), meta({ source: { subagent: "x" } }))).toEqual([
+      {
+        agent: "codex",
+      },
+      {
+        agent: "codex",
+        run: {
+          name: "x",
+        },
+      },
+    ]);
+  });
+
+  it("links it with the session that spawned it", () => {
+    const facts = (...lines: object[]) => accountOfLines(...lines).reader.linkFacts().sessions;
+    const spawned = { source: { subagent: { thread_spawn: { parent_thread_id: PARENT } } } };
+    expect(facts(meta({ ...spawned, session_id: OTHER }), user("task"), says("x"), user("more"))).toEqual([
+      {
+        session_id: "01a00000-0000-7000-8000-000000000001",
+        group: "01900000-0000-7000-8000-000000000002",
+        calls: [],
+        run: {
+          agent_key: "01a00000-0000-7000-8000-000000000001",
+          at: 0,
+          parent_session_id: "01900000-0000-7000-8000-00000000000a",
+          prompt: "task",
+        },
+      },
+    ]);
+    expect(facts(meta(spawned))).toEqual([
+      {
+        session_id: "01a00000-0000-7000-8000-000000000001",
+        group: "01900000-0000-7000-8000-00000000000a",
+        calls: [],
+        run: {
+          agent_key: "01a00000-0000-7000-8000-000000000001",
+          at: 0,
+          parent_session_id: "01900000-0000-7000-8000-00000000000a",
+        },
+      },
+    ]);
+    expect(
+      facts(
+        { timestamp: "2026-03-01T10:00:00.000Z", ...meta({ source: { subagent: "review" } }) },
+        { timestamp: "2026-03-01T11:00:00.000Z", ...meta() },
+      ),
+    ).toEqual([
+      {
+        session_id: "01a00000-0000-7000-8000-000000000001",
+        group: "01a00000-0000-7000-8000-000000000001",
+        calls: [],
+        run: {
+          agent_key: "01a00000-0000-7000-8000-000000000001",
+          at: 1772359200000,
+        },
+      },
+    ]);
+    expect(facts()).toEqual([]);
+  });
+});
+
+describe("another thread's history at the beginning", () => {
+  const PARENT = "01900000-0000-7000-8000-00000000000a";
+  const OLD = "01950000-0000-7000-8000-000000000001";
+  const NEW = "01b00000-0000-7000-8000-000000000001";
+  const at = (second: number, line: object) => ({
+    timestamp: `2026-03-01T10:00:${String(second).padStart(2, "0")}.000Z`,
+    ...line,
+  });
+  const forked = meta({ forked_from_id: PARENT });
+  const old = (line: object) => ({
+    ...line,
+    payload: { ...(line as { payload: object }).payload, turn_id: OLD },
+  });
+  const fresh = (line: object) => ({
+    ...line,
+    payload: { ...(line as { payload: object }).payload, turn_id: NEW },
+  });
+
+  it("is not shown, by its turns' ids", () => {
+    expect(
+      toldWhole(forked, old(user("a")), says("b"), fresh(event("task_started")), user("c"), says("d")),
+    ).toEqual([
+      "folded into the session",
+      'hidden: history copied from another session · [note] 2 records copied from 01900000-0000-7000-8000-00000000000a {"records":2,"session_id":"01900000-0000-7000-8000-00000000000a"}',
+      "hidden: history copied from another session",
+      "folded into the turn",
+      'shown · prompt [{"type":"text","text":"c"}]',
+      'shown · text "d"',
+    ]);
+    expect(
+      toldWhole(
+        forked,
+        item({ type: "message", role: "assistant", content: "b", metadata: { turn_id: OLD } }),
+        fresh(event("task_started")),
+      ),
+    ).toEqual([
+      "folded into the session",
+      "hidden: history copied from another session",
+      "folded into the turn",
+    ]);
+    expect(
+      toldWhole(
+        forked,
+        item({
+          type: "message",
+          role: "assistant",
+          content: "b",
+          internal_chat_message_metadata_passthrough: { turn_id: OLD },
+        }),
+        fresh(event("task_started")),
+      ),
+    ).toEqual([
+      "folded into the session",
+      "hidden: history copied from another session",
+      "folded into the turn",
+    ]);
+    expect(toldWhole(meta(), old(says("b")), says("c"))).toEqual([
+      "folded into the session",
+      'shown · text "b"',
+      'shown · text "c"',
+    ]);
+    expect(toldWhole(forked, fresh(says("b")), says("c"))).toEqual([
+      "folded into the session",
+      'shown · text "b"',
+      'shown · text "c"',
+    ]);
+    expect(toldWhole(forked, event("task_started", { turn_id: "no-uuid" }), says("c"))).toEqual([
+      "folded into the session",
+      "folded into the turn",
+      'shown · text "c"',
+    ]);
+  });
+
+  it("is not shown, by the other thread's facts and the time of the copying", () => {
+    const other = { type: "session_meta", payload: { id: PARENT } };
+    expect(
+      toldWhole(
+        at(0, meta()),
+        at(1, other),
+        at(1, user("a")),
+        at(2, says("b")),
+        at(4, user("c")),
+        at(4, says("d")),
+      ),
+    ).toEqual([
+      "folded into the session",
+      'hidden: history copied from another session · [note] 3 records copied from 01900000-0000-7000-8000-00000000000a {"records":3,"session_id":"01900000-0000-7000-8000-00000000000a"}',
+      "hidden: history copied from another session",
+      "hidden: history copied from another session",
+      'shown · prompt [{"type":"text","text":"c"}]',
+      'shown · text "d"',
+    ]);
+    expect(toldWhole(at(0, meta()), at(1, says("own")), at(1, other), at(1, says("b")))).toEqual([
+      "folded into the session",
+      'shown · text "own"',
+      "hidden: another session's facts",
+      'shown · text "b"',
+    ]);
+    expect(toldWhole({ type: "session_meta", payload: { id: PARENT } }, says("b"))).toEqual([
+      "folded into the session",
+      'shown · text "b"',
+    ]);
+  });
+
+  it("is not shown, by its ordinals", () => {
+    const child = meta({
+      source: { subagent: { thread_spawn: { parent_thread_id: PARENT } } },
+      subagent_history_start_ordinal: 3,
+    });
+    const numbered = (ordinal: number, line: object) => ({ ordinal, ...line });
+    expect(
+      toldWhole(
+        child,
+        numbered(1, says("a")),
+        numbered(2, says("b")),
+        says("without"),
+        numbered(3, says("c")),
+        says("d"),
+      ),
+    ).toEqual([
+      "folded into the session",
+      'hidden: history copied from another session · [note] 3 records copied from 01900000-0000-7000-8000-00000000000a {"records":3,"session_id":"01900000-0000-7000-8000-00000000000a"}',
+      "hidden: history copied from another session",
+      "hidden: history copied from another session",
+      'shown · text "c"',
+      'shown · text "d"',
+    ]);
+    expect(toldWhole(child, child, numbered(3, says("c")))).toEqual([
+      "folded into the session",
+      "folded into the session",
+      'shown · text "c"',
+    ]);
+  });
+
+  it("is not shown where a message says that it was inherited", () => {
+    expect(
+      told(
+        item({ type: "message", role: "user", content: "a", metadata: { inherited_user_message: true } }),
+        user("b"),
+        says("c"),
+      ),
+    ).toEqual([
+      'hidden: history copied from another session · [note] 1 records copied from another session {"records":1}',
+      'shown · prompt [{"type":"text","text":"b"}]',
+      'shown · text "c"',
+    ]);
+    expect(told({ ...user("a"), metadata: { inherited_user_message: true } }, says("c"))).toEqual([
+      'hidden: history copied from another session · [note] 1 records copied from another session {"records":1}',
+      'shown · text "c"',
+    ]);
+  });
+
+  it("is one note before the first part that is the thread's own, with the thread it came from", () => {
+    const notes = (...lines: object[]) =>
+      accountOfLines(...lines)
+        .parts.filter((part) => part.type === "marker")
+        .map(({ title, data }) => [title, data]);
+    expect(notes(forked, old(says("a")), old(says("b")), fresh(says("c")))).toEqual([
+      [
+        "2 records copied from 01900000-0000-7000-8000-00000000000a",
+        {
+          records: 2,
+          session_id: "01900000-0000-7000-8000-00000000000a",
+        },
+      ],
+    ]);
+    expect(notes(meta({ source: { subagent: "review" } }), old(says("a")), fresh(says("c")))).toEqual([
+      [
+        "1 records copied from another session",
+        {
+          records: 1,
+        },
+      ],
+    ]);
+    expect(notes(meta({ parent_thread_id: OTHER }), old(says("a")), fresh(says("c")))).toEqual([
+      [
+        "1 records copied from 01900000-0000-7000-8000-000000000002",
+        {
+          records: 1,
+          session_id: "01900000-0000-7000-8000-000000000002",
+        },
+      ],
+    ]);
+    expect(notes(forked, old(says("a")))).toEqual([]);
+  });
+});
+
+describe("a file", () => {
+  const linesOf = (path: string, ...lines: (object | string)[]) => accountOf(codex, path, lines);
+  const first = (path: string, ...lines: object[]) =>
+    linesOf(path, ...lines).records[0]?.frames[0]?.session_id;
+
+  it("has its thread's id by its name, by its facts, or by its path", () => {
+    expect(first(`a/rollout-2026-${THREAD.toUpperCase()}.jsonl`, meta({ id: OTHER }))).toBe(THREAD);
+    expect(first(`${OTHER}/rollout-2026-${THREAD}.jsonl`, meta())).toBe(THREAD);
+    expect(first(`rollout-${OTHER}-${THREAD}.jsonl`, meta())).toBe(THREAD);
+    expect(first("rollout-a.jsonl", meta({ id: OTHER.toUpperCase() }))).toBe(OTHER);
+    expect(first("rollout-a.jsonl", meta({ id: "mine" }))).toBe("e90708e7-8c31-53fb-85b7-cbd3bdd5116f");
+    expect(first("rollout-a.jsonl", { type: "session_meta", payload: { cwd: "/" } })).toEqual(
+      "3bc4b21b-918c-5227-ad99-5d597189d822",
+    );
+    expect(first("rollout-b.jsonl", says("x"))).toEqual("69937c29-03e3-5b29-ab4d-f0a418f752f8");
+  });
+
+  it("that was renamed is its own thread's all the same", () => {
+    expect(
+      linesOf(
+        `rollout-${THREAD}.jsonl`,
+        meta({ id: OTHER }),
+        says("a"),
+        meta({ id: OTHER }),
+        meta({ id: "01900000-0000-7000-8000-00000000000b" }),
+      ).told,
+    ).toEqual([
+      "folded into the session",
+      'shown · text "a"',
+      "folded into the session",
+      "hidden: another session's facts",
+    ]);
+  });
+
+  it("tells the time of each record, a wrong one as the last right one", () => {
+    const at = (timestamp: unknown, text: string) => ({ timestamp, ...says(text) });
+    const { parts } = account(
+      at("2026-03-01T10:00:01.250Z", "a"),
+      at("2026-03-01T10:00:59.999Z", "b"),
+      at("2026-03-01T10:01:00.001Z", "c"),
+      at("2026-03-01T10:01:02Z", "d"),
+      at("2026-03-01T12:01:03.500+02:00", "e"),
+      at("2026-03-01T12:01:04.50+02:00", "f"),
+      at("never", "g"),
+      at("2026-03-01T10:01:zz.000Z", "h"),
+      at(5, "i"),
+    );
+    const base = Date.UTC(2026, 2, 1, 10);
+    expect(parts.filter(({ type }) => type === "text").map(({ at }) => (at ?? 0) - base)).toEqual([
+      1250, 59999, 60001, 62000, 63500, 64500, 64500, 64500, 64500,
+    ]);
+  });
+
+  it("of mid 2025 has bare items, its facts without a type, and lines of state", () => {
+    const bare = [
+      { id: THREAD, timestamp: "2025-06-01T10:00:00.000Z", cwd: "/w", instructions: null },
+      { record_type: "state" },
+      ...[
+        "message",
+        "reasoning",
+        "function_call",
+        "function_call_output",
+        "custom_tool_call",
+        "custom_tool_call_output",
+        "local_shell_call",
+        "web_search_call",
+      ].map((type) => ({ type, role: "assistant", content: [{ text: type }], call_id: type, id: type })),
+      { type: "other_call", call_id: "x" },
+      { id: "x" },
+      { timestamp: "x" },
+    ];
+    expect(toldWhole(...bare)).toEqual([
+      "folded into the session",
+      "hidden: state",
+      'shown · text "message"',
+      'shown · thinking "reasoning"',
+      "shown · call function_call unknown",
+      'shown · result function_call_output success ""',
+      "shown · call custom_tool_call unknown",
+      'shown · result custom_tool_call_output success ""',
+      "shown · call local_shell_call local_shell",
+      'shown · call web_search_call web_search {} · result web_search_call success "" {"type":"web_search","query":"","results":[]}',
+      'unknown · unknown other_call {"type":"other_call","call_id":"x"}',
+      'unknown · unknown unknown {"id":"x"}',
+      'unknown · unknown unknown {"timestamp":"x"}',
+    ]);
+    expect(
+      toldWhole(meta(), '{"type":"function_call","call_id":"c","name":"x","arguments":{"n":1.0}}'),
+    ).toEqual(["folded into the session", 'shown · call c x {"n":1.0}']);
+  });
+
+  it("is known by its name", () => {
+    expect(codex.classify("a/rollout-x.jsonl")).toEqual({ kind: "session" });
+    expect(codex.classify("a/rollout-x.jsonl.zst")).toEqual({ kind: "session" });
+    for (const name of [
+      "rollout-.jsonl",
+      "xrollout-a.jsonl",
+      "rollout-a.jsonl.gz",
+      "rollout-a.jsonlx",
+      "rollout-a.txt",
+      "rollout-x.jsonl/notes",
+      "",
+    ]) {
+      expect(codex.classify(name)).toBeUndefined();
+    }
+    expect([codex.id, codex.name, codex.root, codex.registry?.folder, codex.titles?.file]).toEqual([
+      "codex",
+      "Codex",
+      {
+        variable: "CODEX_HOME",
+        home: ".codex",
+        folders: ["sessions", "archived_sessions"],
+      },
+      "thread-writer-locks",
+      "session_index.jsonl",
+    ]);
+  });
+
+  it.each([
+    ['{"timestamp":"x","type":"session_meta","payload":{}}', true],
+    ['{"type" : "response_item", "payload" : {', true],
+    ['{"type":"event_msg","payload":{', true],
+    ['{"type":"turn_context","payload":{', true],
+    ['{"type":"compacted","payload":{', true],
+    ['{"type":"token_usage_record","payload":{', true],
+    ['\ufeff  {"type":"event_msg","payload":{', true],
+    ['{"type":"event_msg"}', false],
+    ['{"type":"other","payload":{', false],
+    ['x{"type":"event_msg","payload":{', false],
+    [`{"id":"a","timestamp":"b","instructions":null`, true],
+    [`{"id" : "a" , "timestamp" : "b" , "git":{`, true],
+    [`{"id":"a","timestamp":"b","cwd":"/"`, true],
+    [`{"id":"a","timestamp":"b","originator":"x"`, true],
+    [`{"id":"","timestamp":"b","cwd":"/"`, false],
+    [`{"id":"a","timestamp":"","cwd":"/"`, false],
+    [`{"id":"a","timestamp":"b","x":1`, false],
+    [`{"x":1,"y":{"id":"a","timestamp":"b","cwd":"/"`, false],
+  ])("is known by its beginning: %s", (head, isCodex) => {
+    expect(codex.detect(new TextEncoder().encode(head))).toBe(isCodex);
+  });
+
+  it("of a lock names its thread", () => {
+    expect(codex.registry?.read(`${THREAD}.lock`, "")).toEqual({ session_id: THREAD, locked: true });
+    expect(codex.registry?.read(`${THREAD.toUpperCase()}`, "")).toEqual({
+      session_id: THREAD.toUpperCase(),
+      locked: true,
+    });
+    expect(codex.registry?.read(`x${THREAD}`, "")).toBeUndefined();
+    expect(codex.registry?.read(THREAD.slice(1), "")).toBeUndefined();
+  });
+
+  it("of names holds each thread's last one", () => {
+    const index = [
+      { id: "a", thread_name: "one" },
+      { id: "b", thread_name: " two " },
+      { id: "a", thread_name: "three" },
+      { id: "c", thread_name: "gone" },
+      { id: "c", thread_name: " " },
+      { id: "d" },
+      { thread_name: "nobody's" },
+    ].map((line) => JSON.stringify(line));
+    expect([...(codex.titles?.read(`cut":1}\n${index.join("\n")}`) ?? [])]).toEqual([
+      ["a", "three"],
+      ["b", "two"],
+    ]);
+  });
+});
