@@ -1,7 +1,7 @@
 import type { Element, ElementContent, Nodes as HastNode, Root } from "hast";
 import type { Definition, FootnoteDefinition, ListItem, Nodes, RootContent, TableRow } from "mdast";
 import { defaultHandlers, type Handlers, type Options, type State, toHast } from "mdast-util-to-hast";
-import { memo, type ReactNode, useEffect, useRef, useState } from "react";
+import { memo, type ReactNode, useEffect, useReducer, useRef, useState } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import { CodeBlock } from "./CodeBlock.tsx";
 import { findHidden, visible } from "./hidden-text.tsx";
@@ -23,19 +23,15 @@ const FIRST_ELEMENTS = 1_500;
 const ALL_ELEMENTS = 12_000;
 /** What follows when the rest is asked for comes so much at a time, for all at once would hold up the page. */
 const MORE_ELEMENTS = 500;
-const MORE = 16 * 1024;
-const MOST_MORE = 512 * 1024;
 /** Pages of blocks that are laid out together. */
 const LAY_OUT_PAGES = 4;
 /** Between two of these that are laid out after their text has ended. */
 const LAY_OUT_MS = 30;
 
-/** How far the rest that somebody asked for has come. */
+/** How far the rest that somebody asked for has come: the first part becomes whole before what follows it is read. */
 interface Asked {
-  readonly end: number;
+  readonly part: "first" | "whole";
   readonly budget: number;
-  /** Characters that came last. */
-  readonly more: number;
 }
 
 export interface MarkdownProps {
@@ -56,30 +52,31 @@ export const Markdown = memo(function Markdown({
   const [all, setAll] = useState(open);
   const [asked, setAsked] = useState<Asked>();
   const [stream] = useState(() => createMarkdownStream(open ? ALL_ELEMENTS : FIRST_ELEMENTS));
-  const end = asked !== undefined ? Math.min(asked.end, text.length) : all ? text.length : firstPart(text);
+  const [, readOn] = useReducer((reads: number) => reads + 1, 0);
+  const end = all && asked?.part !== "first" ? text.length : firstPart(text);
   const document = stream.read(
     end < text.length ? text.slice(0, end) : text,
     asked === undefined && (!open || end < text.length),
+    all,
   );
   useEffect(() => {
-    if (asked === undefined) return;
+    if (asked === undefined && !document.behind) return;
     const timer = setTimeout(() => {
-      if (document.cut && asked.budget < ALL_ELEMENTS) {
+      if (asked !== undefined && document.cut && asked.budget < ALL_ELEMENTS) {
         const budget = Math.min(ALL_ELEMENTS, asked.budget + MORE_ELEMENTS);
         stream.raise(budget);
         setAsked({ ...asked, budget });
-      } else if (asked.end < text.length) {
-        const more = Math.min(2 * asked.more, MOST_MORE);
-        setAsked({ ...asked, end: Math.min(text.length, asked.end + more), more });
-      } else setAsked(undefined);
+      } else if (document.behind) readOn();
+      else if (asked?.part === "first") setAsked({ ...asked, part: "whole" });
+      else setAsked(undefined);
     });
     return () => clearTimeout(timer);
-  }, [asked, document, stream, text.length]);
+  }, [asked, document, stream]);
   return (
     <>
       <MarkdownView
         document={document}
-        open={open || asked !== undefined}
+        open={open || asked !== undefined || document.behind}
         idPrefix={`${idPrefix}user-content-`}
       />
       {!all && (end < text.length || document.cut) && (
@@ -88,7 +85,7 @@ export const Markdown = memo(function Markdown({
           className="show-all"
           onClick={() => {
             setAll(true);
-            setAsked({ end, budget: FIRST_ELEMENTS, more: MORE });
+            setAsked({ part: "first", budget: FIRST_ELEMENTS });
           }}
         >
           Show all (<Measure units={text.length} />)
@@ -373,6 +370,7 @@ function mark(nodes: ElementContent[], idPrefix: string): void {
 function toReact(children: ElementContent[]): ReactNode {
   return (
     <ReactMarkdown
+      remarkPlugins={NO_PARSER}
       rehypePlugins={[[replaceTree, children]]}
       components={markdownComponents}
       urlTransform={keepUrl}
@@ -380,6 +378,11 @@ function toReact(children: ElementContent[]): ReactNode {
   );
 }
 
+/** It would make its parser for each block, to read nothing: a third of what a block cost. */
+function withoutParser(this: { parser?: unknown }): void {
+  this.parser = () => ({ type: "root", children: [] });
+}
+const NO_PARSER = [withoutParser];
 const replaceTree = (children: ElementContent[]) => (): Root => ({ type: "root", children });
 /** `SafeLink` and `RemoteImage` judge an address; they must see it as it was written. */
 const keepUrl = (url: string): string => url;

@@ -53,6 +53,8 @@ export interface MarkdownDocument {
   readonly definitions: readonly Definition[];
   /** Its end is plain text, for there would be too many elements. */
   readonly cut: boolean;
+  /** Its end is still to be read: the next read of the same text goes on. */
+  readonly behind: boolean;
 }
 
 /** Blocks in a page, items in a page of a list, rows in one of a table: what is rendered again while the last one grows. */
@@ -68,6 +70,10 @@ const MAX_RUN = 2_000;
 const MAX_NODES = 8_000;
 /** A text that is long at once is read in steps of so many characters, as if it had grown: no single parse is longer. */
 const STEP = 4_096;
+/** Steps of a read that ends early, and where it does: after so many new elements, or characters. */
+const SHORT_STEP = 1_024;
+const SHORT_ELEMENTS = 500;
+const SHORT = 64 * 1024;
 /** Characters and lines of plain text in one block: more would be laid out at once. */
 const PLAIN = 16_384;
 const PLAIN_LINES = 256;
@@ -124,12 +130,27 @@ interface OpenFence {
   code: string;
 }
 
+interface Checkpoint {
+  kept: number;
+  tailStart: number;
+  fence: OpenFence | undefined;
+  carried: Carried | undefined;
+  open: Kept[];
+  lastTail: string;
+  definitions: Map<string, Definition>;
+  footnotes: Map<string, FootnoteDefinition>;
+  spent: number;
+  saidPlain: boolean;
+  plainFrom: { kept: number; at: number; carried: Carried | undefined } | undefined;
+}
+
 export interface MarkdownStream {
   /**
    * Reads the text so far; cheap when it continues the text of the read before, for then only the tail is parsed.
-   * `complete`: nothing follows, so nothing is put off.
+   * `complete`: nothing follows, so nothing is put off. `short`: much new text is not read at once (`behind`), for what is
+   * read is rendered, which takes far longer.
    */
-  read(text: string, complete: boolean): MarkdownDocument;
+  read(text: string, complete: boolean, short?: boolean): MarkdownDocument;
   /** Elements that the next read may make in all; what was plain text beyond the earlier budget is read again then. */
   raise(budget: number): void;
 }
@@ -153,8 +174,17 @@ export function createMarkdownStream(first_budget = 12_000): MarkdownStream {
   let footnotes = new Map<string, FootnoteDefinition>();
   let signature = "";
   let refreshed = 0;
-  let result: MarkdownDocument = { pages: [], calls: [], footnotes: [], definitions: [], cut: false };
+  let result: MarkdownDocument = {
+    pages: [],
+    calls: [],
+    footnotes: [],
+    definitions: [],
+    cut: false,
+    behind: false,
+  };
   let finished = false;
+  /** How it stood before the end of a text was taken for its end: from there on it is read when more comes all the same. */
+  let beforeEnd: Checkpoint | undefined;
   /** Elements of what is finished. */
   let spent = 0;
   /** The first stretch of plain text beyond the budget said why. */
@@ -162,6 +192,32 @@ export function createMarkdownStream(first_budget = 12_000): MarkdownStream {
   /** Where the budget ended: blocks before, the first character after, and the list or table that stood open there. */
   let plainFrom: { kept: number; at: number; carried: Carried | undefined } | undefined;
   let raised = false;
+
+  const save = (): Checkpoint => ({
+    kept: kept.length,
+    tailStart,
+    fence,
+    carried,
+    open,
+    lastTail,
+    definitions: new Map(definitions),
+    footnotes: new Map(footnotes),
+    spent,
+    saidPlain,
+    plainFrom,
+  });
+
+  const restore = (to: Checkpoint): void => {
+    keep(to.kept);
+    ({ tailStart, fence, carried, open, lastTail, definitions, footnotes, spent, saidPlain, plainFrom } = to);
+  };
+
+  /** Takes back what was finished after so many blocks. */
+  const keep = (count: number): void => {
+    kept.length = count;
+    pagesValid = Math.min(pagesValid, Math.floor(count / PAGE));
+    refreshed = Math.min(refreshed, count);
+  };
 
   const reset = (): void => {
     text = "";
@@ -578,7 +634,7 @@ export function createMarkdownStream(first_budget = 12_000): MarkdownStream {
     return false;
   };
 
-  const build = (): MarkdownDocument => {
+  const build = (behind: boolean): MarkdownDocument => {
     pages = pages.slice(0, pagesValid);
     for (let index = pagesValid * PAGE; index < kept.length; index += PAGE) {
       pages.push(kept.slice(index, index + PAGE).map((entry) => entry.block));
@@ -589,33 +645,50 @@ export function createMarkdownStream(first_budget = 12_000): MarkdownStream {
     const lastPage = shown.at(-1);
     if (lastPage && lastPage.length < PAGE) shown[shown.length - 1] = [...lastPage, ...openBlocks];
     else if (openBlocks.length) shown.push(openBlocks);
-    return number(shown, footnotes, definitions, spent > budget && tailStart < text.length);
+    const cut = spent > budget && tailStart < text.length;
+    return { ...number(shown, footnotes, definitions), cut, behind };
   };
 
   return {
-    read(given, complete) {
+    read(given, complete, short = false) {
       // Most reads continue the one before: only what came since is looked through. `slice` and `===` compare whole words of
       // memory, `startsWith` each character.
       const goesOn = given.slice(0, text.length) === text;
       const returns = given.indexOf("\r", goesOn ? text.length : 0) >= 0;
       const next = returns ? given.replace(/\r\n?/g, "\n") : given;
       if (next === text && finished === complete && !raised) return result;
-      if (finished || !(returns ? next.startsWith(text) : goesOn)) reset();
+      if (!(returns ? next.startsWith(text) : goesOn)) reset();
+      else if (finished) {
+        if (beforeEnd) restore(beforeEnd);
+        else reset();
+      }
       finished = false;
       raised = false;
-      for (let end = text.length + STEP; end < next.length; end += STEP) {
-        text = next.slice(0, end);
+      beforeEnd = undefined;
+      const from = text.length;
+      const most = short ? spent + SHORT_ELEMENTS : Number.POSITIVE_INFINITY;
+      const furthest = short ? from + SHORT : Number.POSITIVE_INFINITY;
+      const step = short ? SHORT_STEP : STEP;
+      while (text.length + step < next.length && spent < most && text.length < furthest) {
+        text = next.slice(0, text.length + step);
         while (readTail(false));
       }
-      text = next;
-      finished = complete;
-      while (readTail(complete));
+      const behind = text.length + step < next.length;
+      if (!behind) {
+        text = next;
+        if (complete && next.length > STEP) {
+          while (readTail(false));
+          beforeEnd = save();
+        }
+        finished = complete;
+        while (readTail(complete));
+      }
       // Definitions that still grow count too, until the next read looks at them again.
       const frozen = { definitions: new Map(definitions), footnotes: new Set(footnotes.keys()) };
       for (const entry of open) if (entry.block.kind === "nodes") learn(inspect(entry.block.piece.nodes));
       refresh();
       open = open.map((entry) => rereadOpen(entry));
-      result = build();
+      result = build(behind);
       definitions = frozen.definitions;
       // As their blocks were read last: a footnote that is read again must be found in the place of its older reading.
       footnotes = new Map([...footnotes].filter(([id]) => frozen.footnotes.has(id)));
@@ -625,13 +698,12 @@ export function createMarkdownStream(first_budget = 12_000): MarkdownStream {
       budget = more;
       if (plainFrom === undefined) return;
       raised = true;
-      kept.length = plainFrom.kept;
+      finished = false;
+      keep(plainFrom.kept);
       tailStart = plainFrom.at;
       carried = plainFrom.carried;
       // What follows is read in steps again, as if it came now.
       text = text.slice(0, tailStart);
-      pagesValid = Math.min(pagesValid, Math.floor(kept.length / PAGE));
-      refreshed = Math.min(refreshed, kept.length);
       plainFrom = undefined;
       saidPlain = false;
       open = [];
@@ -821,9 +893,8 @@ function number(
   pages: readonly (readonly MarkdownBlock[])[],
   footnotes: ReadonlyMap<string, FootnoteDefinition>,
   definitions: ReadonlyMap<string, Definition>,
-  cut: boolean,
-): MarkdownDocument {
-  if (footnotes.size === 0) return { pages, calls: [], footnotes: [], definitions: [], cut };
+): Pick<MarkdownDocument, "pages" | "calls" | "footnotes" | "definitions"> {
+  if (footnotes.size === 0) return { pages, calls: [], footnotes: [], definitions: [] };
   const calls: string[] = [];
   const numbered = <Item extends Node>(given: Piece<Item>): Piece<Item> => {
     if (given.calls.length === 0) return given;
@@ -848,7 +919,6 @@ function number(
     calls,
     footnotes: [...footnotes.values()],
     definitions: [...definitions.values()],
-    cut,
   };
 }
 

@@ -210,11 +210,11 @@ describe("streamed Markdown", () => {
   it.each([
     {
       name: "table",
-      text: `| a | b | c |\n|---|:-:|---|\n${Array.from({ length: 900 }, (_, n) => `| ${n} | *v* | \`c\` |`).join("\n")}\n\nThe end.`,
+      text: `| a | b | c |\n|---|:-:|---|\n${Array.from({ length: 600 }, (_, n) => `| ${n} | *v* | \`c\` |`).join("\n")}\n\nThe end.`,
     },
     {
       name: "list",
-      text: `${Array.from({ length: 1_900 }, (_, n) => `${n + 5}. item`).join("\n")}\n\nThe end.`,
+      text: `${Array.from({ length: 1_000 }, (_, n) => `${n + 5}. item`).join("\n")}\n\nThe end.`,
     },
   ])(
     "goes on with a $name that was cut when its rest is asked for",
@@ -224,11 +224,43 @@ describe("streamed Markdown", () => {
       expect(button).not.toBeNull();
       if (button) fireEvent.click(button);
       const markdown = container.querySelector(".markdown");
-      await eventually(() => expect(markdown?.textContent).toMatch(/The end\.$/));
-      await eventually(() => expect(markdown && shape(markdown)).toEqual(whole(text)));
+      await eventually(() => {
+        expect(markdown?.querySelector(".markdown-plain")).toBeNull();
+        expect(markdown?.textContent).toMatch(/The end\.$/);
+      });
+      expect(markdown && shape(markdown)).toEqual(whole(text));
     },
     60_000,
   );
+
+  it("shows much that comes at once a little at a time, and ends as react-markdown renders the whole", async () => {
+    const text = `${"# h\n".repeat(1_200)}[ref] and a note[^1].\n\n${BLOCKS.join("\n\n")}\n\nThe end.`;
+    const { container, rerender } = render(<Markdown text="" open />);
+    rerender(<Markdown text={text} open />);
+    expect(container.textContent).not.toContain("The end.");
+    rerender(<Markdown text={text} />);
+    await eventually(() => expect(container.textContent).toContain("The end."));
+    const markdown = container.querySelector(".markdown");
+    expect(markdown && shape(markdown)).toEqual(whole(text));
+  });
+
+  it("keeps what stands there when more of a text comes that had ended", async () => {
+    const first = `${"# h\n\nText with `code`.\n\n".repeat(250)}\`\`\`js\nconst one = 1;\n`;
+    const text = `${first}const two = 2;\n\`\`\`\n\n${"* [ref]\n".repeat(600)}\n[ref]: https://example.org\n\nThe end.`;
+    const { container, rerender } = render(<Markdown text={first} />);
+    const heading = container.querySelector("h4");
+    rerender(<Markdown text={text} />);
+    expect(container.querySelectorAll("h4").length).toBe(250);
+    const button = container.querySelector("button.show-all");
+    if (button) fireEvent.click(button);
+    await eventually(() => {
+      expect(container.querySelector(".markdown-plain")).toBeNull();
+      expect(container.textContent).toContain("The end.");
+    });
+    expect(container.querySelector("h4")).toBe(heading);
+    const markdown = container.querySelector(".markdown");
+    expect(markdown && shape(markdown)).toEqual(whole(text));
+  });
 
   it("reads a footnote again each time that what it calls is defined, no longer, and at last", () => {
     const text =
