@@ -33,7 +33,8 @@ const TARGETS: { sources: string; tests: readonly string[] }[] = [
   { sources: "src/web/ui/ansi.ts", tests: ["test/web/ui/ansi.test.ts"] },
   { sources: "src/web/ui/hidden-text.tsx", tests: ["test/web/ui/find-hidden.test.ts"] },
   {
-    sources: "src/web/ui/{markdown-blocks.ts,SafeLink.tsx,Markdown.tsx,ExactText.tsx,Output.tsx}",
+    sources:
+      "src/web/ui/{markdown-blocks.ts,markdown-document.ts,markdown-source.ts,markdown-tree.ts,SafeLink.tsx,Markdown.tsx,ExactText.tsx,Output.tsx}",
     tests: ["test/web/ui/**/*.test.{ts,tsx}"],
   },
 ];

@@ -5,12 +5,8 @@ import { memo, type ReactNode, useEffect, useReducer, useRef, useState } from "r
 import ReactMarkdown, { type Components } from "react-markdown";
 import { CodeBlock } from "./CodeBlock.tsx";
 import { findHidden, visible } from "./hidden-text.tsx";
-import {
-  createMarkdownStream,
-  type MarkdownBlock,
-  type MarkdownDocument,
-  type Piece,
-} from "./markdown-blocks.ts";
+import { createMarkdownStream } from "./markdown-blocks.ts";
+import type { MarkdownBlock, MarkdownDocument, Piece } from "./markdown-document.ts";
 import { FragmentLink, RemoteImage, SafeLink } from "./SafeLink.tsx";
 import { ScrollBox } from "./ScrollBox.tsx";
 import { Measure } from "./size.tsx";

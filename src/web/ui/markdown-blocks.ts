@@ -11,62 +11,31 @@ import type {
 import { fromMarkdown } from "mdast-util-from-markdown";
 import { gfmFromMarkdown } from "mdast-util-gfm";
 import { gfm } from "micromark-extension-gfm";
-
-/** Syntax trees that are rendered together, with what they need from elsewhere in the text. Immutable. */
-export interface Piece<Item extends Node = RootContent> {
-  readonly nodes: readonly Item[];
-  /** Definitions of the references in it, wherever they stand. */
-  readonly definitions: readonly Definition[];
-  /** Footnotes that it calls, in order, and those called before it: what numbers them. */
-  readonly calls: readonly string[];
-  readonly before: readonly string[];
-}
-
-/** A block of the outermost level. A block that did not change between two reads is the same object. */
-export type MarkdownBlock =
-  | { readonly kind: "nodes"; readonly piece: Piece }
-  /** A fence of the outermost level, open while its end has not come. */
-  | { readonly kind: "code"; readonly language: string; readonly code: string; readonly open: boolean }
-  /** A long list: its items come in pages, of which only the last changes. */
-  | {
-      readonly kind: "list";
-      readonly ordered: boolean;
-      readonly start: number;
-      readonly loose: boolean;
-      readonly tasks: boolean;
-      readonly pages: readonly Piece<ListItem>[];
-    }
-  | {
-      readonly kind: "table";
-      readonly head: Piece<TableRow>;
-      readonly align: Table["align"];
-      readonly pages: readonly Piece<TableRow>[];
-    }
-  /** Text that would cost too much to parse, or nests too deep: shown as it is (`reason`), or not parsed yet. */
-  | { readonly kind: "plain"; readonly raw: string; readonly reason?: string };
-
-export interface MarkdownDocument {
-  readonly pages: readonly (readonly MarkdownBlock[])[];
-  /** Every footnote call in order, and the definitions that end the document. */
-  readonly calls: readonly string[];
-  readonly footnotes: readonly FootnoteDefinition[];
-  readonly definitions: readonly Definition[];
-  /** Its end is plain text, for there would be too many elements. */
-  readonly cut: boolean;
-  /** Its end is still to be read: the next read of the same text goes on. */
-  readonly behind: boolean;
-}
+import {
+  type MarkdownBlock,
+  type MarkdownDocument,
+  numberFootnotes,
+  type Piece,
+} from "./markdown-document.ts";
+import {
+  FENCE,
+  fenceOf,
+  findRisk,
+  labelsIn,
+  MAX_DEPTH,
+  NONE,
+  type OpenFence,
+  outdent,
+  PATIENT,
+  plainEnd,
+  type Risk,
+} from "./markdown-source.ts";
+import { type Facts, gapAfter, hasTasks, inspect, isLoose, offsetOf } from "./markdown-tree.ts";
 
 /** Blocks in a page, items in a page of a list, rows in one of a table: what is rendered again while the last one grows. */
 const PAGE = 8;
 /** Lists and tables of more items than this are read item by item. */
 const LONG = 8;
-/** An open block beyond this many characters is parsed again only when it has grown by an eighth. */
-const PATIENT = 8_192;
-const MAX_DEPTH = 100;
-/** Delimiters in one stretch of inline text; the parser's cost grows with their square. */
-const MAX_DELIMITERS = 1_000;
-const MAX_RUN = 2_000;
 const MAX_NODES = 8_000;
 /** A text that is long at once is read in steps of so many characters, as if it had grown: no single parse is longer. */
 const STEP = 4_096;
@@ -74,11 +43,7 @@ const STEP = 4_096;
 const SHORT_STEP = 1_024;
 const SHORT_ELEMENTS = 500;
 const SHORT = 64 * 1024;
-/** Characters and lines of plain text in one block: more would be laid out at once. */
-const PLAIN = 16_384;
-const PLAIN_LINES = 256;
 
-const FENCE = /^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})/;
 const extensions = [gfm()];
 const mdastExtensions = [gfmFromMarkdown()];
 
@@ -88,17 +53,6 @@ interface Kept {
   raw: string;
   labels: ReadonlySet<string>;
   key: string;
-}
-
-interface Facts {
-  nodes: number;
-  /** Nodes that become elements. */
-  elements: number;
-  depth: number;
-  references: Set<string>;
-  calls: string[];
-  definitions: Definition[];
-  footnotes: FootnoteDefinition[];
 }
 
 /** What continues in the tail: a long list or table of which the first items are done. */
@@ -120,15 +74,6 @@ type Carried =
       head: Piece<TableRow>;
       pages: Piece<TableRow>[];
     };
-
-interface OpenFence {
-  language: string;
-  closer: RegExp;
-  indent: number;
-  /** Where the first line that is not read yet begins. */
-  scanned: number;
-  code: string;
-}
 
 interface Checkpoint {
   kept: number;
@@ -646,7 +591,7 @@ export function createMarkdownStream(first_budget = 12_000): MarkdownStream {
     if (lastPage && lastPage.length < PAGE) shown[shown.length - 1] = [...lastPage, ...openBlocks];
     else if (openBlocks.length) shown.push(openBlocks);
     const cut = spent > budget && tailStart < text.length;
-    return { ...number(shown, footnotes, definitions), cut, behind };
+    return { ...numberFootnotes(shown, footnotes, definitions), cut, behind };
   };
 
   return {
@@ -717,8 +662,6 @@ export function createMarkdownStream(first_budget = 12_000): MarkdownStream {
   }
 }
 
-const NONE: ReadonlySet<string> = new Set();
-
 function plainBlock(raw: string, reason: string | undefined): Kept {
   return {
     block: { kind: "plain", raw, ...(reason === undefined ? {} : { reason }) },
@@ -726,18 +669,6 @@ function plainBlock(raw: string, reason: string | undefined): Kept {
     labels: NONE,
     key: "",
   };
-}
-
-/** Where a block of plain text that begins at `start` ends: behind a line, if it has one. */
-function plainEnd(text: string, start: number): number {
-  const limit = Math.min(text.length, start + PLAIN);
-  let end = start;
-  for (let lines = 0; lines < PLAIN_LINES; lines++) {
-    const newline = text.indexOf("\n", end);
-    if (newline < 0 || newline >= limit) return end > start && limit < text.length ? end : limit;
-    end = newline + 1;
-  }
-  return end;
 }
 
 /** A list or table of which much is done, with the pages that follow and, of a list, the node that holds them. */
@@ -774,30 +705,7 @@ function codeBlock(state: OpenFence, partial: string, isOpen: boolean): Markdown
   };
 }
 
-/** Takes up to `columns` (at most 3) of leading white space away; a tab that is cut leaves the rest of its four columns. */
-function outdent(line: string, columns: number): string {
-  let taken = 0;
-  let at = 0;
-  while (taken < columns && line[at] === " ") {
-    at++;
-    taken++;
-  }
-  if (taken < columns && line[at] === "\t") return " ".repeat(4 - columns) + line.slice(at + 1);
-  return line.slice(at);
-}
-
-const offsetOf = (node: Node | undefined): number => node?.position?.start.offset ?? 0;
 const lineStart = (text: string, offset: number): number => text.lastIndexOf("\n", offset - 1) + 1;
-const gapAfter = (node: Node, next: Node | undefined): number =>
-  next === undefined ? 0 : (next.position?.start.line ?? 0) - (node.position?.end.line ?? 0);
-
-function isLoose(list: List): boolean {
-  return list.spread === true || list.children.some((item) => item.spread ?? item.children.length > 1);
-}
-
-function hasTasks(items: readonly ListItem[]): boolean {
-  return items.some((item) => typeof item.checked === "boolean");
-}
 
 function paginate<Item extends Node>(
   items: readonly Item[],
@@ -822,187 +730,4 @@ function isBoundary(
   if (node?.type === "code" && FENCE.test(text.slice(start, text.indexOf("\n", start)))) return true;
   const previousLine = text.slice(lineStart(text, start - 1), Math.max(0, start - 1));
   return start > 0 && !/\S/.test(previousLine);
-}
-
-/** The fence that a code block's source opens and does not close; `undefined` for closed and indented ones. */
-function fenceOf(language: string, raw: string): OpenFence | undefined {
-  const lineEnd = raw.indexOf("\n");
-  const opener = FENCE.exec(lineEnd < 0 ? raw : raw.slice(0, lineEnd));
-  if (!opener?.[1] || lineEnd < 0) return undefined;
-  const mark = opener[1][0] === "`" ? "`" : "~";
-  const closer = new RegExp(`^ {0,3}${mark}{${opener[1].length},}[ \\t]*$`);
-  const lines = raw.slice(lineEnd + 1).replace(/\s+$/, "");
-  const lastLine = lines.slice(lines.lastIndexOf("\n") + 1);
-  if (closer.test(lastLine)) return undefined;
-  const indent = opener[0].length - opener[1].length;
-  return { language, closer, indent, scanned: lineEnd + 1, code: "" };
-}
-
-/** Every label in square brackets, as the parser normalises it, footnotes with their `^`. */
-function labelsIn(raw: string): ReadonlySet<string> {
-  if (!raw.includes("[")) return NONE;
-  const labels = new Set<string>();
-  for (const match of raw.matchAll(/\[((?:[^[\]\\]|\\[\s\S]){1,999})\]/g)) {
-    const label = (match[1] ?? "").replace(/[\t\n\r ]+/g, " ").trim();
-    if (label) labels.add(label.toLowerCase().toUpperCase().toLowerCase());
-  }
-  return labels;
-}
-
-/** Walks without recursion: the tree may be deeper than the stack. */
-function inspect(nodes: readonly Node[]): Facts {
-  const facts: Facts = {
-    nodes: 0,
-    elements: 0,
-    depth: 0,
-    references: new Set(),
-    calls: [],
-    definitions: [],
-    footnotes: [],
-  };
-  const stack: { node: Node; depth: number; noted: boolean }[] = nodes
-    .map((node) => ({ node, depth: 1, noted: false }))
-    .reverse();
-  for (let entry = stack.pop(); entry; entry = stack.pop()) {
-    const { node, depth } = entry;
-    facts.nodes++;
-    if (node.type !== "text") facts.elements++;
-    facts.depth = Math.max(facts.depth, depth);
-    let noted = entry.noted;
-    // The unist type tells nothing beyond `type`; these are the node types of mdast that carry the fields read here.
-    const known = node as RootContent;
-    if (known.type === "linkReference" || known.type === "imageReference")
-      facts.references.add(known.identifier);
-    else if (known.type === "definition") facts.definitions.push(known);
-    else if (known.type === "footnoteDefinition") {
-      facts.footnotes.push(known);
-      noted = true;
-    } else if (known.type === "footnoteReference" && !noted) facts.calls.push(known.identifier.toUpperCase());
-    if ("children" in known) {
-      for (let index = known.children.length - 1; index >= 0; index--) {
-        const child = known.children[index];
-        if (child) stack.push({ node: child, depth: depth + 1, noted });
-      }
-    }
-  }
-  return facts;
-}
-
-/** Numbers the footnotes: each piece learns which were called before it. Pieces without calls keep their identity. */
-function number(
-  pages: readonly (readonly MarkdownBlock[])[],
-  footnotes: ReadonlyMap<string, FootnoteDefinition>,
-  definitions: ReadonlyMap<string, Definition>,
-): Pick<MarkdownDocument, "pages" | "calls" | "footnotes" | "definitions"> {
-  if (footnotes.size === 0) return { pages, calls: [], footnotes: [], definitions: [] };
-  const calls: string[] = [];
-  const numbered = <Item extends Node>(given: Piece<Item>): Piece<Item> => {
-    if (given.calls.length === 0) return given;
-    const before = [...calls];
-    calls.push(...given.calls);
-    return before.length === given.before.length &&
-      before.every((call, index) => call === given.before[index])
-      ? given
-      : { ...given, before };
-  };
-  const shown = pages.map((page) => {
-    let changed = false;
-    const blocks = page.map((block): MarkdownBlock => {
-      const next = renumber(block, numbered);
-      changed ||= next !== block;
-      return next;
-    });
-    return changed ? blocks : page;
-  });
-  return {
-    pages: shown,
-    calls,
-    footnotes: [...footnotes.values()],
-    definitions: [...definitions.values()],
-  };
-}
-
-function renumber(
-  block: MarkdownBlock,
-  numbered: <Item extends Node>(piece: Piece<Item>) => Piece<Item>,
-): MarkdownBlock {
-  switch (block.kind) {
-    case "nodes": {
-      const piece = numbered(block.piece);
-      return piece === block.piece ? block : { ...block, piece };
-    }
-    case "list": {
-      const pages = block.pages.map((page) => numbered(page));
-      return pages.every((page, index) => page === block.pages[index]) ? block : { ...block, pages };
-    }
-    case "table": {
-      const head = numbered(block.head);
-      const pages = block.pages.map((page) => numbered(page));
-      const same = head === block.head && pages.every((page, index) => page === block.pages[index]);
-      return same ? block : { ...block, head, pages };
-    }
-    case "code":
-    case "plain":
-      return block;
-    default:
-      return block satisfies never;
-  }
-}
-
-/** A stretch of the tail that must not reach the parser. Offsets are relative to the tail. */
-interface Risk {
-  start: number;
-  end: number;
-  /** End of the line that may open a fence at `start`; equal to `start` where there is none. */
-  fence: number;
-  reason: string;
-}
-
-const CONTAINERS = /^(?:[ \t]*(?:>|[-*+](?=[ \t\n]|$)|\d{1,9}[.)](?=[ \t\n]|$)))+/;
-const DELIMITERS = /[*_~`[\]<&!\\]/g;
-const NEW_UNIT = /^\s*(?:[-*+]\s|\d{1,9}[.)]\s|#{1,6}\s|\|)/;
-
-/** Finds the first stretch on which the parser's time grows with the square of the length, or its stack overflows. */
-function findRisk(tail: string): Risk | undefined {
-  let chunk = 0;
-  let fence = 0;
-  let delimiters = 0;
-  let length = 0;
-  let position = 0;
-  let previousBlank = true;
-  while (position < tail.length) {
-    const newline = tail.indexOf("\n", position);
-    const end = newline < 0 ? tail.length : newline;
-    const line = tail.slice(position, end);
-    const blank = !/\S/.test(line);
-    if (blank || NEW_UNIT.test(line)) {
-      delimiters = 0;
-      length = 0;
-    }
-    if (!blank) {
-      const opens = FENCE.test(line);
-      if (previousBlank || opens) {
-        chunk = position;
-        fence = opens ? Math.min(end + 1, tail.length) : position;
-        delimiters = 0;
-        length = 0;
-      }
-      delimiters += line.match(DELIMITERS)?.length ?? 0;
-      length += line.length;
-      const reason = riskOf(line, delimiters, length);
-      if (reason) return { start: chunk, end, fence, reason };
-    }
-    previousBlank = blank;
-    position = end + 1;
-  }
-  return undefined;
-}
-
-function riskOf(line: string, delimiters: number, length: number): string | undefined {
-  if (delimiters > MAX_DELIMITERS) return "more than 1,000 marks in one paragraph";
-  if (length > 2 * PATIENT) return "a paragraph of more than 16,000 characters";
-  if (line.length > MAX_RUN && /\S{2000}/.test(line)) return "a word of more than 2,000 characters";
-  if (/^\s{200}/.test(line)) return "nested deeper than 100 levels";
-  const markers = CONTAINERS.exec(line)?.[0].match(/[>*+)\-.]/g)?.length ?? 0;
-  return markers > MAX_DEPTH ? "nested deeper than 100 levels" : undefined;
 }

@@ -1,0 +1,131 @@
+/** An open block beyond this many characters is parsed again only when it has grown by an eighth. */
+export const PATIENT = 8_192;
+/** Levels of containers and elements that are rendered. */
+export const MAX_DEPTH = 100;
+/** Delimiters in one stretch of inline text; the parser's cost grows with their square. */
+const MAX_DELIMITERS = 1_000;
+/** Characters in a word. */
+const MAX_RUN = 2_000;
+/** Characters and lines of plain text in one block: more would be laid out at once. */
+const PLAIN = 16_384;
+const PLAIN_LINES = 256;
+
+/** The line that opens a fence: its marks. */
+export const FENCE = /^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})/;
+const CONTAINERS = /^(?:[ \t]*(?:>|[-*+](?=[ \t\n]|$)|\d{1,9}[.)](?=[ \t\n]|$)))+/;
+const DELIMITERS = /[*_~`[\]<&!\\]/g;
+const NEW_UNIT = /^\s*(?:[-*+]\s|\d{1,9}[.)]\s|#{1,6}\s|\|)/;
+export const NONE: ReadonlySet<string> = new Set();
+
+/** A fence whose end has not come. */
+export interface OpenFence {
+  language: string;
+  closer: RegExp;
+  indent: number;
+  /** Where the first line that is not read yet begins. */
+  scanned: number;
+  code: string;
+}
+
+/** The fence that a code block's source opens and does not close; `undefined` for closed and indented ones. */
+export function fenceOf(language: string, raw: string): OpenFence | undefined {
+  const lineEnd = raw.indexOf("\n");
+  const opener = FENCE.exec(lineEnd < 0 ? raw : raw.slice(0, lineEnd));
+  if (!opener?.[1] || lineEnd < 0) return undefined;
+  const mark = opener[1][0] === "`" ? "`" : "~";
+  const closer = new RegExp(`^ {0,3}${mark}{${opener[1].length},}[ \\t]*$`);
+  const lines = raw.slice(lineEnd + 1).replace(/\s+$/, "");
+  const lastLine = lines.slice(lines.lastIndexOf("\n") + 1);
+  if (closer.test(lastLine)) return undefined;
+  const indent = opener[0].length - opener[1].length;
+  return { language, closer, indent, scanned: lineEnd + 1, code: "" };
+}
+
+/** Takes up to `columns` (at most 3) of leading white space away; a tab that is cut leaves the rest of its four columns. */
+export function outdent(line: string, columns: number): string {
+  let taken = 0;
+  let at = 0;
+  while (taken < columns && line[at] === " ") {
+    at++;
+    taken++;
+  }
+  if (taken < columns && line[at] === "\t") return " ".repeat(4 - columns) + line.slice(at + 1);
+  return line.slice(at);
+}
+
+/** Every label in square brackets, as the parser normalises it, footnotes with their `^`. */
+export function labelsIn(raw: string): ReadonlySet<string> {
+  if (!raw.includes("[")) return NONE;
+  const labels = new Set<string>();
+  for (const match of raw.matchAll(/\[((?:[^[\]\\]|\\[\s\S]){1,999})\]/g)) {
+    const label = (match[1] ?? "").replace(/[\t\n\r ]+/g, " ").trim();
+    if (label) labels.add(label.toLowerCase().toUpperCase().toLowerCase());
+  }
+  return labels;
+}
+
+/** Where a block of plain text that begins at `start` ends: behind a line, if it has one. */
+export function plainEnd(text: string, start: number): number {
+  const limit = Math.min(text.length, start + PLAIN);
+  let end = start;
+  for (let lines = 0; lines < PLAIN_LINES; lines++) {
+    const newline = text.indexOf("\n", end);
+    if (newline < 0 || newline >= limit) return end > start && limit < text.length ? end : limit;
+    end = newline + 1;
+  }
+  return end;
+}
+
+/** A stretch of the tail that must not reach the parser. Offsets are relative to the tail. */
+export interface Risk {
+  start: number;
+  end: number;
+  /** End of the line that may open a fence at `start`; equal to `start` where there is none. */
+  fence: number;
+  reason: string;
+}
+
+/** Finds the first stretch on which the parser's time grows with the square of the length, or its stack overflows. */
+export function findRisk(tail: string): Risk | undefined {
+  let chunk = 0;
+  let fence = 0;
+  let delimiters = 0;
+  let length = 0;
+  let position = 0;
+  let previousBlank = true;
+  while (position < tail.length) {
+    const newline = tail.indexOf("\n", position);
+    const end = newline < 0 ? tail.length : newline;
+    const line = tail.slice(position, end);
+    const blank = !/\S/.test(line);
+    if (blank || NEW_UNIT.test(line)) {
+      delimiters = 0;
+      length = 0;
+    }
+    if (!blank) {
+      const opens = FENCE.test(line);
+      if (previousBlank || opens) {
+        chunk = position;
+        fence = opens ? Math.min(end + 1, tail.length) : position;
+        delimiters = 0;
+        length = 0;
+      }
+      delimiters += line.match(DELIMITERS)?.length ?? 0;
+      length += line.length;
+      const reason = riskOf(line, delimiters, length);
+      if (reason) return { start: chunk, end, fence, reason };
+    }
+    previousBlank = blank;
+    position = end + 1;
+  }
+  return undefined;
+}
+
+function riskOf(line: string, delimiters: number, length: number): string | undefined {
+  if (delimiters > MAX_DELIMITERS) return "more than 1,000 marks in one paragraph";
+  if (length > 2 * PATIENT) return "a paragraph of more than 16,000 characters";
+  if (line.length > MAX_RUN && /\S{2000}/.test(line)) return "a word of more than 2,000 characters";
+  if (/^\s{200}/.test(line)) return "nested deeper than 100 levels";
+  const markers = CONTAINERS.exec(line)?.[0].match(/[>*+)\-.]/g)?.length ?? 0;
+  return markers > MAX_DEPTH ? "nested deeper than 100 levels" : undefined;
+}
