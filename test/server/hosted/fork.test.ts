@@ -104,7 +104,12 @@ describe("a fork", () => {
   it("leads to the runs that were started before it, which stay the first session's", async () => {
     const after = promptOf("After");
     const id = await session(promptOf("Delegate"), after);
-    const child = hosted.list().find(({ parent }) => parent?.session_id === id)?.id;
+    // The list tells changes a moment later.
+    const child = await eventually(() => {
+      const run = hosted.list().find(({ parent }) => parent?.session_id === id)?.id;
+      expect(run).toBeDefined();
+      return run;
+    });
     const fork = randomUUID();
     await hosted.fork(id, { session_id: fork, before: after.message_id, prompt: promptOf("On") });
     await idle(fork);

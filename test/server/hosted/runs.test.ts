@@ -57,8 +57,12 @@ describe("runs", () => {
     const at = open(parent);
     const id = await begin(at, "20");
     await idle(at, id);
-    const rows = at.list().filter((row) => row.parent?.session_id === id);
-    expect(rows).toHaveLength(20);
+    // The list tells changes a moment later.
+    const rows = await eventually(() => {
+      const runs = at.list().filter((row) => row.parent?.session_id === id);
+      expect(runs).toHaveLength(20);
+      return runs;
+    });
     for (const row of rows) {
       const name = row.run?.name ?? "";
       expect(row.parent?.tool_call_id).toBe(name);
@@ -95,7 +99,7 @@ describe("runs", () => {
       expect(at.list().map(({ control }) => control?.state)).toEqual(["idle", "idle", "idle", "idle"]),
     );
     for (const row of at.list()) {
-      expect(row.status).toBe("interrupted");
+      expect(at.get(row.id)?.status).toBe("interrupted");
       expect(await shown(at, row.id)).toContain("call: task aborted");
     }
   });
