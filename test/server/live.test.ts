@@ -120,7 +120,7 @@ class Client {
   }
 
   async until(condition: () => unknown, what: string): Promise<void> {
-    await expect.poll(() => Boolean(condition()), { message: what, timeout: 10_000, interval: 5 }).toBe(true);
+    await expect.poll(() => Boolean(condition()), { message: what, interval: 5 }).toBe(true);
   }
 
   of<Type extends ServerMessage["type"]>(type: Type): Extract<ServerMessage, { type: Type }>[] {
@@ -204,7 +204,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
     const follow = () => createSessions({ formats, roots: [], paths: [file], timing: { hot: 10, list: 50 } });
     const sessions = follow();
     closing.push(() => sessions.close());
-    await expect.poll(() => sessions.list().length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => sessions.list().length).toBe(1);
     const [id = ""] = sessions.list().map((session) => session.id);
     const doors = await open(sessions);
     const client = new Client(doors, outputChannel(id));
@@ -231,7 +231,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
     );
     const again = follow();
     closing.push(() => again.close());
-    await expect.poll(() => again.list().length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => again.list().length).toBe(1);
     const once = (await again.open(id))?.transcript;
     await client.until(() => client.transcript?.parts.length === once?.parts.length, "all parts");
     expect(client.gaps).toBe(0);
@@ -439,7 +439,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
       `GET /api/live HTTP/1.1\r\nHost: 127.0.0.1:${doors.port}\r\nOrigin: ${doors.origin}\r\nCookie: ${doors.cookie}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
     );
     await expect.poll(() => doors.live.clients).toBe(1);
-    await expect.poll(() => doors.live.clients, { timeout: 5_000 }).toBe(0);
+    await expect.poll(() => doors.live.clients).toBe(0);
   });
 
   it.each([
