@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { CLIENT_HEADER, sessionsReply } from "../../src/protocol.ts";
+import { bareEnvironment } from "../environment.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 import { expectNoSecrets } from "../secrets.ts";
 
@@ -37,7 +38,7 @@ interface Run {
 function start(home: Home, args: string[]): Run {
   const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main, ...args], {
     env: {
-      PATH: process.env.PATH,
+      ...bareEnvironment,
       HOME: home.path,
       USERPROFILE: home.path,
       XDG_DATA_HOME: join(home.path, "share"),
@@ -71,9 +72,7 @@ async function finish(home: Home, args: string[]) {
 
 /** Waits for the address that a daemon prints. */
 async function addressOf(run: Run): Promise<string> {
-  await expect
-    .poll(() => run.out().includes("\n") || run.process.exitCode !== null, { timeout: 15_000 })
-    .toBe(true);
+  await expect.poll(() => run.out().includes("\n") || run.process.exitCode !== null).toBe(true);
   const [address = ""] = run.out().split("\n");
   if (!URL.canParse(address)) throw new Error(`No address: ${run.out()}${run.err()}`);
   return address;
@@ -152,13 +151,10 @@ describe("the command", { timeout: 60_000 }, () => {
     const run = start(home, ["--port", "0", "--data-dir", home.data]);
     const { cookie, origin } = await enter(await addressOf(run));
     await expect
-      .poll(
-        async () => {
-          const reply = await fetch(`${origin}/api/sessions`, { headers: { cookie, [CLIENT_HEADER]: "1" } });
-          return sessionsReply.parse(await reply.json()).sessions.map(({ id }) => id);
-        },
-        { timeout: 10_000 },
-      )
+      .poll(async () => {
+        const reply = await fetch(`${origin}/api/sessions`, { headers: { cookie, [CLIENT_HEADER]: "1" } });
+        return sessionsReply.parse(await reply.json()).sessions.map(({ id }) => id);
+      })
       .toEqual([session_id]);
     run.process.kill("SIGTERM");
     expect(await run.ended).toBe(0);
@@ -233,13 +229,10 @@ describe("the command", { timeout: 60_000 }, () => {
     const run = start(home, ["--port", "0", "--data-dir", home.data]);
     const { cookie, origin } = await enter(await addressOf(run));
     await expect
-      .poll(
-        async () => {
-          const reply = await fetch(`${origin}/api/sessions`, { headers: { cookie, [CLIENT_HEADER]: "1" } });
-          return sessionsReply.parse(await reply.json()).sessions.filter(({ sample }) => sample).length;
-        },
-        { timeout: 15_000 },
-      )
+      .poll(async () => {
+        const reply = await fetch(`${origin}/api/sessions`, { headers: { cookie, [CLIENT_HEADER]: "1" } });
+        return sessionsReply.parse(await reply.json()).sessions.filter(({ sample }) => sample).length;
+      })
       .toBeGreaterThan(3);
     await stop(run.process, "SIGTERM");
   });
@@ -254,7 +247,7 @@ describe("the command", { timeout: 60_000 }, () => {
     for (const line of whole.out.trim().split("\n")) expect(JSON.parse(line)).toHaveProperty("type");
 
     const left = start(home, ["show", file, "--json"]);
-    await expect.poll(() => left.out().length > 0, { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => left.out().length > 0).toBe(true);
     left.process.stdout?.destroy();
     expect(await left.ended).toBe(0);
     expect(left.err()).toBe("");

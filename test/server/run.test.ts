@@ -6,6 +6,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { accumulate, emptyTranscript } from "../../src/model/accumulate.ts";
 import { frame } from "../../src/model/frame.ts";
 import { CLIENT_HEADER, sessionReply, sessionsReply } from "../../src/protocol.ts";
+import { bareEnvironment } from "../environment.ts";
 import { eventually } from "../eventually.ts";
 
 const main = resolve(import.meta.dirname, "../../src/server/main.ts");
@@ -30,7 +31,7 @@ function newHome() {
 function start({ path, work }: { path: string; work: string }, args: string[]) {
   const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main, ...args], {
     cwd: work,
-    env: { PATH: process.env.PATH, HOME: path, USERPROFILE: path, XDG_DATA_HOME: join(path, "share") },
+    env: { ...bareEnvironment, HOME: path, USERPROFILE: path, XDG_DATA_HOME: join(path, "share") },
     stdio: ["ignore", "pipe", "pipe"],
   });
   running.add(child);
@@ -92,8 +93,11 @@ describe("run", () => {
     const folded = frames.reduce(accumulate, emptyTranscript(session_id));
 
     const { get } = await enter(daemon.said.out.trim());
-    const { sessions } = sessionsReply.parse(await get("/api/sessions"));
-    expect(sessions.map(({ id }) => id)).toEqual([session_id]);
+    // The list tells changes a moment later.
+    await eventually(async () => {
+      const { sessions } = sessionsReply.parse(await get("/api/sessions"));
+      expect(sessions.map(({ id }) => id)).toEqual([session_id]);
+    });
     const { page } = sessionReply.parse(await get(`/api/sessions/${session_id}`));
     expect([...folded.parts]).toEqual(page.parts.map(({ part }) => part));
     expect(page.parts.map(({ part }) => part.type)).toContain("thinking");
@@ -106,7 +110,11 @@ describe("run", () => {
     const { said, ended } = start(home, ["run", "Go", ...scripted("question")]);
     const { get, post } = await enter(daemon.said.out.trim());
     await eventually(() => expect(said.err).toContain("waits for an answer"));
-    const [row] = sessionsReply.parse(await get("/api/sessions")).sessions;
+    const row = await eventually(async () => {
+      const [asking] = sessionsReply.parse(await get("/api/sessions")).sessions;
+      expect(asking).toBeDefined();
+      return asking;
+    });
     const { page } = sessionReply.parse(await get(`/api/sessions/${row?.id}`));
     const asked = page.parts.flatMap(({ part }) => (part.type === "request" ? [part.request] : []))[0];
     const option = asked?.options[0];

@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { WebSocket } from "ws";
 import { accumulate, restoreTranscript, type Transcript } from "../../../src/model/accumulate.ts";
 import { outputChannel, serverMessage } from "../../../src/protocol.ts";
+import { bareEnvironment } from "../../environment.ts";
 import { expectNoSecrets } from "../../secrets.ts";
 
 /** A real daemon in a process of its own, spoken to as a program does. */
@@ -38,7 +39,7 @@ export async function startDaemon(
   mkdirSync(data, { recursive: true });
   const args = ["--disable-warning=ExperimentalWarning", main, "--port", String(port), "--no-samples"];
   const child = spawn(process.execPath, [...args, "--data-dir", data], {
-    env: { PATH: process.env.PATH, HOME: folder, ...env },
+    env: { ...bareEnvironment, HOME: folder, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
