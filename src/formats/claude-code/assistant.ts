@@ -95,7 +95,7 @@ function textOf(blocks: readonly JsonObject[]): string {
 /** Text of white space only, or a thought without text and signature: the wire's leftovers. */
 function isBlank(block: JsonObject): boolean {
   if (block.type === "text") return (asString(block.text) ?? "").trim() === "";
-  return block.type === "thinking" && (asString(block.thinking) ?? "") === "" && !asString(block.signature);
+  return block.type === "thinking" && (block.thinking ?? "") === "" && !asString(block.signature);
 }
 
 function readApiError(session: Session, line: Line, blocks: readonly JsonObject[]): Disposition {
