@@ -6,7 +6,9 @@ import type { TranscriptPart } from "../../src/model/transcript.ts";
 export interface Account {
   /** One for each record: what became of it, and the parts that stand in its place. */
   told: string[];
+  /** Of all sessions that the file holds. */
   parts: TranscriptPart[];
+  /** Of the first of them. */
   transcript: Transcript;
   records: ReadRecord[];
   reader: Reader;
@@ -17,17 +19,21 @@ export function accountOf(format: Format, path: string, lines: readonly (object 
   const text = lines.map((line) => `${typeof line === "string" ? line : JSON.stringify(line)}\n`).join("");
   const reader = format.createReader({ path });
   const records = [...reader.push(new TextEncoder().encode(text)), ...reader.close()];
-  let transcript: Transcript | undefined;
-  for (const { frames } of records) {
-    for (const frame of frames) {
-      transcript = accumulate(transcript ?? emptyTranscript(frame.session_id), frame);
-    }
+  const transcripts = new Map<string, Transcript>();
+  for (const frame of records.flatMap(({ frames }) => frames)) {
+    const before = transcripts.get(frame.session_id) ?? emptyTranscript(frame.session_id);
+    transcripts.set(frame.session_id, accumulate(before, frame));
   }
-  transcript ??= emptyTranscript("00000000-0000-8000-8000-000000000000");
-  const parts = transcript.parts.slice().filter((part) => part !== undefined);
+  const transcript =
+    transcripts.values().next().value ?? emptyTranscript("00000000-0000-8000-8000-000000000000");
+  const parts = [...transcripts.values()].flatMap((each) =>
+    each.parts.slice().filter((part) => part !== undefined),
+  );
   const told = records.map(({ disposition, place }) => {
     const made = parts.filter(
-      ({ source, type }) => source?.byte === place.byte && type !== "step_start" && type !== "step_finish",
+      // What follows from the file's end makes no part.
+      ({ source, type }) =>
+        place.length > 0 && source?.byte === place.byte && type !== "step_start" && type !== "step_finish",
     );
     return [fate(disposition), ...made.map(partInShort)].join(" · ");
   });
@@ -56,7 +62,7 @@ function partInShort(part: TranscriptPart): string {
     case "text":
       return words("text", withdrawn, part.phase && `(${part.phase})`, JSON.stringify(part.text));
     case "thinking":
-      return words("thinking", part.hidden && `(${part.hidden})`, JSON.stringify(part.thinking));
+      return words("thinking", withdrawn, part.hidden && `(${part.hidden})`, JSON.stringify(part.thinking));
     case "tool_call":
       return words("call", part.tool_call_id, part.tool_name, part.arguments_json, json(part.run));
     case "tool_result":
