@@ -43,6 +43,9 @@ const licensesOfWorkers: Plugin = {
   },
 };
 
+/** Tests that measure. */
+const ALONE = ["test/browser/many-runs.test.ts"];
+
 /** Both halves: `vite build` makes the page (dist/web), `vite build --ssr` the daemon (dist/server). */
 export default defineConfig(({ isSsrBuild }) => ({
   plugins: [react(), samplesBesideDaemon, licensesOfWorkers],
@@ -95,6 +98,8 @@ export default defineConfig(({ isSsrBuild }) => ({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000, interval: 20 } },
+    // Every core has a file to run: of two, Vitest's own measure would leave one without.
+    maxWorkers: "100%",
     projects: [
       {
         extends: true,
@@ -120,6 +125,18 @@ export default defineConfig(({ isSsrBuild }) => ({
           name: "browser",
           environment: "node",
           include: ["test/browser/**/*.test.ts"],
+          exclude: ALONE,
+          // Not at once with what needs no browser.
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        // Measures what a page costs, for which nothing else may run.
+        extends: true,
+        test: {
+          name: "browser-alone",
+          environment: "node",
+          include: ALONE,
           fileParallelism: false,
         },
       },
@@ -140,6 +157,8 @@ export default defineConfig(({ isSsrBuild }) => ({
           include: ["test/package.test.ts"],
           testTimeout: 120_000,
           hookTimeout: 240_000,
+          // It builds the page anew, which others show: after them.
+          fileParallelism: false,
         },
       },
     ],

@@ -27,6 +27,8 @@ const { status } = spawnSync(
     "unit",
     "--project",
     "browser",
+    "--project",
+    "browser-alone",
     // One after the other: each of them wants the whole machine.
     "--no-file-parallelism",
     ...(process.argv.length > 2 ? process.argv.slice(2) : [...SUITES, ...IN_BROWSER]),
