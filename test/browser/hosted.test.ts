@@ -147,13 +147,16 @@ describe("a session that is started in the page", () => {
     await start(first.page, "approval", "Make a file");
     const second = await enter(await newContext(), { ...daemon, launch: await anotherLink(first.page) });
     await second.page.goto(first.page.url());
-    const buttons = [first.page, second.page].map((page, index) =>
-      transcript(page)
-        .getByRole("button", { name: index === 0 ? "Allow" : "Do not allow", exact: true })
-        .first(),
+    const buttons = await Promise.all(
+      [first.page, second.page].map((page, index) =>
+        transcript(page)
+          .getByRole("button", { name: index === 0 ? "Allow" : "Do not allow", exact: true })
+          .first()
+          .elementHandle(),
+      ),
     );
-    for (const button of buttons) await button.waitFor();
-    await Promise.all(buttons.map((button) => button.click()));
+    // The slower one's button may be gone by then, which no click of the mouse would bear.
+    await Promise.all(buttons.map((button) => button?.evaluate((element: HTMLElement) => element.click())));
     const outcome = /Allowed once|Rejected/;
     const said = await Promise.all(
       [first.page, second.page].map((page) =>

@@ -327,7 +327,18 @@ describe("a live session", () => {
   });
 
   it("runs the same with browsers that leave in the middle as with none", async () => {
-    const model = await scriptFile(home, "tides", script(150));
+    // It comes to its end only when the browsers have left, however long they take to come.
+    const wait = {
+      tool_call: {
+        name: "shell",
+        arguments: { command: "for i in $(seq 3000); do [ -e left ] && break; sleep 0.02; done" },
+      },
+    };
+    const tides = script(150);
+    const model = await scriptFile(home, "tides", {
+      ...tides,
+      steps: [...tides.steps.slice(0, -1), { parts: [wait] }, ...tides.steps.slice(-1)],
+    });
     const pages = [await another(), await another()].map(({ page }) => page);
     const watched = await begin(rest, model, folder);
     const alone = await begin(rest, model, folder);
@@ -335,9 +346,11 @@ describe("a live session", () => {
     expect((await rowOf(rest, watched)).control?.state).toBe("working");
     for (const browser of browsers.splice(0)) await browser.close();
     expect((await rowOf(rest, watched)).control?.state).toBe("working");
+    await writeFile(join(folder, "left"), "");
     for (const id of [watched, alone]) expect((await idle(rest, id)).status).toBe("completed");
     const [one = [], other = []] = await Promise.all([watched, alone].map((id) => storedParts(rest, id)));
-    expect(spoken(one)).toEqual(TURN);
+    const waiting = `call shell ${JSON.stringify(wait.tool_call.arguments)}`;
+    expect(spoken(one)).toEqual([...TURN.slice(0, -2), waiting, ...TURN.slice(-2)]);
     const words = (parts: TranscriptPart[]) => parts.filter(({ type }) => type !== "tool_result").map(said);
     expect(words(one)).toEqual(words(other));
     // Calls that run at once end in any order.

@@ -43,7 +43,7 @@ describe("on a machine without any agent's sessions", () => {
 
     const live = await readTranscript(page);
     await page.reload();
-    expect(await readTranscript(page)).toEqual(live);
+    await expect.poll(() => readTranscript(page)).toEqual(live);
     expect(complaints).toEqual([]);
   });
 
