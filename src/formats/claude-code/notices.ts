@@ -52,7 +52,7 @@ export function readSystem(session: Session, line: Line): Disposition {
         type: "error",
         part_id: session.recordPart(line).part_id,
         message,
-        data: value.error,
+        ...(value.error !== undefined && { data: value.error }),
       });
       return SHOWN;
     }

@@ -110,7 +110,10 @@ export class Session {
     if (begin === undefined) return;
     const from = this.copied.from ?? this.facts.parent ?? this.facts.forkedFrom;
     const title = `${count} records copied from ${from ?? "another session"}`;
-    this.writer.markerOf(begin, "note", title, { records: count, session_id: from });
+    this.writer.markerOf(begin, "note", title, {
+      records: count,
+      ...(from === undefined ? {} : { session_id: from }),
+    });
   }
 
   linkFacts(): SessionLinkFacts {

@@ -78,7 +78,7 @@ export class ThreadFacts {
       undefined,
       {
         session_id: forked,
-        at_byte,
+        ...(at_byte === undefined ? {} : { at_byte }),
       },
     );
     return SHOWN;
