@@ -1,5 +1,8 @@
+import { isDeepStrictEqual } from "node:util";
+import { expect } from "vitest";
 import type { Disposition, Format, Reader, ReadRecord } from "../../src/formats/format.ts";
 import { accumulate, emptyTranscript, type Transcript } from "../../src/model/accumulate.ts";
+import { createOrderChecker } from "../../src/model/order.ts";
 import type { TranscriptPart } from "../../src/model/transcript.ts";
 
 /** What a reader made of a few lines, told in short: for tests of what becomes of one record. */
@@ -19,6 +22,7 @@ export function accountOf(format: Format, path: string, lines: readonly (object 
   const text = lines.map((line) => `${typeof line === "string" ? line : JSON.stringify(line)}\n`).join("");
   const reader = format.createReader({ path });
   const records = [...reader.push(new TextEncoder().encode(text)), ...reader.close()];
+  keepsTheRules(records, reader);
   const transcripts = new Map<string, Transcript>();
   for (const frame of records.flatMap(({ frames }) => frames)) {
     const before = transcripts.get(frame.session_id) ?? emptyTranscript(frame.session_id);
@@ -38,6 +42,21 @@ export function accountOf(format: Format, path: string, lines: readonly (object 
     return [fate(disposition), ...made.map(partInShort)].join(" · ");
   });
   return { told, parts, transcript, records, reader };
+}
+
+/** What holds for whatever was read: frames keep their order, and are what their JSON is. */
+function keepsTheRules(records: readonly ReadRecord[], reader: Reader): void {
+  const checker = createOrderChecker();
+  for (const frame of records.flatMap(({ frames }) => frames)) {
+    expect(checker.check(frame).filter(({ rule }) => rule !== "orphan_result")).toEqual([]);
+    isItsJson(frame);
+  }
+  isItsJson(reader.linkFacts());
+}
+
+function isItsJson(value: unknown): void {
+  const read: unknown = JSON.parse(JSON.stringify(value));
+  if (!isDeepStrictEqual(read, value)) expect(value).toStrictEqual(read);
 }
 
 function fate(disposition: Disposition): string {

@@ -1,0 +1,1194 @@
+import { describe, expect, it } from "vitest";
+import { claudeCode } from "../../src/formats/claude-code/format.ts";
+import type { Frame } from "../../src/model/frame.ts";
+import { accountOf } from "./account.ts";
+import { account, call, type Fields, result, SESSION, say, writer } from "./claude-support.ts";
+
+// Turns, the queue, rewinds, copies, titles, runs, and what Claude Code's paths say.
+
+type Write = ReturnType<typeof writer>;
+const OTHER = "22222222-2222-4222-8222-222222222222";
+const framesOf = <Type extends Frame["type"]>(type: Type, records: { frames: Frame[] }[]) =>
+  records.flatMap(({ frames }) =>
+    frames.filter((frame): frame is Extract<Frame, { type: Type }> => frame.type === type),
+  );
+const patches = (...lines: object[]) =>
+  framesOf("session.update", account(...lines).records).map(({ patch }) => patch);
+const turnsOf = (...lines: object[]) =>
+  account(...lines)
+    .transcript.turns.slice()
+    .map((turn) =>
+      [turn?.title, turn?.status, turn?.retracted].filter((word) => word !== undefined).join(", "),
+    );
+const titles = (...lines: object[]) =>
+  patches(...lines).flatMap(({ title }) => (title === undefined ? [] : [title]));
+
+describe("turns", () => {
+  it("begin with what a person typed, and end as they went", () => {
+    const { user, assistant } = writer();
+    expect(
+      turnsOf(
+        user("a"),
+        assistant("m1", [say("x")]),
+        user("b"),
+        assistant("m2", [call("t", {})]),
+        user("c"),
+        assistant("m3", [call("u", {})]),
+        user([result("u", "ok")]),
+        user("d"),
+        assistant("e", [say("API Error")], null, { isApiErrorMessage: true }),
+        user("f"),
+      ),
+    ).toEqual(["a, completed", "b, interrupted", "c, interrupted", "d, failed", "f, interrupted"]);
+  });
+
+  it("begin without a prompt where the file does", () => {
+    const { assistant, line } = writer();
+    expect(turnsOf(assistant("m1", [say("x")]), assistant("m2", [say("y")]))).toEqual(["completed"]);
+    expect(turnsOf(line("system", { subtype: "informational", content: "x" }))).toEqual(["running"]);
+  });
+
+  it("at the file's end are over where the model gave its turn back", () => {
+    const last = (lines: (write: Write) => object[]) => {
+      const write = writer();
+      return turnsOf(write.user("a"), ...lines(write)).at(-1);
+    };
+    expect(last(() => [])).toBe("a, interrupted");
+    expect(last(({ assistant }) => [assistant("m1", [say("x")])])).toBe("a, completed");
+    expect(last(({ assistant }) => [assistant("m1", [call("t", {})])])).toBe("a, interrupted");
+    expect(last(({ assistant, user }) => [assistant("m1", [call("t", {})]), user([result("t", "ok")])])).toBe(
+      "a, interrupted",
+    );
+    expect(
+      last(({ assistant, user }) => [
+        assistant("m1", [call("t", {})]),
+        user([result("t", "ok")]),
+        assistant("m2", [say("x")]),
+      ]),
+    ).toBe("a, completed");
+    expect(last(({ assistant }) => [assistant("m1", [call("t", {})]), assistant("m2", [say("x")])])).toBe(
+      "a, interrupted",
+    );
+    expect(
+      last(({ assistant }) => [assistant("e", [say("API Error")], null, { isApiErrorMessage: true })]),
+    ).toBe("a, failed");
+  });
+
+  it("are interrupted by a mark: the answer that was cut off has no end", () => {
+    const ends = (stop: string | null, content: unknown, model = "m") => {
+      const { user, line } = writer();
+      const { records } = account(
+        user("a"),
+        line("assistant", { message: { id: "m1", model, content, stop_reason: stop } }),
+        user("[Request interrupted by user]"),
+      );
+      return framesOf("message.end", records).length;
+    };
+    expect(ends(null, [say("x")])).toBe(0);
+    expect(ends("stop_sequence", [say("x")])).toBe(1);
+    expect(ends("stop_sequence", [say("x")], "<synthetic>")).toBe(0);
+    expect(ends(null, [call("t", {})])).toBe(1);
+  });
+
+  it("have no figures of an answer that the program made up", () => {
+    const { line } = writer();
+    const { records } = account(
+      line("assistant", {
+        message: { id: "m1", model: "<synthetic>", content: "x", usage: { input_tokens: 1 } },
+      }),
+    );
+    expect(framesOf("message.end", records)[0]).not.toHaveProperty("usage");
+    expect(framesOf("message.start", records)[0]).not.toHaveProperty("model");
+    expect(framesOf("session.update", records).some(({ patch }) => patch.model !== undefined)).toBe(false);
+  });
+});
+
+describe("a file that is quiet", () => {
+  /** The ends of turns that are told when the file is quiet behind these lines, twice. */
+  const foretold = (lines: (write: Write) => object[]) => {
+    const write = writer();
+    const reader = claudeCode.createReader({ path: `${SESSION}.jsonl` });
+    reader.push(
+      new TextEncoder().encode(
+        [write.user("a"), ...lines(write)].map((line) => `${JSON.stringify(line)}\n`).join(""),
+      ),
+    );
+    return [reader.settle(), reader.settle()].map((records) =>
+      framesOf("turn.end", records)
+        .map(({ status }) => status)
+        .join(),
+    );
+  };
+  const done = [say("x")];
+
+  it("has ended its turn where the answer has, and says so once", () => {
+    expect(foretold(({ assistant }) => [assistant("m1", done, "end_turn")])).toEqual(["completed", ""]);
+    expect(foretold(({ assistant }) => [assistant("m1", done, "max_tokens")])).toEqual(["", ""]);
+    expect(foretold(({ assistant }) => [assistant("m1", done, "stop_sequence")])).toEqual(["completed", ""]);
+    expect(foretold(({ assistant }) => [assistant("m1", done, "refusal")])).toEqual(["", ""]);
+    expect(foretold(({ assistant }) => [assistant("m1", done, "tool_use")])).toEqual(["", ""]);
+    expect(foretold(({ assistant }) => [assistant("m1", done)])).toEqual(["", ""]);
+    expect(foretold(() => [])).toEqual(["", ""]);
+  });
+
+  it("goes on where the model has only thought, or waits for a tool", () => {
+    expect(
+      foretold(({ assistant }) => [assistant("m1", [{ type: "thinking", thinking: "t" }], "end_turn")]),
+    ).toEqual(["", ""]);
+    expect(foretold(({ assistant }) => [assistant("m1", [say("x"), call("t", {})], "end_turn")])).toEqual([
+      "",
+      "",
+    ]);
+    expect(
+      foretold(({ assistant }) => [assistant("m1", [call("t", {})]), assistant("m2", done, "end_turn")]),
+    ).toEqual(["", ""]);
+  });
+
+  it("has failed where the agent gave up on an error", () => {
+    expect(foretold(({ assistant }) => [assistant("e", done, null, { isApiErrorMessage: true })])).toEqual([
+      "failed",
+      "",
+    ]);
+    expect(
+      foretold(({ assistant, line }) => [
+        assistant("e", done, null, { isApiErrorMessage: true }),
+        line("system", { subtype: "turn_duration" }),
+      ]),
+    ).toEqual(["", ""]);
+  });
+});
+
+describe("the queue", () => {
+  /** What became of the records, and what was never sent. */
+  const told = (lines: (write: Write) => object[], version?: string) => {
+    const write = writer(version);
+    const { records, parts } = account(...lines(write));
+    return [
+      ...records.map(({ disposition }) => ("rule" in disposition ? disposition.rule : disposition.kind)),
+      ...parts.flatMap((part) =>
+        part.type === "marker"
+          ? [part.title]
+          : part.type === "prompt"
+            ? [`prompt ${JSON.stringify(part.parts)}${part.queued ? " queued" : ""}`]
+            : [],
+      ),
+    ];
+  };
+
+  it("loses nothing that a person typed, and no notification for a person's", () => {
+    expect(
+      told(({ user, queue }) => [
+        user("go"),
+        queue("enqueue", "one\nmore"),
+        queue("enqueue", " <task-notification>x"),
+        queue("enqueue", "<agent-notification>x"),
+        queue("enqueue", "says <task-notification>"),
+        queue("enqueue", " "),
+        queue("enqueue"),
+        {
+          type: "queue-operation",
+          operation: "enqueue",
+          content: [say("in"), { type: "image" }, say("blocks")],
+        },
+        { type: "queue-operation", operation: "enqueue", content: null },
+        queue("strange"),
+      ]),
+    ).toEqual([
+      "shown",
+      "bookkeeping: queue-operation",
+      "bookkeeping: queue-operation",
+      "bookkeeping: queue-operation",
+      "bookkeeping: queue-operation",
+      "bookkeeping: queue-operation",
+      "bookkeeping: queue-operation",
+      "bookkeeping: queue-operation",
+      "bookkeeping: queue-operation",
+      "bookkeeping: queue-operation",
+      "folded",
+      'prompt [{"type":"text","text":"go"}]',
+      "Queued prompt, never sent: one",
+      "Queued prompt, never sent: says <task-notification>",
+      "Queued prompt, never sent: in",
+    ]);
+  });
+
+  it("is emptied by what was sent, in whatever white space, alone or together", () => {
+    expect(told(({ user, queue }) => [user("go"), queue("enqueue", "one two"), user("one  two\n")])).toEqual([
+      "shown",
+      "bookkeeping: queue-operation",
+      "shown",
+      "folded",
+      'prompt [{"type":"text","text":"go"}]',
+      'prompt [{"type":"text","text":"one  two\\n"}]',
+    ]);
+    expect(
+      told(({ user, queue }) => [
+        user("go"),
+        queue("enqueue", "one"),
+        queue("enqueue", "two"),
+        queue("enqueue", "six"),
+        user("<x>one\ntwo</x>"),
+      ]),
+    ).toEqual([
+      "shown",
+      "bookkeeping: queue-operation",
+      "bookkeeping: queue-operation",
+      "bookkeeping: queue-operation",
+      "shown",
+      "folded",
+      'prompt [{"type":"text","text":"go"}]',
+      'prompt [{"type":"text","text":"<x>one\\ntwo</x>"}]',
+      "Queued prompt, never sent: six",
+    ]);
+    expect(
+      told(({ user, queue }) => [
+        user("go"),
+        queue("enqueue", "one"),
+        queue("enqueue", "one more"),
+        user("one more"),
+      ]),
+    ).toEqual([
+      "shown",
+      "bookkeeping: queue-operation",
+      "bookkeeping: queue-operation",
+      "shown",
+      "folded",
+      'prompt [{"type":"text","text":"go"}]',
+      'prompt [{"type":"text","text":"one more"}]',
+      "Queued prompt, never sent: one",
+    ]);
+  });
+
+  it("is emptied by commands that ran", () => {
+    expect(
+      told(({ user, queue }) => [
+        user("go"),
+        queue("enqueue", "/cost"),
+        queue("enqueue", "not /a command"),
+        queue("dequeue"),
+        queue("dequeue"),
+        queue("dequeue"),
+      ]),
+    ).toEqual([
+      "shown",
+      "bookkeeping: queue-operation",
+      "bookkeeping: queue-operation",
+      "bookkeeping: queue-operation",
+      "bookkeeping: queue-operation",
+      "bookkeeping: queue-operation",
+      "folded",
+      'prompt [{"type":"text","text":"go"}]',
+      "Queued prompt, never sent: not /a command",
+    ]);
+    expect(
+      told(({ line, queue }) => [
+        queue("enqueue", "/cost now"),
+        line("system", { subtype: "local_command", content: "/cost now" }),
+      ]),
+    ).toEqual(["bookkeeping: queue-operation", "shown", "Command /cost now"]);
+  });
+
+  it("of old versions tells what went into the running turn, of others it does not", () => {
+    const taken = (version: string | undefined, ...between: ((write: Write) => object)[]) =>
+      told(
+        (write) => [
+          write.user("go"),
+          ...between.map((line) => line(write)),
+          write.queue("enqueue", "x"),
+          write.queue("remove"),
+        ],
+        version,
+      );
+    expect(taken("2.1.79")).toContain('prompt [{"type":"text","text":"x"}] queued');
+    expect(taken("2.0.90")).toContain('prompt [{"type":"text","text":"x"}] queued');
+    expect(taken("1.9.99")).toContain('prompt [{"type":"text","text":"x"}] queued');
+    expect(taken("2.1.80")).toContain("Queued prompt, never sent: x");
+    expect(taken("2.2.0")).toContain("Queued prompt, never sent: x");
+    expect(
+      taken("2.1.79", ({ line }) => line("attachment", { attachment: { type: "output_style" } })),
+    ).toContain("Queued prompt, never sent: x");
+    expect(taken("2.1.79", ({ line }) => line("system", { subtype: "turn_duration" }))).toContain(
+      "Queued prompt, never sent: x",
+    );
+    expect(
+      told(
+        ({ user, queue }) => [
+          user("go"),
+          queue("remove"),
+          queue("enqueue", "x"),
+          queue("popAll"),
+          queue("remove"),
+        ],
+        "2.0.0",
+      ),
+    ).toEqual([
+      "shown",
+      "bookkeeping: queue-operation",
+      "bookkeeping: queue-operation",
+      "bookkeeping: queue-operation",
+      "bookkeeping: queue-operation",
+      "folded",
+      'prompt [{"type":"text","text":"go"}]',
+      "Queued prompt, never sent: x",
+    ]);
+    expect(
+      told(
+        ({ user, queue }) => [
+          user("go"),
+          queue("enqueue", "<task-notification>x"),
+          queue("enqueue", "y"),
+          queue("remove"),
+          queue("remove"),
+        ],
+        "2.0.0",
+      ),
+    ).toEqual([
+      "shown",
+      "bookkeeping: queue-operation",
+      "bookkeeping: queue-operation",
+      "bookkeeping: queue-operation",
+      "shown",
+      "folded",
+      'prompt [{"type":"text","text":"go"}]',
+      'prompt [{"type":"text","text":"y"}] queued',
+    ]);
+  });
+});
+
+describe("a rewind", () => {
+  it("is another prompt under the same line, later than within a second", () => {
+    const { user, assistant, line } = writer();
+    const first = user("a");
+    const answer = assistant("m1", [say("x")]);
+    const later = { timestamp: "2026-03-01T10:01:00.000Z", parentUuid: (answer as Fields).uuid };
+    const second = user("b");
+    const said = assistant("m2", [say("y")]);
+    expect(
+      account(first, answer, second, said, line("user", { message: { content: "c" }, ...later })).told,
+    ).toEqual([
+      'shown · prompt [{"type":"text","text":"a"}]',
+      'shown · text "x"',
+      'shown · prompt [{"type":"text","text":"b"}]',
+      'shown · text "y"',
+      'shown · [rewind] Rewound to an earlier prompt: the turn above is abandoned · prompt [{"type":"text","text":"c"}]',
+      "folded into the end of the turn",
+    ]);
+    expect(
+      turnsOf(first, answer, second, said, line("user", { message: { content: "c" }, ...later })),
+    ).toEqual(["a, completed", "b, completed, rewound to an earlier prompt", "c, interrupted"]);
+    const same = { timestamp: "2026-03-01T10:00:03.900Z", parentUuid: (answer as Fields).uuid };
+    expect(
+      turnsOf(first, answer, second, said, line("user", { message: { content: "c" }, ...same })),
+    ).toEqual(["a, completed", "b, completed", "c, interrupted"]);
+    // A prompt of another agent's is no branch.
+    expect(
+      turnsOf(
+        first,
+        answer,
+        second,
+        said,
+        line("user", { message: { content: "c" }, origin: { kind: "teammate" }, ...later }),
+      ),
+    ).toEqual(["a, completed", "b, completed", "c, interrupted"]);
+  });
+
+  it("abandons what followed from the other prompt, once, and nothing else", () => {
+    const at = (minute: number, uuid: string, parentUuid: string | null, content: string) => ({
+      type: "user",
+      uuid,
+      parentUuid,
+      timestamp: `2026-03-01T10:0${minute}:00.000Z`,
+      message: { role: "user", content },
+    });
+    expect(
+      turnsOf(
+        at(0, "a", null, "a"),
+        at(1, "b", "a", "b"),
+        at(2, "c", "b", "c"),
+        at(3, "d", "a", "d"),
+        at(4, "e", "a", "e"),
+      ),
+    ).toEqual([
+      "a, completed",
+      "b, completed, rewound to an earlier prompt",
+      "c, completed, rewound to an earlier prompt",
+      "d, completed, rewound to an earlier prompt",
+      "e, interrupted",
+    ]);
+    expect(
+      turnsOf(at(0, "a", null, "a"), at(1, "b", "a", "b"), at(2, "x", null, "x"), at(3, "d", "a", "d")),
+    ).toEqual([
+      "a, completed",
+      "b, completed, rewound to an earlier prompt",
+      "x, completed",
+      "d, interrupted",
+    ]);
+    expect(turnsOf(at(0, "a", null, "a"), at(1, "b", null, "b"))).toEqual(["a, completed", "b, interrupted"]);
+    expect(
+      turnsOf(at(0, "a", "b", "a"), at(1, "b", "a", "b"), at(2, "c", "b", "c"), at(3, "d", "z", "d")),
+    ).toEqual([
+      "a, completed, rewound to an earlier prompt",
+      "b, completed, rewound to an earlier prompt",
+      "c, completed",
+      "d, interrupted",
+    ]);
+  });
+});
+
+describe("copies", () => {
+  it("of a line are told with it, another line under its uuid is shown", () => {
+    const { user, assistant } = writer();
+    const first = user("go");
+    const answer = assistant("m1", [say("x")]);
+    expect(
+      account(
+        first,
+        first,
+        answer,
+        answer,
+        { ...answer, message: { id: "m2", content: "other" } },
+        { ...answer, message: { id: "m3", content: "third" } },
+      ).told,
+    ).toEqual([
+      'shown · prompt [{"type":"text","text":"go"}]',
+      "folded into the same line before it",
+      'shown · text "x"',
+      "folded into the same line before it",
+      'shown · text "other"',
+      'shown · text "third"',
+      "folded into the end of the turn",
+    ]);
+  });
+
+  it("of a prompt under its own uuid are told with it where the time is the same", () => {
+    const { user } = writer();
+    const first = user("go") as Fields;
+    expect(account(first, { ...first, extra: 1 }).told).toEqual([
+      'shown · prompt [{"type":"text","text":"go"}]',
+      "folded into the same prompt before it",
+      "folded into the end of the turn",
+    ]);
+    expect(account(first, { ...first, timestamp: "2026-03-01T11:00:00.000Z" }).told).toEqual([
+      'shown · prompt [{"type":"text","text":"go"}]',
+      'shown · prompt [{"type":"text","text":"go"}]',
+      "folded into the end of the turn",
+    ]);
+    expect(account(first, user("go", { timestamp: first.timestamp })).told).toEqual([
+      'shown · prompt [{"type":"text","text":"go"}]',
+      'shown · prompt [{"type":"text","text":"go"}]',
+      "folded into the end of the turn",
+    ]);
+  });
+
+  it("of prompts behind a compaction are told with them by the second, until the model goes on", () => {
+    const { user, assistant, line } = writer();
+    const first = user("go") as Fields;
+    const boundary = (at: string) => line("system", { subtype: "compact_boundary", timestamp: at });
+    const copy = (at: string) => user("go", { timestamp: at });
+    expect(
+      account(first, boundary("2026-03-01T11:00:00.000Z"), copy("2026-03-01T10:00:01.900Z")).told.at(2),
+    ).toBe("folded into the same prompt before it");
+    expect(
+      account(first, boundary("2026-03-01T11:00:00.000Z"), copy("2026-03-01T11:00:00.900Z")).told.at(2),
+    ).toBe("folded into the same prompt before it");
+    expect(
+      account(first, boundary("2026-03-01T11:00:00.000Z"), copy("2026-03-01T11:00:02.000Z")).told.at(2),
+    ).toContain("shown · prompt");
+    expect(
+      account(
+        first,
+        boundary("2026-03-01T11:00:00.000Z"),
+        assistant("m1", [say("x")]),
+        copy("2026-03-01T11:00:00.900Z"),
+      ).told.at(3),
+    ).toContain("shown · prompt");
+    expect(
+      account(
+        first,
+        user("sum", { isCompactSummary: true, timestamp: "2026-03-01T11:00:00.000Z" }),
+        copy("2026-03-01T11:00:00.900Z"),
+      ).told.at(2),
+    ).toBe("folded into the same prompt before it");
+    expect(account(first, copy("2026-03-01T10:00:01.900Z")).told.at(1)).toContain("shown · prompt");
+  });
+});
+
+describe("what a file says of its session", () => {
+  it("is told at its first line and where it changes", () => {
+    const { user } = writer();
+    expect(
+      patches(
+        user("a", { cwd: "/w", gitBranch: "main" }),
+        user("b", { cwd: "/v", gitBranch: "main" }),
+        user("c", { gitBranch: "dev", version: "3.0.0" }),
+        user("d", { gitBranch: " ", version: undefined, claude_code_version: "3.1.0" }),
+        { type: "relocated", relocatedCwd: "/moved" },
+        { type: "relocated", relocatedCwd: " " },
+      ),
+    ).toEqual([
+      {
+        agent_version: "2.1.114",
+        git_branch: "main",
+        agent: "claude-code",
+        cwd: "/w",
+      },
+      {
+        agent_version: "3.0.0",
+        git_branch: "dev",
+      },
+      {
+        agent_version: "3.1.0",
+      },
+      {
+        cwd: "/moved",
+      },
+    ]);
+    expect(account(user("a"), { type: "relocated", relocatedCwd: "/moved" }).told[1]).toBe(
+      "folded into the session's folder",
+    );
+  });
+
+  it("names it by the title that is trusted most, the last of equal ones", () => {
+    const { user } = writer();
+    const line = user("a") as Fields;
+    expect(
+      titles(
+        line,
+        { type: "agent-name", agentName: "N" },
+        { type: "ai-title", aiTitle: "A" },
+        { type: "agent-name", agentName: "M" },
+        { type: "ai-title", aiTitle: "B" },
+        { type: "custom-title", customTitle: "C" },
+        { type: "ai-title", aiTitle: "D" },
+        { type: "summary", summary: "S" },
+      ),
+    ).toEqual(["N", "A", "B", "C"]);
+    expect(titles({ type: "ai-title", aiTitle: "early" }, line)).toEqual(["early"]);
+    expect(account({ type: "ai-title", aiTitle: "early" }, { type: "custom-title" }, line).told).toEqual([
+      "folded into the session's title",
+      "hidden: bookkeeping: custom-title",
+      'shown · prompt [{"type":"text","text":"a"}]',
+      "folded into the end of the turn",
+    ]);
+    expect(patches({ type: "ai-title", aiTitle: "no conversation" })).toEqual([]);
+  });
+
+  it("names it by a summary of one of its own lines", () => {
+    const { user } = writer();
+    const line = user("a") as Fields;
+    const summary = (leafUuid?: unknown) => ({ type: "summary", summary: "S", leafUuid });
+    expect(titles(line, summary(line.uuid))).toEqual(["S"]);
+    expect(titles(summary(line.uuid), line)).toEqual(["S"]);
+    expect(titles(summary("other"), line)).toEqual([]);
+    expect(titles(summary(), line)).toEqual(["S"]);
+    expect(account(summary("other"), line, summary(line.uuid)).told).toEqual([
+      "hidden: title of another session",
+      'shown · prompt [{"type":"text","text":"a"}]',
+      "folded into the session's title",
+      "folded into the end of the turn",
+    ]);
+  });
+
+  it("names the session that it goes on from", () => {
+    const { user } = writer();
+    const forks = (...lines: object[]) =>
+      patches(...lines).flatMap(({ forked_from }) =>
+        forked_from === undefined ? [] : [forked_from.session_id],
+      );
+    expect(forks(user("a", { forkedFrom: { sessionId: OTHER } }))).toEqual([OTHER]);
+    expect(forks(user("a", { forkedFrom: OTHER }))).toEqual([OTHER]);
+    expect(forks(user("a", { sessionId: OTHER }), user("b", { sessionId: OTHER }), user("c"))).toEqual([
+      OTHER,
+    ]);
+    expect(forks(user("a", { sessionId: SESSION.toUpperCase() }))).toEqual([]);
+    expect(forks(user("a", { forkedFrom: { sessionId: SESSION } }))).toEqual([]);
+    expect(forks(user("a", { sessionId: undefined }))).toEqual([]);
+  });
+
+  it("names the team that its agent is in, once", () => {
+    const { user } = writer();
+    const { records, reader } = account(
+      user("a", { teamName: "T" }),
+      user("b", { teamName: "T", agentName: "bob" }),
+      user("c", { teamName: "T", agentName: "eve" }),
+    );
+    expect(
+      framesOf("session.update", records).flatMap(({ patch }) =>
+        patch.run === undefined ? [] : [patch.run],
+      ),
+    ).toEqual([{ name: "bob" }]);
+    expect(reader.linkFacts().sessions[0]?.run).toMatchObject({ agent_key: "bob@T", at: 1772359202000 });
+  });
+
+  it("keeps its own books, which are not shown", () => {
+    const types = [
+      "agent-color",
+      "agent-setting",
+      "atis-latch",
+      "attribution-snapshot",
+      "auto-mode-denial",
+      "bridge-session",
+      "content-replacement",
+      "file-history-delta",
+      "file-history-snapshot",
+      "fork-context-ref",
+      "frame-link",
+      "last-prompt",
+      "mode",
+      "permission-denial",
+      "permission-mode",
+      "rewind-pointer",
+      "started",
+      "stream_event",
+      "tag",
+      "worktree-state",
+    ];
+    const { user } = writer();
+    expect(account(user("a"), ...types.map((type) => ({ type }))).told.slice(1, -1)).toEqual(
+      types.map((type) => `hidden: bookkeeping: ${type}`),
+    );
+  });
+
+  it("times records by their own time, or as the record before", () => {
+    const { user } = writer();
+    const { parts } = account(
+      user("a"),
+      user("b", { timestamp: undefined }),
+      user("c", { timestamp: "never" }),
+      user("d", { timestamp: 1772359300000 }),
+      user("e", { timestamp: {} }),
+      "broken",
+    );
+    expect(parts.map(({ at }) => at)).toEqual([
+      1772359201000, 1772359201000, 1772359201000, 1772359300000, 1772359300000, 1772359300000,
+    ]);
+  });
+
+  it("shows a line that cannot be read, and hides blank ones", () => {
+    const { user } = writer();
+    const { told } = account(user("a"), "", "{broken");
+    expect(told.slice(1, 3)).toEqual([
+      "hidden: blank line",
+      'unreadable · unknown Unreadable line "{broken" with an error',
+    ]);
+  });
+});
+
+describe("a printed stream", () => {
+  const stream = (...lines: object[]) =>
+    accountOf(
+      claudeCode,
+      "out.jsonl",
+      lines.map((line) => ({ session_id: OTHER, ...line })),
+    );
+  const init = { type: "system", subtype: "init", cwd: "/w", claude_code_version: "2.1.0" };
+  const said = (id: string, text: string, more: object = {}) => ({
+    type: "assistant",
+    message: { id, model: "m", content: [say(text)] },
+    ...more,
+  });
+
+  it("ends with its result", () => {
+    const { told, transcript } = stream(init, said("a", "x"), {
+      type: "result",
+      subtype: "success",
+      is_error: false,
+      result: "x",
+    });
+    expect(told).toEqual(["hidden: session start", 'shown · text "x"', "folded into the end of the turn"]);
+    expect(transcript.turns.at(0)?.status).toBe("completed");
+    expect(transcript.session_id).toBe(OTHER);
+  });
+
+  it("that failed says why", () => {
+    const failed = (fields: object) =>
+      stream(init, said("a", "x"), { type: "result", is_error: true, ...fields });
+    expect(failed({ subtype: "error_max_turns", result: "too many" }).told[2]).toEqual(
+      "shown · [error] too many",
+    );
+    expect(failed({ subtype: "error_max_turns" }).told[2]).toEqual("shown · [error] error_max_turns");
+    expect(failed({}).told[2]).toEqual("hidden: bookkeeping: result");
+    expect(failed({ subtype: "x" }).transcript.turns.at(0)?.status).toBe("failed");
+    expect(stream({ type: "result", subtype: "success" }).told).toEqual(["hidden: bookkeeping: result"]);
+  });
+
+  it("holds its runs, by their calls", () => {
+    const { records, reader } = stream(
+      init,
+      { type: "assistant", message: { id: "a", content: [call("t", { prompt: "look" }, "Task")] } },
+      said("b", "inner", { parent_tool_use_id: "t" }),
+      { type: "user", parent_tool_use_id: "t", message: { content: "go" } },
+    );
+    expect(framesOf("session.update", records).map(({ patch }) => patch)).toEqual([
+      {
+        agent_version: "2.1.0",
+        agent: "claude-code",
+        cwd: "/w",
+      },
+      {
+        agent_version: "2.1.0",
+        agent: "claude-code",
+        parent: {
+          session_id: "22222222-2222-4222-8222-222222222222",
+          tool_call_id: "t",
+        },
+        run: {
+          depth: 1,
+        },
+      },
+      {
+        model: "m",
+      },
+    ]);
+    expect(reader.linkFacts().sessions.map(({ run }) => run)).toEqual([
+      undefined,
+      {
+        agent_key: "t",
+        parent_session_id: "22222222-2222-4222-8222-222222222222",
+        tool_call_id: "t",
+        at: 0,
+        prompt: "go",
+      },
+    ]);
+  });
+});
+
+describe("runs", () => {
+  const RUN = `x/${SESSION}/subagents/agent-a1.jsonl`;
+  const side = (line: Fields, fields: Fields = {}) => ({ ...line, isSidechain: true, ...fields });
+
+  it("that stand between their parent's lines are taken apart", () => {
+    const { user, assistant } = writer();
+    const root = (text: string, fields: Fields = {}) =>
+      user(text, { isSidechain: true, parentUuid: null, ...fields }) as Fields;
+    const one = root("one");
+    const two = root("two");
+    const inOne = assistant("m1", [say("in one")], null, { isSidechain: true, parentUuid: one.uuid });
+    const inTwo = assistant("m2", [say("in two")], null, { isSidechain: true, parentUuid: two.uuid });
+    const cut = assistant("m3", [say("cut")], null, { isSidechain: true, parentUuid: "gone" });
+    const { reader, records } = account(
+      user("main"),
+      one,
+      two,
+      inOne,
+      inTwo,
+      cut,
+      root("by name", { agentId: "a1" }),
+      root("by name too", { agentId: "a1" }),
+      assistant("m9", [say("main")]),
+    );
+    const sessions = reader.linkFacts().sessions;
+    expect(sessions.map(({ run }) => run?.prompt)).toEqual([undefined, "one", "two", "by name"]);
+    expect(sessions.map(({ run }) => run?.agent_key)).toEqual([
+      undefined,
+      "00000001-0000-4000-8000-000000000000",
+      "00000002-0000-4000-8000-000000000000",
+      "a1",
+    ]);
+    const texts = sessions.map(({ session_id }) =>
+      framesOf("message.part_end", records)
+        .filter((frame) => frame.session_id === session_id)
+        .map(({ text }) => text),
+    );
+    expect(texts).toEqual([["main"], ["in one"], ["in two", "cut"], []]);
+    expect(
+      framesOf("session.update", records).flatMap(({ patch }) =>
+        patch.run === undefined ? [] : [[patch.run, patch.parent]],
+      ),
+    ).toEqual([
+      [
+        {
+          depth: 1,
+        },
+        {
+          session_id: "11111111-1111-4111-8111-111111111111",
+        },
+      ],
+      [
+        {
+          depth: 1,
+        },
+        {
+          session_id: "11111111-1111-4111-8111-111111111111",
+        },
+      ],
+      [
+        {
+          depth: 1,
+        },
+        {
+          session_id: "11111111-1111-4111-8111-111111111111",
+        },
+      ],
+    ]);
+    expect(framesOf("user.message", records).map(({ origin }) => origin)).toEqual([
+      undefined,
+      "agent",
+      "agent",
+      "agent",
+      "agent",
+    ]);
+  });
+
+  it("have files of their own, named by the folder or by the lines", () => {
+    const { user } = writer();
+    const lines = [
+      side(user("task", { agentId: "a1", attributionAgent: "explorer" })),
+      side(user("more", { agentId: "a1" })),
+    ];
+    const own = accountOf(claudeCode, RUN, lines);
+    const renamed = accountOf(claudeCode, "renamed.jsonl", lines);
+    expect(own.transcript.session_id).toBe(renamed.transcript.session_id);
+    expect(own.transcript.session_id).not.toBe(SESSION);
+    expect(own.reader.linkFacts()).toEqual({
+      sessions: [
+        {
+          session_id: "c8064323-db7e-53e4-8b1c-2454632674e6",
+          group: "11111111-1111-4111-8111-111111111111",
+          calls: [],
+          run: {
+            agent_key: "a1",
+            at: 1772359201000,
+            prompt: "task",
+          },
+        },
+      ],
+    });
+    expect(framesOf("session.update", own.records).map(({ patch }) => patch)).toEqual([
+      {
+        agent_version: "2.1.114",
+        agent: "claude-code",
+        parent: {
+          session_id: "11111111-1111-4111-8111-111111111111",
+        },
+        run: {
+          name: "explorer",
+        },
+      },
+    ]);
+    expect(own.told).toEqual([
+      'shown · prompt (agent) [{"type":"text","text":"task"}]',
+      'shown · prompt (queued) (agent) [{"type":"text","text":"more"}]',
+      "folded into the end of the turn",
+    ]);
+    // A session of a person's that only begins with a run's line.
+    expect(
+      accountOf(claudeCode, `${SESSION}.jsonl`, lines).reader.linkFacts().sessions[0]?.session_id,
+    ).not.toBe(SESSION);
+  });
+
+  it("of workflows are their workflow's", () => {
+    const { user } = writer();
+    const path = `${SESSION}/subagents/workflows/w1/agent-a1.jsonl`;
+    expect(
+      accountOf(claudeCode, path, [
+        side(user([say("task"), { type: "image" }, { type: "text" }, say("more")])),
+      ]).reader.linkFacts().sessions[0]?.run,
+    ).toEqual({
+      agent_key: "w1",
+      parent_session_id: "11111111-1111-4111-8111-111111111111",
+      at: 1772359201000,
+      prompt: "task\n\nmore",
+    });
+    expect(
+      accountOf(claudeCode, path, [side(user([result("x", "y")])), side(user({ odd: 1 }))]).reader.linkFacts()
+        .sessions[0]?.run?.prompt,
+    ).toBeUndefined();
+  });
+
+  it("that the program starts for itself are not shown", () => {
+    const { user, assistant } = writer();
+    const warm = accountOf(claudeCode, RUN, [side(user("Warmup")), side(assistant("m1", [say("ready")]))]);
+    expect(warm.told).toEqual(["hidden: warm-up of a sub-agent", "hidden: warm-up of a sub-agent"]);
+    expect(warm.reader.linkFacts().sessions).toEqual([]);
+    expect(warm.reader.readSide('{"name":"x"}')).toEqual([]);
+    expect(accountOf(claudeCode, RUN, [side(user("task")), side(user(" Warmup "))]).told[1]).toContain(
+      "shown · prompt",
+    );
+    expect(accountOf(claudeCode, RUN, [side(user([say("Warmup")]))]).told[0]).toContain("shown · prompt");
+    expect(account(user("Warmup")).told[0]).toContain("shown · prompt");
+    expect(account(user("main"), side(user("Warmup"), { parentUuid: null })).told[1]).toBe(
+      "hidden: warm-up of a sub-agent",
+    );
+    expect(
+      accountOf(claudeCode, `${SESSION}/subagents/agent-acompact-1.jsonl`, [side(user("sum up"))]).told[0],
+    ).toBe("hidden: helper of a compaction");
+  });
+
+  it("are described by their side file, early or late, whole or half", () => {
+    const { user } = writer();
+    const read = (...texts: string[]) => {
+      const { reader } = accountOf(claudeCode, RUN, [side(user("task"))]);
+      return texts
+        .flatMap((text) => reader.readSide(text))
+        .map(({ disposition, frames }) => [
+          disposition,
+          frames.map((frame) => (frame.type === "session.update" ? frame.patch : frame.type)),
+        ]);
+    };
+    expect(read('{"name":"N","agentType":"T","description":"D","toolUseId":"t","spawnDepth":1}')).toEqual([
+      [
+        {
+          kind: "folded",
+          into: "the session's facts",
+        },
+        [
+          {
+            parent: {
+              session_id: "11111111-1111-4111-8111-111111111111",
+              tool_call_id: "t",
+            },
+            run: {
+              name: "N",
+              task: "D",
+              depth: 1,
+            },
+          },
+        ],
+      ],
+    ]);
+    expect(read('{"agentType":"T"}', '{"agentType":"T"}')).toEqual([
+      [
+        {
+          kind: "folded",
+          into: "the session's facts",
+        },
+        [
+          {
+            run: {
+              name: "T",
+            },
+          },
+        ],
+      ],
+    ]);
+    expect(read('{"toolUseId":"t","spawnDepth":2}')).toEqual([
+      [
+        {
+          kind: "folded",
+          into: "the session's facts",
+        },
+        [
+          {
+            run: {
+              depth: 2,
+            },
+          },
+        ],
+      ],
+    ]);
+    expect(read('{"toolUseId":"t","spawnDepth":2,"parentAgentId":"a0"}')).toEqual([
+      [
+        {
+          kind: "folded",
+          into: "the session's facts",
+        },
+        [
+          {
+            parent: {
+              session_id: "3b4e0c51-b471-5e2e-b866-76531839b2b2",
+              tool_call_id: "t",
+            },
+            run: {
+              depth: 2,
+            },
+          },
+        ],
+      ],
+    ]);
+    expect(read('{"half', "5", "null")).toEqual([]);
+    expect(account(user("main")).reader.readSide('{"name":"N"}')).toEqual([]);
+    const early = claudeCode.createReader({ path: RUN.replace(SESSION, "no-uuid") });
+    expect(early.readSide('{"name":"N"}')).toEqual([]);
+    const records = early.push(new TextEncoder().encode(`${JSON.stringify(side(user("task")))}\n`));
+    expect(framesOf("session.update", records).map(({ patch }) => patch.run)).toEqual([
+      {},
+      {
+        name: "N",
+      },
+    ]);
+  });
+
+  it("gives what links them, by their side file", () => {
+    const { user } = writer();
+    const { reader } = accountOf(claudeCode, RUN, [side(user("task"))]);
+    reader.readSide('{"toolUseId":"t","parentAgentId":"a0"}');
+    const run = reader.linkFacts().sessions[0]?.run;
+    expect(run?.tool_call_id).toBe("t");
+    const parent = accountOf(claudeCode, RUN.replace("a1", "a0"), [side(user("task"))]);
+    expect(run?.parent_session_id).toBe(parent.transcript.session_id);
+  });
+});
+
+describe("a file without a session's name", () => {
+  it("is held until a line names one, until it ends, or for so many records", () => {
+    const bytes = (...lines: object[]) =>
+      new TextEncoder().encode(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    const reader = claudeCode.createReader({ path: "a.jsonl" });
+    expect(reader.push(bytes({ type: "mode" }))).toEqual([]);
+    expect(reader.linkFacts()).toEqual({ sessions: [] });
+    expect(reader.settle()).toEqual([]);
+    expect(reader.push(bytes(writer().user("a")))).toHaveLength(2);
+    const unnamed = claudeCode.createReader({ path: "a.jsonl" });
+    const { user } = writer();
+    expect(
+      unnamed.push(bytes(...Array.from({ length: 255 }, () => user("x", { sessionId: undefined })))),
+    ).toHaveLength(0);
+    expect(unnamed.push(bytes(user("x", { sessionId: " " })))).toHaveLength(256);
+    const ended = claudeCode.createReader({ path: "a.jsonl" });
+    ended.push(bytes(user("x", { sessionId: undefined })));
+    expect(ended.close()).toHaveLength(2);
+    expect(claudeCode.createReader({ path: "a.jsonl" }).close()).toEqual([]);
+    // The path's own name is enough.
+    expect(claudeCode.createReader({ path: `${SESSION}.jsonl` }).push(bytes({ type: "mode" }))).toHaveLength(
+      1,
+    );
+  });
+
+  it("has an id by the name in its lines, else by its own", () => {
+    const id = (path: string, fields: Fields) =>
+      accountOf(claudeCode, path, [writer().user("a", fields)]).transcript.session_id;
+    expect(id("a.jsonl", { sessionId: OTHER.toUpperCase() })).toBe(OTHER);
+    expect(id("a.jsonl", { sessionId: undefined, session_id: OTHER })).toBe(OTHER);
+    expect(id("a.jsonl", { sessionId: "name" })).toEqual("2274c379-e221-5cb4-8638-bb1168d81e00");
+    expect(id("a.jsonl", { sessionId: undefined })).toEqual("c754f4ee-e2ae-5d2e-b4f7-b5eaae0b93fd");
+    expect(id("x/b.jsonl", { sessionId: undefined })).not.toBe(id("a.jsonl", { sessionId: undefined }));
+    expect(id(`${SESSION.toUpperCase()}.jsonl`, { sessionId: OTHER })).toBe(SESSION);
+  });
+});
+
+describe("the format", () => {
+  it("knows files by their paths", () => {
+    const paths = [
+      `p/${SESSION}.jsonl`,
+      "p/any-name.jsonl",
+      "p/agent-a1.jsonl",
+      `p/${SESSION}/subagents/agent-a1.jsonl`,
+      `p/${SESSION}/subagents/workflows/w/agent-a1.jsonl`,
+      `p/${SESSION}/subagents/workflows/w/journal.jsonl`,
+      "history.jsonl",
+      "p/agent-acompact-1.jsonl",
+      "p/agent-a.meta.json",
+      `p/${SESSION}/tool-results/x.jsonl`,
+      "p/notes.jsonl.txt",
+    ];
+    expect(paths.map((path) => claudeCode.classify(path) ?? null)).toEqual([
+      {
+        kind: "session",
+      },
+      {
+        kind: "session",
+      },
+      {
+        kind: "run",
+        side: "p/agent-a1.meta.json",
+      },
+      {
+        kind: "run",
+        side: "p/11111111-1111-4111-8111-111111111111/subagents/agent-a1.meta.json",
+      },
+      {
+        kind: "run",
+        side: "p/11111111-1111-4111-8111-111111111111/subagents/workflows/w/agent-a1.meta.json",
+      },
+      null,
+      null,
+      null,
+      null,
+      null,
+      null,
+    ]);
+    expect([claudeCode.id, claudeCode.name, claudeCode.root, claudeCode.registry?.folder]).toEqual([
+      "claude-code",
+      "Claude Code",
+      {
+        variable: "CLAUDE_CONFIG_DIR",
+        home: ".claude",
+        folders: ["projects"],
+      },
+      "sessions",
+    ]);
+  });
+
+  it("knows a run's session by its folder, with either separator", () => {
+    const group = (path: string) => {
+      const line = { ...(writer().user("a", { sessionId: OTHER }) as Fields), isSidechain: true };
+      return accountOf(claudeCode, path, [line]).reader.linkFacts().sessions[0]?.group;
+    };
+    expect(group(`p/${SESSION.toUpperCase()}/subagents/agent-a.jsonl`)).toBe(SESSION);
+    expect(group(`p\\${SESSION}\\subagents\\agent-a.jsonl`)).toBe(SESSION);
+    expect(group(`p/${SESSION}/subagents/workflows/w/agent-a.jsonl`)).toBe(SESSION);
+    expect(group(`p/${SESSION}/elsewhere/agent-a.jsonl`)).toBe(OTHER);
+    expect(group(`p/${SESSION}/elsewhere/workflows/w/agent-a.jsonl`)).toBe(OTHER);
+    expect(group(`p/${SESSION}/subagents/elsewhere/w/agent-a.jsonl`)).toBe(OTHER);
+    expect(group("p/no-uuid/subagents/agent-a.jsonl")).toBe(OTHER);
+    expect(group("agent-a.jsonl")).toBe(OTHER);
+  });
+
+  it("reads which processes run, and whether they work", () => {
+    const entry = (value: unknown) => claudeCode.registry?.read("1.json", JSON.stringify(value));
+    expect(entry({ sessionId: SESSION.toUpperCase(), pid: 4, status: "busy" })).toEqual({
+      session_id: SESSION,
+      pid: 4,
+      busy: true,
+    });
+    expect(entry({ sessionId: SESSION, pid: 4, status: "idle" })).toEqual({
+      session_id: SESSION,
+      pid: 4,
+      busy: false,
+    });
+    expect(entry({ sessionId: SESSION, pid: 4 })).toEqual({ session_id: SESSION, pid: 4 });
+    expect(entry({ sessionId: SESSION, pid: "4" })).toBeUndefined();
+    expect(entry({ pid: 4 })).toBeUndefined();
+    expect(entry(5)).toBeUndefined();
+  });
+
+  it.each([
+    [{ type: "agent-name" }, true],
+    [{ type: "ai-title" }, true],
+    [{ type: "custom-title" }, true],
+    [{ type: "file-history-snapshot" }, true],
+    [{ type: "last-prompt" }, true],
+    [{ type: "permission-mode" }, true],
+    [{ type: "queue-operation" }, true],
+    [{ type: "summary", leafUuid: "x" }, true],
+    [{ type: "summary" }, false],
+    [{ parentUuid: null, isSidechain: false }, true],
+    [{ parentUuid: null, sessionId: "x" }, true],
+    [{ parentUuid: null }, false],
+    [{ isSidechain: false, sessionId: "x" }, false],
+    [{ parentUuid: null, sessionId: "x", message: { parts: [] } }, false],
+    [{ type: "system", parentUuid: null, sessionId: "x", systemPayload: {} }, false],
+    [{ type: "user", parentUuid: null, sessionId: "x", systemPayload: {} }, true],
+    [{ type: "user", uuid: "x", message: { content: "a" } }, true],
+    [{ type: "assistant", uuid: "x", message: { id: "a" } }, true],
+    [{ type: "assistant", uuid: "x" }, true],
+    [{ type: "user", uuid: "x", message: {} }, false],
+    [{ type: "user", uuid: "x", payload: {} }, false],
+    [{ type: "user", message: { content: "a" } }, false],
+    [{ type: "other", uuid: "x", message: { content: "a" } }, false],
+    [{ type: "system", subtype: "init", session_id: "x" }, true],
+    [{ type: "system", subtype: "init" }, false],
+    [{ type: "system", subtype: "other", session_id: "x" }, false],
+    [{ type: "user", subtype: "init", session_id: "x" }, false],
+    [{}, false],
+  ])("knows a line as its own or not: %j", (value, isOwn) => {
+    const head = (text: string) => claudeCode.detect(new TextEncoder().encode(text));
+    expect(head(`${JSON.stringify(value)}\n`)).toBe(isOwn);
+    // One line without its newline, and one behind another agent's.
+    expect(head(JSON.stringify(value))).toBe(isOwn || "parentUuid" in value || "isSidechain" in value);
+    expect(head(`{"type":"other"}\n${JSON.stringify(value)}\n`)).toBe(isOwn);
+  });
+
+  it.each([
+    ['{"parentUuid":null,"message":{"content":"cut o', true],
+    ['  {"isSidechain":false,"message":{"content":"cut o', true],
+    ['{"type":"summary","leafUuid":"cut o', true],
+    ['{"type":"user","message":{"content":"cut o', false],
+    ['x{"parentUuid":null', false],
+    [`{"a":"${"x".repeat(5_000)}","parentUuid":null`, false],
+    ['broken\n{"parentUuid":', false],
+  ])("knows a line that is longer than the head: %s", (text, isOwn) => {
+    expect(claudeCode.detect(new TextEncoder().encode(text))).toBe(isOwn);
+  });
+});
