@@ -4,6 +4,8 @@ export interface Backlog<Entry> {
   readonly idle: boolean;
   add(entry: Entry): void;
   delete(entry: Entry): void;
+  /** Those that will be read next, at most so many. */
+  next(most: number): Entry[];
   /** Reading begins: until then entries only gather. */
   start(): void;
   stop(): void;
@@ -34,9 +36,11 @@ export function createBacklog<Entry>(options: {
     }
   }
 
+  const byTime = () => [...waiting].sort((one, other) => modifiedAt(one) - modifiedAt(other));
+
   function newest(): Entry | undefined {
     if (arrivals.length > 256 || ordered.length === 0) {
-      ordered = [...waiting].sort((one, other) => modifiedAt(one) - modifiedAt(other));
+      ordered = byTime();
       arrivals = [];
     }
     let entry = ordered.at(-1);
@@ -59,6 +63,7 @@ export function createBacklog<Entry>(options: {
       pump();
     },
     delete: (entry) => waiting.delete(entry),
+    next: (most) => byTime().slice(-most).reverse(),
     start() {
       running = true;
       pump();

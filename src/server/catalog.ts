@@ -38,6 +38,8 @@ export interface SessionsOptions {
 }
 /** Readings in the background at a time; one more file is always read at once when someone opens it. */
 const AT_ONCE = 3;
+/** Files of which the beginning is listed at once: more than a screen of them. */
+const MOST_GLANCES = 60;
 const MOST_NOTICES = 20;
 
 /** Finds, follows, lists, opens and archives the sessions of all agents on this machine. */
@@ -402,6 +404,15 @@ export function createSessions(options: SessionsOptions): Sessions {
     for (const id of await status.look()) list.mark(id);
   }
 
+  let begun = false;
+  function begin() {
+    if (begun) return;
+    begun = true;
+    // Whoever starts this for the first time sees what is there, long before all of it is read.
+    for (const entry of backlog.next(MOST_GLANCES)) void run(entry, () => reader.glance(entry));
+    backlog.start();
+  }
+
   function every(interval: number, work: () => Promise<void>) {
     const timer = setTimeout(async () => {
       timers.delete(timer);
@@ -425,13 +436,13 @@ export function createSessions(options: SessionsOptions): Sessions {
     onGone: lost,
     onReady() {
       ready = true;
-      backlog.start();
+      begin();
       // What an earlier daemon knew and no look found: gone, or in a folder that is not looked at now.
       lost([...entries.values()].filter((entry) => !entry.seen).map(({ path }) => path));
     },
   });
   // The newest files are read first, so all have to be seen first; but not for long.
-  const start_timer = setTimeout(backlog.start, 500);
+  const start_timer = setTimeout(begin, 500);
 
   every(timing.persist, keeper.persist);
   every(timing.tick, async () => {

@@ -4,7 +4,7 @@ import { createColdReader } from "./cold-reading.ts";
 import { type Entry, isStale, modifiedAt, type State } from "./entry.ts";
 import { createFileSessions } from "./file-sessions.ts";
 import type { Fold } from "./fold.ts";
-import { followFile, isCompressed, isSame, openRegular } from "./follow.ts";
+import { followFile, isCompressed, isSame, openRegular, readBeginning } from "./follow.ts";
 import type { Indexer } from "./indexer.ts";
 import type { Keeper } from "./keeper.ts";
 import type { Links } from "./links.ts";
@@ -22,6 +22,8 @@ import { createView, type View } from "./view.ts";
 export interface FileReader {
   /** Reads what a file gained; all of it where it is another file now, or where `folded` transcripts are wanted. */
   read(entry: Entry, folded: boolean): Promise<void>;
+  /** Lists what the beginning of a file says that was never read, until it is. */
+  glance(entry: Entry): Promise<void>;
   /** The reading of a huge file's rows that is under way; its transcripts do not wait for it. */
   indexing(entry: Entry): Promise<void> | undefined;
   /** Reads a session whose file is gone. */
@@ -80,6 +82,8 @@ const FRESH = 60_000;
 /** What grew while nobody looked is read from so many bytes before it on, not from the file's beginning. */
 const LOOK_BACK = 256 * 1024;
 const ARCHIVE_BLOCK = 256 * 1024;
+/** Bytes at a file's beginning that name its sessions. */
+const GLANCE = 64 * 1024;
 
 export function createFileReader(options: FileReaderOptions): FileReader {
   const { timing, now, keeper, links, list, status, announcer, by_session, owners, run } = options;
@@ -246,6 +250,23 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     if (isStale(entry) && entry.seen && entry.seen.modified_at > result.identity.modified_at) {
       void run(entry, () => (isStale(entry) ? read(entry, false) : undefined));
     }
+  }
+
+  async function glance(entry: Entry): Promise<void> {
+    if (entry.done || entry.identity || entry.begun || entry.gone || isCompressed(entry.path)) return;
+    const beginning = await readBeginning(entry.path, GLANCE);
+    if (beginning === undefined) return;
+    const reading = readingOf(entry, false);
+    await reading.decoder.write(beginning);
+    const rows = [...reading.drafts.values()].map(({ id, summary }) => {
+      const row = fieldsOf(summary);
+      row.last_activity_at = Math.max(row.last_activity_at, modifiedAt(entry));
+      // How its last turn ended stands further down.
+      if (row.status === "running" && isQuiet(entry)) row.status = "completed";
+      return { id, summary: row, open_calls: [] };
+    });
+    sessions.preview(entry, rows);
+    sessions.setFacts(entry, reading.facts());
   }
 
   /** Nobody has written to it for a while: its reader need not be kept. */
@@ -470,6 +491,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
 
   return {
     read,
+    glance,
     indexing: (entry) => cold?.underWay(entry),
     readArchive,
     end(entry) {

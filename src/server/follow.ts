@@ -133,6 +133,17 @@ export async function readAt(
   return buffer.subarray(0, filled);
 }
 
+/** The first bytes of a file, at most so many; `undefined`: there is none. */
+export async function readBeginning(path: string, length: number): Promise<Uint8Array | undefined> {
+  const opened = await openRegular(path);
+  if (!opened) return undefined;
+  try {
+    return await readAt(opened.handle, 0, Math.min(length, opened.size));
+  } finally {
+    await opened.handle.close();
+  }
+}
+
 /**
  * Whether the open file is still the one known, perhaps grown: the same inode, not shorter, the same first bytes and the
  * same bytes before the point where it ended (a file cut and grown again within one look shows there).
