@@ -172,12 +172,15 @@ function nodeFlags(): string[] {
   return [...launcher.matchAll(/"(--(?:max|heap)-[a-z-]+=\d+)"/g)].flatMap(([, flag = ""]) => flag);
 }
 
-/** What the launcher sets for the allocator. */
+/** What the launcher sets for the allocator, and where it keeps the compiled sources. */
 function nodeEnvironment(): Record<string, string> {
   const launcher = readFileSync(join(import.meta.dirname, "../src/start.mjs"), "utf8");
-  return Object.fromEntries(
-    [...launcher.matchAll(/(MALLOC_[A-Z_]+): "(\d+)"/g)].map(([, name = "", value = ""]) => [name, value]),
-  );
+  const allocator = [...launcher.matchAll(/(MALLOC_[A-Z_]+): "(\d+)"/g)].map(([, name = "", value = ""]) => [
+    name,
+    value,
+  ]);
+  const compiled = join(import.meta.dirname, "../node_modules/.cache/verbatim/compiled");
+  return { ...Object.fromEntries(allocator), NODE_COMPILE_CACHE: compiled };
 }
 
 /** Resident memory now and at its highest, in MB. */
