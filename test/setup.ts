@@ -1,8 +1,8 @@
 import { cleanup, configure } from "@testing-library/react";
 import { afterEach, beforeEach, expect, vi } from "vitest";
 
-// Long enough for a busy machine; a check that passes does not wait.
-configure({ asyncUtilTimeout: 20_000 });
+// As long as every other wait of a test (`eventually`, `expect.poll`); a check that passes does not wait.
+configure({ asyncUtilTimeout: 30_000 });
 
 // A simulated document has no layout, so nothing in it ever changes its size.
 globalThis.ResizeObserver ??= class {

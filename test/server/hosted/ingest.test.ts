@@ -235,8 +235,9 @@ describe("frames that an agent pushes", () => {
     expect((await send({ cookie: doors.cookie, "sec-fetch-site": "same-origin" })).status).toBe(401);
     expect((await send({ ...bearer(), origin: "https://evil.invalid" })).status).toBe(403);
     expect((await fetch(`${doors.origin}/api/sessions`, { headers: bearer() })).status).toBe(401);
-    expect(hosted.list()).toEqual([]);
+    expect(hosted.get(id)).toBeUndefined();
     expect((await send(bearer())).status).toBe(200);
+    expect(hosted.get(id)).toBeDefined();
   });
 });
 
