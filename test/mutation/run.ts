@@ -15,6 +15,10 @@ const LEAST = 80;
 
 /** What is mutated, and the tests that must notice. The first that fits a file counts. */
 const TARGETS: { sources: string; tests: readonly string[] }[] = [
+  {
+    sources: "src/model/{frame,message,part,record,request,session,transcript,ui-extra}.ts",
+    tests: ["test/model/schemas.test.ts"],
+  },
   { sources: "src/model/**/*.ts", tests: ["test/model/**/*.test.ts"] },
   { sources: "src/formats/lines.ts", tests: ["test/formats/lines.test.ts"] },
   { sources: "src/formats/raw-json.ts", tests: ["test/formats/raw-json.test.ts"] },
