@@ -92,7 +92,7 @@ function partInShort(part: TranscriptPart): string {
         json(part.ui_extra),
       );
     case "marker":
-      return words(`[${part.kind}] ${part.title}`, json(part.text || undefined), json(part.data));
+      return words(`[${part.kind}] ${part.title}`, json(part.text), json(part.data));
     case "unknown":
       return words("unknown", part.title, json(part.raw), part.error && "with an error");
     default: {

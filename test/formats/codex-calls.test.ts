@@ -573,6 +573,15 @@ describe("an image that the model made", () => {
       'shown · call line-80 image_generation {} · result line-80 success "" [{"type":"image_url","url":"data:image/png;base64,QUE="}]',
     ]);
   });
+
+  it("told by an item of its end ahead of its call is told with the call", () => {
+    expect(
+      told(completed("ImageGeneration", { id: "i", saved_path: "/a.png" }), image({ status: "completed" })),
+    ).toEqual([
+      "folded into call i",
+      'shown · call i image_generation {} · result i success "" [{"type":"image_file","file_path":"/a.png"}]',
+    ]);
+  });
 });
 
 describe("a tool of the program that drives Codex", () => {
@@ -937,5 +946,17 @@ describe("a sub-agent", () => {
     expect(
       frames("task.finish", ...linked, notice({ agent_id: KID, status: { errored: "x" } }), says("x")),
     ).toMatchObject([{ status: "failed" }]);
+  });
+
+  it("is linked with its own call among several, which its prompt describes", () => {
+    const { reader } = account(
+      call("spawn_agent", { prompt: "p" }, "a"),
+      call("spawn_agent", { message: "m" }, "b"),
+      output({ agent_id: KID }, "b"),
+    );
+    expect(reader.linkFacts().sessions[0]?.calls).toEqual([
+      { tool_call_id: "a", at: 0, prompt: "p" },
+      { tool_call_id: "b", at: 0, prompt: "m", agent_key: KID },
+    ]);
   });
 });

@@ -479,6 +479,31 @@ describe("prompts", () => {
       'shown · prompt (agent) [{"type":"text","text":"its"}]',
     ]);
   });
+
+  it("are confirmed by events of their own alone", () => {
+    const later = (...lines: object[]) =>
+      told(user("go"), event("user_message", { message: "go" }), says("x"), ...lines).at(3);
+    const injected = 'shown · [context] Injected message "go on"';
+    expect(later(user("go on"), item({ type: "user_message", message: "go on" }))).toBe(injected);
+    expect(
+      later(user("go on"), event("item_started", { item: { type: "UserMessage", content: "go on" } })),
+    ).toBe(injected);
+    expect(later(user("go on"), event("item_completed", { item: 5 }))).toBe(injected);
+    for (const kind of ["my_environment_context", "environment_contextual"]) {
+      expect(later(user("go on"), event("user_message", { message: "go on", kind }))).toContain(
+        "shown · prompt",
+      );
+    }
+    expect(
+      told(
+        event("message", { role: "user", content: "go on" }),
+        item({ type: "other", role: "user", content: "go on" }),
+      ),
+    ).toEqual([
+      'unknown · unknown message {"type":"event_msg","payload":{"type":"message","role":"user","content":"go on"}}',
+      'unknown · unknown other {"type":"response_item","payload":{"type":"other","role":"user","content":"go on"}}',
+    ]);
+  });
 });
 
 describe("turns", () => {
@@ -647,6 +672,92 @@ describe("turns", () => {
       "shown · [rewind] The last turn was rolled back",
       "shown · [rewind] The last 2 turns were rolled back",
     ]);
+  });
+
+  it("are opened by whatever comes before the first one, and not again between two", () => {
+    const alone: object[] = [
+      output("x", "lost"),
+      event("warning", { message: "w" }),
+      event("error", { message: "e" }),
+      event("brand_new"),
+      user("<environment_context>"),
+      says("x"),
+    ];
+    for (const line of alone) {
+      expect(framesOf("turn.start", meta(), line)).toHaveLength(1);
+      const between = [event("task_started", { turn_id: "1" }), event("task_complete"), line];
+      expect(framesOf("turn.start", meta(), ...between)).toHaveLength(line === alone.at(-1) ? 2 : 1);
+    }
+  });
+
+  it("take a prompt behind context for their own, and say which prompts were typed meanwhile", () => {
+    expect(
+      told(
+        user("<environment_context>"),
+        user("a"),
+        says("x"),
+        event("warning", { message: "w" }),
+        user("b"),
+      ),
+    ).toEqual([
+      'shown · [context] Environment "<environment_context>"',
+      'shown · prompt [{"type":"text","text":"a"}]',
+      'shown · text "x"',
+      'shown · [note] w {"type":"warning","message":"w"}',
+      'shown · prompt [{"type":"text","text":"b"}]',
+    ]);
+    expect(turns(user("<environment_context>"), user("a"))).toEqual(["a, running"]);
+    expect(told(event("task_started", { turn_id: "1" }), user("a"), user("b"), says("x"), user("c"))).toEqual(
+      [
+        "folded into the turn",
+        'shown · prompt [{"type":"text","text":"a"}]',
+        'shown · prompt (queued) [{"type":"text","text":"b"}]',
+        'shown · text "x"',
+        'shown · prompt (queued) [{"type":"text","text":"c"}]',
+      ],
+    );
+    expect(told(event("task_started", { turn_id: "1" }), says("x"), user("c"))).toEqual([
+      "folded into the turn",
+      'shown · text "x"',
+      'shown · prompt (queued) [{"type":"text","text":"c"}]',
+    ]);
+    expect(turns(user("a"), user("b"))).toEqual(["a, completed", "b, running"]);
+  });
+
+  it("that two records begin are two, those that one begins twice are one", () => {
+    expect(
+      turns(user("a"), event("task_started", { turn_id: "1" }), event("task_started", { turn_id: "2" })),
+    ).toHaveLength(2);
+    const begun = event("task_started", { turn_id: "1" });
+    expect(turns(begun, says("x"), begun, says("y"))).toHaveLength(1);
+  });
+
+  it("say how they ended only where a record says so", () => {
+    const ends = (...lines: object[]) =>
+      framesOf("turn.end", meta(), ...lines).map((frame) => frame.status ?? "not said");
+    expect(ends(user("a"), says("x"), user("b"))).toEqual(["not said"]);
+    expect(ends(user("a"), says("x"), event("task_complete"))).toEqual(["completed"]);
+    expect(ends(user("a"), says("x"), event("task_complete", { error: "x" }))).toEqual(["failed"]);
+    expect(ends(user("a"), event("turn_aborted"))).toEqual(["interrupted"]);
+  });
+
+  it("that hold several prompts are rolled back as one", () => {
+    const lines = [
+      event("task_started", { turn_id: "1" }),
+      user("a"),
+      event("task_complete"),
+      event("task_started", { turn_id: "2" }),
+      user("b"),
+      says("x"),
+      user("c"),
+      event("task_complete"),
+    ];
+    expect(
+      framesOf("turn.retract", meta(), ...lines, event("thread_rolled_back", { num_turns: 2 })),
+    ).toHaveLength(2);
+    expect(
+      framesOf("turn.retract", meta(), ...lines, event("thread_rolled_back", { num_turns: 9 })),
+    ).toHaveLength(2);
   });
 });
 
@@ -890,6 +1001,20 @@ describe("steps", () => {
     );
     expect(begin).toHaveLength(1);
   });
+
+  it("belong to the turn that is open, and fail with it", () => {
+    const lines = [
+      event("task_started", { turn_id: "1" }),
+      event("error", { message: "e" }),
+      says("x"),
+      event("task_complete", { error: "e" }),
+    ];
+    const [turn] = framesOf("turn.start", meta(), ...lines);
+    expect(framesOf("message.start", meta(), ...lines).map(({ turn_id }) => turn_id)).toEqual([
+      turn?.turn_id,
+    ]);
+    expect(ends(...lines)).toEqual([["error"]]);
+  });
 });
 
 describe("what the model said", () => {
@@ -1122,6 +1247,102 @@ describe("what the model said", () => {
     expect(told(says("other"), plan, says("x"))).toEqual([
       'shown · text "other"',
       'shown · text "1. Go"',
+      'shown · text "x"',
+    ]);
+  });
+
+  it("is told by its id whatever its words, once for each log, and anew in the next turn", () => {
+    const whole = item({ type: "message", id: "m", role: "assistant", content: [{ text: "a" }] });
+    const copy = completed("AgentMessage", { id: "m", content: [{ text: "A!" }] });
+    expect(told(whole, copy, copy, says("x"))).toEqual([
+      'shown · text "a"',
+      "folded into the same message",
+      'shown · text "A!"',
+      'shown · text "x"',
+    ]);
+    expect(told(whole, event("task_started", { turn_id: "1" }), copy, says("x"))).toEqual([
+      'shown · text "a"',
+      "folded into the turn",
+      'shown · text "A!"',
+      'shown · text "x"',
+    ]);
+    expect(told(event("agent_message", { message: "a" }), whole)).toEqual([
+      "folded into the message item",
+      'shown · text "a"',
+    ]);
+  });
+
+  it("is told by its words where they are all there, and not by a part of them", () => {
+    const entries = (...texts: string[]) =>
+      item({ type: "message", role: "assistant", content: texts.map((text) => ({ text })) });
+    const copies = (...texts: string[]) =>
+      completed("AgentMessage", { content: texts.map((text) => ({ text })) });
+    expect(told(event("agent_message", { message: "a" }), says("abc"))).toEqual([
+      'shown · text "a"',
+      'shown · text "abc"',
+    ]);
+    expect(told(copies("a", "b"), entries("a", "b"))).toEqual([
+      "folded into the message item",
+      'shown · text "a" · text "b"',
+    ]);
+    expect(told(copies("a", "b"), entries("a\nb"))).toEqual([
+      "folded into the message item",
+      'shown · text "a\\nb"',
+    ]);
+    expect(told(copies("a", "z"), entries("a", "b"))).toEqual([
+      'shown · text "a\\n\\nz"',
+      'shown · text "a" · text "b"',
+    ]);
+    expect(told(copies("a"), entries("a", "b"))).toEqual([
+      "folded into the message item",
+      'shown · text "a" · text "b"',
+    ]);
+    expect(
+      told(entries("a", "b"), event("agent_message", { message: "a\nb" }), copies("a", "b"), says("x")),
+    ).toEqual([
+      'shown · text "a" · text "b"',
+      "folded into the same message",
+      "folded into the same message",
+      'shown · text "x"',
+    ]);
+    const picture = item({
+      type: "message",
+      role: "assistant",
+      content: [{ text: "a" }, { image_url: "https://a.test/x" }],
+    });
+    expect(told(event("agent_message", { message: "a" }), picture)[0]).toBe("folded into the message item");
+    expect(
+      told(
+        event("agent_message", { message: "bare" }),
+        item({ type: "message", role: "assistant", content: "bare" }),
+      ),
+    ).toEqual(["folded into the message item", 'shown · text "bare"']);
+    expect(told(thought(["", "a"]), event("agent_reasoning", { text: "a" }), says("x"))).toEqual([
+      'shown · thinking "a"',
+      "folded into the same reasoning",
+      'shown · text "x"',
+    ]);
+  });
+
+  it("holds its plan in any of its texts, with white space around it, and a thought holds none", () => {
+    const plan = completed("Plan", { text: "\n1. Go\n" });
+    const message = item({
+      type: "message",
+      role: "assistant",
+      content: [{ text: "First:" }, { text: "<plan>1. Go</plan>" }],
+    });
+    expect(told(plan, message)).toEqual([
+      "folded into the message item",
+      'shown · text "First:" · text "<plan>1. Go</plan>"',
+    ]);
+    expect(told(message, plan, says("x"))).toEqual([
+      'shown · text "First:" · text "<plan>1. Go</plan>"',
+      "folded into the same message",
+      'shown · text "x"',
+    ]);
+    expect(told(thought(["1. Go there"]), plan, says("x"))).toEqual([
+      'shown · thinking "1. Go there"',
+      'shown · text "\\n1. Go\\n"',
       'shown · text "x"',
     ]);
   });
@@ -1563,6 +1784,41 @@ describe("another thread's history at the beginning", () => {
     ]);
     expect(notes(forked, old(says("a")))).toEqual([]);
   });
+
+  it("is noted before the first part of the thread's own, whatever that is", () => {
+    const firsts: object[] = [
+      fresh(user("a")),
+      fresh(says("a")),
+      fresh(call("x", {})),
+      fresh(output("x", "lost")),
+      fresh(event("warning", { message: "w" })),
+      fresh(event("error", { message: "e" })),
+      fresh(event("brand_new")),
+      fresh(event("turn_aborted")),
+      fresh(item({ type: "message", role: "assistant", content: [{ image_url: "https://a.test/x" }] })),
+    ];
+    for (const line of firsts) {
+      const kinds = accountOfLines(forked, old(says("old")), line)
+        .parts.filter(({ type }) => type !== "step_start" && type !== "step_finish")
+        .map((part) => (part.type === "marker" ? part.title : part.type));
+      expect(kinds[0]).toBe(`1 records copied from ${PARENT}`);
+      expect(kinds).toHaveLength(2);
+    }
+  });
+
+  it("is told by the whole of the time in a turn's id, where it is one", () => {
+    const own = "01a00000-0005-7000-8000-000000000001";
+    const read = (turn_id: string) =>
+      accountOf(codex, `rollout-${own}.jsonl`, [
+        meta({ id: own, forked_from_id: PARENT }),
+        event("agent_message", { message: "a", turn_id }),
+        event("other"),
+      ]).told[1];
+    expect(read("01a00000-0003-7000-8000-000000000001")).toContain("hidden: history copied");
+    expect(read("01a00000-0007-7000-8000-000000000001")).toContain("shown");
+    expect(read("01a00000-0003-4000-8000-000000000001")).toContain("shown");
+    expect(read("00000000000000700000")).toContain("shown");
+  });
 });
 
 describe("a file", () => {
@@ -1730,5 +1986,99 @@ describe("a file", () => {
       ["a", "three"],
       ["b", "two"],
     ]);
+  });
+
+  it("of any version has its records by their type, with a payload or without", () => {
+    expect(
+      told(
+        { payload: { type: "message" } },
+        { type: "message", payload: { a: 1 } },
+        { type: "other_call", id: "x", timestamp: "y" },
+        { type: "compacted", message: "sum" },
+        item({ type: "web_search_call", id: "w", action: null }),
+        item({ type: "local_shell_call", call_id: "l", action: null }),
+      ),
+    ).toEqual([
+      'unknown · unknown unknown {"payload":{"type":"message"}}',
+      'unknown · unknown message {"type":"message","payload":{"a":1}}',
+      'unknown · unknown other_call {"type":"other_call","id":"x","timestamp":"y"}',
+      'shown · [compaction] Context compacted "sum"',
+      'shown · call w web_search {} · result w success "" {"type":"web_search","query":"","results":[]}',
+      "shown · call l local_shell",
+    ]);
+  });
+
+  it("has its own facts under either id, and no side file", () => {
+    const { told: all, reader } = linesOf(
+      `rollout-${THREAD}.jsonl`,
+      meta({ id: OTHER }),
+      says("a"),
+      meta({ id: THREAD }),
+    );
+    expect(all).toEqual(["folded into the session", 'shown · text "a"', "folded into the session"]);
+    expect(reader.readSide("{}")).toEqual([]);
+    expect(first(`rollout-${OTHER}-${OTHER}-${THREAD}.jsonl`, meta())).toBe(THREAD);
+  });
+
+  it("that ends, pauses or breaks shows the lines that wait", () => {
+    expect(told(user("a"), "")).toEqual([
+      'shown · prompt [{"type":"text","text":"a"}]',
+      "hidden: blank line",
+    ]);
+    expect(told(user("a"), "broken")).toEqual([
+      'shown · prompt [{"type":"text","text":"a"}]',
+      'unreadable · unknown A line that cannot be read "broken" with an error',
+    ]);
+    const reader = codex.createReader({ path: "rollout-a.jsonl" });
+    expect(reader.push(new TextEncoder().encode(`${JSON.stringify(user("a"))}\n`))).toEqual([]);
+    expect(reader.settle()).toHaveLength(1);
+    expect(reader.close()).toEqual([]);
+  });
+
+  it("gives its parts and turns the ids that links to them have", () => {
+    const { records } = account(
+      event("task_started", { turn_id: "1" }),
+      user("a"),
+      says("b"),
+      event("warning", { message: "w" }),
+      event("error", { message: "e" }),
+      event("brand_new"),
+      output("x", "lost"),
+      event("turn_aborted"),
+    );
+    const ids = records.flatMap(({ frames }) =>
+      frames.flatMap((frame) =>
+        "part_id" in frame
+          ? [`${frame.type} ${frame.part_id}`]
+          : "turn_id" in frame
+            ? [`${frame.type} ${frame.turn_id}`]
+            : [],
+      ),
+    );
+    expect(ids).toEqual([
+      "turn.start 18b32b33-8700-5554-a3d9-6e5e84ff0dd2",
+      "user.message bbccc41c-1813-5eb0-8692-5d27b7c6ad3f",
+      "message.start 18b32b33-8700-5554-a3d9-6e5e84ff0dd2",
+      "message.part_start 991b5a0f-18c1-5a86-a074-341b395bd7df",
+      "message.part_end 991b5a0f-18c1-5a86-a074-341b395bd7df",
+      "marker 5e52d7d8-bd76-5e9f-b1f4-ab9110d6e143",
+      "error 45150e38-f072-5002-b1e4-ca4939a2d773",
+      "unknown 5e6d1a40-ee1c-56c8-81b9-2ddd67b7126c",
+      "message.tool_result 683c1b34-c8a6-56fb-bef3-6413a834dab5",
+      "interrupt a62d970c-7bd5-59a4-934b-19b02e067af9",
+      "turn.end 18b32b33-8700-5554-a3d9-6e5e84ff0dd2",
+    ]);
+    const child = accountOfLines(
+      meta({ forked_from_id: OTHER }),
+      item({
+        type: "message",
+        role: "assistant",
+        content: "x",
+        metadata: { turn_id: "01950000-0000-7000-8000-000000000001" },
+      }),
+      event("task_started", { turn_id: "01b00000-0000-7000-8000-000000000001" }),
+      user("own"),
+    );
+    expect(child.parts[0]?.id).toEqual("c2ae9e67-30b9-574a-8f52-42609532c035");
   });
 });

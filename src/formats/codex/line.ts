@@ -50,7 +50,7 @@ export function isUserMessage(line: Line): boolean {
 
 export function isTurnAborted(payload: JsonObject): boolean {
   const first = asString(asObject(asArray(payload.content)[0])?.text);
-  return first?.startsWith("<turn_aborted>") === true && payload.role !== "assistant";
+  return first?.startsWith("<turn_aborted>") === true;
 }
 
 /** A member of the payload as it is written in the file, where it is no text itself; `""`: it is missing. */

@@ -48,7 +48,7 @@ export class TurnWriter {
   beforePart: (() => void) | undefined;
   private frames: Frame[] = [];
   private step: Step | undefined;
-  private lastStep: { message_id: string; counted: boolean; reason?: StopReason } | undefined;
+  private lastStep: { message_id: string; counted: boolean; reason: StopReason } | undefined;
   private moment: Moment = { source: { file: "", line: 0, byte: 0, length: 0 }, at: 0 };
   private readonly turnIds = new Set<string>();
 
@@ -238,7 +238,7 @@ export class TurnWriter {
       ...this.placed,
       type: "message.end",
       message_id: last.message_id,
-      ...(last.reason === undefined ? {} : { stop_reason: last.reason }),
+      stop_reason: last.reason,
       usage,
     });
     return true;
