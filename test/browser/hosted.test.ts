@@ -1,7 +1,7 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { overflow, seriousFindings } from "./findings.ts";
 import {
   BROKEN_CONNECTION,
@@ -21,7 +21,13 @@ const DOT =
 let home: Home;
 let daemon: Daemon;
 let folder: string;
+let shared: Browser;
+const contexts: BrowserContext[] = [];
 const browsers: Browser[] = [];
+beforeAll(async () => {
+  shared = await openBrowser();
+});
+afterAll(() => shared.close());
 beforeEach(async () => {
   home = await createHome();
   folder = join(home.path, "harbour");
@@ -29,15 +35,24 @@ beforeEach(async () => {
   daemon = await startDaemon(home, ["--no-samples"]);
 });
 afterEach(async () => {
+  for (const context of contexts.splice(0)) await context.close();
   for (const browser of browsers.splice(0)) await browser.close();
   await daemon.stop();
   await home.remove();
 });
 
-async function newContext(): Promise<BrowserContext> {
-  const browser = await openBrowser();
-  browsers.push(browser);
-  return browser.newContext({ viewport: { width: 1200, height: 900 } });
+/** A test's first is in the browser that all tests share, its others are each in one of their own. */
+async function newContext(
+  options: BrowserContextOptions = { viewport: { width: 1200, height: 900 } },
+): Promise<BrowserContext> {
+  let browser = shared;
+  if (contexts.length > 0) {
+    browser = await openBrowser();
+    browsers.push(browser);
+  }
+  const context = await browser.newContext(options);
+  contexts.push(context);
+  return context;
 }
 
 /** Starts a session in the page, from the list, by keyboard where a key is enough. */
@@ -137,6 +152,8 @@ describe("a session that is started in the page", () => {
     for (const { page } of [first, second]) {
       await transcript(page).getByText("Answered: 21 November 2026").waitFor();
       await transcript(page).getByText("I'll write them that way.").waitFor();
+      await badge(page, "[OK]").waitFor();
+      await page.locator(".turn-foot").waitFor();
     }
     await expect.poll(() => words(first.page)).toEqual(await words(second.page));
     expect([...first.complaints, ...second.complaints]).toEqual([]);
@@ -320,9 +337,7 @@ describe.each([
   },
 ])("starting and answering, $name", ({ options }) => {
   it("has no serious finding of axe, and does not scroll sideways", async () => {
-    const browser = await openBrowser();
-    browsers.push(browser);
-    const { page, complaints } = await enter(await browser.newContext(options), daemon);
+    const { page, complaints } = await enter(await newContext(options), daemon);
     await page.getByRole("link", { name: "New session" }).click();
     await page.getByRole("button", { name: "Start" }).click();
     await page.getByText("Say what is to be done.").waitFor();

@@ -110,6 +110,7 @@ describe("a session file that grows", () => {
       });
       expect(cut()).toBeGreaterThanOrEqual(0);
     }
+    await appendFile(file, `${lastWords(lines)}\n`);
     await first.page.getByText("live", { exact: true }).waitFor();
 
     const other = await enter(await browserTo(), {
@@ -117,6 +118,11 @@ describe("a session file that grows", () => {
       launch: await anotherLink(first.page, daemon),
     });
     await other.page.goto(`${daemon.origin}/session/${new URL(first.page.url()).pathname.split("/").at(-1)}`);
+    // The daemon has read the file to its end.
+    await other.page
+      .getByRole("region", { name: "Transcript", exact: true })
+      .getByText("These are the last words.")
+      .waitFor();
     const undisturbed = await readTranscript(other.page);
     expect(undisturbed.size).toBeGreaterThan(150);
     await expect.poll(() => readTranscript(first.page), { timeout: 30_000 }).toEqual(undisturbed);
