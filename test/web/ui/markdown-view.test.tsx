@@ -1,0 +1,253 @@
+import { act, fireEvent, render, screen } from "@testing-library/react";
+import ReactMarkdown from "react-markdown";
+import remarkGfm from "remark-gfm";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Markdown, markdownComponents } from "../../../src/web/ui/Markdown.tsx";
+
+// What each element of Markdown becomes on the page. That it is cut into blocks without a trace is `markdown.test.tsx`'s.
+
+/** The HTML of a text, without the wrapper around all of it. */
+function html(text: string, props: Partial<Parameters<typeof Markdown>[0]> = {}): string {
+  const { container, unmount } = render(<Markdown text={text} {...props} />);
+  const { innerHTML } = container;
+  unmount();
+  return innerHTML
+    .replace(/^<div class="markdown">(.*)<\/div>$/s, "$1")
+    .replaceAll('<div class="markdown-page">', "<page>");
+}
+/** The same by react-markdown, whole. */
+function whole(text: string): string {
+  const { container, unmount } = render(
+    <ReactMarkdown remarkPlugins={[remarkGfm]} components={markdownComponents} urlTransform={(url) => url}>
+      {text}
+    </ReactMarkdown>,
+  );
+  const { innerHTML } = container;
+  unmount();
+  return innerHTML;
+}
+
+describe("an element of Markdown", () => {
+  it("is a heading three steps down", () => {
+    expect(html("# a\n\n## b\n\n### c\n\n#### d\n\n##### e\n\n###### f")).toEqual(
+      '<div class="markdown-page markdown-page-heading"><h4 class="markdown-h1">a</h4><h5 class="markdown-h2">b</h5><h6 class="markdown-h3">c</h6><h6 class="markdown-h4">d</h6><h6 class="markdown-h4">e</h6><h6 class="markdown-h4">f</h6></div>',
+    );
+  });
+
+  it("is a paragraph, emphasis, a quote, a rule, a line's end, struck text", () => {
+    expect(html("a *b* **c** ~~d~~\\\ne\n\n> f\n\n***")).toEqual(
+      "<page><p>a <em>b</em> <strong>c</strong> <del>d</del><br>\ne</p><blockquote>\n<p>f</p>\n</blockquote><hr></div>",
+    );
+  });
+
+  it("is a list, of tasks too, from its number on", () => {
+    expect(html("- a\n- b")).toEqual("<page><ul>\n<li>a</li>\n<li>b</li>\n</ul></div>");
+    expect(html("- a\n\n- b")).toEqual(
+      "<page><ul>\n<li>\n<p>a</p>\n</li>\n<li>\n<p>b</p>\n</li>\n</ul></div>",
+    );
+    expect(html("1. a\n2. b")).toEqual("<page><ol>\n<li>a</li>\n<li>b</li>\n</ol></div>");
+    expect(html("3. a\n4. b")).toEqual('<page><ol start="3">\n<li>a</li>\n<li>b</li>\n</ol></div>');
+    expect(html("- [ ] a\n- [x] b")).toEqual(
+      '<page><ul class="contains-task-list">\n<li class="task-list-item"><input disabled="" readonly="" aria-label="to do" type="checkbox"> a</li>\n<li class="task-list-item"><input disabled="" readonly="" aria-label="done" type="checkbox" checked=""> b</li>\n</ul></div>',
+    );
+  });
+
+  it("is a table that scrolls, with its columns' sides", () => {
+    expect(html("| a | b |\n|:--|--:|\n| 1 | `2` |")).toEqual(
+      '<page><div class="table-scroll" role="group" tabindex="0" aria-label="Table"><table><thead><tr><th style="text-align: left;">a</th><th style="text-align: right;">b</th></tr></thead><tbody><tr><td style="text-align: left;">1</td><td style="text-align: right;"><code>2</code></td></tr></tbody></table></div></div>',
+    );
+    expect(html("| a |\n|---|")).toEqual(
+      '<page><div class="table-scroll" role="group" tabindex="0" aria-label="Table"><table><thead><tr><th>a</th></tr></thead></table></div></div>',
+    );
+  });
+
+  it("is code with its language, or without one", () => {
+    expect(html("```ts\na\n```")).toEqual(
+      '<page><figure class="code-block"><figcaption><span class="code-language">ts</span><button type="button" class="action"><span aria-live="polite">Copy</span></button></figcaption><pre tabindex="0"><code class="language-ts"><span class="code-page">a</span></code></pre></figure></div>',
+    );
+    expect(html("```\na\n\n```")).toEqual(
+      '<page><figure class="code-block"><figcaption><span class="code-language">text</span><button type="button" class="action"><span aria-live="polite">Copy</span></button></figcaption><pre tabindex="0"><code><span class="code-page">a\n</span></code></pre></figure></div>',
+    );
+    expect(html("    a\n    b")).toEqual(
+      '<page><figure class="code-block"><figcaption><span class="code-language">text</span><button type="button" class="action"><span aria-live="polite">Copy</span></button></figcaption><pre tabindex="0"><code><span class="code-page">a\nb</span></code></pre></figure></div>',
+    );
+    expect(html("- ```js x\n  a\n  ```")).toEqual(
+      '<page><ul>\n<li>\n<figure class="code-block"><figcaption><span class="code-language">js</span><button type="button" class="action"><span aria-live="polite">Copy</span></button></figcaption><pre tabindex="0"><code class="language-js"><span class="code-page">a</span></code></pre></figure>\n</li>\n</ul></div>',
+    );
+    expect(whole("```ts\na\n```")).toEqual(
+      '<figure class="code-block"><figcaption><span class="code-language">ts</span><button type="button" class="action"><span aria-live="polite">Copy</span></button></figcaption><pre tabindex="0"><code class="language-ts"><span class="code-page">a</span></code></pre></figure>',
+    );
+    expect(whole("```\na\n\n```")).toEqual(
+      '<figure class="code-block"><figcaption><span class="code-language">text</span><button type="button" class="action"><span aria-live="polite">Copy</span></button></figcaption><pre tabindex="0"><code><span class="code-page">a\n</span></code></pre></figure>',
+    );
+    expect(html("`a`")).toEqual("<page><p><code>a</code></p></div>");
+  });
+
+  it("is a link that is judged, with its words, and an image that is not loaded", () => {
+    expect(html("[a *b*](https://c.test)")).toEqual(
+      '<page><p><a href="https://c.test/" target="_blank" rel="noopener noreferrer" referrerpolicy="no-referrer" title="https://c.test/">a <em>b</em></a><span class="link-host">c.test</span></p></div>',
+    );
+    expect(html("[https://good.test](https://evil.test)")).toContain("its words name another host");
+    expect(html("[a](javascript:x) [b]()")).toEqual(
+      '<page><p><span class="blocked-link" title="Not a link: javascript:x">a</span> <span class="blocked-link" title="Not a link: ">b</span></p></div>',
+    );
+    expect(html("![alt](https://c.test/x.png) ![](data:,)")).toEqual(
+      '<page><p><span class="remote-image"><button type="button" class="link-button" aria-expanded="false" title="Not loaded. Shows the address."><span class="remote-image-kind">image</span> alt <span class="link-host">c.test</span></button></span> <span class="remote-image"><button type="button" class="link-button" aria-expanded="false" title="Not loaded. Shows the address."><span class="remote-image-kind">image</span> without description <span class="link-host">embedded</span></button></span></p></div>',
+    );
+    expect(html("[a](#b)")).toEqual('<page><p><a href="#b">a</a></p></div>');
+  });
+
+  it("is never HTML", () => {
+    expect(html("a <b>c</b>\n\n<script>x</script>\n\n<!-- d -->")).toEqual(
+      "<page><p>a &lt;b&gt;c&lt;/b&gt;</p>&lt;script&gt;x&lt;/script&gt;&lt;!-- d --&gt;</div>",
+    );
+  });
+
+  it("marks what hides in it, in code more than in prose", () => {
+    expect(html("a\u202eb *c\u200bd* e\u00a0f")).toEqual(
+      '<page><p>a<mark class="hidden-text" title="right-to-left override, U+202E">U+202E</mark>b <em>c<mark class="hidden-text" title="zero-width space, U+200B">U+200B</mark>d</em> e<mark class="hidden-text" title="no-break space, U+00A0">U+00A0</mark>f</p></div>',
+    );
+    expect(html("`a\u00a0b\u202e` c")).toEqual(
+      '<page><p><code>a<mark class="hidden-text" title="no-break space, U+00A0">U+00A0</mark>b<mark class="hidden-text" title="right-to-left override, U+202E">U+202E</mark></code> c</p></div>',
+    );
+    expect(html("\u202e")).toEqual(
+      '<page><p><mark class="hidden-text" title="right-to-left override, U+202E">U+202E</mark></p></div>',
+    );
+    expect(html("a\u202e\u202eb\u202ec")).toEqual(
+      '<page><p>a<mark class="hidden-text" title="right-to-left override, U+202E">U+202E</mark><mark class="hidden-text" title="right-to-left override, U+202E">U+202E</mark>b<mark class="hidden-text" title="right-to-left override, U+202E">U+202E</mark>c</p></div>',
+    );
+  });
+});
+
+describe("footnotes", () => {
+  it("are numbered, stand behind all else, and have ids of their own", () => {
+    expect(html("a[^1] b[^x] c[^1]\n\n[^1]: One\n[^x]: Two", { idPrefix: "p-" })).toEqual(
+      '<page><p>a<sup><a id="p-user-content-fnref-1" data-footnote-ref="true" aria-describedby="p-user-content-footnote-label" href="#p-user-content-fn-1">1</a></sup> b<sup><a id="p-user-content-fnref-x" data-footnote-ref="true" aria-describedby="p-user-content-footnote-label" href="#p-user-content-fn-x">2</a></sup> c<sup><a id="p-user-content-fnref-1-2" data-footnote-ref="true" aria-describedby="p-user-content-footnote-label" href="#p-user-content-fn-1">1</a></sup></p></div><section data-footnotes="true" class="footnotes"><h5 class="sr-only" id="p-user-content-footnote-label">Footnotes</h5>\n<ol>\n<li id="p-user-content-fn-1">\n<p>One <a data-footnote-backref="" aria-label="Back to reference 1" class="data-footnote-backref" href="#p-user-content-fnref-1">↩</a> <a data-footnote-backref="" aria-label="Back to reference 1-2" class="data-footnote-backref" href="#p-user-content-fnref-1-2">↩<sup>2</sup></a></p>\n</li>\n<li id="p-user-content-fn-x">\n<p>Two <a data-footnote-backref="" aria-label="Back to reference 2" class="data-footnote-backref" href="#p-user-content-fnref-x">↩</a></p>\n</li>\n</ol>\n</section>',
+    );
+    expect(html("a[^1]\n\nb[^x] c[^1]\n\n[^1]: One\n[^x]: Two")).toEqual(
+      '<page><p>a<sup><a id="user-content-fnref-1" data-footnote-ref="true" aria-describedby="user-content-footnote-label" href="#user-content-fn-1">1</a></sup></p><p>b<sup><a id="user-content-fnref-x" data-footnote-ref="true" aria-describedby="user-content-footnote-label" href="#user-content-fn-x">2</a></sup> c<sup><a id="user-content-fnref-1-2" data-footnote-ref="true" aria-describedby="user-content-footnote-label" href="#user-content-fn-1">1</a></sup></p></div><section data-footnotes="true" class="footnotes"><h5 class="sr-only" id="user-content-footnote-label">Footnotes</h5>\n<ol>\n<li id="user-content-fn-1">\n<p>One <a data-footnote-backref="" aria-label="Back to reference 1" class="data-footnote-backref" href="#user-content-fnref-1">↩</a> <a data-footnote-backref="" aria-label="Back to reference 1-2" class="data-footnote-backref" href="#user-content-fnref-1-2">↩<sup>2</sup></a></p>\n</li>\n<li id="user-content-fn-x">\n<p>Two <a data-footnote-backref="" aria-label="Back to reference 2" class="data-footnote-backref" href="#user-content-fnref-x">↩</a></p>\n</li>\n</ol>\n</section>',
+    );
+    expect(html("- a[^1]\n- b[^1]\n\n[^1]: One")).toEqual(
+      '<page><ul>\n<li>a<sup><a id="user-content-fnref-1" data-footnote-ref="true" aria-describedby="user-content-footnote-label" href="#user-content-fn-1">1</a></sup></li>\n<li>b<sup><a id="user-content-fnref-1-2" data-footnote-ref="true" aria-describedby="user-content-footnote-label" href="#user-content-fn-1">1</a></sup></li>\n</ul></div><section data-footnotes="true" class="footnotes"><h5 class="sr-only" id="user-content-footnote-label">Footnotes</h5>\n<ol>\n<li id="user-content-fn-1">\n<p>One <a data-footnote-backref="" aria-label="Back to reference 1" class="data-footnote-backref" href="#user-content-fnref-1">↩</a> <a data-footnote-backref="" aria-label="Back to reference 1-2" class="data-footnote-backref" href="#user-content-fnref-1-2">↩<sup>2</sup></a></p>\n</li>\n</ol>\n</section>',
+    );
+  });
+
+  it("whose text is not there are text", () => {
+    expect(html("a[^1]")).toEqual("<page><p>a[^1]</p></div>");
+    expect(html("a\n\n[^1]: One")).toEqual("<page><p>a</p></div>");
+  });
+});
+
+describe("a long text", () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+  const run = () => {
+    for (let n = 0; n < 200; n++) act(() => void vi.advanceTimersByTime(50));
+  };
+  const showAll = () => screen.queryByRole("button", { name: /Show all/ });
+  const paragraphs = (count: number) => Array.from({ length: count }, (_, index) => `p${index}`).join("\n\n");
+
+  const headings = (count: number) => Array.from({ length: count }, (_, index) => `# h${index}`).join("\n");
+
+  it("of 2,000 lines is whole, of more its first ones, and the rest comes by a click", () => {
+    const { container, unmount } = render(<Markdown text={`${"a\n".repeat(1_999)}b`} />);
+    expect(showAll()).toBeNull();
+    expect(container.textContent).toMatch(/b$/);
+    unmount();
+    const { container: longer } = render(<Markdown text={`${"a\n".repeat(2_000)}b`} />);
+    expect(longer.textContent).not.toContain("b");
+    expect(showAll()?.outerHTML).toBe('<button type="button" class="show-all">Show all (4 KB)</button>');
+    fireEvent.click(screen.getByRole("button", { name: /Show all/ }));
+    expect(showAll()).toBeNull();
+    run();
+    expect(longer.textContent).toMatch(/b$/);
+  });
+
+  it("of 65,536 characters is whole, of more it is cut at a line's end, or within a line that has none", () => {
+    /** How much of a text is on the page at first. */
+    const shown = (text: string) => {
+      const { container, unmount } = render(<Markdown text={text} />);
+      const isCut = showAll() !== null;
+      const copy = container.cloneNode(true) as Element;
+      for (const said of copy.querySelectorAll(".note, button")) said.remove();
+      const letters = copy.textContent?.match(/[x-z]/g)?.length;
+      unmount();
+      return [letters, isCut];
+    };
+    const line = `${"x".repeat(98)}\n\n`;
+    expect(shown(`${line.repeat(655)}${"y".repeat(36)}`)).toEqual([98 * 655 + 36, false]);
+    expect(shown(`${line.repeat(655)}${"y".repeat(37)}`)).toEqual([98 * 655, true]);
+    expect(shown("z".repeat(70_000))[0]).toBe(65_536);
+    expect(shown(`a\n${"z".repeat(70_000)}`)[0]).toBe(65_534);
+    expect(shown(`a${"\n".repeat(100)}${"z".repeat(40_000)}\n${"y".repeat(40_000)}`)[0]).toBe(40_000);
+  });
+
+  it("of many elements shows the first of them as such, and the rest by a click", () => {
+    const { container } = render(<Markdown text={headings(1_900)} />);
+    expect(container.querySelector(".markdown-plain > .note")?.textContent).toMatch(/^Shown as plain text: /);
+    expect(showAll()).not.toBeNull();
+    fireEvent.click(screen.getByRole("button", { name: /Show all/ }));
+    expect(container.querySelector(".markdown")?.className).toBe("markdown markdown-growing");
+    run();
+    expect(container.querySelector(".markdown-plain")).toBeNull();
+    expect(container.querySelectorAll("h4")).toHaveLength(1_900);
+    expect(container.querySelector(".markdown")?.className).toBe("markdown");
+  });
+
+  it("marks what hides in what is plain", () => {
+    const { container } = render(<Markdown text={`${headings(1_900)}\na\u202eb`} />);
+    expect(container.querySelectorAll(".markdown-plain mark")).toHaveLength(1);
+  });
+
+  it("comes in pages of eight blocks, of which those that begin with a heading say so", () => {
+    const { container } = render(<Markdown text={`${paragraphs(8)}\n\n# h\n\n${paragraphs(3)}`} />);
+    expect(
+      [...container.querySelectorAll(".markdown > div")].map((page) => [
+        page.className,
+        page.childElementCount,
+      ]),
+    ).toEqual([
+      ["markdown-page", 8],
+      ["markdown-page markdown-page-heading", 4],
+    ]);
+  });
+
+  it("that grew is laid out a page at a time when it has ended", () => {
+    const { container, rerender } = render(<Markdown text={paragraphs(80)} open />);
+    const markdown = container.querySelector(".markdown");
+    expect(markdown?.className).toBe("markdown markdown-growing");
+    rerender(<Markdown text={paragraphs(80)} />);
+    const laidOut = () =>
+      [...container.querySelectorAll<HTMLElement>(".markdown-page")]
+        .map((page) => (page.style.contentVisibility === "visible" ? "x" : "."))
+        .join("");
+    expect(markdown?.className).toBe("markdown markdown-growing");
+    expect(laidOut()).toBe("..........");
+    act(() => void vi.advanceTimersByTime(29));
+    expect(laidOut()).toBe("..........");
+    act(() => void vi.advanceTimersByTime(1));
+    expect(laidOut()).toBe("......xxxx");
+    act(() => void vi.advanceTimersByTime(30));
+    expect(laidOut()).toBe("..xxxxxxxx");
+    act(() => void vi.advanceTimersByTime(30));
+    expect(laidOut()).toBe("xxxxxxxxxx");
+    expect(markdown?.className).toBe("markdown markdown-growing");
+    act(() => void vi.advanceTimersByTime(30));
+    expect(markdown?.className).toBe("markdown");
+  });
+
+  it("that grew and ended is not cut, of one page it never says that it grows", () => {
+    const { container, rerender } = render(<Markdown text="a" open />);
+    expect(container.querySelector(".markdown")?.className).toBe("markdown");
+    const long = `${"a\n".repeat(3_000)}b`;
+    rerender(<Markdown text={long} open />);
+    rerender(<Markdown text={long} />);
+    run();
+    expect(showAll()).toBeNull();
+    expect(container.textContent).toMatch(/b$/);
+  });
+});

@@ -1,0 +1,199 @@
+import { fireEvent, render, screen } from "@testing-library/react";
+import { describe, expect, it, vi } from "vitest";
+import { FragmentLink, RemoteImage, SafeLink } from "../../../src/web/ui/SafeLink.tsx";
+
+/** What is on the page, as HTML. */
+const html = (element: React.ReactNode): string => {
+  const { container, unmount } = render(element);
+  const { innerHTML } = container;
+  unmount();
+  return innerHTML;
+};
+const link = (href: string, text: string) =>
+  html(
+    <SafeLink href={href} text={text}>
+      {text}
+    </SafeLink>,
+  );
+
+describe("a link", () => {
+  it("opens in a new tab, tells nothing of this page, and names its host", () => {
+    expect(link("https://a.test/x?y", "words")).toBe(
+      '<a href="https://a.test/x?y" target="_blank" rel="noopener noreferrer" referrerpolicy="no-referrer" title="https://a.test/x?y">words</a><span class="link-host">a.test</span>',
+    );
+  });
+
+  it("names no host that its words name, in whatever case", () => {
+    expect(link("https://a.test/x", "see A.TEST/x")).not.toContain("link-host");
+    expect(link("https://a.test/x", "see b")).toContain("link-host");
+  });
+
+  it("inside a link is text", () => {
+    expect(
+      html(
+        <SafeLink href="https://a.test/" text="a.test">
+          <SafeLink href="https://b.test/" text="inner">
+            inner
+          </SafeLink>
+        </SafeLink>,
+      ),
+    ).toBe(
+      '<a href="https://a.test/" target="_blank" rel="noopener noreferrer" referrerpolicy="no-referrer" title="https://a.test/"><span>inner</span></a>',
+    );
+  });
+
+  it("to what may not be opened is text that says so, with what hides in it", () => {
+    expect(link("javascript:x()", "click")).toBe(
+      '<span class="blocked-link" title="Not a link: javascript:x()">click</span>',
+    );
+    expect(link("javascript:\u202ex", "click")).toContain("U+202E");
+  });
+
+  it("that changes is judged anew", () => {
+    const { container, rerender } = render(
+      <SafeLink href="vbscript:x()" text="a">
+        a
+      </SafeLink>,
+    );
+    expect(container.querySelector("a")).toBeNull();
+    rerender(
+      <SafeLink href="https://a.test/" text="a">
+        a
+      </SafeLink>,
+    );
+    expect(container.querySelector("a")?.getAttribute("href")).toBe("https://a.test/");
+  });
+});
+
+describe("a link that misleads", () => {
+  it("asks first: where it goes is shown by a click, and hidden by the next", () => {
+    const { container } = render(
+      <SafeLink href="https://evil.test/x" text="https://good.test">
+        https://good.test
+      </SafeLink>,
+    );
+    const button = screen.getByRole("button", { name: "https://good.test" });
+    expect(container.querySelector("a")).toBeNull();
+    expect(button.outerHTML).toBe(
+      '<button type="button" class="link-button" aria-expanded="false" title="its words name another host">https://good.test</button>',
+    );
+    expect(container.querySelector(".asked-link > .link-host")?.textContent).toBe("evil.test");
+    fireEvent.click(button);
+    expect(button.getAttribute("aria-expanded")).toBe("true");
+    const target = container.querySelector(".link-target");
+    expect(target?.textContent).toBe("its words name another host: https://evil.test/x");
+    expect(target?.querySelector("a")?.getAttribute("href")).toBe("https://evil.test/x");
+    fireEvent.click(button);
+    expect(container.querySelector(".link-target")).toBeNull();
+  });
+
+  it("asks also for what its address alone makes suspicious", () => {
+    const { container } = render(
+      <SafeLink href="https://user:secret@evil.test/" text="words">
+        words
+      </SafeLink>,
+    );
+    expect(container.querySelector("a")).toBeNull();
+    expect(container.querySelector(".link-host")?.textContent).toBe("evil.test");
+  });
+
+  it("holds no link of its own", () => {
+    const { container } = render(
+      <SafeLink href="https://evil.test/x" text="https://good.test">
+        <SafeLink href="https://b.test/" text="inner">
+          inner
+        </SafeLink>
+      </SafeLink>,
+    );
+    expect(container.querySelector("button")?.innerHTML).toBe("<span>inner</span>");
+  });
+});
+
+describe("a link within the text", () => {
+  it("scrolls to its target and focuses it, and leaves the address alone", () => {
+    const scrolled = vi.fn();
+    const focused = vi.fn();
+    const { container } = render(
+      <>
+        <FragmentLink target="a%20b" className="mine">
+          go
+        </FragmentLink>
+        <p id="a b">there</p>
+      </>,
+    );
+    const target = container.querySelector("p");
+    if (target) Object.assign(target, { scrollIntoView: scrolled, focus: focused });
+    const anchor = screen.getByRole("link", { name: "go" });
+    expect(anchor.outerHTML).toBe('<a class="mine" href="#a%20b">go</a>');
+    expect(fireEvent.click(anchor)).toBe(false);
+    expect(scrolled.mock.calls).toEqual([[{ block: "center" }]]);
+    expect(focused.mock.calls).toEqual([[{ preventScroll: true }]]);
+  });
+
+  it("to nothing, or to what cannot be read, does nothing", () => {
+    const { container } = render(
+      <>
+        <FragmentLink target="nowhere">go</FragmentLink>
+        <FragmentLink target="100%">odd</FragmentLink>
+        <p id="100%">there</p>
+      </>,
+    );
+    const scrolled = vi.fn();
+    const target = container.querySelector("p");
+    if (target) Object.assign(target, { scrollIntoView: scrolled });
+    expect(fireEvent.click(screen.getByRole("link", { name: "go" }))).toBe(false);
+    fireEvent.click(screen.getByRole("link", { name: "odd" }));
+    expect(scrolled).toHaveBeenCalledTimes(1);
+  });
+
+  it("is what an address of a place in the text is", () => {
+    expect(link("#place", "words")).toBe('<a href="#place">words</a>');
+  });
+});
+
+describe("an image of another host", () => {
+  const image = (src: string, alt: string) => html(<RemoteImage src={src} alt={alt} />);
+
+  it("is words that say where it lies, not loaded", () => {
+    expect(image("https://a.test/x.png", "a cat")).toBe(
+      '<span class="remote-image"><button type="button" class="link-button" aria-expanded="false" title="Not loaded. Shows the address."><span class="remote-image-kind">image</span> a cat <span class="link-host">a.test</span></button></span>',
+    );
+    expect(image("https://user:p@a.test/x.png", "")).toContain(
+      'without description <span class="link-host">a.test</span>',
+    );
+    expect(image("data:image/png;base64,AA", "x")).toContain('<span class="link-host">embedded</span>');
+    expect(image("nonsense", "x")).toContain('<span class="link-host">no address</span>');
+  });
+
+  it("shows its address by a click: as a link where it is one, else as text, cut", () => {
+    const clicked = (src: string) => {
+      const { container, unmount } = render(<RemoteImage src={src} alt="x" />);
+      const button = screen.getByRole("button");
+      fireEvent.click(button);
+      const target = container.querySelector(".link-target")?.innerHTML;
+      expect(button.getAttribute("aria-expanded")).toBe("true");
+      fireEvent.click(button);
+      expect(container.querySelector(".link-target")).toBeNull();
+      unmount();
+      return target;
+    };
+    expect(clicked("https://a.test/x.png")).toBe(
+      '<a href="https://a.test/x.png" target="_blank" rel="noopener noreferrer" referrerpolicy="no-referrer" title="https://a.test/x.png">https://a.test/x.png</a>',
+    );
+    expect(clicked("https://user:p@a.test/x.png")).toContain('<a href="https://user:p@a.test/x.png"');
+    expect(clicked(`data:,${"x".repeat(1_994)}`)).toBe(`data:,${"x".repeat(1_994)}`);
+    expect(clicked(`data:,${"x".repeat(1_995)}`)).toBe(`data:,${"x".repeat(1_994)}…`);
+  });
+
+  it("inside a link asks nothing", () => {
+    expect(
+      html(
+        <SafeLink href="https://a.test/" text="a.test">
+          <RemoteImage src="https://b.test/x.png" alt="cat" />
+        </SafeLink>,
+      ),
+    ).toContain(
+      '<span class="remote-image"><span class="remote-image-kind">image</span> cat <span class="link-host">b.test</span></span></a>',
+    );
+  });
+});
