@@ -681,6 +681,63 @@ describe("markup", () => {
     expect(behind(userLine(text))[0]).toBe(`shown · prompt [{"type":"text","text":${JSON.stringify(text)}}]`);
   });
 
+  it("of one element may be long, but not for ever, and says nothing where it has nothing to say", () => {
+    const tag = (length: number) =>
+      `<bash-stdout ${"x".repeat(length - "<bash-stdout ".length)}>a</bash-stdout>`;
+    expect(behind(userLine(tag(2_000)))[0]).toContain("shown · [note]");
+    expect(behind(userLine(tag(2_001)))[0]).toContain("shown · prompt");
+    expect(behind(userLine('<teammate-message teammate_id="bob">hi</teammate-message>'))[0]).toContain(
+      "From bob: hi",
+    );
+    expect(behind(userLine('<teammate-message\tfrom="eve">hi</teammate-message>'))[0]).toContain(
+      "From eve: hi",
+    );
+  });
+
+  it("is followed by no more than its own kind", () => {
+    const notice = "<task-notification><summary>s</summary></task-notification>";
+    const isPrompt = (text: string) => behind(userLine(text))[0]?.startsWith("shown · prompt [") === true;
+    expect(isPrompt(`${notice}\nFull transcript available at: /x\nand more`)).toBe(true);
+    expect(isPrompt(`${notice}\nSee: Full transcript available at: /x`)).toBe(true);
+    expect(
+      isPrompt(
+        "<task-notification>says </task-notification> itself</task-notification>\nFull transcript available at: /x",
+      ),
+    ).toBe(true);
+    expect(
+      behind(userLine("<bash-stdout>a</bash-stdout> <bash-stderr>b</bash-stderr> </bash-stdout>"))[0],
+    ).toContain("shown · prompt");
+    expect(
+      behind(
+        userLine("<task-notification>a</task-notification>\n\n<task-notification>b</task-notification>"),
+      ),
+    ).toEqual([
+      'shown · prompt (queued) (notification) [{"type":"text","text":"a"}] · prompt (queued) (notification) [{"type":"text","text":"b"}]',
+    ]);
+  });
+
+  it("of a notification without an end to its field is told as it is", () => {
+    const fields = (body: string) => behind(userLine(`<task-notification>${body}</task-notification>`))[0];
+    expect(fields("x</summary>")).toEqual(
+      'shown · prompt (queued) (notification) [{"type":"text","text":"x</summary>"}]',
+    );
+    expect(fields("<result> r </result>")).toEqual(
+      'shown · prompt (queued) (notification) [{"type":"text","text":"r"}]',
+    );
+  });
+
+  it("in an output loses the terminal's sequences alone", () => {
+    const shown = (text: string) => behind(userLine(`<bash-stdout>${text}</bash-stdout>`))[0];
+    expect(shown("\u001b]0;title\u0007a")).toEqual('shown · [note] Shell output: a "a"');
+    expect(shown("\u001b]8;;https://a.test\u001b\\a\u001b]8;;\u001b\\")).toEqual(
+      'shown · [note] Shell output: a "a"',
+    );
+    expect(shown("\u001b]0;open")).toEqual("hidden: empty command output");
+    expect(shown("a\u001bMb\u001b[1;31mc\u001b[0 qd\u001b9e")).toEqual(
+      'shown · [note] Shell output: abcd\u001b9e "abcd\\u001b9e"',
+    );
+  });
+
   it("may quote its own end", () => {
     expect(
       behind(

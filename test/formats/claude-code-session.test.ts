@@ -288,6 +288,89 @@ describe("the queue", () => {
     ).toEqual(["bookkeeping: queue-operation", "shown", "Command /cost now"]);
   });
 
+  it("takes out of itself what left it, in order", () => {
+    expect(
+      told(
+        ({ user, queue }) => [
+          user("go"),
+          queue("enqueue", "x"),
+          queue("enqueue", "y"),
+          queue("remove"),
+          queue("remove"),
+        ],
+        "2.0.0",
+      ),
+    ).toEqual([
+      "shown",
+      "bookkeeping: queue-operation",
+      "bookkeeping: queue-operation",
+      "shown",
+      "shown",
+      "folded",
+      'prompt [{"type":"text","text":"go"}]',
+      'prompt [{"type":"text","text":"x"}] queued',
+      'prompt [{"type":"text","text":"y"}] queued',
+    ]);
+    expect(
+      told(({ user, queue }) => [user("go"), queue("enqueue", "x"), user("x"), queue("remove")], "2.0.0"),
+    ).toEqual([
+      "shown",
+      "bookkeeping: queue-operation",
+      "shown",
+      "bookkeeping: queue-operation",
+      "folded",
+      'prompt [{"type":"text","text":"go"}]',
+      'prompt [{"type":"text","text":"x"}]',
+    ]);
+    expect(
+      told(
+        ({ user, queue }) => [
+          user("go"),
+          queue("enqueue", "x"),
+          queue("popAll"),
+          queue("enqueue", "y"),
+          queue("remove"),
+        ],
+        "2.0.0",
+      ),
+    ).toEqual([
+      "shown",
+      "bookkeeping: queue-operation",
+      "bookkeeping: queue-operation",
+      "bookkeeping: queue-operation",
+      "shown",
+      "folded",
+      'prompt [{"type":"text","text":"go"}]',
+      'prompt [{"type":"text","text":"y"}] queued',
+      "Queued prompt, never sent: x",
+    ]);
+    expect(told(({ user, queue }) => [user("go"), queue("enqueue", "x<task-notification>")])).toEqual([
+      "shown",
+      "bookkeeping: queue-operation",
+      "folded",
+      'prompt [{"type":"text","text":"go"}]',
+      "Queued prompt, never sent: x<task-notification>",
+    ]);
+    expect(told(({ user, queue }) => [user("go"), queue("enqueue", "\n <task-notification>x")])).toEqual([
+      "shown",
+      "bookkeeping: queue-operation",
+      "folded",
+      'prompt [{"type":"text","text":"go"}]',
+    ]);
+    expect(
+      told(({ user, queue }) => [user("go"), queue("enqueue", "a b"), user("a  b"), user("axb")]),
+    ).toEqual([
+      "shown",
+      "bookkeeping: queue-operation",
+      "shown",
+      "shown",
+      "folded",
+      'prompt [{"type":"text","text":"go"}]',
+      'prompt [{"type":"text","text":"a  b"}]',
+      'prompt [{"type":"text","text":"axb"}]',
+    ]);
+  });
+
   it("of old versions tells what went into the running turn, of others it does not", () => {
     const taken = (version: string | undefined, ...between: ((write: Write) => object)[]) =>
       told(
