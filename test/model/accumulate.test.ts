@@ -13,37 +13,19 @@ import {
 import { type Frame, frame as frameSchema } from "../../src/model/frame.ts";
 import { callOf, isRow, resultOf } from "../../src/model/pair-tools.ts";
 import { isUuid, partId, uuidFrom } from "../../src/model/uuid.ts";
+import * as frames from "./frames.ts";
+import { begin, end, prompt, SESSION, say } from "./frames.ts";
 import { type Bare, defined, id, kinds, session } from "./generate.ts";
 
-const SESSION = id(1, 1);
 const message = (number: number) => id(3, number);
-const prompt = (text: string, number = 1): Bare => ({
-  type: "user.message",
-  message_id: id(2, number),
-  parts: [{ type: "text", text }],
-});
-const begin = (number: number): Bare => ({ type: "message.start", message_id: message(number) });
-const end = (number: number): Bare => ({ type: "message.end", message_id: message(number) });
-const say = (text: string): Bare => ({ type: "message.delta", kind: "text", text });
-const think = (text: string): Bare => ({ type: "message.delta", kind: "thinking", text });
-const call = (tool_call_id: string, arguments_json = "{}"): Bare => ({
-  type: "message.tool_call",
-  tool_call_id,
-  tool_name: "Read",
-  arguments_json,
-});
+const think = (text: string): Bare => say(text, { kind: "thinking" });
+const call = (tool_call_id: string, arguments_json = "{}"): Bare =>
+  frames.call(tool_call_id, { arguments_json });
 const result = (
   tool_call_id: string,
   output_text: string,
   status: "success" | "error" | "aborted" = "success",
-): Bare => ({
-  type: "message.tool_result",
-  tool_call_id,
-  is_error: status === "error",
-  status,
-  output_text,
-  parts: [],
-});
+): Bare => frames.result(tool_call_id, { is_error: status === "error", status, output_text });
 
 function fold(...bare: Bare[]): Transcript {
   return session(bare).reduce(accumulate, emptyTranscript(SESSION));

@@ -13,15 +13,26 @@ import {
 } from "../../src/model/accumulate.ts";
 import { promptTitle } from "../../src/model/content.ts";
 import type { Frame } from "../../src/model/frame.ts";
-import type { MarkerKind, TranscriptPart, Turn } from "../../src/model/transcript.ts";
+import type { TranscriptPart, Turn } from "../../src/model/transcript.ts";
 import { partId } from "../../src/model/uuid.ts";
+import {
+  begin,
+  call,
+  close,
+  end,
+  MESSAGE,
+  marker,
+  open,
+  PART,
+  prompt,
+  result,
+  SESSION,
+  say,
+} from "./frames.ts";
 import { type Bare, defined, id, kinds, session } from "./generate.ts";
 
 // What each frame makes of a transcript, field by field: `laws.test.ts` holds what must be true of all of them together.
 
-const SESSION = id(1, 1);
-const PART = id(4, 1);
-const MESSAGE = id(3, 1);
 const source = { file: "a.jsonl", line: 3, byte: 40, length: 9 };
 
 function fold(...bare: Bare[]): Transcript {
@@ -34,61 +45,6 @@ const turns = (transcript: Transcript): Turn[] =>
   transcript.turns.slice().filter((turn) => turn !== undefined);
 const statuses = (...bare: Bare[]) => turns(fold(...bare)).map(({ status }) => status);
 
-const prompt = (text: string, number = 1): Bare => ({
-  type: "user.message",
-  message_id: id(2, number),
-  parts: [{ type: "text", text }],
-});
-const begin = (number = 1): Bare => ({ type: "message.start", message_id: id(3, number) });
-const end = (number = 1, more: Partial<Extract<Bare, { type: "message.end" }>> = {}): Bare => ({
-  type: "message.end",
-  message_id: id(3, number),
-  ...more,
-});
-const say = (text: string, more: Partial<Extract<Bare, { type: "message.delta" }>> = {}): Bare => ({
-  type: "message.delta",
-  kind: "text",
-  text,
-  ...more,
-});
-const open = (number = 1, kind: "text" | "thinking" = "text"): Bare => ({
-  type: "message.part_start",
-  part_id: id(4, number),
-  kind,
-});
-const close = (number = 1, more: Partial<Extract<Bare, { type: "message.part_end" }>> = {}): Bare => ({
-  type: "message.part_end",
-  part_id: id(4, number),
-  ...more,
-});
-const call = (
-  tool_call_id: string,
-  more: Partial<Extract<Bare, { type: "message.tool_call" }>> = {},
-): Bare => ({
-  type: "message.tool_call",
-  tool_call_id,
-  tool_name: "Read",
-  arguments_json: "{}",
-  ...more,
-});
-const result = (
-  tool_call_id: string,
-  more: Partial<Extract<Bare, { type: "message.tool_result" }>> = {},
-): Bare => ({
-  type: "message.tool_result",
-  tool_call_id,
-  is_error: false,
-  status: "success",
-  output_text: "out",
-  parts: [],
-  ...more,
-});
-const marker = (kind: MarkerKind, number = 9): Bare => ({
-  type: "marker",
-  part_id: id(4, number),
-  kind,
-  title: kind,
-});
 const error: Bare = { type: "error", message: "Overloaded" };
 const turnEnd: Bare = { type: "turn.end" };
 

@@ -4,81 +4,32 @@ import { decodeEvent, encodeEvent, type HistoryEvent } from "../../src/model/his
 import { createHistory } from "../../src/model/history-collector.ts";
 import type { AssistantMessage } from "../../src/model/message.ts";
 import { framesOf } from "../../src/model/replay.ts";
+import * as frames from "./frames.ts";
+import { begin, end, MESSAGE, PART, SESSION } from "./frames.ts";
 import { type Bare, id, session } from "./generate.ts";
 
 // What a history says of each frame, and what frames it gives back: `laws.test.ts` holds that nothing shown is lost.
-
-const SESSION = id(1, 1);
-const MESSAGE = id(3, 1);
-const PART = id(4, 1);
 
 function historyOf(frames: readonly Frame[]): HistoryEvent[] {
   const history = createHistory(SESSION);
   return [...frames.flatMap((frame) => history.push(frame)), ...history.flush()];
 }
 const iso = (at: number) => new Date(at).toISOString();
-const begin = (number = 1, more: Partial<Extract<Bare, { type: "message.start" }>> = {}): Bare => ({
-  type: "message.start",
-  message_id: id(3, number),
-  ...more,
-});
-const end = (number = 1, more: Partial<Extract<Bare, { type: "message.end" }>> = {}): Bare => ({
-  type: "message.end",
-  message_id: id(3, number),
-  ...more,
-});
 const open = (
   number = 1,
   kind: "text" | "thinking" = "text",
-  more: Partial<Extract<Bare, { type: "message.part_start" }>> = {},
-): Bare => ({ type: "message.part_start", part_id: id(4, number), kind, message_id: MESSAGE, ...more });
-const close = (number = 1, more: Partial<Extract<Bare, { type: "message.part_end" }>> = {}): Bare => ({
-  type: "message.part_end",
-  part_id: id(4, number),
-  text: "said",
-  ...more,
-});
-const call = (
-  tool_call_id: string,
-  number: number,
-  more: Partial<Extract<Bare, { type: "message.tool_call" }>> = {},
-): Bare => ({
-  type: "message.tool_call",
-  tool_call_id,
-  tool_name: "Read",
-  arguments_json: "{}",
-  part_id: id(4, number),
-  message_id: MESSAGE,
-  ...more,
-});
-const result = (
-  tool_call_id: string,
-  number: number,
-  more: Partial<Extract<Bare, { type: "message.tool_result" }>> = {},
-): Bare => ({
-  type: "message.tool_result",
-  tool_call_id,
-  is_error: false,
-  status: "success",
-  output_text: "out",
-  parts: [],
-  part_id: id(4, number),
-  message_id: id(2, number),
-  ...more,
-});
-const prompt = (number = 1, more: Partial<Extract<Bare, { type: "user.message" }>> = {}): Bare => ({
-  type: "user.message",
-  message_id: id(2, number),
-  parts: [{ type: "text", text: "Go" }],
-  ...more,
-});
-const marker = (number: number, more: Partial<Extract<Bare, { type: "marker" }>> = {}): Bare => ({
-  type: "marker",
-  part_id: id(4, number),
-  kind: "note",
-  title: "Note",
-  ...more,
-});
+  more: Parameters<typeof frames.open>[2] = {},
+): Bare => frames.open(number, kind, { message_id: MESSAGE, ...more });
+const close = (number = 1, more: Parameters<typeof frames.close>[1] = {}): Bare =>
+  frames.close(number, { text: "said", ...more });
+const call = (tool_call_id: string, number: number, more: Parameters<typeof frames.call>[1] = {}): Bare =>
+  frames.call(tool_call_id, { part_id: id(4, number), message_id: MESSAGE, ...more });
+const result = (tool_call_id: string, number: number, more: Parameters<typeof frames.result>[1] = {}): Bare =>
+  frames.result(tool_call_id, { part_id: id(4, number), message_id: id(2, number), ...more });
+const prompt = (number = 1, more: Parameters<typeof frames.prompt>[2] = {}): Bare =>
+  frames.prompt("Go", number, more);
+const marker = (number: number, more: Parameters<typeof frames.marker>[2] = {}): Bare =>
+  frames.marker("note", number, { title: "Note", ...more });
 
 /** Holds that a history gives back these frames, each with all that it said and no more. */
 function expectTheSame(...bare: Bare[]): void {

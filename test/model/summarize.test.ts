@@ -4,12 +4,12 @@ import { accumulate, emptyTranscript } from "../../src/model/accumulate.ts";
 import type { Frame } from "../../src/model/frame.ts";
 import { sessionSummary } from "../../src/model/session.ts";
 import { emptySummary, summarize, summarizeAll } from "../../src/model/summarize.ts";
+import { SESSION } from "./frames.ts";
 import { anyFrames, type Bare, id, session } from "./generate.ts";
 
 // A thousand sessions take a second or two; a busy machine may need many more.
 vi.setConfig({ testTimeout: 120_000 });
 
-const SESSION = id(1, 1);
 const summaryOf = (...bare: Bare[]) => session(bare).reduce(summarize, emptySummary(SESSION, "codex", 5));
 
 describe("a session's row", () => {
