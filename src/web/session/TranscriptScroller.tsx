@@ -53,6 +53,9 @@ const OVERSCAN = 800;
 /** Scrolled so little, the rows that are rendered still cover the view. */
 const KEEP = 200;
 const AT_END = 4;
+/** Controls that make a row longer, and shorter. */
+const OPENS = ".show-all, [aria-expanded=false], details:not([open]) > summary";
+const CLOSES = "[aria-expanded=true], details[open] > summary";
 /** A fling through a long session loads where it ends, not all that it passes. */
 const LOAD_MS = 60;
 const RETRY_MS = 2_000;
@@ -78,6 +81,8 @@ export function TranscriptScroller({
   /** Where this component last scrolled to: a scroll event from there is its own, not the reader's. */
   const own = useRef(Number.NEGATIVE_INFINITY);
   const seen = useRef({ top: 0, height: 0, rendered: 0 });
+  /** What the reader did last of that which leaves the end without a scroll: closing it again goes back there. */
+  const leftEnd = useRef<"opened" | "closed">(undefined);
   const mounted = useRef(new Map<string, HTMLElement>());
   const [below, setBelow] = useState({ rows: 0, errors: 0 });
   const [, tick] = useReducer((count: number) => count + 1, 0);
@@ -178,6 +183,10 @@ export function TranscriptScroller({
       own.current = element.scrollTop;
     }
     seen.current.top = element.scrollTop;
+    if (leftEnd.current === "closed") {
+      leftEnd.current = undefined;
+      if (element.scrollTop + element.clientHeight >= layout.height - AT_END) place({ end: true });
+    }
     // New heights may bring other rows into view; a few rounds settle it, a layout that never settles must not hang.
     rounds.current = changed ? rounds.current + 1 : 0;
     if (changed && rounds.current < 10) tick();
@@ -197,6 +206,7 @@ export function TranscriptScroller({
       seen.current.height = element.clientHeight;
       if (Math.abs(top - own.current) > 1) {
         own.current = Number.NEGATIVE_INFINITY;
+        leftEnd.current = undefined;
         // Upwards by the least bit is leaving the end, or one could not scroll away from a growing session.
         const end = top >= before && top + element.clientHeight >= layout.height - AT_END;
         place(end ? { end: true } : anchorAt(layout, top, element.clientHeight));
@@ -314,11 +324,15 @@ export function TranscriptScroller({
     };
   }, [layout, place, transcript]);
 
-  /** What the reader opens or closes stays under the pointer, whatever its height becomes. */
+  /** What the reader opens or closes stays under the pointer, whatever its height becomes; at the end too, which goes on below. */
   const holdRow = (target: EventTarget): void => {
     const row = target instanceof Element ? target.closest<HTMLElement>("[data-index]") : null;
     const index = Number(row?.dataset.index ?? Number.NaN);
-    if (!Number.isInteger(index) || anchor.current.end) return;
+    if (!(target instanceof Element) || !Number.isInteger(index)) return;
+    if (anchor.current.end) {
+      if (target.closest(OPENS) === null) return;
+      leftEnd.current = "opened";
+    } else if (leftEnd.current === "opened" && target.closest(CLOSES) !== null) leftEnd.current = "closed";
     place({ end: false, index, offset: seen.current.top - layout.topOf(index) });
   };
 

@@ -1,11 +1,11 @@
 import type { Element, ElementContent, Nodes as HastNode, Root } from "hast";
 import type { Definition, FootnoteDefinition, ListItem, Nodes, RootContent, TableRow } from "mdast";
 import { defaultHandlers, type Handlers, type Options, type State, toHast } from "mdast-util-to-hast";
-import { memo, type ReactNode, useEffect, useReducer, useRef, useState } from "react";
+import { memo, type ReactNode, useEffect, useLayoutEffect, useReducer, useRef, useState } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
 import { CodeBlock } from "./CodeBlock.tsx";
 import { findHidden, visible } from "./hidden-text.tsx";
-import { createMarkdownStream } from "./markdown-blocks.ts";
+import { createMarkdownStream, MOST_ELEMENTS } from "./markdown-blocks.ts";
 import type { MarkdownBlock, MarkdownDocument, Piece } from "./markdown-document.ts";
 import { FragmentLink, RemoteImage, SafeLink } from "./SafeLink.tsx";
 import { ScrollBox } from "./ScrollBox.tsx";
@@ -14,9 +14,8 @@ import { Measure } from "./size.tsx";
 /** Characters and lines of a text that are rendered before somebody asks for the rest. */
 const FIRST = 64 * 1024;
 const FIRST_LINES = 2_000;
-/** Elements that Markdown becomes before the rest is plain text, of the first part and of a whole text. */
+/** Elements of the first part. */
 const FIRST_ELEMENTS = 1_500;
-const ALL_ELEMENTS = 12_000;
 /** What follows when the rest is asked for comes so much at a time, for all at once would hold up the page. */
 const MORE_ELEMENTS = 500;
 /** Pages of blocks that are laid out together. */
@@ -47,7 +46,7 @@ export const Markdown = memo(function Markdown({
   // A text that was watched while it grew is not cut when it ends.
   const [all, setAll] = useState(open);
   const [asked, setAsked] = useState<Asked>();
-  const [stream] = useState(() => createMarkdownStream(open ? ALL_ELEMENTS : FIRST_ELEMENTS));
+  const [stream] = useState(() => createMarkdownStream(open ? MOST_ELEMENTS : FIRST_ELEMENTS));
   const [, readOn] = useReducer((reads: number) => reads + 1, 0);
   const end = all && asked?.part !== "first" ? text.length : firstPart(text);
   const document = stream.read(
@@ -58,8 +57,8 @@ export const Markdown = memo(function Markdown({
   useEffect(() => {
     if (asked === undefined && !document.behind) return;
     const timer = setTimeout(() => {
-      if (asked !== undefined && document.cut && asked.budget < ALL_ELEMENTS) {
-        const budget = Math.min(ALL_ELEMENTS, asked.budget + MORE_ELEMENTS);
+      if (asked !== undefined && document.cut && asked.budget < MOST_ELEMENTS) {
+        const budget = Math.min(MOST_ELEMENTS, asked.budget + MORE_ELEMENTS);
         stream.raise(budget);
         setAsked({ ...asked, budget });
       } else if (document.behind) readOn();
@@ -115,6 +114,16 @@ function MarkdownView({
   const root = useRef<HTMLDivElement>(null);
   const [growing, setGrowing] = useState(open);
   if (open && !growing) setGrowing(true);
+  // What stood there before it grew has its height, and keeps it: nothing above the reader moves.
+  const pageCount = useRef(0);
+  useLayoutEffect(() => {
+    if (!growing) return;
+    const pages = root.current?.querySelectorAll<HTMLElement>(":scope > .markdown-page") ?? [];
+    for (const page of [...pages].slice(0, pageCount.current)) page.style.contentVisibility = "visible";
+  }, [growing]);
+  useLayoutEffect(() => {
+    pageCount.current = document.pages.length;
+  }, [document]);
   // What was not laid out while the text grew is laid out when it has ended: a page at a time, for all at once takes long.
   useEffect(() => {
     if (open || !growing) return;

@@ -37,6 +37,8 @@ const PAGE = 8;
 /** Lists and tables of more items than this are read item by item. */
 const LONG = 8;
 const MAX_NODES = 8_000;
+/** Elements that a text becomes before the rest of it is plain. */
+export const MOST_ELEMENTS = 12_000;
 /** A text that is long at once is read in steps of so many characters, as if it had grown: no single parse is longer. */
 const STEP = 4_096;
 /** Steps of a read that ends early, and where it does: after so many new elements, or characters. */
@@ -86,7 +88,6 @@ interface Checkpoint {
   footnotes: Map<string, FootnoteDefinition>;
   spent: number;
   saidPlain: boolean;
-  plainFrom: { kept: number; at: number; carried: Carried | undefined } | undefined;
 }
 
 export interface MarkdownStream {
@@ -96,15 +97,15 @@ export interface MarkdownStream {
    * read is rendered, which takes far longer.
    */
   read(text: string, complete: boolean, short?: boolean): MarkdownDocument;
-  /** Elements that the next read may make in all; what was plain text beyond the earlier budget is read again then. */
+  /** Elements that the next read may make in all, at most `MOST_ELEMENTS`. */
   raise(budget: number): void;
 }
 
 /**
  * Reads a growing Markdown text block by block: what is finished is parsed once, and keeps its identity. What comes after
- * `budget` elements is plain text: a page can bear only so many.
+ * a budget of elements is left out until the budget is raised, and after `MOST_ELEMENTS` plain text: a page can bear only so many.
  */
-export function createMarkdownStream(first_budget = 12_000): MarkdownStream {
+export function createMarkdownStream(first_budget = MOST_ELEMENTS): MarkdownStream {
   let budget = first_budget;
   let text = "";
   let kept: Kept[] = [];
@@ -134,8 +135,6 @@ export function createMarkdownStream(first_budget = 12_000): MarkdownStream {
   let spent = 0;
   /** The first stretch of plain text beyond the budget said why. */
   let saidPlain = false;
-  /** Where the budget ended: blocks before, the first character after, and the list or table that stood open there. */
-  let plainFrom: { kept: number; at: number; carried: Carried | undefined } | undefined;
   let raised = false;
 
   const save = (): Checkpoint => ({
@@ -149,12 +148,11 @@ export function createMarkdownStream(first_budget = 12_000): MarkdownStream {
     footnotes: new Map(footnotes),
     spent,
     saidPlain,
-    plainFrom,
   });
 
   const restore = (to: Checkpoint): void => {
     keep(to.kept);
-    ({ tailStart, fence, carried, open, lastTail, definitions, footnotes, spent, saidPlain, plainFrom } = to);
+    ({ tailStart, fence, carried, open, lastTail, definitions, footnotes, spent, saidPlain } = to);
   };
 
   /** Takes back what was finished after so many blocks. */
@@ -180,7 +178,6 @@ export function createMarkdownStream(first_budget = 12_000): MarkdownStream {
     refreshed = 0;
     spent = 0;
     saidPlain = false;
-    plainFrom = undefined;
   };
 
   /** Definitions of what a source names, so that the parser takes it for a reference. Their targets come later. */
@@ -353,15 +350,15 @@ export function createMarkdownStream(first_budget = 12_000): MarkdownStream {
     return readNodes(tail, false);
   };
 
-  /** Beyond the budget: the text as it is. */
+  /** Beyond the budget: nothing while it can still be raised, then the text as it is. */
   const readPlain = (): boolean => {
-    plainFrom ??= { kept: kept.length, at: tailStart, carried };
-    if (carried) {
-      const raw = text.slice(carried.start, tailStart);
-      const labels = labelsIn(raw);
-      kept.push({ block: carriedBlock(carried, []), raw, labels, key: keyFor(labels) });
-      carried = undefined;
+    const list = carried && carriedSoFar(carried);
+    if (budget < MOST_ELEMENTS) {
+      open = list ? [list] : [];
+      return false;
     }
+    if (list) kept.push(list);
+    carried = undefined;
     const plain = (raw: string): Kept => plainBlock(raw, saidPlain ? undefined : "much came before it");
     const cut = plainEnd(text, tailStart);
     if (cut < text.length) {
@@ -372,6 +369,12 @@ export function createMarkdownStream(first_budget = 12_000): MarkdownStream {
     }
     open = tailStart < text.length ? [plain(text.slice(tailStart))] : [];
     return false;
+  };
+
+  const carriedSoFar = (state: Carried): Kept => {
+    const raw = text.slice(state.start, tailStart);
+    const labels = labelsIn(raw);
+    return { block: carriedBlock(state, []), raw, labels, key: keyFor(labels) };
   };
 
   const readNodes = (tail: string, all: boolean): boolean => {
@@ -640,17 +643,13 @@ export function createMarkdownStream(first_budget = 12_000): MarkdownStream {
       return result;
     },
     raise(more) {
+      const isCut = spent > budget && tailStart < text.length;
       budget = more;
-      if (plainFrom === undefined) return;
+      if (!isCut) return;
       raised = true;
       finished = false;
-      keep(plainFrom.kept);
-      tailStart = plainFrom.at;
-      carried = plainFrom.carried;
       // What follows is read in steps again, as if it came now.
       text = text.slice(0, tailStart);
-      plainFrom = undefined;
-      saidPlain = false;
       open = [];
       lastTail = "";
     },

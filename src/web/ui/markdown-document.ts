@@ -39,7 +39,7 @@ export interface MarkdownDocument {
   readonly calls: readonly string[];
   readonly footnotes: readonly FootnoteDefinition[];
   readonly definitions: readonly Definition[];
-  /** Its end is plain text, for there would be too many elements. */
+  /** Its end is left out, or plain text, for there would be too many elements. */
   readonly cut: boolean;
   /** Its end is still to be read: the next read of the same text goes on. */
   readonly behind: boolean;

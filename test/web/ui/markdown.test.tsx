@@ -204,6 +204,7 @@ describe("streamed Markdown", () => {
     expect(button).not.toBeNull();
     if (button) fireEvent.click(button);
     const markdown = container.querySelector(".markdown");
+    await eventually(() => expect(markdown?.textContent).toContain("The end."));
     await eventually(() => expect(markdown && shape(markdown)).toEqual(whole(text)));
   }, 60_000);
 
