@@ -161,6 +161,14 @@ export async function enter(
   return watched;
 }
 
+/**
+ * Opens what a row of the list leads to. While the daemon still finds sessions the rows move, and a pointer would hit another
+ * one, or none.
+ */
+export async function openRow(link: Locator): Promise<void> {
+  await link.dispatchEvent("click");
+}
+
 /** What a connection that breaks looks like in a page's console. */
 export const BROKEN_CONNECTION = [/WebSocket connection to/, /net::ERR_/, /Failed to load resource/];
 
@@ -172,7 +180,7 @@ export interface CutProxy {
   /** From now on new connections are cut at once, too, until `heal`. */
   block(): void;
   heal(): void;
-  /** From now on what the daemon sends goes on at 160 kB a second, as to a client that hardly reads, until `hurry`. */
+  /** From now on what the daemon sends goes on at 80 kB a second, as to a client that hardly reads, until `hurry`. */
   dawdle(): void;
   hurry(): void;
   /** Connections that are open now. */
@@ -234,7 +242,7 @@ export async function cutProxy(daemonPort: number): Promise<CutProxy> {
       for (const upstream of open.values()) upstream.pause();
       dawdling ??= setInterval(() => {
         // What is read comes to the listener above.
-        for (const upstream of open.values()) upstream.read(Math.min(16_000, upstream.readableLength));
+        for (const upstream of open.values()) upstream.read(Math.min(8_000, upstream.readableLength));
       }, 100);
     },
     hurry() {

@@ -10,6 +10,7 @@ import {
   enter,
   type Home,
   openBrowser,
+  openRow,
   readTranscript,
   startDaemon,
 } from "./harness.ts";
@@ -144,7 +145,7 @@ describe("a session that is started in the page", () => {
     const first = await enter(await newContext(), daemon);
     await start(first.page, "question", "Write the report");
     const second = await enter(await newContext(), { ...daemon, launch: await anotherLink(first.page) });
-    await second.page.getByRole("link", { name: /waits for you/ }).click();
+    await openRow(second.page.getByRole("link", { name: /waits for you/ }));
     for (const { page } of [first, second])
       await transcript(page).getByRole("form", { name: "Question" }).waitFor();
     await second.page.getByRole("radio", { name: "21 November 2026", exact: true }).check();

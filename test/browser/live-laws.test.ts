@@ -317,7 +317,7 @@ describe("a live session", () => {
     proxy.dawdle();
     const model = await scriptFile(home, "much", long);
     await send(rest, session_id, `[[script:${model}]]`);
-    await idle(rest, session_id);
+    await idle(rest, session_id, 60_000 + MUCH * 5_000);
     await calm.page.getByText("The end.").waitFor();
     const behind = (await pageParts(slow.page, false)).length;
     proxy.hurry();

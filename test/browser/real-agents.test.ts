@@ -10,6 +10,7 @@ import {
   enter,
   type Home,
   openBrowser,
+  openRow,
   readTranscript,
   startDaemon,
 } from "./harness.ts";
@@ -61,7 +62,7 @@ describe.skipIf(missing !== undefined)(
         "--allowedTools",
         "Bash,Read,Agent",
       ]);
-      await page.getByRole("link", { name: /claude-discovery/ }).click();
+      await openRow(page.getByRole("link", { name: /claude-discovery/ }));
       const transcript = page.getByRole("region", { name: "Transcript", exact: true });
       await transcript.getByText("Let me read the key files to understand the schema.").waitFor();
       await transcript.getByText("Now two helpers look at the parts.").waitFor();
@@ -117,7 +118,7 @@ describe.skipIf(missing !== undefined)(
         "--skip-git-repo-check",
         "[[scenario:codex-discovery]] Look at a.txt",
       ]);
-      await page.getByRole("link", { name: /codex-discovery/ }).click();
+      await openRow(page.getByRole("link", { name: /codex-discovery/ }));
       const transcript = page.getByRole("region", { name: "Transcript", exact: true });
       await transcript.getByText("Let me read the key files.").waitFor();
       await transcript.getByText("Now I write it down.").waitFor();

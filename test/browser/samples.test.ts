@@ -6,6 +6,7 @@ import {
   enter,
   type Home,
   openBrowser,
+  openRow,
   readTranscript,
   startDaemon,
 } from "./harness.ts";
@@ -35,7 +36,7 @@ describe("on a machine without any agent's sessions", () => {
     expect(await replayed.innerText()).toContain("sample");
     expect(await list.getByText("sample", { exact: true }).count()).toBeGreaterThan(5);
 
-    await replayed.click();
+    await openRow(replayed);
     const transcript = page.getByRole("region", { name: "Transcript", exact: true });
     await transcript.getByText("[RUNNING]").first().waitFor();
     await transcript.getByText("All 176 tests pass, with the assertion as it was.").waitFor();
@@ -50,7 +51,7 @@ describe("on a machine without any agent's sessions", () => {
   it("a sub-agent's run opens from its call and leads back to it", async () => {
     daemon = await startDaemon(home, ["--replay-pace", "1000"]);
     const { page, complaints } = await enter(await browser.newContext(), daemon);
-    await page.getByRole("link", { name: /Find what makes the API process grow/ }).click();
+    await openRow(page.getByRole("link", { name: /Find what makes the API process grow/ }));
     const transcript = page.getByRole("region", { name: "Transcript", exact: true });
     await transcript.getByText("Flat at 31 MB").waitFor();
     const parent = page.url();
@@ -83,7 +84,7 @@ describe("on a machine without any agent's sessions", () => {
     daemon = await startDaemon(home, ["--replay-pace", "1000"]);
     const context = await browser.newContext({ viewport: { width: 1200, height: 500 } });
     const { page, complaints } = await enter(context, daemon);
-    await page.getByRole("link", { name: /File an issue: retries per task/ }).click();
+    await openRow(page.getByRole("link", { name: /File an issue: retries per task/ }));
     const transcript = page.getByRole("region", { name: "Transcript", exact: true });
     await transcript.getByText("Done. I've created #11").waitFor();
 
@@ -112,7 +113,7 @@ describe("on a machine without any agent's sessions", () => {
   it("a discovery turn reads as it happened: each sentence before the batch that it announces", async () => {
     daemon = await startDaemon(home, ["--replay-pace", "1000"]);
     const { page, complaints } = await enter(await browser.newContext(), daemon);
-    await page.getByRole("link", { name: /File an issue: retries per task/ }).click();
+    await openRow(page.getByRole("link", { name: /File an issue: retries per task/ }));
     await page
       .getByRole("region", { name: "Transcript", exact: true })
       .getByText("Done. I've created #11")
