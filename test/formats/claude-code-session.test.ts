@@ -101,6 +101,16 @@ describe("turns", () => {
     expect(framesOf("message.start", records)[0]).not.toHaveProperty("model");
     expect(framesOf("session.update", records).some(({ patch }) => patch.model !== undefined)).toBe(false);
   });
+
+  it("are opened by an answer, and go on with one that comes after their end", () => {
+    const { user, assistant, line } = writer();
+    const alone = account(assistant("m1", [say("x")])).records;
+    expect(framesOf("turn.start", alone)).toHaveLength(1);
+    expect(framesOf("message.start", alone)[0]).toMatchObject({ model: "model-a", response_id: "m1" });
+    const ended = line("system", { subtype: "turn_duration" });
+    const { records } = account(user("a"), assistant("m2", [say("x")]), ended, assistant("m3", [say("y")]));
+    expect(framesOf("turn.end", records)).toHaveLength(2);
+  });
 });
 
 describe("a file that is quiet", () => {
@@ -436,6 +446,17 @@ describe("the queue", () => {
       'prompt [{"type":"text","text":"y"}] queued',
     ]);
   });
+
+  it("tells a prompt that was never sent where the next one is, and where it was queued", () => {
+    const { user, queue } = writer();
+    const lost = account(user("go"), queue("enqueue", "lost"), user("next")).parts.find(
+      ({ type }) => type === "marker",
+    );
+    expect(lost).toMatchObject({ data: { line: 2 }, source: { line: 3 } });
+    const last = account(user("go"), queue("enqueue", "lost")).parts.find(({ type }) => type === "marker");
+    expect(last).toMatchObject({ data: { line: 2 } });
+    expect(last).not.toHaveProperty("source");
+  });
 });
 
 describe("a rewind", () => {
@@ -516,6 +537,24 @@ describe("a rewind", () => {
       "d, interrupted",
     ]);
   });
+
+  it("abandons each turn once", () => {
+    const at = (minute: number, uuid: string, parentUuid: string | null) => ({
+      type: "user",
+      uuid,
+      parentUuid,
+      timestamp: `2026-03-01T10:0${minute}:00.000Z`,
+      message: { role: "user", content: uuid },
+    });
+    const { records } = account(
+      at(0, "a", null),
+      at(1, "b", "a"),
+      at(2, "c", "b"),
+      at(3, "d", "a"),
+      at(4, "e", "a"),
+    );
+    expect(framesOf("turn.retract", records)).toHaveLength(3);
+  });
 });
 
 describe("copies", () => {
@@ -593,6 +632,31 @@ describe("copies", () => {
       ).told.at(2),
     ).toBe("folded into the same prompt before it");
     expect(account(first, copy("2026-03-01T10:00:01.900Z")).told.at(1)).toContain("shown · prompt");
+  });
+
+  it("of prompts that were asked twice, or hold several texts, are told with them", () => {
+    const { user, line } = writer();
+    const copy = (content: unknown, second: number) =>
+      user(content, { timestamp: `2026-03-01T10:00:0${second}.500Z` });
+    const boundary = line("system", { subtype: "compact_boundary", timestamp: "2026-03-01T11:00:00.000Z" });
+    const texts = [say("a"), { type: "image", source: { data: "QQ==" } }, say("b")];
+    const { told } = account(
+      user("go"),
+      user("go"),
+      user(texts),
+      boundary,
+      copy("go", 2),
+      copy("go", 3),
+      copy(texts, 4),
+      copy("ab", 4),
+    );
+    expect(told.slice(4)).toEqual([
+      "folded into the same prompt before it",
+      "folded into the same prompt before it",
+      "folded into the same prompt before it",
+      'shown · prompt [{"type":"text","text":"ab"}]',
+      "folded into the end of the turn",
+    ]);
   });
 });
 

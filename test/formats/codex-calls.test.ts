@@ -112,6 +112,21 @@ describe("a call", () => {
       'shown · result s success "a\\nb: c, ?"',
     ]);
   });
+
+  it("says whether it failed, with its call and without", () => {
+    const failed = (...lines: object[]) =>
+      frames("message.tool_result", ...lines).map(
+        (frame) => frame.type === "message.tool_result" && frame.is_error,
+      );
+    expect(failed(output("ok"), output("error: x", "d"), output("aborted by user", "e"))).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    expect(failed(call("x", {}), output("ok"))).toEqual([false]);
+    expect(failed(call("x", {}), output("error: x"))).toEqual([true]);
+    expect(failed(call("x", {}), output("aborted by user"))).toEqual([false]);
+  });
 });
 
 describe("a command that ended", () => {
@@ -233,6 +248,21 @@ describe("a command that ended", () => {
     expect(
       told(call("exec_command", { cmd: "a" }), output("fine"), ended({ aggregated_output: "more" })).at(1),
     ).toEqual('shown · result c success "fine" {"type":"shell","command":"a"}');
+  });
+
+  it.each([
+    [["bash", "-lc", "ls | wc"], "ls | wc"],
+    [["bash", "-c", "ls"], "ls"],
+    [["bash", "-ic", "ls"], "ls"],
+    [["git", "log", "-1"], "git log -1"],
+    [["bash", "-lc", "ls", "x"], "bash -lc ls x"],
+    [["a", "x-c", "b"], "a x-c b"],
+    [["a", "-cx", "b"], "a -cx b"],
+    [["bash", "-lc"], "bash -lc"],
+    ["ls", "ls"],
+  ])("of %j is told as %s", (command, shown) => {
+    const [line] = told(ended({ command, cwd: "/x/file:///y" }));
+    expect(line).toContain(`{"type":"shell","command":"${shown}","cwd":"/x/file:///y"}`);
   });
 });
 

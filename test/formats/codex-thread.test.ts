@@ -1819,6 +1819,31 @@ describe("another thread's history at the beginning", () => {
     expect(read("01a00000-0003-4000-8000-000000000001")).toContain("shown");
     expect(read("00000000000000700000")).toContain("shown");
   });
+
+  it("lasts where turns have ids until one of them is the thread's own, however long the copying took", () => {
+    const later = says("no id");
+    expect(
+      toldWhole(
+        at(0, forked),
+        at(1, old(says("a"))),
+        at(9, later),
+        at(9, fresh(event("task_started"))),
+        at(9, says("own")),
+      ).slice(1),
+    ).toEqual([
+      'hidden: history copied from another session · [note] 2 records copied from 01900000-0000-7000-8000-00000000000a {"records":2,"session_id":"01900000-0000-7000-8000-00000000000a"}',
+      "hidden: history copied from another session",
+      "folded into the turn",
+      'shown · text "own"',
+    ]);
+    expect(
+      toldWhole(forked, event("agent_message", { message: "own", turn_id: THREAD }), event("other"))[1],
+    ).toContain("shown");
+    expect(toldWhole(at(0, forked), at(0, later), at(0, says("own"))).slice(1)).toEqual([
+      'shown · text "no id"',
+      'shown · text "own"',
+    ]);
+  });
 });
 
 describe("a file", () => {
