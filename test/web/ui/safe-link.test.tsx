@@ -109,6 +109,20 @@ describe("a link that misleads", () => {
   });
 });
 
+describe("an address with letters that only look Latin", () => {
+  // The first letter of the second word is Cyrillic.
+  const odd = "p\u0430ypal";
+
+  it("is marked where it is no link, and where it is an image's", () => {
+    expect(link(`javascript:${odd}`, "click")).toContain("U+0430");
+    const { container } = render(<RemoteImage src={`data:,${odd}`} alt={odd} />);
+    // A description is prose, which may be of any script.
+    expect(container.querySelectorAll("mark")).toHaveLength(0);
+    fireEvent.click(screen.getByRole("button"));
+    expect(container.querySelector(".link-target mark")?.textContent).toContain("U+0430");
+  });
+});
+
 describe("a link within the text", () => {
   it("scrolls to its target and focuses it, and leaves the address alone", () => {
     const scrolled = vi.fn();
