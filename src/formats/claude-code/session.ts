@@ -132,7 +132,7 @@ export interface Session {
    */
   foretellEnd(line: Line, status: TurnStatus): void;
   interrupt(line: Line, reason: string): void;
-  /** `named`: the agent's own id of the call. */
+  /** `named`: the agent's own id of the call, which none has that waits for its result. */
   addCall(named: string, call: Call): void;
   /** The newest call with this id of the agent's. */
   callNamed(named: string): Call | undefined;
@@ -455,9 +455,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     },
 
     addCall(named, call) {
-      const before = calls.get(named);
-      // One that was never answered never will be: its id names another call now.
-      if (before === undefined || before.result !== undefined) unanswered += 1;
+      unanswered += 1;
       calls.set(named, call);
     },
     callNamed: (named) => calls.get(named),
