@@ -683,6 +683,18 @@ describe("a result", () => {
     expect(status({ toolUseResult: { interrupted: "yes" } })).toBe("success");
   });
 
+  it("names its tool, unless its call is lost", () => {
+    const { user, assistant } = writer();
+    const { parts } = account(
+      assistant("m1", [call("t", {})]),
+      user([result("t", "ok")]),
+      user([result("lost", "ok")]),
+    );
+    const results = parts.filter((part) => part.type === "tool_result");
+    expect(results.map(({ tool_name }) => tool_name)).toEqual(["Bash", undefined]);
+    expect(results.map(({ call_index }) => call_index !== undefined)).toEqual([true, false]);
+  });
+
   it("of several in one line takes no structure for its own", () => {
     const write = writer();
     const { told } = account(

@@ -229,6 +229,15 @@ describe("terminal text", () => {
     expect(container.textContent).toBe("overwrittennew line");
   });
 
+  it("marks odd spaces, as code does, and what hides in a failure", async () => {
+    expect(html("a\u00a0b")).toContain("<mark");
+    const { container } = render(
+      <Output text="abc" truncated={10} loadWhole={() => Promise.reject("a\u202eb")} label="output" />,
+    );
+    fireEvent.click(button(/Show all/));
+    await eventually(() => expect(container.querySelectorAll("[role=alert] mark")).toHaveLength(1));
+  });
+
   it("says nothing of white space that was written over", () => {
     expect(html("   \rabc")).toBe("abc");
     expect(html("a\rb\nc\rd").match(/overwritten/g)).toHaveLength(2);
