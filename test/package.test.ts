@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { copyFile, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, delimiter, join, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -20,6 +20,8 @@ beforeAll(async () => {
   await mkdir(home);
   environment = {
     ...process.env,
+    // Vitest's `test` would make the package, and what it leaves in dist/, a build for development.
+    NODE_ENV: undefined,
     PATH: path,
     HOME: home,
     CLAUDE_CONFIG_DIR: join(home, ".claude"),
@@ -52,6 +54,16 @@ describe("the packed package, in an empty folder", () => {
       "package/dist/server/licenses.md",
     ]);
     for (const name of ["react", "hono", "zod", "shiki", "ws"]) expect(stdout).toContain(`## ${name} `);
+  });
+
+  it("has the page as people use it, not as it is developed", async () => {
+    const folder = await emptyFolder("page");
+    await run("tar", ["xzf", tarball, "package/dist/web/assets"], { cwd: folder });
+    const assets = join(folder, "package/dist/web/assets");
+    const scripts = (await readdir(assets)).filter((name) => name.endsWith(".js"));
+    const texts = await Promise.all(scripts.map((name) => readFile(join(assets, name), "utf8")));
+    expect(texts.some((text) => text.includes("createRoot"))).toBe(true);
+    expect(texts.filter((text) => text.includes("Download the React DevTools"))).toEqual([]);
   });
 
   it("serves its page and its samples", async () => {
