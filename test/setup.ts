@@ -22,7 +22,8 @@ HTMLDialogElement.prototype.showModal ??= function showModal(this: HTMLDialogEle
 HTMLDialogElement.prototype.close ??= function close(this: HTMLDialogElement) {
   if (!this.open) return;
   this.open = false;
-  this.dispatchEvent(new Event("close"));
+  // As the standard has it: in a task of its own.
+  setTimeout(() => this.dispatchEvent(new Event("close")));
 };
 
 const spies = () => [vi.spyOn(console, "error"), vi.spyOn(console, "warn")];

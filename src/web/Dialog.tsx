@@ -18,7 +18,15 @@ export function Dialog({
     return () => element?.close();
   }, []);
   return (
-    <dialog ref={dialog} className="dialog" aria-labelledby={heading} onClose={onClose}>
+    <dialog
+      ref={dialog}
+      className="dialog"
+      aria-labelledby={heading}
+      onClose={({ currentTarget }) => {
+        // The event comes late: React's strict mode closes each dialog once, and has opened it again by then.
+        if (!currentTarget.open) onClose();
+      }}
+    >
       <h2 id={heading}>{title}</h2>
       {children}
       <button type="button" className="button" onClick={() => dialog.current?.close()}>

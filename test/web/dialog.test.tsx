@@ -1,0 +1,37 @@
+import { render, screen } from "@testing-library/react";
+import { userEvent } from "@testing-library/user-event";
+import { StrictMode, useState } from "react";
+import { expect, it } from "vitest";
+import { Dialog } from "../../src/web/Dialog.tsx";
+
+function Page() {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <>
+      <button type="button" onClick={() => setIsOpen(true)}>
+        Ask
+      </button>
+      {isOpen && (
+        <Dialog title="A question" onClose={() => setIsOpen(false)}>
+          What is in it.
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+it("a dialog stays open until somebody closes it, in strict mode too, which closes and opens each one once", async () => {
+  render(
+    <StrictMode>
+      <Page />
+    </StrictMode>,
+  );
+  await userEvent.click(screen.getByRole("button", { name: "Ask" }));
+  const dialog = await screen.findByRole("dialog", { name: "A question" });
+  // The browser tells of a closing later.
+  await new Promise((resolve) => setTimeout(resolve));
+  expect(dialog.isConnected).toBe(true);
+  expect(screen.getByRole("dialog", { name: "A question" })).toBe(dialog);
+  await userEvent.click(screen.getByRole("button", { name: "Close" }));
+  await expect.poll(() => screen.queryByRole("dialog")).toBeNull();
+});
