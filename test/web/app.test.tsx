@@ -1,4 +1,4 @@
-import { render, screen, waitFor, within } from "@testing-library/react";
+import { fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Frame } from "../../src/model/frame.ts";
@@ -94,6 +94,21 @@ afterEach(async () => {
 
 const titles = (): string[] =>
   screen.queryAllByRole("link", { name: /\d turn/ }).map((link) => link.textContent ?? "");
+
+test("no row moves away from under a pointer that is down", async () => {
+  render(<App client={client} />);
+  await screen.findByRole("link", { name: /Repair the uploader/ });
+  const before = titles();
+  fireEvent.pointerDown(screen.getByRole("link", { name: /Write the changelog/ }));
+  daemon.sessions.add(STOPPED, [prompt(STOPPED, "Draw it.", 400)]);
+  await waitFor(() => expect(client.rows.getState().byId.has(STOPPED)).toBe(true));
+  // Longer than the list waits before it shows what is new.
+  const told_at = performance.now();
+  await waitFor(() => expect(performance.now() - told_at).toBeGreaterThan(400));
+  expect(titles()).toEqual(before);
+  fireEvent.pointerUp(screen.getByRole("link", { name: /Write the changelog/ }));
+  await screen.findByRole("link", { name: /Draw the map/ });
+});
 
 test("the list shows sessions by project, runs under their session when asked for", async () => {
   render(<App client={client} />);

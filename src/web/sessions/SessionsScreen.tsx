@@ -28,24 +28,41 @@ const OVERSCAN = 400;
 /** The list changes with every sign of life of every agent: looked at again at most so often, in milliseconds. */
 const LOOK_MS = 250;
 
-/** The list's version, at a calmer pace than the store's. */
+/** The list's version, at a calmer pace than the store's; while a pointer is down nothing moves away from under it. */
 function useCalmVersion(): number {
   const { rows } = useClient();
   const [version, setVersion] = useState(() => rows.getState().version);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
+    let isPressed = false;
+    let waits = false;
     const look = (): void => {
       timer = undefined;
-      setVersion(rows.getState().version);
+      waits = isPressed;
+      if (!isPressed) setVersion(rows.getState().version);
+    };
+    const press = (): void => {
+      isPressed = true;
+    };
+    const release = (): void => {
+      isPressed = false;
+      // The click comes after this event.
+      if (waits) timer ??= setTimeout(look);
     };
     look();
     const stop = rows.subscribe((now, before) => {
       if (!before.loaded && now.loaded) look();
       else timer ??= setTimeout(look, LOOK_MS);
     });
+    addEventListener("pointerdown", press);
+    addEventListener("pointerup", release);
+    addEventListener("pointercancel", release);
     return () => {
       clearTimeout(timer);
       stop();
+      removeEventListener("pointerdown", press);
+      removeEventListener("pointerup", release);
+      removeEventListener("pointercancel", release);
     };
   }, [rows]);
   return version;
