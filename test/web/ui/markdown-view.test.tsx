@@ -119,6 +119,74 @@ describe("an element of Markdown", () => {
   });
 });
 
+describe("a long list", () => {
+  const items = (count: number, mark: (index: number) => string, between = "\n") =>
+    Array.from({ length: count }, (_, index) => `${mark(index)} i${index}`).join(between);
+  /** The list's own tag with its attributes, how many items stand in it, and the first of them. */
+  const list = (text: string) => {
+    const { container, unmount } = render(<Markdown text={text} />);
+    const lists = container.querySelectorAll("ul, ol");
+    const found = lists[0]?.cloneNode(false) as Element;
+    const told = [
+      lists.length,
+      found.outerHTML,
+      lists[0]?.children.length,
+      lists[0]?.firstElementChild?.outerHTML,
+    ];
+    unmount();
+    return told;
+  };
+
+  it("is one list, of its kind, from its number on", () => {
+    expect(list(items(20, () => "-"))).toEqual([1, "<ul></ul>", 20, "<li>i0</li>"]);
+    expect(list(items(20, (index) => `${index + 1}.`))).toEqual([1, "<ol></ol>", 20, "<li>i0</li>"]);
+    expect(list(items(20, (index) => `${index + 5}.`))).toEqual([
+      1,
+      '<ol start="5"></ol>',
+      20,
+      "<li>i0</li>",
+    ]);
+    expect(list(items(20, () => "- [x]"))).toEqual([
+      1,
+      '<ul class="contains-task-list"></ul>',
+      20,
+      '<li class="task-list-item"><input disabled="" readonly="" aria-label="done" type="checkbox" checked=""> i0</li>',
+    ]);
+    expect(list(items(20, () => "-", "\n\n"))).toEqual([1, "<ul></ul>", 20, "<li>\n<p>i0</p>\n</li>"]);
+  });
+
+  it("numbers its footnotes with the rest, and marks what hides in it", () => {
+    const text = `a[^2]\n\n${items(20, (index) => (index === 15 ? "- \u202e[^1]" : "-"))}\n\n[^1]: One\n[^2]: Two`;
+    const { container } = render(<Markdown text={text} />);
+    expect(
+      [...container.querySelectorAll("sup > a[data-footnote-ref]")].map((each) => each.textContent),
+    ).toEqual(["1", "2"]);
+    expect(container.querySelectorAll("li mark")).toHaveLength(1);
+    expect(container.querySelectorAll("section")).toHaveLength(1);
+    expect(container.querySelectorAll("section li")).toHaveLength(2);
+  });
+});
+
+describe("a long table", () => {
+  it("is one table, with its head, its rows and its columns' sides", () => {
+    const rows = Array.from({ length: 20 }, (_, index) => `| r${index} | *v* |`).join("\n");
+    const { container } = render(<Markdown text={`| a | b |\n|---|--:|\n${rows}`} />);
+    expect(container.querySelectorAll("table")).toHaveLength(1);
+    expect(container.querySelector("thead")?.innerHTML).toEqual(
+      '<tr><th>a</th><th style="text-align: right;">b</th></tr>',
+    );
+    const body = container.querySelector("tbody");
+    expect(body?.children).toHaveLength(20);
+    expect(body?.childNodes).toHaveLength(20);
+    expect(body?.lastElementChild?.outerHTML).toEqual(
+      '<tr><td>r19</td><td style="text-align: right;"><em>v</em></td></tr>',
+    );
+    expect([...(body?.children ?? [])].map((row) => row.firstElementChild?.textContent)).toEqual(
+      Array.from({ length: 20 }, (_, index) => `r${index}`),
+    );
+  });
+});
+
 describe("footnotes", () => {
   it("are numbered, stand behind all else, and have ids of their own", () => {
     expect(html("a[^1] b[^x] c[^1]\n\n[^1]: One\n[^x]: Two", { idPrefix: "p-" })).toEqual(
@@ -196,6 +264,19 @@ describe("a long text", () => {
     expect(container.querySelector(".markdown-plain")).toBeNull();
     expect(container.querySelectorAll("h4")).toHaveLength(1_900);
     expect(container.querySelector(".markdown")?.className).toBe("markdown");
+  });
+
+  it("comes little by little when its rest is asked for", () => {
+    const { container } = render(<Markdown text={headings(1_900)} />);
+    const counts = new Set<number>([container.querySelectorAll("h4").length]);
+    fireEvent.click(screen.getByRole("button", { name: /Show all/ }));
+    for (let n = 0; n < 60; n++) {
+      act(() => void vi.advanceTimersByTime(1));
+      counts.add(container.querySelectorAll("h4").length);
+    }
+    expect(counts.size).toBeGreaterThan(1);
+    expect(Math.max(...counts)).toBe(1_900);
+    expect([...counts]).toEqual([...counts].toSorted((a, b) => a - b));
   });
 
   it("is plain where Markdown would cost too much, says why, and marks what hides in it", () => {
