@@ -44,7 +44,7 @@ const STEP = 4_096;
 /** Steps of a read that ends early, and where it does: after so many new elements, or characters. */
 const SHORT_STEP = 1_024;
 const SHORT_ELEMENTS = 500;
-const SHORT = 64 * 1024;
+const SHORT = 32 * 1024;
 
 const extensions = [gfm()];
 const mdastExtensions = [gfmFromMarkdown()];
@@ -589,10 +589,15 @@ export function createMarkdownStream(first_budget = MOST_ELEMENTS): MarkdownStre
     }
     pagesValid = Math.floor(kept.length / PAGE);
     const shown = [...pages];
-    const openBlocks = open.map((entry) => entry.block);
-    const lastPage = shown.at(-1);
-    if (lastPage && lastPage.length < PAGE) shown[shown.length - 1] = [...lastPage, ...openBlocks];
-    else if (openBlocks.length) shown.push(openBlocks);
+    const last = shown.at(-1);
+    const before = last && last.length < PAGE ? (shown.pop() ?? []) : [];
+    const growing = [...before, ...open.map((entry) => entry.block)];
+    for (let index = 0; index < growing.length; index += PAGE) {
+      const page = growing.slice(index, index + PAGE);
+      const old = result.pages[shown.length];
+      const isSame = old?.length === page.length && page.every((block, place) => block === old[place]);
+      shown.push(isSame ? old : page);
+    }
     const cut = spent > budget && tailStart < text.length;
     return { ...numberFootnotes(shown, footnotes, definitions), cut, behind };
   };
@@ -616,12 +621,15 @@ export function createMarkdownStream(first_budget = MOST_ELEMENTS): MarkdownStre
       const from = text.length;
       const most = short ? spent + SHORT_ELEMENTS : Number.POSITIVE_INFINITY;
       const furthest = short ? from + SHORT : Number.POSITIVE_INFINITY;
-      const step = short ? SHORT_STEP : STEP;
-      while (text.length + step < next.length && spent < most && text.length < furthest) {
-        text = next.slice(0, text.length + step);
+      // A tail that is long is looked at again in each step: the longer it is, the fewer there are.
+      const step = () => Math.min(SHORT, Math.max(short ? SHORT_STEP : STEP, (text.length - tailStart) / 8));
+      let to = text.length + step();
+      while (to < next.length && spent < most && text.length < furthest) {
+        text = next.slice(0, to);
         while (readTail(false));
+        to = text.length + step();
       }
-      const behind = text.length + step < next.length;
+      const behind = to < next.length;
       if (!behind) {
         text = next;
         if (complete && next.length > STEP) {
