@@ -41,7 +41,7 @@ const MAX_NODES = 8_000;
 export const MOST_ELEMENTS = 12_000;
 /** A text that is long at once is read in steps of so many characters, as if it had grown: no single parse is longer. */
 const STEP = 4_096;
-/** Steps of a read that ends early, and where it does: after so many new elements, or characters. */
+/** Steps of a read that ends early, and where it does: after so many new elements, or characters that are new or parsed. */
 const SHORT_STEP = 1_024;
 const SHORT_ELEMENTS = 500;
 const SHORT = 32 * 1024;
@@ -136,6 +136,8 @@ export function createMarkdownStream(first_budget = MOST_ELEMENTS): MarkdownStre
   /** The first stretch of plain text beyond the budget said why. */
   let saidPlain = false;
   let raised = false;
+  /** Characters that this read gave to the parser. */
+  let parsed = 0;
 
   const save = (): Checkpoint => ({
     kept: kept.length,
@@ -194,6 +196,7 @@ export function createMarkdownStream(first_budget = MOST_ELEMENTS): MarkdownStre
 
   const parse = (source: string, labels: Iterable<string>): { nodes: RootContent[]; shift: number } => {
     const prefix = prefixFor(labels);
+    parsed += source.length;
     try {
       // The parser drops one byte order mark at the start; this one is for it.
       const tree = fromMarkdown(`\ufeff${prefix}${source}`, { extensions, mdastExtensions });
@@ -618,13 +621,14 @@ export function createMarkdownStream(first_budget = MOST_ELEMENTS): MarkdownStre
       finished = false;
       raised = false;
       beforeEnd = undefined;
-      const from = text.length;
-      const most = short ? spent + SHORT_ELEMENTS : Number.POSITIVE_INFINITY;
-      const furthest = short ? from + SHORT : Number.POSITIVE_INFINITY;
+      parsed = 0;
+      const most = spent + SHORT_ELEMENTS;
+      const furthest = text.length + SHORT;
+      const isEnough = () => short && (spent >= most || parsed >= SHORT || text.length >= furthest);
       // A tail that is long is looked at again in each step: the longer it is, the fewer there are.
       const step = () => Math.min(SHORT, Math.max(short ? SHORT_STEP : STEP, (text.length - tailStart) / 8));
       let to = text.length + step();
-      while (to < next.length && spent < most && text.length < furthest) {
+      while (to < next.length && !isEnough()) {
         text = next.slice(0, to);
         while (readTail(false));
         to = text.length + step();
