@@ -38,6 +38,8 @@ export interface SessionsOptions {
 }
 /** Readings in the background at a time; one more file is always read at once when someone opens it. */
 const AT_ONCE = 3;
+/** Reading begins when all files were seen, or after so many milliseconds. */
+const START_MS = 150;
 /** Files of which the beginning is listed at once: more than a screen of them. */
 const MOST_GLANCES = 60;
 const MOST_NOTICES = 20;
@@ -404,10 +406,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     for (const id of await status.look()) list.mark(id);
   }
 
-  let begun = false;
   function begin() {
-    if (begun) return;
-    begun = true;
     // Whoever starts this for the first time sees what is there, long before all of it is read.
     for (const entry of backlog.next(MOST_GLANCES)) void run(entry, () => reader.glance(entry));
     backlog.start();
@@ -442,7 +441,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     },
   });
   // The newest files are read first, so all have to be seen first; but not for long.
-  const start_timer = setTimeout(begin, 500);
+  const start_timer = setTimeout(begin, START_MS);
 
   every(timing.persist, keeper.persist);
   every(timing.tick, async () => {

@@ -253,7 +253,8 @@ export function createFileReader(options: FileReaderOptions): FileReader {
   }
 
   async function glance(entry: Entry): Promise<void> {
-    if (entry.done || entry.identity || entry.begun || entry.gone || isCompressed(entry.path)) return;
+    const isKnown = entry.done || entry.identity !== undefined || entry.begun !== undefined;
+    if (isKnown || entry.sessions.size > 0 || entry.gone || isCompressed(entry.path)) return;
     const beginning = await readBeginning(entry.path, GLANCE);
     if (beginning === undefined) return;
     const reading = readingOf(entry, false);
