@@ -16,18 +16,10 @@ const FIRST = 64 * 1024;
 const FIRST_LINES = 2_000;
 /** Elements of the first part. */
 const FIRST_ELEMENTS = 1_500;
-/** What follows when the rest is asked for comes so much at a time, for all at once would hold up the page. */
-const MORE_ELEMENTS = 500;
 /** Pages of blocks that are laid out together. */
 const LAY_OUT_PAGES = 4;
 /** Between two of these that are laid out after their text has ended. */
 const LAY_OUT_MS = 30;
-
-/** How far the rest that somebody asked for has come: the first part becomes whole before what follows it is read. */
-interface Asked {
-  readonly part: "first" | "whole";
-  readonly budget: number;
-}
 
 export interface MarkdownProps {
   text: string;
@@ -45,33 +37,24 @@ export const Markdown = memo(function Markdown({
 }: MarkdownProps): ReactNode {
   // A text that was watched while it grew is not cut when it ends.
   const [all, setAll] = useState(open);
-  const [asked, setAsked] = useState<Asked>();
   const [stream] = useState(() => createMarkdownStream(open ? MOST_ELEMENTS : FIRST_ELEMENTS));
-  const [, readOn] = useReducer((reads: number) => reads + 1, 0);
-  const end = all && asked?.part !== "first" ? text.length : firstPart(text);
+  const end = all ? text.length : firstPart(text);
   const document = stream.read(
     end < text.length ? text.slice(0, end) : text,
-    asked === undefined && (!open || end < text.length),
+    !open || end < text.length,
     all,
   );
+  const [, readOn] = useReducer((reads: number) => reads + 1, 0);
   useEffect(() => {
-    if (asked === undefined && !document.behind) return;
-    const timer = setTimeout(() => {
-      if (asked !== undefined && document.cut && asked.budget < MOST_ELEMENTS) {
-        const budget = Math.min(MOST_ELEMENTS, asked.budget + MORE_ELEMENTS);
-        stream.raise(budget);
-        setAsked({ ...asked, budget });
-      } else if (document.behind) readOn();
-      else if (asked?.part === "first") setAsked({ ...asked, part: "whole" });
-      else setAsked(undefined);
-    });
+    if (!document.behind) return;
+    const timer = setTimeout(readOn);
     return () => clearTimeout(timer);
-  }, [asked, document, stream]);
+  }, [document]);
   return (
     <>
       <MarkdownView
         document={document}
-        open={open || asked !== undefined || document.behind}
+        open={open || document.behind}
         idPrefix={`${idPrefix}user-content-`}
       />
       {!all && (end < text.length || document.cut) && (
@@ -79,8 +62,8 @@ export const Markdown = memo(function Markdown({
           type="button"
           className="show-all"
           onClick={() => {
+            stream.raise(MOST_ELEMENTS);
             setAll(true);
-            setAsked({ part: "first", budget: FIRST_ELEMENTS });
           }}
         >
           Show all (<Measure units={text.length} />)

@@ -263,6 +263,24 @@ describe("streamed Markdown", () => {
     expect(markdown && shape(markdown)).toEqual(whole(text));
   });
 
+  it("shows what comes after all was asked for, too", async () => {
+    const part = "# h\n\nText with `code`.\n\n".repeat(600);
+    const text = `${part}${"* [ref]\n".repeat(1_500)}\n[ref]: https://example.org\n\nThe end.`;
+    const { container, rerender } = render(<Markdown text={part} />);
+    const button = container.querySelector("button.show-all");
+    expect(button).not.toBeNull();
+    if (button) fireEvent.click(button);
+    await eventually(() => {
+      expect(container.querySelectorAll("h4").length).toBe(600);
+      expect(container.querySelector(".markdown-growing")).toBeNull();
+    });
+    rerender(<Markdown text={text} />);
+    await eventually(() => expect(container.textContent).toContain("The end."));
+    expect(container.querySelector("button.show-all")).toBeNull();
+    const markdown = container.querySelector(".markdown");
+    expect(markdown && shape(markdown)).toEqual(whole(text));
+  }, 60_000);
+
   it("reads a footnote again each time that what it calls is defined, no longer, and at last", () => {
     const text =
       "[^nest]: A note that calls another[^1] and [ref].\n\nCall[^nest] and[^nest] again, [^missing].\n\nA paragraph of words.\n\n[^1]: The *first* note.\n\n";
