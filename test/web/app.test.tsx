@@ -110,6 +110,19 @@ test("no row moves away from under a pointer that is down", async () => {
   await screen.findByRole("link", { name: /Draw the map/ });
 });
 
+test.each([
+  { name: "a button that opens a menu", down: { button: 2 } },
+  { name: "a press that ends in a menu", down: { button: 0 }, up: "contextmenu" },
+  { name: "a press that leaves the window", down: { button: 0 }, up: "blur" },
+])("the list goes on after $name, of which no release is told", async ({ down, up }) => {
+  render(<App client={client} />);
+  const link = await screen.findByRole("link", { name: /Write the changelog/ });
+  fireEvent.pointerDown(link, down);
+  if (up !== undefined) fireEvent(window, new Event(up));
+  daemon.sessions.add(STOPPED, [prompt(STOPPED, "Draw it.", 400)]);
+  await screen.findByRole("link", { name: /Draw the map/ });
+});
+
 test("the list shows sessions by project, runs under their session when asked for", async () => {
   render(<App client={client} />);
   await screen.findByRole("link", { name: /Repair the uploader/ });

@@ -27,6 +27,8 @@ import "./sessions.css";
 const OVERSCAN = 400;
 /** The list changes with every sign of life of every agent: looked at again at most so often, in milliseconds. */
 const LOOK_MS = 250;
+/** After these no pointer is down in the page any more. */
+const RELEASES = ["pointerup", "pointercancel", "contextmenu", "blur"] as const;
 
 /** The list's version, at a calmer pace than the store's; while a pointer is down nothing moves away from under it. */
 function useCalmVersion(): number {
@@ -41,8 +43,9 @@ function useCalmVersion(): number {
       waits = isPressed;
       if (!isPressed) setVersion(rows.getState().version);
     };
-    const press = (): void => {
-      isPressed = true;
+    // Of another button the release may never be told: it opens the browser's own menu.
+    const press = ({ button }: PointerEvent): void => {
+      if (button === 0) isPressed = true;
     };
     const release = (): void => {
       isPressed = false;
@@ -55,14 +58,12 @@ function useCalmVersion(): number {
       else timer ??= setTimeout(look, LOOK_MS);
     });
     addEventListener("pointerdown", press);
-    addEventListener("pointerup", release);
-    addEventListener("pointercancel", release);
+    for (const type of RELEASES) addEventListener(type, release);
     return () => {
       clearTimeout(timer);
       stop();
       removeEventListener("pointerdown", press);
-      removeEventListener("pointerup", release);
-      removeEventListener("pointercancel", release);
+      for (const type of RELEASES) removeEventListener(type, release);
     };
   }, [rows]);
   return version;
