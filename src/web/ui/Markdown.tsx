@@ -5,7 +5,7 @@ import { memo, type ReactNode, useEffect, useLayoutEffect, useReducer, useRef, u
 import ReactMarkdown, { type Components } from "react-markdown";
 import { CodeBlock } from "./CodeBlock.tsx";
 import { findHidden, visible } from "./hidden-text.tsx";
-import { createMarkdownStream, MOST_ELEMENTS } from "./markdown-blocks.ts";
+import { createMarkdownStream } from "./markdown-blocks.ts";
 import type { MarkdownBlock, MarkdownDocument, Piece } from "./markdown-document.ts";
 import { FragmentLink, RemoteImage, SafeLink } from "./SafeLink.tsx";
 import { ScrollBox } from "./ScrollBox.tsx";
@@ -37,7 +37,7 @@ export const Markdown = memo(function Markdown({
 }: MarkdownProps): ReactNode {
   // A text that was watched while it grew is not cut when it ends.
   const [all, setAll] = useState(open);
-  const [stream] = useState(() => createMarkdownStream(open ? MOST_ELEMENTS : FIRST_ELEMENTS));
+  const [stream] = useState(() => createMarkdownStream(open ? undefined : FIRST_ELEMENTS));
   const end = all ? text.length : firstPart(text);
   const document = stream.read(
     end < text.length ? text.slice(0, end) : text,
@@ -62,7 +62,7 @@ export const Markdown = memo(function Markdown({
           type="button"
           className="show-all"
           onClick={() => {
-            stream.raise(MOST_ELEMENTS);
+            stream.readAll();
             setAll(true);
           }}
         >

@@ -38,7 +38,7 @@ const PAGE = 8;
 const LONG = 8;
 const MAX_NODES = 8_000;
 /** Elements that a text becomes before the rest of it is plain. */
-export const MOST_ELEMENTS = 12_000;
+const MOST_ELEMENTS = 12_000;
 /** A text that is long at once is read in steps of so many characters, as if it had grown: no single parse is longer. */
 const STEP = 4_096;
 /** Steps of a read that ends early, and where it does: after so many new elements, or characters that are new or parsed. */
@@ -97,16 +97,16 @@ export interface MarkdownStream {
    * read is rendered, which takes far longer.
    */
   read(text: string, complete: boolean, short?: boolean): MarkdownDocument;
-  /** Elements that the next read may make in all, at most `MOST_ELEMENTS`. */
-  raise(budget: number): void;
+  /** From the next read on nothing is left out. */
+  readAll(): void;
 }
 
 /**
  * Reads a growing Markdown text block by block: what is finished is parsed once, and keeps its identity. What comes after
- * a budget of elements is left out until the budget is raised, and after `MOST_ELEMENTS` plain text: a page can bear only so many.
+ * `first` elements is left out until all is asked for, and after `MOST_ELEMENTS` plain text: a page can bear only so many.
  */
-export function createMarkdownStream(first_budget = MOST_ELEMENTS): MarkdownStream {
-  let budget = first_budget;
+export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
+  let budget = first;
   let text = "";
   let kept: Kept[] = [];
   let pages: (readonly MarkdownBlock[])[] = [];
@@ -135,7 +135,8 @@ export function createMarkdownStream(first_budget = MOST_ELEMENTS): MarkdownStre
   let spent = 0;
   /** The first stretch of plain text beyond the budget said why. */
   let saidPlain = false;
-  let raised = false;
+  /** All was asked for since the last read. */
+  let isAsked = false;
   /** Characters that this read gave to the parser. */
   let parsed = 0;
 
@@ -353,7 +354,7 @@ export function createMarkdownStream(first_budget = MOST_ELEMENTS): MarkdownStre
     return readNodes(tail, false);
   };
 
-  /** Beyond the budget: nothing while it can still be raised, then the text as it is. */
+  /** Beyond the budget: nothing while the rest may still be asked for, then the text as it is. */
   const readPlain = (): boolean => {
     const list = carried && carriedSoFar(carried);
     if (budget < MOST_ELEMENTS) {
@@ -612,14 +613,14 @@ export function createMarkdownStream(first_budget = MOST_ELEMENTS): MarkdownStre
       const goesOn = given.slice(0, text.length) === text;
       const returns = given.indexOf("\r", goesOn ? text.length : 0) >= 0;
       const next = returns ? given.replace(/\r\n?/g, "\n") : given;
-      if (next === text && finished === complete && !raised) return result;
+      if (next === text && finished === complete && !isAsked) return result;
       if (!(returns ? next.startsWith(text) : goesOn)) reset();
       else if (finished) {
         if (beforeEnd) restore(beforeEnd);
         else reset();
       }
       finished = false;
-      raised = false;
+      isAsked = false;
       beforeEnd = undefined;
       parsed = 0;
       const most = spent + SHORT_ELEMENTS;
@@ -654,11 +655,11 @@ export function createMarkdownStream(first_budget = MOST_ELEMENTS): MarkdownStre
       footnotes = new Map([...footnotes].filter(([id]) => frozen.footnotes.has(id)));
       return result;
     },
-    raise(more) {
+    readAll() {
       const isCut = spent > budget && tailStart < text.length;
-      budget = more;
+      budget = MOST_ELEMENTS;
       if (!isCut) return;
-      raised = true;
+      isAsked = true;
       finished = false;
       // What follows is read in steps again, as if it came now.
       text = text.slice(0, tailStart);
