@@ -161,14 +161,6 @@ export async function enter(
   return watched;
 }
 
-/**
- * Opens what a row of the list leads to. While the daemon still finds sessions the rows move, and a pointer would hit another
- * one, or none.
- */
-export async function openRow(link: Locator): Promise<void> {
-  await link.dispatchEvent("click");
-}
-
 /** What a connection that breaks looks like in a page's console. */
 export const BROKEN_CONNECTION = [/WebSocket connection to/, /net::ERR_/, /Failed to load resource/];
 

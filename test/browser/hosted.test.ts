@@ -10,7 +10,6 @@ import {
   enter,
   type Home,
   openBrowser,
-  openRow,
   readTranscript,
   startDaemon,
 } from "./harness.ts";
@@ -145,7 +144,7 @@ describe("a session that is started in the page", () => {
     const first = await enter(await newContext(), daemon);
     await start(first.page, "question", "Write the report");
     const second = await enter(await newContext(), { ...daemon, launch: await anotherLink(first.page) });
-    await openRow(second.page.getByRole("link", { name: /waits for you/ }));
+    await second.page.getByRole("link", { name: /waits for you/ }).click();
     for (const { page } of [first, second])
       await transcript(page).getByRole("form", { name: "Question" }).waitFor();
     await second.page.getByRole("radio", { name: "21 November 2026", exact: true }).check();

@@ -12,7 +12,6 @@ import {
   enter,
   type Home,
   openBrowser,
-  openRow,
   readTranscript,
   startDaemon,
 } from "./harness.ts";
@@ -54,7 +53,7 @@ describe("a session file that grows", () => {
     const { session_id, lines } = generateClaudeSession({ parts: 30, turns: 2, seed: 5 });
     const [first = "", second = "", third = ""] = lines;
     const file = await sessionFile(session_id, [first]);
-    await openRow(page.getByRole("link", { name: /^.*Prompt 1:/ }));
+    await page.getByRole("link", { name: /^.*Prompt 1:/ }).click();
     const transcript = page.getByRole("region", { name: "Transcript", exact: true });
     await transcript.getByText("Prompt 1:").first().waitFor();
 
@@ -89,7 +88,7 @@ describe("a session file that grows", () => {
       Math.random = () => 0;
     });
     const first = await enter(disturbed, daemon, BROKEN_CONNECTION);
-    await openRow(first.page.getByRole("link", { name: /Prompt 1:/ }));
+    await first.page.getByRole("link", { name: /Prompt 1:/ }).click();
     await first.page
       .getByRole("region", { name: "Transcript", exact: true })
       .getByText("Prompt 1:")
@@ -137,7 +136,7 @@ describe("a session file that grows", () => {
     daemon = await startDaemon(home, ["--no-samples"]);
     proxy = await cutProxy(daemon.port);
     const { page } = await enter(await browserTo({ daemon, proxy }), daemon, BROKEN_CONNECTION);
-    await openRow(page.getByRole("link", { name: /Prompt 1:/ }));
+    await page.getByRole("link", { name: /Prompt 1:/ }).click();
     await page.getByText("live", { exact: true }).waitFor();
     const before = await readTranscript(page);
 

@@ -8,7 +8,6 @@ import {
   enter,
   type Home,
   openBrowser,
-  openRow,
   startDaemon,
 } from "./harness.ts";
 
@@ -69,7 +68,7 @@ it("code is coloured by the worker in the theme's palette, and its text stays wh
   const context = await browser.newContext({ colorScheme: "dark" });
   const { page, complaints } = await enter(context, { ...daemon, launch: address });
   address = await nextLink(page);
-  await openRow(page.getByRole("link", { name: /daylight saving ends/ }));
+  await page.getByRole("link", { name: /daylight saving ends/ }).click();
   const code = page.locator("code", { hasText: "return { start: midnight" });
   const keyword = code.locator(".code-keyword").first();
   await keyword.waitFor();
@@ -96,7 +95,7 @@ it("code is coloured after all when the connection was gone while its worker was
   });
   const { page, complaints } = await enter(context, { ...daemon, launch: address }, BROKEN_CONNECTION);
   address = await nextLink(page);
-  await openRow(page.getByRole("link", { name: /daylight saving ends/ }));
+  await page.getByRole("link", { name: /daylight saving ends/ }).click();
   await page
     .locator("code", { hasText: "return { start: midnight" })
     .locator(".code-keyword")

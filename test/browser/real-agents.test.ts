@@ -10,7 +10,6 @@ import {
   enter,
   type Home,
   openBrowser,
-  openRow,
   readTranscript,
   startDaemon,
 } from "./harness.ts";
@@ -62,7 +61,7 @@ describe.skipIf(missing !== undefined)(
         "--allowedTools",
         "Bash,Read,Agent",
       ]);
-      await openRow(page.getByRole("link", { name: /claude-discovery/ }));
+      await page.getByRole("link", { name: /claude-discovery/ }).click();
       const transcript = page.getByRole("region", { name: "Transcript", exact: true });
       await transcript.getByText("Let me read the key files to understand the schema.").waitFor();
       await transcript.getByText("Now two helpers look at the parts.").waitFor();
@@ -118,7 +117,7 @@ describe.skipIf(missing !== undefined)(
         "--skip-git-repo-check",
         "[[scenario:codex-discovery]] Look at a.txt",
       ]);
-      await openRow(page.getByRole("link", { name: /codex-discovery/ }));
+      await page.getByRole("link", { name: /codex-discovery/ }).click();
       const transcript = page.getByRole("region", { name: "Transcript", exact: true });
       await transcript.getByText("Let me read the key files.").waitFor();
       await transcript.getByText("Now I write it down.").waitFor();

@@ -6,7 +6,6 @@ import {
   enter,
   type Home,
   openBrowser,
-  openRow,
   readTranscript,
   startDaemon,
 } from "./harness.ts";
@@ -36,7 +35,7 @@ describe("on a machine without any agent's sessions", () => {
     expect(await replayed.innerText()).toContain("sample");
     expect(await list.getByText("sample", { exact: true }).count()).toBeGreaterThan(5);
 
-    await openRow(replayed);
+    await replayed.click();
     const transcript = page.getByRole("region", { name: "Transcript", exact: true });
     await transcript.getByText("[RUNNING]").first().waitFor();
     await transcript.getByText("All 176 tests pass, with the assertion as it was.").waitFor();
@@ -51,7 +50,7 @@ describe("on a machine without any agent's sessions", () => {
   it("a sub-agent's run opens from its call and leads back to it", async () => {
     daemon = await startDaemon(home, ["--replay-pace", "1000"]);
     const { page, complaints } = await enter(await browser.newContext(), daemon);
-    await openRow(page.getByRole("link", { name: /Find what makes the API process grow/ }));
+    await page.getByRole("link", { name: /Find what makes the API process grow/ }).click();
     const transcript = page.getByRole("region", { name: "Transcript", exact: true });
     await transcript.getByText("Flat at 31 MB").waitFor();
     const parent = page.url();
@@ -84,7 +83,7 @@ describe("on a machine without any agent's sessions", () => {
     daemon = await startDaemon(home, ["--replay-pace", "1000"]);
     const context = await browser.newContext({ viewport: { width: 1200, height: 500 } });
     const { page, complaints } = await enter(context, daemon);
-    await openRow(page.getByRole("link", { name: /File an issue: retries per task/ }));
+    await page.getByRole("link", { name: /File an issue: retries per task/ }).click();
     const transcript = page.getByRole("region", { name: "Transcript", exact: true });
     await transcript.getByText("Done. I've created #11").waitFor();
 
@@ -113,7 +112,7 @@ describe("on a machine without any agent's sessions", () => {
   it("a discovery turn reads as it happened: each sentence before the batch that it announces", async () => {
     daemon = await startDaemon(home, ["--replay-pace", "1000"]);
     const { page, complaints } = await enter(await browser.newContext(), daemon);
-    await openRow(page.getByRole("link", { name: /File an issue: retries per task/ }));
+    await page.getByRole("link", { name: /File an issue: retries per task/ }).click();
     await page
       .getByRole("region", { name: "Transcript", exact: true })
       .getByText("Done. I've created #11")
