@@ -262,8 +262,9 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     const rows = [...reading.drafts.values()].map(({ id, summary }) => {
       const row = fieldsOf(summary);
       row.last_activity_at = Math.max(row.last_activity_at, modifiedAt(entry));
-      // How its last turn ended stands further down.
-      if (row.status === "running" && isQuiet(entry)) row.status = "completed";
+      // How its last turn ended stands further down, and a fresh file may be an old one that was copied: until it is read
+      // only the agents' registers can say that it runs.
+      if (row.status === "running") row.status = "completed";
       return { id, summary: row, open_calls: [] };
     });
     sessions.preview(entry, rows);

@@ -18,7 +18,8 @@ it("sessions that were never read are listed by their beginnings, the newest fir
     const { session_id, lines } = generateClaudeSession({ parts: 600, turns: 12, seed: n });
     const path = join(project, `${session_id}.jsonl`);
     writeFileSync(path, `${lines.join("\n")}\n`);
-    const time = Date.now() / 1_000 - (n + 1) * HOUR;
+    // The newest may have been copied here just now.
+    const time = Date.now() / 1_000 - n * HOUR;
     utimesSync(path, time, time);
     return session_id;
   });
