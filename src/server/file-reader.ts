@@ -259,8 +259,10 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     if (beginning === undefined) return;
     const reading = readingOf(entry, false);
     await reading.decoder.write(beginning);
-    const rows = [...reading.drafts.values()].map(({ id, summary }) => {
+    const isWhole = beginning.length < GLANCE;
+    const rows = [...reading.drafts.values()].map(({ id, summary, open_calls }) => {
       const row = fieldsOf(summary);
+      if (isWhole) return { id, summary: row, open_calls };
       row.last_activity_at = Math.max(row.last_activity_at, modifiedAt(entry));
       // How its last turn ended stands further down, and a fresh file may be an old one that was copied: until it is read
       // only the agents' registers can say that it runs.
