@@ -1551,6 +1551,34 @@ describe("what a file says of its thread", () => {
     ]);
   });
 
+  it("keeps what was told once where a later word is silent about it, and takes a later one that says otherwise", () => {
+    const spawned = (thread_spawn: object) => meta({ source: { subagent: { thread_spawn } } });
+    const first = spawned({ parent_thread_id: PARENT, depth: 2, agent_nickname: "Bohr" });
+    expect(patches(first, meta(), meta({ cwd: "/w" }), meta({ source: { subagent: "review" } }))).toEqual([
+      { agent: "codex", parent: { session_id: PARENT }, run: { name: "Bohr", depth: 2 } },
+      { agent: "codex", cwd: "/w", parent: { session_id: PARENT }, run: { name: "Bohr", depth: 2 } },
+    ]);
+    expect(patches(first, spawned({ agent_nickname: "Ada", depth: 3 })).at(-1)?.run).toEqual({
+      name: "Ada",
+      depth: 3,
+    });
+    expect(patches(meta({ source: { subagent: "review" } }), meta({ cwd: "/w" })).at(-1)?.run).toEqual({
+      name: "review",
+    });
+    expect(
+      patches(
+        meta({ source: { subagent: "review" } }),
+        spawned({ agent_path: "/root/b" }),
+        meta({ cwd: "/w" }),
+      ).at(-1)?.run,
+    ).toEqual({ name: "/root/b" });
+    const base = { thread_id: PARENT, end_byte_offset: 9 };
+    const forked = (payload: Record<string, unknown>) =>
+      patches(meta({ history_base: base }), meta(payload)).at(-1)?.forked_from;
+    expect(forked({ cwd: "/w", forked_from_id: PARENT })).toEqual({ session_id: PARENT, at_byte: 9 });
+    expect(forked({ cwd: "/w", forked_from_id: OTHER })).toEqual({ session_id: OTHER });
+  });
+
   it("links it with the session that spawned it", () => {
     const facts = (...lines: object[]) => accountOfLines(...lines).reader.linkFacts().sessions;
     const spawned = { source: { subagent: { thread_spawn: { parent_thread_id: PARENT } } } };

@@ -1,7 +1,7 @@
 import type { SessionPatch } from "../../model/session.ts";
 import { isUuid } from "../../model/uuid.ts";
 import type { Disposition } from "../format.ts";
-import { asNumber, asObject, asString, type JsonObject } from "../narrow.ts";
+import { asNumber, asObject, asString, asText, type JsonObject } from "../narrow.ts";
 import { folded, SHOWN } from "./disposition.ts";
 import type { Line } from "./line.ts";
 import type { TurnWriter } from "./turns.ts";
@@ -10,6 +10,13 @@ import type { TurnWriter } from "./turns.ts";
 export class ThreadFacts {
   private readonly writer: TurnWriter;
   private patch: SessionPatch = {};
+  /** What a run is called, by whoever said it last: the first of these that was told is its name. */
+  private names: Record<"nickname" | "path" | "role", string | undefined> = {
+    nickname: undefined,
+    path: undefined,
+    role: undefined,
+  };
+  private depth: number | undefined;
   metaSeen = false;
   /** The root's id. */
   group: string | undefined;
@@ -27,7 +34,7 @@ export class ThreadFacts {
     return this.patch.forked_from?.session_id;
   }
 
-  /** A `session_meta` of this thread's; it comes again and again. */
+  /** A `session_meta` of this thread's; it comes again and again, and not every time with all that was told before. */
   sessionMeta(line: Line): Disposition {
     const { payload } = line;
     const git = asObject(payload.git);
@@ -36,10 +43,9 @@ export class ThreadFacts {
     const parent = asString(payload.parent_thread_id) ?? asString(spawn?.parent_thread_id);
     const base = asObject(payload.history_base);
     const forked = asString(base?.thread_id) ?? asString(payload.forked_from_id);
-    const name =
-      asString(payload.agent_nickname) ?? asString(spawn?.agent_nickname) ?? asString(spawn?.agent_path);
-    const depth = asNumber(spawn?.depth);
-    const at_byte = asNumber(base?.end_byte_offset);
+    const before = this.patch.forked_from;
+    const at_byte =
+      asNumber(base?.end_byte_offset) ?? (before?.session_id === forked ? before?.at_byte : undefined);
     const cwd = asString(payload.cwd);
     const branch = asString(git?.branch);
     const version = asString(payload.cli_version);
@@ -48,7 +54,13 @@ export class ThreadFacts {
     this.ownPath ??= asString(payload.agent_path) ?? asString(spawn?.agent_path);
     this.isRun ||= kind !== undefined;
     if (parent !== undefined && isUuid(parent)) this.parent = parent;
-    const role = asString(kind) ?? asString(asObject(kind)?.other);
+    const nickname = asText(payload.agent_nickname) ?? asText(spawn?.agent_nickname) ?? this.names.nickname;
+    const path = asText(spawn?.agent_path) ?? this.names.path;
+    const role = asText(kind) ?? asText(asObject(kind)?.other) ?? this.names.role;
+    this.names = { nickname, path, role };
+    const name = nickname ?? path ?? role;
+    this.depth = asNumber(spawn?.depth) ?? this.depth;
+    const { depth } = this;
     this.update({
       agent: "codex",
       ...(version === undefined ? {} : { agent_version: version }),
@@ -58,7 +70,7 @@ export class ThreadFacts {
       ...(this.isRun
         ? {
             run: {
-              ...((name ?? role) === undefined ? {} : { name: name ?? role ?? "" }),
+              ...(name === undefined ? {} : { name }),
               ...(depth === undefined ? {} : { depth }),
             },
           }
