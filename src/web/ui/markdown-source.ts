@@ -30,8 +30,9 @@ export interface OpenFence {
 /** The fence that a code block's source opens and does not close; `undefined` for closed and indented ones. */
 export function fenceOf(language: string, raw: string): OpenFence | undefined {
   const lineEnd = raw.indexOf("\n");
-  const opener = FENCE.exec(lineEnd < 0 ? raw : raw.slice(0, lineEnd));
-  if (!opener?.[1] || lineEnd < 0) return undefined;
+  if (lineEnd < 0) return undefined;
+  const opener = FENCE.exec(raw.slice(0, lineEnd));
+  if (!opener?.[1]) return undefined;
   const mark = opener[1][0] === "`" ? "`" : "~";
   const closer = new RegExp(`^ {0,3}${mark}{${opener[1].length},}[ \\t]*$`);
   const lines = raw.slice(lineEnd + 1).replace(/\s+$/, "");
