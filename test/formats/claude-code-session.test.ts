@@ -1143,6 +1143,20 @@ describe("runs", () => {
         ],
       ],
     ]);
+    // A side file that says less takes nothing back.
+    const updates = read(
+      '{"name":"N","toolUseId":"t","spawnDepth":1}',
+      '{"description":"D"}',
+      '{"description":"D"}',
+    );
+    expect(updates.map(([, patches]) => patches).slice(1)).toEqual([
+      [{ run: { name: "N", task: "D", depth: 1 } }],
+    ]);
+    const typed = accountOf(claudeCode, RUN, [side(user("task", { attributionAgent: "Explore" }))]).reader;
+    const described = typed.readSide('{"description":"D"}');
+    expect(framesOf("session.update", described).map(({ patch }) => patch.run)).toEqual([
+      { name: "Explore", task: "D" },
+    ]);
     expect(read('{"half', "5", "null")).toEqual([]);
     expect(account(user("main")).reader.readSide('{"name":"N"}')).toEqual([]);
     const early = claudeCode.createReader({ path: RUN.replace(SESSION, "no-uuid") });

@@ -154,6 +154,8 @@ function openFile(path: string, identity: Identity): SessionFile {
   const summaries = new Map<string, string>();
   let lastAt = 0;
   let otherSession: string | undefined;
+  /** All that the side file has said so far. */
+  let sideFacts: JsonObject = {};
   /** The agent's, as of the last line that named it. */
   let version: string | undefined;
   /** The last line that was read: what follows from the end of the file is said in its name. */
@@ -488,6 +490,8 @@ function openFile(path: string, identity: Identity): SessionFile {
       return [];
     }
     if (meta === undefined || main.facts.run === undefined) return [];
+    sideFacts = { ...sideFacts, ...meta };
+    meta = sideFacts;
     const call = asText(meta.toolUseId);
     const parent = asText(meta.parentAgentId);
     if (call !== undefined) main.facts.run.tool_call_id = call;

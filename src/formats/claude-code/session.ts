@@ -283,7 +283,9 @@ export function createSession(session_id: string, file: string, facts: SessionLi
 
     update(line, patch) {
       const news: SessionPatch = {};
-      for (const [key, value] of Object.entries(patch)) {
+      // What a run is called, and what it does, is told in several places.
+      const whole = patch.run === undefined ? patch : { ...patch, run: { ...told.run, ...patch.run } };
+      for (const [key, value] of Object.entries(whole)) {
         // Object.entries forgets that the keys are the patch's own.
         const before = told[key as keyof SessionPatch];
         if (value === undefined || value === before) continue;
