@@ -1891,6 +1891,27 @@ describe("a file", () => {
     expect(first("rollout-b.jsonl", says("x"))).toEqual("69937c29-03e3-5b29-ab4d-f0a418f752f8");
   });
 
+  it("without an id of its own has one by its path, whatever id its first line has for itself", () => {
+    const line = item({ type: "message", role: "assistant", id: OTHER, content: "x" });
+    expect(first("rollout-b.jsonl", line)).toBe("69937c29-03e3-5b29-ab4d-f0a418f752f8");
+    expect(first("a/rollout-b.jsonl", line)).not.toBe(first("b/rollout-b.jsonl", line));
+    // Facts that come later are the file's own, as often as they come.
+    const { told: all } = linesOf("rollout-b.jsonl", line, meta(), meta(), says("y"), meta({ id: OTHER }));
+    expect(all).toEqual([
+      'shown · text "x"',
+      "folded into the session",
+      "folded into the session",
+      'shown · text "y"',
+      "hidden: another session's facts",
+    ]);
+    expect(linesOf("rollout-b.jsonl", "broken", meta(), meta(), says("y")).told).toEqual([
+      'unreadable · unknown A line that cannot be read "broken" with an error',
+      "folded into the session",
+      "folded into the session",
+      'shown · text "y"',
+    ]);
+  });
+
   it("that was renamed is its own thread's all the same", () => {
     expect(
       linesOf(

@@ -16,9 +16,10 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 export class CodexReader implements Reader {
   private readonly lines: LineReader;
   private readonly path: string;
-  /** Codex's id of this thread, by the file's name; without one there, the first `session_meta` gives it. */
+  /** Codex's id of this thread, by the file's name; without one there, a `session_meta` at its beginning gives it. */
   private own: string | undefined;
   private readonly threadIds = new Set<string>();
+  private metaSeen = false;
   private state: Session | undefined;
   /** Lines that wait for the one that tells what they are. */
   private held: Line[] = [];
@@ -73,7 +74,7 @@ export class CodexReader implements Reader {
     }
     if (record.error !== undefined) {
       this.release(out, undefined);
-      const session = this.session(undefined);
+      const session = this.session();
       session.writer.begin(this.moment(place, undefined));
       session.writer.unknown(record.text, "A line that cannot be read", record.error);
       out.push({ place, disposition: { kind: "unreadable" }, frames: session.writer.take() });
@@ -81,7 +82,7 @@ export class CodexReader implements Reader {
     }
     const line = lineOf(place, this.moment(place, record.value.timestamp), record.value, record.text);
     if (line.type === "session_meta") this.learnOwn(line.payload);
-    const session = this.session(line.payload);
+    const session = this.session();
     if (this.held.length > 0) {
       if (session.mayWait(this.held, line)) {
         this.held.push(line);
@@ -98,12 +99,12 @@ export class CodexReader implements Reader {
     const { held } = this;
     if (held.length === 0) return;
     this.held = [];
-    const session = this.session(undefined);
+    const session = this.session();
     session.release(held, next, (line, disposition) => this.show(line, out, disposition));
   }
 
   private show(line: Line, out: ReadRecord[], disposition: Disposition): void {
-    out.push({ place: line.place, disposition, frames: this.session(undefined).writer.take() });
+    out.push({ place: line.place, disposition, frames: this.session().writer.take() });
   }
 
   private moment(place: RecordPlace, timestamp: unknown): Moment {
@@ -125,15 +126,17 @@ export class CodexReader implements Reader {
 
   private learnOwn(payload: JsonObject): void {
     const id = asString(payload.id)?.toLowerCase();
-    if (id === undefined || this.state !== undefined) return;
-    this.own ??= id;
-    // The first meta is the file's own also where the file was renamed.
+    if (id === undefined || this.metaSeen) return;
+    this.metaSeen = true;
+    // The first meta is the file's own also where the file was renamed, and where something stands before it.
     this.threadIds.add(id);
+    if (this.state === undefined) this.own ??= id;
   }
 
-  private session(payload: JsonObject | undefined): Session {
+  private session(): Session {
     if (this.state === undefined) {
-      const name = this.own ?? asString(payload?.id) ?? this.path;
+      // What is no meta may have an id too, of its own: that of a message, say.
+      const name = this.own ?? this.path;
       const session_id = isUuid(name) ? name : uuidFrom("codex", name);
       this.state = new Session(session_id, this.own ?? session_id, this.threadIds);
     }
