@@ -100,6 +100,7 @@ export default defineConfig(({ isSsrBuild }) => ({
     expect: { poll: { timeout: 30_000, interval: 20 } },
     // Every core has a file to run: of two, Vitest's own measure would leave one without.
     maxWorkers: "100%",
+    setupFiles: ["test/properties.ts"],
     projects: [
       {
         extends: true,

@@ -26,6 +26,8 @@ const { status } = spawnSync(
     "--project",
     "unit",
     "--project",
+    "components",
+    "--project",
     "browser",
     "--project",
     "browser-alone",
