@@ -200,7 +200,7 @@ describe("a session of 400 calls of which the tail is loaded", () => {
       "result",
       "retry",
       "hook",
-      "text",
+      "call",
     ] as const)
       for (const frame of framesOf(kind, [])) transcript = accumulate(transcript, frame);
     // An open call of its own list has no result here: the result above is an orphan and parts the retries.
