@@ -19,62 +19,68 @@ export interface RowHeights {
 }
 
 export function createRowHeights(initial: Iterable<number> = []): RowHeights {
-  let heights: number[] = [];
-  // 1-based: tree[i] is the sum of the heights in (i − lowbit(i), i].
-  let tree: number[] = [0];
+  const heights = evenRowHeights(0, 0);
+  for (const height of initial) heights.append(height);
+  return heights;
+}
+
+/** `length` rows of one height, to be corrected with `set`: what is alike costs no look at each row. */
+export function evenRowHeights(length: number, even: number): RowHeights {
+  // What each row has beyond the even height, and those sums: 1-based, tree[i] is that of the rows in (i − lowbit(i), i].
+  let own = new Array<number>(length).fill(0);
+  let tree = new Array<number>(length + 1).fill(0);
 
   const prefix = (count: number): number => {
-    let sum = 0;
+    let sum = count * even;
     for (let at = count; at > 0; at -= at & -at) sum += tree[at] ?? 0;
     return sum;
   };
   const append = (height: number): void => {
-    const position = heights.push(height);
-    let sum = height;
+    const position = own.push(height - even);
+    let sum = height - even;
     const low = position & -position;
     for (let step = 1; step < low; step <<= 1) sum += tree[position - step] ?? 0;
     tree[position] = sum;
   };
-  for (const height of initial) append(height);
 
   return {
     get length() {
-      return heights.length;
+      return own.length;
     },
     get total() {
-      return prefix(heights.length);
+      return prefix(own.length);
     },
-    height: (index) => heights[index] ?? 0,
-    top: (index) => prefix(Math.min(index, heights.length)),
+    height: (index) => even + (own[index] ?? -even),
+    top: (index) => prefix(Math.min(index, own.length)),
     at(offset) {
       let position = 0;
       let rest = offset;
-      for (let step = 1 << (31 - Math.clz32(heights.length || 1)); step > 0; step >>= 1) {
+      for (let step = 1 << (31 - Math.clz32(own.length || 1)); step > 0; step >>= 1) {
         const next = position + step;
-        const sum = tree[next];
-        if (next <= heights.length && sum !== undefined && sum <= rest) {
+        const sum = step * even + (tree[next] ?? 0);
+        if (next <= own.length && sum <= rest) {
           position = next;
           rest -= sum;
         }
       }
       // Past the end, or before it: the nearest row that has a height.
-      let index = Math.min(position, heights.length - 1);
-      while (index > 0 && heights[index] === 0) index -= 1;
+      let index = Math.min(position, own.length - 1);
+      while (index > 0 && own[index] === -even) index -= 1;
       return index;
     },
     set(index, height) {
-      const before = heights[index];
-      if (before === undefined) throw new RangeError(`No row ${index}: the list has ${heights.length}.`);
-      if (before === height) return;
-      heights[index] = height;
-      for (let at = index + 1; at <= heights.length; at += at & -at)
-        tree[at] = (tree[at] ?? 0) + height - before;
+      const before = own[index];
+      if (before === undefined) throw new RangeError(`No row ${index}: the list has ${own.length}.`);
+      const change = height - even - before;
+      if (change === 0) return;
+      own[index] = height - even;
+      for (let at = index + 1; at <= own.length; at += at & -at) tree[at] = (tree[at] ?? 0) + change;
     },
     append,
     truncate(length) {
-      if (length >= heights.length) return;
-      heights = heights.slice(0, Math.max(0, length));
-      tree = tree.slice(0, heights.length + 1);
+      if (length >= own.length) return;
+      own = own.slice(0, Math.max(0, length));
+      tree = tree.slice(0, own.length + 1);
     },
   };
 }

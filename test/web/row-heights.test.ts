@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createRowHeights } from "../../src/web/row-heights.ts";
+import { createRowHeights, evenRowHeights } from "../../src/web/row-heights.ts";
 
 const sum = (heights: readonly number[]): number => heights.reduce((total, height) => total + height, 0);
 
@@ -10,10 +10,18 @@ test("tops, totals and the row at an offset are those of a plain list, whatever 
     fc.record({ do: fc.constant("set" as const), at: fc.nat(200), height: fc.integer({ min: 0, max: 50 }) }),
     fc.record({ do: fc.constant("truncate" as const), at: fc.nat(200) }),
   );
+  const height = fc.integer({ min: 0, max: 50 });
+  const initial = fc.oneof(
+    fc.array(height).map((plain) => ({ plain, make: () => createRowHeights(plain) })),
+    fc.tuple(fc.nat(100), height).map(([length, even]) => ({
+      plain: new Array<number>(length).fill(even),
+      make: () => evenRowHeights(length, even),
+    })),
+  );
   fc.assert(
-    fc.property(fc.array(fc.integer({ min: 0, max: 50 })), fc.array(change), (initial, changes) => {
-      const plain = [...initial];
-      const rows = createRowHeights(initial);
+    fc.property(initial, fc.array(change), ({ plain: before, make }, changes) => {
+      const plain = [...before];
+      const rows = make();
       for (const step of changes) {
         if (step.do === "append") {
           plain.push(step.height);

@@ -1,7 +1,8 @@
 import type { Transcript } from "../../model/accumulate.ts";
 import { isRow } from "../../model/pair-tools.ts";
+import { changedPositions, sequenceWithHoles } from "../../model/sequence.ts";
 import type { TranscriptPart, Turn } from "../../model/transcript.ts";
-import { createRowHeights } from "../row-heights.ts";
+import { createRowHeights, evenRowHeights } from "../row-heights.ts";
 import { continuesGroup } from "../transcript/marker-groups.ts";
 
 /** Space below a turn's last row, in pixels. */
@@ -107,9 +108,9 @@ export function createLayout(): Layout {
   // row's, plus those of the headings that stand before it.
   let slots = createRowHeights([0]);
   /** Row height of each part; `measured` where it was on screen. */
-  const rows: number[] = [];
+  let rows: number[] = [];
   const measured: boolean[] = [];
-  const shown: boolean[] = [];
+  let shown: boolean[] = [];
   let headings: number[] = [];
 
   const turnAt = (turn: number): Turn | undefined => transcript?.turns.at(turn);
@@ -153,9 +154,9 @@ export function createLayout(): Layout {
       (isRow(part, { showSteps }) &&
         !continuesGroup(partAt, index, turnAt(turnOf(index))?.first_part ?? 0, { showSteps })));
   /** Looks again at one part; its measured height stays while it is shown. */
-  const look = (index: number): void => lookAt(index, partAt(index), isHeading(index));
-  const lookAt = (index: number, part: TranscriptPart | undefined, heading: boolean): void => {
-    const has = hasRow(index, part, heading);
+  const look = (index: number): void => {
+    const part = partAt(index);
+    const has = hasRow(index, part, isHeading(index));
     shown[index] = has;
     if (!has) {
       rows[index] = 0;
@@ -183,20 +184,26 @@ export function createLayout(): Layout {
       transcript = next;
       showSteps = steps;
       const count = next.parts.length;
-      rows.length = count;
-      measured.length = count;
-      shown.length = count;
       headings = headings.slice(0, next.turns.length);
-      // Turns stand in order, so one walk beside the parts finds each slot's headings.
-      const heads = new Array<number>(count + 1).fill(0);
-      const prompts = new Set<number | undefined>();
-      for (const [turn, each] of next.turns.slice().entries()) {
-        const slot = Math.min(each?.first_part ?? count, count);
-        heads[slot] = (heads[slot] ?? 0) + head(turn);
-        prompts.add(each?.prompt_index);
+      const before = rows;
+      rows = new Array<number>(count).fill(UNLOADED_ESTIMATE);
+      shown = new Array<boolean>(count).fill(true);
+      measured.length = count;
+      slots = evenRowHeights(count, UNLOADED_ESTIMATE);
+      // Of a long session most parts are not here and look alike: only the others are looked at.
+      const others = new Set(changedPositions(sequenceWithHoles<TranscriptPart>(count), next.parts));
+      for (let index = measured.indexOf(true); index !== -1; index = measured.indexOf(true, index + 1)) {
+        rows[index] = before[index] ?? UNLOADED_ESTIMATE;
+        others.add(index);
       }
-      for (const [index, part] of next.parts.slice().entries()) lookAt(index, part, prompts.has(index));
-      slots = createRowHeights(heads.map((height, slot) => height + (rows[slot] ?? 0)));
+      for (const turn of next.turns) {
+        if (turn === undefined) continue;
+        others.add(turn.first_part);
+        if (turn.prompt_index !== undefined) others.add(turn.prompt_index);
+      }
+      for (const index of others) if (index < count) look(index);
+      for (const index of others) if (index < count) settle(index);
+      settle(count);
     },
     update(next, touched) {
       const before = rows.length;
