@@ -185,9 +185,9 @@ function count(draft: Draft, frame: Frame): void {
       return;
     case "user.message": {
       const title = promptTitle(frame.parts);
-      if (summary.first_prompt === undefined && title !== undefined && frame.origin === undefined) {
-        summary.first_prompt = title;
-      }
+      // What a run was started for no person typed.
+      const asks = frame.origin === undefined || (frame.origin === "agent" && summary.run !== undefined);
+      if (summary.first_prompt === undefined && title !== undefined && asks) summary.first_prompt = title;
       if (!isNew(draft, `prompt ${frame.part_id ?? frame.message_id}`)) return;
       if (frame.queued === true) ensureTurn(draft);
       else enterTurn(draft);

@@ -416,6 +416,10 @@ describe("a session's row, frame by frame", () => {
   it("is called by the first prompt of a person, and runs the last model that was named", () => {
     const first = (...bare: Bare[]) => summaryOf(...bare).first_prompt;
     expect(first(prompt(1, { origin: "agent" }), prompt(2), prompt(3))).toBe("Prompt 2");
+    const asRun: Bare = { type: "session.update", patch: { run: { name: "bob" } } };
+    // A run is started by an agent: nobody else asks for what it does.
+    expect(first(asRun, prompt(1, { origin: "agent" }), prompt(2))).toBe("Prompt 1");
+    expect(first(asRun, prompt(1, { origin: "notification" }), prompt(2))).toBe("Prompt 2");
     expect(first(prompt(1, { parts: [] }), prompt(2))).toBe("Prompt 2");
     expect(first(prompt(1, { parts: [{ type: "image_url", url: "" }] }))).toBe("[image]");
     expect(first(prompt(1, queued))).toBe("Prompt 1");
