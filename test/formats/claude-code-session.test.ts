@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { claudeCode } from "../../src/formats/claude-code/format.ts";
 import type { Frame } from "../../src/model/frame.ts";
+import { emptySummary, summarize } from "../../src/model/summarize.ts";
 import { accountOf } from "./account.ts";
 import { account, call, type Fields, result, SESSION, say, writer } from "./claude-support.ts";
 
@@ -765,6 +766,49 @@ describe("what a file says of its session", () => {
       ),
     ).toEqual([{ name: "bob" }]);
     expect(reader.linkFacts().sessions[0]?.run).toMatchObject({ agent_key: "bob@T", at: 1772359202000 });
+  });
+
+  it("of a teammate is asked what its lead wrote first, whoever writes later", () => {
+    const member = { teamName: "T", agentName: "bob" };
+    const message = (text: string) =>
+      `<teammate-message teammate_id="team-lead" color="blue" summary="Look">\n${text}\n</teammate-message>`;
+    const session = (...lines: ((write: ReturnType<typeof writer>) => Fields)[]) => {
+      const write = writer();
+      const { told, records, reader } = account(...lines.map((line) => line(write)));
+      const id = records[0]?.frames[0]?.session_id ?? "";
+      const summary = records
+        .flatMap(({ frames }) => frames)
+        .reduce(summarize, emptySummary(id, "claude-code", 0));
+      return { told, first: summary.first_prompt, run: reader.linkFacts().sessions[0]?.run };
+    };
+    const task = session(
+      ({ user }) => user("<local-command-caveat>c</local-command-caveat>", { isMeta: true, ...member }),
+      ({ user }) => user(message("Look at it\nwell"), member),
+      ({ assistant }) => assistant("m1", [say("done")], "end_turn", member),
+      ({ user }) => user(message("And now?"), member),
+      ({ user }) => user("From a person", { promptSource: "typed", ...member }),
+    );
+    expect(task.told).toEqual([
+      "hidden: caveat before a local command",
+      'shown · prompt (agent) [{"type":"text","text":"Look at it\\nwell"}]',
+      'shown · text "done"',
+      'shown · prompt (agent) [{"type":"text","text":"From team-lead: And now?"}]',
+      'shown · prompt [{"type":"text","text":"From a person"}]',
+      "folded into the end of the turn",
+    ]);
+    expect(task.run).toMatchObject({ agent_key: "bob@T", prompt: "Look at it\nwell" });
+    expect(task.first).toBe("Look at it");
+    // Lines that do not name the team yet are its own all the same.
+    const late = session(
+      ({ user }) => user(message("Look at it")),
+      ({ user }) => user(message("And now?"), member),
+    );
+    expect(late.run?.prompt).toBe("Look at it");
+    const sidechain = accountOf(claudeCode, `x/${SESSION}/subagents/agent-a1.jsonl`, [
+      writer().user(message("Look at it"), { isSidechain: true }),
+    ]);
+    expect(sidechain.told[0]).toBe('shown · prompt (agent) [{"type":"text","text":"Look at it"}]');
+    expect(sidechain.reader.linkFacts().sessions[0]?.run?.prompt).toBe("Look at it");
   });
 
   it("keeps its own books, which are not shown", () => {

@@ -4,11 +4,13 @@ import { isUuid, uuidFrom } from "../../model/uuid.ts";
 import type { Disposition, LinkFacts, Reader, ReaderOptions, ReadRecord } from "../format.ts";
 import { createLineReader, type LineRecord } from "../lines.ts";
 import { asNumber, asObject, asString, asText, type JsonObject } from "../narrow.ts";
+import { agentMessages } from "./agent-messages.ts";
 import { readAssistant } from "./assistant.ts";
 import { readAttachment, readProgress, readSystem } from "./notices.ts";
 import { type FilePath, parsePath } from "./path.ts";
 import { createSession, type Line, type Session } from "./session.ts";
 import { isAtLeast, readUser } from "./user.ts";
+import { parseWrappers } from "./wrappers.ts";
 
 /** Lines that only keep the agent's own books; what they say is not part of the conversation. */
 const BOOKKEEPING = new Set([
@@ -32,6 +34,14 @@ const BOOKKEEPING = new Set([
   "stream_event",
   "tag",
   "worktree-state",
+]);
+
+/** Wrappers around what is put before a prompt. */
+const NOISE = new Set([
+  "local-command-caveat",
+  "local-command-stderr",
+  "local-command-stdout",
+  "system-reminder",
 ]);
 
 /** How far a title is trusted; of equal ones the last wins. */
@@ -148,6 +158,8 @@ function openFile(path: string, identity: Identity): SessionFile {
   /** What tells a copy of a line from another line with the same uuid. */
   const seen = new Map<string, string>();
   const begun = new Set<Session>();
+  /** What each session was asked first. */
+  const asked = new Map<Session, string>();
   /** Parts of the head that came before the conversation began. */
   let early: SessionPatch = {};
   let titleRank = -1;
@@ -251,7 +263,8 @@ function openFile(path: string, identity: Identity): SessionFile {
       case "assistant":
         return readAssistant(session, line);
       case "user":
-        return readUser(session, line, session.facts.run !== undefined);
+        // A person may type in a teammate's session, whose task comes as a message.
+        return readUser(session, line, session !== main || run !== undefined);
       case "system":
         return readSystem(session, line);
       case "attachment":
@@ -349,12 +362,18 @@ function openFile(path: string, identity: Identity): SessionFile {
         patch.run = described;
       }
     }
-    if (session.facts.run !== undefined && session.facts.run.prompt === undefined && value.type === "user") {
-      const prompt = promptOf(value);
-      if (prompt !== undefined) session.facts.run.prompt = prompt;
+    if (session === main && run === undefined) {
+      noteCopies(line);
+      const member = noteTeam(line);
+      if (member !== undefined) patch.run = { ...patch.run, ...member };
     }
-    if (session === main && run === undefined) noteCopies(line);
-    noteTeam(session, line);
+    // A teammate may be named as one only after its task.
+    if (value.type === "user" && !asked.has(session)) {
+      const task = taskOf(value);
+      if (task !== undefined) asked.set(session, task);
+    }
+    const task = asked.get(session);
+    if (session.facts.run !== undefined && task !== undefined) session.facts.run.prompt = task;
     session.update(line, patch);
     const summary = line.uuid === undefined ? undefined : summaries.get(line.uuid);
     if (summary !== undefined) retitle(line, 0, summary);
@@ -373,15 +392,14 @@ function openFile(path: string, identity: Identity): SessionFile {
     }
   }
 
-  /** A teammate's session is a file of its own; the call that started it answered `name@team`. */
-  function noteTeam(session: Session, line: Line): void {
+  /** A teammate's session is a file of its own; the call that started it answered `name@team`. Who it is, once. */
+  function noteTeam(line: Line): { name: string } | undefined {
     const team = asText(line.value.teamName);
     const name = asText(line.value.agentName);
-    if (team === undefined || name === undefined || session !== main || run !== undefined) return;
-    if (main.facts.run !== undefined) return;
+    if (team === undefined || name === undefined || main.facts.run !== undefined) return undefined;
     // No `run` yet by the file's place; the session stays one that a person can open by itself.
     main.facts.run = { agent_key: `${name}@${team}`, at: line.at };
-    main.update(line, { run: { name } });
+    return { name };
   }
 
   function readTitle(line: Line, rank: number): Disposition {
@@ -532,6 +550,16 @@ function openFile(path: string, identity: Identity): SessionFile {
       },
     ];
   }
+}
+
+/** What a run's first prompt asks for, as the call that started the run has it. */
+function taskOf(value: JsonObject): string | undefined {
+  const text = value.isMeta === true ? undefined : promptOf(value);
+  if (text === undefined) return undefined;
+  const [message] = agentMessages(text) ?? [];
+  if (message !== undefined) return message.text;
+  const isNoise = parseWrappers(text)?.every(({ tag }) => NOISE.has(tag)) === true;
+  return isNoise ? undefined : text;
 }
 
 function promptOf(value: JsonObject): string | undefined {

@@ -69,6 +69,8 @@ export interface Call {
 
 export interface PromptOptions {
   origin?: "agent" | "notification" | "command";
+  /** The agent that says it: named before its words, but where they are what a run was started for. */
+  from?: string;
   /** Opens a turn even inside a running one: what a person typed at the prompt does. */
   opensTurn: boolean;
   /** Typed at the prompt without markup: only these can be the two branches of a rewind. */
@@ -308,7 +310,14 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       return part_id;
     },
 
-    prompt(line, parts, options) {
+    prompt(line, given, options) {
+      const isTask = facts.run !== undefined && prompts.size === 0;
+      const parts =
+        options.from === undefined || isTask
+          ? given
+          : given.map((part) =>
+              part.type === "text" ? { ...part, text: `From ${options.from}: ${part.text}` } : part,
+            );
       const text = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
       const times = prompts.get(text);
       if (times === undefined) prompts.set(text, [line.at]);

@@ -1,10 +1,11 @@
 import type { ToolStatus } from "../../model/message.ts";
 import type { Disposition } from "../format.ts";
 import { asObject, asString, asText, type JsonObject } from "../narrow.ts";
+import { type AgentMessage, agentMessages, messageOf } from "./agent-messages.ts";
 import { blocksOf, promptParts, resultContent } from "./content.ts";
 import { firstLine, type Line, type Session } from "./session.ts";
 import { agentKeyOf, startsRun, todosOf, uiExtraOf } from "./tool-extra.ts";
-import { attribute, field, parseWrappers, stripAnsi, type WrapperElement } from "./wrappers.ts";
+import { field, parseWrappers, stripAnsi, type WrapperElement } from "./wrappers.ts";
 
 /**
  * A `user` line: a prompt, results of tools, or any of the things that the agent puts under the user's role. `isRun`:
@@ -170,6 +171,8 @@ function readText(
     if (behind.length > 0) readText(session, line, behind, isRun, false);
     return { kind: "shown" };
   }
+  const messages = others ? undefined : agentMessages(text);
+  if (messages !== undefined) return readMessages(session, line, messages);
   if (value.isMeta === true) return readInjected(session, line, blocks, text);
   if (!others && text.trim() === "") return { kind: "hidden", rule: "empty message" };
 
@@ -185,6 +188,15 @@ function readText(
   let disposition = prompt.length === 0 ? undefined : readPrompt(session, line, prompt, isRun, besideResults);
   if (wrapped.length > 0) disposition = firstOf(disposition, readWrapped(session, line, wrapped));
   return disposition ?? { kind: "hidden", rule: "empty message" };
+}
+
+/** What other agents say to this one: it opens a turn only where the model has nothing to do. */
+function readMessages(session: Session, line: Line, messages: readonly AgentMessage[]): Disposition {
+  for (const { from, text } of messages) {
+    const parts = [{ type: "text" as const, text }];
+    session.prompt(line, parts, { origin: "agent", from, opensTurn: false, typed: false });
+  }
+  return { kind: "shown" };
 }
 
 function readPrompt(
@@ -353,22 +365,11 @@ export function readWrapped(session: Session, line: Line, elements: readonly Wra
         });
         take({ kind: "shown" });
         break;
+      case "agent-message":
       case "teammate-message":
-      case "cross-session-message": {
-        const from =
-          attribute(element, "teammate_id") ?? attribute(element, "from-name") ?? attribute(element, "from");
-        session.prompt(
-          line,
-          [{ type: "text", text: `From ${from ?? "another agent"}: ${element.body.trim()}` }],
-          {
-            origin: "agent",
-            opensTurn: false,
-            typed: false,
-          },
-        );
-        take({ kind: "shown" });
+      case "cross-session-message":
+        take(readMessages(session, line, [messageOf(element)]));
         break;
-      }
       case "local-command-caveat":
         take({ kind: "hidden", rule: "caveat before a local command" });
         break;
@@ -434,6 +435,8 @@ function readNotification(session: Session, element: WrapperElement): string {
 
 export function readQueued(session: Session, line: Line, attachment: JsonObject): Disposition {
   const blocks = blocksOf(attachment.prompt);
+  const messages = blocks.every(({ type }) => type === "text") ? agentMessages(textOf(blocks)) : undefined;
+  if (messages !== undefined) return readMessages(session, line, messages);
   const parts = blocks.flatMap((block) => {
     const elements = block.type === "text" ? parseWrappers(asString(block.text) ?? "") : undefined;
     const notice = elements?.find(({ tag }) => tag === "task-notification");

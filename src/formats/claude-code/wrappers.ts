@@ -8,6 +8,7 @@ export interface WrapperElement {
 
 /** Open set of a foreign writer, as far as it was seen or documented. */
 const TAGS = new Set([
+  "agent-message",
   "agent-notification",
   "bash-input",
   "bash-stderr",
