@@ -24,63 +24,68 @@ export function createRowHeights(initial: Iterable<number> = []): RowHeights {
   return heights;
 }
 
-/** `length` rows of one height, to be corrected with `set`: what is alike costs no look at each row. */
-export function evenRowHeights(length: number, even: number): RowHeights {
+/** `count` rows of one height, to be corrected with `set`: what is alike costs no look at each row. */
+export function evenRowHeights(count: number, even: number): RowHeights {
+  let length = count;
   // What each row has beyond the even height, and those sums: 1-based, tree[i] is that of the rows in (i − lowbit(i), i].
-  let own = new Array<number>(length).fill(0);
-  let tree = new Array<number>(length + 1).fill(0);
+  let own = new Float64Array(length + 16);
+  let tree = new Float64Array(own.length + 1);
 
-  const prefix = (count: number): number => {
-    let sum = count * even;
-    for (let at = count; at > 0; at -= at & -at) sum += tree[at] ?? 0;
+  const prefix = (rows: number): number => {
+    let sum = rows * even;
+    for (let at = rows; at > 0; at -= at & -at) sum += tree[at] ?? 0;
     return sum;
   };
-  const append = (height: number): void => {
-    const position = own.push(height - even);
-    let sum = height - even;
-    const low = position & -position;
-    for (let step = 1; step < low; step <<= 1) sum += tree[position - step] ?? 0;
-    tree[position] = sum;
+  const larger = (before: Float64Array<ArrayBuffer>): Float64Array<ArrayBuffer> => {
+    const grown = new Float64Array(2 * before.length);
+    grown.set(before);
+    return grown;
   };
 
   return {
     get length() {
-      return own.length;
+      return length;
     },
     get total() {
-      return prefix(own.length);
+      return prefix(length);
     },
-    height: (index) => even + (own[index] ?? -even),
-    top: (index) => prefix(Math.min(index, own.length)),
+    height: (index) => (index < length ? even + (own[index] ?? -even) : 0),
+    top: (index) => prefix(Math.min(index, length)),
     at(offset) {
       let position = 0;
       let rest = offset;
-      for (let step = 1 << (31 - Math.clz32(own.length || 1)); step > 0; step >>= 1) {
+      for (let step = 1 << (31 - Math.clz32(length || 1)); step > 0; step >>= 1) {
         const next = position + step;
         const sum = step * even + (tree[next] ?? 0);
-        if (next <= own.length && sum <= rest) {
+        if (next <= length && sum <= rest) {
           position = next;
           rest -= sum;
         }
       }
       // Past the end, or before it: the nearest row that has a height.
-      let index = Math.min(position, own.length - 1);
+      let index = Math.min(position, length - 1);
       while (index > 0 && own[index] === -even) index -= 1;
       return index;
     },
     set(index, height) {
-      const before = own[index];
-      if (before === undefined) throw new RangeError(`No row ${index}: the list has ${own.length}.`);
-      const change = height - even - before;
+      if (index < 0 || index >= length) throw new RangeError(`No row ${index}: the list has ${length}.`);
+      const change = height - even - (own[index] ?? 0);
       if (change === 0) return;
       own[index] = height - even;
-      for (let at = index + 1; at <= own.length; at += at & -at) tree[at] = (tree[at] ?? 0) + change;
+      for (let at = index + 1; at <= length; at += at & -at) tree[at] = (tree[at] ?? 0) + change;
     },
-    append,
-    truncate(length) {
-      if (length >= own.length) return;
-      own = own.slice(0, Math.max(0, length));
-      tree = tree.slice(0, own.length + 1);
+    append(height) {
+      if (length === own.length) own = larger(own);
+      own[length] = height - even;
+      length += 1;
+      if (length >= tree.length) tree = larger(tree);
+      let sum = height - even;
+      const low = length & -length;
+      for (let step = 1; step < low; step <<= 1) sum += tree[length - step] ?? 0;
+      tree[length] = sum;
+    },
+    truncate(rest) {
+      length = Math.max(0, Math.min(length, rest));
     },
   };
 }

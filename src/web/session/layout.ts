@@ -107,10 +107,9 @@ export function createLayout(): Layout {
   // One slot for each part, and one after the last for the headings of turns that have none yet. A slot's height is its
   // row's, plus those of the headings that stand before it.
   let slots = createRowHeights([0]);
-  /** Row height of each part; `measured` where it was on screen. */
-  let rows: number[] = [];
-  const measured: boolean[] = [];
-  let shown: boolean[] = [];
+  let count = 0;
+  /** Rows that differ from those of parts that are not here. `measured`: the height that it had on screen. */
+  let rows = new Map<number, { height: number; shown: boolean; measured: boolean }>();
   let headings: number[] = [];
 
   const turnAt = (turn: number): Turn | undefined => transcript?.turns.at(turn);
@@ -140,8 +139,11 @@ export function createLayout(): Layout {
       sum += head(turn);
     return sum;
   };
+  const rowHeight = (index: number): number =>
+    rows.get(index)?.height ?? (index < count ? UNLOADED_ESTIMATE : 0);
+  const isShown = (index: number): boolean => index < count && rows.get(index)?.shown !== false;
   const settle = (slot: number): void => {
-    const height = (rows[slot] ?? 0) + headsIn(slot);
+    const height = rowHeight(slot) + headsIn(slot);
     if (slot < slots.length) slots.set(slot, height);
     else slots.append(height);
   };
@@ -156,13 +158,10 @@ export function createLayout(): Layout {
   /** Looks again at one part; its measured height stays while it is shown. */
   const look = (index: number): void => {
     const part = partAt(index);
-    const has = hasRow(index, part, isHeading(index));
-    shown[index] = has;
-    if (!has) {
-      rows[index] = 0;
-      measured[index] = false;
-    } else if (measured[index] !== true)
-      rows[index] = part === undefined ? UNLOADED_ESTIMATE : estimate(part);
+    if (!hasRow(index, part, isHeading(index))) rows.set(index, { height: 0, shown: false, measured: false });
+    else if (rows.get(index)?.measured === true) return;
+    else if (part === undefined) rows.delete(index);
+    else rows.set(index, { height: estimate(part), shown: true, measured: false });
   };
 
   const turnTop = (turn: number): number => {
@@ -178,45 +177,40 @@ export function createLayout(): Layout {
       return slots.total + TURN_GAP;
     },
     get parts() {
-      return rows.length;
+      return count;
     },
     reset(next, steps) {
       transcript = next;
       showSteps = steps;
-      const count = next.parts.length;
+      count = next.parts.length;
       headings = headings.slice(0, next.turns.length);
-      const before = rows;
-      rows = new Array<number>(count).fill(UNLOADED_ESTIMATE);
-      shown = new Array<boolean>(count).fill(true);
-      measured.length = count;
+      rows = new Map([...rows].filter(([index, row]) => row.measured && index < count));
       slots = evenRowHeights(count, UNLOADED_ESTIMATE);
       // Of a long session most parts are not here and look alike: only the others are looked at.
       const others = new Set(changedPositions(sequenceWithHoles<TranscriptPart>(count), next.parts));
-      for (let index = measured.indexOf(true); index !== -1; index = measured.indexOf(true, index + 1)) {
-        rows[index] = before[index] ?? UNLOADED_ESTIMATE;
-        others.add(index);
-      }
+      for (const index of rows.keys()) others.add(index);
       for (const turn of next.turns) {
         if (turn === undefined) continue;
         others.add(turn.first_part);
         if (turn.prompt_index !== undefined) others.add(turn.prompt_index);
       }
-      for (const index of others) if (index < count) look(index);
-      for (const index of others) if (index < count) settle(index);
+      others.delete(count);
+      for (const index of others) look(index);
+      for (const index of others) settle(index);
       settle(count);
     },
     update(next, touched) {
-      const before = rows.length;
+      const before = count;
       const turnsBefore = turnCount();
       transcript = next;
-      const count = next.parts.length;
+      count = next.parts.length;
       let newRows = 0;
       let newErrors = 0;
       for (let index = before; index < count; index += 1) {
         look(index);
         settle(index);
         const part = next.parts.at(index);
-        if (shown[index]) newRows += 1;
+        if (isShown(index)) newRows += 1;
         // A call fails by a result that has no row of its own.
         if (part !== undefined && (isError(part) || (part.type === "tool_result" && part.is_error)))
           newErrors += 1;
@@ -239,10 +233,10 @@ export function createLayout(): Layout {
       return { rows: newRows, errors: newErrors };
     },
     measureRow(index, height) {
-      if (index >= rows.length || shown[index] !== true) return false;
-      measured[index] = transcript?.parts.at(index) !== undefined;
-      if (rows[index] === height) return false;
-      rows[index] = height;
+      if (!isShown(index)) return false;
+      const before = rowHeight(index);
+      rows.set(index, { height, shown: true, measured: partAt(index) !== undefined });
+      if (before === height) return false;
       settle(index);
       return true;
     },
@@ -257,14 +251,14 @@ export function createLayout(): Layout {
       return isHeading(index) ? turnTop(turnOf(index)) : rowTop(index);
     },
     turnTop,
-    at: (offset) => Math.max(0, Math.min(slots.at(offset), rows.length - 1)),
+    at: (offset) => Math.max(0, Math.min(slots.at(offset), count - 1)),
     turnOf,
-    isShown: (index) => shown[index] === true,
+    isShown,
     rowOf(index) {
       let row = index;
       const first = turnAt(turnOf(index))?.first_part ?? 0;
       if (!continuesGroup(partAt, index, first, { showSteps })) return index;
-      while (row > first && shown[row] !== true) row -= 1;
+      while (row > first && !isShown(row)) row -= 1;
       return row;
     },
     visible(from, to) {
@@ -278,14 +272,14 @@ export function createLayout(): Layout {
         const top = turnTop(turn);
         if (top > to) break;
         const end = turn + 1 < turnCount() ? turnTop(turn + 1) - TURN_GAP : slots.total;
-        const last = turnAt(turn + 1)?.first_part ?? rows.length;
+        const last = turnAt(turn + 1)?.first_part ?? count;
         const visibleRows: { index: number; top: number }[] = [];
         let index = Math.max(here.first_part, first);
         if (index < last) {
           let rowAt = rowTop(index);
           for (; index < last && rowAt <= to; index += 1) {
-            if (shown[index]) visibleRows.push({ index, top: rowAt - top });
-            rowAt += rows[index] ?? 0;
+            if (isShown(index)) visibleRows.push({ index, top: rowAt - top });
+            rowAt += rowHeight(index);
           }
         }
         turns.push({ turn: here, top, height: end - top, rows: visibleRows });
