@@ -811,6 +811,26 @@ describe("what a file says of its session", () => {
     expect(sidechain.reader.linkFacts().sessions[0]?.run?.prompt).toBe("Look at it");
   });
 
+  it("ends a turn as it ended itself, whatever an earlier one left open", () => {
+    const { user, assistant } = writer();
+    const { records } = account(
+      user("a"),
+      assistant("m1", [call("t", { a: 1 })]),
+      user("b"),
+      assistant("m2", [say("done")]),
+      user("c"),
+      assistant("m3", [call("t", { a: 2 })]),
+      assistant("m4", [call("t", { a: 3 })]),
+      user([result("t", "ok")]),
+      assistant("m5", [say("done")]),
+    );
+    expect(framesOf("turn.end", records).map(({ status }) => status)).toEqual([
+      "interrupted",
+      "completed",
+      "completed",
+    ]);
+  });
+
   it("keeps its own books, which are not shown", () => {
     const types = [
       "agent-color",

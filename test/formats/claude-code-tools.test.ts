@@ -870,7 +870,7 @@ describe("a call", () => {
     ]);
   });
 
-  it("that another message asks for before it was answered changes the first one", () => {
+  it("that another message asks for before it was answered is a call of its own, which the result is for", () => {
     const write = writer();
     expect(
       account(
@@ -879,11 +879,35 @@ describe("a call", () => {
         write.user([result("t", "ok")]),
       ).told,
     ).toEqual([
-      'shown · call t Bash {"command":"two"}',
-      "folded into an earlier line of its message",
-      'shown · result t success "ok" {"type":"shell","command":"two","exit_code":0}',
+      'shown · call t Bash {"command":"one"}',
+      expect.stringMatching(/^shown · call t@\d+ Bash \{"command":"two"\}$/),
+      expect.stringMatching(
+        /^shown · result t@\d+ success "ok" \{"type":"shell","command":"two","exit_code":0\}$/,
+      ),
       "folded into the end of the turn",
     ]);
+    const other = account(
+      write.assistant("m1", [call("t", { a: 1 }, "Read")]),
+      write.assistant("m2", [call("t", { a: 1 }, "Write")]),
+      write.assistant("m2", [call("t", { a: 2 }, "Write")]),
+    );
+    expect(other.told.slice(0, 3)).toEqual([
+      'shown · call t Read {"a":1}',
+      expect.stringMatching(/^shown · call t@\d+ Write \{"a":2\}$/),
+      "folded into an earlier line of its message",
+    ]);
+  });
+
+  it("that another message repeats word for word is the same in one turn, another in the next", () => {
+    const write = writer();
+    const { told } = account(
+      write.assistant("m1", [call("t", {})]),
+      write.assistant("m2", [call("t", {})]),
+      write.user("again"),
+      write.assistant("m3", [call("t", {})]),
+    );
+    expect(told[1]).toBe("folded into an earlier line of its message");
+    expect(told[3]).toMatch(/^shown · call t@\d+ Bash \{\}$/);
   });
 
   it("has an input that is text where old versions wrote it so", () => {

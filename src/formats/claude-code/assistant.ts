@@ -194,8 +194,14 @@ function readCall(session: Session, line: Line, step: Step, block: JsonObject, i
   const tool_name = asString(block.name) ?? "(unnamed tool)";
   const arguments_json = argumentsOf(line, block, index);
   const known = session.callNamed(named);
-  // Some providers count their calls anew: an id that was answered before then names another call of another message.
-  const isReused = known?.result !== undefined && known.message_id !== step.message_id;
+  // Some providers count their calls anew: an id then names another call of another message, unless that repeats the first.
+  const isReused =
+    known !== undefined &&
+    known.message_id !== step.message_id &&
+    (known.result !== undefined ||
+      known.tool_name !== tool_name ||
+      known.arguments_json !== arguments_json ||
+      !session.isOfThisTurn(known));
   const id = isReused ? `${named}@${line.place.byte}` : (known?.id ?? named);
   if (known !== undefined && !isReused) {
     if (known.arguments_json !== arguments_json && known.result === undefined) {

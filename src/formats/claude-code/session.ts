@@ -134,12 +134,13 @@ export interface Session {
    */
   foretellEnd(line: Line, status: TurnStatus): void;
   interrupt(line: Line, reason: string): void;
-  /** `named`: the agent's own id of the call, which none has that waits for its result. */
+  /** `named`: the agent's own id of the call; one before it with the same id waits for its result no longer. */
   addCall(named: string, call: Call): void;
   /** The newest call with this id of the agent's. */
   callNamed(named: string): Call | undefined;
   answer(line: Line, call: Call, signature: string): void;
-  /** Calls without a result. */
+  isOfThisTurn(call: Call): boolean;
+  /** Calls of the turn that wait for their result. */
   openCalls(): number;
   /** The model gave its turn back: its last step called no tool of the agent's. */
   hasYielded(): boolean;
@@ -168,7 +169,9 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   const prompts = new Map<string, number[]>();
   const told: SessionPatch = {};
   let lastModel: string | undefined;
-  let unanswered = 0;
+  /** Calls of the turn that have no result yet. */
+  const waiting = new Set<Call>();
+  const turnOfCall = new WeakMap<Call, number>();
   /** The record after which the turn's end was foretold. */
   let foretold: string | undefined;
   /** The record that `recordPart` counts for. */
@@ -207,6 +210,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   function startTurn(line: Line): void {
     const turn_id = uuidFrom(session_id, `turn:${line.key}`);
     turns.push({ turn_id, uuid: line.uuid, retracted: false });
+    waiting.clear();
     session.turnOpen = true;
     session.turnFailed = false;
     session.lastStep = undefined;
@@ -329,8 +333,10 @@ export function createSession(session_id: string, file: string, facts: SessionLi
         if (options.typed) rewind(line);
         session.endStep(line);
         if (session.turnOpen) {
-          const status = session.turnFailed ? "failed" : unanswered > 0 ? "interrupted" : "completed";
-          session.endTurn(line, status);
+          // A command may end without the model.
+          const gaveBack = session.lastStep === undefined || session.hasYielded();
+          const status = waiting.size > 0 || !gaveBack ? "interrupted" : "completed";
+          session.endTurn(line, session.turnFailed ? "failed" : status);
         }
         startTurn(line);
       }
@@ -466,18 +472,20 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     },
 
     addCall(named, call) {
-      unanswered += 1;
+      const before = calls.get(named);
+      if (before !== undefined) waiting.delete(before);
+      waiting.add(call);
+      turnOfCall.set(call, turns.length);
       calls.set(named, call);
     },
     callNamed: (named) => calls.get(named),
     answer(line, call, signature) {
-      if (call.result === undefined) unanswered -= 1;
+      waiting.delete(call);
       call.result = { signature, place: call.result?.place ?? line.place };
       call.input = undefined;
     },
-    openCalls() {
-      return unanswered;
-    },
+    isOfThisTurn: (call) => turnOfCall.get(call) === turns.length,
+    openCalls: () => waiting.size,
     hangs(uuid, parent) {
       if (!parents.has(uuid)) parents.set(uuid, parent);
     },
