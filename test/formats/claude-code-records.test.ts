@@ -944,8 +944,8 @@ describe("a notice of the system", () => {
       ),
     ).toEqual([
       'shown · [note] Recap: You asked "You asked\\nfor it"',
-      'shown · [note] informational: red "red"',
-      'shown · [note] brand new: something "something"',
+      'shown · [note] red "red"',
+      'shown · [note] Brand new: something "something"',
       "hidden: empty notice",
       "hidden: empty notice",
       "hidden: empty notice",
@@ -1009,6 +1009,8 @@ describe("an attachment", () => {
         attachment("hook_success"),
         attachment("hook_additional_context", { hookName: "Start", content: ["a", " ", "b"] }),
         attachment("hook_additional_context"),
+        attachment("hook_success", { content: "said" }),
+        attachment("hook_additional_context", { content: "said" }),
       ),
     ).toEqual([
       'shown · [hook] Hook Stop: one "one\\ntwo" {"type":"hook_success","hookName":"Stop","hookEvent":"E","content":" one\\ntwo ","stdout":"s"}',
@@ -1020,6 +1022,8 @@ describe("an attachment", () => {
       "hidden: hook without output",
       'shown · [context] Context from hook Start: a "a\\nb"',
       "hidden: hook without output",
+      'shown · [hook] Hook: said "said" {"type":"hook_success","content":"said"}',
+      'shown · [context] Context from a hook: said "said"',
     ]);
   });
 
@@ -1035,13 +1039,17 @@ describe("an attachment", () => {
         attachment("hook_error_during_execution", { hookName: "H", stdout: "o", content: "c" }),
         attachment("hook_stopped_continuation", { hookName: "H", content: "\u001b[1mc\u001b[0m" }),
         attachment("hook_cancelled", { hookName: "H" }),
+        attachment("hook_cancelled", { hookName: " " }),
+        attachment("hook_blocking_error", { stderr: "e" }),
       ),
     ).toEqual([
       'shown · [hook] Hook H blocked this: B "B" {"type":"hook_blocking_error","hookName":"H","blockingError":{"blockingError":"B"},"stderr":"e"}',
       'shown · [hook] Hook H failed: e "e" {"type":"hook_non_blocking_error","hookName":"H","stderr":"e","stdout":"o"}',
       'shown · [hook] Hook H failed: o "o" {"type":"hook_error_during_execution","hookName":"H","stdout":"o","content":"c"}',
-      'shown · [hook] Hook H failed: c "c" {"type":"hook_stopped_continuation","hookName":"H","content":"\\u001b[1mc\\u001b[0m"}',
+      'shown · [hook] Hook H ended the turn: c "c" {"type":"hook_stopped_continuation","hookName":"H","content":"\\u001b[1mc\\u001b[0m"}',
       'shown · [hook] Hook H was cancelled {"type":"hook_cancelled","hookName":"H"}',
+      'shown · [hook] A hook was cancelled {"type":"hook_cancelled","hookName":" "}',
+      'shown · [hook] A hook blocked this: e "e" {"type":"hook_blocking_error","stderr":"e"}',
     ]);
   });
 
@@ -1071,7 +1079,7 @@ describe("an attachment", () => {
       'shown · [context] Attached d "text"',
       'shown · [context] Attached f "text"',
       'shown · [context] Attached p "text"',
-      'shown · [context] Attached {"type":"directory","content":5}',
+      'shown · [context] Attached a folder {"type":"directory","content":5}',
       'shown · [context] Changed outside of the agent: f "s"',
       'shown · [context] Read before the compaction: f {"type":"compact_file_reference","filename":"f"}',
       'shown · [context] From the editor: f "c"',
@@ -1134,9 +1142,9 @@ describe("any other line", () => {
       account(system("informational", { content })(writer())).parts.flatMap((part) =>
         part.type === "marker" ? part.title : [],
       )[0];
-    expect(title(`\n ${"a".repeat(160)}`)).toBe(`informational: ${"a".repeat(160)}`);
-    expect(title("a".repeat(161))).toBe(`informational: ${"a".repeat(159)}…`);
-    expect(title(`${"a".repeat(158)}😀bc`)).toBe(`informational: ${"a".repeat(158)}\ufffd…`);
+    expect(title(`\n ${"a".repeat(160)}`)).toBe(`${"a".repeat(160)}`);
+    expect(title("a".repeat(161))).toBe(`${"a".repeat(159)}…`);
+    expect(title(`${"a".repeat(158)}😀bc`)).toBe(`${"a".repeat(158)}\ufffd…`);
   });
 });
 

@@ -361,7 +361,7 @@ describe("what a session went through", () => {
       "text A better answer.",
       "unknown Line of type brand-new-event",
       "unknown Attachment of type brand_new_attachment",
-      "[note] informational: Something to know",
+      "[note] Something to know",
       "[note] Recap: You asked for it.",
       "unknown System notice of type brand_new",
       "unknown user line without a message",

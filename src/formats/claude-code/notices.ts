@@ -11,6 +11,9 @@ const SHOWN: Disposition = { kind: "shown" };
 /** Subtypes of `system` lines that say nothing but their content. */
 const NOTICES = new Set(["bridge_status", "informational", "model_change", "status"]);
 
+/** Those of them whose names say nothing at all. */
+const NAMELESS = new Set(["informational", "status"]);
+
 /** `system` lines, by subtype. */
 export function readSystem(session: Session, line: Line): Disposition {
   const { value } = line;
@@ -90,7 +93,7 @@ export function readSystem(session: Session, line: Line): Disposition {
       return SHOWN;
     default:
       if (content !== "" || NOTICES.has(subtype))
-        return note(session, line, subtype.replaceAll("_", " "), content);
+        return note(session, line, NAMELESS.has(subtype) ? "" : subtype.replaceAll("_", " "), content);
       session.push(line, {
         type: "unknown",
         part_id: session.recordPart(line).part_id,
@@ -103,7 +106,8 @@ export function readSystem(session: Session, line: Line): Disposition {
 
 function note(session: Session, line: Line, what: string, content: string): Disposition {
   if (content === "") return { kind: "hidden", rule: "empty notice" };
-  session.marker(line, "note", `${firstLine(what)}: ${firstLine(content)}`, content);
+  const title = what === "" ? "" : `${firstLine(what.charAt(0).toUpperCase() + what.slice(1))}: `;
+  session.marker(line, "note", `${title}${firstLine(content)}`, content);
   return SHOWN;
 }
 
@@ -204,7 +208,11 @@ export function readAttachment(session: Session, line: Line): Disposition {
   const attachment = asObject(line.value.attachment) ?? {};
   const type = asString(attachment.type) ?? "";
   if (BOOKKEEPING.has(type)) return { kind: "hidden", rule: `context bookkeeping: ${type}` };
-  const name = asText(attachment.displayPath) ?? asText(attachment.filename) ?? asText(attachment.path) ?? "";
+  const name =
+    asText(attachment.displayPath) ??
+    asText(attachment.filename) ??
+    asText(attachment.path) ??
+    (type === "directory" ? "a folder" : "a file");
   switch (type) {
     case "queued_command":
       return readQueued(session, line, attachment);
@@ -216,7 +224,7 @@ export function readAttachment(session: Session, line: Line): Disposition {
       session.marker(
         line,
         "hook",
-        `Hook ${hookName(attachment)}: ${firstLine(content)}`,
+        `${hookName(attachment) ?? "Hook"}: ${firstLine(content)}`,
         content,
         attachment,
       );
@@ -228,7 +236,7 @@ export function readAttachment(session: Session, line: Line): Disposition {
       session.marker(
         line,
         "context",
-        `Context from hook ${hookName(attachment)}: ${firstLine(content)}`,
+        `Context from ${hookName(attachment)?.replace(/^H/, "h") ?? "a hook"}: ${firstLine(content)}`,
         content,
       );
       return SHOWN;
@@ -242,14 +250,9 @@ export function readAttachment(session: Session, line: Line): Disposition {
         asText(asObject(attachment.blockingError)?.blockingError) ??
         asText(attachment.stderr) ??
         asText(attachment.stdout) ??
+        asText(attachment.message) ??
         textOf(attachment.content);
-      const what =
-        type === "hook_cancelled"
-          ? "was cancelled"
-          : type === "hook_blocking_error"
-            ? "blocked this"
-            : "failed";
-      const title = `Hook ${hookName(attachment)} ${what}${said === "" ? "" : `: ${firstLine(stripAnsi(said))}`}`;
+      const title = `${hookName(attachment) ?? "A hook"} ${HOOK_DID[type]}${said === "" ? "" : `: ${firstLine(stripAnsi(said))}`}`;
       session.marker(line, "hook", title, stripAnsi(said), attachment);
       return SHOWN;
     }
@@ -295,8 +298,18 @@ function context(
   return SHOWN;
 }
 
-function hookName(attachment: JsonObject): string {
-  return firstLine(asText(attachment.hookName) ?? asText(attachment.hookEvent) ?? "").trim();
+const HOOK_DID = {
+  hook_blocking_error: "blocked this",
+  hook_cancelled: "was cancelled",
+  hook_error_during_execution: "failed",
+  hook_non_blocking_error: "failed",
+  hook_stopped_continuation: "ended the turn",
+};
+
+/** `Hook Stop`; `undefined`: it has no name. */
+function hookName(attachment: JsonObject): string | undefined {
+  const name = asText(attachment.hookName) ?? asText(attachment.hookEvent);
+  return name === undefined ? undefined : `Hook ${firstLine(name)}`;
 }
 
 /** The text inside an attachment's content: a string, a list of strings, or a file's content two levels down. */
