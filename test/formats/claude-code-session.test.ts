@@ -43,10 +43,67 @@ describe("turns", () => {
     ).toEqual(["a, completed", "b, interrupted", "c, interrupted", "d, failed", "f, interrupted"]);
   });
 
+  it("begin with the hooks and commands that stand before the first prompt", () => {
+    const read = (...lines: ((write: Write) => Fields)[]) => {
+      const write = writer();
+      return account(...lines.map((line) => line(write)));
+    };
+    const hook = ({ line }: Write) =>
+      line("attachment", {
+        attachment: { type: "hook_success", hookName: "SessionStart", content: "hello" },
+      });
+    const command = ({ line }: Write) => line("system", { subtype: "local_command", content: "/mcp" });
+    const whole = read(
+      hook,
+      command,
+      ({ user }) => user("first"),
+      ({ assistant }) => assistant("m1", [say("x")]),
+      command,
+      ({ user }) => user("second"),
+    );
+    expect(
+      whole.transcript.turns.slice().map((turn) => [turn?.title, turn?.part_count, turn?.status]),
+    ).toEqual([
+      ["first", 7, "completed"],
+      ["second", 1, "interrupted"],
+    ]);
+    expect(whole.told.slice(0, 3)).toEqual([
+      expect.stringContaining("shown · [hook] Hook SessionStart: hello"),
+      "shown · [note] Command /mcp",
+      'shown · prompt [{"type":"text","text":"first"}]',
+    ]);
+    // What an agent asks a run for is its prompt too.
+    const run = accountOf(claudeCode, `x/${SESSION}/subagents/agent-a1.jsonl`, [
+      { ...hook(writer()), isSidechain: true },
+      { ...writer().user("task"), uuid: "x", isSidechain: true },
+    ]);
+    expect(run.told[1]).toBe('shown · prompt (agent) [{"type":"text","text":"task"}]');
+    expect(run.transcript.turns.length).toBe(1);
+    // Without a prompt nothing was cut off.
+    expect(
+      read(command)
+        .transcript.turns.slice()
+        .map((turn) => turn?.status),
+    ).toEqual(["completed"]);
+    // The first prompt may be edited.
+    const write = writer();
+    const start = command(write);
+    const rewound = account(
+      start,
+      write.user("first"),
+      write.assistant("m1", [say("x")]),
+      write.user("other", { parentUuid: start.uuid, timestamp: "2026-03-01T11:00:00.000Z" }),
+    );
+    expect(rewound.transcript.turns.slice().map((turn) => [turn?.title, turn?.retracted])).toEqual([
+      ["first", "rewound to an earlier prompt"],
+      ["other", undefined],
+    ]);
+  });
+
   it("begin without a prompt where the file does", () => {
     const { assistant, line } = writer();
     expect(turnsOf(assistant("m1", [say("x")]), assistant("m2", [say("y")]))).toEqual(["completed"]);
-    expect(turnsOf(line("system", { subtype: "informational", content: "x" }))).toEqual(["running"]);
+    expect(turnsOf(line("system", { subtype: "informational", content: "x" }))).toEqual(["completed"]);
   });
 
   it("at the file's end are over where the model gave its turn back", () => {
@@ -296,7 +353,7 @@ describe("the queue", () => {
         queue("enqueue", "/cost now"),
         line("system", { subtype: "local_command", content: "/cost now" }),
       ]),
-    ).toEqual(["bookkeeping: queue-operation", "shown", "Command /cost now"]);
+    ).toEqual(["bookkeeping: queue-operation", "shown", "folded", "Command /cost now"]);
   });
 
   it("takes out of itself what left it, in order", () => {

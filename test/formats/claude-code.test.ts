@@ -198,7 +198,6 @@ describe("lines under the user's role", () => {
       "= completed",
       "[note] Command /usage",
       "[note] Command output: Total cost: $0",
-      "= completed",
       "prompt (command) /greet Bob",
       "[context] What /greet expands to",
       "text Hello, Bob.",

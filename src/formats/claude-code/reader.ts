@@ -484,7 +484,7 @@ function openFile(path: string, identity: Identity): SessionFile {
       atEnd((session, line) => {
         const status = session.turnFailed
           ? "failed"
-          : session.hasYielded() && session.openCalls() === 0
+          : (session.hasYielded() && session.openCalls() === 0) || !session.hasPrompt()
             ? "completed"
             : "interrupted";
         session.loseQueued(line, true);

@@ -1,3 +1,4 @@
+import { PREAMBLE } from "../../model/fold/fold.ts";
 import type { Frame } from "../../model/frame.ts";
 import type { Usage } from "../../model/message.ts";
 import type { Part } from "../../model/part.ts";
@@ -133,6 +134,8 @@ export interface Session {
    * they would have made, so that who followed the file has the same parts as who reads it later.
    */
   foretellEnd(line: Line, status: TurnStatus): void;
+  /** Whether more was read than hooks and commands before the first prompt. */
+  hasPrompt(): boolean;
   interrupt(line: Line, reason: string): void;
   /** `named`: the agent's own id of the call; one before it with the same id waits for its result no longer. */
   addCall(named: string, call: Call): void;
@@ -172,12 +175,15 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   /** Calls of the turn that have no result yet. */
   const waiting = new Set<Call>();
   const turnOfCall = new WeakMap<Call, number>();
+  /** Before the first prompt there may be hooks and commands: its turn begins with them. `over`: it has its prompt. */
+  let preamble: "ahead" | "open" | "over" = "ahead";
   /** The record after which the turn's end was foretold. */
   let foretold: string | undefined;
   /** The record that `recordPart` counts for. */
   let counted: { line: Line; message_id: string; parts: number } | undefined;
 
   function push(line: Line, frame: BareFrame, place: RecordPlace = line.place): void {
+    if (preamble !== "over" && !(frame.type === "marker" && PREAMBLE.has(frame.kind))) preamble = "over";
     // Omit over a union loses the tie between members; the three fields complete any of them.
     const whole = { ...frame, session_id, at: line.at, source: { file, ...place } } as Frame;
     line.frames.push(whole);
@@ -326,11 +332,16 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       const times = prompts.get(text);
       if (times === undefined) prompts.set(text, [line.at]);
       else times.push(line.at);
-      const opens = options.opensTurn || !session.turnOpen || session.hasYielded();
+      const isFirst = preamble === "open";
+      const opens = options.opensTurn || isFirst || !session.turnOpen || session.hasYielded();
       // An agent empties its queue before it lets a person type at the prompt.
       if (!session.queue.deliver(text) && opens && options.typed) session.loseQueued(line, false);
-      if (opens) {
-        if (options.typed) rewind(line);
+      if (opens && options.typed) rewind(line);
+      const [only] = turns;
+      if (isFirst && only !== undefined) {
+        // What hangs on the prompt is abandoned with it, and not what hangs on the records before.
+        only.uuid = line.uuid;
+      } else if (opens) {
         session.endStep(line);
         if (session.turnOpen) {
           // A command may end without the model.
@@ -375,6 +386,10 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     },
 
     marker(line, kind, title, text, data) {
+      if (preamble === "ahead" && turns.length === 0 && PREAMBLE.has(kind)) {
+        preamble = "open";
+        startTurn(line);
+      }
       const { message_id, part_id } = recordPart(line);
       push(line, {
         type: "marker",
@@ -446,6 +461,8 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       session.turnOpen = false;
       pushUnplaced(line, { type: "turn.end", status });
     },
+
+    hasPrompt: () => preamble !== "open",
 
     foretellEnd(line, status) {
       if (!session.turnOpen || foretold === line.key) return;
