@@ -1027,6 +1027,36 @@ describe("an attachment", () => {
     ]);
   });
 
+  it("of a hook that answers the program says what it has for people", () => {
+    const stdout = (value: unknown) =>
+      attachment("hook_success", { hookName: "H", stdout: JSON.stringify(value) });
+    const specific = (fields: object) => stdout({ hookSpecificOutput: { hookEventName: "E", ...fields } });
+    const told = behind(
+      stdout({ continue: true, suppressOutput: true }),
+      stdout({ hookSpecificOutput: { hookEventName: "E" } }),
+      stdout({ systemMessage: "Look\nhere", reason: "Why" }),
+      specific({ permissionDecision: "deny", permissionDecisionReason: "Not this" }),
+      specific({ permissionDecision: "allow" }),
+      specific({ additionalContext: "for the model" }),
+      stdout({ odd: 1 }),
+      attachment("hook_success", { hookName: "H", stdout: "{ not json" }),
+      system(undefined, { content: "Running \u001b[1mPostToolUse:Edit\u001b[22m...", toolUseID: "t" }),
+      system(undefined, { content: "Running late...", level: "info" }),
+    );
+    expect(told.map((line) => line.replace(/ \{"type":.*$/, ""))).toEqual([
+      "hidden: hook without output",
+      "hidden: hook without output",
+      'shown · [hook] Hook H: Look "Look\\nhere\\nWhy"',
+      'shown · [hook] Hook H: Not this "Not this"',
+      'shown · [hook] Hook H: {"hookSpecificOutput":{"hookEventName":"E","permissionDecision":"allow"}} "{\\"hookSpecificOutput\\":{\\"hookEventName\\":\\"E\\",\\"permissionDecision\\":\\"allow\\"}}"',
+      "shown · [hook] Hook H added context",
+      'shown · [hook] Hook H: {"odd":1} "{\\"odd\\":1}"',
+      'shown · [hook] Hook H: { not json "{ not json"',
+      "hidden: hook begins",
+      'shown · [note] Running late... "Running late..."',
+    ]);
+  });
+
   it("of a hook that failed says why", () => {
     expect(
       behind(

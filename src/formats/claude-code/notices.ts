@@ -84,6 +84,10 @@ export function readSystem(session: Session, line: Line): Disposition {
       return { kind: "hidden", rule: "session start" };
     case undefined:
       if (content === "") return { kind: "hidden", rule: "empty notice" };
+      // What it did follows in a line of its own.
+      if (asString(value.toolUseID) !== undefined && /^Running \S.*\.\.\.$/.test(content)) {
+        return { kind: "hidden", rule: "hook begins" };
+      }
       session.marker(
         line,
         asString(value.toolUseID) === undefined ? "note" : "hook",
@@ -219,15 +223,11 @@ export function readAttachment(session: Session, line: Line): Disposition {
     case "hook_success": {
       const said = textOf(attachment.content) || textOf(attachment.stdout) || textOf(attachment.stderr);
       const content = stripAnsi(said);
-      // A hook that has nothing to say may say so with an empty object.
-      if (content === "" || /^\{\s*\}$/.test(content)) return { kind: "hidden", rule: "hook without output" };
-      session.marker(
-        line,
-        "hook",
-        `${hookName(attachment) ?? "Hook"}: ${firstLine(content)}`,
-        content,
-        attachment,
-      );
+      const name = hookName(attachment) ?? "Hook";
+      const json = content.startsWith("{") ? parsed(content) : undefined;
+      if (json !== undefined) return readHookJson(session, line, attachment, name, json, content);
+      if (content === "") return { kind: "hidden", rule: "hook without output" };
+      session.marker(line, "hook", `${name}: ${firstLine(content)}`, content, attachment);
       return SHOWN;
     }
     case "hook_additional_context": {
@@ -296,6 +296,37 @@ function context(
 ): Disposition {
   session.marker(line, "context", firstLine(title), text, text === "" ? attachment : undefined);
   return SHOWN;
+}
+
+/** What a hook tells the program: words for people are told as such, those for the model come as a record of their own. */
+function readHookJson(
+  session: Session,
+  line: Line,
+  attachment: JsonObject,
+  name: string,
+  json: JsonObject,
+  content: string,
+): Disposition {
+  const { continue: _, suppressOutput: __, hookSpecificOutput, ...told } = json;
+  const { hookEventName: ___, additionalContext, ...specific } = asObject(hookSpecificOutput) ?? {};
+  const said = [told.systemMessage, told.reason, told.stopReason, specific.permissionDecisionReason];
+  const text = said.flatMap((words) => asText(words) ?? []).join("\n");
+  if (text !== "") session.marker(line, "hook", `${name}: ${firstLine(text)}`, text, attachment);
+  else if (Object.keys(told).length > 0 || Object.keys(specific).length > 0) {
+    session.marker(line, "hook", `${name}: ${firstLine(content)}`, content, attachment);
+  } else if (asText(additionalContext) !== undefined) {
+    session.marker(line, "hook", `${name} added context`, undefined, attachment);
+  } else return { kind: "hidden", rule: "hook without output" };
+  return SHOWN;
+}
+
+/** Text that is an object of JSON as a whole. */
+function parsed(text: string): JsonObject | undefined {
+  try {
+    return asObject(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
 }
 
 const HOOK_DID = {
