@@ -74,7 +74,6 @@ export const Markdown = memo(function Markdown({
 });
 
 function firstPart(text: string): number {
-  if (text.length <= FIRST_LINES) return text.length;
   const limit = Math.min(text.length, FIRST);
   let lines = 0;
   for (let at = text.indexOf("\n"); at >= 0 && at < limit; at = text.indexOf("\n", at + 1)) {
@@ -266,7 +265,7 @@ const Footnotes = memo(function Footnotes({
 });
 
 const isFootnotes = (node: ElementContent): boolean =>
-  node.type === "element" && node.tagName === "section" && node.properties.dataFootnotes !== undefined;
+  node.type === "element" && node.properties.dataFootnotes !== undefined;
 
 function childrenOf(node: ElementContent | undefined): ElementContent[] {
   return node?.type === "element" ? node.children : [];

@@ -587,20 +587,22 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
   };
 
   const build = (behind: boolean): MarkdownDocument => {
+    /** The page as it was, where all its blocks are as they were. */
+    const asBefore = (page: readonly MarkdownBlock[], index: number): readonly MarkdownBlock[] => {
+      const old = result.pages[index];
+      return old?.length === page.length && page.every((block, place) => block === old[place]) ? old : page;
+    };
+    const blocks = (entries: readonly Kept[]) => entries.map((entry) => entry.block);
     pages = pages.slice(0, pagesValid);
-    for (let index = pagesValid * PAGE; index < kept.length; index += PAGE) {
-      pages.push(kept.slice(index, index + PAGE).map((entry) => entry.block));
-    }
     pagesValid = Math.floor(kept.length / PAGE);
+    while (pages.length < pagesValid) {
+      const at = pages.length * PAGE;
+      pages.push(asBefore(blocks(kept.slice(at, at + PAGE)), pages.length));
+    }
     const shown = [...pages];
-    const last = shown.at(-1);
-    const before = last && last.length < PAGE ? (shown.pop() ?? []) : [];
-    const growing = [...before, ...open.map((entry) => entry.block)];
-    for (let index = 0; index < growing.length; index += PAGE) {
-      const page = growing.slice(index, index + PAGE);
-      const old = result.pages[shown.length];
-      const isSame = old?.length === page.length && page.every((block, place) => block === old[place]);
-      shown.push(isSame ? old : page);
+    const growing = blocks([...kept.slice(pagesValid * PAGE), ...open]);
+    for (let at = 0; at < growing.length; at += PAGE) {
+      shown.push(asBefore(growing.slice(at, at + PAGE), shown.length));
     }
     const cut = spent > budget && tailStart < text.length;
     return { ...numberFootnotes(shown, footnotes, definitions), cut, behind };

@@ -110,6 +110,12 @@ describe("an element of Markdown", () => {
     expect(html("`a\u00a0b\u202e` c")).toEqual(
       '<page><p><code>a<mark class="hidden-text" title="no-break space, U+00A0">U+00A0</mark>b<mark class="hidden-text" title="right-to-left override, U+202E">U+202E</mark></code> c</p></div>',
     );
+    expect(html("- ```\n  a\u202eb\n  ```")).toContain(
+      'a<mark class="hidden-text" title="right-to-left override, U+202E">U+202E</mark>b',
+    );
+    expect(html("`a` 1\u00a0km **`1\u00a0km`**")).toBe(
+      '<page><p><code>a</code> 1&nbsp;km <strong><code>1<mark class="hidden-text" title="no-break space, U+00A0">U+00A0</mark>km</code></strong></p></div>',
+    );
     expect(html("\u202e")).toEqual(
       '<page><p><mark class="hidden-text" title="right-to-left override, U+202E">U+202E</mark></p></div>',
     );
@@ -200,6 +206,23 @@ describe("footnotes", () => {
     );
   });
 
+  it("are counted once however often they are called", () => {
+    const { container } = render(<Markdown text={"a[^1] b[^1]\n\nc[^2]\n\n[^1]: One\n\n[^2]: Two"} />);
+    expect([...container.querySelectorAll("p > sup")].map((each) => each.textContent)).toEqual([
+      "1",
+      "1",
+      "2",
+    ]);
+  });
+
+  it("stand behind all else even where their text stands in a quote", () => {
+    const text = "> a[^1]\n>\n> [^1]: One\n\nb";
+    const told = html(text);
+    expect(told).toMatch(/^<page><blockquote>\n<p>a<sup>.*<\/blockquote><p>b<\/p><\/div><section /s);
+    expect(told.match(/<section/g)).toHaveLength(1);
+    expect(told).toMatch(/<\/section>$/);
+  });
+
   it("whose text is not there are text", () => {
     expect(html("a[^1]")).toEqual("<page><p>a[^1]</p></div>");
     expect(html("a\n\n[^1]: One")).toEqual("<page><p>a</p></div>");
@@ -219,7 +242,8 @@ describe("a long text", () => {
   const showAll = () => screen.queryByRole("button", { name: /Show all/ });
   const paragraphs = (count: number) => Array.from({ length: count }, (_, index) => `p${index}`).join("\n\n");
 
-  const headings = (count: number) => Array.from({ length: count }, (_, index) => `# h${index}`).join("\n");
+  /** Two elements each. */
+  const items = (count: number) => Array.from({ length: count }, (_, index) => `- i${index}`).join("\n");
 
   it("of 2,000 lines is whole, of more its first ones, and the rest comes by a click", () => {
     const { container, unmount } = render(<Markdown text={`${"a\n".repeat(1_999)}b`} />);
@@ -228,6 +252,7 @@ describe("a long text", () => {
     unmount();
     const { container: longer } = render(<Markdown text={`${"a\n".repeat(2_000)}b`} />);
     expect(longer.textContent).not.toContain("b");
+    expect(longer.querySelector("p")?.textContent?.match(/a/g)).toHaveLength(2_000);
     expect(showAll()?.outerHTML).toBe('<button type="button" class="show-all">Show all (4 KB)</button>');
     fireEvent.click(screen.getByRole("button", { name: /Show all/ }));
     expect(showAll()).toBeNull();
@@ -251,36 +276,44 @@ describe("a long text", () => {
     expect(shown(`${line.repeat(655)}${"y".repeat(37)}`)).toEqual([98 * 655, true]);
     expect(shown("z".repeat(70_000))[0]).toBe(65_536);
     expect(shown(`a\n${"z".repeat(70_000)}`)[0]).toBe(65_534);
+    expect(shown(`${"z".repeat(32_768)}\n${"y".repeat(40_000)}`)[0]).toBe(65_535);
+    expect(shown(`${"z".repeat(32_769)}\n${"y".repeat(40_000)}`)[0]).toBe(32_769);
+    expect(shown(`${"x".repeat(38)}\n\n`.repeat(2_000))).toEqual([38 * 1_000, true]);
+    expect(shown(`\n${"x\n".repeat(2_100)}`)).toEqual([1_999, true]);
+    // Its 2,000th line is behind what is shown.
+    expect(shown(`${`${"x".repeat(98)}\n\n`.repeat(900)}${"y\n".repeat(400)}`)).toEqual([98 * 655, true]);
     expect(shown(`a${"\n".repeat(100)}${"z".repeat(40_000)}\n${"y".repeat(40_000)}`)[0]).toBe(40_000);
   });
 
   it("of many elements shows the first of them as such, and the rest by a click", () => {
-    const { container } = render(<Markdown text={headings(1_900)} />);
-    expect(container.querySelectorAll("h4").length).toBeLessThan(1_900);
+    const { container } = render(<Markdown text={items(1_300)} />);
+    expect(container.querySelectorAll("li").length).toBeLessThan(1_300);
     expect(showAll()).not.toBeNull();
     fireEvent.click(screen.getByRole("button", { name: /Show all/ }));
     run();
     expect(container.querySelector(".markdown-plain")).toBeNull();
-    expect(container.querySelectorAll("h4")).toHaveLength(1_900);
+    expect(container.querySelectorAll("li")).toHaveLength(1_300);
     expect(container.querySelector(".markdown")?.className).toBe("markdown");
   });
 
   it("comes little by little when its rest is asked for", () => {
-    const { container } = render(<Markdown text={headings(2_900)} />);
-    const counts = new Set<number>([container.querySelectorAll("h4").length]);
+    const { container } = render(<Markdown text={`${paragraphs(9)}\n\n${items(1_900)}`} />);
+    const counts = new Set<number>([container.querySelectorAll("li").length]);
     fireEvent.click(screen.getByRole("button", { name: /Show all/ }));
     expect(container.querySelector(".markdown")?.className).toBe("markdown markdown-growing");
     for (let n = 0; n < 60; n++) {
       act(() => void vi.advanceTimersByTime(1));
-      counts.add(container.querySelectorAll("h4").length);
+      counts.add(container.querySelectorAll("li").length);
     }
     expect(counts.size).toBeGreaterThan(2);
-    expect(Math.max(...counts)).toBe(2_900);
+    expect(Math.max(...counts)).toBe(1_900);
     expect([...counts]).toEqual([...counts].toSorted((a, b) => a - b));
   });
 
   it("is plain where Markdown would cost too much, says why, and marks what hides in it", () => {
-    const { container } = render(<Markdown text={`a\u202e ${"*z* ".repeat(15_000)}`} />);
+    const { container } = render(<Markdown text={`a\u202e 1\u00a0km ${"*z* ".repeat(15_000)}`} />);
+    expect(container.querySelectorAll(".markdown-plain").length).toBeGreaterThan(1);
+    expect(container.querySelectorAll("p.note")).toHaveLength(1);
     const plain = container.querySelector(".markdown-page > .markdown-plain");
     expect(plain?.querySelector("p.note")?.textContent).toEqual(
       "Shown as plain text: more than 1,000 marks in one paragraph.",
@@ -324,6 +357,71 @@ describe("a long text", () => {
     expect(markdown?.className).toBe("markdown markdown-growing");
     act(() => void vi.advanceTimersByTime(30));
     expect(markdown?.className).toBe("markdown");
+  });
+
+  describe("in pages that are laid out", () => {
+    const laidOut = (container: Element) =>
+      [...container.querySelectorAll<HTMLElement>(".markdown-page")]
+        .map((page) => (page.style.contentVisibility === "visible" ? "x" : "."))
+        .join("");
+    const pass = (milliseconds: number) => act(() => void vi.advanceTimersByTime(milliseconds));
+
+    it("are none while it does not grow, and none of those that come while it does", () => {
+      const { container, rerender } = render(<Markdown text={paragraphs(80)} />);
+      pass(1_000);
+      expect(laidOut(container)).toBe("..........");
+      rerender(<Markdown text={paragraphs(88)} />);
+      pass(1_000);
+      expect(laidOut(container)).toBe("...........");
+      const other = render(<Markdown text={paragraphs(24)} open />);
+      pass(1_000);
+      expect(laidOut(other.container)).toBe("...");
+    });
+
+    it("are those that stood there when it began to grow", () => {
+      const { container, rerender } = render(<Markdown text={paragraphs(8)} />);
+      rerender(<Markdown text={paragraphs(24)} />);
+      expect(laidOut(container)).toBe("...");
+      rerender(<Markdown text={paragraphs(40)} open />);
+      expect(laidOut(container)).toBe("xxx..");
+      rerender(<Markdown text={paragraphs(48)} open />);
+      pass(1_000);
+      expect(laidOut(container)).toBe("xxx...");
+    });
+
+    it("are not all of them when it grows again, or is gone, before", () => {
+      const { container, rerender, unmount } = render(<Markdown text={paragraphs(80)} open />);
+      rerender(<Markdown text={paragraphs(80)} />);
+      pass(30);
+      expect(laidOut(container)).toBe("......xxxx");
+      rerender(<Markdown text={paragraphs(80)} open />);
+      pass(1_000);
+      expect(laidOut(container)).toBe("......xxxx");
+      rerender(<Markdown text={paragraphs(80)} />);
+      expect(vi.getTimerCount()).toBe(1);
+      unmount();
+      expect(vi.getTimerCount()).toBe(0);
+    });
+
+    it("come one by one where they hold plain text", () => {
+      const costly = `${"z".repeat(98)} \n`.repeat(1_400);
+      const { container, rerender } = render(<Markdown text={costly} open />);
+      run();
+      rerender(<Markdown text={`${costly}a`} />);
+      const count = container.querySelectorAll(".markdown-page").length;
+      expect(count).toBe(2);
+      pass(30);
+      expect(laidOut(container)).toBe(".x");
+      pass(30);
+      expect(laidOut(container)).toBe("xx");
+    });
+  });
+
+  it("that is gone before its rest has come asks for no more", () => {
+    const { unmount } = render(<Markdown text={items(3_000)} open />);
+    expect(vi.getTimerCount()).toBe(1);
+    unmount();
+    expect(vi.getTimerCount()).toBe(0);
   });
 
   it("that grew and ended is not cut, of one page it never says that it grows", () => {

@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 import { Markdown, markdownComponents } from "../../../src/web/ui/Markdown.tsx";
 import { createMarkdownStream } from "../../../src/web/ui/markdown-blocks.ts";
 import { eventually } from "../../eventually.ts";
+import { BLOCKS, GIANTS, LONG_TABLE } from "./markdown-texts.ts";
 
 /** The elements and the text of a rendered Markdown, without the white space that HTML does not show. */
 function shape(root: Element): unknown {
@@ -67,108 +68,6 @@ function streamed(text: string, cuts: readonly number[]): unknown {
   unmount();
   return result;
 }
-
-const BLOCKS = [
-  "A paragraph of words.",
-  "Two lines\nof one paragraph  \nwith a hard break",
-  "# Heading",
-  "Setext heading\n===",
-  "Second\n---",
-  "- a\n- b\n- c",
-  "- a\n\n- b",
-  "- a\n\n  para in item\n\n- c",
-  "1. one\n2. two\n   - nested\n   - more",
-  "3) three\n4) four",
-  "- [ ] task\n- [x] done",
-  "* a\n* b\n+ c",
-  "> quote\nlazy line",
-  "> - a\n>   - b\n>\n> more",
-  "    indented code\n\n    more of it",
-  "```\nplain fence\n```",
-  "```ts\nconst a = 1;\n\nconst b = `x`;\n```",
-  "~~~js\na\n```\nb\n~~~",
-  "```js\nnever closed",
-  "  ```\n  indented fence\n    more\n  ```",
-  "text\n```js\nno blank line before\n```\nafter",
-  "- a\n  ```\n  code in item\n\n  more\n  ```\n- b",
-  "- a\n```\ncode after a list\n```\n- b",
-  "| a | b |\n|---|:-:|\n| 1 | `2` |\n| **3** | 4 |",
-  "a | b\n- | -\n1 | 2",
-  "<div>\n\nx\n\n</div>",
-  "<!-- a comment\n\nwith a blank line -->",
-  "inline <b>html</b> and `code` and ~~struck~~",
-  "***",
-  '[link](https://example.com/a "title") and <https://example.com/auto> and www.example.com',
-  "use [ref] and [words][ref] and ![image][ref]",
-  "[ref]: https://example.com/defined",
-  "[ref]: <https://example.com/second> 'ignored'",
-  "> [quoted]: /url\n> text",
-  "see [quoted] and [Other Label]",
-  '[other   label]:\n  https://example.com/other\n  "A title"',
-  "A note[^1] and another[^two], the first again[^1].",
-  "[^1]: The *first* note.",
-  "[^two]: Two\n\n    with a second paragraph\n\n    ```\n    and code\n    ```",
-  "math $a_1 * b_2$ and $$\n\\frac{1}{2}\n$$",
-  "\\# escaped \\* stars",
-  "hard\\\nbreak &amp; entity &copy;",
-  "1. a\n   ```ts\n   code\n   ```\n2. b\n\n\n3. c",
-  "![image](https://example.com/x.png)",
-  "- \n  empty start\n-\n- x",
-  "Line one\n\tTabbed\n-\ttab item",
-  "# Closed heading ##\n####### seven are none\n#no space",
-  "Setext of\ntwo lines\n---",
-  "* * *\n_ _ _",
-  "0. from zero\n1. one",
-  "- a\n\n\n- far\n\n      code in an item",
-  "1. one\n\n   > quote in an item\n   > goes on\n2. two\n- another list",
-  "> - a quote's list\n> > deeper\nlazy",
-  "> | a |\n> |---|\n> | in a quote |",
-  "| a | b |\n| --- | --- |\n| `x | y` | \\| escaped |\n| short |\n| too | many | cells |",
-  "| only a head |\n| :-: |",
-  "~one tilde~ and ~~two~~ and ~~~not a fence",
-  "***both*** **a*b*c** __u__ _a_b_ *un closed",
-  "``code ` with tick`` and ` spaced `",
-  "mail someone@example.com, see https://example.com/a_(b)?q=1&r=2. And http://example.com/.",
-  "[empty]() [angle](<a b> 'single') [paren](/x (title)) [nested [brackets]](/y)",
-  "![*alt* text][image] and [image]: not a definition here",
-  "[image]: /picture.png (shown)",
-  "&lt;b&gt; &#35; &#x1F600; &nosuch; &amp;amp;",
-  "<script>alert(1)</script>\n\n<style>\na { b: c }\n\n</style>",
-  "<?php echo 1 ?>\n\n<!DOCTYPE html>\n\n<![CDATA[ x ]]>",
-  "</div>\n*not* emphasis in a block of HTML",
-  "a<br>b <a href='x'>y</a> <not a tag",
-  "- [ref] in a list\n- and a note[^two]\n\n| [ref] | [^1] |\n|---|---|\n| ![image][ref] | x |",
-  "- [inner]: /from-a-list\n\nuse [inner]",
-  "[^nest]: A note that calls another[^1] and [ref].\n\nCall[^nest] and[^nest] again, [^missing].",
-  "[^list]:\n    - a list\n    - in a note\n\ncalled[^list]",
-  "[unused]: /unused\n[also unused]: <> 'x'",
-  "[case INSENSITIVE]: /x\n\n[Case  insensitive][] [case insensitive]",
-  "text right before\n[ref2]: /no-definition-inside-a-paragraph",
-  "[ref2]: /but-here\n[ref2] after it",
-  "\\[not a link] \\`not code\\` 1\\. not a list",
-  "\t\tindented by tabs\n\n\tmore",
-  "paragraph\n    not code\n1) list right after",
-  "two  \nspaces\nand none",
-];
-
-const LONG_LIST = Array.from({ length: 70 }, (_, index) => `- item ${index} with \`code\` and **bold**`).join(
-  "\n",
-);
-const LONG_LOOSE = Array.from(
-  { length: 60 },
-  (_, index) => `${index + 1}. item ${index}${index === 40 ? "\n\n   second paragraph" : ""}`,
-).join("\n");
-const LONG_TASKS = Array.from(
-  { length: 40 },
-  (_, index) => `* [${index % 2 ? "x" : " "}] task ${index}`,
-).join("\n");
-const LONG_TABLE = `| a | b |\n|:--|--:|\n${Array.from({ length: 80 }, (_, index) => `| ${index} | *v${index}* |`).join("\n")}`;
-const LONG_CALLS = Array.from(
-  { length: 40 },
-  (_, index) => `- item ${index} of [ref]${index % 9 ? "" : "[^1]"}`,
-).join("\n");
-const LONG_LINKED_TABLE = `| a |\n|---|\n${Array.from({ length: 40 }, (_, index) => `| [ref] ${index}${index % 7 ? "" : " [^two]"} |`).join("\n")}`;
-const GIANTS = [LONG_LIST, LONG_LOOSE, LONG_TASKS, LONG_TABLE, LONG_CALLS, LONG_LINKED_TABLE];
 
 describe("streamed Markdown", () => {
   it("ends as react-markdown renders the whole text, for each feature alone", () => {
