@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { codex } from "../../src/formats/codex/format.ts";
 import { accumulate, emptyTranscript } from "../../src/model/accumulate.ts";
+import { ofFile } from "./codex-support.ts";
 
 const THREAD = "01a00000-0000-7000-8000-000000000001";
 
@@ -20,7 +21,7 @@ function partsOf(items: readonly (object | string)[]) {
   const records = [...reader.push(new TextEncoder().encode(text)), ...reader.close()];
   let transcript = emptyTranscript(THREAD);
   for (const { frames } of records) for (const frame of frames) transcript = accumulate(transcript, frame);
-  const kinds = records.map(({ disposition }) => disposition.kind);
+  const kinds = ofFile(records).map(({ disposition }) => disposition.kind);
   const lineOf = new Map(records.map(({ place }) => [place.byte, place.line]));
   const lines_shown = transcript.parts.slice().map((part) => lineOf.get(part?.source?.byte ?? -1));
   return { parts: transcript.parts.slice(), kinds, lines_shown };

@@ -34,7 +34,15 @@ export const says = (text: string) =>
 
 /** What the reader makes of these lines. */
 export const accountOfLines = (...lines: readonly (object | string)[]): Account =>
-  accountOf(codex, `rollout-2026-03-01T10-00-00-${THREAD}.jsonl`, lines);
+  accountOfFile(`rollout-2026-03-01T10-00-00-${THREAD}.jsonl`, ...lines);
+/** The same of a file with another name. What follows from the file's end is in the parts, and no record of the file. */
+export function accountOfFile(path: string, ...lines: readonly (object | string)[]): Account {
+  const whole = accountOf(codex, path, lines);
+  return { ...whole, told: whole.told.slice(0, ofFile(whole.records).length) };
+}
+/** The records that stand in the file, without the last one that says what follows from its end. */
+export const ofFile = (records: readonly ReadRecord[]): ReadRecord[] =>
+  records.filter(({ place, disposition }) => place.length > 0 || disposition.kind === "hidden");
 /** The same of a thread of which its first line says nothing but its id; that line is left out. */
 export function account(...lines: readonly (object | string)[]): Account {
   const whole = accountOfLines(meta(), ...lines);

@@ -4,6 +4,7 @@ import type { Frame } from "../../src/model/frame.ts";
 import { accountOf } from "./account.ts";
 import {
   account,
+  accountOfFile,
   accountOfLines,
   call,
   completed,
@@ -511,9 +512,9 @@ describe("turns", () => {
     expect(turns(user("a"), says("x"), user("b"), user("c"), says("y"))).toEqual([
       "a, completed",
       "b, completed",
-      "c, running",
+      "c, completed",
     ]);
-    expect(turns(says("x"))).toEqual(["running"]);
+    expect(turns(says("x"))).toEqual(["completed"]);
     expect(turns(item({ type: "message", role: "developer", content: "x" }))).toEqual([]);
   });
 
@@ -529,7 +530,7 @@ describe("turns", () => {
         event("task_started", { turn_id: "2" }),
         user("c"),
       ),
-    ).toEqual(["a, completed", "c, running"]);
+    ).toEqual(["a, completed", "c, interrupted"]);
     expect(
       turns(
         user("a"),
@@ -537,11 +538,11 @@ describe("turns", () => {
         says("x"),
         event("task_started", { turn_id: "1" }),
       ),
-    ).toEqual(["a, running"]);
+    ).toEqual(["a, completed"]);
     expect(turns(user("a"), says("x"), event("task_started"), event("task_started"))).toEqual([
       "a, completed",
       "completed",
-      "running",
+      "interrupted",
     ]);
   });
 
@@ -652,21 +653,21 @@ describe("turns", () => {
   it("are rolled back from the last one with a prompt on", () => {
     const three = [user("a"), says("x"), user("b"), says("y"), user("c"), says("z")];
     const back = (num_turns?: unknown) => event("thread_rolled_back", { num_turns });
-    expect(turns(...three, back())).toEqual(["a, completed", "b, completed", "c, running, Rolled back"]);
+    expect(turns(...three, back())).toEqual(["a, completed", "b, completed", "c, completed, Rolled back"]);
     expect(turns(...three, back(2))).toEqual([
       "a, completed",
       "b, completed, Rolled back",
-      "c, running, Rolled back",
+      "c, completed, Rolled back",
     ]);
     expect(turns(...three, back(1), back(1))).toEqual([
       "a, completed",
       "b, completed, Rolled back",
-      "c, running, Rolled back",
+      "c, completed, Rolled back",
     ]);
     expect(turns(...three, back(9))).toEqual([
       "a, completed, Rolled back",
       "b, completed, Rolled back",
-      "c, running, Rolled back",
+      "c, completed, Rolled back",
     ]);
     expect(told(...three, back(1), back(2)).slice(6)).toEqual([
       "shown · [rewind] The last turn was rolled back",
@@ -706,7 +707,7 @@ describe("turns", () => {
       'shown · [note] w {"type":"warning","message":"w"}',
       'shown · prompt [{"type":"text","text":"b"}]',
     ]);
-    expect(turns(user("<environment_context>"), user("a"))).toEqual(["a, running"]);
+    expect(turns(user("<environment_context>"), user("a"))).toEqual(["a, interrupted"]);
     expect(told(event("task_started", { turn_id: "1" }), user("a"), user("b"), says("x"), user("c"))).toEqual(
       [
         "folded into the turn",
@@ -721,7 +722,7 @@ describe("turns", () => {
       'shown · text "x"',
       'shown · prompt (queued) [{"type":"text","text":"c"}]',
     ]);
-    expect(turns(user("a"), user("b"))).toEqual(["a, completed", "b, running"]);
+    expect(turns(user("a"), user("b"))).toEqual(["a, completed", "b, interrupted"]);
   });
 
   it("that two records begin are two, those that one begins twice are one", () => {
@@ -732,10 +733,18 @@ describe("turns", () => {
     expect(turns(begun, says("x"), begun, says("y"))).toHaveLength(1);
   });
 
-  it("say how they ended only where a record says so", () => {
+  it("say how they ended where a record or the file's end says so", () => {
     const ends = (...lines: object[]) =>
       framesOf("turn.end", meta(), ...lines).map((frame) => frame.status ?? "not said");
-    expect(ends(user("a"), says("x"), user("b"))).toEqual(["not said"]);
+    expect(ends(user("a"), says("x"), user("b"))).toEqual(["not said", "interrupted"]);
+    expect(ends(user("a"), says("x"))).toEqual(["completed"]);
+    expect(ends(user("a"), says("x"), call("x", {}))).toEqual(["interrupted"]);
+    expect(ends(user("a"), call("x", {}), output("ok"))).toEqual(["interrupted"]);
+    expect(ends(user("a"), says("x"), event("token_count", { info: { last_token_usage: {} } }))).toEqual([
+      "completed",
+    ]);
+    expect(ends(user("a"), says("x"), event("error", { message: "e" }))).toEqual(["failed"]);
+    expect(ends(event("warning", { message: "w" }), event("task_started"))).toEqual(["interrupted"]);
     expect(ends(user("a"), says("x"), event("task_complete"))).toEqual(["completed"]);
     expect(ends(user("a"), says("x"), event("task_complete", { error: "x" }))).toEqual(["failed"]);
     expect(ends(user("a"), event("turn_aborted"))).toEqual(["interrupted"]);
@@ -1875,7 +1884,7 @@ describe("another thread's history at the beginning", () => {
 });
 
 describe("a file", () => {
-  const linesOf = (path: string, ...lines: (object | string)[]) => accountOf(codex, path, lines);
+  const linesOf = (path: string, ...lines: (object | string)[]) => accountOfFile(path, ...lines);
   const first = (path: string, ...lines: object[]) =>
     linesOf(path, ...lines).records[0]?.frames[0]?.session_id;
 
@@ -2106,7 +2115,12 @@ describe("a file", () => {
     const reader = codex.createReader({ path: "rollout-a.jsonl" });
     expect(reader.push(new TextEncoder().encode(`${JSON.stringify(user("a"))}\n`))).toEqual([]);
     expect(reader.settle()).toHaveLength(1);
+    expect(reader.close()).toHaveLength(1);
     expect(reader.close()).toEqual([]);
+    // It may grow all the same: what follows stands in the same turn.
+    const grown = reader.push(new TextEncoder().encode(`${JSON.stringify(says("b"))}\n`));
+    expect(grown.flatMap(({ frames }) => frames.map(({ type }) => type))).not.toContain("turn.start");
+    expect(reader.close()).toHaveLength(1);
   });
 
   it("gives its parts and turns the ids that links to them have", () => {

@@ -7,6 +7,7 @@ import type { TranscriptPart, TranscriptPartOf } from "../../src/model/transcrip
 import {
   fold,
   linesOf,
+  ofFile,
   orderOf,
   partsOf,
   readFile,
@@ -87,7 +88,7 @@ describe("a Codex file", () => {
 
   test.each(names)("accounts for every line, and shows what it says it shows: %s", (name) => {
     const records = read(name);
-    expect(records.map(({ place }) => place.line)).toEqual(
+    expect(ofFile(records).map(({ place }) => place.line)).toEqual(
       linesOf(bytesOf(name)).map((_, index) => index + 1),
     );
     const sources = partsIn(name).map(({ source }) => source?.byte ?? -1);

@@ -7,6 +7,7 @@ import { sharedData } from "../shared-data.ts";
 import {
   fold,
   linesOf,
+  ofFile,
   orderOf,
   partsOf,
   readFile,
@@ -37,7 +38,7 @@ describe.skipIf(!corpus)("every real Codex file (skipped without the shared data
     expect(codex.detect(bytes.subarray(0, 65_536))).toBe(true);
     const records = readPieces(path, [bytes]);
     const lines = readFileSync(path, "utf8").trimEnd().split("\n");
-    expect(records.map(({ place }) => place.line)).toEqual(lines.map((_, index) => index + 1));
+    expect(ofFile(records).map(({ place }) => place.line)).toEqual(lines.map((_, index) => index + 1));
     const unreadable = records.filter(({ disposition }) => disposition.kind === "unreadable");
     expect(unreadable).toEqual([]);
 

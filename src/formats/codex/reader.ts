@@ -24,6 +24,8 @@ export class CodexReader implements Reader {
   /** Lines that wait for the one that tells what they are. */
   private held: Line[] = [];
   private at = 0;
+  /** The last record since the reader was closed. */
+  private last: RecordPlace | undefined;
   /** The last timestamp up to its seconds, and its time. */
   private minute = "-";
   private minuteAt = 0;
@@ -48,6 +50,14 @@ export class CodexReader implements Reader {
   close(): ReadRecord[] {
     const out = this.readAll(this.lines.close());
     this.release(out, undefined);
+    const { last } = this;
+    if (last === undefined || this.state === undefined) return out;
+    this.last = undefined;
+    this.state.foretellEnd();
+    const frames = this.state.writer.take();
+    // In the name of the last line, of which it is no part.
+    const place = { ...last, length: 0 };
+    if (frames.length > 0) out.push({ place, disposition: { kind: "folded", into: "the turn" }, frames });
     return out;
   }
 
@@ -61,7 +71,10 @@ export class CodexReader implements Reader {
 
   private readAll(records: LineRecord[]): ReadRecord[] {
     const out: ReadRecord[] = [];
-    for (const record of records) this.read(record, out);
+    for (const record of records) {
+      this.read(record, out);
+      this.last = record.place;
+    }
     return out;
   }
 

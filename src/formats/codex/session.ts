@@ -189,6 +189,11 @@ export class Session {
     }
   }
 
+  /** No line will follow: a turn that has no end on record ended as its last thing did. */
+  foretellEnd(): void {
+    this.writer.foretellEnd(this.lastError !== undefined);
+  }
+
   // --- Records ---
 
   process(line: Line): Disposition {

@@ -154,6 +154,19 @@ export class TurnWriter {
     this.turn = undefined;
   }
 
+  /**
+   * Says how the open turn ended, as far as the file tells, and takes no note of it: it may grow all the same, and then
+   * makes what it would have made.
+   */
+  foretellEnd(failed: boolean): void {
+    const { turn, step, lastStep } = this;
+    if (turn === undefined) return;
+    const gaveBack =
+      turn.steps > 0 && (step === undefined ? lastStep?.reason === "stop" : step.parts > 0 && !step.calls);
+    const status = failed ? "failed" : gaveBack ? "completed" : "interrupted";
+    this.push({ ...this.common, type: "turn.end", turn_id: turn.id, status });
+  }
+
   interrupt(reason: string | undefined): void {
     this.part();
     this.closeStep(undefined, "interrupted");
