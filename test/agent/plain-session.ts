@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterAll } from "vitest";
 import type { Agent, AgentHost, Prompt, RunOptions, RunReport, TurnOutcome } from "../../src/agent/agent.ts";
 import { accumulate, emptyTranscript, type Transcript } from "../../src/model/accumulate.ts";
 import { textOf } from "../../src/model/content.ts";
@@ -35,6 +36,10 @@ export interface PlainSession extends AgentHost {
   steer(text: string): void;
 }
 
+/** The folders of all sessions of a test file. */
+const base = mkdtempSync(join(tmpdir(), "verbatim-agent-"));
+afterAll(() => rmSync(base, { recursive: true, force: true, maxRetries: 5 }));
+
 /** A session in memory that keeps everything it is given, checks the order of frames, and answers as it is told. */
 export function createPlainSession(
   given: { session_id?: string; depth?: number; history?: readonly HistoryEvent[] } = {},
@@ -56,9 +61,9 @@ export function createPlainSession(
 
   const session: PlainSession = {
     session_id,
-    cwd: mkdtempSync(join(tmpdir(), "verbatim-agent-")),
+    cwd: mkdtempSync(join(base, "work-")),
     depth: given.depth ?? 0,
-    files: mkdtempSync(join(tmpdir(), "verbatim-agent-files-")),
+    files: mkdtempSync(join(base, "files-")),
     frames,
     violations,
     runs: [],
