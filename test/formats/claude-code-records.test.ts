@@ -108,6 +108,17 @@ describe("an answer", () => {
       'shown · [error] API Error: no "API Error: no\\nmore" {"error":"rate_limit","apiErrorStatus":429}',
     ]);
     expect(behind(failed({}, []))).toEqual(["shown · [error] API error"]);
+    const answered = (json: string) => behind(failed({}, [say(`API Error: 529 ${json}`)]));
+    for (const json of [
+      '{"error":{"message":"Overloaded"}}',
+      '{"message":"Overloaded"}',
+      '{"error":"Overloaded"}',
+    ]) {
+      expect(answered(json)).toEqual([`shown · [error] API Error: 529 Overloaded {"answer":${json}}`]);
+    }
+    for (const json of ['{"error":5}', "{broken", '{"a":1} and more']) {
+      expect(answered(json)).toEqual([`shown · [error] API Error: 529 ${json}`]);
+    }
     expect(behind(failed({ isApiErrorMessage: "yes" }))).toEqual([
       'shown · text "API Error: no" · text "more"',
     ]);

@@ -72,7 +72,7 @@ describe("what makes one line", () => {
       'shown · [note] Review finished "Fine.\\n\\n- A\\n  a\\n\\n- B\\n  \\n\\n- \\n  c" {"overall_explanation":"Fine.","findings":[{"title":"A","body":"a"},{"title":"B"},{"body":"c"},{},5]}',
       'shown · [note] Review finished {"overall_explanation":""}',
       "shown · [note] Review finished",
-      'shown · [note] Goal: active "win" {"status":"active","objective":"win"}',
+      'shown · [note] Goal: win (active) "win" {"status":"active","objective":"win"}',
       "shown · [note] Goal {}",
       "shown · [note] Goal",
       'shown · [note] Review "r"',
@@ -176,6 +176,23 @@ describe("what makes one line", () => {
       "folded into the turn",
       'shown · [error] Error {"can_retry":false,"data":{"type":"error"}}',
       'shown · [error] other {"can_retry":false}',
+    ]);
+  });
+
+  it("an error in the words of the provider's answer, which is kept", () => {
+    const answer = '{"type":"error","error":{"message":"too long"}}';
+    expect(
+      told(
+        event("error", { message: answer }),
+        event("stream_error", { message: `status 400: ${answer}` }),
+        event("task_started", { turn_id: "1" }),
+        event("task_complete", { error: `status 400: ${answer}` }),
+      ),
+    ).toEqual([
+      `shown · [error] too long {"can_retry":false,"data":{"type":"error","message":${JSON.stringify(answer)}}}`,
+      `shown · [retry] status 400: too long {"type":"stream_error","message":${JSON.stringify(`status 400: ${answer}`)}}`,
+      "folded into the turn",
+      `shown · [error] status 400: too long {"can_retry":false,"data":${answer}}`,
     ]);
   });
 
@@ -1659,7 +1676,7 @@ describe("another thread's history at the beginning", () => {
       toldWhole(forked, old(user("a")), says("b"), fresh(event("task_started")), user("c"), says("d")),
     ).toEqual([
       "folded into the session",
-      'hidden: history copied from another session · [note] 2 records copied from 01900000-0000-7000-8000-00000000000a {"records":2,"session_id":"01900000-0000-7000-8000-00000000000a"}',
+      'hidden: history copied from another session · [note] 2 records copied from another session {"records":2,"session_id":"01900000-0000-7000-8000-00000000000a"}',
       "hidden: history copied from another session",
       "folded into the turn",
       'shown · prompt [{"type":"text","text":"c"}]',
@@ -1722,7 +1739,7 @@ describe("another thread's history at the beginning", () => {
       ),
     ).toEqual([
       "folded into the session",
-      'hidden: history copied from another session · [note] 3 records copied from 01900000-0000-7000-8000-00000000000a {"records":3,"session_id":"01900000-0000-7000-8000-00000000000a"}',
+      'hidden: history copied from another session · [note] 3 records copied from another session {"records":3,"session_id":"01900000-0000-7000-8000-00000000000a"}',
       "hidden: history copied from another session",
       "hidden: history copied from another session",
       'shown · prompt [{"type":"text","text":"c"}]',
@@ -1757,7 +1774,7 @@ describe("another thread's history at the beginning", () => {
       ),
     ).toEqual([
       "folded into the session",
-      'hidden: history copied from another session · [note] 3 records copied from 01900000-0000-7000-8000-00000000000a {"records":3,"session_id":"01900000-0000-7000-8000-00000000000a"}',
+      'hidden: history copied from another session · [note] 3 records copied from another session {"records":3,"session_id":"01900000-0000-7000-8000-00000000000a"}',
       "hidden: history copied from another session",
       "hidden: history copied from another session",
       'shown · text "c"',
@@ -1778,12 +1795,12 @@ describe("another thread's history at the beginning", () => {
         says("c"),
       ),
     ).toEqual([
-      'hidden: history copied from another session · [note] 1 records copied from another session {"records":1}',
+      'hidden: history copied from another session · [note] 1 record copied from another session {"records":1}',
       'shown · prompt [{"type":"text","text":"b"}]',
       'shown · text "c"',
     ]);
     expect(told({ ...user("a"), metadata: { inherited_user_message: true } }, says("c"))).toEqual([
-      'hidden: history copied from another session · [note] 1 records copied from another session {"records":1}',
+      'hidden: history copied from another session · [note] 1 record copied from another session {"records":1}',
       'shown · text "c"',
     ]);
   });
@@ -1795,7 +1812,7 @@ describe("another thread's history at the beginning", () => {
         .map(({ title, data }) => [title, data]);
     expect(notes(forked, old(says("a")), old(says("b")), fresh(says("c")))).toEqual([
       [
-        "2 records copied from 01900000-0000-7000-8000-00000000000a",
+        "2 records copied from another session",
         {
           records: 2,
           session_id: "01900000-0000-7000-8000-00000000000a",
@@ -1804,7 +1821,7 @@ describe("another thread's history at the beginning", () => {
     ]);
     expect(notes(meta({ source: { subagent: "review" } }), old(says("a")), fresh(says("c")))).toEqual([
       [
-        "1 records copied from another session",
+        "1 record copied from another session",
         {
           records: 1,
         },
@@ -1812,7 +1829,7 @@ describe("another thread's history at the beginning", () => {
     ]);
     expect(notes(meta({ parent_thread_id: OTHER }), old(says("a")), fresh(says("c")))).toEqual([
       [
-        "1 records copied from 01900000-0000-7000-8000-000000000002",
+        "1 record copied from another session",
         {
           records: 1,
           session_id: "01900000-0000-7000-8000-000000000002",
@@ -1838,7 +1855,7 @@ describe("another thread's history at the beginning", () => {
       const kinds = accountOfLines(forked, old(says("old")), line)
         .parts.filter(({ type }) => type !== "step_start" && type !== "step_finish")
         .map((part) => (part.type === "marker" ? part.title : part.type));
-      expect(kinds[0]).toBe(`1 records copied from ${PARENT}`);
+      expect(kinds[0]).toBe(`1 record copied from another session`);
       expect(kinds).toHaveLength(2);
     }
   });
@@ -1868,7 +1885,7 @@ describe("another thread's history at the beginning", () => {
         at(9, says("own")),
       ).slice(1),
     ).toEqual([
-      'hidden: history copied from another session · [note] 2 records copied from 01900000-0000-7000-8000-00000000000a {"records":2,"session_id":"01900000-0000-7000-8000-00000000000a"}',
+      'hidden: history copied from another session · [note] 2 records copied from another session {"records":2,"session_id":"01900000-0000-7000-8000-00000000000a"}',
       "hidden: history copied from another session",
       "folded into the turn",
       'shown · text "own"',

@@ -1,3 +1,4 @@
+import { errorWords } from "../error-words.ts";
 import type { Disposition } from "../format.ts";
 import { asNumber, asObject, asString, asStrings, type JsonObject } from "../narrow.ts";
 import { rawJson } from "../raw-json.ts";
@@ -99,13 +100,14 @@ function isBlank(block: JsonObject): boolean {
 }
 
 function readApiError(session: Session, line: Line, blocks: readonly JsonObject[]): Disposition {
-  const message = textOf(blocks).trim() || "API error";
+  const { message, answer } = errorWords(textOf(blocks).trim() || "API error");
   session.endStep(line);
   session.turnFailed = true;
   const data: JsonObject = {};
   for (const key of ["error", "apiErrorStatus", "errorDetails"]) {
     if (line.value[key] !== undefined && line.value[key] !== null) data[key] = line.value[key];
   }
+  if (answer !== undefined) data.answer = answer;
   session.push(line, {
     type: "error",
     part_id: session.recordPart(line).part_id,

@@ -1,3 +1,4 @@
+import { errorWords } from "../error-words.ts";
 import type { Disposition } from "../format.ts";
 import { asArray, asObject, asString, asText, type JsonObject } from "../narrow.ts";
 import { hidden, SHOWN } from "./disposition.ts";
@@ -31,19 +32,21 @@ export function readNotice(writer: TurnWriter, payload: JsonObject): Disposition
       return SHOWN;
     case "thread_goal_updated": {
       const goal = asObject(payload.goal);
-      const status = asString(goal?.status);
-      writer.marker(
-        "note",
-        status === undefined ? "Goal" : `Goal: ${status}`,
-        asString(goal?.objective),
-        goal,
-      );
+      const status = asText(goal?.status);
+      const objective = asText(goal?.objective)?.trim();
+      const title = objective === undefined ? "Goal" : `Goal: ${objective.split("\n", 1)[0]?.slice(0, 160)}`;
+      writer.marker("note", status === undefined ? title : `${title} (${status})`, objective, goal);
       return SHOWN;
     }
     case "guardian_assessment":
       return guardian(writer, payload);
     case "stream_error":
-      writer.marker("retry", messageOf(payload) ?? "The stream broke", undefined, payload);
+      writer.marker(
+        "retry",
+        errorWords(messageOf(payload) ?? "The stream broke").message,
+        undefined,
+        payload,
+      );
       return SHOWN;
     case "warning":
     case "deprecation_notice":

@@ -109,7 +109,7 @@ export class Session {
     const { begin, count } = this.copied;
     if (begin === undefined) return;
     const from = this.copied.from ?? this.facts.parent ?? this.facts.forkedFrom;
-    const title = `${count} records copied from ${from ?? "another session"}`;
+    const title = `${count === 1 ? "1 record" : `${count} records`} copied from another session`;
     this.writer.markerOf(begin, "note", title, {
       records: count,
       ...(from === undefined ? {} : { session_id: from }),

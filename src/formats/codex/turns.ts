@@ -2,6 +2,7 @@ import type { Frame } from "../../model/frame.ts";
 import type { StopReason, Usage } from "../../model/message.ts";
 import type { MarkerKind, Source, TurnStatus } from "../../model/transcript.ts";
 import { isUuid, partId, uuidFrom } from "../../model/uuid.ts";
+import { errorWords } from "../error-words.ts";
 import type { UserContent } from "./user-message.ts";
 
 /** A record's place in the file and its time. */
@@ -377,7 +378,9 @@ export class TurnWriter {
     });
   }
 
-  error(message: string, can_retry: boolean, data?: unknown): void {
+  error(text: string, can_retry: boolean, data?: unknown): void {
+    const { message, answer } = errorWords(text);
+    const more = data ?? answer;
     this.part();
     this.ensureTurn();
     this.push({
@@ -386,7 +389,7 @@ export class TurnWriter {
       part_id: this.recordId("error"),
       message,
       can_retry,
-      ...(data === undefined ? {} : { data }),
+      ...(more === undefined ? {} : { data: more }),
     });
   }
 
