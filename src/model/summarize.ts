@@ -185,8 +185,11 @@ function count(draft: Draft, frame: Frame): void {
       return;
     case "user.message": {
       const title = promptTitle(frame.parts);
-      // What a run was started for no person typed.
-      const asks = frame.origin === undefined || (frame.origin === "agent" && summary.run !== undefined);
+      // No person types what a run is started for. A command of the agent's runs a prompt, a shell's does not.
+      const asks =
+        frame.origin === undefined ||
+        (frame.origin === "agent" && summary.run !== undefined) ||
+        (frame.origin === "command" && title?.startsWith("/") === true);
       if (summary.first_prompt === undefined && title !== undefined && asks) summary.first_prompt = title;
       if (!isNew(draft, `prompt ${frame.part_id ?? frame.message_id}`)) return;
       if (frame.queued === true) ensureTurn(draft);

@@ -420,6 +420,9 @@ describe("a session's row, frame by frame", () => {
     // A run is started by an agent: nobody else asks for what it does.
     expect(first(asRun, prompt(1, { origin: "agent" }), prompt(2))).toBe("Prompt 1");
     expect(first(asRun, prompt(1, { origin: "notification" }), prompt(2))).toBe("Prompt 2");
+    const command = (text: string) => prompt(1, { origin: "command", parts: [{ type: "text", text }] });
+    expect(first(command("/review all"), prompt(2))).toBe("/review all");
+    expect(first(command("! ls"), prompt(2))).toBe("Prompt 2");
     expect(first(prompt(1, { parts: [] }), prompt(2))).toBe("Prompt 2");
     expect(first(prompt(1, { parts: [{ type: "image_url", url: "" }] }))).toBe("[image]");
     expect(first(prompt(1, queued))).toBe("Prompt 1");
