@@ -707,6 +707,23 @@ describe("a result", () => {
     ]);
   });
 
+  it("that came before its call stays where it stands, however often it comes again", () => {
+    const { user, assistant } = writer();
+    const { told } = account(
+      assistant("m1", [say("a")]),
+      user([result("t", "one")]),
+      assistant("m2", [call("t", {})]),
+      user([result("t", "two")]),
+      user([result("t", "three")]),
+    );
+    expect(told.slice(1, 5)).toEqual([
+      expect.stringContaining('shown · result t success "three"'),
+      "shown · call t Bash {}",
+      "folded into the result of t",
+      "folded into the result of t",
+    ]);
+  });
+
   it("that comes again with the same words is told with the first, with others it changes it", () => {
     expect(
       behind(({ user }) => [

@@ -141,7 +141,8 @@ export interface Session {
   addCall(named: string, call: Call): void;
   /** The newest call with this id of the agent's. */
   callNamed(named: string): Call | undefined;
-  answer(line: Line, call: Call, signature: string): void;
+  /** `place`: where its result stands that came before the call, or before this one. */
+  answer(line: Line, call: Call, signature: string, place?: RecordPlace): void;
   isOfThisTurn(call: Call): boolean;
   /** Calls of the turn that wait for their result. */
   openCalls(): number;
@@ -496,9 +497,9 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       calls.set(named, call);
     },
     callNamed: (named) => calls.get(named),
-    answer(line, call, signature) {
+    answer(line, call, signature, place) {
       waiting.delete(call);
-      call.result = { signature, place: call.result?.place ?? line.place };
+      call.result = { signature, place: place ?? call.result?.place ?? line.place };
       call.input = undefined;
     },
     isOfThisTurn: (call) => turnOfCall.get(call) === turns.length,

@@ -87,7 +87,7 @@ function readResult(
   if (call === undefined && earlier === undefined) session.unclaimed.set(id, line.place);
   const todos = todosOf(finished);
   if (call !== undefined) {
-    session.answer(line, call, signature);
+    session.answer(line, call, signature, earlier);
     if (startsRun(call.tool_name)) {
       noteRun(session, id, asObject(result), output_text);
       // The result takes the progress's place; the run's own file, which holds the same, may be gone.
