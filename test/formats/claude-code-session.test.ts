@@ -100,6 +100,29 @@ describe("turns", () => {
     ]);
   });
 
+  it("are interrupted once where the mark of it comes twice in a row", () => {
+    const { user, assistant } = writer();
+    const mark = [say("[Request interrupted by user]")];
+    const { told } = account(
+      user("a"),
+      assistant("m1", [call("t", {})]),
+      user(mark),
+      user(mark),
+      user([...mark, say("b")]),
+      user(mark),
+      assistant("m2", [say("x")]),
+      user(mark),
+    );
+    expect(told.slice(2)).toEqual([
+      expect.stringContaining("shown · [interrupt]"),
+      "folded into the interrupt before it",
+      'shown · prompt [{"type":"text","text":"b"}]',
+      expect.stringContaining("shown · [interrupt]"),
+      'shown · text "x"',
+      expect.stringContaining("shown · [interrupt]"),
+    ]);
+  });
+
   it("begin without a prompt where the file does", () => {
     const { assistant, line } = writer();
     expect(turnsOf(assistant("m1", [say("x")]), assistant("m2", [say("y")]))).toEqual(["completed"]);

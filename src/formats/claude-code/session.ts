@@ -136,7 +136,8 @@ export interface Session {
   foretellEnd(line: Line, status: TurnStatus): void;
   /** Whether more was read than hooks and commands before the first prompt. */
   hasPrompt(): boolean;
-  interrupt(line: Line, reason: string): void;
+  /** Returns whether it made a part: told twice in a row it is one interrupt. */
+  interrupt(line: Line, reason: string): boolean;
   /** `named`: the agent's own id of the call; one before it with the same id waits for its result no longer. */
   addCall(named: string, call: Call): void;
   /** The newest call with this id of the agent's. */
@@ -178,6 +179,8 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   const turnOfCall = new WeakMap<Call, number>();
   /** Before the first prompt there may be hooks and commands: its turn begins with them. `over`: it has its prompt. */
   let preamble: "ahead" | "open" | "over" = "ahead";
+  /** The last part is an interrupt, and nothing began since. */
+  let stopped = false;
   /** The record after which the turn's end was foretold. */
   let foretold: string | undefined;
   /** The record that `recordPart` counts for. */
@@ -203,6 +206,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   }
 
   function recordPart(line: Line): { message_id: string; part_id: string } {
+    stopped = false;
     if (counted?.line !== line) {
       // The agent's own id where it is one: hashing a name for every record would be felt in long sessions.
       const message_id = isUuid(line.key) ? line.key : uuidFrom(session_id, `record:${line.key}`);
@@ -218,6 +222,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     const turn_id = uuidFrom(session_id, `turn:${line.key}`);
     turns.push({ turn_id, uuid: line.uuid, retracted: false });
     waiting.clear();
+    stopped = false;
     session.turnOpen = true;
     session.turnFailed = false;
     session.lastStep = undefined;
@@ -313,6 +318,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     recordPart,
 
     stepPart(line, step) {
+      stopped = false;
       const part_id = partId(step.message_id, step.parts);
       step.parts += 1;
       remember(line, step.message_id, part_id);
@@ -472,6 +478,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     },
 
     interrupt(line, reason) {
+      if (stopped) return false;
       const step = session.openStep;
       // A model call that was cut off has no end; one whose tools were stopped had ended before.
       if (step !== undefined && step.calls === 0 && (step.stop === undefined || step.synthetic)) {
@@ -482,6 +489,8 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       session.endStep(line);
       push(line, { type: "interrupt", part_id: recordPart(line).part_id, reason });
       session.endTurn(line, "interrupted");
+      stopped = true;
+      return true;
     },
 
     hasYielded() {

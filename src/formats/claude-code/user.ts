@@ -167,9 +167,11 @@ function readText(
     const behind = blocks.slice(stop + 1);
     if (before.length > 0) readText(session, line, before, isRun, true);
     const mark = interruptOf(blocks[stop] ?? {});
-    session.interrupt(line, interruptReason(line, mark?.[1] !== undefined));
+    const isNew = session.interrupt(line, interruptReason(line, mark?.[1] !== undefined));
     if (behind.length > 0) readText(session, line, behind, isRun, false);
-    return { kind: "shown" };
+    return isNew || stop > 0 || behind.length > 0
+      ? { kind: "shown" }
+      : { kind: "folded", into: "the interrupt before it" };
   }
   const messages = others ? undefined : agentMessages(text);
   if (messages !== undefined) return readMessages(session, line, messages);
