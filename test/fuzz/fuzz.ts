@@ -60,7 +60,8 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzResult> {
   const batches = new Map<string, number>();
 
   const report = (found: Omit<Finding, "file">): void => {
-    const name = `${found.target.replaceAll(/[^a-z-]+/gi, "-")}-${found.seed}-${found.path.replaceAll(":", ".")}.json`;
+    // A path grows with each step by which the input became smaller; the whole of it stands in the file.
+    const name = `${found.target.replaceAll(/[^a-z-]+/gi, "-")}-${found.seed}-${found.path.replaceAll(":", ".").slice(0, 150)}.json`;
     const file = join(folder, name);
     mkdirSync(folder, { recursive: true });
     writeFileSync(file, JSON.stringify(found, null, 2));
