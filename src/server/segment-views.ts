@@ -67,7 +67,8 @@ export function createSegments(options: {
         path: entry.path,
         format: entry.format,
         folding: true,
-        idFor: (own) => (own === state.id ? id : own),
+        // A file that is a copy of another goes by an id of its own.
+        idFor: (own) => (own === state.id || uuidFrom(own, entry.path) === state.id ? id : own),
         isShown: () => false,
         window: {
           from,

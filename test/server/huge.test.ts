@@ -1,5 +1,6 @@
 import {
   appendFileSync,
+  copyFileSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -125,6 +126,18 @@ it("leads from its beginning to its end, and shows any record with its line", as
   const raw = await sessions.raw(before.id, part?.id ?? "");
   expect(raw?.line).toBeGreaterThan(1_000);
   expect(JSON.parse(raw?.text ?? "")).toMatchObject({ sessionId: session_id });
+});
+
+it("is shown in pieces where it is a copy of another file too", async () => {
+  const project = join(folder, "agent", "projects", "-home-copy");
+  mkdirSync(project);
+  copyFileSync(file, join(project, `${session_id}.jsonl`));
+  const ids = () => sessions.list().flatMap(({ id }) => (id === session_id ? [] : [id]));
+  await eventually(() => expect(ids()).toHaveLength(1));
+  const tail = await opened(ids()[0] ?? "");
+  const before = await opened(linkOf(tail.transcript.parts.at(0)) ?? "");
+  expect(saidIn(before).length).toBeGreaterThan(1_000);
+  rmSync(project, { recursive: true });
 });
 
 it("is counted whole, and counts on as it grows, on the screen at once", async () => {
