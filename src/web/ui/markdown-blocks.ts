@@ -135,8 +135,6 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
   let spent = 0;
   /** The first stretch of plain text beyond the budget said why. */
   let saidPlain = false;
-  /** All was asked for since the last read. */
-  let isAsked = false;
   /** Characters that this read gave to the parser. */
   let parsed = 0;
 
@@ -257,30 +255,25 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
 
   /** Blocks that name something which is defined (or no longer, or otherwise) since they were read are read again. */
   const refresh = (): void => {
-    const now = JSON.stringify(
-      [...definitions.values()]
-        .map((d) => [d.identifier, d.url, d.title])
-        .concat([...footnotes.keys()].map((k) => ["^", k, ""])),
-    );
+    const links = [...definitions.values()].map(({ identifier, url, title }) => [identifier, url, title]);
+    const now = JSON.stringify([links, [...footnotes.keys()]]);
     const unchanged = now === signature;
     const from = unchanged ? refreshed : 0;
     signature = now;
     refreshed = kept.length;
-    for (let index = from; index < kept.length; index++) {
-      const entry = kept[index];
-      if (!entry || entry.labels.size === 0) continue;
+    for (const [offset, entry] of kept.slice(from).entries()) {
       const key = keyFor(entry.labels);
       if (key === entry.key) continue;
-      kept[index] = reread(entry, key);
-      pagesValid = Math.min(pagesValid, Math.floor(index / PAGE));
+      kept[from + offset] = reread(entry, key);
+      pagesValid = Math.min(pagesValid, Math.floor((from + offset) / PAGE));
     }
-    if (carried && !unchanged) rebuildCarried(carried);
+    if (carried?.kind === "list" && !unchanged) rebuildItems(carried);
   };
 
   /** Reads a block again, and with it the footnotes that it defines. */
   const reread = (entry: Kept, key: string): Kept => {
     const { nodes } = parse(entry.raw, entry.labels);
-    const before = entry.block.kind === "nodes" ? inspect(entry.block.piece.nodes).footnotes : [];
+    const before = inspect(definingNodes(entry.block)).footnotes;
     const now = inspect(nodes).footnotes;
     for (const [index, footnote] of before.entries()) {
       const again = now[index];
@@ -299,14 +292,13 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
     return key;
   };
 
-  const rebuildCarried = (state: Carried): void => {
+  /** Items may define what items before them refer to. */
+  const rebuildItems = (state: Carried & { kind: "list" }): void => {
     const raw = text.slice(state.start, tailStart);
     const labels = labelsIn(raw);
     if (labels.size === 0) return;
     const [node] = parse(raw, labels).nodes;
-    if (state.kind === "list" && node?.type === "list") state.pages = paginate(node.children, piece);
-    if (state.kind === "table" && node?.type === "table")
-      state.pages = paginate(node.children.slice(1), piece);
+    if (node?.type === "list") state.pages = paginate(node.children, piece);
   };
 
   const readFence = (state: OpenFence, complete: boolean): boolean => {
@@ -318,7 +310,6 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
         kept.push({ block: codeBlock(state, "", false), raw: "", labels: NONE, key: "" });
         tailStart = end < 0 ? text.length : end + 1;
         fence = undefined;
-        open = [];
         return true;
       }
       if (end < 0) break;
@@ -342,8 +333,7 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
     }
     const risk = findRisk(tail);
     if (risk) return readRisky(tail, risk, complete);
-    const patient =
-      !complete && tail.length > PATIENT && lastTail.length > PATIENT / 2 && tail.startsWith(lastTail);
+    const patient = !complete && tail.length > PATIENT && tail.startsWith(lastTail);
     if (patient && tail.length - lastTail.length < lastTail.length / 8) {
       const rest = tail.slice(lastTail.length);
       open = open.filter((entry) => entry.block.kind !== "plain" || entry.block.reason !== undefined);
@@ -403,16 +393,19 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
     );
     const lineIsComplete = (from: number): boolean => text.indexOf("\n", from) >= 0;
     const last = nodes.at(-1);
-    const lastRaw = text.slice(starts.at(-1) ?? tailStart, tailEnd);
+    const lastStart = starts.at(-1) ?? tailStart;
+    const lastRaw = text.slice(lastStart, tailEnd);
     const openFence = last?.type === "code" ? fenceOf(last.lang ?? "", lastRaw) : undefined;
 
     let finishedCount = all ? nodes.length : 0;
     for (let index = nodes.length - 1; index > finishedCount; index--) {
       const start = starts[index] ?? 0;
-      if (lineIsComplete(start) && isBoundary(text, nodes[index - 1], nodes[index], start))
+      // The parser lets a heading below definitions begin where they do.
+      const isApart = start > (starts[index - 1] ?? 0);
+      if (isApart && lineIsComplete(start) && isBoundary(text, nodes[index - 1], start))
         finishedCount = index;
     }
-    if (openFence && nodes.length > 0) finishedCount = nodes.length - 1;
+    if (openFence) finishedCount = nodes.length - 1;
 
     const before = open;
     const fresh: Kept[] = [];
@@ -428,7 +421,7 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
         continue;
       }
       const old = before[index];
-      const ownLabels = raw.includes("[") ? labelsIn(raw) : NONE;
+      const ownLabels = labelsIn(raw);
       const key = keyFor(ownLabels);
       fresh.push(
         old && old.raw === raw && old.key === key && !carried
@@ -436,7 +429,6 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
           : { block: blockOf([node], raw), raw, labels: ownLabels, key },
       );
     }
-    if (all && nodes.length > 0 && openFence) finishedCount = fresh.length;
     if (finishedCount > 0) {
       for (const [index, entry] of fresh.slice(0, finishedCount).entries()) {
         if (index > 0 || !carried) {
@@ -456,10 +448,10 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
     open = fresh.slice(finishedCount);
     lastTail = text.slice(tailStart, tailEnd);
     if (openFence) {
-      fence = { ...openFence, scanned: (starts.at(-1) ?? tailStart) + openFence.scanned };
+      fence = { ...openFence, scanned: lastStart + openFence.scanned };
       return true;
     }
-    if (!all && nodes.length - finishedCount === 1 && last) carryOn(last, starts.at(-1) ?? tailStart, base);
+    if (nodes.length - finishedCount === 1 && last) carryOn(last, lastStart, base);
     return false;
   };
 
@@ -548,18 +540,12 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
       if (fence) return true;
       carried = undefined;
     }
-    if (risk.fence > risk.start) {
-      const { nodes } = parse(tail.slice(risk.start, risk.fence), NONE);
-      const last = nodes.at(-1);
-      const opened =
-        last?.type === "code" && nodes.length === 1
-          ? fenceOf(last.lang ?? "", tail.slice(risk.start, risk.fence))
-          : undefined;
-      if (opened) {
-        fence = { ...opened, scanned: tailStart + opened.scanned };
-        open = [];
-        return true;
-      }
+    const opener = tail.slice(risk.start, risk.fence);
+    const [code] = parse(opener, NONE).nodes;
+    const opened = code?.type === "code" ? fenceOf(code.lang ?? "", opener) : undefined;
+    if (opened) {
+      fence = { ...opened, scanned: tailStart + opened.scanned };
+      return true;
     }
     carried = undefined;
     const here = text.slice(tailStart);
@@ -580,7 +566,7 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
       kept.push(...entries);
       tailStart += end;
       open = [];
-      return tailStart < text.length;
+      return true;
     }
     open = entries;
     return false;
@@ -615,14 +601,13 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
       const goesOn = given.slice(0, text.length) === text;
       const returns = given.indexOf("\r", goesOn ? text.length : 0) >= 0;
       const next = returns ? given.replace(/\r\n?/g, "\n") : given;
-      if (next === text && finished === complete && !isAsked) return result;
+      if (next === text && finished === complete) return result;
       if (!(returns ? next.startsWith(text) : goesOn)) reset();
       else if (finished) {
         if (beforeEnd) restore(beforeEnd);
         else reset();
       }
       finished = false;
-      isAsked = false;
       beforeEnd = undefined;
       parsed = 0;
       const most = spent + SHORT_ELEMENTS;
@@ -648,7 +633,10 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
       }
       // Definitions that still grow count too, until the next read looks at them again.
       const frozen = { definitions: new Map(definitions), footnotes: new Set(footnotes.keys()) };
-      for (const entry of open) if (entry.block.kind === "nodes") learn(inspect(entry.block.piece.nodes));
+      // What a long list was read into before has told already.
+      const told = Math.max(0, (carried?.pages.length ?? 0) - 1);
+      for (const [index, entry] of open.entries())
+        learn(inspect(definingNodes(entry.block, index === 0 ? told : 0)));
       refresh();
       open = open.map((entry) => rereadOpen(entry));
       result = build(behind);
@@ -661,7 +649,6 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
       const isCut = spent > budget && tailStart < text.length;
       budget = MOST_ELEMENTS;
       if (!isCut) return;
-      isAsked = true;
       finished = false;
       // What follows is read in steps again, as if it came now.
       text = text.slice(0, tailStart);
@@ -674,6 +661,12 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
     const key = keyFor(entry.labels);
     return key === entry.key ? entry : reread(entry, key);
   }
+}
+
+/** Where a block may define something: in its nodes or its items, never in a table's rows. `from`: the first page of items. */
+function definingNodes(block: MarkdownBlock, from = 0): readonly Node[] {
+  if (block.kind === "nodes") return block.piece.nodes;
+  return block.kind === "list" ? block.pages.slice(from).flatMap(({ nodes }) => nodes) : [];
 }
 
 function plainBlock(raw: string, reason: string | undefined): Kept {
@@ -714,7 +707,7 @@ function codeBlock(state: OpenFence, partial: string, isOpen: boolean): Markdown
   return {
     kind: "code",
     language: state.language,
-    code: !partial && code.endsWith("\n") ? code.slice(0, -1) : code,
+    code: code.endsWith("\n") ? code.slice(0, -1) : code,
     open: isOpen,
   };
 }
@@ -734,14 +727,8 @@ function paginate<Item extends Node>(
 }
 
 /** Whether nothing that follows `start` can change the block before it. */
-function isBoundary(
-  text: string,
-  before: RootContent | undefined,
-  node: RootContent | undefined,
-  start: number,
-): boolean {
+function isBoundary(text: string, before: RootContent | undefined, start: number): boolean {
   if (before?.type === "heading" || before?.type === "thematicBreak") return true;
-  if (node?.type === "code" && FENCE.test(text.slice(start, text.indexOf("\n", start)))) return true;
-  const previousLine = text.slice(lineStart(text, start - 1), Math.max(0, start - 1));
-  return start > 0 && !/\S/.test(previousLine);
+  const previousLine = text.slice(lineStart(text, start - 1), start - 1);
+  return !/\S/.test(previousLine);
 }

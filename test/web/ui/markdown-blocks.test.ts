@@ -116,7 +116,7 @@ const many = fc
     ),
     { minLength: 1, maxLength: 4 },
   )
-  .map((blocks) => blocks.join("\n\n"));
+  .chain((blocks) => fc.constantFrom("\n\n", "\n").map((separator) => blocks.join(separator)));
 
 /** Reads a text as it comes in pieces. */
 function readInPieces(text: string, cuts: readonly number[]): MarkdownDocument {
@@ -144,6 +144,18 @@ describe("a text that grows", () => {
         const soFar = text.slice(0, end);
         expect(assembled(stream.read(soFar, true)), soFar).toEqual(whole(soFar));
       }
+    }
+  });
+
+  it("is what the whole of it is, in two pieces and an end, or line by line", () => {
+    for (const text of BLOCKS) {
+      const half = Math.floor(text.length / 2);
+      expect(assembled(readInPieces(text, [half, text.length - 1])), text).toEqual(whole(text));
+    }
+    for (const text of GIANTS) {
+      const ends = [...text.matchAll(/\n/g)].flatMap(({ index }) => [index + 1, index + 2]);
+      expect(assembled(readInPieces(text, ends)), text).toEqual(whole(text));
+      expect(assembled(readInPieces(`${text}\n\nend`, ends)), text).toEqual(whole(`${text}\n\nend`));
     }
   });
 
@@ -232,6 +244,14 @@ describe("the code of a fence that is open", () => {
     expect(readOnce(`\`\`\`\`\na\n${line}`)).toEqual([`code (open) : a\n${line}`]);
   });
 
+  it("has not ended before its last line has", () => {
+    expect(words(readSlowly("```\na").read("```\na\n```", false))).toEqual(["code (open) : a"]);
+    const stream = createMarkdownStream();
+    stream.read("```\na", true);
+    expect(words(stream.read("```\na\n```", true))).toEqual(["code : a"]);
+    expect(words(stream.read("```\na\n```x", true))).toEqual(["code : a\n```x"]);
+  });
+
   it("shows all of it when the text has ended", () => {
     expect(readOnce("````\na\n```", true)).toEqual(["code : a\n```"]);
     expect(readOnce("```\na\n```", true)).toEqual(["code : a"]);
@@ -317,6 +337,12 @@ describe("a block", () => {
     expect(readOnce(table("*a*", ...Array.from({ length: 6 }, () => "a*b*")), true)).toEqual([
       expect.stringMatching(/^plain \(more than 8,000 elements in one block\): /),
     ]);
+    const stream = createMarkdownStream();
+    const tooMany = table("*a*", ...Array.from({ length: 6 }, () => "a*b*")).slice(0, -1);
+    for (const end of [4_000, 8_000, tooMany.length]) stream.read(tooMany.slice(0, end), false);
+    const [block, ...more] = words(stream.read(`${tooMany} more`, false));
+    expect(block).toMatch(/^plain \(more than 8,000/);
+    expect(more).toHaveLength(1);
   });
 
   it("keeps a byte order mark, which hides", () => {
@@ -329,6 +355,7 @@ describe("a block", () => {
     const shown = ["paragraph: a\nb", "paragraph: c", "code : d\n\ne", "paragraph: f"];
     expect(readOnce(text, true)).toEqual(shown);
     expect(words(readSlowly(text).read(text, true))).toEqual(shown);
+    expect(readOnce("\r```\rb\r```\rc", true)).toEqual(["code : b", "paragraph: c"]);
   });
 });
 
@@ -352,6 +379,41 @@ describe("what did not change between two reads is the same", () => {
       before = now;
     }
     expect(before).toHaveLength(9);
+  });
+
+  it("each block but the last, however lines end", () => {
+    const stream = createMarkdownStream();
+    const before = blocksOf(stream.read("a\r\n\r\nb\r\n\r\nc", false));
+    const after = blocksOf(stream.read("a\r\n\r\nb\r\n\r\nc\r\n\r\nd\r", false));
+    expect(after.map((block, index) => block === before[index])).toEqual([true, true, false, false]);
+  });
+
+  it("a text of which nothing has come is nothing", () => {
+    expect(createMarkdownStream().read("", false)).toEqual({
+      pages: [],
+      calls: [],
+      footnotes: [],
+      definitions: [],
+      cut: false,
+      behind: false,
+    });
+  });
+
+  it("no block comes twice where a heading stands below a definition", () => {
+    const text = "a\n\n[s]: /x\nHeading\n===\n\nwords that grow";
+    expect(words(readSlowly(text).read(text, false))).toHaveLength(4);
+  });
+
+  it("a block that refers to what is defined, when something else is", () => {
+    const stream = createMarkdownStream();
+    const text = "[a] b[^1]\n\n[a]: x\n\n[^1]: y\n\nc\n\n";
+    const [before] = blocksOf(stream.read(`${text}d\n`, false));
+    expect(blocksOf(stream.read(`${text}d\n`, true))[0]).toEqual(before);
+    const [after] = blocksOf(stream.read(`${text}d\n\n[e]: x\n\n[^f]: y\n\ng\n\nh`, false));
+    expect(after).toEqual(before);
+    const other = createMarkdownStream();
+    const [first] = blocksOf(other.read(`${text}d\n`, false));
+    expect(blocksOf(other.read(`${text}d\n\n[e]: x\n\n[^f]: y\n\ng\n\nh`, false))[0]).toBe(first);
   });
 
   it("each page but the last", () => {
@@ -450,6 +512,14 @@ describe("a reference", () => {
     expect(targets(blocksOf(readSlowly(text).read(text, false))[0])).toEqual(["x", "x", "x"]);
   });
 
+  it("in the items of a list is defined by its last item, with which the text ends", () => {
+    const text = `${lines(9, () => "- [a] [^n]")}- [a]: x\n- [^n]: see [a]`;
+    const document = createMarkdownStream().read(text, true);
+    expect(targets(blocksOf(document)[0])).toEqual(["x", "x"]);
+    expect(document.calls).toHaveLength(9);
+    expect(assembled(document)).toEqual(whole(text));
+  });
+
   it("leaves pages that do not name it as they are", () => {
     const stream = createMarkdownStream();
     const text = `${lines(12, (n) => `p${n}\n`)}[a]\n\n${lines(20, (n) => `q${n}\n`)}`;
@@ -515,6 +585,15 @@ describe("a long block that grows", () => {
     const stream = createMarkdownStream();
     stream.read(long, false);
     expect(words(stream.read(`${long}more`, true))).toHaveLength(1);
+    expect(blocksOf(stream.read(`${long}more`, false)).map(inWords)).not.toContain("plain: ");
+  });
+
+  it("is left as it is behind other blocks, too", () => {
+    expect(after(`# h\n\n${long}`, "more")).toEqual([
+      "nodes",
+      "nodes",
+      [expect.stringMatching(/more$/), undefined],
+    ]);
   });
 
   it("is read when it becomes something else", () => {
@@ -533,6 +612,7 @@ describe("a text that is not Markdown throughout", () => {
 
   it.each([
     { name: "alone", text: word, shown: [`plain (${reason}): 2001`] },
+    { name: "behind blank lines", text: `\n\n${word}`, shown: [`plain (${reason}): 2003`] },
     { name: "behind a block", text: `a\n\n${word}`, shown: ["paragraph: a", `plain (${reason}): 2001`] },
     {
       name: "between blocks",
@@ -635,6 +715,15 @@ describe("a text of many elements", () => {
     expect(counts(stream.read(headings(30), true))).toEqual([30, 0, false, false]);
   });
 
+  it.each([
+    { name: "paragraphs", block: "a\n\n" },
+    { name: "rules", block: "***\n" },
+  ])("is left out where it is $name", ({ block }) => {
+    const stream = createMarkdownStream(10);
+    for (let count = 1; count <= 30; count++) stream.read(block.repeat(count), false);
+    expect(counts(stream.read(block.repeat(30), true))).toEqual([11, 0, true, false]);
+  });
+
   it("is whole where its end is not behind them", () => {
     const stream = createMarkdownStream(10);
     const text = `${headings(11)}\n\n`;
@@ -650,7 +739,7 @@ describe("a text of many elements", () => {
   ])("is a $name up to the item that is too much, which goes on as one", ({ head, item }) => {
     const text = head + lines(40, item);
     // Two elements each.
-    const stream = readSlowly(text, 20);
+    const stream = readSlowly(text, 17);
     const shown = (document: MarkdownDocument) =>
       blocksOf(document).map((block) =>
         block.kind === "list" || block.kind === "table"
@@ -688,6 +777,7 @@ describe("a text of many elements", () => {
       "much came before it",
       ...plain.slice(1).map(() => undefined),
     ]);
+    expect(plain.length).toBeGreaterThan(1);
     expect(document.cut).toBe(true);
     const more = blocksOf(stream.read(`${text}c`, false));
     expect(more.map((block, index) => block === blocksOf(document)[index])).toEqual([
@@ -721,6 +811,13 @@ describe("a text of many elements", () => {
     const ended = blocksOf(stream.read(text, true, true));
     expect(ended.at(-1)).toEqual({ kind: "code", language: "", code: "a", open: false });
     expect(ended).toHaveLength(801);
+  });
+
+  it("comes 32 KB at a time, of which what is parsed again counts again", () => {
+    const stream = createMarkdownStream();
+    const text = `${"w ".repeat(4_000)}\n\n`.repeat(6);
+    const read = () => blocksOf(stream.read(text, false, true)).length;
+    expect([read(), read(), read(), read(), read()]).toEqual([2, 2, 3, 4, 5]);
   });
 
   it("comes 32 KB at a time, where it has few elements", () => {
@@ -768,6 +865,16 @@ describe("a text that had ended", () => {
     for (const [index, block] of blocksOf(before).slice(0, 60).entries())
       expect(blocksOf(after)[index]).toBe(block);
     for (const [index, page] of before.pages.slice(0, 7).entries()) expect(after.pages[index]).toBe(page);
+  });
+
+  it("goes on within text that would cost too much", () => {
+    const costly = `${"z".repeat(98)} \n`.repeat(1_400);
+    const stream = createMarkdownStream();
+    for (const text of [costly, `${costly}more`, `${costly}more and more\n\nb`]) {
+      const blocks = blocksOf(stream.read(text, true));
+      expect(blocks.map((block) => (block.kind === "plain" ? block.raw : "b")).join("")).toBe(text);
+      expect(blocks[1]).toStrictEqual({ kind: "plain", raw: costly.slice(16_300, 32_600) });
+    }
   });
 
   it("goes on behind text that would cost too much", () => {

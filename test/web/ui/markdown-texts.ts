@@ -80,7 +80,16 @@ export const BLOCKS = [
   "\t\tindented by tabs\n\n\tmore",
   "paragraph\n    not code\n1) list right after",
   "two  \nspaces\nand none",
+  '[m1]: /x\n"a title\nin two lines"\n\n[m1]',
+  '[m2]:</x>\n"a\nb"\n\n[m2]',
+  "Twice[^d].\n\n[^d]: one [late]\n\n[^d]: two [late]\n\n[late]: /x",
+  "[x1] and a note[^1]\n\n[^1]: c\n\nend\n\nof it",
+  "\n\n```js\nbehind blank lines\n```",
+  "a\n\n[s]: /x\nSetext below a definition\n===\n\nb\n\nc",
 ];
+
+const lines = (count: number, line: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => `${line(index)}\n`).join("");
 
 const LONG_LIST = Array.from({ length: 70 }, (_, index) => `- item ${index} with \`code\` and **bold**`).join(
   "\n",
@@ -100,4 +109,27 @@ const LONG_CALLS = Array.from(
 ).join("\n");
 const LONG_LINKED_TABLE = `| a |\n|---|\n${Array.from({ length: 40 }, (_, index) => `| [ref] ${index}${index % 7 ? "" : " [^two]"} |`).join("\n")}`;
 /** Lists and tables that are read item by item. */
-export const GIANTS = [LONG_LIST, LONG_LOOSE, LONG_TASKS, LONG_TABLE, LONG_CALLS, LONG_LINKED_TABLE];
+export const GIANTS = [
+  // Tasks, and what is loose, in the middle only.
+  lines(30, (n) => (n === 12 ? "- [ ] task" : `- item ${n}`)),
+  lines(30, (n) => (n === 3 ? "- [x] task" : `- item ${n}`)),
+  lines(30, (n) => (n === 12 ? "- a\n\n  b" : `- item ${n}`)),
+  lines(30, (n) => (n === 3 ? "- a\n" : `- item ${n}`)),
+  // Items that refer to what later ones define.
+  lines(30, (n) =>
+    n === 21 ? "- [in]: /x" : n === 23 ? "- [^in]: y" : `- [in] ${n}${n === 4 ? "[^in]" : ""}`,
+  ),
+  // Where a list ends, and how its items begin.
+  `${lines(12, (n) => `- ${n}`)}---\n\nend`,
+  lines(20, () => "-"),
+  lines(20, (n) => ` - ${n}`),
+  `A paragraph\n${lines(20, (n) => `* ${n}`)}end\n\nof it`,
+  `\n\n${lines(20, (n) => `- ${n}`)}`,
+  `| [ref] |\n|---|\n${lines(20, (n) => ` | ${n} |`)}\n[ref]: /x`,
+  LONG_LIST,
+  LONG_LOOSE,
+  LONG_TASKS,
+  LONG_TABLE,
+  LONG_CALLS,
+  LONG_LINKED_TABLE,
+];
