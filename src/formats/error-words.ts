@@ -1,4 +1,5 @@
 import { asObject, asText } from "./narrow.ts";
+import { parseObject } from "./parse-object.ts";
 
 /**
  * What an error says to a person, where its text ends with the JSON that a provider answered with. `answer`: that JSON;
@@ -7,14 +8,8 @@ import { asObject, asText } from "./narrow.ts";
 export function errorWords(text: string): { message: string; answer?: unknown } {
   const at = text.indexOf("{");
   if (at === -1) return { message: text };
-  let answer: unknown;
-  try {
-    answer = JSON.parse(text.slice(at));
-  } catch {
-    return { message: text };
-  }
-  const told = asObject(answer);
-  const inner = asText(asObject(told?.error)?.message) ?? asText(told?.message) ?? asText(told?.error);
+  const answer = parseObject(text.slice(at));
+  const inner = asText(asObject(answer?.error)?.message) ?? asText(answer?.message) ?? asText(answer?.error);
   if (inner === undefined) return { message: text };
   return { message: `${text.slice(0, at)}${inner}`, answer };
 }

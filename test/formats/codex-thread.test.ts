@@ -81,6 +81,13 @@ describe("what makes one line", () => {
     ]);
   });
 
+  it("a long goal, cut without half a character", () => {
+    const objective = `${"a".repeat(159)}\u{1F600}b`;
+    const [line = ""] = told(event("thread_goal_updated", { goal: { objective } }));
+    expect(line).toContain(`[note] Goal: ${"a".repeat(158)}`);
+    expect(line.isWellFormed()).toBe(true);
+  });
+
   it("a broken stream, a warning, what is deprecated", () => {
     expect(
       told(

@@ -1,4 +1,5 @@
-import { asObject, asText } from "../narrow.ts";
+import { asText } from "../narrow.ts";
+import { parseObject } from "../parse-object.ts";
 import { attribute, parseWrappers, type WrapperElement } from "./wrappers.ts";
 
 /** What another agent or session wrote to this one, taken out of what the program put around it. */
@@ -74,15 +75,10 @@ const WORDS = [
 ];
 
 function inWords(body: string): string {
-  if (!body.startsWith("{")) return body;
-  try {
-    const told = asObject(JSON.parse(body));
-    const type = asText(told?.type);
-    if (told === undefined || type === undefined) return body;
-    const said = WORDS.flatMap((key) => asText(told[key]) ?? []);
-    const name = type.replaceAll("_", " ");
-    return said.length === 0 ? name : `${name}: ${said.join("\n\n")}`;
-  } catch {
-    return body;
-  }
+  const told = body.startsWith("{") ? parseObject(body) : undefined;
+  const type = asText(told?.type);
+  if (told === undefined || type === undefined) return body;
+  const said = WORDS.flatMap((key) => asText(told[key]) ?? []);
+  const name = type.replaceAll("_", " ");
+  return said.length === 0 ? name : `${name}: ${said.join("\n\n")}`;
 }

@@ -1,9 +1,11 @@
 import { errorWords } from "../error-words.ts";
+import { firstLine } from "../first-line.ts";
 import type { Disposition } from "../format.ts";
 import { asNumber, asObject, asString, asStrings, type JsonObject } from "../narrow.ts";
+import { parseObject } from "../parse-object.ts";
 import { rawJson } from "../raw-json.ts";
 import { blocksOf, resultContent } from "./content.ts";
-import { type Block, firstLine, type Line, type Session, type Step } from "./session.ts";
+import type { Block, Line, Session, Step } from "./session.ts";
 import { searchHits, startsRun } from "./tool-extra.ts";
 
 /**
@@ -258,12 +260,7 @@ function argumentsOf(line: Line, block: JsonObject, index: number): string {
 }
 
 function inputOf(value: unknown): JsonObject | undefined {
-  if (typeof value !== "string") return asObject(value);
-  try {
-    return asObject(JSON.parse(value));
-  } catch {
-    return undefined;
-  }
+  return typeof value === "string" ? parseObject(value) : asObject(value);
 }
 
 /** The result of a tool that the server ran, inside the model's own message. */

@@ -1,8 +1,10 @@
+import { firstLine } from "../first-line.ts";
 import type { Disposition } from "../format.ts";
 import { asArray, asNumber, asObject, asString, asStrings, asText, type JsonObject } from "../narrow.ts";
+import { parseObject } from "../parse-object.ts";
 import { withdraw } from "./assistant.ts";
 import { blocksOf, resultContent } from "./content.ts";
-import { firstLine, type Line, type Session } from "./session.ts";
+import type { Line, Session } from "./session.ts";
 import { readCommand, readQueued, readWrapped } from "./user.ts";
 import { parseWrappers, stripAnsi } from "./wrappers.ts";
 
@@ -224,7 +226,7 @@ export function readAttachment(session: Session, line: Line): Disposition {
       const said = textOf(attachment.content) || textOf(attachment.stdout) || textOf(attachment.stderr);
       const content = stripAnsi(said);
       const name = hookName(attachment) ?? "Hook";
-      const json = content.startsWith("{") ? parsed(content) : undefined;
+      const json = content.startsWith("{") ? parseObject(content) : undefined;
       if (json !== undefined) return readHookJson(session, line, attachment, name, json, content);
       if (content === "") return { kind: "hidden", rule: "hook without output" };
       session.marker(line, "hook", `${name}: ${firstLine(content)}`, content, attachment);
@@ -318,15 +320,6 @@ function readHookJson(
     session.marker(line, "hook", `${name} added context`, undefined, attachment);
   } else return { kind: "hidden", rule: "hook without output" };
   return SHOWN;
-}
-
-/** Text that is an object of JSON as a whole. */
-function parsed(text: string): JsonObject | undefined {
-  try {
-    return asObject(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
 }
 
 const HOOK_DID = {

@@ -4,6 +4,7 @@ import { isUuid, uuidFrom } from "../../model/uuid.ts";
 import type { Disposition, LinkFacts, Reader, ReaderOptions, ReadRecord } from "../format.ts";
 import { createLineReader, type LineRecord } from "../lines.ts";
 import { asNumber, asObject, asString, asText, type JsonObject } from "../narrow.ts";
+import { parseObject } from "../parse-object.ts";
 import { agentMessages } from "./agent-messages.ts";
 import { readAssistant } from "./assistant.ts";
 import { readAttachment, readProgress, readSystem } from "./notices.ts";
@@ -500,16 +501,11 @@ function openFile(path: string, identity: Identity): SessionFile {
   };
 
   function readSide(text: string): ReadRecord[] {
-    let meta: JsonObject | undefined;
-    try {
-      meta = asObject(JSON.parse(text));
-    } catch {
-      // Half written: it comes again whole.
-      return [];
-    }
-    if (meta === undefined || main.facts.run === undefined) return [];
-    sideFacts = { ...sideFacts, ...meta };
-    meta = sideFacts;
+    const told = parseObject(text);
+    // Half written, it comes again whole.
+    if (told === undefined || main.facts.run === undefined) return [];
+    sideFacts = { ...sideFacts, ...told };
+    const meta = sideFacts;
     const call = asText(meta.toolUseId);
     const parent = asText(meta.parentAgentId);
     if (call !== undefined) main.facts.run.tool_call_id = call;

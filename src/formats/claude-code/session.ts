@@ -5,6 +5,7 @@ import type { Part } from "../../model/part.ts";
 import type { SessionPatch } from "../../model/session.ts";
 import type { MarkerKind, TurnStatus } from "../../model/transcript.ts";
 import { isUuid, partId, uuidFrom } from "../../model/uuid.ts";
+import { firstLine } from "../first-line.ts";
 import type { RecordPlace, SessionLinkFacts } from "../format.ts";
 import type { JsonObject } from "../narrow.ts";
 import { createPromptQueue, type PromptQueue } from "./queue.ts";
@@ -151,14 +152,6 @@ export interface Session {
   hasYielded(): boolean;
   /** Every line that names a parent, for telling a rewind's branches apart. */
   hangs(uuid: string, parent: string): void;
-}
-
-const SHORT = 160;
-
-/** The first line of a text, for titles. */
-export function firstLine(text: string): string {
-  const line = text.trim().split("\n", 1)[0] ?? "";
-  return line.length > SHORT ? `${line.slice(0, SHORT - 1).toWellFormed()}…` : line;
 }
 
 export function createSession(session_id: string, file: string, facts: SessionLinkFacts): Session {

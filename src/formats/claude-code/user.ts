@@ -1,9 +1,10 @@
 import type { ToolStatus } from "../../model/message.ts";
+import { firstLine } from "../first-line.ts";
 import type { Disposition } from "../format.ts";
 import { asObject, asString, asText, type JsonObject } from "../narrow.ts";
 import { type AgentMessage, agentMessages, messageOf } from "./agent-messages.ts";
 import { blocksOf, promptParts, resultContent } from "./content.ts";
-import { firstLine, type Line, type Session } from "./session.ts";
+import type { Line, Session } from "./session.ts";
 import { agentKeyOf, startsRun, todosOf, uiExtraOf } from "./tool-extra.ts";
 import { field, parseWrappers, stripAnsi, type WrapperElement } from "./wrappers.ts";
 

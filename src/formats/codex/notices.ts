@@ -1,4 +1,5 @@
 import { errorWords } from "../error-words.ts";
+import { firstLine } from "../first-line.ts";
 import type { Disposition } from "../format.ts";
 import { asArray, asObject, asString, asText, type JsonObject } from "../narrow.ts";
 import { hidden, SHOWN } from "./disposition.ts";
@@ -34,7 +35,7 @@ export function readNotice(writer: TurnWriter, payload: JsonObject): Disposition
       const goal = asObject(payload.goal);
       const status = asText(goal?.status);
       const objective = asText(goal?.objective)?.trim();
-      const title = objective === undefined ? "Goal" : `Goal: ${objective.split("\n", 1)[0]?.slice(0, 160)}`;
+      const title = objective === undefined ? "Goal" : `Goal: ${firstLine(objective)}`;
       writer.marker("note", status === undefined ? title : `${title} (${status})`, objective, goal);
       return SHOWN;
     }

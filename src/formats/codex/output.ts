@@ -1,6 +1,7 @@
 import type { ToolStatus } from "../../model/message.ts";
 import type { MediaPart } from "../../model/part.ts";
 import { asArray, asNumber, asObject, asString } from "../narrow.ts";
+import { parseObject } from "../parse-object.ts";
 
 /** What a call answered, out of the many shapes that Codex has written outputs in. */
 export interface Output {
@@ -130,14 +131,6 @@ function headerOf(text: string): string {
   if (mark === -1) return "";
   const lines = start.slice(0, mark).split("\n");
   return lines.every((line) => HEADER_LINE.test(line)) ? start.slice(0, mark + "\nOutput:\n".length) : "";
-}
-
-function parseObject(text: string): Record<string, unknown> | undefined {
-  try {
-    return asObject(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
 }
 
 /** Whether a result list of a tool search or the like names anything: its names, one a line. */
