@@ -45,7 +45,14 @@ export interface MarkdownDocument {
   readonly behind: boolean;
 }
 
-/** Numbers the footnotes: each piece learns which were called before it. Pieces without calls keep their identity. */
+/** What was made of a block or a page the last time, by what it was made of: the next read gives the same object again. */
+const lastBlocks = new WeakMap<MarkdownBlock, MarkdownBlock>();
+const lastPages = new WeakMap<readonly MarkdownBlock[], readonly MarkdownBlock[]>();
+
+/**
+ * Numbers the footnotes: each piece learns which were called before it. Pieces without calls keep their identity, and so does
+ * what was made of the others as long as they are numbered alike.
+ */
 export function numberFootnotes(
   pages: readonly (readonly MarkdownBlock[])[],
   footnotes: ReadonlyMap<string, FootnoteDefinition>,
@@ -63,13 +70,15 @@ export function numberFootnotes(
       : { ...given, before };
   };
   const shown = pages.map((page) => {
-    let changed = false;
     const blocks = page.map((block): MarkdownBlock => {
-      const next = renumber(block, numbered);
-      changed ||= next !== block;
+      const next = renumber(lastBlocks.get(block) ?? block, numbered);
+      if (next !== block) lastBlocks.set(block, next);
       return next;
     });
-    return changed ? blocks : page;
+    const last = lastPages.get(page) ?? page;
+    if (blocks.every((block, index) => block === last[index])) return last;
+    lastPages.set(page, blocks);
+    return blocks;
   });
   return {
     pages: shown,

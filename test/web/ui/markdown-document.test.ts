@@ -111,4 +111,14 @@ describe("the numbers of footnotes", () => {
     if (was?.kind === "table" && is?.kind === "table") expect(is.pages[0]).toBe(was.pages[0]);
     if (was?.kind === "list" && is?.kind === "list") expect(is.pages[2]).toBe(was.pages[2]);
   });
+
+  it("stay the same object read after read, while what is called before them does", () => {
+    const pages = [[nodes("a")], [code, nodes("b"), list(piece("c"))]];
+    const first = number(pages).pages;
+    const again = number([...pages, [nodes("d")]]).pages;
+    expect(first[1]).toEqual([code, nodes("b", "a"), list(piece("c", "ab"))]);
+    expect(again.slice(0, 2).map((page, index) => page === first[index])).toEqual([true, true]);
+    const more = number([[nodes("x")], ...pages]).pages;
+    expect(more[2]).toEqual([code, nodes("b", "xa"), list(piece("c", "xab"))]);
+  });
 });
