@@ -6,34 +6,34 @@ import type { SessionSummary } from "./session.ts";
 import type { MarkerKind } from "./transcript.ts";
 import { countUsage } from "./usage.ts";
 
-/** What a summary must remember to count each thing once, newest first. */
-interface Counted {
-  readonly key: string;
-  readonly usage?: Usage;
+/** What is known of a thing that was counted. */
+interface Facts {
+  readonly usage?: Usage | undefined;
   readonly failed?: boolean;
   /** Of a call, and of a result without one: the turn that it came in, and the call's message. */
   readonly turn?: number;
   /** Of a message's end. */
   readonly stop_reason?: StopReason | undefined;
   readonly message_id?: string | undefined;
-  readonly older: Counted | undefined;
-  readonly length: number;
 }
+const NOTHING: Facts = {};
 
 /**
  * What a summary knows beside what it shows. It is kept under a symbol, so that it goes along when a summary is spread
- * into another, and never onto the wire or into the store.
+ * into another, and never onto the wire or into the store. Of a summary that was given out nothing changes any more.
  */
 interface Progress {
-  readonly counted: Counted | undefined;
-  readonly turn_open: boolean;
-  readonly turn_empty: boolean;
-  readonly message_id?: string;
+  /** What was counted last, so that it is counted once; `earlier` is what stood there until it was full. */
+  latest: ReadonlyMap<string, Facts>;
+  earlier: ReadonlyMap<string, Facts>;
+  turn_open: boolean;
+  turn_empty: boolean;
+  message_id: string | undefined;
   /** The kind of the part that a delta without a part opened, while it grows. */
-  readonly bare?: "text" | "thinking";
+  bare: "text" | "thinking" | undefined;
   /** The kind of the part between its start and its end: a delta without a part belongs to it. */
-  readonly bounded?: "text" | "thinking";
-  readonly outcome?: "failed" | "interrupted";
+  bounded: "text" | "thinking" | undefined;
+  outcome: "failed" | "interrupted" | undefined;
 }
 const PROGRESS = Symbol("progress");
 type Summarizing = SessionSummary & { readonly [PROGRESS]?: Progress };
@@ -41,28 +41,18 @@ type Summarizing = SessionSummary & { readonly [PROGRESS]?: Progress };
 /** Repeats come soon after the first: this many things back they are still known as such. */
 const REMEMBERED = 128;
 
-function remember(
-  counted: Counted | undefined,
-  key: string,
-  facts: Pick<Counted, "usage" | "failed" | "turn" | "message_id" | "stop_reason"> = {},
-): Counted {
-  if ((counted?.length ?? 0) < 2 * REMEMBERED) {
-    return { key, ...facts, older: counted, length: (counted?.length ?? 0) + 1 };
+function remember(draft: Draft, key: string, facts: Facts = NOTHING): void {
+  const { progress } = draft;
+  if (progress.latest.size >= REMEMBERED) {
+    progress.earlier = progress.latest;
+    draft.latest = new Map();
   }
-  const kept: Counted[] = [];
-  for (let entry = counted; entry !== undefined && kept.length < REMEMBERED; entry = entry.older)
-    kept.push(entry);
-  const shortened = kept.reduceRight<Counted | undefined>(
-    (older, entry) => ({ ...entry, older, length: (older?.length ?? 0) + 1 }),
-    undefined,
-  );
-  return { key, ...facts, older: shortened, length: REMEMBERED + 1 };
+  draft.latest ??= new Map(progress.latest);
+  progress.latest = draft.latest.set(key, facts);
 }
 
-function recall(counted: Counted | undefined, key: string): Counted | undefined {
-  let entry = counted;
-  while (entry !== undefined && entry.key !== key) entry = entry.older;
-  return entry;
+function recall({ progress }: Draft, key: string): Facts | undefined {
+  return progress.latest.get(key) ?? progress.earlier.get(key);
 }
 
 /** The row of a session of which nothing has been read. `at`: milliseconds since 1970. */
@@ -99,11 +89,8 @@ export function summarizeAll(summary: SessionSummary, frames: readonly Frame[]):
     draft ??= {
       summary: { ...summary },
       // The type of a summary hides what this module keeps with it.
-      progress: (summary as Summarizing)[PROGRESS] ?? {
-        counted: undefined,
-        turn_open: summary.status === "running",
-        turn_empty: false,
-      },
+      progress: { ...((summary as Summarizing)[PROGRESS] ?? beginning(summary)) },
+      latest: undefined,
     };
     draft.summary.last_activity_at = Math.max(draft.summary.last_activity_at, frame.at);
     draft.summary.started_at ??= frame.at;
@@ -115,9 +102,25 @@ export function summarizeAll(summary: SessionSummary, frames: readonly Frame[]):
   return next;
 }
 
+/** A summary that is being made: all of it may be changed. */
 interface Draft {
   summary: SessionSummary;
   progress: Progress;
+  /** `progress.latest`, once it is a copy of this summary's own. */
+  latest: Map<string, Facts> | undefined;
+}
+
+function beginning(summary: SessionSummary): Progress {
+  return {
+    latest: new Map(),
+    earlier: new Map(),
+    turn_open: summary.status === "running",
+    turn_empty: false,
+    message_id: undefined,
+    bare: undefined,
+    bounded: undefined,
+    outcome: undefined,
+  };
 }
 
 function count(draft: Draft, frame: Frame): void {
@@ -128,7 +131,7 @@ function count(draft: Draft, frame: Frame): void {
       if (frame.model !== undefined) summary.model = frame.model;
       // Sent again while it is open, it ends nothing.
       if (draft.progress.message_id !== frame.message_id) endBare(draft);
-      draft.progress = { ...draft.progress, message_id: frame.message_id };
+      draft.progress.message_id = frame.message_id;
       if (isNew(draft, `message ${frame.message_id}`)) {
         summary.steps += 1;
         addSeparator(draft);
@@ -138,7 +141,7 @@ function count(draft: Draft, frame: Frame): void {
       act(draft);
       if (isNew(draft, `part ${frame.part_id}`)) {
         addPart(draft);
-        draft.progress = { ...draft.progress, bounded: frame.kind };
+        draft.progress.bounded = frame.kind;
       }
       summary.activity = frame.kind;
       return;
@@ -146,7 +149,7 @@ function count(draft: Draft, frame: Frame): void {
       countDelta(draft, frame.kind, frame.text, frame.part_id);
       return;
     case "message.part_end":
-      draft.progress = withoutBounded(draft.progress);
+      draft.progress.bounded = undefined;
       if (frame.text !== undefined || frame.signature !== undefined || frame.hidden !== undefined) {
         if (isNew(draft, `part ${frame.part_id}`)) {
           act(draft);
@@ -236,7 +239,7 @@ function count(draft: Draft, frame: Frame): void {
         summary.status = frame.status ?? draft.progress.outcome ?? "completed";
       }
       endBare(draft);
-      draft.progress = { ...draft.progress, turn_open: summary.status === "running" };
+      draft.progress.turn_open = summary.status === "running";
       return;
     case "task.start":
       if (frame.tool_call_id !== undefined && frame.sub_agent !== undefined) {
@@ -250,7 +253,7 @@ function count(draft: Draft, frame: Frame): void {
       endBare(draft);
       if (draft.progress.turn_open) {
         summary.status = draft.progress.outcome ?? "completed";
-        draft.progress = { ...draft.progress, turn_open: false };
+        draft.progress.turn_open = false;
       }
       return;
     // These change no figure of the row.
@@ -269,9 +272,8 @@ function count(draft: Draft, frame: Frame): void {
 }
 
 function isNew(draft: Draft, key: string): boolean {
-  const { counted } = draft.progress;
-  if (recall(counted, key) !== undefined) return false;
-  draft.progress = { ...draft.progress, counted: remember(counted, key) };
+  if (recall(draft, key) !== undefined) return false;
+  remember(draft, key);
   return true;
 }
 
@@ -279,8 +281,12 @@ function openTurn(draft: Draft): void {
   draft.summary.turns += 1;
   draft.summary.status = "running";
   delete draft.summary.activity;
-  const { counted } = draft.progress;
-  draft.progress = { counted, turn_open: true, turn_empty: true };
+  const { progress } = draft;
+  progress.turn_open = true;
+  progress.turn_empty = true;
+  progress.message_id = undefined;
+  progress.outcome = undefined;
+  endBare(draft);
 }
 
 function enterTurn(draft: Draft): void {
@@ -296,22 +302,23 @@ function act(draft: Draft): void {
   ensureTurn(draft);
   if (draft.progress.turn_open) return;
   draft.summary.status = "running";
-  const { outcome: _, ...progress } = draft.progress;
-  draft.progress = { ...progress, turn_open: true };
+  draft.progress.outcome = undefined;
+  draft.progress.turn_open = true;
 }
 
 function addPart(draft: Draft): void {
   draft.summary.parts += 1;
-  const { bare: _, outcome, ...progress } = draft.progress;
-  const kept = outcome === undefined || draft.progress.turn_open ? {} : { outcome };
-  draft.progress = { ...progress, ...kept, turn_empty: false };
+  const { progress } = draft;
+  progress.bare = undefined;
+  if (progress.turn_open) progress.outcome = undefined;
+  progress.turn_empty = false;
 }
 
 /** A part that says nothing about how the agent fares: an error that was the last thing still is. */
 function addSeparator(draft: Draft): void {
   const { outcome } = draft.progress;
   addPart(draft);
-  if (outcome !== undefined) draft.progress = { ...draft.progress, outcome };
+  draft.progress.outcome = outcome;
 }
 
 function addMarker(draft: Draft, kind?: MarkerKind): void {
@@ -319,37 +326,33 @@ function addMarker(draft: Draft, kind?: MarkerKind): void {
   const { turn_empty } = draft.progress;
   addSeparator(draft);
   // A prompt may still follow for which the turn was opened.
-  if (kind !== undefined && PREAMBLE.has(kind)) draft.progress = { ...draft.progress, turn_empty };
+  if (kind !== undefined && PREAMBLE.has(kind)) draft.progress.turn_empty = turn_empty;
 }
 
 function failed(draft: Draft): void {
   draft.summary.errors += 1;
-  draft.progress = { ...draft.progress, outcome: "failed" };
+  draft.progress.outcome = "failed";
 }
 
 function interrupt(draft: Draft): void {
   ensureTurn(draft);
   if (draft.progress.outcome === "interrupted") return;
   const { message_id } = draft.progress;
-  if (message_id !== undefined && recall(draft.progress.counted, `end ${message_id}`) === undefined) {
-    const counted = remember(draft.progress.counted, `end ${message_id}`, { stop_reason: "aborted" });
-    draft.progress = { ...draft.progress, counted };
+  if (message_id !== undefined && recall(draft, `end ${message_id}`) === undefined) {
+    remember(draft, `end ${message_id}`, { stop_reason: "aborted" });
     addPart(draft);
   }
   addPart(draft);
   endBare(draft);
-  const { message_id: _, ...progress } = draft.progress;
-  draft.progress = { ...progress, turn_open: false, outcome: "interrupted" };
+  draft.progress.message_id = undefined;
+  draft.progress.turn_open = false;
+  draft.progress.outcome = "interrupted";
   draft.summary.status = "interrupted";
 }
 
 function endBare(draft: Draft): void {
-  const { bare: _, ...progress } = draft.progress;
-  draft.progress = withoutBounded(progress);
-}
-
-function withoutBounded({ bounded: _, ...progress }: Progress): Progress {
-  return progress;
+  draft.progress.bare = undefined;
+  draft.progress.bounded = undefined;
 }
 
 function countDelta(
@@ -360,23 +363,23 @@ function countDelta(
 ): void {
   if (text === "") return;
   if (part_id !== undefined) {
-    if (recall(draft.progress.counted, `part ${part_id}`) !== undefined) return;
+    if (recall(draft, `part ${part_id}`) !== undefined) return;
     act(draft);
-    isNew(draft, `part ${part_id}`);
+    remember(draft, `part ${part_id}`);
     addPart(draft);
-    draft.progress = { ...draft.progress, bounded: kind };
+    draft.progress.bounded = kind;
   } else if (draft.progress.bare !== kind) {
     if (draft.progress.bounded === kind) return;
     act(draft);
     addPart(draft);
-    draft.progress = { ...draft.progress, bare: kind };
+    draft.progress.bare = kind;
   }
   draft.summary.activity = kind;
 }
 
 /** As in the transcript, the same id in a later turn and another message is another call. */
 function countCall(draft: Draft, tool_call_id: string, message_id: string | undefined): void {
-  const known = recall(draft.progress.counted, `call ${tool_call_id}`);
+  const known = recall(draft, `call ${tool_call_id}`);
   if (known !== undefined) {
     if (known.turn === draft.summary.turns) return;
     if (message_id !== undefined && known.message_id === message_id) return;
@@ -385,32 +388,23 @@ function countCall(draft: Draft, tool_call_id: string, message_id: string | unde
   addPart(draft);
   draft.summary.tool_calls += 1;
   const turn = draft.summary.turns;
-  const { counted } = draft.progress;
-  let next = remember(counted, `call ${tool_call_id}`, { turn, message_id });
-  const orphan = known === undefined ? recall(counted, `result ${tool_call_id} of no call`) : undefined;
-  if (orphan?.turn === turn) {
-    next = remember(next, `result ${tool_call_id} of ${turn}`, { failed: orphan.failed === true });
-  }
-  draft.progress = { ...draft.progress, counted: next };
+  const orphan = known === undefined ? recall(draft, `result ${tool_call_id} of no call`) : undefined;
+  remember(draft, `call ${tool_call_id}`, { turn, message_id });
+  if (orphan?.turn === turn)
+    remember(draft, `result ${tool_call_id} of ${turn}`, { failed: orphan.failed === true });
 }
 
 function countResult(draft: Draft, tool_call_id: string, isError: boolean): void {
   const { summary } = draft;
-  const call = recall(draft.progress.counted, `call ${tool_call_id}`);
+  const call = recall(draft, `call ${tool_call_id}`);
   const key = `result ${tool_call_id} of ${call?.turn ?? "no call"}`;
-  const before = recall(draft.progress.counted, key);
+  const before = recall(draft, key);
   if (before === undefined) {
     ensureTurn(draft);
     addPart(draft);
   }
   summary.errors += (isError ? 1 : 0) - (before?.failed === true ? 1 : 0);
-  draft.progress = {
-    ...draft.progress,
-    counted: remember(draft.progress.counted, key, {
-      failed: isError,
-      turn: before?.turn ?? summary.turns,
-    }),
-  };
+  remember(draft, key, { failed: isError, turn: before?.turn ?? summary.turns });
   delete summary.activity;
 }
 
@@ -418,7 +412,7 @@ function countEnd(draft: Draft, frame: Extract<Frame, { type: "message.end" }>):
   const { summary } = draft;
   endBare(draft);
   const key = `end ${frame.message_id}`;
-  const before = recall(draft.progress.counted, key);
+  const before = recall(draft, key);
   if (before === undefined) {
     ensureTurn(draft);
     addSeparator(draft);
@@ -426,23 +420,13 @@ function countEnd(draft: Draft, frame: Extract<Frame, { type: "message.end" }>):
   const usage = frame.usage ?? before?.usage;
   const stop_reason = frame.stop_reason ?? before?.stop_reason;
   if (frame.usage !== undefined) summary.usage = countUsage(summary.usage, before?.usage, frame.usage);
-  draft.progress = {
-    ...draft.progress,
-    counted: remember(draft.progress.counted, key, {
-      stop_reason,
-      ...(usage === undefined ? {} : { usage }),
-    }),
-  };
-  if (draft.progress.message_id === frame.message_id) {
-    const { message_id: _, ...progress } = draft.progress;
-    draft.progress = progress;
-  }
+  remember(draft, key, { stop_reason, usage });
+  if (draft.progress.message_id === frame.message_id) draft.progress.message_id = undefined;
   if (frame.error !== undefined && isNew(draft, `error ${frame.message_id}`)) {
     addMarker(draft);
     failed(draft);
   }
-  if (stop_reason === "error" && before?.stop_reason !== "error")
-    draft.progress = { ...draft.progress, outcome: "failed" };
+  if (stop_reason === "error" && before?.stop_reason !== "error") draft.progress.outcome = "failed";
   if (stop_reason === "aborted" && before?.stop_reason !== "aborted") interrupt(draft);
   // That a text was the last word is remembered: where nobody says that the turn ended, it says so.
   if (summary.activity !== "text") delete summary.activity;
