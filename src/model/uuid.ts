@@ -16,11 +16,11 @@ export function isUuid(value: unknown): value is string {
 export function uuidFrom(namespace: string, name: string): string {
   if (namespace !== lastNamespace) {
     lastNamespace = namespace;
-    const text = namespace.toWellFormed();
-    lastBytes = parse(isUuid(namespace) ? namespace : v5(text, NAMESPACE));
+    lastBytes = parse(isUuid(namespace) ? namespace : v5(encoder.encode(namespace), NAMESPACE));
   }
-  return v5(name.toWellFormed(), lastBytes);
+  return v5(encoder.encode(name), lastBytes);
 }
+const encoder = new TextEncoder();
 /** Whole files are read with one namespace, so that its bytes are worth keeping. */
 let lastNamespace = NAMESPACE;
 let lastBytes = parse(NAMESPACE);

@@ -337,10 +337,9 @@ function openFile(path: string, identity: Identity): SessionFile {
     const { value } = line;
     version = asText(value.version) ?? asText(value.claude_code_version) ?? version;
     const git_branch = asText(value.gitBranch);
-    const patch: SessionPatch = {
-      ...(version !== undefined && { agent_version: version }),
-      ...(git_branch !== undefined && { git_branch }),
-    };
+    const patch: SessionPatch = {};
+    if (version !== undefined) patch.agent_version = version;
+    if (git_branch !== undefined) patch.git_branch = git_branch;
     if (!begun.has(session)) {
       begun.add(session);
       const cwd = asText(value.cwd);

@@ -181,13 +181,20 @@ export function createSession(session_id: string, file: string, facts: SessionLi
 
   function push(line: Line, frame: BareFrame, place: RecordPlace = line.place): void {
     if (preamble !== "over" && !(frame.type === "marker" && PREAMBLE.has(frame.kind))) preamble = "over";
-    // Omit over a union loses the tie between members; the three fields complete any of them.
-    const whole = { ...frame, session_id, at: line.at, source: { file, ...place } } as Frame;
-    line.frames.push(whole);
+    complete(line, frame).source = { file, line: place.line, byte: place.byte, length: place.length };
   }
   /** Boundaries belong to no record: they follow from several. */
   function pushUnplaced(line: Line, frame: BareFrame): void {
-    line.frames.push({ ...frame, session_id, at: line.at } as Frame);
+    complete(line, frame);
+  }
+  /** Makes a whole frame of one that was made for this: a copy of each would be a fifth of reading. */
+  function complete(line: Line, frame: BareFrame): Frame {
+    // Omit over a union loses the tie between members; the fields complete any of them.
+    const whole = frame as Frame;
+    whole.session_id = session_id;
+    whole.at = line.at;
+    line.frames.push(whole);
+    return whole;
   }
 
   function remember(line: Line, message_id: string, part_id: string): void {
@@ -293,17 +300,19 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     push,
 
     update(line, patch) {
-      const news: SessionPatch = {};
+      let news: SessionPatch | undefined;
       // What a run is called, and what it does, is told in several places.
       const whole = patch.run === undefined ? patch : { ...patch, run: { ...told.run, ...patch.run } };
-      for (const [key, value] of Object.entries(whole)) {
-        // Object.entries forgets that the keys are the patch's own.
-        const before = told[key as keyof SessionPatch];
+      for (const name in whole) {
+        // A loop forgets that the names are the patch's own.
+        const key = name as keyof SessionPatch;
+        const value = whole[key];
+        const before = told[key];
         if (value === undefined || value === before) continue;
         if (typeof value === "object" && JSON.stringify(before) === JSON.stringify(value)) continue;
-        Object.assign(news, { [key]: value });
+        news = { ...news, [key]: value };
       }
-      if (Object.keys(news).length === 0) return;
+      if (news === undefined) return;
       Object.assign(told, news);
       pushUnplaced(line, { type: "session.update", patch: news });
     },
