@@ -74,14 +74,18 @@ export function createColdReader(options: ColdReaderOptions): ColdReader {
         ...(known && { known }),
         ...(entry.side_text !== undefined && { side_text: entry.side_text }),
         close: now() - modifiedAt(entry) > timing.close,
+        archived_to:
+          keeper.writable && !entry.sample ? keeper.archivedTo(entry.id) : Number.POSITIVE_INFINITY,
+        size: entry.seen?.size ?? 0,
       },
       {
         begin(replaced) {
           work.replaced = replaced;
           if (replaced) work.file_id = options.newFileId();
         },
-        async bytes(chunk, offset) {
-          if (!entry.sample && !(await keeper.append(work.file_id, offset, chunk))) options.lags(entry);
+        async bytes(chunk, offset, packed) {
+          if (!entry.sample && !(await keeper.append(work.file_id, offset, chunk, packed)))
+            options.lags(entry);
           entry.progress = offset + chunk.length;
           await unlessAwaited();
           return stop();

@@ -4,9 +4,12 @@ import { CHUNK, followFile, isCompressed } from "./follow.ts";
 import type { FromIndexWorker, IndexJob, ToIndexWorker } from "./indexer.ts";
 import { createReading, type Reading } from "./reading.ts";
 import { HUGE } from "./segments.ts";
+import { pack } from "./store/archive.ts";
 
 /** Of a huge file, bytes after which a new reader goes on: what one remembers is bounded. */
 const RESTART = 32 * 1024 * 1024;
+/** Bytes that are read at a time: what is made of more at once would outlive the space for new objects. */
+const PIECE = 64 * 1024;
 /** Rows on the way are told that often at most, in milliseconds. */
 const PREVIEW_MS = 250;
 const NEWLINE = 0x0a;
@@ -48,6 +51,7 @@ export function serveIndexing(port: MessagePort): void {
     let stop = false;
     let told_at = performance.now();
     let restart_at = RESTART;
+    let { archived_to } = job;
     const reading = createReading({
       path: job.path,
       format,
@@ -59,7 +63,10 @@ export function serveIndexing(port: MessagePort): void {
       path: job.path,
       ...(job.known && { known: job.known }),
       onward: false,
-      begin: (replaced) => send({ type: "begin", number, replaced }),
+      begin(replaced) {
+        if (replaced) archived_to = 0;
+        send({ type: "begin", number, replaced });
+      },
       async bytes(chunk, offset) {
         restart_at = await read(reading, chunk, offset, restart_at);
         const copy = new Uint8Array(spare.pop() ?? new ArrayBuffer(CHUNK), 0, chunk.length);
@@ -67,9 +74,18 @@ export function serveIndexing(port: MessagePort): void {
         const preview = performance.now() - told_at > PREVIEW_MS;
         if (preview) told_at = performance.now();
         const taken = new Promise<boolean>((resolve) => waiting.set(number, resolve));
-        send({ type: "bytes", number, bytes: copy, offset, ...(preview && { rows: rowsOf(reading) }) }, [
-          copy.buffer,
-        ]);
+        const packed = offset >= archived_to ? pack(chunk) : undefined;
+        send(
+          {
+            type: "bytes",
+            number,
+            bytes: copy,
+            offset,
+            ...(packed && { packed }),
+            ...(preview && { rows: rowsOf(reading) }),
+          },
+          packed ? [copy.buffer, packed.buffer] : [copy.buffer],
+        );
         stop = await taken;
       },
       stop: () => stop,
@@ -94,15 +110,19 @@ async function read(
     const newline = chunk.indexOf(NEWLINE, Math.max(0, restart_at - offset));
     if (newline !== -1) {
       const next = offset + newline + 1;
-      await reading.decoder.write(chunk.subarray(0, newline + 1));
+      await readPieces(reading, chunk.subarray(0, newline + 1));
       reading.take(reading.reader.settle());
       reading.restart(next);
-      await reading.decoder.write(chunk.subarray(newline + 1));
+      await readPieces(reading, chunk.subarray(newline + 1));
       return next + RESTART;
     }
   }
-  await reading.decoder.write(chunk);
+  await readPieces(reading, chunk);
   return restart_at;
+}
+
+async function readPieces({ decoder }: Reading, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length; at += PIECE) await decoder.write(bytes.subarray(at, at + PIECE));
 }
 
 function rowsOf(reading: Reading) {

@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { Worker } from "node:worker_threads";
 import type { SessionLinkFacts } from "../formats/format.ts";
 import type { Followed } from "./follow.ts";
@@ -14,6 +15,10 @@ export interface IndexJob {
   side_text?: string;
   /** Nobody will write to it any more: what is torn at its end is shown as such. */
   close: boolean;
+  /** Bytes that need not be packed for the archive. */
+  archived_to: number;
+  /** Bytes that it had when it was seen last. */
+  size: number;
 }
 
 export type IndexedRow = Pick<Draft, "id" | "summary" | "open_calls">;
@@ -27,17 +32,20 @@ export interface Indexed {
 export interface IndexHandlers {
   /** As in `followFile`. */
   begin(replaced: boolean): void;
-  /** The bytes as they stand in the file, valid until it resolves, when more may come; `true`: the job ends here. */
-  bytes(bytes: Uint8Array, offset: number): Promise<boolean>;
+  /**
+   * The bytes as they stand in the file, valid until it resolves, when more may come; `true`: the job ends here.
+   * `packed`: the same for the archive, where they are not in it yet.
+   */
+  bytes(bytes: Uint8Array, offset: number, packed: Uint8Array | undefined): Promise<boolean>;
   preview(rows: readonly IndexedRow[]): void;
 }
 
 /**
- * Reads files on a thread of its own, so that neither requests nor live sessions wait for them, and so that the memory that
- * reading takes is given back: the thread ends when there is nothing to read.
+ * Reads files on threads of their own, so that neither requests nor live sessions wait for them, and so that the memory that
+ * reading takes is given back: the threads end when there is nothing to read.
  */
 export interface Indexer {
-  /** Rejects when the file cannot be read, or the thread ended. */
+  /** Rejects when the file cannot be read, or its thread ended. */
   index(job: IndexJob, handlers: IndexHandlers): Promise<Indexed>;
   close(): Promise<void>;
 }
@@ -48,44 +56,80 @@ export type ToIndexWorker =
   | { type: "taken"; number: number; stop: boolean; buffer: ArrayBuffer };
 export type FromIndexWorker =
   | { type: "begin"; number: number; replaced: boolean }
-  | { type: "bytes"; number: number; bytes: Uint8Array<ArrayBuffer>; offset: number; rows?: IndexedRow[] }
+  | {
+      type: "bytes";
+      number: number;
+      bytes: Uint8Array<ArrayBuffer>;
+      offset: number;
+      packed?: Uint8Array<ArrayBuffer>;
+      rows?: IndexedRow[];
+    }
   | ({ type: "end"; number: number } & Indexed)
   | { type: "failed"; number: number; message: string };
+
+interface Job {
+  handlers: IndexHandlers;
+  resolve(indexed: Indexed): void;
+  reject(error: Error): void;
+  size: number;
+}
+
+/** Each takes some 30 MB while it reads. */
+const MOST_THREADS = 2;
+/** Bytes that a thread has to read before another is worth its memory. */
+const MUCH = 1024 * 1024;
 
 /** The sources run as they are; in the package all of the daemon is one file, which knows when it is this thread. */
 const PROGRAM = import.meta.url.endsWith(".ts")
   ? new URL("./index-worker.ts", import.meta.url)
   : new URL(import.meta.url);
 
-interface Job {
-  handlers: IndexHandlers;
-  resolve(indexed: Indexed): void;
-  reject(error: Error): void;
-}
-
-/** `idle_ms`: how long the thread waits for more. */
+/** `idle_ms`: how long a thread waits for more. */
 export function createIndexer({ idle_ms = 2_000 }: { idle_ms?: number } = {}): Indexer {
-  const jobs = new Map<number, Job>();
-  let worker: Worker | undefined;
-  let next = 1;
-  let idle_timer: NodeJS.Timeout | undefined;
+  const most = Math.min(MOST_THREADS, availableParallelism());
+  const threads = new Set<Thread>();
 
-  function startWorker(): Worker {
-    const started = new Worker(PROGRAM, { execArgv: [], argv: [] });
-    started.unref();
-    started.on("message", (message: FromIndexWorker) => receive(started, message));
-    const ended = (error: Error) => {
-      if (worker !== started) return;
-      worker = undefined;
-      for (const { reject } of jobs.values()) reject(error);
-      jobs.clear();
-    };
-    started.on("error", ended);
-    started.on("exit", () => ended(new Error("The thread that reads files ended.")));
+  /** The thread that has the least to do; one more while all of them have much. */
+  function idlest(): Thread {
+    const [least] = [...threads].sort((one, other) => one.load() - other.load());
+    if (least && (least.load() < MUCH || threads.size >= most)) return least;
+    const started = startThread(idle_ms, () => threads.delete(started));
+    threads.add(started);
     return started;
   }
 
-  function receive(from: Worker, message: FromIndexWorker): void {
+  return {
+    index: (job, handlers) => idlest().index(job, handlers),
+    async close() {
+      await Promise.all([...threads].map((thread) => thread.close()));
+    },
+  };
+}
+
+interface Thread extends Indexer {
+  /** Bytes of the files that it has been given to read. */
+  load(): number;
+}
+
+/** `ended`: called when nothing can be given to it any more; once or several times. */
+function startThread(idle_ms: number, ended: () => void): Thread {
+  const jobs = new Map<number, Job>();
+  let next = 1;
+  let idle_timer: NodeJS.Timeout | undefined;
+  const worker = new Worker(PROGRAM, { execArgv: [], argv: [] });
+  worker.unref();
+  worker.on("message", receive);
+  worker.on("error", fail);
+  worker.on("exit", () => fail(new Error("The thread that reads files ended.")));
+
+  function fail(error: Error): void {
+    ended();
+    clearTimeout(idle_timer);
+    for (const { reject } of jobs.values()) reject(error);
+    jobs.clear();
+  }
+
+  function receive(message: FromIndexWorker): void {
     const job = jobs.get(message.number);
     if (!job) return;
     switch (message.type) {
@@ -97,8 +141,8 @@ export function createIndexer({ idle_ms = 2_000 }: { idle_ms?: number } = {}): I
         const { number } = message;
         const { buffer } = message.bytes;
         const taken = (stop: boolean) =>
-          from.postMessage({ type: "taken", number, stop, buffer } satisfies ToIndexWorker, [buffer]);
-        job.handlers.bytes(message.bytes, message.offset).then(taken, (error: unknown) => {
+          worker.postMessage({ type: "taken", number, stop, buffer } satisfies ToIndexWorker, [buffer]);
+        job.handlers.bytes(message.bytes, message.offset, message.packed).then(taken, (error: unknown) => {
           jobs.delete(number);
           taken(true);
           job.reject(error instanceof Error ? error : new Error(String(error)));
@@ -128,27 +172,23 @@ export function createIndexer({ idle_ms = 2_000 }: { idle_ms?: number } = {}): I
   }
 
   async function end(): Promise<void> {
-    const ending = worker;
-    worker = undefined;
-    await ending?.terminate();
+    ended();
+    await worker.terminate();
   }
 
   return {
+    load: () => [...jobs.values()].reduce((sum, { size }) => sum + size, 0),
     index(job, handlers) {
       clearTimeout(idle_timer);
-      worker ??= startWorker();
       const number = next++;
       const indexed = new Promise<Indexed>((resolve, reject) =>
-        jobs.set(number, { handlers, resolve, reject }),
+        jobs.set(number, { handlers, resolve, reject, size: job.size }),
       );
       worker.postMessage({ type: "index", number, job } satisfies ToIndexWorker);
       return indexed;
     },
     async close() {
-      clearTimeout(idle_timer);
-      const waiting = [...jobs.values()];
-      jobs.clear();
-      for (const { reject } of waiting) reject(new Error("The daemon ends."));
+      fail(new Error("The daemon ends."));
       await end();
     },
   };

@@ -1,6 +1,7 @@
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { zstdDecompressSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createIndexer, type IndexHandlers, type IndexJob } from "../../src/server/indexer.ts";
 import { generateClaudeSession } from "../generate-session.ts";
@@ -13,12 +14,46 @@ beforeAll(() => {
     const { session_id, lines } = generateClaudeSession({ parts: 100 * (n + 1), turns: n + 1, seed: n });
     const path = join(folder, `${session_id}.jsonl`);
     writeFileSync(path, `${lines.join("\n")}\n`);
-    return { path, format: "claude-code", close: true };
+    return {
+      path,
+      format: "claude-code",
+      close: true,
+      archived_to: Number.POSITIVE_INFINITY,
+      size: lines.length,
+    };
   });
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const handlers: IndexHandlers = { begin() {}, bytes: async () => false, preview() {} };
+
+it("hands over every byte of every file, and packed what the archive does not have", async () => {
+  const indexer = createIndexer();
+  const archived_to = 256 * 1024;
+  try {
+    await Promise.all(
+      jobs.map(async (job) => {
+        const pieces: Uint8Array[] = [];
+        // Of a size that is worth as many threads as there may be.
+        const given = { ...job, archived_to, size: 100 * 1024 * 1024 };
+        const { rows } = await indexer.index(given, {
+          ...handlers,
+          async bytes(bytes, offset, packed) {
+            expect(offset).toBe(pieces.reduce((sum, { length }) => sum + length, 0));
+            pieces.push(bytes.slice());
+            expect(packed === undefined).toBe(offset < archived_to);
+            if (packed) expect(zstdDecompressSync(packed).equals(bytes)).toBe(true);
+            return false;
+          },
+        });
+        expect(Buffer.concat(pieces).equals(readFileSync(job.path))).toBe(true);
+        expect(rows).toMatchObject([{ id: basename(job.path, ".jsonl") }]);
+      }),
+    );
+  } finally {
+    await indexer.close();
+  }
+});
 
 it("a file whose bytes cannot be taken fails, and those beside it are read", async () => {
   const indexer = createIndexer();

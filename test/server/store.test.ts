@@ -4,9 +4,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFile
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { emptySummary } from "../../src/model/summarize.ts";
-import { createArchive } from "../../src/server/store/archive.ts";
+import { createArchive, pack } from "../../src/server/store/archive.ts";
 import { MIGRATIONS, openStore } from "../../src/server/store/sqlite.ts";
 import type { OpenedStore, SessionStore, StoredFile, StoredSession } from "../../src/server/store/store.ts";
 
@@ -251,6 +252,42 @@ describe("the archive", () => {
     const direct = new DatabaseSync(database(), { readOnly: true });
     expect(direct.prepare("SELECT count(*) AS n FROM chunk").get()).toEqual({ n: 5 });
     direct.close();
+  });
+
+  it("gives back the same bytes, whether they were packed before they came or not", async () => {
+    const piece = fc.record({
+      length: fc.oneof(fc.integer({ min: 1, max: 100 }), fc.integer({ min: 60_000, max: 300_000 })),
+      is_packed: fc.boolean(),
+      // Bytes that it has already come again, with what follows them.
+      again: fc.constantFrom(0, 0, 40),
+      write: fc.constantFrom("later", "now", "failing"),
+    });
+    const store = openGood();
+    const whole = noise(8 * 300_000, 1);
+    let file_id = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 8 }), async (pieces) => {
+        file_id += 1;
+        const archive = createArchive(store);
+        for (const { length, is_packed, again, write } of pieces) {
+          const at = archive.end(file_id);
+          const start = Math.max(0, at - again);
+          const bytes = whole.slice(start, at + length);
+          expect(archive.append(file_id, start, bytes, is_packed ? pack(bytes) : undefined)).toBe(true);
+          expect(archive.end(file_id)).toBe(at + length);
+          // The caller's buffer is its own again.
+          bytes.fill(0);
+          if (write === "now") await flush(store, archive);
+          if (write !== "failing") continue;
+          await archive.take();
+          archive.failed();
+        }
+        await flush(store, archive);
+        expect(store.archivedTo(file_id)).toBe(archive.end(file_id));
+        expect(readAll(store, file_id).equals(whole.subarray(0, archive.end(file_id)))).toBe(true);
+      }),
+      { numRuns: 40 },
+    );
   });
 
   it("takes what is new of bytes that it has in part, and refuses what would leave a gap", async () => {

@@ -1,8 +1,16 @@
 import { promisify } from "node:util";
-import { constants, zstdCompress } from "node:zlib";
+import { constants, zstdCompress, zstdCompressSync } from "node:zlib";
 import type { SessionStore, StoredChunk } from "./store.ts";
 
 const compress = promisify(zstdCompress);
+const COMPRESSION = {
+  params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
+};
+
+/** The bytes as a chunk of the archive holds them, for `append`: made where there is time for it. */
+export function pack(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(zstdCompressSync(bytes, COMPRESSION));
+}
 
 /** Bytes of one chunk, before compression. */
 const CHUNK = 256 * 1024;
@@ -15,11 +23,12 @@ const MOST_PENDING = 16 * 1024 * 1024;
 export interface Archive {
   /**
    * Takes bytes of a file if they continue what is archived; what is there already is skipped. `false`: there is a gap
-   * before them, or no room to wait: read them again later, from `end`.
+   * before them, or no room to wait: read them again later, from `end`. `packed`: the same bytes, by `pack`.
    */
-  append(file_id: number, start: number, bytes: Uint8Array): boolean;
+  append(file_id: number, start: number, bytes: Uint8Array, packed?: Uint8Array): boolean;
   /** How far a file is archived or waits to be, in bytes from 0. */
   end(file_id: number): number;
+  /** Of memory, for what waits. */
   readonly pendingBytes: number;
   /** What waits, as chunks for one transaction. Once they are written, call `written`; if they were not, `failed`. */
   take(): Promise<StoredChunk[]>;
@@ -29,7 +38,7 @@ export interface Archive {
 
 export function createArchive(store: SessionStore): Archive {
   const ends = new Map<number, number>();
-  let pending = new Map<number, { start: number; pieces: Uint8Array[] }>();
+  let pending = new Map<number, { start: number; pieces: Piece[] }>();
   let pendingBytes = 0;
   let taken: Map<number, unknown> = new Map();
   let takenBytes = 0;
@@ -48,20 +57,21 @@ export function createArchive(store: SessionStore): Archive {
     get pendingBytes() {
       return pendingBytes + takenBytes;
     },
-    append(file_id, start, bytes) {
+    append(file_id, start, bytes, packed) {
       const at = end(file_id);
       if (start + bytes.length <= at) return true;
       if (start > at || pendingBytes + takenBytes + bytes.length > MOST_PENDING) return false;
       // The caller's buffer is used again.
-      const fresh = bytes.slice(at - start);
+      const piece: Piece =
+        packed && start === at ? { length: bytes.length, packed } : { bytes: bytes.slice(at - start) };
       let waiting = pending.get(file_id);
       if (!waiting) {
         waiting = { start: at, pieces: [] };
         pending.set(file_id, waiting);
       }
-      waiting.pieces.push(fresh);
-      pendingBytes += fresh.length;
-      ends.set(file_id, at + fresh.length);
+      waiting.pieces.push(piece);
+      pendingBytes += piece.packed ? piece.packed.length : piece.bytes.length;
+      ends.set(file_id, start + bytes.length);
       return true;
     },
     async take() {
@@ -72,16 +82,15 @@ export function createArchive(store: SessionStore): Archive {
       pendingBytes = 0;
       const chunks: StoredChunk[] = [];
       for (const [file_id, waiting] of batch) {
-        let { start } = waiting;
-        const tail = start > 0 ? store.shortTail(file_id, SHORT) : undefined;
-        const follows = tail && tail.start + tail.bytes.length === start;
-        if (follows) start = tail.start;
-        for (const chunk of chunksOf(follows ? [tail.bytes, ...waiting.pieces] : waiting.pieces)) {
-          const compressed = await compress(chunk, {
-            params: { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_checksumFlag]: 1 },
-          });
-          chunks.push({ file_id, start, length: chunk.length, compressed });
-          start += chunk.length;
+        let { start, pieces } = waiting;
+        const tail = start > 0 && pieces[0]?.bytes ? store.shortTail(file_id, SHORT) : undefined;
+        if (tail && tail.start + tail.bytes.length === start) {
+          start = tail.start;
+          pieces = [{ bytes: tail.bytes }, ...pieces];
+        }
+        for (const { length, bytes, packed } of chunksOf(pieces)) {
+          chunks.push({ file_id, start, length, compressed: packed ?? (await compress(bytes, COMPRESSION)) });
+          start += length;
         }
       }
       return chunks;
@@ -101,23 +110,38 @@ export function createArchive(store: SessionStore): Archive {
   };
 }
 
+/** Bytes that wait: as they stand in the file, or as a chunk of their own. */
+type Piece =
+  | { bytes: Uint8Array; length?: undefined; packed?: undefined }
+  | { packed: Uint8Array; length: number; bytes?: undefined };
+type Chunk =
+  | { length: number; bytes: Uint8Array; packed?: undefined }
+  | { length: number; packed: Uint8Array; bytes?: undefined };
+
 /** All bytes of the pieces, cut into chunks. Copies as little as it can: a piece is as long as a chunk, as a rule. */
-function* chunksOf(pieces: readonly Uint8Array[]): Generator<Uint8Array> {
+function* chunksOf(pieces: readonly Piece[]): Generator<Chunk> {
   let gathered: Uint8Array[] = [];
   let length = 0;
+  function* gatheredChunk(): Generator<Chunk> {
+    if (length > 0) yield { length, bytes: joined(gathered) };
+    gathered = [];
+    length = 0;
+  }
   for (const piece of pieces) {
-    for (let at = 0; at < piece.length; ) {
-      const next = piece.subarray(at, at + CHUNK - length);
+    if (piece.packed) {
+      yield* gatheredChunk();
+      yield piece;
+      continue;
+    }
+    for (let at = 0; at < piece.bytes.length; ) {
+      const next = piece.bytes.subarray(at, at + CHUNK - length);
       gathered.push(next);
       length += next.length;
       at += next.length;
-      if (length < CHUNK) continue;
-      yield joined(gathered);
-      gathered = [];
-      length = 0;
+      if (length === CHUNK) yield* gatheredChunk();
     }
   }
-  if (length > 0) yield joined(gathered);
+  yield* gatheredChunk();
 }
 
 function joined(pieces: readonly Uint8Array[]): Uint8Array {
