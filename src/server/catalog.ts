@@ -30,7 +30,7 @@ export interface SessionsOptions {
   /** Where the store is. Absent: nothing is kept, and a session goes when its file does. */
   dataFolder?: string;
   timing?: Partial<SessionsTiming>;
-  /** Reads what nobody waits for on a thread of its own, for sessions of the formats that ship. Closed with the sessions. */
+  /** Reads what nobody waits for on threads of its own, for sessions of the formats that ship. Closed with the sessions. */
   indexer?: Indexer;
   /** Whether to listen to the system's hints about changed files; looks at intervals find all changes either way. */
   hints?: boolean;

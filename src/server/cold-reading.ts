@@ -7,7 +7,7 @@ import { loadSide } from "./side-file.ts";
 import type { SessionsTiming } from "./timing.ts";
 import type { FoundFile } from "./watch.ts";
 
-/** Reads files of which only the rows are wanted, on the other thread. */
+/** Reads files of which only the rows are wanted, on other threads. */
 export interface ColdReader {
   /** Reads a file, within `run` of it. */
   read(entry: Entry): Promise<void>;
@@ -42,7 +42,7 @@ export interface ColdReaderOptions {
   drop(id: string): void;
 }
 
-/** A reading on the other thread. `seen`: the file as it was seen last when the reading began. */
+/** A reading on another thread. `seen`: the file as it was seen last when the reading began. */
 interface Work {
   replaced: boolean;
   file_id: number;
@@ -98,7 +98,7 @@ export function createColdReader(options: ColdReaderOptions): ColdReader {
     return { work, indexed };
   }
 
-  /** Rows as the other thread made them, by the ids that they go by here. */
+  /** Rows as another thread made them, by the ids that they go by here. */
   function ownRows(entry: Entry, rows: readonly IndexedRow[]): IndexedRow[] {
     return rows.map((row) => {
       const id = sessions.idFor(entry, row.id);
@@ -106,7 +106,7 @@ export function createColdReader(options: ColdReaderOptions): ColdReader {
     });
   }
 
-  /** What the other thread read becomes what is listed. */
+  /** What another thread read becomes what is listed. */
   function adopt(entry: Entry, work: Work, indexed: Indexed): void {
     const { result } = indexed;
     if (result.type === "gone") {
