@@ -1,5 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { basename } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Format } from "../formats/format.ts";
 import { positionOf } from "../model/accumulate.ts";
 import { createAnnouncer } from "./announce.ts";
@@ -406,10 +407,11 @@ export function createSessions(options: SessionsOptions): Sessions {
     for (const id of await status.look()) list.mark(id);
   }
 
-  function begin() {
+  async function begin() {
     // Whoever starts this for the first time sees what is there, long before all of it is read.
-    for (const entry of backlog.next(MOST_GLANCES)) void run(entry, () => reader.glance(entry));
-    backlog.start();
+    const glances = backlog.next(MOST_GLANCES).map((entry) => run(entry, () => reader.glance(entry)));
+    await Promise.race([Promise.all(glances), sleep(START_MS, undefined, { ref: false })]);
+    if (!closed) backlog.start();
   }
 
   function every(interval: number, work: () => Promise<void>) {
@@ -435,13 +437,13 @@ export function createSessions(options: SessionsOptions): Sessions {
     onGone: lost,
     onReady() {
       ready = true;
-      begin();
+      void begin();
       // What an earlier daemon knew and no look found: gone, or in a folder that is not looked at now.
       lost([...entries.values()].filter((entry) => !entry.seen).map(({ path }) => path));
     },
   });
   // The newest files are read first, so all have to be seen first; but not for long.
-  const start_timer = setTimeout(begin, START_MS);
+  const start_timer = setTimeout(() => void begin(), START_MS);
 
   every(timing.persist, keeper.persist);
   every(timing.tick, async () => {

@@ -84,6 +84,8 @@ const LOOK_BACK = 256 * 1024;
 const ARCHIVE_BLOCK = 256 * 1024;
 /** Bytes at a file's beginning that name its sessions. */
 const GLANCE = 64 * 1024;
+/** Of a longer file no more is read than what names them, by so many bytes at a time. */
+const GLANCE_PIECE = 8 * 1024;
 
 export function createFileReader(options: FileReaderOptions): FileReader {
   const { timing, now, keeper, links, list, status, announcer, by_session, owners, run } = options;
@@ -258,8 +260,11 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     const beginning = await readBeginning(entry.path, GLANCE);
     if (beginning === undefined) return;
     const reading = readingOf(entry, false);
-    await reading.decoder.write(beginning);
     const isWhole = beginning.length < GLANCE;
+    const isNamed = () =>
+      [...reading.drafts.values()].some(({ summary }) => summary.first_prompt !== undefined);
+    for (let at = 0; at < beginning.length && (isWhole || !isNamed()); at += GLANCE_PIECE)
+      await reading.decoder.write(beginning.subarray(at, at + GLANCE_PIECE));
     const rows = [...reading.drafts.values()].map(({ id, summary, open_calls }) => {
       const row = fieldsOf(summary);
       if (isWhole) return { id, summary: row, open_calls };
