@@ -500,6 +500,7 @@ export function createSessions(options: SessionsOptions): Sessions {
         })),
       };
     },
+    ...(keeper.retry && { retry: keeper.retry }),
     subscribe: list.subscribe,
     async close() {
       closed = true;

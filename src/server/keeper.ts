@@ -2,6 +2,7 @@ import { type Archive, createArchive } from "./store/archive.ts";
 import { openStore } from "./store/sqlite.ts";
 import {
   type Notice,
+  type OpenedStore,
   type SessionStore,
   type StoredFile,
   type StoredSession,
@@ -31,6 +32,8 @@ export interface Keeper<Entry> {
   /** A write failed a moment ago; the next is not tried yet. */
   readonly failing: boolean;
   readonly notices: Notice[];
+  /** See `OpenedDatabase`. */
+  retry?(): boolean;
   load(): { files: StoredFile[]; sessions: StoredSession[] };
   entryChanged(entry: Entry): void;
   sessionChanged(id: string): void;
@@ -55,7 +58,7 @@ export interface Keeper<Entry> {
 
 export function createKeeper<Entry>(options: KeeperOptions<Entry>): Keeper<Entry> {
   const { now } = options;
-  const opened = options.dataFolder
+  const opened: OpenedStore = options.dataFolder
     ? openStore({ folder: options.dataFolder, now })
     : { read_only: true, notices: [] };
   let store: SessionStore | undefined = opened.store;
@@ -128,6 +131,7 @@ export function createKeeper<Entry>(options: KeeperOptions<Entry>): Keeper<Entry
     get notices() {
       return trouble ? [...opened.notices, trouble] : opened.notices;
     },
+    ...(opened.retry && { retry: opened.retry }),
     load() {
       try {
         return store?.load() ?? { files: [], sessions: [] };

@@ -82,6 +82,8 @@ agents and rules are configured in config.json in the data directory.
 
 /** A second signal this soon is the same one, come by another way (terminal and `npm`), in milliseconds. */
 const SAME_SIGNAL_MS = 1_000;
+/** How often it is tried whether a store that could not be opened can be. */
+const RETRY_MS = 2_000;
 
 type Flags = ReturnType<typeof readFlags>["values"];
 
@@ -184,11 +186,18 @@ async function print(text: string): Promise<0> {
 }
 
 async function runDaemon(paths: string[], flags: Flags): Promise<number> {
-  const daemon = await startDaemon(paths, flags);
+  let daemon = await startDaemon(paths, flags);
   await print(`${daemon.link}\n`);
   daemon.sayNotices();
   if (flags.open) openBrowser(daemon.link, dataDir(flags));
-  await endSignal();
+  const ended = endSignal().then(() => true);
+  while (!(await Promise.race([ended, daemon.storable.then(() => false)]))) {
+    console.error("The data folder can be used again: Verbatim begins again with it.");
+    await daemon.close();
+    daemon = await startDaemon(paths, { ...flags, port: String(daemon.port) });
+    await print(`${daemon.link}\n`);
+    daemon.sayNotices();
+  }
   await daemon.close();
   return 0;
 }
@@ -244,6 +253,12 @@ async function runInTerminal(words: string[], flags: Flags): Promise<number> {
 interface Daemon {
   /** Lets one browser in, once. */
   link: string;
+  port: number;
+  /**
+   * Resolves when a store that the disk kept from being opened can be, and no agent is at work: pages come back by
+   * themselves to a daemon that begins again at the same port.
+   */
+  storable: Promise<void>;
   /** What a person should know, on standard error. */
   sayNotices(): void;
   close(): Promise<void>;
@@ -337,13 +352,25 @@ async function startDaemon(paths: string[], flags: Flags): Promise<Daemon> {
   if (first) samples?.replay();
   // What agents write into a person's folders is as open as that person has it; ours is made, and closed, by now.
   process.umask(umask);
+  const storable = Promise.withResolvers<void>();
+  const isAtWork = () =>
+    hosted.list().some(({ control }) => control?.state === "working" || control?.state === "waiting");
+  const { retry } = sessions;
+  const retry_timer =
+    retry &&
+    setInterval(() => {
+      if (!isAtWork() && retry()) storable.resolve();
+    }, RETRY_MS);
   return {
     link: newLink(),
+    port: served.port,
+    storable: storable.promise,
     sayNotices() {
       for (const { text, remedy } of sessions.status().notices)
         console.error(remedy === undefined ? text : `${text} ${remedy}`);
     },
     async close() {
+      clearInterval(retry_timer);
       await doorbell?.close();
       await samples?.stop();
       await served.close();

@@ -12,6 +12,7 @@ export function mergeSessions(sources: readonly Sessions[]): Sessions {
   let seq = 0;
   let merged: readonly SessionSummary[] | undefined;
 
+  const waiting = sources.filter(({ retry }) => retry !== undefined);
   const sourceOf = (id: string) => sources.find((source) => source.get(id) !== undefined);
 
   const ends = sources.map((source, index) =>
@@ -58,6 +59,7 @@ export function mergeSessions(sources: readonly Sessions[]): Sessions {
         roots: all.flatMap(({ roots }) => roots),
       };
     },
+    ...(waiting.length > 0 && { retry: () => waiting.every((source) => source.retry?.()) }),
     subscribe(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -1,13 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -18,6 +10,7 @@ import { openStore } from "../../src/server/store/sqlite.ts";
 import type { SessionStore } from "../../src/server/store/store.ts";
 import { eventually } from "../eventually.ts";
 import { answer, append, frameFormat, prompt, sessionId, write } from "./frame-format.ts";
+import { mountable, mountSmall } from "./small-disk.ts";
 
 let folder: string;
 let data: string;
@@ -185,20 +178,6 @@ async function killedAfter(dots: number): Promise<void> {
   });
   await new Promise((resolve) => child.once("exit", resolve));
 }
-
-/** Mounts a file system of so many bytes. `false`: not possible here. */
-function mountSmall(at: string, bytes: number): boolean {
-  mkdirSync(at, { recursive: true });
-  return spawnSync("mount", ["-t", "tmpfs", "-o", `size=${bytes}`, "tmpfs", at]).status === 0;
-}
-const mountable = (() => {
-  if (process.platform !== "linux") return false;
-  const at = mkdtempSync(join(tmpdir(), "mount-"));
-  const mounted = mountSmall(at, 65_536);
-  if (mounted) spawnSync("umount", [at]);
-  rmSync(at, { recursive: true });
-  return mounted;
-})();
 
 describe.skipIf(!mountable)("a full disk (skipped where no small file system can be mounted)", () => {
   it("is told, keeps nothing from being shown, and what did not fit is archived once there is room", async () => {

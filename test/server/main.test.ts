@@ -1,13 +1,14 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { CLIENT_HEADER, sessionsReply } from "../../src/protocol.ts";
+import { CLIENT_HEADER, sessionsReply, statusReply } from "../../src/protocol.ts";
 import { bareEnvironment } from "../environment.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 import { expectNoSecrets } from "../secrets.ts";
+import { mountable, mountSmall } from "./small-disk.ts";
 
 const main = resolve(import.meta.dirname, "../../src/server/main.ts");
 const folder = mkdtempSync(join(tmpdir(), "verbatim-main-"));
@@ -192,6 +193,51 @@ describe("the command", { timeout: 60_000 }, () => {
     expect(taken.err).toContain(`Port ${port} is taken`);
     await stop(second.process, "SIGINT");
   });
+
+  it.skipIf(!mountable)(
+    "begins again by itself with a data folder whose disk was full (skipped where no small file system can be mounted)",
+    async () => {
+      const home = newHome();
+      const { session_id, lines } = generateClaudeSession({ parts: 20, turns: 2 });
+      const file = join(home.path, `.claude/projects/-work/${session_id}.jsonl`);
+      writeFileSync(file, `${lines.join("\n")}\n`);
+      expect(mountSmall(home.data, 4 * 1024 * 1024)).toBe(true);
+      try {
+        const args = ["--port", "0", "--data-dir", home.data, "--no-samples"];
+        const before = start(home, args);
+        await addressOf(before);
+        await stop(before.process, "SIGTERM");
+        const ballast = join(home.data, "ballast");
+        expect(() => writeFileSync(ballast, new Uint8Array(8 * 1024 * 1024))).toThrow("ENOSPC");
+
+        const run = start(home, args);
+        const { cookie, origin } = await enter(await addressOf(run));
+        const headers = { cookie, [CLIENT_HEADER]: "1" };
+        const notices = async () => {
+          const reply = await fetch(`${origin}/api/status`, { headers });
+          return statusReply.parse(await reply.json()).notices.map(({ text }) => text);
+        };
+        const row = async () => {
+          const reply = await fetch(`${origin}/api/sessions`, { headers });
+          return sessionsReply.parse(await reply.json()).sessions.find(({ id }) => id === session_id);
+        };
+        expect((await notices()).join()).toContain("cannot be");
+        expect(run.err()).toContain("it is tried again by itself");
+        await expect.poll(row).toMatchObject({ parts: expect.any(Number) });
+
+        rmSync(ballast);
+        // The page that was let in stays in, at the same address.
+        await expect.poll(() => notices().catch(() => ["away"]), { timeout: 20_000 }).toEqual([]);
+        await expect.poll(row).toMatchObject({ parts: expect.any(Number) });
+        rmSync(file);
+        await expect.poll(row, { timeout: 20_000 }).toMatchObject({ archived: true });
+        await stop(run.process, "SIGTERM");
+        expect(run.err()).toContain("The data folder can be used again");
+      } finally {
+        spawnSync("umount", [home.data]);
+      }
+    },
+  );
 
   it("says in the terminal what a person must know: another daemon on the store, a store that was damaged", async () => {
     const home = newHome();

@@ -75,6 +75,7 @@ export function openHistoryStore(options: { folder: string; now: () => number })
   store?: HistoryStore;
   read_only: boolean;
   notices: Notice[];
+  retry?(): boolean;
 } {
   const { unlock, ...opened } = openDatabase<HistoryStore>({
     ...options,

@@ -204,6 +204,7 @@ export function createHosted(options: HostedOptions): HostedSessions {
       notices: [...journal.notices, ...(options.notices?.() ?? [])],
       roots: [],
     }),
+    ...(journal.retry && { retry: journal.retry }),
     subscribe: list.subscribe,
     recent() {
       const seen = new Map<string, { agent: string; model?: string; cwd: string }>();

@@ -35,6 +35,8 @@ export interface Journal {
   /** There is a store, and it is this daemon's. */
   readonly writable: boolean;
   readonly notices: readonly Notice[];
+  /** See `OpenedDatabase`. */
+  retry?(): boolean;
   readonly path: string;
   load(): StoredSession[];
   history(session_id: string): string[];
@@ -108,6 +110,7 @@ export function createJournal(options: { folder: string; now: () => number; retr
     get notices() {
       return trouble ? [...opened.notices, trouble] : opened.notices;
     },
+    ...(opened.retry && { retry: opened.retry }),
     path: store?.path ?? "",
     load: () => store?.load() ?? [],
     history: (id) => store?.history(id) ?? [],

@@ -48,14 +48,24 @@ export interface OpenedDatabase<Store> {
   notices: Notice[];
   /** Frees the lock; the store is closed before. */
   unlock(): void;
+  /** Present where the disk kept the store from being opened: whether it can be by now. Opens nothing that stays. */
+  retry?(): boolean;
 }
 
 /**
  * Opens a store of a data folder. Never throws: a store that is damaged is set aside and begun anew, one that a newer
  * version wrote is left alone, and one that another daemon writes to is only read. Each of these is told in `notices`.
  */
-export function openDatabase<Store>(options: DatabaseOptions<Store>): OpenedDatabase<Store> {
+export function openDatabase<Store extends { close(): void }>(
+  options: DatabaseOptions<Store>,
+): OpenedDatabase<Store> {
   const path = join(options.folder, options.file);
+  const retry = () => {
+    const again = openDatabase(options);
+    again.store?.close();
+    again.unlock();
+    return again.store !== undefined && !again.read_only;
+  };
   try {
     mkdirSync(options.folder, { recursive: true, mode: 0o700 });
   } catch (error) {
@@ -68,10 +78,10 @@ export function openDatabase<Store>(options: DatabaseOptions<Store>): OpenedData
   try {
     lock = takeLock(options.folder, options.lock);
   } catch (error) {
-    return without(
-      `The data folder ${options.folder} cannot be used: ${messageOf(error)}.`,
-      "Check its permissions, or name another folder with --data-dir.",
-    );
+    const text = `The data folder ${options.folder} cannot be used: ${messageOf(error)}.`;
+    const remedy =
+      "Make room on its disk, or check its permissions: it is tried again by itself. Or name another folder with --data-dir.";
+    return { ...without(text, remedy), retry };
   }
   if (!lock) return openReadOnly(options, path);
   const held = lock;
@@ -90,12 +100,13 @@ export function openDatabase<Store>(options: DatabaseOptions<Store>): OpenedData
     const cause = asStoreError(error);
     if (cause.kind !== "broken") {
       lock.close();
-      return without(
-        `The store ${path} cannot be opened: ${cause.message}.`,
-        "Make room on the disk or check the permissions, then start again.",
-      );
+      const text = `The store ${path} cannot be opened: ${cause.message}.`;
+      return {
+        ...without(text, "Make room on the disk or check the permissions: it is tried again by itself."),
+        retry,
+      };
     }
-    return startAnew(options, path, lock, cause);
+    return startAnew(options, path, lock, cause, retry);
   }
 }
 
@@ -105,6 +116,7 @@ function startAnew<Store>(
   path: string,
   lock: DatabaseSync,
   cause: StoreError,
+  retry: () => boolean,
 ): OpenedDatabase<Store> {
   const aside = freeName(`${path}.broken-${new Date(options.now()).toISOString().replaceAll(/[:.]/g, "-")}`);
   try {
@@ -124,10 +136,11 @@ function startAnew<Store>(
     };
   } catch (error) {
     lock.close();
-    return without(
-      `The store ${path} is damaged (${cause.message}) and could not be set aside: ${messageOf(error)}.`,
-      `Move ${path} away by hand, then start again.`,
-    );
+    const text = `The store ${path} is damaged (${cause.message}) and could not be set aside: ${messageOf(error)}.`;
+    return {
+      ...without(text, `Make room on the disk, or move ${path} away by hand: it is tried again by itself.`),
+      retry,
+    };
   }
 }
 
@@ -155,24 +168,34 @@ function without(text: string, remedy: string) {
  */
 function takeLock(folder: string, name: string): DatabaseSync | undefined {
   const path = join(folder, name);
-  let database = new DatabaseSync(path, { timeout: 0 });
+  let database: DatabaseSync;
   try {
-    begin(database);
+    database = held(path);
   } catch (error) {
-    database.close();
     const cause = asStoreError(error);
     if (codeOf(error) === BUSY) return undefined;
     if (cause.kind !== "broken") throw cause;
     // It holds nothing, so a damaged one is simply made again.
     rmSync(path);
-    database = new DatabaseSync(path, { timeout: 0 });
-    begin(database);
+    database = held(path);
   }
-  writeFileSync(join(folder, "daemon.json"), `${JSON.stringify({ pid: process.pid })}\n`);
+  try {
+    writeFileSync(join(folder, "daemon.json"), `${JSON.stringify({ pid: process.pid })}\n`);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
   return database;
+}
 
-  function begin(on: DatabaseSync) {
-    on.exec("BEGIN EXCLUSIVE");
+function held(path: string): DatabaseSync {
+  const database = new DatabaseSync(path, { timeout: 0 });
+  try {
+    database.exec("BEGIN EXCLUSIVE");
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
   }
 }
 

@@ -98,4 +98,6 @@ export interface OpenedStore {
   store?: SessionStore;
   read_only: boolean;
   notices: Notice[];
+  /** See `OpenedDatabase`. */
+  retry?(): boolean;
 }
