@@ -43,6 +43,40 @@ describe("a call", () => {
     ]);
   });
 
+  it("that waits for a command, or types into it, knows which one it is", () => {
+    const running = (number: number) =>
+      `Wall time: 10 seconds\nProcess running with session ID ${number}\nOutput:\npart`;
+    const ended = "Wall time: 1 seconds\nProcess exited with code 0\nOutput:\ndone";
+    const results = frames(
+      "message.tool_result",
+      call("exec_command", { cmd: "cargo build" }, "a"),
+      output(running(46504), "a"),
+      call("exec_command", { cmd: "npm init" }, "b"),
+      output(running(7), "b"),
+      call("write_stdin", { session_id: 46504, chars: "" }, "c"),
+      output(running(46504), "c"),
+      call("write_stdin", { session_id: "7", chars: "y\n" }, "d"),
+      output(ended, "d"),
+      call("write_stdin", { session_id: 46504, chars: "" }, "e"),
+      output(ended, "e"),
+      call("write_stdin", { session_id: 9, chars: "" }, "f"),
+      output("write_stdin failed: no such session", "f"),
+    );
+    const commands = results.map(
+      (frame) =>
+        frame.type === "message.tool_result" &&
+        frame.ui_extra?.type === "shell" && [frame.tool_call_id, frame.ui_extra.command],
+    );
+    expect(commands).toEqual([
+      ["a", "cargo build"],
+      ["b", "npm init"],
+      ["c", "cargo build"],
+      ["d", "npm init"],
+      ["e", "cargo build"],
+      ["f", undefined],
+    ]);
+  });
+
   it("whose output has no call's id is answered by its item's, or by none", () => {
     expect(
       told(

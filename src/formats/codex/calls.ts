@@ -4,7 +4,7 @@ import type { FileDiff } from "../../model/ui-extra.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
 import { asNumber, asObject, asString, type JsonObject } from "../narrow.ts";
 import { type Output, readContent } from "./output.ts";
-import { type CallFacts, isCodeCell, parseArguments, toolExtra } from "./tool-extra.ts";
+import { type CallFacts, isCodeCell, parseArguments, terminalOf, toolExtra } from "./tool-extra.ts";
 import type { Moment, TurnWriter } from "./turns.ts";
 
 /** A call that was shown, and all that is known about it from any of the logs. */
@@ -30,6 +30,8 @@ export class Calls {
   /** Code cells without an output, oldest first, then those that run on behind one: where inner events belong. */
   private readonly openCells: Call[] = [];
   private lastCell: Call | undefined;
+  /** Commands that ran on behind their first output, by the number that later calls name them by. */
+  private readonly background = new Map<string, string>();
   /** Outputs without a call: where the first one of each stands, and in the how-manieth turn. */
   private readonly unclaimed = new Map<string, { moment: Moment; turn: number }>();
 
@@ -154,7 +156,11 @@ export class Calls {
     const { writer } = this;
     const moment = call.answeredAt ?? writer.now;
     const message_id = partId(call.part_id, RESULT);
-    const extra = toolExtra(call.name, call.input, call.facts, output);
+    const begun = this.background.get(terminalOf(call.name, call.input) ?? "");
+    const facts = begun === undefined ? call.facts : { ...call.facts, command: begun };
+    const extra = toolExtra(call.name, call.input, facts, output);
+    if (extra?.type === "shell" && extra.command !== undefined && extra.background_task_id !== undefined)
+      this.background.set(extra.background_task_id, extra.command);
     writer.beforeResult();
     writer.push({
       type: "message.tool_result",

@@ -43,6 +43,12 @@ export const RUN_CALLS = new Set([
   "resume_agent",
 ]);
 
+/** The number of the command that a call writes to, or waits for; `undefined`: it begins its own. */
+export function terminalOf(name: string, input: unknown): string | undefined {
+  const number = name === "write_stdin" ? asObject(input)?.session_id : undefined;
+  return asString(number) ?? asNumber(number)?.toString();
+}
+
 /** In code mode the model writes a script that calls the other tools. */
 export const isCodeCell = (name: string): boolean => name === "exec";
 
@@ -92,11 +98,12 @@ export function toolExtra(
 }
 
 function shellExtra(name: string, fields: JsonObject, facts: CallFacts, output: Output): UiExtra {
-  const command =
-    facts.command ??
+  const own =
     asString(fields.cmd) ??
     asString(fields.command) ??
     (Array.isArray(fields.command) ? scriptOf(asStrings(fields.command)) : undefined);
+  // What is written to a command that runs is no command.
+  const command = facts.command ?? (name === "write_stdin" ? undefined : own);
   if (command?.includes("*** Begin Patch") && output.status === "success") {
     const files = readPatch(command);
     if (files.length > 0) return { type: "diff", files };
@@ -107,7 +114,7 @@ function shellExtra(name: string, fields: JsonObject, facts: CallFacts, output: 
   const session = output.running?.session;
   return {
     type: "shell",
-    ...(command === undefined || name === "write_stdin" ? {} : { command }),
+    ...(command === undefined ? {} : { command }),
     ...(cwd === undefined ? {} : { cwd }),
     ...(exit_code === undefined ? {} : { exit_code }),
     ...(output.status === "aborted" ? { interrupted: true } : {}),

@@ -49,6 +49,27 @@ const closedLines: [string, Call, string | undefined, UiExtra | undefined, strin
     "[OK] Shell git status 1.2 s",
   ],
   [
+    "Codex's look at a command that it began before",
+    call("write_stdin", { session_id: 46504, chars: "" }),
+    "still compiling",
+    { type: "shell", command: "cargo build" },
+    "[OK] Shell waits for cargo build 1.2 s",
+  ],
+  [
+    "Codex's keys for such a command",
+    call("write_stdin", { session_id: 7, chars: "y\n" }),
+    "",
+    { type: "shell", command: "npm init" },
+    '[OK] Shell types "y\\n" into npm init 1.2 s',
+  ],
+  [
+    "such a command of which no more is known",
+    call("write_stdin", { session_id: 7, chars: "" }),
+    undefined,
+    undefined,
+    "[OK] Shell waits for command 7 1.2 s",
+  ],
+  [
     "an argument list",
     call("shell", { command: ["bash", "-lc", "ls -l"] }),
     "",

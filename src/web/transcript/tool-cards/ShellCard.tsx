@@ -11,6 +11,7 @@ export const shellCard: ToolCard = {
     "bash",
     "shell",
     "exec_command",
+    "write_stdin",
     "local_shell",
     "local_shell_call",
     "container.exec",
@@ -21,29 +22,39 @@ export const shellCard: ToolCard = {
     "terminal",
   ),
   summary: (view) => {
-    const command = commandOf(view);
+    const subject = oneLine(`${doing(view)}${commandOf(view)}`);
     const exit = exitCode(view);
     return {
       label: label(view.call.tool_name),
-      subject: visible(oneLine(command), "name"),
-      title: oneLine(command),
+      subject: visible(subject, "name"),
+      title: subject,
       figures: exit !== undefined && exit !== 0 ? `exit ${exit}` : undefined,
     };
   },
   Body: ShellBody,
-  shows: (view) => ({ input: commandOf(view) !== "" }),
+  shows: (view) => ({ input: commandOf(view) !== "" && doing(view) === "" }),
 };
+
+/** What Codex does with a command that it began before: waits for it, or types into it. Empty: it begins one. */
+function doing({ call, input }: CallView): string {
+  if (call.tool_name !== "write_stdin") return "";
+  const typed = text(input, "chars");
+  return typed === undefined ? "waits for " : `types ${JSON.stringify(typed)} into `;
+}
 
 function label(name: string): string {
   const lower = name.toLowerCase();
   return lower === "bash" || lower === "powershell"
     ? name
-    : lower.includes("exec") || lower.includes("shell") || lower.includes("command")
+    : lower.includes("exec") ||
+        lower.includes("shell") ||
+        lower.includes("command") ||
+        lower === "write_stdin"
       ? "Shell"
       : name;
 }
 
-export function commandOf({ input, extra }: CallView): string {
+export function commandOf({ call, input, extra }: CallView): string {
   const { command, cmd, script } = input;
   for (const given of [command, cmd, script]) {
     if (typeof given === "string") return given;
@@ -53,7 +64,8 @@ export function commandOf({ input, extra }: CallView): string {
   if (typeof action === "object" && action !== null && "command" in action && Array.isArray(action.command)) {
     return fromArguments(action.command.map(String));
   }
-  return extra?.type === "shell" ? (extra.command ?? "") : "";
+  if (extra?.type === "shell" && extra.command !== undefined) return extra.command;
+  return call.tool_name === "write_stdin" ? `command ${String(input.session_id ?? "")}` : "";
 }
 
 /** `["bash", "-lc", "ls"]` is the command `ls`; other argument lists are quoted as a shell would need them. */
