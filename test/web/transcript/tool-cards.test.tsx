@@ -69,6 +69,45 @@ const closedLines: [string, Call, string | undefined, UiExtra | undefined, strin
     undefined,
     "[OK] Shell waits for command 7 1.2 s",
   ],
+  ...(
+    [
+      [
+        "a command",
+        'const r = await tools.exec_command({cmd:"rg -n \\"fn get\\" src && make","workdir":"/w"}); text(r.output)',
+        'rg -n "fn get" src && make',
+      ],
+      [
+        "several commands",
+        "await Promise.all([\n tools.exec_command({ 'cmd': 'git log' }),\n tools.exec_command({cmd: `git\n diff`})])",
+        "git log · git diff",
+      ],
+      ["a command under a name", "const cmd = 'ls'; await tools.exec_command({ cmd })", "exec_command"],
+      [
+        "a look at a command",
+        'const r = await tools.write_stdin({"session_id":7,"chars":"","max_output_tokens":9})',
+        "waits for command 7",
+      ],
+      [
+        "keys for a command",
+        "await tools.write_stdin({session_id: 7, chars: 'y\\n'})",
+        'types "y\\n" into command 7',
+      ],
+      [
+        "a patch",
+        'const patch = "*** Begin Patch\\n*** Update File: src/a.rs\\n+x\\n*** Add File: b.rs\\n";\ntext(await tools.apply_patch(patch));',
+        "edits src/a.rs, b.rs",
+      ],
+      ["another tool", "// plan\nawait tools.update_plan({plan: []})", "update_plan"],
+      ["none", "// sum\nlet sum = 1;\ntext(sum)", "let sum = 1;"],
+      ["none to the end", 'tools.exec_command({cmd: "', "exec_command"],
+    ] as const
+  ).map(([what, script, subject]): (typeof closedLines)[number] => [
+    `Codex's script with ${what}`,
+    call("exec", script),
+    "ok",
+    undefined,
+    `[OK] exec ${subject} 1.2 s`,
+  ]),
   [
     "an argument list",
     call("shell", { command: ["bash", "-lc", "ls -l"] }),
@@ -223,10 +262,10 @@ const closedLines: [string, Call, string | undefined, UiExtra | undefined, strin
   ],
   [
     "a script",
-    call("exec", "// a comment\nconst r = await tools.run();"),
+    call("exec", "// a comment\nconst r = await run();"),
     "ok",
     undefined,
-    "[OK] exec const r = await tools.run(); 1.2 s",
+    "[OK] exec const r = await run(); 1.2 s",
   ],
   [
     "a tool that nobody knows",

@@ -10,7 +10,8 @@ export const scriptCard: ToolCard = {
   summary: (view) => {
     const script = scriptOf(view);
     const first = script.split("\n").find((line) => /\S/.test(line) && !/^\s*(?:\/\/|#)/.test(line)) ?? "";
-    return { label: view.call.tool_name, subject: visible(oneLine(first), "code"), title: oneLine(script) };
+    const subject = oneLine(toolsIn(script.slice(0, LOOKED_AT)) ?? first);
+    return { label: view.call.tool_name, subject: visible(subject, "code"), title: oneLine(script) };
   },
   Body: ScriptBody,
   shows: (view) => ({ input: Object.keys(view.input).length <= 1 && view.call.truncated === undefined }),
@@ -18,6 +19,56 @@ export const scriptCard: ToolCard = {
 
 function scriptOf({ input, call }: CallView): string {
   return text(input, "input", "code", "script", "source") ?? call.arguments_json;
+}
+
+/** Characters at a script's beginning in which its calls are looked for. */
+const LOOKED_AT = 20_000;
+const LITERAL = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/sy;
+
+/**
+ * What a script of Codex's code mode does, by the tools that it calls: nearly all of them are one line around one command.
+ * A guess from how it is written, for the closed line alone; `undefined`: it calls none.
+ */
+function toolsIn(script: string): string | undefined {
+  const calls = [...script.matchAll(/\btools\.(\w+)\(/g)];
+  if (calls.length === 0) return undefined;
+  return calls
+    .map(({ 1: name = "", index }, at) => {
+      const written = script.slice(index, calls[at + 1]?.index);
+      switch (name) {
+        case "exec_command":
+          return literalOf(written, "cmd") ?? name;
+        case "write_stdin": {
+          const number = /\bsession_id["']?\s*:\s*["']?(\d+)/.exec(written)?.[1];
+          if (number === undefined) return name;
+          const typed = literalOf(written, "chars") ?? "";
+          return typed === ""
+            ? `waits for command ${number}`
+            : `types ${JSON.stringify(typed)} into command ${number}`;
+        }
+        case "apply_patch": {
+          // The patch mostly stands above the call, under a name.
+          const files = [...script.matchAll(/\*\*\* (?:Update|Add|Delete) File: ([^\n\\"'`]+)/g)];
+          return files.length === 0
+            ? name
+            : `edits ${[...new Set(files.map(([, file]) => file))].join(", ")}`;
+        }
+        default:
+          return name;
+      }
+    })
+    .join(" · ");
+}
+
+/** The text that an object literal gives a member, where it gives one. */
+function literalOf(written: string, name: string): string | undefined {
+  const member = new RegExp(`\\b${name}["']?\\s*:\\s*`).exec(written);
+  if (member === null) return undefined;
+  LITERAL.lastIndex = member.index + member[0].length;
+  const literal = LITERAL.exec(written)?.[0];
+  return literal
+    ?.slice(1, -1)
+    .replace(/\\(.)/gs, (_, sign: string) => (sign === "n" ? "\n" : sign === "t" ? "\t" : sign));
 }
 
 function ScriptBody({ view }: CardBodyProps): ReactNode {
