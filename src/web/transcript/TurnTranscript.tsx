@@ -15,6 +15,10 @@ import { kindOf, promptText, untitled } from "./part-words.ts";
 import { RawView } from "./RawView.tsx";
 import { TurnFoot } from "./TurnFoot.tsx";
 import "./transcript.css";
+import "./tool-cards/tool-cards.css";
+import "./parts.css";
+import "./requests.css";
+import "./narrow.css";
 import "../ui/ui.css";
 
 /**
