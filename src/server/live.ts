@@ -98,6 +98,11 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
 
   function deliver(channel: Channel, message: ServerMessage): void {
     const bytes = encode(message);
+    toEveryone(channel, (client) => send(client, bytes));
+  }
+
+  /** Does it for clients that keep up; those that do not get a snapshot once they have read what they had. */
+  function toEveryone(channel: Channel, sendTo: (client: Client) => void): void {
     for (const client of channel.clients) {
       const subscription = client.channels.get(channel.name);
       if (subscription?.state !== "live") continue;
@@ -105,7 +110,7 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
         subscription.state = "lagging";
         drain_timer ??= setInterval(catchUp, DRAIN_CHECK_MS);
       } else {
-        send(client, bytes);
+        sendTo(client);
       }
     }
   }
@@ -236,16 +241,7 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
 
   /** The channel began a new life: everyone starts from its state. */
   function replaceAll(channel: Channel): void {
-    for (const client of channel.clients) {
-      const subscription = client.channels.get(channel.name);
-      if (subscription?.state !== "live") continue;
-      if (client.socket.bufferedAmount > SOFT_LIMIT) {
-        subscription.state = "lagging";
-        drain_timer ??= setInterval(catchUp, DRAIN_CHECK_MS);
-      } else {
-        sendSnapshot(client, channel, "rewritten");
-      }
-    }
+    toEveryone(channel, (client) => sendSnapshot(client, channel, "rewritten"));
   }
 
   function leave(client: Client, name: string): void {

@@ -1,11 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createHosted, type HostedSessions } from "../../../src/server/hosted/hosted.ts";
 import { eventually } from "../../eventually.ts";
+import { mountable, mountSmall } from "../small-disk.ts";
 import { type Play, played, promptOf, words } from "./play.ts";
 
 let folder: string;
@@ -128,19 +129,6 @@ describe("runs", () => {
     expect(await shown(at, id)).toContain("call: task error");
   });
 });
-
-function mountSmall(folder: string, bytes: number): boolean {
-  mkdirSync(folder, { recursive: true });
-  return spawnSync("mount", ["-t", "tmpfs", "-o", `size=${bytes}`, "verbatim-test", folder]).status === 0;
-}
-const mountable = (() => {
-  if (process.platform !== "linux") return false;
-  const at = mkdtempSync(join(tmpdir(), "mount-"));
-  const mounted = mountSmall(at, 65_536);
-  if (mounted) spawnSync("umount", [at]);
-  rmSync(at, { recursive: true });
-  return mounted;
-})();
 
 describe.skipIf(!mountable)("a full disk (skipped where no small file system can be mounted)", () => {
   it("stops agents before they act, shows nothing that could be lost, is told, and heals by itself", async () => {
