@@ -129,6 +129,8 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
     behind: false,
   };
   let finished = false;
+  /** How much was defined when the reading that is under way began. */
+  let known = 0;
   /** How it stood before the end of a text was taken for its end: from there on it is read when more comes all the same. */
   let beforeEnd: Checkpoint | undefined;
   /** Elements of what is finished. */
@@ -267,7 +269,9 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
       kept[from + offset] = reread(entry, key);
       pagesValid = Math.min(pagesValid, Math.floor((from + offset) / PAGE));
     }
-    if (carried?.kind === "list" && !unchanged) rebuildItems(carried);
+    if (carried?.kind !== "list") return;
+    if (!unchanged) rebuildItems(carried);
+    if (!unchanged || definitions.size + footnotes.size > known) rebuildOpen(carried);
   };
 
   /** Reads a block again, and with it the footnotes that it defines. */
@@ -299,6 +303,17 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
     if (labels.size === 0) return;
     const [node] = parse(raw, labels).nodes;
     if (node?.type === "list") state.pages = paginate(node.children, piece);
+  };
+
+  /** The block of which they are the beginning was made before its own items and those were known to define anything. */
+  const rebuildOpen = (state: Carried & { kind: "list" }): void => {
+    const [first, ...others] = open;
+    const tail = text.slice(tailStart);
+    const labels = labelsIn(tail);
+    if (first?.block.kind !== "list" || (labels.size === 0 && first.block.pages[0] === state.pages[0]))
+      return;
+    const [node] = parse(tail, labels).nodes;
+    if (node) open = [{ ...first, block: continueCarried(state, node, tail) }, ...others];
   };
 
   const readFence = (state: OpenFence, complete: boolean): boolean => {
@@ -610,6 +625,7 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
       finished = false;
       beforeEnd = undefined;
       parsed = 0;
+      known = definitions.size + footnotes.size;
       const most = spent + SHORT_ELEMENTS;
       const furthest = text.length + SHORT;
       const isEnough = () => short && (spent >= most || parsed >= SHORT || text.length >= furthest);

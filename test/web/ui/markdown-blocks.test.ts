@@ -507,6 +507,17 @@ describe("a reference", () => {
     expect(targets(after)).toEqual(["x", "x", "x"]);
   });
 
+  it("in the items of a list that grows is defined as soon as an item of it does so", () => {
+    const items = lines(20, (n) => `- ${n} [a]`);
+    const stream = readSlowly(items);
+    expect(targets(blocksOf(stream.read(items, false))[0])).toEqual([]);
+    const defined = `${items}- [a]: x\n- more\n`;
+    expect(targets(blocksOf(stream.read(defined, false))[0])).toEqual(["x", "x", "x"]);
+    const longer = `${defined}${lines(20, (n) => `- ${n}`)}- [a]`;
+    const [list] = blocksOf(stream.read(longer, false));
+    expect(targets(list)).toEqual(["x", "x", "x", "x"]);
+  });
+
   it("in the items of a list is defined by an item of it", () => {
     const text = `${lines(20, (n) => (n === 3 ? "- [a]: x" : `- ${n} [a]`))}\nb\n\nc`;
     expect(targets(blocksOf(readSlowly(text).read(text, false))[0])).toEqual(["x", "x", "x"]);
