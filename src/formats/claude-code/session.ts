@@ -187,7 +187,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   function pushUnplaced(line: Line, frame: BareFrame): void {
     complete(line, frame);
   }
-  /** Makes a whole frame of one that was made for this: a copy of each would be a fifth of reading. */
+  /** Makes a whole frame of one that was made for this: a copy of each would be a tenth of reading. */
   function complete(line: Line, frame: BareFrame): Frame {
     // Omit over a union loses the tie between members; the fields complete any of them.
     const whole = frame as Frame;
