@@ -17,6 +17,7 @@ import { parseArgs } from "node:util";
 import { WebSocket } from "ws";
 import { CLIENT_HEADER, type ServerMessage, sessionsReply, statusReply } from "../src/protocol.ts";
 import { generateClaudeSession } from "../test/generate-session.ts";
+import type { Row } from "./measure.ts";
 
 /**
  * What the daemon costs, measured from outside: the real process, its routes and its socket, over generated sessions of
@@ -475,4 +476,48 @@ try {
   for (const child of running) child.kill("SIGKILL");
   rmSync(folder, { recursive: true, force: true });
 }
-console.log(JSON.stringify({ bench: "daemon", full: flags.full, results }));
+
+/** The figures that a table shows, of the scenarios that were measured. */
+function* rows(): Generator<Row> {
+  const figure = (scenario: string, name: string, unit: string): string | undefined => {
+    const value = results[scenario]?.[name];
+    return value === undefined ? undefined : `${value}${unit}`;
+  };
+  const row = (title: string, goal: string, figures: Record<string, string | undefined>): Row[] => {
+    const known = Object.entries(figures).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, value] as const],
+    );
+    return known.length === 0 ? [] : [{ row: title, goal, figures: Object.fromEntries(known) }];
+  };
+  const size = `${SIZES.sessions} sessions in ${SIZES.megabytes} MB`;
+  yield* row("a line appended to a session file, until its frame is here, median", "≤ 100 ms", {
+    "43 KB": figure("append", "small_median_ms", " ms"),
+    "7 MB": figure("append", "big_median_ms", " ms"),
+  });
+  yield* row("bytes sent for it / its own", "≤ 3", {
+    "43 KB": figure("append", "small_bytes_ratio", ""),
+    "7 MB": figure("append", "big_bytes_ratio", ""),
+  });
+  yield* row(`first 30 rows of ${size}, never read`, "≤ 500 ms", {
+    "from the start": figure("many", "first_30_rows_ms", " ms"),
+    "until it listens": figure("many", "listening_ms", " ms"),
+  });
+  yield* row(`all rows of ${size}, after a restart`, "≤ 500 ms", {
+    "from the start": figure("many", "restart_all_rows_ms", " ms"),
+  });
+  yield* row(`indexing ${size} / JSON.parse of its lines`, "≥ 0.5", {
+    ratio: figure("many", "relative_speed", ""),
+    "MB/s": figure("many", "megabytes_per_s", ""),
+  });
+  yield* row(`resident memory, ${size}`, "≤ 300 and 200 MB", {
+    "once indexed": figure("many", "memory_indexed_mb", " MB"),
+    "while all grow": figure("many", "memory_following_mb", " MB"),
+  });
+  yield* row(`last page of a file of ${SIZES.large} MB`, "≤ 2 s", {
+    "from asking": figure("large", "last_page_ms", " ms"),
+  });
+  yield* row(`${SIZES.burst} files made at once`, "all listed", {
+    "after s": figure("burst", "all_listed_s", ""),
+  });
+}
+console.log(JSON.stringify({ bench: "daemon", full: flags.full, rows: [...rows()], results }));

@@ -7,17 +7,19 @@ import { findChromium } from "../test/browser/chromium.mjs";
 import type { Row } from "./measure.ts";
 
 /**
- * `npm run bench [names…] [--rounds N]`: installs what the benchmarks compare with, builds the page, runs every `*.bench.ts` (or the named
+ * `npm run bench [names…] [--rounds N] [--full]`: installs what the benchmarks compare with, builds the page, runs every `*.bench.ts` (or the named
  * ones) after each other, and writes what they say to `bench/results/<date>.json` and `.md`.
  */
 const here = import.meta.dirname;
 const root = join(here, "..");
 const { positionals: wanted, values: flags } = parseArgs({
   allowPositionals: true,
-  options: { rounds: { type: "string" } },
+  options: { rounds: { type: "string" }, full: { type: "boolean", default: false } },
 });
 /** Those that take turns, and can take fewer. */
 const IN_ROUNDS = ["stream.bench.ts", "transcript.bench.ts"];
+/** Those that are smaller than what they are to show, unless all of it is asked for. */
+const SHORTENED = ["daemon.bench.ts"];
 const benches = readdirSync(here)
   .filter((name) => name.endsWith(".bench.ts"))
   .filter((name) => wanted.length === 0 || wanted.includes(name.replace(".bench.ts", "")))
@@ -58,6 +60,7 @@ for (const name of benches) {
       "--disable-warning=ExperimentalWarning",
       join(here, name),
       ...(flags.rounds !== undefined && IN_ROUNDS.includes(name) ? ["--rounds", flags.rounds] : []),
+      ...(flags.full && SHORTENED.includes(name) ? ["--full"] : []),
     ],
     {
       cwd: root,
