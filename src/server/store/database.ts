@@ -1,12 +1,14 @@
 import {
   closeSync,
   existsSync,
+  fstatSync,
   mkdirSync,
   openSync,
   readFileSync,
   readSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -243,8 +245,8 @@ class NewerStore extends Error {
 function openWritable<Store>(options: DatabaseOptions<Store>, path: string): Store {
   const { migrations } = options;
   if (!existsSync(path)) begin(path, migrations);
-  // SQLite takes an empty or very short file for a new database; here it is what is left of one.
-  if (!hasHeader(path)) throw new StoreError("broken", "it is no SQLite file");
+  const damage = damageOf(path);
+  if (damage !== undefined) throw new StoreError("broken", damage);
   // Nobody else writes, so waiting long only means that everything else waits.
   const database = new DatabaseSync(path, { timeout: 500 });
   try {
@@ -293,11 +295,22 @@ function migrate(database: DatabaseSync, migrations: readonly string[], from: nu
   database.exec(`PRAGMA user_version = ${migrations.length}; COMMIT`);
 }
 
-function hasHeader(path: string): boolean {
-  const bytes = new Uint8Array(16);
+/**
+ * What SQLite does not notice of a file's damage while it opens it: an empty or very short file is a new database to it, and
+ * of a page that is cut it reads what is left. The header as in https://www.sqlite.org/fileformat2.html, section 1.3.
+ */
+function damageOf(path: string): string | undefined {
+  const bytes = Buffer.alloc(100);
   const file = openSync(path, "r");
   try {
-    return readSync(file, bytes) === 16 && new TextDecoder().decode(bytes) === "SQLite format 3\0";
+    if (readSync(file, bytes) < 16 || bytes.toString("latin1", 0, 16) !== "SQLite format 3\0")
+      return "it is no SQLite file";
+    // What a file lacks whose daemon was killed may stand in its log.
+    if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) return undefined;
+    const page = bytes.readUInt16BE(16);
+    const bytes_wanted = bytes.readUInt32BE(28) * (page === 1 ? 65_536 : page);
+    const isCounted = bytes.readUInt32BE(24) === bytes.readUInt32BE(92);
+    return isCounted && fstatSync(file).size < bytes_wanted ? "it was cut short" : undefined;
   } finally {
     closeSync(file);
   }
