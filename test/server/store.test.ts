@@ -1,6 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -183,6 +191,27 @@ describe("the store", () => {
     again.store?.write({ files: [file] });
     again.store?.close();
     expect(openGood().load().files).toEqual([file]);
+  });
+
+  it("can be tried again where its folder could not be used, and tells what is wrong with it only then", () => {
+    openGood().close();
+    const holder = join(folder, "daemon.json");
+    rmSync(holder);
+    mkdirSync(holder);
+    const { store, notices, retry } = open();
+    expect(store).toBeUndefined();
+    expect(notices[0]).toMatchObject({ level: "error", remedy: expect.stringContaining("by itself") });
+    expect(retry?.()).toBe(false);
+    rmSync(holder, { recursive: true });
+    truncateSync(database(), 9_000);
+    expect(retry?.()).toBe(true);
+    expect(readFileSync(database())).toHaveLength(9_000);
+    const again = open();
+    expect(again.notices[0]?.text).toContain("set aside");
+    expect(again.store).toBeDefined();
+    // While it is open, another opening is no more possible.
+    expect(retry?.()).toBe(false);
+    expect(again.retry).toBeUndefined();
   });
 
   it("says why when the data folder cannot be made", () => {

@@ -62,12 +62,6 @@ export function openDatabase<Store extends { close(): void }>(
   options: DatabaseOptions<Store>,
 ): OpenedDatabase<Store> {
   const path = join(options.folder, options.file);
-  const retry = () => {
-    const again = openDatabase(options);
-    again.store?.close();
-    again.unlock();
-    return again.store !== undefined && !again.read_only;
-  };
   try {
     mkdirSync(options.folder, { recursive: true, mode: 0o700 });
   } catch (error) {
@@ -83,7 +77,7 @@ export function openDatabase<Store extends { close(): void }>(
     const text = `The data folder ${options.folder} cannot be used: ${messageOf(error)}.`;
     const remedy =
       "Make room on its disk, or check its permissions: it is tried again by itself. Or name another folder with --data-dir.";
-    return { ...without(text, remedy), retry };
+    return { ...without(text, remedy), retry: () => canBeOpened(options, path) };
   }
   if (!lock) return openReadOnly(options, path);
   const held = lock;
@@ -103,12 +97,27 @@ export function openDatabase<Store extends { close(): void }>(
     if (cause.kind !== "broken") {
       lock.close();
       const text = `The store ${path} cannot be opened: ${cause.message}.`;
-      return {
-        ...without(text, "Make room on the disk or check the permissions: it is tried again by itself."),
-        retry,
-      };
+      const remedy = "Make room on the disk or check the permissions: it is tried again by itself.";
+      return { ...without(text, remedy), retry: () => canBeOpened(options, path) };
     }
-    return startAnew(options, path, lock, cause, retry);
+    return startAnew(options, path, lock, cause);
+  }
+}
+
+/** Whether opening the store would give one to write to. A damaged one stays where it is: who opens it then tells of it. */
+function canBeOpened<Store extends { close(): void }>(
+  options: DatabaseOptions<Store>,
+  path: string,
+): boolean {
+  let lock: DatabaseSync | undefined;
+  try {
+    lock = takeLock(options.folder, options.lock);
+    if (lock) openWritable(options, path).close();
+    return lock !== undefined;
+  } catch (error) {
+    return lock !== undefined && asStoreError(error).kind === "broken";
+  } finally {
+    lock?.close();
   }
 }
 
@@ -118,7 +127,6 @@ function startAnew<Store>(
   path: string,
   lock: DatabaseSync,
   cause: StoreError,
-  retry: () => boolean,
 ): OpenedDatabase<Store> {
   const aside = freeName(`${path}.broken-${new Date(options.now()).toISOString().replaceAll(/[:.]/g, "-")}`);
   try {
@@ -138,11 +146,10 @@ function startAnew<Store>(
     };
   } catch (error) {
     lock.close();
-    const text = `The store ${path} is damaged (${cause.message}) and could not be set aside: ${messageOf(error)}.`;
-    return {
-      ...without(text, `Make room on the disk, or move ${path} away by hand: it is tried again by itself.`),
-      retry,
-    };
+    return without(
+      `The store ${path} is damaged (${cause.message}) and could not be set aside: ${messageOf(error)}.`,
+      `Move ${path} away by hand, then start again.`,
+    );
   }
 }
 
@@ -172,14 +179,14 @@ function takeLock(folder: string, name: string): DatabaseSync | undefined {
   const path = join(folder, name);
   let database: DatabaseSync;
   try {
-    database = held(path);
+    database = openLocked(path);
   } catch (error) {
     const cause = asStoreError(error);
     if (codeOf(error) === BUSY) return undefined;
     if (cause.kind !== "broken") throw cause;
     // It holds nothing, so a damaged one is simply made again.
     rmSync(path);
-    database = held(path);
+    database = openLocked(path);
   }
   try {
     writeFileSync(join(folder, "daemon.json"), `${JSON.stringify({ pid: process.pid })}\n`);
@@ -190,7 +197,7 @@ function takeLock(folder: string, name: string): DatabaseSync | undefined {
   return database;
 }
 
-function held(path: string): DatabaseSync {
+function openLocked(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
     database.exec("BEGIN EXCLUSIVE");
