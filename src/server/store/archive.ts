@@ -63,7 +63,7 @@ export function createArchive(store: SessionStore): Archive {
       if (start > at || pendingBytes + takenBytes + bytes.length > MOST_PENDING) return false;
       // The caller's buffer is used again.
       const piece: Piece =
-        packed && start === at ? { length: bytes.length, packed } : { bytes: bytes.slice(at - start) };
+        packed && start === at ? { length: bytes.length, packed } : pieceOf(bytes.slice(at - start));
       let waiting = pending.get(file_id);
       if (!waiting) {
         waiting = { start: at, pieces: [] };
@@ -86,7 +86,7 @@ export function createArchive(store: SessionStore): Archive {
         const tail = start > 0 && pieces[0]?.bytes ? store.shortTail(file_id, SHORT) : undefined;
         if (tail && tail.start + tail.bytes.length === start) {
           start = tail.start;
-          pieces = [{ bytes: tail.bytes }, ...pieces];
+          pieces = [pieceOf(tail.bytes), ...pieces];
         }
         for (const { length, bytes, packed } of chunksOf(pieces)) {
           chunks.push({ file_id, start, length, compressed: packed ?? (await compress(bytes, COMPRESSION)) });
@@ -110,20 +110,19 @@ export function createArchive(store: SessionStore): Archive {
   };
 }
 
-/** Bytes that wait: as they stand in the file, or as a chunk of their own. */
+/** So many bytes of a file that wait: as they stand in it, or as a chunk of their own. */
 type Piece =
-  | { bytes: Uint8Array; length?: undefined; packed?: undefined }
-  | { packed: Uint8Array; length: number; bytes?: undefined };
-type Chunk =
   | { length: number; bytes: Uint8Array; packed?: undefined }
   | { length: number; packed: Uint8Array; bytes?: undefined };
 
+const pieceOf = (bytes: Uint8Array): Piece => ({ length: bytes.length, bytes });
+
 /** All bytes of the pieces, cut into chunks. Copies as little as it can: a piece is as long as a chunk, as a rule. */
-function* chunksOf(pieces: readonly Piece[]): Generator<Chunk> {
+function* chunksOf(pieces: readonly Piece[]): Generator<Piece> {
   let gathered: Uint8Array[] = [];
   let length = 0;
-  function* gatheredChunk(): Generator<Chunk> {
-    if (length > 0) yield { length, bytes: joined(gathered) };
+  function* gatheredChunk(): Generator<Piece> {
+    if (length > 0) yield pieceOf(joined(gathered));
     gathered = [];
     length = 0;
   }
