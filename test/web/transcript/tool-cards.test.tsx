@@ -288,6 +288,13 @@ describe("the closed line of", () => {
     show(of, output, extra);
     expect(line()).toBe(expected);
   });
+
+  it("a command of which no more is known invents none for the open card", async () => {
+    show(call("write_stdin", { session_id: 7, chars: "" }), "done");
+    await openCard();
+    expect(body()).toContain("session_id");
+    expect(body()).not.toContain("command 7");
+  });
 });
 
 describe("an open card", () => {

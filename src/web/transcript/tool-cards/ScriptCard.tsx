@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import { CodeBlock } from "../../ui/CodeBlock.tsx";
 import { visible } from "../../ui/hidden-text.tsx";
 import { type CallView, type CardBodyProps, named, oneLine, type ToolCard, text } from "./card.ts";
+import { atCommand } from "./ShellCard.tsx";
 
 /** A script that the agent wrote to be run, as Codex's `exec` tool takes one. */
 export const scriptCard: ToolCard = {
@@ -23,6 +24,8 @@ function scriptOf({ input, call }: CallView): string {
 
 /** Characters at a script's beginning in which its calls are looked for. */
 const LOOKED_AT = 20_000;
+/** More of them do not fit on a line. */
+const MOST_CALLS = 20;
 const LITERAL = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/sy;
 
 /**
@@ -30,8 +33,11 @@ const LITERAL = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/sy;
  * A guess from how it is written, for the closed line alone; `undefined`: it calls none.
  */
 function toolsIn(script: string): string | undefined {
-  const calls = [...script.matchAll(/\btools\.(\w+)\(/g)];
+  const calls = [...script.matchAll(/\btools\.(\w+)\(/g)].slice(0, MOST_CALLS);
   if (calls.length === 0) return undefined;
+  // A patch mostly stands above its call, under a name.
+  const patched = script.matchAll(/\*\*\* (?:Update|Add|Delete) File: ([^\n\\"'`]+)/g);
+  const files = new Set([...patched].map(([, file]) => file));
   return calls
     .map(({ 1: name = "", index }, at) => {
       const written = script.slice(index, calls[at + 1]?.index);
@@ -40,19 +46,12 @@ function toolsIn(script: string): string | undefined {
           return literalOf(written, "cmd") ?? name;
         case "write_stdin": {
           const number = /\bsession_id["']?\s*:\s*["']?(\d+)/.exec(written)?.[1];
-          if (number === undefined) return name;
-          const typed = literalOf(written, "chars") ?? "";
-          return typed === ""
-            ? `waits for command ${number}`
-            : `types ${JSON.stringify(typed)} into command ${number}`;
-        }
-        case "apply_patch": {
-          // The patch mostly stands above the call, under a name.
-          const files = [...script.matchAll(/\*\*\* (?:Update|Add|Delete) File: ([^\n\\"'`]+)/g)];
-          return files.length === 0
+          return number === undefined
             ? name
-            : `edits ${[...new Set(files.map(([, file]) => file))].join(", ")}`;
+            : atCommand(`command ${number}`, literalOf(written, "chars") || undefined);
         }
+        case "apply_patch":
+          return files.size === 0 ? name : `edits ${[...files].join(", ")}`;
         default:
           return name;
       }

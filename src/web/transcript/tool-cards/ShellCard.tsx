@@ -22,7 +22,11 @@ export const shellCard: ToolCard = {
     "terminal",
   ),
   summary: (view) => {
-    const subject = oneLine(`${doing(view)}${commandOf(view)}`);
+    const subject = oneLine(
+      goesOn(view)
+        ? atCommand(commandOf(view) || `command ${view.input.session_id ?? ""}`, text(view.input, "chars"))
+        : commandOf(view),
+    );
     const exit = exitCode(view);
     return {
       label: label(view.call.tool_name),
@@ -32,29 +36,27 @@ export const shellCard: ToolCard = {
     };
   },
   Body: ShellBody,
-  shows: (view) => ({ input: commandOf(view) !== "" && doing(view) === "" }),
+  shows: (view) => ({ input: commandOf(view) !== "" && !goesOn(view) }),
 };
 
-/** What Codex does with a command that it began before: waits for it, or types into it. Empty: it begins one. */
-function doing({ call, input }: CallView): string {
-  if (call.tool_name !== "write_stdin") return "";
-  const typed = text(input, "chars");
-  return typed === undefined ? "waits for " : `types ${JSON.stringify(typed)} into `;
+/** Codex looks at a command that it began before. */
+const goesOn = ({ call }: CallView): boolean => call.tool_name === "write_stdin";
+
+/** What Codex does with such a command. */
+export function atCommand(command: string, typed: string | undefined): string {
+  return typed === undefined ? `waits for ${command}` : `types ${JSON.stringify(typed)} into ${command}`;
 }
 
 function label(name: string): string {
   const lower = name.toLowerCase();
   return lower === "bash" || lower === "powershell"
     ? name
-    : lower.includes("exec") ||
-        lower.includes("shell") ||
-        lower.includes("command") ||
-        lower === "write_stdin"
+    : /exec|shell|command|^write_stdin$/.test(lower)
       ? "Shell"
       : name;
 }
 
-export function commandOf({ call, input, extra }: CallView): string {
+function commandOf({ input, extra }: CallView): string {
   const { command, cmd, script } = input;
   for (const given of [command, cmd, script]) {
     if (typeof given === "string") return given;
@@ -64,8 +66,7 @@ export function commandOf({ call, input, extra }: CallView): string {
   if (typeof action === "object" && action !== null && "command" in action && Array.isArray(action.command)) {
     return fromArguments(action.command.map(String));
   }
-  if (extra?.type === "shell" && extra.command !== undefined) return extra.command;
-  return call.tool_name === "write_stdin" ? `command ${String(input.session_id ?? "")}` : "";
+  return extra?.type === "shell" ? (extra.command ?? "") : "";
 }
 
 /** `["bash", "-lc", "ls"]` is the command `ls`; other argument lists are quoted as a shell would need them. */
