@@ -55,7 +55,8 @@ export function mergeSessions(sources: readonly Sessions[]): Sessions {
           bytes_done: sum(({ bytes_done }) => bytes_done),
           done: all.every(({ index }) => index.done),
         },
-        notices: all.flatMap(({ notices }) => notices),
+        // A full disk keeps all of them from their stores, in the same words.
+        notices: [...new Map(all.flatMap(({ notices }) => notices.map((one) => [one.text, one]))).values()],
         roots: all.flatMap(({ roots }) => roots),
       };
     },

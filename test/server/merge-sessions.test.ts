@@ -49,3 +49,22 @@ it("of two sessions with one id, the earlier source's is shown", () => {
   expect(merged.get(id)?.parts).toBe(2);
   expect(changes).toEqual([]);
 });
+
+it("what all sources say is said once, and they can begin again only together", () => {
+  const sourceThat = (retry: () => boolean, ...texts: string[]) => {
+    const source = createMemorySessions();
+    const notices = texts.map((text) => ({ level: "error" as const, text }));
+    return { ...source, retry, status: () => ({ ...source.status(), notices }) };
+  };
+  let room = false;
+  const merged = mergeSessions([
+    sourceThat(() => true, "The disk is full."),
+    sourceThat(() => room, "The disk is full.", "A key is missing."),
+    createMemorySessions(),
+  ]);
+  expect(merged.status().notices.map(({ text }) => text)).toEqual(["The disk is full.", "A key is missing."]);
+  expect(merged.retry?.()).toBe(false);
+  room = true;
+  expect(merged.retry?.()).toBe(true);
+  expect(mergeSessions([createMemorySessions()]).retry).toBeUndefined();
+});
