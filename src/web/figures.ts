@@ -22,11 +22,6 @@ export function shortDuration(milliseconds: number): string {
     if (milliseconds >= unit) return `${Math.floor(milliseconds / unit)} ${letter}`;
   return "0 s";
 }
-/** `now`, `12 min ago`; what lies ahead (another clock) is now. */
-export function ago(at: number, now: number): string {
-  return now - at < 5_000 ? "now" : `${shortDuration(now - at)} ago`;
-}
-
 const two = (value: number): string => String(value).padStart(2, "0");
 /** `14:03:22`, by the reader's clock. */
 export function clockTime(at: number): string {
@@ -37,6 +32,12 @@ export function clockTime(at: number): string {
 export function dayName(at: number): string {
   const date = new Date(at);
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}
+const WEEK = 7 * 86_400_000;
+/** `now`, `12 min ago`, of what is older than a week its day; what lies ahead (another clock) is now. */
+export function ago(at: number, now: number): string {
+  if (now - at < 5_000) return "now";
+  return now - at < WEEK ? `${shortDuration(now - at)} ago` : dayName(at);
 }
 export const exactTime = (at: number): string => `${dayName(at)} ${clockTime(at)}`;
 

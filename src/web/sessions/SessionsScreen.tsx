@@ -21,7 +21,7 @@ import { useNow } from "../use-now.ts";
 import { usePageTitle, useWaitingKey } from "../waiting.ts";
 import { Notices } from "./Notices.tsx";
 import { SessionRow } from "./SessionRow.tsx";
-import { type ListItem, listItems, type StateFilter } from "./session-list.ts";
+import { countSessions, type ListItem, listItems, type StateFilter } from "./session-list.ts";
 import "./sessions.css";
 
 const OVERSCAN = 400;
@@ -117,24 +117,10 @@ export function SessionsScreen(): ReactNode {
     () => createRowHeights(items.map((item) => (item.type === "group" ? 40 : view.narrow ? 56 : 32))),
     [items, view.narrow],
   );
-  const totals = useMemo(() => {
-    const counts: Record<StateFilter, number> = {
-      waiting: waiting.size,
-      running: 0,
-      failed: 0,
-      interrupted: 0,
-      completed: 0,
-    };
-    let sessions = 0;
-    for (const row of byId.values()) {
-      counts[row.status] += 1;
-      if (row.parent === undefined) sessions += 1;
-    }
-    return { counts, sessions };
-  }, [version, byId, waiting]);
+  const totals = useMemo(() => countSessions(byId, waiting), [version, byId, waiting]);
 
   usePageTitle(
-    totals.counts.running > 0 ? `Verbatim: ${totals.counts.running} running` : "Verbatim: sessions",
+    totals.listed.running > 0 ? `Verbatim: ${totals.listed.running} running` : "Verbatim: sessions",
   );
   useEffect(() => {
     left.text = text;
@@ -248,7 +234,7 @@ export function SessionsScreen(): ReactNode {
     },
   ];
   useKeys(bindings);
-  const needsYou = totals.counts.waiting;
+  const needsYou = totals.listed.waiting;
 
   const from = Math.max(0, heights.at(Math.max(0, view.top - OVERSCAN)));
   const to = Math.min(items.length, heights.at(view.top + view.height + OVERSCAN) + 1);
@@ -295,7 +281,7 @@ export function SessionsScreen(): ReactNode {
                   setStates(after);
                 }}
               >
-                {label} <span className="chip-count">{exactNumber(totals.counts[state])}</span>
+                {label} <span className="chip-count">{exactNumber(totals.listed[state])}</span>
               </button>
             ))}
           </fieldset>
@@ -373,7 +359,7 @@ export function SessionsScreen(): ReactNode {
       </main>
       <p className="unseen" role="status">
         {loaded
-          ? `${counted(totals.sessions, "session")}, ${totals.counts.running} running${
+          ? `${counted(totals.sessions, "session")}, ${totals.listed.running} running${
               needsYou > 0 ? `, ${needsYou} ${needsYou === 1 ? "waits" : "wait"} for you` : ""
             }`
           : ""}

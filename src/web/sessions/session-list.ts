@@ -1,7 +1,7 @@
 import type { SessionStatus, SessionSummary } from "../../model/session.ts";
 import { dayName, shortPath } from "../figures.ts";
 import { visibleText } from "../ui/hidden-text.tsx";
-import { type Waiting, waitingBelow } from "../waiting.ts";
+import { ancestorsOf, type Waiting, waitingBelow } from "../waiting.ts";
 
 /** `waiting`: for a person's answer, the session's own or a run's below it. */
 export type StateFilter = SessionStatus | "waiting";
@@ -93,6 +93,51 @@ function period(row: SessionSummary, now: number, waits: boolean): string {
   return dayName(at).slice(0, 7);
 }
 
+/** Whether it stands on its own: nobody's run, or no way leads up from it to such a session. */
+function isTop(byId: ReadonlyMap<string, SessionSummary>, row: SessionSummary): boolean {
+  if (row.parent === undefined || !byId.has(row.parent.session_id)) return true;
+  const seen = new Set<string>();
+  for (let above: SessionSummary | undefined = row; above?.parent !== undefined; ) {
+    if (seen.has(above.id)) return true;
+    seen.add(above.id);
+    above = byId.get(above.parent.session_id);
+  }
+  return false;
+}
+
+/** How many sessions there are, and how many of them each filter lists: by a state of their own or of a run below them. */
+export function countSessions(
+  byId: ReadonlyMap<string, SessionSummary>,
+  waiting: ReadonlySet<string>,
+): { sessions: number; listed: Record<StateFilter, number> } {
+  const tops = new Set<string>();
+  for (const row of byId.values()) if (isTop(byId, row)) tops.add(row.id);
+  const listed: Record<StateFilter, Set<string>> = {
+    waiting: new Set(),
+    running: new Set(),
+    failed: new Set(),
+    interrupted: new Set(),
+    completed: new Set(),
+  };
+  for (const row of byId.values()) {
+    for (const id of [row.id, ...ancestorsOf(byId, row)]) {
+      if (!tops.has(id)) continue;
+      listed[row.status].add(id);
+      if (waiting.has(row.id)) listed.waiting.add(id);
+    }
+  }
+  return {
+    sessions: tops.size,
+    listed: {
+      waiting: listed.waiting.size,
+      running: listed.running.size,
+      failed: listed.failed.size,
+      interrupted: listed.interrupted.size,
+      completed: listed.completed.size,
+    },
+  };
+}
+
 /** The list's lines in order: groups, their sessions, and the runs of those that are expanded or match. */
 export function listItems(
   byId: ReadonlyMap<string, SessionSummary>,
@@ -117,17 +162,6 @@ export function listItems(
       (query.states.has("waiting") && waiting.has(row.id))) &&
     words.every((word) => searchText(row).includes(word));
 
-  /** Whether it stands on its own: nobody's run, or no way leads up from it to such a session. */
-  const isTop = (row: SessionSummary): boolean => {
-    if (row.parent === undefined || !byId.has(row.parent.session_id)) return true;
-    const seen = new Set<string>();
-    for (let above: SessionSummary | undefined = row; above?.parent !== undefined; ) {
-      if (seen.has(above.id)) return true;
-      seen.add(above.id);
-      above = byId.get(above.parent.session_id);
-    }
-    return false;
-  };
   const childrenOf = (id: string): SessionSummary[] =>
     [...(runs.get(id) ?? [])]
       .map((run) => byId.get(run))
@@ -145,7 +179,7 @@ export function listItems(
 
   const nothing: ReadonlySet<string> = new Set();
   const top = [...byId.values()]
-    .filter((row) => isTop(row) && (!filtering || matches(row) || anyBelow(row.id, nothing)))
+    .filter((row) => isTop(byId, row) && (!filtering || matches(row) || anyBelow(row.id, nothing)))
     .sort(waiting.size === 0 ? newestFirst : waitingFirst(since));
 
   const groups = new Map<string, SessionSummary[]>();

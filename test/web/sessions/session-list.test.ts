@@ -1,6 +1,13 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { SessionSummary } from "../../../src/model/session.ts";
-import { type ListItem, type ListQuery, listItems } from "../../../src/web/sessions/session-list.ts";
+import {
+  countSessions,
+  type ListItem,
+  type ListQuery,
+  listItems,
+  type StateFilter,
+} from "../../../src/web/sessions/session-list.ts";
 
 const now = new Date(2026, 8, 16, 12).getTime();
 const HOUR = 3_600_000;
@@ -22,12 +29,14 @@ function row(id: string, facts: Partial<SessionSummary> = {}): SessionSummary {
   };
 }
 
+const waitingOf = (rows: SessionSummary[]) =>
+  new Set(rows.filter(({ requests }) => requests !== undefined).map(({ id }) => id));
+
 function list(rows: SessionSummary[], query: Partial<ListQuery> = {}): string[] {
   const runs = new Map<string, Set<string>>();
   for (const { id, parent } of rows)
     if (parent !== undefined) runs.set(parent.session_id, (runs.get(parent.session_id) ?? new Set()).add(id));
-  const waiting = new Set(rows.filter(({ requests }) => requests !== undefined).map(({ id }) => id));
-  return listItems(new Map(rows.map((each) => [each.id, each])), runs, waiting, {
+  return listItems(new Map(rows.map((each) => [each.id, each])), runs, waitingOf(rows), {
     text: "",
     states: new Set(),
     groupBy: "project",
@@ -133,4 +142,31 @@ test("every word must be found, wherever it stands, in any case", () => {
   expect(list(rows, { text: "UPLOADER shop" })).toEqual(["# ~/shop", "1"]);
   expect(list(rows, { text: "opus" })).toEqual(["# ~/shop", "1"]);
   expect(list(rows, { states: new Set(["failed"]) })).toEqual([]);
+});
+
+test("a filter's number is how many sessions it lists, whatever runs below them", () => {
+  const states: StateFilter[] = ["waiting", "running", "failed", "interrupted", "completed"];
+  const ids = ["a", "b", "c", "d", "e", "f"];
+  const facts = fc.record({
+    status: fc.constantFrom("running", "failed", "interrupted", "completed"),
+    above: fc.option(fc.constantFrom(...ids, "gone"), { nil: undefined }),
+    asks: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.array(facts, { maxLength: ids.length }), (given) => {
+      const rows = given.map(({ status, above, asks }, at) =>
+        row(ids[at] ?? "", {
+          status,
+          ...(above !== undefined && { parent: { session_id: above } }),
+          ...(asks && { requests: [{ request_id: "1", kind: "approval", title: "May I?", asked_at: now }] }),
+        }),
+      );
+      const counted = countSessions(new Map(rows.map((each) => [each.id, each])), waitingOf(rows));
+      for (const state of states) {
+        const listed = list(rows, { states: new Set([state]) });
+        expect(counted.listed[state]).toBe(listed.filter((line) => !/^(?:#| )/.test(line)).length);
+      }
+      expect(counted.sessions).toBe(list(rows).filter((line) => !line.startsWith("#")).length);
+    }),
+  );
 });
