@@ -8,6 +8,7 @@ import {
   type ServerMessage,
   sessionsChannel,
 } from "../protocol.ts";
+import { createKeptChanges } from "./kept-changes.ts";
 import { cutFrame, sessionPage } from "./pages.ts";
 import type { OpenSession, Sessions } from "./sessions.ts";
 
@@ -415,7 +416,7 @@ function createListChannel(
   sessions: Sessions,
   deliver: (channel: Channel, message: ServerMessage) => void,
 ): Channel {
-  const kept: ListChange[] = [];
+  const kept = createKeptChanges(KEPT_CHANGES);
   let written: { seq: number; sessions: string } | undefined;
   const channel: Channel = {
     name: sessionsChannel,
@@ -439,26 +440,22 @@ function createListChannel(
     missed(epoch, after_seq) {
       if (epoch !== sessions.epoch || after_seq > sessions.seq) return undefined;
       if (after_seq === sessions.seq) return [];
-      const from = kept.findIndex((change) => change.seq === after_seq + 1);
-      return from < 0 ? undefined : kept.slice(from);
+      return kept.after(after_seq)?.map(message);
     },
     close() {
       end();
     },
   };
-  const end = sessions.subscribe(({ seq, changed, removed }) => {
-    const message: ListChange = {
-      type: "sessions",
-      channel: "sessions",
-      epoch: sessions.epoch,
-      seq,
-      changed,
-      removed,
-    };
-    kept.push(message);
-    if (kept.length > KEPT_CHANGES) kept.shift();
-    channel.seq = seq;
-    deliver(channel, message);
+  const message = (change: Pick<ListChange, "seq" | "changed" | "removed">): ListChange => ({
+    type: "sessions",
+    channel: sessionsChannel,
+    epoch: sessions.epoch,
+    ...change,
+  });
+  const end = sessions.subscribe((change) => {
+    kept.add(change);
+    channel.seq = change.seq;
+    deliver(channel, message(change));
   });
   return channel;
 }

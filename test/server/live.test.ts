@@ -374,6 +374,28 @@ describe("the live socket", { timeout: 60_000 }, () => {
     expect(client.snapshots).toEqual(["first"]);
   });
 
+  it("tells a client that comes back to the list each row once, as it is now", async () => {
+    const sessions = createMemorySessions();
+    const ids = [session_id, uuidOf("second")];
+    for (const id of ids) sessions.add(id, createWork(id, 1).take(1));
+    const doors = await open(sessions);
+    const client = new Client(doors, "sessions");
+    await client.resume();
+    await client.until(() => client.synced, "synced");
+    client.socket?.terminate();
+    const works = ids.map((id) => createWork(id, 2));
+    for (let turn = 0; turn < 100; turn += 1)
+      for (const [at, id] of ids.entries()) sessions.push(id, works[at]?.take(1) ?? []);
+    await client.resume();
+    await client.until(() => client.synced, "synced again");
+    const told = client.of("sessions").flatMap(({ changed }) => changed);
+    expect(told.toSorted((one, other) => (one.id < other.id ? -1 : 1))).toEqual(
+      sessions.list().toSorted((one, other) => (one.id < other.id ? -1 : 1)),
+    );
+    expect(client.gaps).toBe(0);
+    expect(client.snapshots).toEqual(["first"]);
+  });
+
   it("says in each heartbeat where the channels stand", async () => {
     const sessions = createMemorySessions();
     sessions.add(session_id, many(0, 5));
