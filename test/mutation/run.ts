@@ -52,7 +52,10 @@ const TARGETS: { sources: string; tests: readonly string[] }[] = [
   { sources: "src/web/ui/markdown-tree.ts", tests: ["test/web/ui/markdown-tree.test.ts"] },
   { sources: "src/web/ui/markdown-document.ts", tests: ["test/web/ui/markdown-document.test.ts"] },
   { sources: "src/web/ui/markdown-source.ts", tests: ["test/web/ui/markdown-source.test.ts"] },
-  { sources: "src/web/ui/markdown-blocks.ts", tests: ["test/web/ui/markdown-blocks.test.ts"] },
+  {
+    sources: "src/web/ui/markdown-{blocks,carried,parser,references}.ts",
+    tests: ["test/web/ui/markdown-blocks.test.ts"],
+  },
 ];
 
 interface Mutant {

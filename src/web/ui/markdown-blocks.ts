@@ -1,28 +1,13 @@
-import type {
-  Definition,
-  FootnoteDefinition,
-  List,
-  ListItem,
-  Node,
-  RootContent,
-  Table,
-  TableRow,
-} from "mdast";
-import { fromMarkdown } from "mdast-util-from-markdown";
-import { gfmFromMarkdown } from "mdast-util-gfm";
-import { gfm } from "micromark-extension-gfm";
+import type { Node, RootContent } from "mdast";
+import { blockSoFar, blockWith, type Carried, type CarriedList, carryOn } from "./markdown-carried.ts";
+import { type MarkdownBlock, type MarkdownDocument, numberFootnotes } from "./markdown-document.ts";
+import { createBlockParser } from "./markdown-parser.ts";
+import { createReferences, type SavedReferences } from "./markdown-references.ts";
 import {
-  type MarkdownBlock,
-  type MarkdownDocument,
-  numberFootnotes,
-  type Piece,
-} from "./markdown-document.ts";
-import {
-  FENCE,
   fenceOf,
   findRisk,
   labelsIn,
-  MAX_DEPTH,
+  lineStart,
   NONE,
   type OpenFence,
   outdent,
@@ -30,13 +15,10 @@ import {
   plainEnd,
   type Risk,
 } from "./markdown-source.ts";
-import { type Facts, gapAfter, hasTasks, inspect, isLoose, offsetOf } from "./markdown-tree.ts";
+import { inspect, offsetOf } from "./markdown-tree.ts";
 
-/** Blocks in a page, items in a page of a list, rows in one of a table: what is rendered again while the last one grows. */
+/** Blocks in a page: what is rendered again while the last one grows. */
 const PAGE = 8;
-/** Lists and tables of more items than this are read item by item. */
-const LONG = 8;
-const MAX_NODES = 8_000;
 /** Elements that a text becomes before the rest of it is plain. */
 const MOST_ELEMENTS = 12_000;
 /** A text that is long at once is read in steps of so many characters, as if it had grown: no single parse is longer. */
@@ -46,9 +28,6 @@ const SHORT_STEP = 1_024;
 const SHORT_ELEMENTS = 500;
 const SHORT = 32 * 1024;
 
-const extensions = [gfm()];
-const mdastExtensions = [gfmFromMarkdown()];
-
 /** One block with what is needed to read it again when a definition appears later. */
 interface Kept {
   block: MarkdownBlock;
@@ -57,26 +36,6 @@ interface Kept {
   key: string;
 }
 
-/** What continues in the tail: a long list or table of which the first items are done. */
-type Carried =
-  | {
-      kind: "list";
-      start: number;
-      ordered: boolean;
-      first: number;
-      loose: boolean;
-      tasks: boolean;
-      pages: Piece<ListItem>[];
-    }
-  | {
-      kind: "table";
-      start: number;
-      header: string;
-      align: Table["align"];
-      head: Piece<TableRow>;
-      pages: Piece<TableRow>[];
-    };
-
 interface Checkpoint {
   kept: number;
   tailStart: number;
@@ -84,8 +43,7 @@ interface Checkpoint {
   carried: Carried | undefined;
   open: Kept[];
   lastTail: string;
-  definitions: Map<string, Definition>;
-  footnotes: Map<string, FootnoteDefinition>;
+  references: SavedReferences;
   spent: number;
   saidPlain: boolean;
 }
@@ -106,6 +64,10 @@ export interface MarkdownStream {
  * `first` elements is left out until all is asked for, and after `MOST_ELEMENTS` plain text: a page can bear only so many.
  */
 export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
+  const references = createReferences();
+  const parser = createBlockParser(references);
+  const { parse, blockOf, paginate } = parser;
+  const { learn, keyFor } = references;
   let budget = first;
   let text = "";
   let kept: Kept[] = [];
@@ -116,8 +78,6 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
   let carried: Carried | undefined;
   let open: Kept[] = [];
   let lastTail = "";
-  let definitions = new Map<string, Definition>();
-  let footnotes = new Map<string, FootnoteDefinition>();
   let signature = "";
   let refreshed = 0;
   let result: MarkdownDocument = {
@@ -137,8 +97,8 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
   let spent = 0;
   /** The first stretch of plain text beyond the budget said why. */
   let saidPlain = false;
-  /** Characters that this read gave to the parser. */
-  let parsed = 0;
+  /** Characters that the parser had been given when this read began. */
+  let parsedBefore = 0;
 
   const save = (): Checkpoint => ({
     kept: kept.length,
@@ -147,15 +107,15 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
     carried,
     open,
     lastTail,
-    definitions: new Map(definitions),
-    footnotes: new Map(footnotes),
+    references: references.save(),
     spent,
     saidPlain,
   });
 
   const restore = (to: Checkpoint): void => {
     keep(to.kept);
-    ({ tailStart, fence, carried, open, lastTail, definitions, footnotes, spent, saidPlain } = to);
+    ({ tailStart, fence, carried, open, lastTail, spent, saidPlain } = to);
+    references.restore(to.references);
   };
 
   /** Takes back what was finished after so many blocks. */
@@ -175,90 +135,16 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
     carried = undefined;
     open = [];
     lastTail = "";
-    definitions = new Map();
-    footnotes = new Map();
+    references.clear();
     signature = "";
     refreshed = 0;
     spent = 0;
     saidPlain = false;
   };
 
-  /** Definitions of what a source names, so that the parser takes it for a reference. Their targets come later. */
-  const prefixFor = (labels: Iterable<string>): string => {
-    let notes = "";
-    let links = "";
-    for (const label of labels) {
-      if (label.startsWith("^") && footnotes.has(label.slice(1))) notes += `[${label}]: x\n\n`;
-      if (definitions.has(label)) links += `[${label}]: #\n\n`;
-    }
-    // The last line keeps an indented first line from becoming part of a footnote.
-    return notes || links ? `${notes}${links}[verbatim-boundary]: #\n\n` : "";
-  };
-
-  const parse = (source: string, labels: Iterable<string>): { nodes: RootContent[]; shift: number } => {
-    const prefix = prefixFor(labels);
-    parsed += source.length;
-    try {
-      // The parser drops one byte order mark at the start; this one is for it.
-      const tree = fromMarkdown(`\ufeff${prefix}${source}`, { extensions, mdastExtensions });
-      const nodes = tree.children.filter((node) => offsetOf(node) >= prefix.length);
-      return { nodes, shift: prefix.length };
-    } catch {
-      return { nodes: [], shift: -1 };
-    }
-  };
-
-  const piece = <Item extends Node>(nodes: readonly Item[], facts: Facts): Piece<Item> => ({
-    nodes,
-    definitions: [...facts.references].flatMap((id) => definitions.get(id) ?? []),
-    calls: facts.calls,
-    before: [],
-  });
-
-  const learn = (facts: Facts): void => {
-    for (const definition of facts.definitions)
-      if (!definitions.has(definition.identifier)) definitions.set(definition.identifier, definition);
-    for (const footnote of facts.footnotes)
-      if (!footnotes.has(footnote.identifier)) footnotes.set(footnote.identifier, footnote);
-  };
-
-  const blockOf = (nodes: readonly RootContent[], raw: string): MarkdownBlock => {
-    const facts = inspect(nodes);
-    if (facts.depth > MAX_DEPTH) return { kind: "plain", raw, reason: "nested deeper than 100 levels" };
-    const only = nodes.length === 1 ? nodes[0] : undefined;
-    if (only?.type === "code" && FENCE.test(raw.split("\n", 1)[0] ?? "")) {
-      return { kind: "code", language: only.lang ?? "", code: only.value, open: false };
-    }
-    if (only?.type === "list" && only.children.length >= LONG) {
-      return {
-        kind: "list",
-        ordered: only.ordered === true,
-        start: only.start ?? 1,
-        loose: isLoose(only),
-        tasks: hasTasks(only.children),
-        pages: paginate(only.children, piece),
-      };
-    }
-    if (only?.type === "table" && only.children.length >= LONG) {
-      const [head, ...rows] = only.children;
-      if (head) {
-        return {
-          kind: "table",
-          head: piece([head], inspect([head])),
-          align: only.align ?? null,
-          pages: paginate(rows, piece),
-        };
-      }
-    }
-    if (facts.nodes > MAX_NODES)
-      return { kind: "plain", raw, reason: "more than 8,000 elements in one block" };
-    return { kind: "nodes", piece: piece(nodes, facts) };
-  };
-
   /** Blocks that name something which is defined (or no longer, or otherwise) since they were read are read again. */
   const refresh = (): void => {
-    const links = [...definitions.values()].map(({ identifier, url, title }) => [identifier, url, title]);
-    const now = JSON.stringify([links, [...footnotes.keys()]]);
+    const now = references.signature();
     const unchanged = now === signature;
     const from = unchanged ? refreshed : 0;
     signature = now;
@@ -271,7 +157,7 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
     }
     if (carried?.kind !== "list") return;
     if (!unchanged) rebuildItems(carried);
-    if (!unchanged || definitions.size + footnotes.size > known) rebuildOpen(carried);
+    if (!unchanged || references.size > known) rebuildOpen(carried);
   };
 
   /** Reads a block again, and with it the footnotes that it defines. */
@@ -281,32 +167,22 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
     const now = inspect(nodes).footnotes;
     for (const [index, footnote] of before.entries()) {
       const again = now[index];
-      if (again && footnotes.get(footnote.identifier) === footnote) footnotes.set(again.identifier, again);
+      if (again) references.replace(footnote, again);
     }
     return { ...entry, key, block: blockOf(nodes, entry.raw) };
   };
 
-  const keyFor = (labels: Iterable<string>): string => {
-    let key = "";
-    for (const label of labels) {
-      const link = definitions.get(label);
-      if (link) key += JSON.stringify([label, link.url, link.title]);
-      if (label.startsWith("^") && footnotes.has(label.slice(1))) key += JSON.stringify(label);
-    }
-    return key;
-  };
-
   /** Items may define what items before them refer to. */
-  const rebuildItems = (state: Carried & { kind: "list" }): void => {
+  const rebuildItems = (state: CarriedList): void => {
     const raw = text.slice(state.start, tailStart);
     const labels = labelsIn(raw);
     if (labels.size === 0) return;
     const [node] = parse(raw, labels).nodes;
-    if (node?.type === "list") state.pages = paginate(node.children, piece);
+    if (node?.type === "list") state.pages = paginate(node.children);
   };
 
   /** The block of which they are the beginning was made before its own items and those were known to define anything. */
-  const rebuildOpen = (state: Carried & { kind: "list" }): void => {
+  const rebuildOpen = (state: CarriedList): void => {
     const [first, ...others] = open;
     const tail = text.slice(tailStart);
     const labels = labelsIn(tail);
@@ -383,7 +259,7 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
   const carriedSoFar = (state: Carried): Kept => {
     const raw = text.slice(state.start, tailStart);
     const labels = labelsIn(raw);
-    return { block: carriedBlock(state, []), raw, labels, key: keyFor(labels) };
+    return { block: blockSoFar(state), raw, labels, key: keyFor(labels) };
   };
 
   const readNodes = (tail: string, all: boolean): boolean => {
@@ -466,85 +342,24 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
       fence = { ...openFence, scanned: lastStart + openFence.scanned };
       return true;
     }
-    if (nodes.length - finishedCount === 1 && last) carryOn(last, lastStart, base);
+    const growing = nodes.length - finishedCount === 1 ? last : undefined;
+    const taken = growing && carryOn(parser, carried, growing, { text, start: lastStart, base });
+    if (taken) {
+      spent += taken.elements;
+      carried = taken.carried;
+      tailStart = taken.rest;
+      lastTail = "";
+    }
     return false;
   };
 
   /** A carried list or table with what its tail adds. */
   const continueCarried = (state: Carried, node: RootContent, raw: string): MarkdownBlock => {
-    if (state.kind === "list" && node.type === "list")
-      return carriedBlock(state, paginate(node.children, piece), node);
-    if (state.kind === "table" && node.type === "table")
-      return carriedBlock(state, paginate(node.children.slice(1), piece));
+    const block = blockWith(parser, state, node);
+    if (block) return block;
     // It cannot be: the tail begins with an item or a row. Read all of it again rather than lose any.
-    return blockOf(
-      parse(text.slice(state.start, tailStart) + raw, NONE).nodes,
-      text.slice(state.start, tailStart) + raw,
-    );
-  };
-
-  /** Takes the finished items of a long list or table out of the tail. */
-  const carryOn = (node: RootContent, start: number, base: number): void => {
-    if (node.type === "list") {
-      const done = finishedItems(node, base);
-      if (done < LONG) return;
-      const items = node.children.slice(0, done);
-      const loose = items.some(
-        (item, index) => item.spread === true || gapAfter(item, node.children[index + 1]) > 1,
-      );
-      const facts = inspect(items);
-      learn(facts);
-      spent += facts.elements;
-      const added = paginate(items, piece);
-      carried =
-        carried?.kind === "list"
-          ? {
-              ...carried,
-              loose: carried.loose || loose,
-              tasks: carried.tasks || hasTasks(items),
-              pages: [...carried.pages, ...added],
-            }
-          : {
-              kind: "list",
-              start,
-              ordered: node.ordered === true,
-              first: node.start ?? 1,
-              loose,
-              tasks: hasTasks(items),
-              pages: added,
-            };
-      tailStart = lineStart(text, base + offsetOf(node.children[done]));
-    } else if (node.type === "table") {
-      const rows = node.children.slice(1);
-      const done = rows.length - 1;
-      const head = node.children[0];
-      if (done < LONG || !head) return;
-      const added = paginate(rows.slice(0, done), piece);
-      const from = carried?.start ?? start;
-      const firstRow = rows[0];
-      spent += inspect(rows.slice(0, done)).elements;
-      carried =
-        carried?.kind === "table"
-          ? { ...carried, pages: [...carried.pages, ...added] }
-          : {
-              kind: "table",
-              start: from,
-              header: text.slice(start, firstRow ? lineStart(text, base + offsetOf(firstRow)) : start),
-              align: node.align ?? null,
-              head: piece([head], inspect([head])),
-              pages: added,
-            };
-      tailStart = lineStart(text, base + offsetOf(rows[done]));
-    } else return;
-    lastTail = "";
-  };
-
-  const finishedItems = (node: List, base: number): number => {
-    const count = node.children.length;
-    for (let index = count - 1; index > 0; index--) {
-      if (text.indexOf("\n", base + offsetOf(node.children[index])) >= 0) return index;
-    }
-    return 0;
+    const whole = text.slice(state.start, tailStart) + raw;
+    return blockOf(parse(whole, NONE).nodes, whole);
   };
 
   /** Reads what stands before a stretch that is too costly to parse, then shows that stretch as plain text. */
@@ -606,7 +421,7 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
       shown.push(asBefore(growing.slice(at, at + PAGE), shown.length));
     }
     const cut = spent > budget && tailStart < text.length;
-    return { ...numberFootnotes(shown, footnotes, definitions), cut, behind };
+    return { ...numberFootnotes(shown, references.footnotes, references.definitions), cut, behind };
   };
 
   return {
@@ -624,11 +439,12 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
       }
       finished = false;
       beforeEnd = undefined;
-      parsed = 0;
-      known = definitions.size + footnotes.size;
+      parsedBefore = parser.parsed;
+      known = references.size;
       const most = spent + SHORT_ELEMENTS;
       const furthest = text.length + SHORT;
-      const isEnough = () => short && (spent >= most || parsed >= SHORT || text.length >= furthest);
+      const isEnough = () =>
+        short && (spent >= most || parser.parsed - parsedBefore >= SHORT || text.length >= furthest);
       // A tail that is long is looked at again in each step: the longer it is, the fewer there are.
       const step = () => Math.min(SHORT, Math.max(short ? SHORT_STEP : STEP, (text.length - tailStart) / 8));
       let to = text.length + step();
@@ -648,7 +464,7 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
         while (readTail(complete));
       }
       // Definitions that still grow count too, until the next read looks at them again.
-      const frozen = { definitions: new Map(definitions), footnotes: new Set(footnotes.keys()) };
+      const finished_references = references.save();
       // What a long list was read into before has told already.
       const told = Math.max(0, (carried?.pages.length ?? 0) - 1);
       for (const [index, entry] of open.entries())
@@ -656,9 +472,7 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
       refresh();
       open = open.map((entry) => rereadOpen(entry));
       result = build(behind);
-      definitions = frozen.definitions;
-      // As their blocks were read last: a footnote that is read again must be found in the place of its older reading.
-      footnotes = new Map([...footnotes].filter(([id]) => frozen.footnotes.has(id)));
+      references.forgetSince(finished_references);
       return result;
     },
     readAll() {
@@ -694,30 +508,6 @@ function plainBlock(raw: string, reason: string | undefined): Kept {
   };
 }
 
-/** A list or table of which much is done, with the pages that follow and, of a list, the node that holds them. */
-function carriedBlock(
-  state: Carried,
-  more: readonly Piece<ListItem>[] | readonly Piece<TableRow>[],
-  node?: List,
-): MarkdownBlock {
-  return state.kind === "list"
-    ? {
-        kind: "list",
-        ordered: state.ordered,
-        start: state.first,
-        loose: state.loose || (node !== undefined && isLoose(node)),
-        tasks: state.tasks || (node !== undefined && hasTasks(node.children)),
-        // A list's pages hold items, a table's rows: the caller has looked at which it is.
-        pages: [...state.pages, ...(more as readonly Piece<ListItem>[])],
-      }
-    : {
-        kind: "table",
-        head: state.head,
-        align: state.align,
-        pages: [...state.pages, ...(more as readonly Piece<TableRow>[])],
-      };
-}
-
 function codeBlock(state: OpenFence, partial: string, isOpen: boolean): MarkdownBlock {
   const code = state.code + partial;
   return {
@@ -726,20 +516,6 @@ function codeBlock(state: OpenFence, partial: string, isOpen: boolean): Markdown
     code: code.endsWith("\n") ? code.slice(0, -1) : code,
     open: isOpen,
   };
-}
-
-const lineStart = (text: string, offset: number): number => text.lastIndexOf("\n", offset - 1) + 1;
-
-function paginate<Item extends Node>(
-  items: readonly Item[],
-  piece: (nodes: readonly Item[], facts: Facts) => Piece<Item>,
-): Piece<Item>[] {
-  const pages: Piece<Item>[] = [];
-  for (let index = 0; index < items.length; index += PAGE) {
-    const nodes = items.slice(index, index + PAGE);
-    pages.push(piece(nodes, inspect(nodes)));
-  }
-  return pages;
 }
 
 /** Whether nothing that follows `start` can change the block before it. */

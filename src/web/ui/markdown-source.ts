@@ -130,3 +130,6 @@ function riskOf(line: string, delimiters: number, length: number): string | unde
   const markers = CONTAINERS.exec(line)?.[0].match(/[>*+)\-.]/g)?.length ?? 0;
   return markers > MAX_DEPTH ? "nested deeper than 100 levels" : undefined;
 }
+
+/** Where the line of a place in the text begins. */
+export const lineStart = (text: string, offset: number): number => text.lastIndexOf("\n", offset - 1) + 1;
