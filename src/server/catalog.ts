@@ -6,7 +6,7 @@ import { positionOf } from "../model/accumulate.ts";
 import { createAnnouncer } from "./announce.ts";
 import { createBacklog } from "./backlog.ts";
 import { createCatchUp } from "./catch-up.ts";
-import { type Entry, isStale, modifiedAt, newEntry, type State, storedFile } from "./entry.ts";
+import { type Entry, isStale, modifiedAt, newEntry, type State, sizeOf, storedFile } from "./entry.ts";
 import { type EvidenceFile, readAttachment, readRecord } from "./evidence.ts";
 import { createFileReader } from "./file-reader.ts";
 import { isCompressed, openRegular } from "./follow.ts";
@@ -15,7 +15,7 @@ import { createKeeper } from "./keeper.ts";
 import { createLinks } from "./links.ts";
 import { createList } from "./list.ts";
 import { createSegments, marker } from "./segment-views.ts";
-import { lastSegment } from "./segments.ts";
+import { isHuge, lastSegment } from "./segments.ts";
 import type { Sessions } from "./sessions.ts";
 import { createStatus } from "./status.ts";
 import type { Notice } from "./store/store.ts";
@@ -53,6 +53,8 @@ export function createSessions(options: SessionsOptions): Sessions {
   /** Files that are gone, by their number. */
   const past = new Map<number, Entry>();
   const by_inode = new Map<string, Entry>();
+  /** Files that are shown in segments. */
+  const huge = new Set<Entry>();
   const by_session = new Map<string, State>();
   /** Which file a session's id belongs to. */
   const owners = new Map<string, Entry>();
@@ -112,8 +114,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   const reader = createFileReader({
     ...(indexer && { indexer }),
     introduce(entry, id, from, at) {
-      const size = entry.seen?.size ?? entry.identity?.size ?? 0;
-      return from === 0 ? [] : [marker("before", id, id, lastSegment(size) - 1, from, at)];
+      return from === 0 ? [] : [marker("before", id, id, lastSegment(sizeOf(entry)) - 1, from, at)];
     },
     timing,
     now,
@@ -148,7 +149,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   });
   const segments = createSegments({
     stateOf: (id) => by_session.get(id),
-    sessions: () => by_session.values(),
+    huge,
     present: status.present,
   });
 
@@ -187,6 +188,7 @@ export function createSessions(options: SessionsOptions): Sessions {
         past.set(entry.id, entry);
       } else {
         entries.set(entry.path, entry);
+        measure(entry);
         catch_up.add(entry);
       }
     }
@@ -272,6 +274,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   function notice(entry: Entry, file: FoundFile) {
     if (entry.identity?.inode === file.inode && file.size > entry.identity.size) entry.grew = true;
     entry.seen = file;
+    measure(entry);
     entry.sample = file.sample;
     if (file.side !== undefined) entry.side = file.side;
     if (entry.gone) {
@@ -319,9 +322,16 @@ export function createSessions(options: SessionsOptions): Sessions {
     return opened !== undefined;
   }
 
+  /** An id that no session goes by may be that of a piece: to look in all sessions at each would cost their number. */
+  function measure(entry: Entry) {
+    if (isHuge(entry.path, sizeOf(entry))) huge.add(entry);
+    else huge.delete(entry);
+  }
+
   /** The file is gone: its sessions are shown from the archive, or not at all where nothing of them was kept. */
   function leave(entry: Entry) {
     entry.gone = true;
+    huge.delete(entry);
     watch.setHot(entry.path, false);
     if (entries.get(entry.path) === entry) entries.delete(entry.path);
     past.set(entry.id, entry);

@@ -97,6 +97,9 @@ export function isStale({ identity, seen, side_stamp, gone }: Entry): boolean {
   );
 }
 
+/** Bytes that it has, as far as is known. */
+export const sizeOf = ({ seen, identity }: Entry): number => seen?.size ?? identity?.size ?? 0;
+
 /** When the file was written to last, in milliseconds. */
 export const modifiedAt = ({ seen, identity }: Entry): number =>
   seen?.modified_at ?? identity?.modified_at ?? 0;

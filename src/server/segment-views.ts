@@ -2,10 +2,10 @@ import { accumulate, emptyTranscript } from "../model/accumulate.ts";
 import type { Frame } from "../model/frame.ts";
 import type { SessionSummary } from "../model/session.ts";
 import { uuidFrom } from "../model/uuid.ts";
-import type { State } from "./entry.ts";
+import { type Entry, type State, sizeOf } from "./entry.ts";
 import { openRegular, readAt } from "./follow.ts";
 import { createReading } from "./reading.ts";
-import { isHuge, lastSegment, SEGMENT, segmentId, segmentOf, segmentStart, sizeText } from "./segments.ts";
+import { lastSegment, SEGMENT, segmentId, segmentOf, segmentStart, sizeText } from "./segments.ts";
 import type { OpenSession } from "./sessions.ts";
 
 /** The segments of huge sessions but for the last: opened by ids of their own, each a transcript that does not grow. */
@@ -22,25 +22,26 @@ const BLOCK = 256 * 1024;
 
 export function createSegments(options: {
   stateOf(id: string): State | undefined;
-  sessions(): Iterable<State>;
+  /** The files that are shown in segments. */
+  huge: ReadonlySet<Entry>;
   present(state: State): SessionSummary;
 }): Segments {
   const kept = new Map<string, OpenSession>();
   /** Where ids that were asked for belong. */
   const found = new Map<string, { session_id: string; segment: number }>();
 
-  const sizeOf = ({ entry }: State) => entry.seen?.size ?? entry.identity?.size ?? 0;
-
   function find(id: string): { state: State; segment: number } | undefined {
     const known = found.get(id);
     const state = known && options.stateOf(known.session_id);
     if (known && state) return { state, segment: known.segment };
-    for (const candidate of options.sessions()) {
-      if (!isHuge(candidate.entry.path, sizeOf(candidate)) || candidate.entry.gone) continue;
-      const segment = segmentOf(id, candidate.id, sizeOf(candidate));
-      if (segment === undefined) continue;
-      found.set(id, { session_id: candidate.id, segment });
-      return { state: candidate, segment };
+    for (const entry of options.huge) {
+      for (const session_id of entry.sessions) {
+        const owner = options.stateOf(session_id);
+        const segment = segmentOf(id, session_id, sizeOf(entry));
+        if (!owner || segment === undefined) continue;
+        found.set(id, { session_id, segment });
+        return { state: owner, segment };
+      }
     }
     return undefined;
   }
@@ -51,7 +52,7 @@ export function createSegments(options: {
     return {
       ...row,
       id,
-      title: `${title} (piece ${segment + 1} of ${lastSegment(sizeOf(state)) + 1})`,
+      title: `${title} (piece ${segment + 1} of ${lastSegment(sizeOf(state.entry)) + 1})`,
       status: "completed",
     };
   }
