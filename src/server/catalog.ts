@@ -43,6 +43,8 @@ const AT_ONCE = 3;
 const START_MS = 150;
 /** Files of which the beginning is listed at once: more than a screen of them. */
 const MOST_GLANCES = 60;
+/** Rows that a page shows at first. */
+const SCREENFUL = 30;
 const MOST_NOTICES = 20;
 
 /** Finds, follows, lists, opens and archives the sessions of all agents on this machine. */
@@ -419,9 +421,17 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   async function begin() {
     // Whoever starts this for the first time sees what is there, long before all of it is read.
-    const glances = backlog.next(MOST_GLANCES).map((entry) => run(entry, () => reader.glance(entry)));
-    await Promise.race([Promise.all(glances), sleep(START_MS, undefined, { ref: false })]);
+    await Promise.race([glanceAtNewest(), sleep(START_MS, undefined, { ref: false })]);
     if (!closed) backlog.start();
+  }
+
+  async function glanceAtNewest() {
+    const newest = backlog.next(MOST_GLANCES);
+    for (let at = 0; at < newest.length && !closed; at += SCREENFUL) {
+      const glances = newest.slice(at, at + SCREENFUL).map((entry) => run(entry, () => reader.glance(entry)));
+      await Promise.all(glances);
+      list.publish();
+    }
   }
 
   function every(interval: number, work: () => Promise<void>) {
