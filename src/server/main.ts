@@ -186,11 +186,12 @@ async function print(text: string): Promise<0> {
 }
 
 async function runDaemon(paths: string[], flags: Flags): Promise<number> {
+  // From the first moment: whoever ends it while it begins leaves no store open.
+  const ended = endSignal().then(() => true);
   let daemon = await startDaemon(paths, flags);
   await print(`${daemon.link}\n`);
   daemon.sayNotices();
   if (flags.open) openBrowser(daemon.link, dataDir(flags));
-  const ended = endSignal().then(() => true);
   while (!(await Promise.race([ended, daemon.storable.then(() => false)]))) {
     console.error("The data folder can be used again: Verbatim begins again with it.");
     await daemon.close();

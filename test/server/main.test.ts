@@ -1,5 +1,13 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -161,6 +169,15 @@ describe("the command", { timeout: 60_000 }, () => {
     expect(await run.ended).toBe(0);
     expect(run.out().trim().split("\n")).toHaveLength(1);
     expect(run.err()).toBe("");
+  });
+
+  it("ends in order though it is told to while it begins, with no store left open", async () => {
+    const home = newHome();
+    const run = start(home, ["--port", "0", "--data-dir", home.data, "--no-samples"]);
+    await expect.poll(() => existsSync(join(home.data, "verbatim.db")), { interval: 1 }).toBe(true);
+    run.process.kill("SIGTERM");
+    expect(await run.ended).toBe(0);
+    expect(readdirSync(home.data).filter((name) => /-(?:wal|shm)$/.test(name))).toEqual([]);
   });
 
   it("keeps an open page let in over a restart, and gives a new link to who asks in the terminal", async () => {
