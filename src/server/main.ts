@@ -212,12 +212,12 @@ async function runInTerminal(words: string[], flags: Flags): Promise<number> {
     throw new UsageError("Give --agent or --provider, not both.");
   }
   const agent = flags.agent ?? flags.provider;
+  const stop = new AbortController();
+  void endSignal().then(() => stop.abort());
   const running = await ringDoorbell(data_dir);
   const own =
     running === undefined ? await startDaemon([], { ...flags, samples: false, port: "0" }) : undefined;
   const link = running ?? own?.link ?? "";
-  const stop = new AbortController();
-  void endSignal().then(() => stop.abort());
   const terminal =
     process.stdin.isTTY && process.stderr.isTTY && !flags.json
       ? createInterface({ input: process.stdin, output: process.stderr })

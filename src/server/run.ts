@@ -61,6 +61,7 @@ export async function runPrompt(options: RunOptions): Promise<number> {
   const session_id = crypto.randomUUID();
   const model = options.model ?? agent.model;
   const cwd = options.wanted_cwd ?? agent.cwd ?? options.cwd;
+  if (options.stop.aborted) return 130;
   await call(options, "POST", "/api/sessions", newSessionReply, {
     session_id,
     agent: agent.id,
