@@ -14,7 +14,7 @@ export function findModel(provider: string, model: string): KnownModel | undefin
     // "anthropic/claude-sonnet-4.5:beta"
     const [, maker, name] = /^([^/]+)\/([^:]+)/.exec(id) ?? [];
     if (maker === undefined || name === undefined) return undefined;
-    vendor = VENDORS[maker] ?? maker;
+    vendor = VENDORS.get(maker) ?? maker;
     id = vendor === "anthropic" ? name.replaceAll(".", "-") : name;
   }
   const named = (wanted: string) =>
@@ -29,7 +29,11 @@ export function findModel(provider: string, model: string): KnownModel | undefin
 }
 
 /** How OpenRouter calls the makers. */
-const VENDORS: Readonly<Record<string, string>> = { google: "gemini", moonshotai: "moonshot", "z-ai": "zai" };
+const VENDORS = new Map([
+  ["google", "gemini"],
+  ["moonshotai", "moonshot"],
+  ["z-ai", "zai"],
+]);
 
 /**
  * What a call cost in US dollars: what the provider says, or its tokens at the known price; `undefined`: no price. Of

@@ -190,7 +190,7 @@ export function createSessions(options: SessionsOptions): Sessions {
         past.set(entry.id, entry);
       } else {
         entries.set(entry.path, entry);
-        measure(entry);
+        noteSize(entry);
         catch_up.add(entry);
       }
     }
@@ -276,7 +276,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   function notice(entry: Entry, file: FoundFile) {
     if (entry.identity?.inode === file.inode && file.size > entry.identity.size) entry.grew = true;
     entry.seen = file;
-    measure(entry);
+    noteSize(entry);
     entry.sample = file.sample;
     if (file.side !== undefined) entry.side = file.side;
     if (entry.gone) {
@@ -325,7 +325,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   }
 
   /** An id that no session goes by may be that of a piece: to look in all sessions at each would cost their number. */
-  function measure(entry: Entry) {
+  function noteSize(entry: Entry) {
     if (isHuge(entry.path, sizeOf(entry))) huge.add(entry);
     else huge.delete(entry);
   }

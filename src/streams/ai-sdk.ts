@@ -13,13 +13,13 @@ export const aiSdk: StreamFormat = {
   createReader: createAiSdkReader,
 };
 
-const STOP_REASONS: Readonly<Record<string, StopReason>> = {
-  stop: "stop",
-  length: "length",
-  "tool-calls": "tool_use",
-  error: "error",
-  "content-filter": "error",
-};
+const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map([
+  ["stop", "stop"],
+  ["length", "length"],
+  ["tool-calls", "tool_use"],
+  ["error", "error"],
+  ["content-filter", "error"],
+]);
 
 function createAiSdkReader({ writer, idOf }: EventReaderOptions): EventReader {
   const calls = new Map<
@@ -262,7 +262,7 @@ function createAiSdkReader({ writer, idOf }: EventReaderOptions): EventReader {
         isOver = true;
         readMetadata(event.messageMetadata);
         const raw = asString(event.finishReason);
-        endStep(raw === undefined ? "stop" : (STOP_REASONS[raw] ?? "stop"), raw);
+        endStep(raw === undefined ? "stop" : (STOP_REASONS.get(raw) ?? "stop"), raw);
         writer.put({ type: "turn.end" });
         return;
       }

@@ -476,6 +476,14 @@ describe("OpenRouter's reasoning details", () => {
     });
   });
 
+  it("keep every member that they have, whatever its name", () => {
+    const odd: unknown = JSON.parse(
+      '{"type":"reasoning.text","text":"a","__proto__":{"x":1},"constructor":"y"}',
+    );
+    const { message } = decode([details(odd as Given), end("stop")]);
+    expect(JSON.stringify(message?.raw_blocks)).toContain('"__proto__":{"x":1},"constructor":"y"');
+  });
+
   it("keep a late signature with the thought that it proves, and begin a new one after it", () => {
     const { parts, message } = decode([
       details({ ...claude, text: "One" }),

@@ -123,6 +123,16 @@ it("an abort ends what is open and says why", () => {
   expect(transcript.turns.at(0)?.status).toBe("interrupted");
 });
 
+it("a reason that is called as what every object has is one like any other that is not known", () => {
+  for (const finishReason of ["constructor", "__proto__", "toString"]) {
+    const frames = readStream("ai-sdk", [sse([{ type: "start-step" }, { type: "finish", finishReason }])]);
+    expect(frames.find(({ type }) => type === "message.end")).toMatchObject({
+      stop_reason: "stop",
+      stop_reason_raw: finishReason,
+    });
+  }
+});
+
 it("an error fails the turn, and a stream that is cut off says so", () => {
   const failed = fold(
     readStream("ai-sdk", [

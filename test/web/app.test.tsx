@@ -79,7 +79,7 @@ beforeEach(async () => {
       errors: 2,
       last_activity_at: at,
     },
-    [STOPPED]: { title: "Draw the map", status: "interrupted", last_activity_at: at },
+    [STOPPED]: { title: "Draw the map", agent: "constructor", status: "interrupted", last_activity_at: at },
   });
   sessions.add(PARENT, [prompt(PARENT, "Repair it.", 100), ...answer(PARENT, "It is repaired.", 110)]);
   sessions.add(RUN, [prompt(RUN, "Find it.", 200), ...answer(RUN, "It is in retry.ts.", 210)]);
@@ -166,6 +166,16 @@ test("what a person stopped is no success, and has a filter of its own", async (
   expect(await screen.findByRole("heading", { level: 1, name: "Draw the map" })).toBeTruthy();
   expect(screen.getByTitle("A person stopped the last turn").textContent).toBe("[FAILED] stopped");
   expect(document.title).toBe("[FAILED] Draw the map · Verbatim");
+});
+
+test("an agent that is called as what every object has is shown by that name", async () => {
+  daemon.sessions.add(STOPPED, [prompt(STOPPED, "Draw it.", 400)]);
+  render(<App client={client} />);
+  const link = await screen.findByRole("link", { name: /Draw the map/ });
+  within(link).getByText("constructor");
+  fireEvent.click(link);
+  await screen.findByRole("region", { name: "Transcript" });
+  screen.getByText(/constructor/);
 });
 
 test("a session that begins appears without a reload", async () => {

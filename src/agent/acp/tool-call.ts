@@ -132,12 +132,11 @@ function beyond(raw: unknown, shown: string): unknown {
   if (typeof raw === "string") return shown.includes(raw.trim()) ? undefined : raw;
   const object = asObject(raw);
   if (object === undefined) return raw;
-  const rest: JsonObject = {};
-  for (const [key, value] of Object.entries(object)) {
+  const rest = Object.entries(object).flatMap(([key, value]) => {
     const left = typeof value === "object" || typeof value === "string" ? beyond(value, shown) : value;
-    if (left !== undefined) rest[key] = left;
-  }
-  return Object.keys(rest).length === 0 ? undefined : rest;
+    return left === undefined ? [] : [[key, left]];
+  });
+  return rest.length === 0 ? undefined : Object.fromEntries(rest);
 }
 
 /** A content block that is no text, as a part; `undefined`: text, or something else. */

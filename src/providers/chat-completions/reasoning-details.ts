@@ -88,7 +88,7 @@ export function createDetailMerger(): DetailMerger {
       for (const [name, value] of Object.entries(given)) {
         // Of an entry's index, the first counts: it is what the entry is known by.
         if (name !== key && !(name === "index" && entry.fields.index !== undefined))
-          entry.fields[name] = value;
+          entry.fields = { ...entry.fields, [name]: value };
       }
       return {
         entry: position,

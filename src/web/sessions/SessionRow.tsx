@@ -6,8 +6,11 @@ import { activityOf } from "../transcript/activity.ts";
 import { visible, visibleText } from "../ui/hidden-text.tsx";
 import { type ListItem, runKind, sessionTitle } from "./session-list.ts";
 
-const AGENTS: Record<string, string> = { "claude-code": "Claude Code", codex: "Codex" };
-export const agentName = (agent: string): string => AGENTS[agent] ?? agent;
+const AGENTS = new Map([
+  ["claude-code", "Claude Code"],
+  ["codex", "Codex"],
+]);
+export const agentName = (agent: string): string => AGENTS.get(agent) ?? agent;
 
 interface Props {
   item: Extract<ListItem, { type: "session" }>;
