@@ -72,6 +72,8 @@ export default defineConfig(({ isSsrBuild }) => ({
         outDir: "dist/web",
         license: LICENSES,
         target: "es2023",
+        // Every browser of that target preloads modules by itself.
+        modulePreload: { polyfill: false },
         // The page folds what the daemon has checked: it needs the contract's types and constants, not its schemas, and
         // their library would try `new Function`, which the page's policy forbids.
         rolldownOptions: {

@@ -1,15 +1,20 @@
-import { lazy, type ReactNode, Suspense, useEffect } from "react";
-import { followLinks, parseRoute, useHref } from "./router.ts";
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from "react";
+import { followLinks, parseRoute, type Route, useHref } from "./router.ts";
+import { ScreenFailure } from "./ScreenFailure.tsx";
 import { SessionsScreen } from "./sessions/SessionsScreen.tsx";
 import { type Client, ClientProvider, useConnection } from "./store.ts";
+import { ErrorBoundary } from "./ui/ErrorBoundary.tsx";
 
 /** With it come Markdown and the tool cards: the list is on screen before they are. */
 const loadSessionScreen = () => import("./session/SessionScreen.tsx");
-const SessionScreen = lazy(async () => ({ default: (await loadSessionScreen()).SessionScreen }));
 
-const NewSessionScreen = lazy(async () => ({
-  default: (await import("./new-session/NewSessionScreen.tsx")).NewSessionScreen,
-}));
+/** The screens whose scripts come when they are wanted. */
+const lazyScreens = () => ({
+  SessionScreen: lazy(async () => ({ default: (await loadSessionScreen()).SessionScreen })),
+  NewSessionScreen: lazy(async () => ({
+    default: (await import("./new-session/NewSessionScreen.tsx")).NewSessionScreen,
+  })),
+});
 
 /** The page. `client` holds all that it knows. */
 export function App({ client }: { client: Client }): ReactNode {
@@ -23,6 +28,10 @@ export function App({ client }: { client: Client }): ReactNode {
 function Screen(): ReactNode {
   const { status } = useConnection();
   const href = useHref();
+  const [attempt, setAttempt] = useState(0);
+  const tryAgain = useCallback(() => setAttempt((before) => before + 1), []);
+  // What could not be fetched is not asked for again by the one that failed.
+  const screens = useMemo(lazyScreens, [attempt]);
   useEffect(followLinks, []);
   // Fetched while one reads the list, so that a click does not wait for it. Offline it is tried again on the click.
   useEffect(() => {
@@ -31,7 +40,23 @@ function Screen(): ReactNode {
   }, []);
 
   if (status === "unauthorized") return <SignedOut />;
-  const route = parseRoute(new URL(href, location.href));
+  return (
+    <ErrorBoundary
+      of={`${href} ${attempt}`}
+      fallback={(error) => <ScreenFailure error={error} tryAgain={tryAgain} />}
+    >
+      <RoutedScreen route={parseRoute(new URL(href, location.href))} screens={screens} />
+    </ErrorBoundary>
+  );
+}
+
+function RoutedScreen({
+  route,
+  screens: { SessionScreen, NewSessionScreen },
+}: {
+  route: Route;
+  screens: ReturnType<typeof lazyScreens>;
+}): ReactNode {
   switch (route.screen) {
     case "sessions":
       return <SessionsScreen />;

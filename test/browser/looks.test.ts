@@ -107,6 +107,25 @@ it("code is coloured after all when the connection was gone while its worker was
   await context.close();
 });
 
+it("a screen whose script could not be fetched says so, and is there once it can be", async () => {
+  const context = await browser.newContext();
+  let refused = true;
+  await context.route(/SessionScreen-.*\.js/, (route) => (refused ? route.abort() : route.continue()));
+  const { page, complaints } = await enter(context, { ...daemon, launch: address }, [
+    ...BROKEN_CONNECTION,
+    /dynamically imported module/,
+  ]);
+  address = await nextLink(page);
+  await page.getByRole("link", { name: /daylight saving ends/ }).click();
+  await page.getByRole("heading", { name: "This page cannot be shown" }).waitFor();
+  expect(await seriousFindings(page)).toEqual([]);
+  refused = false;
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("region", { name: "Transcript", exact: true }).locator("article").first().waitFor();
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
 async function nextLink(page: Page): Promise<string> {
   return page.evaluate(async () => {
     const reply = await fetch("/api/link", {

@@ -1,6 +1,6 @@
 import { fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Frame } from "../../src/model/frame.ts";
 import type { SessionSummary } from "../../src/model/session.ts";
 import { App } from "../../src/web/App.tsx";
@@ -51,12 +51,14 @@ const answer = (session_id: string, text: string, message: number): Frame[] => [
 
 let daemon: TestDaemon;
 let client: Client;
+/** What the rows of the sessions say. */
+let facts: Record<string, Partial<SessionSummary>>;
 
 beforeEach(async () => {
   localStorage.clear();
   sessionStorage.clear();
   history.replaceState(null, "", "/");
-  const sessions = sessionsWith({
+  facts = {
     [PARENT]: {
       title: "Repair the uploader",
       cwd: "/home/op/uploader",
@@ -80,7 +82,8 @@ beforeEach(async () => {
       last_activity_at: at,
     },
     [STOPPED]: { title: "Draw the map", agent: "constructor", status: "interrupted", last_activity_at: at },
-  });
+  };
+  const sessions = sessionsWith(facts);
   sessions.add(PARENT, [prompt(PARENT, "Repair it.", 100), ...answer(PARENT, "It is repaired.", 110)]);
   sessions.add(RUN, [prompt(RUN, "Find it.", 200), ...answer(RUN, "It is in retry.ts.", 210)]);
   sessions.add(OTHER, [prompt(OTHER, "Write it.", 300)]);
@@ -176,6 +179,53 @@ test("an agent that is called as what every object has is shown by that name", a
   fireEvent.click(link);
   await screen.findByRole("region", { name: "Transcript" });
   screen.getByText(/constructor/);
+});
+
+/** React tells the console what a boundary caught: here that is heard, and asked for. */
+function hearErrors(): () => string {
+  const heard: string[] = [];
+  const spy = vi.mocked(console.error).mockImplementation((...words) => {
+    heard.push(words.map(String).join(" "));
+  });
+  return () => {
+    spy.mockClear();
+    return heard.splice(0).join();
+  };
+}
+
+test("a session that cannot be listed says so in its place, and leaves the others", async () => {
+  const told = hearErrors();
+  // No date is that late.
+  facts[STOPPED] = { last_activity_at: 9e15 };
+  daemon.sessions.add(STOPPED, [prompt(STOPPED, "Draw it.", 400)]);
+  render(<App client={client} />);
+  await screen.findByRole("link", { name: /Repair the uploader/ });
+  const row = await screen.findByText(/cannot be listed: Invalid time value/);
+  expect(told()).toContain("Invalid time value");
+  facts[STOPPED] = { last_activity_at: at, title: "Draw the map" };
+  daemon.sessions.push(STOPPED, answer(STOPPED, "It is drawn.", 410));
+  await screen.findByRole("link", { name: /Draw the map/ });
+  expect(row.isConnected).toBe(false);
+});
+
+test("a screen that cannot be shown says why, keeps the way back, and is tried again", async () => {
+  const told = hearErrors();
+  // The daemon's row, as its schema would not let it through.
+  facts[STOPPED] = { title: "Draw the map", git_branch: {} as string, last_activity_at: at };
+  daemon.sessions.add(STOPPED, [prompt(STOPPED, "Draw it.", 400)]);
+  render(<App client={client} />);
+  fireEvent.click(await screen.findByRole("link", { name: /Draw the map/ }));
+  within(await screen.findByRole("alert")).getByRole("heading", { name: "This page cannot be shown" });
+  expect(told()).toContain("TypeError");
+  fireEvent.click(screen.getByRole("link", { name: "All sessions" }));
+  fireEvent.click(await screen.findByRole("link", { name: /Draw the map/ }));
+  await screen.findByRole("alert");
+  expect(told()).toContain("TypeError");
+  facts[STOPPED] = { title: "Draw the map", last_activity_at: at };
+  daemon.sessions.push(STOPPED, answer(STOPPED, "It is drawn.", 410));
+  await waitFor(() => expect(client.rows.getState().byId.get(STOPPED)?.git_branch).toBeUndefined());
+  fireEvent.click(screen.getByRole("button", { name: "Try again" }));
+  await screen.findByText("It is drawn.");
 });
 
 test("a session that begins appears without a reload", async () => {

@@ -16,12 +16,13 @@ import { type KeyBinding, useKeys } from "../keys.ts";
 import { NEW_SESSION, navigate, sessionHref } from "../router.ts";
 import { createRowHeights } from "../row-heights.ts";
 import { type Client, useClient, useConnection, useSetting, useStatus } from "../store.ts";
+import { ErrorBoundary, reasonOf } from "../ui/ErrorBoundary.tsx";
 import { visible, visibleText } from "../ui/hidden-text.tsx";
 import { useNow } from "../use-now.ts";
 import { usePageTitle, useWaitingKey } from "../waiting.ts";
 import { Notices } from "./Notices.tsx";
 import { SessionRow } from "./SessionRow.tsx";
-import { countSessions, type ListItem, listItems, type StateFilter } from "./session-list.ts";
+import { filtered, type ListItem, listItems, type StateFilter } from "./session-list.ts";
 import "./sessions.css";
 
 const OVERSCAN = 400;
@@ -117,11 +118,10 @@ export function SessionsScreen(): ReactNode {
     () => createRowHeights(items.map((item) => (item.type === "group" ? 40 : view.narrow ? 56 : 32))),
     [items, view.narrow],
   );
-  const totals = useMemo(() => countSessions(byId, waiting), [version, byId, waiting]);
+  const { all, by } = useMemo(() => filtered(byId, waiting), [version, byId, waiting]);
+  const running = by.running.size;
 
-  usePageTitle(
-    totals.listed.running > 0 ? `Verbatim: ${totals.listed.running} running` : "Verbatim: sessions",
-  );
+  usePageTitle(running > 0 ? `Verbatim: ${running} running` : "Verbatim: sessions");
   useEffect(() => {
     left.text = text;
     left.states = states;
@@ -234,7 +234,7 @@ export function SessionsScreen(): ReactNode {
     },
   ];
   useKeys(bindings);
-  const needsYou = totals.listed.waiting;
+  const needsYou = by.waiting.size;
 
   const from = Math.max(0, heights.at(Math.max(0, view.top - OVERSCAN)));
   const to = Math.min(items.length, heights.at(view.top + view.height + OVERSCAN) + 1);
@@ -281,7 +281,7 @@ export function SessionsScreen(): ReactNode {
                   setStates(after);
                 }}
               >
-                {label} <span className="chip-count">{exactNumber(totals.listed[state])}</span>
+                {label} <span className="chip-count">{exactNumber(by[state].size)}</span>
               </button>
             ))}
           </fieldset>
@@ -337,7 +337,19 @@ export function SessionsScreen(): ReactNode {
                 {item.type === "group" ? (
                   <Group item={item} />
                 ) : (
-                  <SessionRow item={item} now={now} showFolder={groupBy === "time"} onToggle={toggle} />
+                  <ErrorBoundary
+                    of={item.row}
+                    fallback={(error) => (
+                      <p className="session-line session-broken">
+                        <a href={sessionHref(item.row.id)} data-session={item.row.id}>
+                          {item.row.id}
+                        </a>
+                        cannot be listed: {visible(reasonOf(error), "prose")}
+                      </p>
+                    )}
+                  >
+                    <SessionRow item={item} now={now} showFolder={groupBy === "time"} onToggle={toggle} />
+                  </ErrorBoundary>
                 )}
               </li>
             );
@@ -359,7 +371,7 @@ export function SessionsScreen(): ReactNode {
       </main>
       <p className="unseen" role="status">
         {loaded
-          ? `${counted(totals.sessions, "session")}, ${totals.listed.running} running${
+          ? `${counted(all.size, "session")}, ${running} running${
               needsYou > 0 ? `, ${needsYou} ${needsYou === 1 ? "waits" : "wait"} for you` : ""
             }`
           : ""}

@@ -105,37 +105,23 @@ function isTop(byId: ReadonlyMap<string, SessionSummary>, row: SessionSummary): 
   return false;
 }
 
-/** How many sessions there are, and how many of them each filter lists: by a state of their own or of a run below them. */
-export function countSessions(
+/** The sessions that stand on their own, and those of them that each filter lists: by a state of their own or of a run below. */
+export function filtered(
   byId: ReadonlyMap<string, SessionSummary>,
   waiting: ReadonlySet<string>,
-): { sessions: number; listed: Record<StateFilter, number> } {
-  const tops = new Set<string>();
-  for (const row of byId.values()) if (isTop(byId, row)) tops.add(row.id);
-  const listed: Record<StateFilter, Set<string>> = {
-    waiting: new Set(),
-    running: new Set(),
-    failed: new Set(),
-    interrupted: new Set(),
-    completed: new Set(),
-  };
+): { all: ReadonlySet<string>; by: Readonly<Record<StateFilter, ReadonlySet<string>>> } {
+  const all = new Set<string>();
+  for (const row of byId.values()) if (isTop(byId, row)) all.add(row.id);
+  const none = (): Set<string> => new Set();
+  const by = { waiting: none(), running: none(), failed: none(), interrupted: none(), completed: none() };
   for (const row of byId.values()) {
     for (const id of [row.id, ...ancestorsOf(byId, row)]) {
-      if (!tops.has(id)) continue;
-      listed[row.status].add(id);
-      if (waiting.has(row.id)) listed.waiting.add(id);
+      if (!all.has(id)) continue;
+      by[row.status].add(id);
+      if (waiting.has(row.id)) by.waiting.add(id);
     }
   }
-  return {
-    sessions: tops.size,
-    listed: {
-      waiting: listed.waiting.size,
-      running: listed.running.size,
-      failed: listed.failed.size,
-      interrupted: listed.interrupted.size,
-      completed: listed.completed.size,
-    },
-  };
+  return { all, by };
 }
 
 /** The list's lines in order: groups, their sessions, and the runs of those that are expanded or match. */

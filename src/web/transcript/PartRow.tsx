@@ -1,6 +1,7 @@
-import { Component, type CSSProperties, memo, type ReactNode, useState } from "react";
+import { type CSSProperties, memo, type ReactNode, useState } from "react";
 import type { TranscriptPart, TranscriptPartOf } from "../../model/transcript.ts";
 import { CopyButton } from "../ui/CopyButton.tsx";
+import { ErrorBoundary, reasonOf } from "../ui/ErrorBoundary.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { StatusBadge } from "../ui/StatusBadge.tsx";
 import type { TranscriptHost, TurnWindow } from "./host.ts";
@@ -114,11 +115,19 @@ export const LoadedRow = memo(function LoadedRow({
         </span>
       </div>
       <div className="part-body">
-        <PartBoundary>
+        <ErrorBoundary
+          of={part}
+          fallback={(error) => (
+            <p className="note">
+              <StatusBadge status="failed" /> This part cannot be shown: {visible(reasonOf(error), "prose")}.
+              Its record is under Raw.
+            </p>
+          )}
+        >
           <Retractable part={part} host={host}>
             <PartView part={part} result={result} host={host} isTarget={isTarget} />
           </Retractable>
-        </PartBoundary>
+        </ErrorBoundary>
         {raw && <RawView part={part} host={host} />}
         {raw && result !== undefined && <RawView part={result} host={host} />}
       </div>
@@ -162,21 +171,4 @@ function Retractable({
       {open && <div className="retracted-content">{children}</div>}
     </div>
   );
-}
-
-/** A part that cannot be shown must not take the others with it. */
-class PartBoundary extends Component<{ children: ReactNode }, { reason?: string }> {
-  override state: { reason?: string } = {};
-  static getDerivedStateFromError(error: unknown): { reason: string } {
-    return { reason: error instanceof Error ? error.message : String(error) };
-  }
-  override render(): ReactNode {
-    if (this.state.reason === undefined) return this.props.children;
-    return (
-      <p className="note">
-        <StatusBadge status="failed" /> This part cannot be shown: {visible(this.state.reason, "prose")}. Its
-        record is under Raw.
-      </p>
-    );
-  }
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { SessionSummary } from "../../../src/model/session.ts";
 import {
-  countSessions,
+  filtered,
   type ListItem,
   type ListQuery,
   listItems,
@@ -161,12 +161,12 @@ test("a filter's number is how many sessions it lists, whatever runs below them"
           ...(asks && { requests: [{ request_id: "1", kind: "approval", title: "May I?", asked_at: now }] }),
         }),
       );
-      const counted = countSessions(new Map(rows.map((each) => [each.id, each])), waitingOf(rows));
+      const { all, by } = filtered(new Map(rows.map((each) => [each.id, each])), waitingOf(rows));
       for (const state of states) {
         const listed = list(rows, { states: new Set([state]) });
-        expect(counted.listed[state]).toBe(listed.filter((line) => !/^(?:#| )/.test(line)).length);
+        expect(by[state].size).toBe(listed.filter((line) => !/^(?:#| )/.test(line)).length);
       }
-      expect(counted.sessions).toBe(list(rows).filter((line) => !line.startsWith("#")).length);
+      expect(all.size).toBe(list(rows).filter((line) => !line.startsWith("#")).length);
     }),
   );
 });

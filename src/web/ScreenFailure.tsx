@@ -1,0 +1,41 @@
+import { type ReactNode, useEffect, useRef } from "react";
+import { useConnection } from "./store.ts";
+import { reasonOf } from "./ui/ErrorBoundary.tsx";
+
+/** In place of a screen that cannot be shown: why, and the ways on. */
+export function ScreenFailure({ error, tryAgain }: { error: unknown; tryAgain(): void }): ReactNode {
+  const { status } = useConnection();
+  const before = useRef(status);
+  // A script that could not be fetched can be once the daemon is back.
+  useEffect(() => {
+    if (status === "live" && before.current !== "live") tryAgain();
+    before.current = status;
+  }, [status, tryAgain]);
+  useEffect(() => {
+    document.title = "Verbatim: this page cannot be shown";
+  }, []);
+  return (
+    <main className="blank">
+      <div role="alert">
+        <h1>This page cannot be shown</h1>
+        <p>
+          <code>{reasonOf(error)}</code>
+        </p>
+      </div>
+      <p>
+        {status === "live"
+          ? "Nothing is lost: the session's record is in the daemon and its files."
+          : "The daemon does not answer. Start it with npm start; this page then goes on by itself."}
+      </p>
+      <p className="ways-on">
+        <button type="button" className="button button-main" onClick={tryAgain}>
+          Try again
+        </button>
+        <button type="button" className="button" onClick={() => location.reload()}>
+          Load the page anew
+        </button>
+        <a href="/">All sessions</a>
+      </p>
+    </main>
+  );
+}
