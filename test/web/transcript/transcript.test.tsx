@@ -1,6 +1,6 @@
 import { fireEvent, render, screen, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { TranscriptPart } from "../../../src/model/transcript.ts";
 import type { TranscriptHost, TurnWindow } from "../../../src/web/transcript/host.ts";
 import { TurnTranscript } from "../../../src/web/transcript/TurnTranscript.tsx";
@@ -64,6 +64,24 @@ describe("a turn", () => {
     show([text("API types.", { step: 1 }), text("Let me read", { step: 2 })]);
     expect(kinds()).toEqual(["text", "text"]);
     expect(screen.queryByText(/API types\.Let me read/)).toBeNull();
+  });
+
+  it("shows the others where a part cannot be shown, which says why and is tried again when it changes", () => {
+    const heard = vi.mocked(console.error).mockImplementation(() => {});
+    const host = hostOf();
+    const read = call("Read", { file_path: "src/a.ts" });
+    const broken = { ...read, state: undefined } as unknown as TranscriptPart;
+    const turn = (parts: readonly TranscriptPart[]) => (
+      <TurnTranscript turn={turnOf(parts)} partAt={(index) => parts[index]} host={host} />
+    );
+    const { rerender } = render(turn([text("API types."), broken, text("Done.")]));
+    expect(rows()[0]).toContain("API types.");
+    expect(rows()[1]).toMatch(/\[FAILED\] This part cannot be shown: .+ Its record is under Raw\./);
+    expect(rows()[2]).toContain("Done.");
+    expect(heard).toHaveBeenCalled();
+    heard.mockClear();
+    rerender(turn([text("API types."), read, text("Done.")]));
+    expect(rows()[1]).toContain("src/a.ts");
   });
 
   it("is headed by its prompt, which is no row", () => {
