@@ -4,13 +4,13 @@ import { type MarkdownBlock, type MarkdownDocument, numberFootnotes } from "./ma
 import { createBlockParser } from "./markdown-parser.ts";
 import { createReferences, type SavedReferences } from "./markdown-references.ts";
 import {
+  codeLine,
   fenceOf,
   findRisk,
   labelsIn,
   lineStart,
   NONE,
   type OpenFence,
-  outdent,
   PATIENT,
   plainEnd,
   type Risk,
@@ -204,11 +204,11 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
         return true;
       }
       if (end < 0) break;
-      state.code += `${outdent(line, state.indent)}\n`;
+      state.code += `${codeLine(line, state.indent)}\n`;
       state.scanned = end + 1;
     }
     const partial = text.slice(state.scanned);
-    const shown = !complete && /^ {0,3}[`~]*\s*$/.test(partial) ? "" : outdent(partial, state.indent);
+    const shown = !complete && /^ {0,3}[`~]*\s*$/.test(partial) ? "" : codeLine(partial, state.indent);
     open = [{ block: codeBlock(state, shown, !complete), raw: "", labels: NONE, key: "" }];
     return false;
   };
@@ -365,6 +365,7 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
   /** Reads what stands before a stretch that is too costly to parse, then shows that stretch as plain text. */
   const readRisky = (tail: string, risk: Risk, complete: boolean): boolean => {
     const before = open;
+    const start = tailStart + risk.start;
     if (risk.start > 0) {
       readNodes(tail.slice(0, risk.start), true);
       if (fence) return true;
@@ -374,7 +375,8 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
     const [code] = parse(opener, NONE).nodes;
     const opened = code?.type === "code" ? fenceOf(code.lang ?? "", opener) : undefined;
     if (opened) {
-      fence = { ...opened, scanned: tailStart + opened.scanned };
+      // Not from where the tail begins: blank lines before it are no nodes.
+      fence = { ...opened, scanned: start + opened.scanned };
       return true;
     }
     carried = undefined;

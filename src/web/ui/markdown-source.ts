@@ -42,6 +42,10 @@ export function fenceOf(language: string, raw: string): OpenFence | undefined {
   return { language, closer, indent, scanned: lineEnd + 1, code: "" };
 }
 
+/** A line of a fence, as the parser gives it: NUL is no character of Markdown. */
+export const codeLine = (line: string, indent: number): string =>
+  outdent(line, indent).replaceAll("\0", "\ufffd");
+
 /** Takes up to `columns` (at most 3) of leading white space away; a tab that is cut leaves the rest of its four columns. */
 export function outdent(line: string, columns: number): string {
   let taken = 0;

@@ -227,6 +227,7 @@ describe("the code of a fence that is open", () => {
     { text: "```\na\n\n", shown: "code (open) : a\n" },
     { text: "```\n\n", shown: "code (open) : " },
     { text: "  ```\n   a\n b\n  c", shown: "code (open) :  a\nb\nc" },
+    { text: "```\na\0b\n\0", shown: "code (open) : a\ufffdb\n\ufffd" },
     { text: " ~~~\n\ta\n\tb", shown: "code (open) :    a\n   b" },
   ])("is shown as it comes: $text", ({ text, shown }) => {
     expect(readOnce(text)).toEqual([shown]);
@@ -647,6 +648,11 @@ describe("a text that is not Markdown throughout", () => {
       shown: [`plain (${reason}): 2005`],
     },
     { name: "in code", text: `\`\`\`js\n${word}\n\`\`\`\nb`, shown: [`code js: ${word}`, "paragraph: b"] },
+    {
+      name: "in code behind blank lines",
+      text: `\n\n~~~js\n${word}\n~~~\nb`,
+      shown: [`code js: ${word}`, "paragraph: b"],
+    },
     {
       name: "behind a list",
       text: `- a\n- b\n\n${word}\n\nc`,
