@@ -168,6 +168,25 @@ describe("Claude Code lines, one by one", () => {
     expect(records.map(({ disposition }) => disposition.kind)).toEqual(["shown", "shown", "folded"]);
   });
 
+  it("goes on with a run whose beginning stands there twice, and loses none of what follows", () => {
+    const beside = { isSidechain: true, parentUuid: null };
+    const { user } = writer();
+    const task = user("look", { ...beside, uuid: "begin" });
+    const says = (uuid: string, parentUuid: string, text: string) => ({
+      type: "assistant",
+      isSidechain: true,
+      uuid,
+      parentUuid,
+      message: { id: "m1", role: "assistant", content: [{ type: "text", text }] },
+    });
+    const { records } = read([user("go"), task, says("a", "b", "two"), task, says("b", "begin", "one")]);
+    const runs = records.flatMap(({ frames }) => frames).filter(({ session_id }) => session_id !== SESSION);
+    expect(new Set(runs.map(({ session_id }) => session_id)).size).toBe(1);
+    const [run = { session_id: "" }] = runs;
+    const transcript = runs.reduce(accumulate, emptyTranscript(run.session_id));
+    expect(outline(partsOf(transcript))).toEqual(["prompt look", "text two", "text one"]);
+  });
+
   describe("queued prompts", () => {
     it("that are lost with the end of the file leave what its last record shows", () => {
       const { line, queue } = writer();

@@ -306,17 +306,23 @@ function openFile(path: string, identity: Identity): SessionFile {
             (inlineOfLine.get(parent) ?? lastInline);
     if (session === undefined) {
       const key = name ?? `sidechain-${line.key}`;
-      session = open(uuidFrom(main_id, key));
-      session.facts.run = {
-        agent_key: agent ?? call ?? line.key,
-        parent_session_id: main_id,
-        ...(call !== undefined && { tool_call_id: call }),
-        at: line.at,
-      };
-      inline.set(key, session);
+      // A line that begins a run may stand there twice.
+      session = inline.get(key) ?? openInline(key, line, agent ?? call ?? line.key, call);
     }
     if (uuid !== undefined) inlineOfLine.set(uuid, session);
     lastInline = session;
+    return session;
+  }
+
+  function openInline(key: string, line: Line, agent_key: string, tool_call_id: string | undefined): Session {
+    const session = open(uuidFrom(main_id, key));
+    session.facts.run = {
+      agent_key,
+      parent_session_id: main_id,
+      ...(tool_call_id !== undefined && { tool_call_id }),
+      at: line.at,
+    };
+    inline.set(key, session);
     return session;
   }
 
