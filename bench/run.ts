@@ -93,7 +93,8 @@ for (const { bench, rows, results: figures } of results) {
 if (failed.length > 0) lines.push("", `Failed: ${failed.join(", ")}.`);
 const folder = join(here, "results");
 mkdirSync(folder, { recursive: true });
-const base = join(folder, date.slice(0, 16).replace(":", ""));
+// To the second: two short ones within a minute must not write over each other.
+const base = join(folder, date.slice(0, 19).replaceAll(":", ""));
 writeFileSync(`${base}.json`, `${JSON.stringify({ date, machine, failed, results }, null, 1)}\n`);
 writeFileSync(`${base}.md`, `${lines.join("\n")}\n`);
 console.error(`\n${lines.join("\n")}\n\nWritten to ${base}.md and .json`);
