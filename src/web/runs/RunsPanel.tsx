@@ -1,6 +1,7 @@
 import { type ReactNode, useMemo } from "react";
 import { useStore } from "zustand";
 import type { SessionSummary } from "../../model/session.ts";
+import { tokensOf } from "../../model/usage.ts";
 import { counted, shortNumber } from "../figures.ts";
 import { navigate, sessionHref } from "../router.ts";
 import { StateBadge } from "../StateBadge.tsx";
@@ -74,7 +75,7 @@ export function RunsPanel({
                       run.errors > 0 ? counted(run.errors, "error") : undefined,
                       run.usage === undefined || run.errors > 0
                         ? undefined
-                        : `${shortNumber(run.usage.input + run.usage.output)} tokens`,
+                        : `${shortNumber(tokensOf(run.usage))} tokens`,
                     ]
                       .filter((figure) => figure !== undefined)
                       .join(" · "),

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import type { SessionSummary } from "../../model/session.ts";
+import { tokensIn, tokensOf } from "../../model/usage.ts";
 import { ConnectionState } from "../ConnectionState.tsx";
 import { counted, exactNumber, shortNumber, shortPath } from "../figures.ts";
 import { sessionHref } from "../router.ts";
@@ -57,17 +58,8 @@ function factsOf(row: SessionSummary, context: Props["context"]): Fact[] {
       : [
           {
             key: "tokens",
-            text: `${shortNumber(usage.input + usage.output)} tokens`,
-            title: [
-              `${exactNumber(usage.input)} in`,
-              `${exactNumber(usage.output)} out`,
-              usage.cache_read === undefined ? undefined : `${exactNumber(usage.cache_read)} read from cache`,
-              usage.cache_write === undefined
-                ? undefined
-                : `${exactNumber(usage.cache_write)} written to cache`,
-            ]
-              .filter((line) => line !== undefined)
-              .join(", "),
+            text: `${shortNumber(tokensOf(usage))} tokens`,
+            title: tokensInFull(usage),
           },
         ]),
     ...(usage?.cost !== undefined
@@ -89,6 +81,17 @@ function factsOf(row: SessionSummary, context: Props["context"]): Fact[] {
         ]),
   ];
   return facts.filter(({ text }) => text.trim() !== "");
+}
+
+/** `57,318 in (56,020 read from cache, 1,280 written to cache), 660 out` */
+function tokensInFull(usage: NonNullable<SessionSummary["usage"]>): string {
+  const { cache_read, cache_write, output } = usage;
+  const cached = [
+    ...(cache_read === undefined ? [] : [`${exactNumber(cache_read)} read from cache`]),
+    ...(cache_write === undefined ? [] : [`${exactNumber(cache_write)} written to cache`]),
+  ];
+  const of = cached.length === 0 ? "" : ` (${cached.join(", ")})`;
+  return `${exactNumber(tokensIn(usage))} in${of}, ${exactNumber(output)} out`;
 }
 
 interface Props {

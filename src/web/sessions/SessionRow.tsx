@@ -1,4 +1,5 @@
 import { memo, type ReactNode } from "react";
+import { tokensOf } from "../../model/usage.ts";
 import { ago, counted, exactNumber, exactTime, shortNumber, shortPath } from "../figures.ts";
 import { sessionHref } from "../router.ts";
 import { StateBadge } from "../StateBadge.tsx";
@@ -35,7 +36,7 @@ function Figure({ name, value, short }: { name: string; value: number; short?: s
 export const SessionRow = memo(function SessionRow({ item, now, showFolder, onToggle }: Props): ReactNode {
   const { row, depth, runs, expanded, unlinked, below } = item;
   const waits = row.requests?.[0];
-  const tokens = row.usage === undefined ? 0 : row.usage.input + row.usage.output;
+  const tokens = row.usage === undefined ? 0 : tokensOf(row.usage);
   const title = sessionTitle(row);
   const about = activityOf(row) ?? runKind(row) ?? row.first_prompt;
   return (

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
+import { tokensIn } from "../../model/usage.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { shortNumber } from "../ui/size.tsx";
 import { price } from "./price.ts";
@@ -20,7 +21,7 @@ export function StepView({
   const { tokens } = part;
   const words = [
     part.reason?.replace("_", " "),
-    tokens && `${shortNumber(tokens.input + (tokens.cache_read ?? 0) + (tokens.cache_write ?? 0))} tokens in`,
+    tokens && `${shortNumber(tokensIn(tokens))} tokens in`,
     tokens?.cache_read ? `${shortNumber(tokens.cache_read)} of them cached` : undefined,
     tokens && `${shortNumber(tokens.output)} out`,
     part.cost === undefined ? undefined : price(part.cost),

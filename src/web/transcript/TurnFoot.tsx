@@ -1,5 +1,6 @@
 import { memo, type ReactNode } from "react";
 import type { TranscriptPartOf, Turn } from "../../model/transcript.ts";
+import { tokensIn } from "../../model/usage.ts";
 import { visibleText } from "../ui/hidden-text.tsx";
 import { duration, shortNumber } from "../ui/size.tsx";
 import { price } from "./price.ts";
@@ -21,15 +22,12 @@ export const TurnFoot = memo(function TurnFoot({
 }): ReactNode {
   if (turn.status === "running") return null;
   const { usage, started_at, ended_at } = turn;
-  const input = usage && usage.input + (usage.cache_read ?? 0) + (usage.cache_write ?? 0);
   const words = [
     started_at === undefined || ended_at === undefined || ended_at - started_at < 500
       ? undefined
       : duration(ended_at - started_at),
     turn.steps > 1 ? `${turn.steps} steps` : undefined,
-    usage === undefined || input === undefined
-      ? undefined
-      : `${shortNumber(input)} tokens in, ${shortNumber(usage.output)} out`,
+    usage && `${shortNumber(tokensIn(usage))} tokens in, ${shortNumber(usage.output)} out`,
     usage?.cost === undefined ? (hosted && usage !== undefined ? "no price" : undefined) : price(usage.cost),
     last?.reason === undefined ? undefined : stopWords(last.reason, last.reason_raw),
   ].filter((word) => word !== undefined);

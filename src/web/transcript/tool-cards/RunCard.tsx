@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import type { SessionSummary } from "../../../model/session.ts";
+import { tokensOf } from "../../../model/usage.ts";
 import { visible, visibleText } from "../../ui/hidden-text.tsx";
 import { Markdown } from "../../ui/Markdown.tsx";
 import { badgeOf, StatusBadge } from "../../ui/StatusBadge.tsx";
@@ -78,7 +79,7 @@ function runId(view: CallView): string | undefined {
 function figures(view: CallView, run: SessionSummary | undefined): string | undefined {
   const extra = extraOf(view);
   const calls = run?.tool_calls ?? extra?.tool_calls;
-  const tokens = tokensOf(view, run);
+  const tokens = tokensSoFar(view, run);
   const words = [
     calls === undefined ? undefined : plural(calls, "call"),
     tokens === undefined ? undefined : `${shortNumber(tokens)} tokens`,
@@ -86,8 +87,8 @@ function figures(view: CallView, run: SessionSummary | undefined): string | unde
   return words.length > 0 ? words.join(" · ") : undefined;
 }
 
-function tokensOf(view: CallView, run: SessionSummary | undefined): number | undefined {
-  return run?.usage === undefined ? extraOf(view)?.tokens : run.usage.input + run.usage.output;
+function tokensSoFar(view: CallView, run: SessionSummary | undefined): number | undefined {
+  return run?.usage === undefined ? extraOf(view)?.tokens : tokensOf(run.usage);
 }
 
 const noRun = (): undefined => undefined;
@@ -145,7 +146,7 @@ function RunBody({ view, host }: CardBodyProps): ReactNode {
   const { name, task } = identity(view);
   const extra = extraOf(view);
   const prompt = text(view.input, "prompt", "message");
-  const tokens = tokensOf(view, run);
+  const tokens = tokensSoFar(view, run);
   const facts: [string, ReactNode][] = [];
   if (name !== undefined) facts.push(["agent", visible(name, "name")]);
   if (task !== "") facts.push(["task", visible(oneLine(task), "prose")]);
