@@ -16,13 +16,6 @@ function combine(left: Usage, right: Usage, sign: 1 | -1): Usage {
   return sum;
 }
 
-/** Tokens that the model was given: new ones, and those that a cache had or took. */
-export const tokensIn = ({ input, cache_read = 0, cache_write = 0 }: Usage): number =>
-  input + cache_read + cache_write;
-
-/** Tokens that it was given and made. */
-export const tokensOf = (usage: Usage): number => tokensIn(usage) + usage.output;
-
 /** `total` with a message's figures counted once: `before` is what the same message was counted with until now. */
 export function countUsage(total: Usage | undefined, before: Usage | undefined, now: Usage): Usage {
   const without = total !== undefined && before !== undefined ? combine(total, before, -1) : total;

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { RunOptions, RunReport, TurnOutcome } from "../../agent/agent.ts";
 import { callPositionOf, type Transcript } from "../../model/accumulate.ts";
 import type { SessionPatch } from "../../model/session.ts";
+import { tokensOf } from "../../model/tokens.ts";
 import type { Host } from "./host.ts";
 import type { SessionConfig } from "./session-config.ts";
 import type { Entry } from "./shelf.ts";
@@ -91,7 +92,7 @@ export function createRuns(options: {
         session_id: entry.id,
         outcome,
         text: entry.recorder ? lastText(entry.recorder.fold.transcript) : "",
-        ...(row.usage === undefined ? {} : { tokens: row.usage.input + row.usage.output }),
+        ...(row.usage === undefined ? {} : { tokens: tokensOf(row.usage) }),
         tool_calls: row.tool_calls,
         duration_ms: now() - started,
       };

@@ -1,7 +1,7 @@
 import { type ReactNode, useMemo } from "react";
 import { useStore } from "zustand";
 import type { SessionSummary } from "../../model/session.ts";
-import { tokensOf } from "../../model/usage.ts";
+import { tokensOf } from "../../model/tokens.ts";
 import { counted, shortNumber } from "../figures.ts";
 import { navigate, sessionHref } from "../router.ts";
 import { StateBadge } from "../StateBadge.tsx";

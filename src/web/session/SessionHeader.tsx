@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import type { SessionSummary } from "../../model/session.ts";
-import { tokensIn, tokensOf } from "../../model/usage.ts";
+import { tokensIn, tokensOf } from "../../model/tokens.ts";
 import { ConnectionState } from "../ConnectionState.tsx";
 import { counted, exactNumber, shortNumber, shortPath } from "../figures.ts";
 import { sessionHref } from "../router.ts";

@@ -1,5 +1,5 @@
 import { memo, type ReactNode } from "react";
-import { tokensOf } from "../../model/usage.ts";
+import { tokensOf } from "../../model/tokens.ts";
 import { ago, counted, exactNumber, exactTime, shortNumber, shortPath } from "../figures.ts";
 import { sessionHref } from "../router.ts";
 import { StateBadge } from "../StateBadge.tsx";

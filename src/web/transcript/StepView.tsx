@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
+import { tokensIn } from "../../model/tokens.ts";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
-import { tokensIn } from "../../model/usage.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { shortNumber } from "../ui/size.tsx";
 import { price } from "./price.ts";

@@ -1,6 +1,6 @@
 import { memo, type ReactNode } from "react";
+import { tokensIn } from "../../model/tokens.ts";
 import type { TranscriptPartOf, Turn } from "../../model/transcript.ts";
-import { tokensIn } from "../../model/usage.ts";
 import { visibleText } from "../ui/hidden-text.tsx";
 import { duration, shortNumber } from "../ui/size.tsx";
 import { price } from "./price.ts";

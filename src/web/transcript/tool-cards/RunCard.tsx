@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import type { SessionSummary } from "../../../model/session.ts";
-import { tokensOf } from "../../../model/usage.ts";
+import { tokensOf } from "../../../model/tokens.ts";
 import { visible, visibleText } from "../../ui/hidden-text.tsx";
 import { Markdown } from "../../ui/Markdown.tsx";
 import { badgeOf, StatusBadge } from "../../ui/StatusBadge.tsx";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { tokensIn, tokensOf } from "../../src/model/usage.ts";
+import { tokensIn, tokensOf } from "../../src/model/tokens.ts";
 
 test("tokens that a cache had or took count as given, reasoning as made", () => {
   expect(tokensIn({ input: 18, output: 660 })).toBe(18);
