@@ -53,7 +53,7 @@ const TARGETS: { sources: string; tests: readonly string[] }[] = [
   { sources: "src/web/ui/markdown-document.ts", tests: ["test/web/ui/markdown-document.test.ts"] },
   { sources: "src/web/ui/markdown-source.ts", tests: ["test/web/ui/markdown-source.test.ts"] },
   {
-    sources: "src/web/ui/markdown-{blocks,carried,parser,references}.ts",
+    sources: "src/web/ui/markdown-{blocks,carried,parser,references,window}.ts",
     tests: ["test/web/ui/markdown-blocks.test.ts"],
   },
 ];

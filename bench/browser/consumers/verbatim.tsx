@@ -1,12 +1,27 @@
 import "../../../src/web/theme.css";
 import "../../../src/web/ui/ui.css";
 import { createRoot } from "react-dom/client";
+import { growthOf, noteGrowth } from "../../../src/model/growth.ts";
 import { Markdown } from "../../../src/web/ui/Markdown.tsx";
 import type { Mount } from "../stream.ts";
 import { growing } from "./growing.ts";
 
-/** The product's own component, as its transcript uses it. */
+/** The product's own component, as its transcript uses it: it is told how the text grew, by the same notes. */
 export const mount: Mount = (root) => {
   const app = createRoot(root);
-  return growing((text, open) => app.render(<Markdown text={text} open={open} />));
+  let part = {};
+  let length = 0;
+  const { push, end } = growing((text, open) =>
+    app.render(<Markdown text={text} open={open} growth={growthOf(part)} />),
+  );
+  return {
+    push(delta) {
+      const before = part;
+      part = {};
+      length += delta.length;
+      noteGrowth(before, part, delta, length);
+      push(delta);
+    },
+    end,
+  };
 };

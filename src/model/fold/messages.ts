@@ -1,5 +1,6 @@
 import { titleOf } from "../content.ts";
 import type { FrameOf } from "../frame.ts";
+import { noteGrowth } from "../growth.ts";
 import type { StopReason, Usage } from "../message.ts";
 import type { TranscriptPart, TranscriptPartOf, Truncated, Turn } from "../transcript.ts";
 import { countUsage } from "../usage.ts";
@@ -132,10 +133,18 @@ export function growPart(fold: Fold, frame: FrameOf<"message.delta">): void {
     const part = fold.parts.at(position);
     if (part?.type === "text") {
       const grown = grow(fold, part, "text", part.text, frame);
-      if (grown !== undefined) replace(fold, position, { ...part, text: grown.text, ...grown.cut });
+      if (grown !== undefined) {
+        const now = { ...part, text: grown.text, ...grown.cut };
+        noteGrowth(part, now, grown.added, grown.text.length);
+        replace(fold, position, now);
+      }
     } else if (part?.type === "thinking") {
       const grown = grow(fold, part, "thinking", part.thinking, frame);
-      if (grown !== undefined) replace(fold, position, { ...part, thinking: grown.text, ...grown.cut });
+      if (grown !== undefined) {
+        const now = { ...part, thinking: grown.text, ...grown.cut };
+        noteGrowth(part, now, grown.added, grown.text.length);
+        replace(fold, position, now);
+      }
     }
     return;
   }
@@ -179,7 +188,7 @@ export function grow(
   field: string,
   text: string,
   delta: { text: string; offset?: number; truncated?: Truncated },
-): { text: string; cut: { truncated?: Truncated } } | undefined {
+): { text: string; added: string; cut: { truncated?: Truncated } } | undefined {
   const cut = part.truncated?.[field];
   const length = cut ?? text.length;
   fold.offset = length;
@@ -192,14 +201,14 @@ export function grow(
   // The delta itself was cut for the wire: with it the text reaches its limit, and this true length.
   const whole = delta.truncated?.text;
   if (whole !== undefined && whole > length) {
-    const grown = cut === undefined ? text + fresh : text;
-    return { text: grown, cut: { truncated: { ...part.truncated, [field]: whole } } };
+    const added = cut === undefined ? fresh : "";
+    return { text: text + added, added, cut: { truncated: { ...part.truncated, [field]: whole } } };
   }
   if (fresh === "") return undefined;
   // Of a text that was cut for the wire only the true length grows: its end is not here to be appended to.
   return cut === undefined
-    ? { text: text + fresh, cut: {} }
-    : { text, cut: { truncated: { ...part.truncated, [field]: cut + fresh.length } } };
+    ? { text: text + fresh, added: fresh, cut: {} }
+    : { text, added: "", cut: { truncated: { ...part.truncated, [field]: cut + fresh.length } } };
 }
 
 export function endPart(fold: Fold, frame: FrameOf<"message.part_end">): void {

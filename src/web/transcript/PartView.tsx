@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { growthOf } from "../../model/growth.ts";
 import type { TranscriptPart, TranscriptPartOf } from "../../model/transcript.ts";
 import { Markdown } from "../ui/Markdown.tsx";
 import type { TranscriptHost } from "./host.ts";
@@ -28,7 +29,14 @@ export function PartView({ part, result, host, isTarget }: PartViewProps): React
     case "text":
       return (
         <WholeText part={part} field="text" host={host}>
-          {(text) => <Markdown text={text} open={part.open === true} idPrefix={`${part.id}-`} />}
+          {(text) => (
+            <Markdown
+              text={text}
+              open={part.open === true}
+              growth={growthOf(part)}
+              idPrefix={`${part.id}-`}
+            />
+          )}
         </WholeText>
       );
     case "tool_call":

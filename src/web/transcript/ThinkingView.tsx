@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { growthOf } from "../../model/growth.ts";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { Markdown } from "../ui/Markdown.tsx";
@@ -32,11 +33,6 @@ export function ThinkingView({
   const end = part.ended_at ?? (part.open ? now : undefined);
   const time =
     part.at === undefined || end === undefined || end - part.at < 50 ? "" : duration(end - part.at);
-  const first =
-    part.thinking
-      .slice(0, 2_000)
-      .split("\n")
-      .find((line) => /\S/.test(line)) ?? "";
   return (
     <Disclosure
       open={open}
@@ -45,7 +41,7 @@ export function ThinkingView({
       summary={
         <span className="line">
           <span className="line-subject">
-            {open ? "Thinking" : visible(first.replace(/[*_`#]+/g, "").trim(), "prose") || "Thinking"}
+            {(!open && visible(beginningOf(part.thinking), "prose")) || "Thinking"}
           </span>
           <span className="line-figures">{shortNumber(length)} characters</span>
           <span className="line-time">{time}</span>
@@ -53,8 +49,17 @@ export function ThinkingView({
       }
     >
       <WholeText part={part} field="thinking" host={host}>
-        {(text) => <Markdown text={text} open={part.open === true} idPrefix={`${part.id}-`} />}
+        {(text) => (
+          <Markdown text={text} open={part.open === true} growth={growthOf(part)} idPrefix={`${part.id}-`} />
+        )}
       </WholeText>
     </Disclosure>
   );
+}
+
+/** Its first line, without the marks of Markdown. */
+function beginningOf(thought: string): string {
+  const lines = thought.slice(0, 2_000).split("\n");
+  const first = lines.find((line) => /\S/.test(line)) ?? "";
+  return first.replace(/[*_`#]+/g, "").trim();
 }

@@ -7,6 +7,7 @@ import { CodeBlock } from "./CodeBlock.tsx";
 import { findHidden, visible } from "./hidden-text.tsx";
 import { createMarkdownStream } from "./markdown-blocks.ts";
 import type { MarkdownBlock, MarkdownDocument, Piece } from "./markdown-document.ts";
+import type { TextGrowth } from "./markdown-window.ts";
 import { FragmentLink, RemoteImage, SafeLink } from "./SafeLink.tsx";
 import { ScrollBox } from "./ScrollBox.tsx";
 import { Measure } from "./size.tsx";
@@ -25,6 +26,8 @@ export interface MarkdownProps {
   text: string;
   /** The text still grows: what ends it may be unfinished. */
   open?: boolean;
+  /** How it grew, where that is known: with it the cost of reading what comes does not depend on what came. */
+  growth?: TextGrowth | undefined;
   /** Makes the ids of footnotes unique on the page. */
   idPrefix?: string;
 }
@@ -33,6 +36,7 @@ export interface MarkdownProps {
 export const Markdown = memo(function Markdown({
   text,
   open = false,
+  growth,
   idPrefix = "",
 }: MarkdownProps): ReactNode {
   // A text that was watched while it grew is not cut when it ends.
@@ -43,6 +47,7 @@ export const Markdown = memo(function Markdown({
     end < text.length ? text.slice(0, end) : text,
     !open || end < text.length,
     all,
+    growth,
   );
   const [, readOn] = useReducer((reads: number) => reads + 1, 0);
   useEffect(() => {

@@ -16,6 +16,7 @@ import {
   type Risk,
 } from "./markdown-source.ts";
 import { inspect, offsetOf } from "./markdown-tree.ts";
+import { createMarkdownWindow, type TextGrowth } from "./markdown-window.ts";
 
 /** Blocks in a page: what is rendered again while the last one grows. */
 const PAGE = 8;
@@ -54,7 +55,7 @@ export interface MarkdownStream {
    * `complete`: nothing follows, so nothing is put off. `short`: much new text is not read at once (`behind`), for what is
    * read is rendered, which takes far longer.
    */
-  read(text: string, complete: boolean, short?: boolean): MarkdownDocument;
+  read(text: string, complete: boolean, short?: boolean, growth?: TextGrowth): MarkdownDocument;
   /** From the next read on nothing is left out. */
   readAll(): void;
 }
@@ -68,7 +69,9 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
   const parser = createBlockParser(references);
   const { parse, blockOf, paginate } = parser;
   const { learn, keyFor } = references;
+  const source = createMarkdownWindow();
   let budget = first;
+  /** What of the window is read: places are counted from where it begins. */
   let text = "";
   let kept: Kept[] = [];
   let pages: (readonly MarkdownBlock[])[] = [];
@@ -125,6 +128,15 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
     refreshed = Math.min(refreshed, count);
   };
 
+  /** Leaves behind what is finished, but for what is kept of it. */
+  const leaveFinished = (): void => {
+    const done = fence ? fence.scanned : tailStart;
+    source.leave(done);
+    text = text.slice(done);
+    tailStart = 0;
+    if (fence) fence.scanned = 0;
+  };
+
   const reset = (): void => {
     text = "";
     kept = [];
@@ -174,10 +186,9 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
 
   /** Items may define what items before them refer to. */
   const rebuildItems = (state: CarriedList): void => {
-    const raw = text.slice(state.start, tailStart);
-    const labels = labelsIn(raw);
+    const labels = labelsIn(state.raw);
     if (labels.size === 0) return;
-    const [node] = parse(raw, labels).nodes;
+    const [node] = parse(state.raw, labels).nodes;
     if (node?.type === "list") state.pages = paginate(node.children);
   };
 
@@ -257,9 +268,8 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
   };
 
   const carriedSoFar = (state: Carried): Kept => {
-    const raw = text.slice(state.start, tailStart);
-    const labels = labelsIn(raw);
-    return { block: blockSoFar(state), raw, labels, key: keyFor(labels) };
+    const labels = labelsIn(state.raw);
+    return { block: blockSoFar(state), raw: state.raw, labels, key: keyFor(labels) };
   };
 
   const readNodes = (tail: string, all: boolean): boolean => {
@@ -306,7 +316,7 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
       if (index === nodes.length - 1 && openFence) break;
       if (index === 0 && carried) {
         // While it grows, what its items refer to is looked up when they are finished: looking now costs its whole length.
-        const listed = finished ? text.slice(carried.start, start) + raw : raw;
+        const listed = finished ? carried.raw + text.slice(tailStart, start) + raw : raw;
         const ownLabels = finished ? labelsIn(listed) : NONE;
         fresh.push({ block: continueCarried(carried, node, raw), raw: listed, labels: ownLabels, key: "" });
         continue;
@@ -326,7 +336,7 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
           kept.push(entry);
           continue;
         }
-        const raw = finished ? entry.raw : text.slice(carried.start, tailStart) + entry.raw;
+        const raw = finished ? entry.raw : carried.raw + entry.raw;
         const ownLabels = labelsIn(raw);
         kept.push({ ...entry, raw, labels: ownLabels, key: keyFor(ownLabels) });
       }
@@ -343,7 +353,8 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
       return true;
     }
     const growing = nodes.length - finishedCount === 1 ? last : undefined;
-    const taken = growing && carryOn(parser, carried, growing, { text, start: lastStart, base });
+    const taken =
+      growing && carryOn(parser, carried, growing, { text, tail: tailStart, start: lastStart, base });
     if (taken) {
       spent += taken.elements;
       carried = taken.carried;
@@ -358,7 +369,7 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
     const block = blockWith(parser, state, node);
     if (block) return block;
     // It cannot be: the tail begins with an item or a row. Read all of it again rather than lose any.
-    const whole = text.slice(state.start, tailStart) + raw;
+    const whole = state.raw + raw;
     return blockOf(parse(whole, NONE).nodes, whole);
   };
 
@@ -404,6 +415,8 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
     return false;
   };
 
+  const isCut = (): boolean => spent > budget && fence === undefined && tailStart < text.length;
+
   const build = (behind: boolean): MarkdownDocument => {
     /** The page as it was, where all its blocks are as they were. */
     const asBefore = (page: readonly MarkdownBlock[], index: number): readonly MarkdownBlock[] => {
@@ -422,25 +435,25 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
     for (let at = 0; at < growing.length; at += PAGE) {
       shown.push(asBefore(growing.slice(at, at + PAGE), shown.length));
     }
-    const cut = spent > budget && tailStart < text.length;
+    const cut = isCut();
     return { ...numberFootnotes(shown, references.footnotes, references.definitions), cut, behind };
   };
 
   return {
-    read(given, complete, short = false) {
-      // Most reads continue the one before: only what came since is looked through. `slice` and `===` compare whole words of
-      // memory, `startsWith` each character.
-      const goesOn = given.slice(0, text.length) === text;
-      const returns = given.indexOf("\r", goesOn ? text.length : 0) >= 0;
-      const next = returns ? given.replace(/\r\n?/g, "\n") : given;
-      if (next === text && finished === complete) return result;
-      if (!(returns ? next.startsWith(text) : goesOn)) reset();
+    read(given, complete, short = false, growth) {
+      if (!source.take(given, growth)) reset();
+      else if (source.text.length === text.length && finished === complete) return result;
       else if (finished) {
         if (beforeEnd) restore(beforeEnd);
-        else reset();
+        else {
+          source.restart();
+          reset();
+        }
       }
       finished = false;
       beforeEnd = undefined;
+      leaveFinished();
+      const next = source.text;
       parsedBefore = parser.parsed;
       known = references.size;
       const most = spent + SHORT_ELEMENTS;
@@ -478,9 +491,9 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
       return result;
     },
     readAll() {
-      const isCut = spent > budget && tailStart < text.length;
+      const wasCut = isCut();
       budget = MOST_ELEMENTS;
-      if (!isCut) return;
+      if (!wasCut) return;
       finished = false;
       // What follows is read in steps again, as if it came now.
       text = text.slice(0, tailStart);

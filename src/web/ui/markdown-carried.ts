@@ -7,8 +7,8 @@ import { gapAfter, hasTasks, inspect, isLoose, offsetOf } from "./markdown-tree.
 /** A long list that still grows, of which the first items are done. */
 export interface CarriedList {
   readonly kind: "list";
-  /** Where it begins in the text. */
-  readonly start: number;
+  /** Its source, as far as it was taken. */
+  readonly raw: string;
   readonly ordered: boolean;
   /** The number of its first item. */
   readonly first: number;
@@ -21,7 +21,7 @@ export interface CarriedList {
 /** A long table that still grows, of which the first rows are done. */
 export interface CarriedTable {
   readonly kind: "table";
-  readonly start: number;
+  readonly raw: string;
   /** The lines above its rows, with which the parser takes what follows for rows. */
   readonly header: string;
   readonly align: Table["align"];
@@ -31,9 +31,10 @@ export interface CarriedTable {
 
 export type Carried = CarriedList | CarriedTable;
 
-/** Where the last node of a text stands: in `text` it begins at `start`, and its offsets count from `base`. */
+/** Where the last node of a text stands: in `text`, whose tail begins at `tail`, it begins at `start`; its offsets count from `base`. */
 interface Place {
   text: string;
+  tail: number;
   start: number;
   base: number;
 }
@@ -57,7 +58,7 @@ function carryList(
   { paginate, references }: BlockParser,
   carried: Carried | undefined,
   node: List,
-  { text, start, base }: Place,
+  { text, tail, start, base }: Place,
 ): { carried: CarriedList; rest: number; elements: number } | undefined {
   const done = finishedItems(node, text, base);
   if (done < LONG) return undefined;
@@ -69,25 +70,27 @@ function carryList(
   // Before their pages are made: they may define what they refer to.
   references.learn(facts);
   const added = paginate(items);
+  const rest = lineStart(text, base + offsetOf(node.children[done]));
   return {
     carried:
       carried?.kind === "list"
         ? {
             ...carried,
+            raw: carried.raw + text.slice(tail, rest),
             loose: carried.loose || loose,
             tasks: carried.tasks || hasTasks(items),
             pages: [...carried.pages, ...added],
           }
         : {
             kind: "list",
-            start,
+            raw: text.slice(start, rest),
             ordered: node.ordered === true,
             first: node.start ?? 1,
             loose,
             tasks: hasTasks(items),
             pages: added,
           },
-    rest: lineStart(text, base + offsetOf(node.children[done])),
+    rest,
     elements: facts.elements,
   };
 }
@@ -96,26 +99,31 @@ function carryTable(
   { paginate, piece }: BlockParser,
   carried: Carried | undefined,
   node: Table,
-  { text, start, base }: Place,
+  { text, tail, start, base }: Place,
 ): { carried: CarriedTable; rest: number; elements: number } | undefined {
   const [head, ...rows] = node.children;
   const done = rows.length - 1;
   if (done < LONG || !head) return undefined;
   const finished = rows.slice(0, done);
   const added = paginate(finished);
+  const rest = lineStart(text, base + offsetOf(rows[done]));
   return {
     carried:
       carried?.kind === "table"
-        ? { ...carried, pages: [...carried.pages, ...added] }
+        ? {
+            ...carried,
+            raw: carried.raw + text.slice(tail, rest),
+            pages: [...carried.pages, ...added],
+          }
         : {
             kind: "table",
-            start,
+            raw: text.slice(start, rest),
             header: text.slice(start, lineStart(text, base + offsetOf(rows[0]))),
             align: node.align ?? null,
             head: piece([head]),
             pages: added,
           },
-    rest: lineStart(text, base + offsetOf(rows[done])),
+    rest,
     elements: inspect(finished).elements,
   };
 }
