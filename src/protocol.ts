@@ -22,6 +22,8 @@ export const outputChannel = (session_id: string): string => `output:${session_i
 export const PAGE_SIZE = 200;
 /** Longest text of a part on the wire, in UTF-16 code units; the whole is at `/api/sessions/:id/parts/:part/whole`. */
 export const TEXT_LIMIT = 64 * 1024;
+/** The same of a text that still grows: whoever watches it sees its end. */
+export const GROWING_LIMIT = 1024 * 1024;
 export const OUTPUT_LIMIT = 8 * 1024;
 /** A frame of its own so often when nothing else is sent, in milliseconds. */
 export const HEARTBEAT_MS = 4_000;

@@ -7,7 +7,14 @@ import { parseArguments, type ToolState } from "../model/tool-state.ts";
 import type { TranscriptPart, TranscriptPartOf, Truncated } from "../model/transcript.ts";
 import type { UiExtra } from "../model/ui-extra.ts";
 import { partId } from "../model/uuid.ts";
-import { OUTPUT_LIMIT, PAGE_SIZE, type PlacedPart, type SessionPage, TEXT_LIMIT } from "../protocol.ts";
+import {
+  GROWING_LIMIT,
+  OUTPUT_LIMIT,
+  PAGE_SIZE,
+  type PlacedPart,
+  type SessionPage,
+  TEXT_LIMIT,
+} from "../protocol.ts";
 
 /** A page may have so many bytes of JSON (about; but at least `PAGE_MINIMUM` parts). */
 const PAGE_BYTES = 1024 * 1024;
@@ -181,7 +188,7 @@ function createCutter(known: Truncated | undefined) {
 type Cutter = ReturnType<typeof createCutter>;
 
 /**
- * A part as it goes over the wire: texts cut at `TEXT_LIMIT`, outputs and arguments at `OUTPUT_LIMIT`, `truncated`
+ * A part as it goes over the wire: texts cut at `TEXT_LIMIT`, or at `GROWING_LIMIT` while they grow, outputs and arguments at `OUTPUT_LIMIT`, `truncated`
  * saying how long they are; media by reference; the output of a paired call left to its result. Cutting twice is the
  * same as cutting once.
  */
@@ -189,12 +196,12 @@ export function cutPart(part: TranscriptPart): TranscriptPart {
   const cutter = createCutter(part.truncated);
   switch (part.type) {
     case "thinking": {
-      const cut = { ...part, thinking: cutter.text("thinking", part.thinking, TEXT_LIMIT) };
+      const cut = { ...part, thinking: cutter.text("thinking", part.thinking, limitOf(part.open)) };
       if (part.signature !== undefined) cut.signature = cutText(part.signature, SIGNATURE_LIMIT);
       return cutter.apply(cut);
     }
     case "text":
-      return cutter.apply({ ...part, text: cutter.text("text", part.text, TEXT_LIMIT) });
+      return cutter.apply({ ...part, text: cutter.text("text", part.text, limitOf(part.open)) });
     case "tool_call":
       return cutter.apply(cutCall(part, cutter));
     case "tool_result":
@@ -226,6 +233,8 @@ export function cutPart(part: TranscriptPart): TranscriptPart {
       return part satisfies never;
   }
 }
+
+const limitOf = (grows: boolean | undefined): number => (grows === true ? GROWING_LIMIT : TEXT_LIMIT);
 
 function cutParts(parts: readonly Part[], part_id: string, cutter: Cutter): Part[] {
   return refer(parts, part_id).map((part, position) => {
@@ -272,7 +281,10 @@ function cutResult<Result extends { output_text: string; parts: MediaPart[]; ui_
 function cutCall(part: TranscriptPartOf<"tool_call">, cutter: Cutter): TranscriptPartOf<"tool_call"> {
   const arguments_json = cutter.json("arguments_json", part.arguments_json, OUTPUT_LIMIT);
   const cut = { ...part, arguments_json, state: cutState(part, arguments_json, cutter) };
-  if (part.progress !== undefined) cut.progress = cutter.text("progress", part.progress, TEXT_LIMIT);
+  if (part.progress !== undefined) {
+    const grows = part.state.status === "pending" || part.state.status === "running";
+    cut.progress = cutter.text("progress", part.progress, limitOf(grows));
+  }
   return cut;
 }
 
@@ -369,7 +381,10 @@ export function cutFrame(frame: Frame): Frame {
     case "message.delta":
     case "message.tool_progress": {
       if (frame.offset === undefined) return frame;
-      return cutter.apply({ ...frame, text: cutter.continued("text", frame.text, frame.offset, TEXT_LIMIT) });
+      return cutter.apply({
+        ...frame,
+        text: cutter.continued("text", frame.text, frame.offset, GROWING_LIMIT),
+      });
     }
     case "message.start":
     case "message.part_start":

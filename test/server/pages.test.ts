@@ -7,7 +7,12 @@ import {
 } from "../../src/model/accumulate.ts";
 import type { Frame } from "../../src/model/frame.ts";
 import { transcriptPart } from "../../src/model/transcript.ts";
-import { OUTPUT_LIMIT, sessionPage as sessionPageSchema, TEXT_LIMIT } from "../../src/protocol.ts";
+import {
+  GROWING_LIMIT,
+  OUTPUT_LIMIT,
+  sessionPage as sessionPageSchema,
+  TEXT_LIMIT,
+} from "../../src/protocol.ts";
 import { cutFrame, cutPart, cutText, sessionPage } from "../../src/server/pages.ts";
 import { createMemorySessions } from "./memory-sessions.ts";
 import { createWork, uuidOf } from "./random-frames.ts";
@@ -82,11 +87,72 @@ describe("what goes over the wire", { timeout: 60_000 }, () => {
           expect(part.truncated?.output_text ?? part.output_text.length).toBe(whole.output_text.length);
         }
         if (part.type === "text" && whole?.type === "text") {
-          expect(part.text.length).toBeLessThanOrEqual(TEXT_LIMIT);
+          expect(part.text.length).toBeLessThanOrEqual(whole.open === true ? GROWING_LIMIT : TEXT_LIMIT);
           expect(part.truncated?.text ?? part.text.length).toBe(whole.text.length);
         }
       }
     }
+  });
+
+  it("gives who watches a text all of it, and who comes when it has ended its beginning", () => {
+    const kinds = ["text", "thinking"] as const;
+    for (const kind of kinds) {
+      const part_id = uuidOf(kind);
+      const message_id = uuidOf("message");
+      const told = { session_id, at: 0, part_id };
+      const pieces = Array.from({ length: 60 }, (_, n) => String.fromCharCode(97 + (n % 26)).repeat(5_000));
+      const text = pieces.join("");
+      const deltas = pieces.map((piece): Frame => ({ ...told, type: "message.delta", kind, text: piece }));
+      const end: Frame = { ...told, type: "message.part_end", text };
+      const frames: Frame[] = [
+        { session_id, at: 0, type: "message.start", message_id },
+        { ...told, type: "message.part_start", kind, message_id },
+        ...deltas,
+        end,
+      ];
+      const { addressed, parts } = cutOfFold(frames);
+      const wire = addressed.map(cutFrame);
+      const textOf = (part: unknown) => Object(part)[kind];
+      expect(textOf(wire.reduce(accumulate, emptyTranscript(session_id)).parts.at(1))).toBe(text);
+      // What the deltas told is not told again.
+      expect(wire.at(-1)).toEqual({ ...told, type: "message.part_end", part_index: 1 });
+      expect(textOf(cutOfFold(frames.slice(0, -1)).parts[1])).toBe(text);
+      expect(textOf(parts[1])).toBe(text.slice(0, TEXT_LIMIT));
+      expect(parts[1]?.truncated).toEqual({ [kind]: text.length });
+
+      // An end that says otherwise is told, as far as the wire goes.
+      const revised = cutOfFold([...frames.slice(0, -1), { ...end, text: `Not ${text}` }]);
+      const seen = revised.addressed
+        .map(cutFrame)
+        .reduce(accumulate, emptyTranscript(session_id))
+        .parts.at(1);
+      expect(textOf(seen)).toBe(`Not ${text}`.slice(0, TEXT_LIMIT));
+      expect(seen?.truncated).toEqual({ [kind]: text.length + 4 });
+    }
+  });
+
+  it("gives who watches a tool at work all that it says, up to a limit", () => {
+    const call = { session_id, at: 0, tool_call_id: "c" };
+    let offset = 0;
+    const says = (text: string): Frame => {
+      offset += text.length;
+      return { ...call, type: "message.tool_progress", text, offset: offset - text.length };
+    };
+    const start: Frame = { ...call, type: "message.tool_call", tool_name: "T", arguments_json: "{}" };
+    const progressOf = (frames: readonly Frame[]) => {
+      const client = cutOfFold(frames)
+        .addressed.map(cutFrame)
+        .reduce(accumulate, emptyTranscript(session_id));
+      const part = [...client.parts].find((part) => part?.type === "tool_call");
+      return part?.type === "tool_call" ? part : undefined;
+    };
+    const lines = Array.from({ length: 100 }, (_, n) => says(`${n} `.repeat(1_000)));
+    const text = lines.map((frame) => Object(frame).text).join("");
+    expect(text.length).toBeGreaterThan(TEXT_LIMIT);
+    expect(progressOf([start, ...lines])?.progress).toBe(text);
+    const much = progressOf([start, ...lines, says("x".repeat(GROWING_LIMIT))]);
+    expect(much?.progress?.length).toBe(GROWING_LIMIT);
+    expect(much?.truncated).toEqual({ progress: text.length + GROWING_LIMIT });
   });
 
   it("never parts a surrogate pair", () => {

@@ -30,13 +30,14 @@ export function WholeText({
       : undefined;
     return typeof value === "string" ? value : "";
   };
-  const text = read(part);
+  const text = whole ?? read(part);
   const length = part.truncated?.[field];
-  const cut = whole === undefined && length !== undefined && length > text.length;
+  // Also what was loaded is cut again when it has grown since.
+  const cut = length !== undefined && length > text.length;
   const { loadWhole } = host;
   return (
     <>
-      {children(whole ?? text)}
+      {children(text)}
       {cut &&
         (loadWhole ? (
           <button

@@ -91,13 +91,16 @@ function createPager(): (code: string) => readonly string[] {
         full.push(code.slice(start));
         break;
       }
-      full.push(code.slice(start, end));
+      full.push(copyOf(code.slice(start, end)));
       start = end;
     }
     pages = full;
     return pages;
   };
 }
+
+/** What is cut out of a string holds all of it, and each page of code that grows would hold another state of it. */
+const copyOf = (lines: string): string => lines.split("\n").join("\n");
 
 const CodePage = memo(function CodePage({
   text,

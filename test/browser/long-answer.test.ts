@@ -1,0 +1,72 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
+import { begin, idle, type Rest, restOf, scriptFile, send } from "./hosted-session.ts";
+
+const MB = 1024 * 1024;
+const TOKENS_PER_SECOND = 6_000;
+
+let home: Home;
+let folder: string;
+let daemon: Daemon;
+let browser: Browser;
+let rest: Rest;
+beforeAll(async () => {
+  home = await createHome();
+  folder = join(home.path, "harbour");
+  await mkdir(folder);
+  daemon = await startDaemon(home, ["--no-samples"]);
+  rest = restOf(home, daemon);
+  browser = await openBrowser();
+});
+afterAll(async () => {
+  await browser.close();
+  await daemon.stop();
+  await home.remove();
+});
+
+const TEXTS = {
+  paragraphs: Array.from({ length: 4_000 }, (_, n) => `Paragraph ${n} tells of tides and boats.\n\n`).join(
+    "",
+  ),
+  "one block of code": `\`\`\`ts\n${Array.from({ length: 6_000 }, (_, n) => `export const tide_${n} = ${n} * 2;\n`).join("")}\`\`\`\n\n`,
+};
+
+it.each(Object.entries(TEXTS))(
+  "a long answer that is watched while it comes, %s, is there whole, and takes no more than 20 MB of the page",
+  async (name, text) => {
+    const model = await scriptFile(home, "long", {
+      title: "Long",
+      tokens_per_second: TOKENS_PER_SECOND,
+      steps: [{ parts: [{ text: `${text}That is all.` }] }],
+    });
+    const session_id = await begin(rest, "hello", folder);
+    await idle(rest, session_id);
+    const { page, complaints } = await enter(await browser.newContext(), {
+      ...daemon,
+      launch: await rest.link(),
+    });
+    await page.goto(`${daemon.origin}/session/${session_id}`);
+    await page.locator(".turn-foot").waitFor();
+    const cdp = await page.context().newCDPSession(page);
+    const held = async (): Promise<number> => {
+      await cdp.send("HeapProfiler.collectGarbage");
+      const { usedSize } = await cdp.send("Runtime.getHeapUsage");
+      return usedSize / MB;
+    };
+    const before = await held();
+    await send(rest, session_id, `Go [[script:${model}]]`);
+    await idle(rest, session_id);
+    await page.getByText("That is all.").waitFor();
+    const after = await held();
+    console.info(
+      `${name}: ${(text.length / 1_024).toFixed(0)} KB, ${before.toFixed(1)} MB before, ${after.toFixed(1)} after`,
+    );
+    expect(after - before).toBeLessThan(20);
+    expect(await page.getByRole("button", { name: /Load the rest/ }).count()).toBe(0);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  },
+);
