@@ -180,6 +180,9 @@ export function accumulate(transcript: Transcript, frame: Frame): Transcript {
   return finish(fold);
 }
 
+const textOf = (part: TranscriptPart | undefined): string | undefined =>
+  part?.type === "text" ? part.text : part?.type === "thinking" ? part.thinking : undefined;
+
 /**
  * Folds, and gives the frame with what a client needs that holds only a window of the session: the position of the part
  * that it opens or changes (`part_index`), that part's id, and the offset of text that is appended. What is there already
@@ -204,10 +207,9 @@ export function accumulateAndAddress(
     if (addressed.part_id === undefined && fold.open.bare_part === touched) addressed.bare = true;
     addressed.part_id = part.id;
     addressed.offset ??= fold.offset ?? 0;
-  } else if (addressed.type === "message.part_end" && addressed.truncated === undefined) {
+  } else if (addressed.type === "message.part_end" && part !== undefined) {
     const before = transcript.parts.at(touched);
-    const told = before?.type === "thinking" ? before.thinking : before?.type === "text" && before.text;
-    if (addressed.text === told && before?.truncated === undefined) delete addressed.text;
+    if (textOf(before) === textOf(part) && before?.truncated === part.truncated) delete addressed.text;
   } else if (addressed.type === "message.tool_result" && part !== undefined) {
     addressed.part_id = part.id;
     addressed.message_id = part.message_id;

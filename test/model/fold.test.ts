@@ -1394,6 +1394,25 @@ describe("a client that holds a window", () => {
     expect(foreign && accumulateAndAddress(base, foreign)).toEqual({ transcript: base, frame: foreign });
   });
 
+  it("is told the text of a part's end where it is not what the deltas told", () => {
+    for (const kind of ["text", "thinking"] as const) {
+      const base = fold(begin(), open(1, kind), say("ab", { kind, part_id: PART }));
+      expect(address(base, close(1, { text: "ab" })).frame).not.toHaveProperty("text");
+      expect(address(base, close(1, { text: "abc" })).frame).toMatchObject({ text: "abc" });
+      expect(address(base, close(2, { text: "ab" })).frame).toMatchObject({ text: "ab" });
+      // What its writer cut and then told whole is whole; what it cuts only now is cut.
+      const cut = fold(
+        begin(),
+        open(1, kind),
+        say("ab", { kind, part_id: PART, offset: 0, truncated: { text: 9 } }),
+      );
+      expect(address(cut, close(1, { text: "ab" })).frame).toMatchObject({ text: "ab" });
+      expect(address(base, close(1, { text: "ab", truncated: { text: 9 } })).frame).toMatchObject({
+        text: "ab",
+      });
+    }
+  });
+
   it("has as many holes as parts that are not loaded, until they are filled", () => {
     const whole = fold(prompt("a"), begin(), say("x"), call("y"));
     const all = defined(whole.parts).map((part, index) => ({ index, part }));
