@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Browser, CDPSession, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
-import { begin as beginSession, restOf, scriptFile, send } from "./hosted-session.ts";
+import { begin as beginSession, idle, restOf, scriptFile, send } from "./hosted-session.ts";
 import { generate, payloads } from "./hostile/payloads.ts";
 import { healthy, hostileSession } from "./hostile/session.ts";
 import { longestTasks } from "./hostile/tasks.ts";
@@ -203,9 +203,21 @@ describe("texts that are made to be slow or big", () => {
         const streamed = await longestTasks(browser, page, async (begin) => {
           await begin("streamed");
           await send(rest, hosted, "Go on");
-          await region.getByText(healthy(id)).last().waitFor({ timeout: 300_000 });
-          await settle();
+          await idle(rest, hosted, 300_000);
+          // Nothing looks for words meanwhile: looking through all of them is a longer task than showing them.
+          await region.evaluate(
+            (element) =>
+              new Promise<void>((resolve) => {
+                const rest = (): number => window.setTimeout(resolve, 1_000);
+                let timer = rest();
+                new MutationObserver(() => {
+                  clearTimeout(timer);
+                  timer = rest();
+                }).observe(element, { subtree: true, childList: true, characterData: true });
+              }),
+          );
         });
+        await region.getByText(healthy(id)).last().waitFor();
         const figures = [...whole, ...streamed].map(
           ({ phase, cpu, clock }) => `${phase} ${cpu.toFixed(0)} (${clock.toFixed(0)})`,
         );
