@@ -22,7 +22,7 @@ export function WholeText({
   host: TranscriptHost;
   children: (text: string) => ReactNode;
 }): ReactNode {
-  const [whole, setWhole] = useState<string>();
+  const [whole, setWhole] = useState<{ text: string; length: number }>();
   const [failure, setFailure] = useState<string>();
   const read = (given: object): string => {
     const value: unknown = Object.hasOwn(given, field)
@@ -30,10 +30,10 @@ export function WholeText({
       : undefined;
     return typeof value === "string" ? value : "";
   };
-  const text = whole ?? read(part);
+  const text = whole?.text ?? read(part);
   const length = part.truncated?.[field];
-  // Also what was loaded is cut again when it has grown since.
-  const cut = length !== undefined && length > text.length;
+  // What was loaded is cut again when it has grown since.
+  const cut = length !== undefined && length > (whole?.length ?? text.length);
   const { loadWhole } = host;
   return (
     <>
@@ -45,7 +45,7 @@ export function WholeText({
             className="show-all"
             onClick={() => {
               loadWhole(part.id).then(
-                (loaded) => setWhole(read(loaded)),
+                (loaded) => setWhole({ text: read(loaded), length }),
                 (error: unknown) => setFailure(error instanceof Error ? error.message : String(error)),
               );
             }}

@@ -280,6 +280,21 @@ describe("thinking", () => {
     show([cut], host);
     await userEvent.click(screen.getByRole("button", { name: /Load the rest/ }));
     expect(await screen.findByText("the beginning and the end")).toBeTruthy();
+    expect(screen.queryByRole("button", { name: /Load the rest/ })).toBeNull();
+  });
+
+  it("loads the rest of a thought again when it has grown since", async () => {
+    const cut = thinking("the beginning", { open: true, truncated: { thinking: 100_000 } });
+    let words = "the beginning and the middle";
+    const host = hostOf({ thinking: "open", loadWhole: async () => ({ ...cut, thinking: words }) });
+    const { rerender } = render(<TurnTranscript turn={turnOf([cut])} partAt={() => cut} host={host} />);
+    await userEvent.click(screen.getByRole("button", { name: /Load the rest/ }));
+    expect(await screen.findByText("the beginning and the middle")).toBeTruthy();
+    const grown = { ...cut, truncated: { thinking: 200_000 } };
+    rerender(<TurnTranscript turn={turnOf([grown])} partAt={() => grown} host={host} />);
+    words += " and the end";
+    await userEvent.click(screen.getByRole("button", { name: /Load the rest \(200 KB/ }));
+    expect(await screen.findByText("the beginning and the middle and the end")).toBeTruthy();
   });
 });
 
