@@ -131,21 +131,13 @@ export function growPart(fold: Fold, frame: FrameOf<"message.delta">): void {
   if (position !== undefined) {
     fold.touched = position;
     const part = fold.parts.at(position);
-    if (part?.type === "text") {
-      const grown = grow(fold, part, "text", part.text, frame);
-      if (grown !== undefined) {
-        const now = { ...part, text: grown.text, ...grown.cut };
-        noteGrowth(part, now, grown.added, grown.text.length);
-        replace(fold, position, now);
-      }
-    } else if (part?.type === "thinking") {
-      const grown = grow(fold, part, "thinking", part.thinking, frame);
-      if (grown !== undefined) {
-        const now = { ...part, thinking: grown.text, ...grown.cut };
-        noteGrowth(part, now, grown.added, grown.text.length);
-        replace(fold, position, now);
-      }
-    }
+    if (part?.type !== "text" && part?.type !== "thinking") return;
+    const grown = grow(fold, part, part.type, part.type === "text" ? part.text : part.thinking, frame);
+    if (grown === undefined) return;
+    const { text, added, cut } = grown;
+    const now = part.type === "text" ? { ...part, text, ...cut } : { ...part, thinking: text, ...cut };
+    noteGrowth(part, now, added, text.length);
+    replace(fold, position, now);
     return;
   }
   const offset = frame.offset ?? 0;
