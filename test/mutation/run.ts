@@ -52,8 +52,9 @@ const TARGETS: { sources: string; tests: readonly string[] }[] = [
   { sources: "src/web/ui/markdown-tree.ts", tests: ["test/web/ui/markdown-tree.test.ts"] },
   { sources: "src/web/ui/markdown-document.ts", tests: ["test/web/ui/markdown-document.test.ts"] },
   { sources: "src/web/ui/markdown-source.ts", tests: ["test/web/ui/markdown-source.test.ts"] },
+  { sources: "src/web/ui/markdown-window.ts", tests: ["test/web/ui/markdown-window.test.ts"] },
   {
-    sources: "src/web/ui/markdown-{blocks,carried,parser,references,window}.ts",
+    sources: "src/web/ui/markdown-{blocks,carried,parser,references}.ts",
     tests: ["test/web/ui/markdown-blocks.test.ts"],
   },
 ];

@@ -1,0 +1,74 @@
+import { expect, test } from "vitest";
+import { createMarkdownWindow } from "../../../src/web/ui/markdown-window.ts";
+
+/** What the window holds after each of some texts. */
+function shown(...texts: string[]): string[] {
+  const window = createMarkdownWindow();
+  return texts.map((text) => {
+    window.take(text);
+    return window.text;
+  });
+}
+
+test("a text that goes on is continued, another one begins anew", () => {
+  const window = createMarkdownWindow();
+  expect(window.take("a")).toBe(true);
+  expect(window.take("ab")).toBe(true);
+  expect(window.take("ab")).toBe(true);
+  expect(window.text).toBe("ab");
+  window.leave(1);
+  expect(window.take("abc")).toBe(true);
+  expect(window.text).toBe("bc");
+  expect(window.take("ab")).toBe(false);
+  expect(window.text).toBe("ab");
+  expect(window.take("x")).toBe(false);
+  expect(window.text).toBe("x");
+});
+
+test("what was left behind comes back when the text is read anew", () => {
+  const window = createMarkdownWindow();
+  window.take("a\r\nb");
+  window.leave(2);
+  expect(window.text).toBe("b");
+  window.restart();
+  expect(window.text).toBe("a\nb");
+});
+
+test("lines end in one way, wherever the text was cut", () => {
+  expect(shown("a\r", "a\r\n", "a\r\nb\r\rc")).toEqual(["a\n", "a\n", "a\nb\n\nc"]);
+  expect(shown("a\r", "a\rb\n")).toEqual(["a\n", "a\nb\n"]);
+  expect(shown("a\r", "a\r", "a\r\n")).toEqual(["a\n", "a\n", "a\n"]);
+  expect(shown("\na")).toEqual(["\na"]);
+  expect(shown("\ra", "\ra\n")).toEqual(["\na", "\na\n"]);
+  // The same of a text that is another one.
+  expect(shown("x", "\ra", "\ra\n")).toEqual(["x", "\na", "\na\n"]);
+  expect(shown("x", "a\r", "a\r\n")).toEqual(["x", "a\n", "a\n"]);
+});
+
+test("what is told to have been appended is taken at its word, and nothing else is looked at", () => {
+  const text_id = {};
+  const window = createMarkdownWindow();
+  window.take("abc", { text_id, length: 3, end: "abc" });
+  // Were the text itself looked at, it would show.
+  expect(window.take("abcDE", { text_id, length: 5, end: "..de" })).toBe(true);
+  expect(window.text).toBe("abcde");
+  expect(window.take("abcDEF", { text_id, length: 6, end: "f" })).toBe(true);
+  expect(window.text).toBe("abcdef");
+  expect(window.take("another", { text_id, length: 6, end: "f" })).toBe(false);
+  expect(window.text).toBe("another");
+});
+
+test("a text is looked at where what is told does not reach back, is of another text or of a longer one", () => {
+  const text_id = {};
+  const taken = (given: string, growth: { text_id: object; length: number; end: string }) => {
+    const window = createMarkdownWindow();
+    window.take("abc", { text_id, length: 3, end: "abc" });
+    window.take(given, growth);
+    return window.text;
+  };
+  expect(taken("abcde", { text_id, length: 5, end: "!" })).toBe("abcde");
+  expect(taken("abcde", { text_id: {}, length: 5, end: "abc!!" })).toBe("abcde");
+  expect(taken("abcde", { text_id, length: 6, end: "abc!!!" })).toBe("abcde");
+  expect(taken("ab", { text_id, length: 2, end: "!!" })).toBe("ab");
+  expect(taken("abC", { text_id, length: 3, end: "!!!" })).toBe("abc");
+});
