@@ -40,9 +40,12 @@ it.each(Object.entries(TEXTS))(
     const model = await scriptFile(home, "long", {
       title: "Long",
       tokens_per_second: TOKENS_PER_SECOND,
-      steps: [{ parts: [{ text: `${text}That is all.` }] }],
+      turns: [
+        { steps: [{ parts: [{ text: "Ready." }] }] },
+        { steps: [{ parts: [{ text: `${text}That is all.` }] }] },
+      ],
     });
-    const session_id = await begin(rest, "hello", folder);
+    const session_id = await begin(rest, model, folder);
     await idle(rest, session_id);
     const { page, complaints } = await enter(await browser.newContext(), {
       ...daemon,
@@ -57,7 +60,7 @@ it.each(Object.entries(TEXTS))(
       return usedSize / MB;
     };
     const before = await held();
-    await send(rest, session_id, `Go [[script:${model}]]`);
+    await send(rest, session_id, "Go on");
     await idle(rest, session_id);
     await page.getByText("That is all.").waitFor();
     const after = await held();
