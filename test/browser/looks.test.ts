@@ -1,4 +1,4 @@
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { overflow, seriousFindings } from "./findings.ts";
 import {
@@ -62,6 +62,24 @@ describe.each(LOOKS)("the page, $name", ({ options }) => {
     expect(complaints).toEqual([]);
     await context.close();
   });
+});
+
+it("what one can do with a prompt or a part stands in the place of its kind, not upon it", async () => {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  const { page } = await enter(context, { ...daemon, launch: address });
+  address = await nextLink(page);
+  await page.getByRole("link", { name: /daylight saving ends/ }).click();
+  await page.getByText("All 176 tests pass, with the assertion as it was.").waitFor();
+  const opacity = (locator: Locator) => locator.evaluate((element) => getComputedStyle(element).opacity);
+  for (const place of [".turn-heading", ".part-row-text"]) {
+    const element = page.locator(place).last();
+    const [kind, actions] = [element.locator(".part-kind"), element.locator(".part-actions")];
+    await page.mouse.move(1_270, 890);
+    await expect.poll(async () => [await opacity(kind), await opacity(actions)]).toEqual(["1", "0"]);
+    await element.hover();
+    await expect.poll(async () => [await opacity(kind), await opacity(actions)]).toEqual(["0", "1"]);
+  }
+  await context.close();
 });
 
 it("code is coloured by the worker in the theme's palette, and its text stays whole", async () => {
