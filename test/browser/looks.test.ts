@@ -78,6 +78,7 @@ it("what one can do with a prompt or a part stands in the place of its kind, not
     await expect.poll(async () => [await opacity(kind), await opacity(actions)]).toEqual(["1", "0"]);
     await element.hover();
     await expect.poll(async () => [await opacity(kind), await opacity(actions)]).toEqual(["0", "1"]);
+    await actions.getByRole("button", { name: "Raw" }).click({ trial: true });
   }
   await context.close();
 });
