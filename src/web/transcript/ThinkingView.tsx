@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useMemo } from "react";
 import { growthOf } from "../../model/growth.ts";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
 import { visible } from "../ui/hidden-text.tsx";
@@ -15,6 +15,9 @@ const HIDDEN: Record<NonNullable<TranscriptPartOf<"thinking">["hidden"]>, string
   empty: "without text",
 };
 
+/** Characters in which the first line is looked for. */
+const BEGINNING = 2_000;
+
 /** A thought: one muted line with its beginning, length and time; the whole of it inside. */
 export function ThinkingView({
   part,
@@ -26,6 +29,12 @@ export function ThinkingView({
   const byDefault = host.thinking === "open" || (host.thinking === "open-while-live" && part.open === true);
   const [open, setOpen] = useOpenState(host, part.id, byDefault);
   const now = useNow(part.open === true);
+  // While it grows only its first characters are looked at, and those until they are all there.
+  const text = growthOf(part)?.text_id ?? part.thinking;
+  const beginning = useMemo(
+    () => (open ? "" : beginningOf(part.thinking)),
+    [open, text, Math.min(part.thinking.length, BEGINNING)],
+  );
   if (part.thinking === "" && part.hidden !== undefined) {
     return <p className="thinking thinking-hidden">Thinking, {HIDDEN[part.hidden]}</p>;
   }
@@ -40,9 +49,7 @@ export function ThinkingView({
       className="thinking"
       summary={
         <span className="line">
-          <span className="line-subject">
-            {(!open && visible(beginningOf(part.thinking), "prose")) || "Thinking"}
-          </span>
+          <span className="line-subject">{visible(beginning, "prose") || "Thinking"}</span>
           <span className="line-figures">{shortNumber(length)} characters</span>
           <span className="line-time">{time}</span>
         </span>
@@ -59,7 +66,7 @@ export function ThinkingView({
 
 /** Its first line, without the marks of Markdown. */
 function beginningOf(thought: string): string {
-  const lines = thought.slice(0, 2_000).split("\n");
+  const lines = thought.slice(0, BEGINNING).split("\n");
   const first = lines.find((line) => /\S/.test(line)) ?? "";
   return first.replace(/[*_`#]+/g, "").trim();
 }

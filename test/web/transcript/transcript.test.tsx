@@ -1,6 +1,7 @@
 import { fireEvent, render, screen, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { describe, expect, it, vi } from "vitest";
+import { noteGrowth } from "../../../src/model/growth.ts";
 import type { TranscriptPart } from "../../../src/model/transcript.ts";
 import type { TranscriptHost, TurnWindow } from "../../../src/web/transcript/host.ts";
 import { TurnTranscript } from "../../../src/web/transcript/TurnTranscript.tsx";
@@ -264,6 +265,26 @@ describe("thinking", () => {
     const { open: _, ...done } = grown;
     rerender(<TurnTranscript turn={turnOf([done])} partAt={() => done} host={host} />);
     expect(screen.queryByText("thought")).toBeNull();
+  });
+
+  it("begins with the first line of what it says now, however it came", () => {
+    const host = hostOf({ thinking: "closed" });
+    const show = (part: TranscriptPart) => (
+      <TurnTranscript turn={turnOf([part])} partAt={() => part} host={host} />
+    );
+    const first = thinking("\nThe ti", { open: true });
+    const { rerender } = render(show(first));
+    expect(screen.getByText("The ti")).toBeTruthy();
+    const grown = thinking("\nThe tide", { open: true });
+    noteGrowth(first, grown, "de", 9);
+    rerender(show(grown));
+    expect(screen.getByText("The tide")).toBeTruthy();
+    const more = thinking("\nThe tide\nturns", { open: true });
+    noteGrowth(grown, more, "\nturns", 15);
+    rerender(show(more));
+    expect(screen.getByText("The tide")).toBeTruthy();
+    rerender(show(thinking("\nAnother\ntext", {})));
+    expect(screen.getByText("Another")).toBeTruthy();
   });
 
   it("says that it is encrypted where there is no text", () => {
