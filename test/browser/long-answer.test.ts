@@ -1,5 +1,3 @@
-import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
@@ -9,14 +7,11 @@ const MB = 1024 * 1024;
 const TOKENS_PER_SECOND = 6_000;
 
 let home: Home;
-let folder: string;
 let daemon: Daemon;
 let browser: Browser;
 let rest: Rest;
 beforeAll(async () => {
   home = await createHome();
-  folder = join(home.path, "harbour");
-  await mkdir(folder);
   daemon = await startDaemon(home, ["--no-samples"]);
   rest = restOf(home, daemon);
   browser = await openBrowser();
@@ -45,7 +40,7 @@ it.each(Object.entries(TEXTS))(
         { steps: [{ parts: [{ text: `${text}That is all.` }] }] },
       ],
     });
-    const session_id = await begin(rest, model, folder);
+    const session_id = await begin(rest, model, home.path);
     await idle(rest, session_id);
     const { page, complaints } = await enter(await browser.newContext(), {
       ...daemon,

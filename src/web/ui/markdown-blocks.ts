@@ -435,8 +435,11 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
     for (let at = 0; at < growing.length; at += PAGE) {
       shown.push(asBefore(growing.slice(at, at + PAGE), shown.length));
     }
-    const cut = isCut();
-    return { ...numberFootnotes(shown, references.footnotes, references.definitions), cut, behind };
+    return {
+      ...numberFootnotes(shown, references.footnotes, references.definitions),
+      cut: isCut(),
+      behind,
+    };
   };
 
   return {
