@@ -13,10 +13,11 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { parseArgs } from "node:util";
 import { WebSocket } from "ws";
 import { CLIENT_HEADER, type ServerMessage, sessionsReply, statusReply } from "../src/protocol.ts";
-import { generateClaudeSession } from "../test/generate-session.ts";
+import { generateClaudeText } from "./claude-session.ts";
 import { openChromium, type Row } from "./measure.ts";
 
 /**
@@ -25,7 +26,7 @@ import { openChromium, type Row } from "./measure.ts";
  * one line of JSON on standard output. Times are of this machine; `relative_speed` and `bytes_ratio` mean something anywhere.
  *
  * - `many`: a folder of sessions (200 in 100 MB; `--full` 1,000 in 1 GB): first list, indexing against bare JSON.parse of the same
- *   lines, the longest time a request waited meanwhile, memory after indexing and while every session grows.
+ *   lines, until all is archived, the longest time a request waited meanwhile, memory after indexing and while every session grows.
  * - `append`: a line added to an open session of 43 KB and of 7 MB: until a page in Chromium has painted it, until its frame is
  *   here, and the bytes that came for it.
  * - `large`: one file (200 MB; `--full` 1.2 GB): its row, its last page, memory, the longest wait.
@@ -58,24 +59,18 @@ const running = new Set<ChildProcess>();
 
 // --- Files ----------------------------------------------------------------------------------------------------------
 
-const templates = new Map<number, { session_id: string; text: string; length: number }>();
+const templates = new Map<number, string>();
+const TEMPLATE_ID = "11111111-0000-4000-8000-000000000000";
 
 /** The text of a session of about so many bytes; some are alike but for their ids. */
 function sessionText(bytes: number, n: number): { id: string; text: string } {
   let template = templates.get(bytes);
-  if (!template) {
-    const parts = Math.max(2, Math.round(bytes / 1_450));
-    const { session_id, lines } = generateClaudeSession({
-      parts,
-      turns: Math.ceil(parts / 60),
-      seed: templates.size + 1,
-    });
-    const text = `${lines.join("\n")}\n`;
-    template = { session_id, text, length: text.length };
+  if (template === undefined) {
+    template = generateClaudeText({ id: TEMPLATE_ID, bytes, seed: templates.size + 1 });
     templates.set(bytes, template);
   }
   const id = `${n.toString(16).padStart(8, "0")}-0000-5000-8000-${bytes.toString(16).padStart(12, "0")}`;
-  return { id, text: template.text.replaceAll(template.session_id, id) };
+  return { id, text: template.replaceAll(TEMPLATE_ID, id) };
 }
 
 interface Home {
@@ -268,6 +263,7 @@ async function many() {
   const waited = await waits();
   const listed_at = await until(async () => (await listOf(daemon)).length === files.length);
   const after = memory(daemon);
+  const archived = await until(async () => archivedBytes(home) >= bytes, 100);
   // Every session grows a few times, in turn.
   let n = 0;
   for (let round_ = 0; round_ < 3; round_++) {
@@ -298,6 +294,7 @@ async function many() {
     first_row_ms: round(first - daemon.started),
     first_30_rows_ms: round(first_page - daemon.started),
     indexed_s: round((indexed - daemon.started) / 1_000),
+    archived_s: round((archived - daemon.started) / 1_000),
     megabytes_per_s: round(speed),
     json_parse_megabytes_per_s: round(parse),
     relative_speed: round(speed / parse),
@@ -310,6 +307,16 @@ async function many() {
     restart_all_rows_ms: round(restart_all - again.started),
     memory_restarted_mb: restarted.now,
   };
+}
+
+/** Bytes of session files that the daemon's store has. */
+function archivedBytes(home: Home): number {
+  const store = new DatabaseSync(join(home.path, "share/verbatim/verbatim.db"), { readOnly: true });
+  try {
+    return Number(store.prepare("SELECT sum(length) AS bytes FROM chunk").get()?.bytes ?? 0);
+  } finally {
+    store.close();
+  }
 }
 
 /** MB per second of nothing but JSON.parse over the lines. */
@@ -467,6 +474,7 @@ async function large() {
     megabytes: round(bytes / MB),
     row_ms: round(row - daemon.started),
     indexed_s: round((indexed - daemon.started) / 1_000),
+    archived_s: round((archived - daemon.started) / 1_000),
     longest_wait_indexing_ms: indexing_waits.longest,
     memory_indexed_mb: after_index.now,
     last_page_ms: round(opened - asked),
@@ -562,6 +570,7 @@ function* rows(): Generator<Row> {
   yield* row(`indexing ${size} / JSON.parse of its lines`, "≥ 0.5", {
     ratio: figure("many", "relative_speed", ""),
     "MB/s": figure("many", "megabytes_per_s", ""),
+    "archived after": figure("many", "archived_s", " s"),
   });
   yield* row(`resident memory, ${size}`, "≤ 300 and 200 MB", {
     "once indexed": figure("many", "memory_indexed_mb", " MB"),
