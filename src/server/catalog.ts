@@ -38,7 +38,7 @@ export interface SessionsOptions {
   now?: () => number;
 }
 /** Readings in the background at a time; one more file is always read at once when someone opens it. */
-const AT_ONCE = 3;
+const AT_ONCE = 4;
 /** Reading begins when all files were seen, or after so many milliseconds. */
 const START_MS = 150;
 /** Files of which the beginning is listed at once: more than a screen of them. */

@@ -29,7 +29,7 @@ export interface ColdReaderOptions {
   isClosed(): boolean;
   run<Value>(entry: Entry, work: () => Value | Promise<Value>): Promise<Value | undefined>;
   newFileId(): number;
-  /** Some of its bytes were not archived. */
+  /** Its bytes are to be archived. */
   lags(entry: Entry): void;
   /** It was read to its end. */
   wasRead(entry: Entry): void;
@@ -53,16 +53,8 @@ export function createColdReader(options: ColdReaderOptions): ColdReader {
   const { indexer, timing, now, keeper, list, sessions, run } = options;
   /** Readings that someone waits for: those that nobody waits for pause. */
   let awaited = 0;
-  let pause: PromiseWithResolvers<void> | undefined;
   /** Huge files whose rows are being read. */
   const under_way = new Map<Entry, Promise<void>>();
-
-  /** Resolves when no reading is under way that someone waits for. */
-  function unlessAwaited(): Promise<void> | undefined {
-    if (awaited === 0) return undefined;
-    pause ??= Promise.withResolvers<void>();
-    return pause.promise;
-  }
 
   async function index(entry: Entry, stop: () => boolean): Promise<{ work: Work; indexed: Indexed }> {
     const known = entry.identity ?? entry.begun;
@@ -74,20 +66,15 @@ export function createColdReader(options: ColdReaderOptions): ColdReader {
         ...(known && { known }),
         ...(entry.side_text !== undefined && { side_text: entry.side_text }),
         close: now() - modifiedAt(entry) > timing.close,
-        archived_to:
-          keeper.writable && !entry.sample ? keeper.archivedTo(entry.id) : Number.POSITIVE_INFINITY,
         size: entry.seen?.size ?? 0,
       },
       {
-        begin(replaced) {
-          work.replaced = replaced;
-          if (replaced) work.file_id = options.newFileId();
+        replaced() {
+          work.replaced = true;
+          work.file_id = options.newFileId();
         },
-        async bytes(chunk, offset, packed) {
-          if (!entry.sample && !(await keeper.append(work.file_id, offset, chunk, packed)))
-            options.lags(entry);
-          entry.progress = offset + chunk.length;
-          await unlessAwaited();
+        progress(end) {
+          entry.progress = end;
           return stop();
         },
         preview(rows) {
@@ -128,6 +115,8 @@ export function createColdReader(options: ColdReaderOptions): ColdReader {
     delete entry.begun;
     entry.done = true;
     options.wasRead(entry);
+    // What nobody waits for: it would double the time until all is listed.
+    if (!entry.sample) options.lags(entry);
     keeper.entryChanged(entry);
     for (const row of rows.values()) {
       const state = sessions.stateFor(entry, row.id);
@@ -166,14 +155,12 @@ export function createColdReader(options: ColdReaderOptions): ColdReader {
     underWay: (entry) => under_way.get(entry),
     async first(work) {
       awaited += 1;
+      if (awaited === 1) indexer.pause();
       try {
         return await work();
       } finally {
         awaited -= 1;
-        if (awaited === 0) {
-          pause?.resolve();
-          pause = undefined;
-        }
+        if (awaited === 0) indexer.resume();
       }
     },
   };

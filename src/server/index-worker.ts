@@ -1,44 +1,48 @@
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { formats } from "../formats/index.ts";
-import { CHUNK, followFile, isCompressed } from "./follow.ts";
+import { followFile, isCompressed, openRegularNow } from "./follow.ts";
 import type { FromIndexWorker, IndexJob, ToIndexWorker } from "./indexer.ts";
 import { createReading, type Reading } from "./reading.ts";
 import { HUGE } from "./segments.ts";
-import { pack } from "./store/archive.ts";
 
 /** Of a huge file, bytes after which a new reader goes on: what one remembers is bounded. */
 const RESTART = 32 * 1024 * 1024;
 /** Bytes that are read at a time: what is made of more at once would outlive the space for new objects. */
 const PIECE = 64 * 1024;
-/** Rows on the way are told that often at most, in milliseconds. */
+/** How far it is, and rows on the way, are told that often at most, in milliseconds: each word wakes another thread. */
+const PROGRESS_MS = 50;
 const PREVIEW_MS = 250;
 const NEWLINE = 0x0a;
-/** Buffers that came back: as many as there are jobs at a time, or so. */
-const MOST_SPARE = 4;
 
 /** The other side of `createIndexer`: reads files into rows, on a thread of its own. */
 export function serveIndexing(port: MessagePort): void {
-  /** Jobs that wait for the word that their last bytes were taken, by number. */
-  const waiting = new Map<number, (stop: boolean) => void>();
-  const spare: ArrayBuffer[] = [];
-  const send = (message: FromIndexWorker, transfer: ArrayBuffer[] = []) =>
-    port.postMessage(message, transfer);
+  /** Jobs that are to end where they are. */
+  const stopped = new Set<number>();
+  let pause: PromiseWithResolvers<void> | undefined;
+  const send = (message: FromIndexWorker) => port.postMessage(message);
 
   port.on("message", (message: ToIndexWorker) => {
     switch (message.type) {
       case "index":
-        void index(message.number, message.job).catch((error: unknown) =>
-          send({
-            type: "failed",
-            number: message.number,
-            message: error instanceof Error ? error.message : String(error),
-          }),
-        );
+        void index(message.number, message.job)
+          .catch((error: unknown) =>
+            send({
+              type: "failed",
+              number: message.number,
+              message: error instanceof Error ? error.message : String(error),
+            }),
+          )
+          .finally(() => stopped.delete(message.number));
         return;
-      case "taken":
-        if (spare.length < MOST_SPARE) spare.push(message.buffer);
-        waiting.get(message.number)?.(message.stop);
-        waiting.delete(message.number);
+      case "stop":
+        stopped.add(message.number);
+        return;
+      case "pause":
+        pause ??= Promise.withResolvers();
+        return;
+      case "resume":
+        pause?.resolve();
+        pause = undefined;
         return;
       default:
         message satisfies never;
@@ -48,10 +52,9 @@ export function serveIndexing(port: MessagePort): void {
   async function index(number: number, job: IndexJob): Promise<void> {
     const format = formats.find(({ id }) => id === job.format);
     if (format === undefined) throw new Error(`There is no format ${job.format}`);
-    let stop = false;
     let told_at = performance.now();
+    let previewed_at = told_at;
     let restart_at = RESTART;
-    let { archived_to } = job;
     const reading = createReading({
       path: job.path,
       format,
@@ -63,32 +66,18 @@ export function serveIndexing(port: MessagePort): void {
       path: job.path,
       ...(job.known && { known: job.known }),
       onward: false,
+      open: openRegularNow,
       begin(replaced) {
-        if (replaced) archived_to = 0;
-        send({ type: "begin", number, replaced });
+        if (replaced) send({ type: "replaced", number });
       },
       async bytes(chunk, offset) {
         restart_at = await read(reading, chunk, offset, restart_at);
-        const copy = new Uint8Array(spare.pop() ?? new ArrayBuffer(CHUNK), 0, chunk.length);
-        copy.set(chunk);
-        const preview = performance.now() - told_at > PREVIEW_MS;
-        if (preview) told_at = performance.now();
-        const taken = new Promise<boolean>((resolve) => waiting.set(number, resolve));
-        const packed = offset >= archived_to ? pack(chunk) : undefined;
-        send(
-          {
-            type: "bytes",
-            number,
-            bytes: copy,
-            offset,
-            ...(packed && { packed }),
-            ...(preview && { rows: rowsOf(reading) }),
-          },
-          packed ? [copy.buffer, packed.buffer] : [copy.buffer],
-        );
-        stop = await taken;
+        tell(offset + chunk.length);
+        // What was sent here meanwhile is heard.
+        await new Promise((resolve) => setImmediate(resolve));
+        await pause?.promise;
       },
-      stop: () => stop,
+      stop: () => stopped.has(number),
     });
     if (result.type === "read" && !result.stopped) {
       if (isCompressed(job.path)) await reading.decoder.end();
@@ -96,6 +85,15 @@ export function serveIndexing(port: MessagePort): void {
       reading.take(job.close || isCompressed(job.path) ? reading.reader.close() : reading.reader.settle());
     }
     send({ type: "end", number, result, rows: rowsOf(reading), facts: reading.facts() });
+
+    function tell(end: number): void {
+      const now = performance.now();
+      if (now - told_at < PROGRESS_MS) return;
+      told_at = now;
+      const preview = now - previewed_at >= PREVIEW_MS;
+      if (preview) previewed_at = now;
+      send({ type: "progress", number, end, ...(preview && { rows: rowsOf(reading) }) });
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { setFlagsFromString } from "node:v8";
 import { Worker } from "node:worker_threads";
 import type { SessionLinkFacts } from "../formats/format.ts";
 import type { Followed } from "./follow.ts";
@@ -15,8 +16,6 @@ export interface IndexJob {
   side_text?: string;
   /** Nobody will write to it any more: what is torn at its end is shown as such. */
   close: boolean;
-  /** Bytes that need not be packed for the archive. */
-  archived_to: number;
   /** Bytes that it had when it was seen last. */
   size: number;
 }
@@ -30,13 +29,10 @@ export interface Indexed {
 }
 
 export interface IndexHandlers {
-  /** As in `followFile`. */
-  begin(replaced: boolean): void;
-  /**
-   * The bytes as they stand in the file, valid until it resolves, when more may come; `true`: the job ends here.
-   * `packed`: the same for the archive, where they are not in it yet.
-   */
-  bytes(bytes: Uint8Array, offset: number, packed: Uint8Array | undefined): Promise<boolean>;
+  /** It is not the file that was known. Told before anything else. */
+  replaced(): void;
+  /** All before this byte was read, told now and then; `true`: the job is to end. */
+  progress(end: number): boolean;
   preview(rows: readonly IndexedRow[]): void;
 }
 
@@ -47,23 +43,20 @@ export interface IndexHandlers {
 export interface Indexer {
   /** Rejects when the file cannot be read, or its thread ended. */
   index(job: IndexJob, handlers: IndexHandlers): Promise<Indexed>;
+  /** Reading stands still from here on, or goes on: something else has to be done first. */
+  pause(): void;
+  resume(): void;
   close(): Promise<void>;
 }
 
 export type ToIndexWorker =
   | { type: "index"; number: number; job: IndexJob }
-  /** `buffer`: that of the bytes, for others. */
-  | { type: "taken"; number: number; stop: boolean; buffer: ArrayBuffer };
+  | { type: "stop"; number: number }
+  | { type: "pause" }
+  | { type: "resume" };
 export type FromIndexWorker =
-  | { type: "begin"; number: number; replaced: boolean }
-  | {
-      type: "bytes";
-      number: number;
-      bytes: Uint8Array<ArrayBuffer>;
-      offset: number;
-      packed?: Uint8Array<ArrayBuffer>;
-      rows?: IndexedRow[];
-    }
+  | { type: "replaced"; number: number }
+  | { type: "progress"; number: number; end: number; rows?: IndexedRow[] }
   | ({ type: "end"; number: number } & Indexed)
   | { type: "failed"; number: number; message: string };
 
@@ -74,7 +67,7 @@ interface Job {
   size: number;
 }
 
-/** Each takes some 30 MB while it reads. */
+/** Each takes some 60 MB while it reads. */
 const MOST_THREADS = 2;
 /** Bytes that a thread has to read before another is worth its memory. */
 const MUCH = 1024 * 1024;
@@ -88,6 +81,7 @@ const PROGRAM = import.meta.url.endsWith(".ts")
 export function createIndexer({ idle_ms = 2_000 }: { idle_ms?: number } = {}): Indexer {
   const most = Math.min(MOST_THREADS, availableParallelism());
   const threads = new Set<Thread>();
+  let paused = false;
 
   /** The thread that has the least to do; one more while all of them have much. */
   function idlest(): Thread {
@@ -95,11 +89,20 @@ export function createIndexer({ idle_ms = 2_000 }: { idle_ms?: number } = {}): I
     if (least && (least.load() < MUCH || threads.size >= most)) return least;
     const started = startThread(idle_ms, () => threads.delete(started));
     threads.add(started);
+    if (paused) started.pause();
     return started;
   }
 
   return {
     index: (job, handlers) => idlest().index(job, handlers),
+    pause() {
+      paused = true;
+      for (const thread of threads) thread.pause();
+    },
+    resume() {
+      paused = false;
+      for (const thread of threads) thread.resume();
+    },
     async close() {
       await Promise.all([...threads].map((thread) => thread.close()));
     },
@@ -116,8 +119,11 @@ function startThread(idle_ms: number, ended: () => void): Thread {
   const jobs = new Map<number, Job>();
   let next = 1;
   let idle_timer: NodeJS.Timeout | undefined;
+  // The daemon's own is small, to save memory. Here half of what is made in it would outlive it, and be collected twice.
+  setFlagsFromString("--max-semi-space-size=16");
   const worker = new Worker(PROGRAM, { execArgv: [], argv: [] });
   worker.unref();
+  const post = (message: ToIndexWorker) => worker.postMessage(message);
   worker.on("message", receive);
   worker.on("error", fail);
   worker.on("exit", () => fail(new Error("The thread that reads files ended.")));
@@ -133,23 +139,13 @@ function startThread(idle_ms: number, ended: () => void): Thread {
     const job = jobs.get(message.number);
     if (!job) return;
     switch (message.type) {
-      case "begin":
-        job.handlers.begin(message.replaced);
+      case "replaced":
+        job.handlers.replaced();
         return;
-      case "bytes": {
+      case "progress":
         if (message.rows) job.handlers.preview(message.rows);
-        const { number } = message;
-        const { buffer } = message.bytes;
-        const taken = (stop: boolean) =>
-          worker.postMessage({ type: "taken", number, stop, buffer } satisfies ToIndexWorker, [buffer]);
-        job.handlers.bytes(message.bytes, message.offset, message.packed).then(taken, (error: unknown) => {
-          jobs.delete(number);
-          taken(true);
-          job.reject(error instanceof Error ? error : new Error(String(error)));
-          rest();
-        });
+        if (job.handlers.progress(message.end)) post({ type: "stop", number: message.number });
         return;
-      }
       case "end":
         jobs.delete(message.number);
         job.resolve(message);
@@ -184,9 +180,11 @@ function startThread(idle_ms: number, ended: () => void): Thread {
       const indexed = new Promise<Indexed>((resolve, reject) =>
         jobs.set(number, { handlers, resolve, reject, size: job.size }),
       );
-      worker.postMessage({ type: "index", number, job } satisfies ToIndexWorker);
+      post({ type: "index", number, job });
       return indexed;
     },
+    pause: () => post({ type: "pause" }),
+    resume: () => post({ type: "resume" }),
     async close() {
       fail(new Error("The daemon ends."));
       await end();

@@ -40,11 +40,8 @@ export interface Keeper<Entry> {
   sessionRemoved(id: string): void;
   /** A row of content that is no more in its file: kept for its archive. */
   superseded(row: StoredFile): void;
-  /**
-   * Copies bytes of a file into the archive. `packed`: the same bytes, by `pack`. `false`: they do not continue it, or it
-   * cannot be written now.
-   */
-  append(file_id: number, start: number, bytes: Uint8Array, packed?: Uint8Array): Promise<boolean>;
+  /** Copies bytes of a file into the archive. `false`: they do not continue it, or it cannot be written now. */
+  append(file_id: number, start: number, bytes: Uint8Array): Promise<boolean>;
   /** How far a file is archived, or soon will be, in bytes from 0. */
   archivedTo(file_id: number): number;
   /** Archived bytes, as `SessionStore.read`. */
@@ -144,12 +141,12 @@ export function createKeeper<Entry>(options: KeeperOptions<Entry>): Keeper<Entry
     sessionChanged: (id) => sessions.add(id),
     sessionRemoved: (id) => removed.add(id),
     superseded: (row) => superseded.push(row),
-    async append(file_id, start, bytes, packed) {
+    async append(file_id, start, bytes) {
       if (!writable || !archive || now() < retry_at) return false;
-      let taken = archive.append(file_id, start, bytes, packed);
+      let taken = archive.append(file_id, start, bytes);
       if (archive.pendingBytes > PENDING_LIMIT && !persisting) void persist();
       if (archive.pendingBytes > MOST_PENDING) await persist();
-      if (!taken) taken = archive.append(file_id, start, bytes, packed);
+      if (!taken) taken = archive.append(file_id, start, bytes);
       return taken;
     },
     archivedTo(file_id) {

@@ -79,7 +79,10 @@ export function createReading({ path, format, folding, idFor, isShown, window }:
     get reader() {
       return reader;
     },
-    decoder: createDecoder(path, (bytes) => reading.take(reader.push(bytes))),
+    // A newline is found ten times faster in a buffer of Node's.
+    decoder: createDecoder(path, (bytes) =>
+      reading.take(reader.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length))),
+    ),
     drafts: new Map(),
     folding,
     ended: false,

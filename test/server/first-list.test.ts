@@ -35,6 +35,8 @@ it("sessions that were never read are listed by their beginnings, the newest fir
         await gate.promise;
         return await real.index(job, handlers);
       },
+      pause: () => real.pause(),
+      resume: () => real.resume(),
       close: () => real.close(),
     },
     timing: { hot: 20, list: 20, settle: 20, publish: 5, tick: 10 },

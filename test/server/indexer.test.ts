@@ -1,13 +1,15 @@
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { zstdDecompressSync } from "node:zlib";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createIndexer, type IndexHandlers, type IndexJob } from "../../src/server/indexer.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 
 let folder = "";
 let jobs: IndexJob[] = [];
+let long: IndexJob;
+/** As they were generated. */
+const turnsOf = (job: IndexJob) => jobs.indexOf(job) + 1;
 beforeAll(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), "indexer-")));
   jobs = Array.from({ length: 6 }, (_, n) => {
@@ -18,36 +20,29 @@ beforeAll(() => {
       path,
       format: "claude-code",
       close: true,
-      archived_to: Number.POSITIVE_INFINITY,
       size: lines.length,
     };
   });
+  const { session_id, lines } = generateClaudeSession({ parts: 300, turns: 3 });
+  const text = `${lines.join("\n")}\n`;
+  const path = join(folder, `${session_id}.jsonl`);
+  // Several seconds of reading.
+  for (let n = 0; n < 300; n += 1) appendFileSync(path, text.replaceAll("toolu_", `toolu_${n}_`));
+  long = { path, format: "claude-code", close: true, size: statSync(path).size };
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const handlers: IndexHandlers = { begin() {}, bytes: async () => false, preview() {} };
+const handlers: IndexHandlers = { replaced() {}, progress: () => false, preview() {} };
 
-it("hands over every byte of every file, and packed what the archive does not have", async () => {
+it("reads every file into the rows that its lines make", async () => {
   const indexer = createIndexer();
-  const archived_to = 256 * 1024;
   try {
     await Promise.all(
       jobs.map(async (job) => {
-        const pieces: Uint8Array[] = [];
         // Of a size that is worth as many threads as there may be.
-        const given = { ...job, archived_to, size: 100 * 1024 * 1024 };
-        const { rows } = await indexer.index(given, {
-          ...handlers,
-          async bytes(bytes, offset, packed) {
-            expect(offset).toBe(pieces.reduce((sum, { length }) => sum + length, 0));
-            pieces.push(bytes.slice());
-            expect(packed === undefined).toBe(offset < archived_to);
-            if (packed) expect(zstdDecompressSync(packed).equals(bytes)).toBe(true);
-            return false;
-          },
-        });
-        expect(Buffer.concat(pieces).equals(readFileSync(job.path))).toBe(true);
-        expect(rows).toMatchObject([{ id: basename(job.path, ".jsonl") }]);
+        const { rows, result } = await indexer.index({ ...job, size: 100 * 1024 * 1024 }, handlers);
+        expect(rows).toMatchObject([{ id: basename(job.path, ".jsonl"), summary: { turns: turnsOf(job) } }]);
+        expect(result).toMatchObject({ stopped: false, identity: { size: statSync(job.path).size } });
       }),
     );
   } finally {
@@ -55,15 +50,50 @@ it("hands over every byte of every file, and packed what the archive does not ha
   }
 });
 
-it("a file whose bytes cannot be taken fails, and those beside it are read", async () => {
+it("stands still while something else is to be done first, and reads all of it then", async () => {
   const indexer = createIndexer();
   try {
-    const read = jobs.map((job, n) =>
-      indexer.index(
-        job,
-        n === 2 ? { ...handlers, bytes: () => Promise.reject(new Error("Full.")) } : handlers,
-      ),
-    );
+    indexer.pause();
+    let ended = 0;
+    const read = jobs.map((job) => indexer.index(job, handlers).then(() => (ended += 1)));
+    // Two threads have begun and wait: what is asked of a third is answered, of them nothing.
+    const other = createIndexer();
+    await Promise.all(jobs.map((job) => other.index(job, handlers)));
+    await other.close();
+    expect(ended).toBe(0);
+    indexer.resume();
+    await Promise.all(read);
+    expect(ended).toBe(jobs.length);
+  } finally {
+    await indexer.close();
+  }
+});
+
+it("says how far it is, and ends where it is told to", async () => {
+  const indexer = createIndexer();
+  try {
+    const told: number[] = [];
+    const { result } = await indexer.index(long, {
+      ...handlers,
+      progress(end) {
+        told.push(end);
+        return true;
+      },
+    });
+    expect(told.length).toBeGreaterThan(0);
+    expect(result).toMatchObject({ type: "read", stopped: true });
+    const [first = 0] = told;
+    if (result.type === "read") expect(result.identity.size).toBeGreaterThanOrEqual(first);
+    expect(first).toBeLessThan(statSync(long.path).size);
+  } finally {
+    await indexer.close();
+  }
+});
+
+it("a file that cannot be read fails, and those beside it are read", async () => {
+  const indexer = createIndexer();
+  try {
+    const read = jobs.map((job, n) => indexer.index(n === 2 ? { ...job, format: "none" } : job, handlers));
     const results = await Promise.allSettled(read);
     expect(results.map(({ status }) => status)).toEqual([
       ...["fulfilled", "fulfilled", "rejected", "fulfilled", "fulfilled", "fulfilled"],
@@ -75,10 +105,8 @@ it("a file whose bytes cannot be taken fails, and those beside it are read", asy
 
 it("what waits when it closes is told so, and nothing is left that keeps the process", async () => {
   const indexer = createIndexer();
-  // Their bytes are never taken.
-  const never = new Promise<boolean>(() => {});
-  const read = jobs.map((job) => indexer.index(job, { ...handlers, bytes: () => never }));
-  const results = Promise.allSettled(read);
+  indexer.pause();
+  const results = Promise.allSettled(jobs.map((job) => indexer.index(job, handlers)));
   await indexer.close();
   for (const result of await results)
     expect(result).toMatchObject({ status: "rejected", reason: new Error("The daemon ends.") });

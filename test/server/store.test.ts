@@ -15,7 +15,7 @@ import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { emptySummary } from "../../src/model/summarize.ts";
-import { createArchive, pack } from "../../src/server/store/archive.ts";
+import { createArchive } from "../../src/server/store/archive.ts";
 import { MIGRATIONS, openStore } from "../../src/server/store/sqlite.ts";
 import type { OpenedStore, SessionStore, StoredFile, StoredSession } from "../../src/server/store/store.ts";
 
@@ -285,10 +285,9 @@ describe("the archive", () => {
     direct.close();
   });
 
-  it("gives back the same bytes, whether they were packed before they came or not", async () => {
+  it("gives back the same bytes, however they came and were written", async () => {
     const piece = fc.record({
       length: fc.oneof(fc.integer({ min: 1, max: 100 }), fc.integer({ min: 60_000, max: 300_000 })),
-      is_packed: fc.boolean(),
       // Bytes that it has already come again, with what follows them.
       again: fc.constantFrom(0, 0, 40),
       write: fc.constantFrom("later", "now", "failing"),
@@ -300,11 +299,11 @@ describe("the archive", () => {
       fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 8 }), async (pieces) => {
         file_id += 1;
         const archive = createArchive(store);
-        for (const { length, is_packed, again, write } of pieces) {
+        for (const { length, again, write } of pieces) {
           const at = archive.end(file_id);
           const start = Math.max(0, at - again);
           const bytes = whole.slice(start, at + length);
-          expect(archive.append(file_id, start, bytes, is_packed ? pack(bytes) : undefined)).toBe(true);
+          expect(archive.append(file_id, start, bytes)).toBe(true);
           expect(archive.end(file_id)).toBe(at + length);
           // The caller's buffer is its own again.
           bytes.fill(0);
