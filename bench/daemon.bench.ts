@@ -474,7 +474,6 @@ async function large() {
     megabytes: round(bytes / MB),
     row_ms: round(row - daemon.started),
     indexed_s: round((indexed - daemon.started) / 1_000),
-    archived_s: round((archived - daemon.started) / 1_000),
     longest_wait_indexing_ms: indexing_waits.longest,
     memory_indexed_mb: after_index.now,
     last_page_ms: round(opened - asked),

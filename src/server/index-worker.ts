@@ -7,8 +7,6 @@ import { HUGE } from "./segments.ts";
 
 /** Of a huge file, bytes after which a new reader goes on: what one remembers is bounded. */
 const RESTART = 32 * 1024 * 1024;
-/** Bytes that are read at a time: what is made of more at once would outlive the space for new objects. */
-const PIECE = 64 * 1024;
 /** How far it is, and rows on the way, are told that often at most, in milliseconds: each word wakes another thread. */
 const PROGRESS_MS = 50;
 const PREVIEW_MS = 250;
@@ -108,19 +106,15 @@ async function read(
     const newline = chunk.indexOf(NEWLINE, Math.max(0, restart_at - offset));
     if (newline !== -1) {
       const next = offset + newline + 1;
-      await readPieces(reading, chunk.subarray(0, newline + 1));
+      await reading.decoder.write(chunk.subarray(0, newline + 1));
       reading.take(reading.reader.settle());
       reading.restart(next);
-      await readPieces(reading, chunk.subarray(newline + 1));
+      await reading.decoder.write(chunk.subarray(newline + 1));
       return next + RESTART;
     }
   }
-  await readPieces(reading, chunk);
+  await reading.decoder.write(chunk);
   return restart_at;
-}
-
-async function readPieces({ decoder }: Reading, bytes: Uint8Array): Promise<void> {
-  for (let at = 0; at < bytes.length; at += PIECE) await decoder.write(bytes.subarray(at, at + PIECE));
 }
 
 function rowsOf(reading: Reading) {

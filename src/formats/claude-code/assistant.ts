@@ -231,7 +231,6 @@ function readCall(session: Session, line: Line, step: Step, block: JsonObject, i
     part_id,
     input,
     arguments_json,
-    progress: "",
   });
   // The server runs its own tools inside the step.
   if (block.type === "tool_use") step.calls += 1;

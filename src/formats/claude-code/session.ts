@@ -60,13 +60,15 @@ export interface Call {
   tool_name: string;
   message_id: string;
   part_id: string;
-  /** Kept until the result came. */
+  /** Kept until the result came; then absent, and empty. */
   input: JsonObject | undefined;
   arguments_json: string;
   /** The result that came: where it stands, and what tells a copy from another one; absent while it runs. */
   result?: { signature: string; place: RecordPlace };
   /** Live output so far. */
   progress: string;
+  /** The turn that it was asked for in, counted from 1. */
+  turn: number;
 }
 
 export interface PromptOptions {
@@ -140,7 +142,7 @@ export interface Session {
   /** Returns whether it made a part: told twice in a row it is one interrupt. */
   interrupt(line: Line, reason: string): boolean;
   /** `named`: the agent's own id of the call; one before it with the same id waits for its result no longer. */
-  addCall(named: string, call: Call): void;
+  addCall(named: string, call: Omit<Call, "progress" | "turn">): void;
   /** The newest call with this id of the agent's. */
   callNamed(named: string): Call | undefined;
   /** `place`: where its result stands that came before the call, or before this one. */
@@ -169,7 +171,6 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   let lastModel: string | undefined;
   /** Calls of the turn that have no result yet. */
   const waiting = new Set<Call>();
-  const turnOfCall = new WeakMap<Call, number>();
   /** Before the first prompt there may be hooks and commands: its turn begins with them. `over`: it has its prompt. */
   let preamble: "ahead" | "open" | "over" = "ahead";
   /** The last part is an interrupt, and nothing began since. */
@@ -500,11 +501,11 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       return step !== undefined && step.calls === 0 && step.parts > 0;
     },
 
-    addCall(named, call) {
+    addCall(named, asked) {
       const before = calls.get(named);
       if (before !== undefined) waiting.delete(before);
+      const call: Call = { ...asked, progress: "", turn: turns.length };
       waiting.add(call);
-      turnOfCall.set(call, turns.length);
       calls.set(named, call);
     },
     callNamed: (named) => calls.get(named),
@@ -512,8 +513,9 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       waiting.delete(call);
       call.result = { signature, place: place ?? call.result?.place ?? line.place };
       call.input = undefined;
+      call.arguments_json = "";
     },
-    isOfThisTurn: (call) => turnOfCall.get(call) === turns.length,
+    isOfThisTurn: (call) => call.turn === turns.length,
     openCalls: () => waiting.size,
     hangs(uuid, parent) {
       if (!parents.has(uuid)) parents.set(uuid, parent);
