@@ -1,24 +1,24 @@
 import { readFileSync } from "node:fs";
 import { formats } from "../src/formats/index.ts";
 import { createReading } from "../src/server/reading.ts";
-import { generateClaudeSession } from "../test/generate-session.ts";
+import { generateClaudeText } from "./claude-session.ts";
 import { report, round } from "./measure.ts";
 
 /**
  * What reading a session file costs beside nothing but `JSON.parse` of its lines: into frames, into a row of the list, into a
- * transcript. `node bench/reading.bench.ts [FILE…]`: a generated session of Claude Code, or files of either agent. The bytes
+ * transcript. `node bench/reading.bench.ts [FILE…]`: generated sessions of Claude Code, or files of either agent. The bytes
  * are in memory; the stages take turns on each file, so that a machine that slows down slows all.
  */
-const PIECE = 64 * 1024;
+const PIECE = 256 * 1024;
 const ROUNDS = 5;
 
 const given = process.argv.slice(2).map((path) => ({ path, bytes: readFileSync(path) }));
-const files = given.length > 0 ? given : [generated()];
+const files = given.length > 0 ? given : Array.from({ length: 20 }, (_, n) => generated(n + 1));
 
-function generated(): { path: string; bytes: Buffer } {
-  const { session_id, lines } = generateClaudeSession({ parts: 14_000, turns: 240, seed: 1 });
-  const path = `/home/ada/.claude/projects/-work/${session_id}.jsonl`;
-  return { path, bytes: Buffer.from(`${lines.join("\n")}\n`) };
+function generated(seed: number): { path: string; bytes: Buffer } {
+  const id = `00000000-0000-4000-8000-${seed.toString().padStart(12, "0")}`;
+  const path = `/home/ada/.claude/projects/-work/${id}.jsonl`;
+  return { path, bytes: Buffer.from(generateClaudeText({ id, bytes: 1024 * 1024, seed })) };
 }
 
 /** Into frames alone; the `Reading` of the daemon makes a row of them, and with `folding` a transcript. */
