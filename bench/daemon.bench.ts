@@ -54,6 +54,7 @@ const MB = 1024 * 1024;
 /** Of one session beside the mean: most are short, few are long. */
 const SPREAD = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.6, 4];
 
+const root = join(import.meta.dirname, "..");
 const folder = mkdtempSync(join(tmpdir(), "verbatim-bench-"));
 const running = new Set<ChildProcess>();
 
@@ -116,9 +117,19 @@ interface Daemon {
   stop(): Promise<void>;
 }
 
+/** What `npm start` builds and starts. */
+function buildDaemon(): void {
+  const vite = join(root, "node_modules/vite/bin/vite.js");
+  const { status } = spawnSync(process.execPath, [vite, "build", "--ssr", "--logLevel", "warn"], {
+    cwd: root,
+    stdio: ["ignore", 2, 2],
+  });
+  if (status !== 0) throw new Error("The daemon could not be built.");
+}
+
 async function startDaemon(home: Home): Promise<Daemon> {
   const started = performance.now();
-  const main = join(import.meta.dirname, "../src/server/main.ts");
+  const main = join(root, "dist/server/main.js");
   const child = spawn(
     process.execPath,
     ["--disable-warning=ExperimentalWarning", ...nodeFlags(), main, "--port", "0", "--no-samples"],
@@ -165,18 +176,18 @@ async function startDaemon(home: Home): Promise<Daemon> {
 
 /** The flags that the launcher gives. */
 function nodeFlags(): string[] {
-  const launcher = readFileSync(join(import.meta.dirname, "../src/start.mjs"), "utf8");
+  const launcher = readFileSync(join(root, "src/start.mjs"), "utf8");
   return [...launcher.matchAll(/"(--(?:max|heap)-[a-z-]+=\d+)"/g)].flatMap(([, flag = ""]) => flag);
 }
 
 /** What the launcher sets for the allocator, and where it keeps the compiled sources. */
 function nodeEnvironment(): Record<string, string> {
-  const launcher = readFileSync(join(import.meta.dirname, "../src/start.mjs"), "utf8");
+  const launcher = readFileSync(join(root, "src/start.mjs"), "utf8");
   const allocator = [...launcher.matchAll(/(MALLOC_[A-Z_]+): "(\d+)"/g)].map(([, name = "", value = ""]) => [
     name,
     value,
   ]);
-  const compiled = join(import.meta.dirname, "../node_modules/.cache/verbatim/compiled");
+  const compiled = join(root, "node_modules/.cache/verbatim/compiled");
   return { ...Object.fromEntries(allocator), NODE_COMPILE_CACHE: compiled };
 }
 
@@ -529,6 +540,7 @@ function round(value: number): number {
 const SCENARIOS = { many, append, large, burst };
 const results: Record<string, Record<string, number>> = {};
 try {
+  buildDaemon();
   for (const [name, measure] of Object.entries(SCENARIOS)) {
     if (!flags.only.split(",").includes(name)) continue;
     const measured = await measure();

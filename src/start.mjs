@@ -11,16 +11,29 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const windows = process.platform === "win32";
 const node = join(root, "node_modules/node/bin", windows ? "node.exe" : "node");
 const args = process.argv.slice(2);
-/** What no page is built from. */
-const DAEMON_ONLY = new Set([
-  ...["server", "formats", "streams", "providers", "agent"].map((folder) => `src/${folder}`),
-  "src/start.mjs",
-]);
+/** What is built, how, and what of `src` it is not built from. */
+const PAGE = {
+  name: "page",
+  file: "dist/web/index.html",
+  args: [],
+  without: new Set([
+    ...["server", "formats", "streams", "providers", "agent"].map((folder) => `src/${folder}`),
+    "src/start.mjs",
+  ]),
+};
+/** One file: it is there in half the time that all the sources take. */
+const DAEMON = {
+  name: "daemon",
+  file: "dist/server/main.js",
+  args: ["--ssr"],
+  without: new Set(["src/web", "src/start.mjs"]),
+};
 /** Commands that serve no page. */
 const WITHOUT_PAGE = new Set(["show", "decode", "token"]);
 
 if (!isInstalled()) install();
-if (needsPage()) buildIfStale();
+if (needsPage()) buildIfStale(PAGE);
+buildIfStale(DAEMON);
 runDaemon();
 
 /** Whether node_modules holds exactly what package-lock.json names (but what is optional). */
@@ -64,16 +77,15 @@ function needsPage() {
   );
 }
 
-function buildIfStale() {
-  const stamp = join(root, "node_modules/.cache/verbatim/page.sha256");
-  const hash = hashOfSources();
-  const built =
-    existsSync(join(root, "dist/web/index.html")) && existsSync(stamp) && readFileSync(stamp, "utf8");
+function buildIfStale({ name, file, args, without }) {
+  const stamp = join(root, `node_modules/.cache/verbatim/${name}.sha256`);
+  const hash = hashOfSources(without);
+  const built = existsSync(join(root, file)) && existsSync(stamp) && readFileSync(stamp, "utf8");
   if (built === hash) return;
-  console.error("Building the page …");
+  console.error(`Building the ${name} …`);
   run(
     node,
-    [join(root, "node_modules/vite/bin/vite.js"), "build", "--logLevel", "error"],
+    [join(root, "node_modules/vite/bin/vite.js"), "build", ...args, "--logLevel", "error"],
     {},
     "The build failed",
   );
@@ -81,8 +93,8 @@ function buildIfStale() {
   writeFileSync(stamp, hash);
 }
 
-/** Of all files that the page is built from. */
-function hashOfSources() {
+/** Of all files that it is built from. */
+function hashOfSources(without) {
   const hash = createHash("sha256");
   const add = (path) =>
     hash
@@ -95,14 +107,14 @@ function hashOfSources() {
       a.name < b.name ? -1 : 1,
     )) {
       const path = `${folder}/${entry.name}`;
-      if (DAEMON_ONLY.has(path)) continue;
+      if (without.has(path)) continue;
       if (entry.isDirectory()) walk(path);
       else if (entry.isFile()) add(path);
     }
   };
   walk("src");
   walk("public");
-  for (const file of ["index.html", "vite.config.ts", "package-lock.json"]) add(file);
+  for (const file of ["index.html", "vite.config.ts", "package.json", "package-lock.json"]) add(file);
   return hash.digest("hex");
 }
 
@@ -118,13 +130,13 @@ function fail(message) {
 }
 
 function runDaemon() {
-  const main = join(root, "src/server/main.ts");
+  const main = join(root, DAEMON.file);
   // V8 lets the space for new objects grow to 128 MB while sessions are indexed, and that for old ones to four times what
   // is alive, and keeps both: with these limits half of it serves nearly as well.
   const memory = ["--max-semi-space-size=4", "--heap-growing-percent=50"];
   const flags = ["--disable-warning=ExperimentalWarning", ...memory];
   const wanted = {
-    // Compiling the sources at every start would be half of it.
+    // Compiling it at every start would be half of that.
     NODE_COMPILE_CACHE: join(root, "node_modules/.cache/verbatim/compiled"),
     // glibc keeps what was freed, for each thread by itself: a fifth of the memory after much was indexed.
     MALLOC_ARENA_MAX: "2",
