@@ -8,7 +8,7 @@ import { HUGE } from "./segments.ts";
 /** Of a huge file, bytes after which a new reader goes on: what one remembers is bounded. */
 const RESTART = 32 * 1024 * 1024;
 /** How far it is, and rows on the way, are told that often at most, in milliseconds: each word wakes another thread. */
-const PROGRESS_MS = 50;
+const PROGRESS_MS = 20;
 const PREVIEW_MS = 250;
 const NEWLINE = 0x0a;
 
