@@ -2,6 +2,8 @@
 export interface Backlog<Entry> {
   /** Whether nothing waits and nothing is being read. */
   readonly idle: boolean;
+  /** How many wait. */
+  readonly waiting: number;
   add(entry: Entry): void;
   delete(entry: Entry): void;
   /** Those that will be read next, at most so many. */
@@ -11,30 +13,46 @@ export interface Backlog<Entry> {
   stop(): void;
 }
 
-/** `at_once`: how many are read at a time. `read` must not reject. */
+/** Of short files, as many as are read at a time where their bytes allow it. */
+const MOST_AT_ONCE = 64;
+
+/**
+ * `at_once`: how many are read at a time at least; `bytes_at_once`: more are, as long as they are no longer than that
+ * together. `read` must not reject.
+ */
 export function createBacklog<Entry>(options: {
   at_once: number;
+  bytes_at_once: number;
   modifiedAt(entry: Entry): number;
+  /** In bytes. */
+  sizeOf(entry: Entry): number;
   read(entry: Entry): Promise<unknown>;
 }): Backlog<Entry> {
-  const { modifiedAt } = options;
+  const { modifiedAt, sizeOf } = options;
   const waiting = new Set<Entry>();
   let active = 0;
+  let active_bytes = 0;
   let running = false;
   let ordered: Entry[] = [];
   let arrivals: Entry[] = [];
 
   function pump() {
-    while (running && active < options.at_once && waiting.size > 0) {
+    while (running && waiting.size > 0 && hasRoom()) {
       const entry = newest();
-      if (!entry) return;
+      if (entry === undefined) return;
+      const bytes = sizeOf(entry);
       active += 1;
+      active_bytes += bytes;
       void options.read(entry).finally(() => {
         active -= 1;
+        active_bytes -= bytes;
         pump();
       });
     }
   }
+
+  const hasRoom = () =>
+    active < options.at_once || (active < MOST_AT_ONCE && active_bytes < options.bytes_at_once);
 
   const byTime = () => [...waiting].sort((one, other) => modifiedAt(one) - modifiedAt(other));
 
@@ -45,16 +63,19 @@ export function createBacklog<Entry>(options: {
     }
     let entry = ordered.at(-1);
     for (const arrival of arrivals) {
-      if (waiting.has(arrival) && (!entry || modifiedAt(arrival) > modifiedAt(entry))) entry = arrival;
+      if (waiting.has(arrival) && (entry === undefined || modifiedAt(arrival) > modifiedAt(entry))) entry = arrival;
     }
     if (entry === ordered.at(-1)) ordered.pop();
-    if (entry) waiting.delete(entry);
+    if (entry !== undefined) waiting.delete(entry);
     return entry;
   }
 
   return {
     get idle() {
       return waiting.size === 0 && active === 0;
+    },
+    get waiting() {
+      return waiting.size;
     },
     add(entry) {
       if (waiting.has(entry)) return;

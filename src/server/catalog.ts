@@ -37,8 +37,12 @@ export interface SessionsOptions {
   hints?: boolean;
   now?: () => number;
 }
-/** Readings in the background at a time; one more file is always read at once when someone opens it. */
+/**
+ * Readings in the background at a time, and bytes of short files that are read together: each takes a few words between two
+ * threads, in which they would wait. One more file is always read at once when someone opens it.
+ */
 const AT_ONCE = 4;
+const BYTES_AT_ONCE = 2 * 1024 * 1024;
 /** Reading begins when all files were seen, or after so many milliseconds. */
 const START_MS = 150;
 /** Files of which the beginning is listed at once: more than a screen of them. */
@@ -131,6 +135,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     run,
     setHot: (path, hot) => watch.setHot(path, hot),
     newFileId: () => next_file_id++,
+    waiting: () => backlog.waiting,
     lags: (entry) => catch_up.add(entry),
     wasRead(entry) {
       troubles.delete(entry.path);
@@ -143,7 +148,9 @@ export function createSessions(options: SessionsOptions): Sessions {
   });
   const backlog = createBacklog<Entry>({
     at_once: AT_ONCE,
+    bytes_at_once: BYTES_AT_ONCE,
     modifiedAt,
+    sizeOf,
     async read(entry) {
       await run(entry, () => (isStale(entry) ? reader.read(entry, false) : undefined));
       await reader.indexing(entry);

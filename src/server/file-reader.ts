@@ -60,6 +60,8 @@ export interface FileReaderOptions {
   run<Value>(entry: Entry, work: () => Value | Promise<Value>): Promise<Value | undefined>;
   setHot(path: string, hot: boolean): void;
   newFileId(): number;
+  /** Files that wait to be read. */
+  waiting(): number;
   /** Some of its bytes were not archived. */
   lags(entry: Entry): void;
   /** It was read to its end. */
@@ -161,7 +163,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
       cold.begin(entry);
       if (!folding) return;
     } else if (cold && !huge && !folding && !current && !entry.identity) {
-      if (isQuiet(entry) || isLong(entry)) return await cold.read(entry);
+      if (isQuiet(entry) || isLong(entry) || isOneOfMany()) return await cold.read(entry);
     }
     const { seen } = entry;
     const seen_side = seen?.side_stamp;
@@ -283,6 +285,9 @@ export function createFileReader(options: FileReaderOptions): FileReader {
 
   /** Only its end is read again when it grows: its reader, which holds as much as it has read, need not be kept. */
   const isLong = ({ seen }: Entry) => seen !== undefined && seen.size >= 2 * LOOK_BACK;
+
+  /** More wait than readers are kept: its own would be put away before it is needed. */
+  const isOneOfMany = () => options.waiting() > MOST_READERS;
 
   /** Where to begin to read what a file gained since it was read; `undefined`: at its beginning. */
   async function growthStart(entry: Entry): Promise<number | undefined> {

@@ -43,7 +43,7 @@ export async function followFile(options: FollowOptions): Promise<Followed> {
   if (!opened) return { type: "gone" };
   const { handle, inode, size, modified_at } = opened;
   // One buffer for all chunks of a reading, and for the next one: new ones would be garbage faster than it is collected.
-  const buffer = spare.pop() ?? new Uint8Array(CHUNK);
+  const buffer = size < CHUNK ? new Uint8Array(size) : (spare.pop() ?? new Uint8Array(CHUNK));
   try {
     const { known } = options;
     const same = known !== undefined && (await isSame(opened, known));
@@ -82,7 +82,7 @@ export async function followFile(options: FollowOptions): Promise<Followed> {
       stopped,
     };
   } finally {
-    if (spare.length < MOST_SPARE) spare.push(buffer);
+    if (buffer.length === CHUNK && spare.length < MOST_SPARE) spare.push(buffer);
     await handle.close();
   }
 }

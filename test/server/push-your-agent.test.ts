@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { sessionReply } from "../../src/protocol.ts";
 import { eventually } from "../eventually.ts";
 
@@ -33,6 +33,15 @@ describe.skipIf(!hasTools)(
     let address: URL;
     let environment: NodeJS.ProcessEnv;
 
+    beforeAll(() => {
+      // It says so when it builds what is stale, as it is in a fresh clone.
+      const { PATH, HOME } = process.env;
+      const { status } = spawnSync("npm", ["start", "--silent", "--", "--version"], {
+        cwd: root,
+        env: { PATH, HOME },
+      });
+      expect(status).toBe(0);
+    });
     beforeEach(async () => {
       home = mkdtempSync(join(tmpdir(), "verbatim-push-"));
       mkdirSync(join(home, "share"));
