@@ -63,7 +63,8 @@ export function createBacklog<Entry>(options: {
     }
     let entry = ordered.at(-1);
     for (const arrival of arrivals) {
-      if (waiting.has(arrival) && (entry === undefined || modifiedAt(arrival) > modifiedAt(entry))) entry = arrival;
+      if (waiting.has(arrival) && (entry === undefined || modifiedAt(arrival) > modifiedAt(entry)))
+        entry = arrival;
     }
     if (entry === ordered.at(-1)) ordered.pop();
     if (entry !== undefined) waiting.delete(entry);
