@@ -28,7 +28,7 @@ import type { Sessions } from "../../src/server/sessions.ts";
 import { eventually } from "../eventually.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 import { LONG, times } from "../long.ts";
-import { answer, frameFormat, prompt, write } from "./frame-format.ts";
+import { answer, frameFormat, prompt, sessionId, write } from "./frame-format.ts";
 import { wordsOf } from "./page-client.ts";
 
 let folder: string;
@@ -73,8 +73,10 @@ async function viewOf(sessions: Sessions): Promise<Record<string, string[][]>> {
     const open = await sessions.open(row.id);
     if (!open) throw new Error(`${row.id} is listed and cannot be opened`);
     expect(sessions.get(row.id)?.parts).toBe(open.transcript.parts.length);
+    // What cannot be read is shown as it stands in the file, with the id that the session has there.
+    const ids = [row.id, sessionId("one"), sessionId("two")];
     const words = [...open.transcript.parts].map((part) =>
-      part ? wordsOf(part).replaceAll(row.id, "itself") : "nothing",
+      part ? ids.reduce((all, id) => all.replaceAll(id, "itself"), wordsOf(part)) : "nothing",
     );
     view[row.file ?? ""] = [...(view[row.file ?? ""] ?? []), words].sort();
   }
