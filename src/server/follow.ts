@@ -42,14 +42,16 @@ export async function followFile(options: FollowOptions): Promise<Followed> {
   const opened = await (options.open ?? openRegular)(options.path);
   if (!opened) return { type: "gone" };
   const { handle, inode, size, modified_at } = opened;
-  // One buffer for all chunks of a reading, and for the next one: new ones would be garbage faster than it is collected.
-  const buffer = size < CHUNK ? new Uint8Array(size) : (spare.pop() ?? new Uint8Array(CHUNK));
+  let buffer: Uint8Array<ArrayBuffer> | undefined;
   try {
     const { known } = options;
     const same = known !== undefined && (await isSame(opened, known));
     let consumed = Math.min(options.from ?? 0, size);
     if (same && options.onward) consumed = known.size;
     else options.begin(known !== undefined && !same);
+    const rest = size - consumed;
+    // One buffer for all chunks of a reading, and for the next one: new ones would be garbage faster than it is collected.
+    buffer = rest < CHUNK ? new Uint8Array(rest) : (spare.pop() ?? new Uint8Array(CHUNK));
     let tail: Uint8Array = consumed > 0 ? await readTail(handle, consumed) : new Uint8Array();
     /** Of the first bytes, where they are among those read now. */
     let first: string | undefined;
@@ -82,7 +84,7 @@ export async function followFile(options: FollowOptions): Promise<Followed> {
       stopped,
     };
   } finally {
-    if (buffer.length === CHUNK && spare.length < MOST_SPARE) spare.push(buffer);
+    if (buffer?.length === CHUNK && spare.length < MOST_SPARE) spare.push(buffer);
     await handle.close();
   }
 }
