@@ -367,6 +367,8 @@ export function watchSessions(options: WatchOptions): SessionWatch {
   }
 
   function after(delay: number, work: () => Promise<unknown>) {
+    // A look that was under way then ends later: what it would wait for keeps the process.
+    if (closed) return;
     const timer = setTimeout(() => {
       timers.delete(timer);
       if (!closed) void work();

@@ -197,3 +197,18 @@ describe("a watch", () => {
     await eventually(() => expect(new Set(paths()).size).toBe(MANY), times(30_000, 120_000));
   });
 });
+
+it("a watch that is closed during its first look leaves nothing that keeps the process", async () => {
+  write(join(folder, "agent", "sessions", "one.jsonl"), prompt("one", "First"));
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+  const before = timers();
+  const closing = Promise.withResolvers<void>();
+  const watch = start({
+    listInterval: 3_600_000,
+    hotInterval: 3_600_000,
+    onFound: () => closing.resolve(watch.close()),
+  });
+  await closing.promise;
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(timers()).toBeLessThanOrEqual(before);
+});
