@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { seeded } from "../test/seeded.ts";
+import { uuidOf } from "../test/uuid-of.ts";
 
 /**
  * The text of a session in the shape that Claude Code 2.1 writes, of about so many bytes; the same options give the same bytes.
@@ -9,7 +11,7 @@ import { createHash } from "node:crypto";
  * has 3.6 KB on average, its median 1.1 KB.
  */
 export function generateClaudeText(options: { id: string; bytes: number; seed: number }): string {
-  const next = random(options.seed);
+  const next = seeded(options.seed);
   const { id: session_id } = options;
   const lines: string[] = [];
   let length = 0;
@@ -252,20 +254,4 @@ function prose(next: () => number, length: number): string {
     made += word.length + 1;
   }
   return words.join(" ").slice(0, length);
-}
-
-/** mulberry32. */
-function random(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
-function uuidOf(name: string): string {
-  const hex = createHash("sha1").update(name).digest("hex");
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

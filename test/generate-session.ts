@@ -1,4 +1,5 @@
-import { createHash } from "node:crypto";
+import { seeded } from "./seeded.ts";
+import { uuidOf } from "./uuid-of.ts";
 
 /** What `generateClaudeSession` makes: the same options give the same bytes. */
 export interface GeneratedSession {
@@ -15,22 +16,6 @@ const WORDS =
   );
 const TOOLS = ["Bash", "Read", "Grep", "Edit", "Glob"] as const;
 
-/** mulberry32: a small seeded generator, so that a failing run can be made again. */
-function random(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
-
-function uuidOf(name: string): string {
-  const hex = createHash("sha1").update(name).digest("hex");
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
-}
-
 /**
  * A long session of realistic mix: 25% thinking, 40% Markdown (a fifth with code), 35% tool calls with results of some
  * 2 KB. `turns: 1` puts everything into a single turn.
@@ -41,7 +26,7 @@ export function generateClaudeSession(options: {
   seed?: number;
   cwd?: string;
 }): GeneratedSession {
-  const next = random(options.seed ?? 1);
+  const next = seeded(options.seed ?? 1);
   const session_id = uuidOf(`session ${options.seed ?? 1} ${options.parts} ${options.turns}`);
   const lines: string[] = [];
   const started = Date.UTC(2026, 10, 20, 9, 0, 0);

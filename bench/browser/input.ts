@@ -1,15 +1,5 @@
 /** Texts from seeds: the same seed gives the same bytes, in Node and in a browser. */
-
-/** A small generator of numbers from 0 to 1 (mulberry32). */
-export function random(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
+import { seeded } from "../../test/seeded.ts";
 
 const WORDS =
   "agent session stream part turn frame reader daemon channel socket page fold record call result output error line file path parser block table list fence worker token state commit layout paint row anchor queue".split(
@@ -62,7 +52,7 @@ const CODE: Record<string, (w: Writer) => string[]> = {
 
 /** Lines of code in a language of `CODE`. */
 export function code(language: string, lines: number, seed: number): string {
-  const w = writer(random(seed));
+  const w = writer(seeded(seed));
   const out: string[] = [];
   while (out.length < lines) out.push(...(CODE[language]?.(w) ?? [w.words(6)]));
   return out.slice(0, lines).join("\n");
@@ -70,7 +60,7 @@ export function code(language: string, lines: number, seed: number): string {
 
 /** An answer of so many characters: headings, paragraphs, lists, tables, quotes, and eight blocks of code in 10 KB. */
 export function answer(length: number, seed = 1): string {
-  const next = random(seed);
+  const next = seeded(seed);
   const w = writer(next);
   const out: string[] = [];
   let total = 0;
@@ -111,7 +101,7 @@ export function answer(length: number, seed = 1): string {
 
 /** One list or table of so many characters. */
 export function giant(kind: "list" | "table", length: number, seed = 5): string {
-  const w = writer(random(seed));
+  const w = writer(seeded(seed));
   let text = kind === "table" ? "| a | b | c |\n| --- | --- | --- |\n" : "";
   while (text.length < length)
     text +=
@@ -121,7 +111,7 @@ export function giant(kind: "list" | "table", length: number, seed = 5): string 
 
 /** A text in pieces of 16 to 32 characters. */
 export function deltas(text: string, seed = 7): string[] {
-  const next = random(seed);
+  const next = seeded(seed);
   const out: string[] = [];
   for (let at = 0; at < text.length; ) {
     const size = 16 + Math.floor(next() * 17);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { times } from "../long.ts";
-import { seeded } from "../server/random-frames.ts";
+import { seeded } from "../seeded.ts";
 import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
 import { begin, idle, type Rest, restOf, scriptFile, storedParts } from "./hosted-session.ts";
 

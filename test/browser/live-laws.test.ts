@@ -7,7 +7,7 @@ import type { TranscriptPart } from "../../src/model/transcript.ts";
 import { cutPart } from "../../src/server/pages.ts";
 import { eventually } from "../eventually.ts";
 import { LONG, times } from "../long.ts";
-import { seeded } from "../server/random-frames.ts";
+import { seeded } from "../seeded.ts";
 import {
   BROKEN_CONNECTION,
   type CutProxy,

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { generateClaudeSession } from "../generate-session.ts";
+import { seeded } from "../seeded.ts";
 import {
   BROKEN_CONNECTION,
   type CutProxy,
@@ -173,15 +174,4 @@ async function anotherLink(page: import("playwright-core").Page, { origin }: Dae
     return ((await reply.json()) as { link: string }).link;
   }, origin);
   return link;
-}
-
-/** mulberry32 */
-function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

@@ -20,8 +20,9 @@ import {
 import { createApp } from "../../src/server/app.ts";
 import { openFrontend } from "../../src/server/frontend.ts";
 import { createGuard, newAccess } from "../../src/server/guard.ts";
+import { uuidOf } from "../uuid-of.ts";
 import { createMemorySessions } from "./memory-sessions.ts";
-import { createWork, uuidOf } from "./random-frames.ts";
+import { createWork } from "./random-frames.ts";
 
 const ORIGIN = "http://127.0.0.1:4747";
 const access = newAccess();

@@ -18,9 +18,9 @@ import { createHosted, type HostedSessions } from "../../src/server/hosted/hoste
 import type { Sessions } from "../../src/server/sessions.ts";
 import { eventually } from "../eventually.ts";
 import { LONG, times } from "../long.ts";
+import { seeded } from "../seeded.ts";
 import { answer, frameFormat, prompt, sessionId, write } from "./frame-format.ts";
 import { played, promptOf, words } from "./hosted/play.ts";
-import { seeded } from "./random-frames.ts";
 
 const TRIES = times(4, 200);
 const FILES = 6;

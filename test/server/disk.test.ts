@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { decodeEvent } from "../../src/model/history.ts";
 import { MIGRATIONS, openStore } from "../../src/server/store/sqlite.ts";
 import { LONG, times } from "../long.ts";
-import { seeded } from "./random-frames.ts";
+import { seeded } from "../seeded.ts";
 
 /** The layer that fails writes is built where it is needed: from failing-disk.c, with the system's compiler. */
 const library = join(mkdtempSync(join(tmpdir(), "failing-disk-")), "disk.so");

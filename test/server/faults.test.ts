@@ -4,11 +4,13 @@ import type { Frame } from "../../src/model/frame.ts";
 import type { OpenSession } from "../../src/web/open-session.ts";
 import { eventually } from "../eventually.ts";
 import { LONG, times } from "../long.ts";
+import { seeded } from "../seeded.ts";
+import { uuidOf } from "../uuid-of.ts";
 import { type Doors, openDoors } from "./doors.ts";
 import { createFaultProxy, type FaultProxy } from "./fault-proxy.ts";
 import { createMemorySessions, type MemorySessions } from "./memory-sessions.ts";
 import { openPageClient, type PageClient, type PageClientOptions, partsOf, wordsOf } from "./page-client.ts";
-import { createWork, seeded, uuidOf } from "./random-frames.ts";
+import { createWork } from "./random-frames.ts";
 
 const session_id = uuidOf("disturbed");
 const HEARTBEAT_MS = 50;

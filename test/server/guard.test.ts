@@ -9,10 +9,10 @@ import { createGuard, ingestToken, loadAccess, newAccess } from "../../src/serve
 import { createHosted } from "../../src/server/hosted/hosted.ts";
 import type { Sessions } from "../../src/server/sessions.ts";
 import { sharedData } from "../shared-data.ts";
+import { uuidOf } from "../uuid-of.ts";
 import { type Doors, openDoors, type RawRequest, rawRequest, sendRaw } from "./doors.ts";
 import { played } from "./hosted/play.ts";
 import { createMemorySessions } from "./memory-sessions.ts";
-import { uuidOf } from "./random-frames.ts";
 
 const SECRET = "S3CRET-CANARY";
 const session_id = uuidOf("guarded");

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { emptySummary } from "../../src/model/summarize.ts";
 import { createKeptChanges } from "../../src/server/kept-changes.ts";
-import { uuidOf } from "./random-frames.ts";
+import { uuidOf } from "../uuid-of.ts";
 
 test("from any change that is held, those after it lead to the list as it is, with each session in one of them", () => {
   const MOST = 6;

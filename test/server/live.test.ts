@@ -14,9 +14,11 @@ import { MOST_MISSED } from "../../src/server/live.ts";
 import { cutPart } from "../../src/server/pages.ts";
 import type { Sessions } from "../../src/server/sessions.ts";
 import { generateClaudeSession } from "../generate-session.ts";
+import { seeded } from "../seeded.ts";
+import { uuidOf } from "../uuid-of.ts";
 import { type Doors, type DoorsOptions, openDoors } from "./doors.ts";
 import { createMemorySessions, type MemorySessions } from "./memory-sessions.ts";
-import { createWork, seeded, uuidOf } from "./random-frames.ts";
+import { createWork } from "./random-frames.ts";
 
 const session_id = uuidOf("live session");
 const channel = outputChannel(session_id);

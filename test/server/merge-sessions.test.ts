@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { mergeSessions } from "../../src/server/merge-sessions.ts";
+import { uuidOf } from "../uuid-of.ts";
 import { createMemorySessions } from "./memory-sessions.ts";
-import { uuidOf } from "./random-frames.ts";
 
 const prompt = (session_id: string, text: string) => ({
   type: "user.message" as const,

@@ -9,11 +9,11 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createHosted, type HostedSessions } from "../../src/server/hosted/hosted.ts";
 import { eventually } from "../eventually.ts";
 import { LONG, times } from "../long.ts";
+import { seeded } from "../seeded.ts";
 import { type Doors, openDoors } from "./doors.ts";
 import { createFaultProxy, type FaultProxy } from "./fault-proxy.ts";
 import { answer, prompt, write } from "./frame-format.ts";
 import { played, words } from "./hosted/play.ts";
-import { seeded } from "./random-frames.ts";
 
 const LOST = times(30, 1_000);
 const STARTS = times(2, 100);

@@ -14,8 +14,9 @@ import {
   TEXT_LIMIT,
 } from "../../src/protocol.ts";
 import { cutFrame, cutPart, cutText, sessionPage } from "../../src/server/pages.ts";
+import { uuidOf } from "../uuid-of.ts";
 import { createMemorySessions } from "./memory-sessions.ts";
-import { createWork, uuidOf } from "./random-frames.ts";
+import { createWork } from "./random-frames.ts";
 
 const session_id = uuidOf("session");
 

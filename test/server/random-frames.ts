@@ -1,21 +1,6 @@
-import { createHash } from "node:crypto";
 import type { Frame } from "../../src/model/frame.ts";
-
-/** A generator of numbers in [0, 1) from a seed, so that a failing run can be repeated. */
-export function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-export function uuidOf(name: string): string {
-  const hex = createHash("sha256").update(name).digest("hex");
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
-}
+import { seeded } from "../seeded.ts";
+import { uuidOf } from "../uuid-of.ts";
 
 const PNG = `data:image/png;base64,${Buffer.from("picture").toString("base64")}`;
 

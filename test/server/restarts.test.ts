@@ -17,9 +17,9 @@ import type { OpenSession } from "../../src/web/open-session.ts";
 import { eventually } from "../eventually.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 import { LONG, times } from "../long.ts";
+import { seeded } from "../seeded.ts";
 import { type Daemon, startDaemon } from "./hosted/daemon.ts";
 import { openPageClient, type PageClient, partsOf, wordsOf } from "./page-client.ts";
-import { seeded } from "./random-frames.ts";
 
 const KILLS = times(2, 200);
 const CROWD = times(60, 1_000);

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { uuidOf } from "../../uuid-of.ts";
 import type { Payload } from "./payloads.ts";
 import { textOf } from "./payloads.ts";
 
@@ -7,11 +7,6 @@ export interface HostileSession {
   session_id: string;
   /** One list of JSON lines for each attack, the attack's own turn. */
   turns: string[][];
-}
-
-function uuidOf(name: string): string {
-  const hex = createHash("sha1").update(name).digest("hex");
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
 /** The text that stands, harmless, before and after each attack. */

@@ -11,7 +11,7 @@ import { framesOf } from "../../../src/model/replay.ts";
 import type { TranscriptPart } from "../../../src/model/transcript.ts";
 import { cutPart } from "../../../src/server/pages.ts";
 import { eventually } from "../../eventually.ts";
-import { seeded } from "../random-frames.ts";
+import { seeded } from "../../seeded.ts";
 import { type Daemon, startDaemon } from "./daemon.ts";
 
 /** More by hand: `KILLS=200 npx vitest run test/server/hosted/kill.test.ts`. */

@@ -7,9 +7,9 @@ import { agentsReply, CLIENT_HEADER } from "../../../src/protocol.ts";
 import { createHosted, type HostedSessions } from "../../../src/server/hosted/hosted.ts";
 import { mergeSessions } from "../../../src/server/merge-sessions.ts";
 import { eventually } from "../../eventually.ts";
+import { uuidOf } from "../../uuid-of.ts";
 import { type Doors, openDoors } from "../doors.ts";
 import { createMemorySessions, type MemorySessions } from "../memory-sessions.ts";
-import { uuidOf } from "../random-frames.ts";
 import { type Play, played, words } from "./play.ts";
 
 let folder: string;
