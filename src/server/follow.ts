@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { type BigIntStats, closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { createZstdDecompress } from "node:zlib";
 import type { FileIdentity } from "./store/store.ts";
@@ -27,8 +26,6 @@ export interface FollowOptions {
   bytes(chunk: Uint8Array, offset: number): void | Promise<void>;
   /** Asked between chunks. */
   stop(): boolean;
-  /** Opens the file. Absent: `openRegular`. */
-  open?: (path: string) => OpenFile<ReadHandle> | undefined | Promise<OpenFile<ReadHandle> | undefined>;
 }
 
 export type Followed = { type: "gone" } | { type: "read"; identity: FileIdentity; stopped: boolean };
@@ -39,7 +36,7 @@ export type Followed = { type: "gone" } | { type: "read"; identity: FileIdentity
  * file that is not there are thrown.
  */
 export async function followFile(options: FollowOptions): Promise<Followed> {
-  const opened = await (options.open ?? openRegular)(options.path);
+  const opened = await openRegular(options.path);
   if (!opened) return { type: "gone" };
   const { handle, inode, size, modified_at } = opened;
   let buffer: Uint8Array<ArrayBuffer> | undefined;
@@ -89,20 +86,9 @@ export async function followFile(options: FollowOptions): Promise<Followed> {
   }
 }
 
-/** What a file's bytes are read by. */
-export interface ReadHandle {
-  read(
-    buffer: Uint8Array,
-    at: number,
-    length: number,
-    position: number,
-  ): { bytesRead: number } | Promise<{ bytesRead: number }>;
-  close(): void | Promise<void>;
-}
-
 /** An open file, as it was when it was opened. Whoever opened it closes it. */
-export interface OpenFile<Handle extends ReadHandle = FileHandle> {
-  handle: Handle;
+export interface OpenFile {
+  handle: FileHandle;
   /** `device:inode`. */
   inode: string;
   size: number;
@@ -115,59 +101,27 @@ export async function openRegular(path: string): Promise<OpenFile | undefined> {
   try {
     handle = await open(path, OPEN_FLAGS);
   } catch (error) {
-    if (isNoFile(error)) return undefined;
+    const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
+    // ELOOP: a link stands there now; ENXIO: a pipe or socket.
+    if (code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP" || code === "ENXIO") return undefined;
     throw error;
   }
-  const file = regularFile(handle, await handle.stat({ bigint: true }));
-  if (!file) await handle.close();
-  return file;
-}
-
-/**
- * The same, and its bytes too, without another thread that reads while this one waits: that costs as much as reading them,
- * where nothing else is to be done meanwhile.
- */
-export function openRegularNow(path: string): OpenFile<ReadHandle> | undefined {
-  let descriptor: number;
-  try {
-    descriptor = openSync(path, OPEN_FLAGS);
-  } catch (error) {
-    if (isNoFile(error)) return undefined;
-    throw error;
+  const state = await handle.stat({ bigint: true });
+  if (state.isFile()) {
+    return {
+      handle,
+      inode: `${state.dev}:${state.ino}`,
+      size: Number(state.size),
+      modified_at: Number(state.mtimeNs) / 1e6,
+    };
   }
-  const handle: ReadHandle = {
-    read: (buffer, at, length, position) => ({
-      bytesRead: readSync(descriptor, buffer, at, length, position),
-    }),
-    close: () => closeSync(descriptor),
-  };
-  const file = regularFile(handle, fstatSync(descriptor, { bigint: true }));
-  if (!file) closeSync(descriptor);
-  return file;
-}
-
-function regularFile<Handle extends ReadHandle>(
-  handle: Handle,
-  state: BigIntStats,
-): OpenFile<Handle> | undefined {
-  if (!state.isFile()) return undefined;
-  return {
-    handle,
-    inode: `${state.dev}:${state.ino}`,
-    size: Number(state.size),
-    modified_at: Number(state.mtimeNs) / 1e6,
-  };
-}
-
-/** ELOOP: a link stands there now; ENXIO: a pipe or socket. */
-function isNoFile(error: unknown): boolean {
-  const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
-  return code === "ENOENT" || code === "ENOTDIR" || code === "ELOOP" || code === "ENXIO";
+  await handle.close();
+  return undefined;
 }
 
 /** At most `length` bytes from `offset`; fewer only where the file ends. */
 export async function readAt(
-  handle: ReadHandle,
+  handle: FileHandle,
   offset: number,
   length: number,
   buffer = new Uint8Array(length),
@@ -196,16 +150,13 @@ export async function readBeginning(path: string, length: number): Promise<Uint8
  * Whether the open file is still the one known, perhaps grown: the same inode, not shorter, the same first bytes and the
  * same bytes before the point where it ended (a file cut and grown again within one look shows there).
  */
-export async function isSame(
-  { handle, inode, size }: OpenFile<ReadHandle>,
-  known: FileIdentity,
-): Promise<boolean> {
+export async function isSame({ handle, inode, size }: OpenFile, known: FileIdentity): Promise<boolean> {
   if (inode !== known.inode || size < known.size) return false;
   if (hash(await readAt(handle, 0, known.head_length)) !== known.head) return false;
   return hash(await readTail(handle, known.size)) === known.tail;
 }
 
-function readTail(handle: ReadHandle, end: number): Promise<Uint8Array> {
+function readTail(handle: FileHandle, end: number): Promise<Uint8Array> {
   const length = Math.min(TAIL_LENGTH, end);
   return readAt(handle, end - length, length);
 }

@@ -1,6 +1,6 @@
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { formats } from "../formats/index.ts";
-import { followFile, isCompressed, openRegularNow } from "./follow.ts";
+import { followFile, isCompressed } from "./follow.ts";
 import type { FromIndexWorker, IndexJob, ToIndexWorker } from "./indexer.ts";
 import { createReading, type Reading } from "./reading.ts";
 import { HUGE } from "./segments.ts";
@@ -64,7 +64,6 @@ export function serveIndexing(port: MessagePort): void {
       path: job.path,
       ...(job.known && { known: job.known }),
       onward: false,
-      open: openRegularNow,
       begin(replaced) {
         if (replaced) send({ type: "replaced", number });
       },
