@@ -21,7 +21,7 @@ const PAGE = {
     "src/start.mjs",
   ]),
 };
-/** One file: it is there in half the time that all the sources take. */
+/** One file: it is there in two thirds of the time that all the sources take. */
 const DAEMON = {
   name: "daemon",
   file: "dist/server/main.js",
@@ -131,12 +131,12 @@ function fail(message) {
 
 function runDaemon() {
   const main = join(root, DAEMON.file);
-  // V8 lets the space for new objects grow to 128 MB while sessions are indexed, and that for old ones to four times what
-  // is alive, and keeps both: with these limits half of it serves nearly as well.
+  // V8 lets the space for new objects grow to 128 MB, and that for old ones to four times what is alive, and keeps both:
+  // with these limits half of it serves nearly as well. The threads that index set their own.
   const memory = ["--max-semi-space-size=4", "--heap-growing-percent=50"];
   const flags = ["--disable-warning=ExperimentalWarning", ...memory];
   const wanted = {
-    // Compiling it at every start would be half of that.
+    // Compiling it at every start would be a third of that.
     NODE_COMPILE_CACHE: join(root, "node_modules/.cache/verbatim/compiled"),
     // glibc keeps what was freed, for each thread by itself: a fifth of the memory after much was indexed.
     MALLOC_ARENA_MAX: "2",

@@ -62,7 +62,7 @@ export interface FileReaderOptions {
   newFileId(): number;
   /** Files that wait to be read. */
   waiting(): number;
-  /** Some of its bytes were not archived. */
+  /** It was read, and not all of it is in the archive. */
   lags(entry: Entry): void;
   /** It was read to its end. */
   wasRead(entry: Entry): void;

@@ -14,14 +14,15 @@ const NEWLINE = 0x0a;
 
 /** The other side of `createIndexer`: reads files into rows, on a thread of its own. */
 export function serveIndexing(port: MessagePort): void {
-  /** Jobs that are to end where they are. */
-  const stopped = new Set<number>();
+  /** Jobs that go on; one that is not among them ends where it is. */
+  const running = new Set<number>();
   let pause: PromiseWithResolvers<void> | undefined;
   const send = (message: FromIndexWorker) => port.postMessage(message);
 
   port.on("message", (message: ToIndexWorker) => {
     switch (message.type) {
       case "index":
+        running.add(message.number);
         void index(message.number, message.job)
           .catch((error: unknown) =>
             send({
@@ -30,10 +31,10 @@ export function serveIndexing(port: MessagePort): void {
               message: error instanceof Error ? error.message : String(error),
             }),
           )
-          .finally(() => stopped.delete(message.number));
+          .finally(() => running.delete(message.number));
         return;
       case "stop":
-        stopped.add(message.number);
+        running.delete(message.number);
         return;
       case "pause":
         pause ??= Promise.withResolvers();
@@ -74,7 +75,7 @@ export function serveIndexing(port: MessagePort): void {
         await new Promise((resolve) => setImmediate(resolve));
         await pause?.promise;
       },
-      stop: () => stopped.has(number),
+      stop: () => !running.has(number),
     });
     if (result.type === "read" && !result.stopped) {
       if (isCompressed(job.path)) await reading.decoder.end();
