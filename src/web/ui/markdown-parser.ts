@@ -1,10 +1,9 @@
 import type { Node, RootContent } from "mdast";
 import { fromMarkdown } from "mdast-util-from-markdown";
-import { gfmFromMarkdown } from "mdast-util-gfm";
-import { gfm } from "micromark-extension-gfm";
 import type { MarkdownBlock, Piece } from "./markdown-document.ts";
 import type { References } from "./markdown-references.ts";
 import { FENCE, MAX_DEPTH } from "./markdown-source.ts";
+import { syntaxOf } from "./markdown-syntax.ts";
 import { type Facts, hasTasks, inspect, isLoose, offsetOf } from "./markdown-tree.ts";
 
 /** Items in a page of a list, rows in one of a table: what is rendered again while the last one grows. */
@@ -12,9 +11,6 @@ const PAGE = 8;
 /** Lists and tables of more items than this are read item by item. */
 export const LONG = 8;
 const MAX_NODES = 8_000;
-
-const extensions = [gfm()];
-const mdastExtensions = [gfmFromMarkdown()];
 
 /** Makes blocks of Markdown, in the light of what the text has defined elsewhere. */
 export interface BlockParser {
@@ -42,7 +38,7 @@ export function createBlockParser(references: References): BlockParser {
     parsed += source.length;
     try {
       // The parser drops one byte order mark at the start; this one is for it.
-      const tree = fromMarkdown(`\ufeff${prefix}${source}`, { extensions, mdastExtensions });
+      const tree = fromMarkdown(`\ufeff${prefix}${source}`, syntaxOf(source));
       const nodes = tree.children.filter((node) => offsetOf(node) >= prefix.length);
       return { nodes, shift: prefix.length };
     } catch {
