@@ -153,8 +153,20 @@ function send(request: HighlightRequest): void {
   worker?.postMessage(request);
 }
 
+/** Sessions with news, and why the rest of them stays plain. */
+const news = new Map<Session, string | undefined>();
+
+/** With the next frame, as the text that grows: to render for tokens alone would cost as much again. */
 function publish(session: Session, note?: string): void {
-  session.listener({ pages: [...session.tokens], ...(note === undefined ? {} : { note }) });
+  if (news.size === 0) requestAnimationFrame(tell);
+  news.set(session, note);
+}
+
+function tell(): void {
+  const told = [...news];
+  news.clear();
+  for (const [session, note] of told)
+    session.listener({ pages: [...session.tokens], ...(note === undefined ? {} : { note }) });
 }
 
 function drop(session: Session, note: string): void {
