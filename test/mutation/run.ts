@@ -54,6 +54,10 @@ const TARGETS: { sources: string; tests: readonly string[] }[] = [
   { sources: "src/web/ui/markdown-source.ts", tests: ["test/web/ui/markdown-source.test.ts"] },
   { sources: "src/web/ui/markdown-window.ts", tests: ["test/web/ui/markdown-window.test.ts"] },
   {
+    sources: "src/web/ui/markdown-syntax.ts",
+    tests: ["test/web/ui/markdown-syntax.test.ts", "test/web/ui/markdown-blocks.test.ts"],
+  },
+  {
     sources: "src/web/ui/markdown-{blocks,carried,parser,references}.ts",
     tests: ["test/web/ui/markdown-blocks.test.ts"],
   },

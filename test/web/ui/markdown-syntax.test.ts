@@ -20,18 +20,20 @@ const PIECES = [
 ];
 
 it("what is not looked for is not there", () => {
+  let tried = 0;
   let unsearched = 0;
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...PIECES), { maxLength: 14 }), (pieces) => {
       const source = pieces.join("");
       const syntax = syntaxOf(source);
+      tried += 1;
       if (syntax === GITHUB) return;
       unsearched += source.includes("e.co") ? 1 : 0;
       expect(fromMarkdown(source, syntax)).toEqual(fromMarkdown(source, GITHUB));
     }),
     { numRuns: times(3_000, 100_000) },
   );
-  expect(unsearched).toBeGreaterThan(300);
+  expect(unsearched).toBeGreaterThan(tried / 10);
 });
 
 it.each(["Words, and *more*.", "- [words](https://e.co/a?b=c) and `code`\n- [x]", "| a |\n| - |\n| ~~b~~ |"])(
