@@ -1,5 +1,5 @@
 /** Numbers and times as the page writes them: short in the line, exact in the title. */
-export { shortNumber } from "./ui/size.tsx";
+export { shortNumber, shortTokens } from "./ui/size.tsx";
 
 const whole = new Intl.NumberFormat("en");
 

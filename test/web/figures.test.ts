@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ago } from "../../src/web/figures.ts";
+import { ago, shortTokens } from "../../src/web/figures.ts";
 
 const now = new Date(2026, 8, 16, 12).getTime();
 const HOUR = 3_600_000;
@@ -11,4 +11,8 @@ test("how long ago it was, of what is older than a week its day, and now where a
     ...["5 s ago", "1 min ago", "1 h ago", "6 d ago"],
   ]);
   expect([7 * DAY, 400 * DAY].map((age) => ago(now - age, now))).toEqual(["2026-09-09", "2025-08-12"]);
+});
+
+test("one token is one, and more are counted as a person reads them", () => {
+  expect([0, 1, 2, 8_190].map(shortTokens)).toEqual(["0 tokens", "1 token", "2 tokens", "8.2k tokens"]);
 });

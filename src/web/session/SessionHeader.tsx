@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import type { SessionSummary } from "../../model/session.ts";
 import { tokensIn, tokensOf } from "../../model/tokens.ts";
 import { ConnectionState } from "../ConnectionState.tsx";
-import { counted, exactNumber, shortNumber, shortPath } from "../figures.ts";
+import { counted, exactNumber, shortNumber, shortPath, shortTokens } from "../figures.ts";
 import { sessionHref } from "../router.ts";
 import { Breadcrumbs } from "../runs/Breadcrumbs.tsx";
 import { StateBadge } from "../StateBadge.tsx";
@@ -58,7 +58,7 @@ function factsOf(row: SessionSummary, context: Props["context"]): Fact[] {
       : [
           {
             key: "tokens",
-            text: `${shortNumber(tokensOf(usage))} tokens`,
+            text: shortTokens(tokensOf(usage)),
             title: tokensInFull(usage),
           },
         ]),

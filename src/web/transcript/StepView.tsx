@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { tokensIn } from "../../model/tokens.ts";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
 import { visible } from "../ui/hidden-text.tsx";
-import { shortNumber } from "../ui/size.tsx";
+import { shortNumber, shortTokens } from "../ui/size.tsx";
 import { price } from "./price.ts";
 
 /** The line between two steps: which model, how it ended, what it used. */
@@ -21,7 +21,7 @@ export function StepView({
   const { tokens } = part;
   const words = [
     part.reason?.replace("_", " "),
-    tokens && `${shortNumber(tokensIn(tokens))} tokens in`,
+    tokens && `${shortTokens(tokensIn(tokens))} in`,
     tokens?.cache_read ? `${shortNumber(tokens.cache_read)} of them cached` : undefined,
     tokens && `${shortNumber(tokens.output)} out`,
     part.cost === undefined ? undefined : price(part.cost),

@@ -2,7 +2,7 @@ import { memo, type ReactNode } from "react";
 import { tokensIn } from "../../model/tokens.ts";
 import type { TranscriptPartOf, Turn } from "../../model/transcript.ts";
 import { visibleText } from "../ui/hidden-text.tsx";
-import { duration, shortNumber } from "../ui/size.tsx";
+import { duration, shortNumber, shortTokens } from "../ui/size.tsx";
 import { price } from "./price.ts";
 
 /**
@@ -27,7 +27,7 @@ export const TurnFoot = memo(function TurnFoot({
       ? undefined
       : duration(ended_at - started_at),
     turn.steps > 1 ? `${turn.steps} steps` : undefined,
-    usage && `${shortNumber(tokensIn(usage))} tokens in, ${shortNumber(usage.output)} out`,
+    usage && `${shortTokens(tokensIn(usage))} in, ${shortNumber(usage.output)} out`,
     usage?.cost === undefined ? (hosted && usage !== undefined ? "no price" : undefined) : price(usage.cost),
     last?.reason === undefined ? undefined : stopWords(last.reason, last.reason_raw),
   ].filter((word) => word !== undefined);

@@ -4,7 +4,7 @@ import { tokensOf } from "../../../model/tokens.ts";
 import { visible, visibleText } from "../../ui/hidden-text.tsx";
 import { Markdown } from "../../ui/Markdown.tsx";
 import { badgeOf, StatusBadge } from "../../ui/StatusBadge.tsx";
-import { duration, shortNumber } from "../../ui/size.tsx";
+import { duration, shortNumber, shortTokens } from "../../ui/size.tsx";
 import { activityOf } from "../activity.ts";
 import type { TranscriptHost } from "../host.ts";
 import {
@@ -82,7 +82,7 @@ function figures(view: CallView, run: SessionSummary | undefined): string | unde
   const tokens = tokensSoFar(view, run);
   const words = [
     calls === undefined ? undefined : plural(calls, "call"),
-    tokens === undefined ? undefined : `${shortNumber(tokens)} tokens`,
+    tokens === undefined ? undefined : shortTokens(tokens),
   ].filter((word) => word !== undefined);
   return words.length > 0 ? words.join(" · ") : undefined;
 }
