@@ -5,6 +5,7 @@ import { createBlockParser } from "./markdown-parser.ts";
 import { createReferences, type SavedReferences } from "./markdown-references.ts";
 import {
   codeLine,
+  FENCE,
   fenceOf,
   findRisk,
   labelsIn,
@@ -303,7 +304,11 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
       const start = starts[index] ?? 0;
       // The parser lets a heading below definitions begin where they do.
       const isApart = start > (starts[index - 1] ?? 0);
-      if (isApart && lineIsComplete(start) && isBoundary(text, nodes[index - 1], start))
+      if (
+        isApart &&
+        lineIsComplete(start) &&
+        isBoundary(text, nodes[index - 1], starts[index - 1] ?? 0, start)
+      )
         finishedCount = index;
     }
     if (openFence) finishedCount = nodes.length - 1;
@@ -536,9 +541,22 @@ function codeBlock(state: OpenFence, partial: string, isOpen: boolean): Markdown
   };
 }
 
+/**
+ * An item that cannot stand directly below a paragraph. The parser does not let it begin a list below indented code either,
+ * with however many blank lines between them: apart from the code it would be one.
+ */
+const SHY_ITEM = /^ {0,3}(?:(?:[-+*]|\d{1,9}[.)])[ \t]*(?:\n|$)|(?!1[.)])\d{1,9}[.)])/;
+
 /** Whether nothing that follows `start` can change the block before it. */
-function isBoundary(text: string, before: RootContent | undefined, start: number): boolean {
+function isBoundary(
+  text: string,
+  before: RootContent | undefined,
+  startBefore: number,
+  start: number,
+): boolean {
   if (before?.type === "heading" || before?.type === "thematicBreak") return true;
+  if (before?.type === "code" && SHY_ITEM.test(text.slice(start)) && !FENCE.test(text.slice(startBefore)))
+    return false;
   const previousLine = text.slice(lineStart(text, start - 1), start - 1);
   return !/\S/.test(previousLine);
 }
