@@ -10,7 +10,7 @@
  *
  * `--snapshots FOLDER` writes the heap there at each rest, which itself makes the process larger.
  */
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import {
   appendFileSync,
@@ -76,29 +76,39 @@ async function nextRound(): Promise<boolean> {
   return !over;
 }
 
+const root = resolve(import.meta.dirname, "../..");
 const home = mkdtempSync(join(tmpdir(), "verbatim-soak-"));
 const data = join(home, "data");
 const projects = join(home, ".claude/projects/-soak");
 for (const folder of [data, projects, join(home, "work")]) mkdirSync(folder, { recursive: true });
 
-const main = resolve(import.meta.dirname, "../../src/server/main.ts");
+buildDaemon();
 const child = spawn(
   process.execPath,
-  // As the packed daemon is started.
+  // As `npm start` starts it, with what it builds, and so is all else that changes what a process holds.
   [
     "--disable-warning=ExperimentalWarning",
     "--max-semi-space-size=4",
     "--heap-growing-percent=50",
     "--import",
     resolve(import.meta.dirname, "probe.ts"),
-    main,
+    join(root, "dist/server/main.js"),
     "--port",
     "0",
     "--no-samples",
     "--data-dir",
     data,
   ],
-  { env: { PATH: process.env.PATH, HOME: home }, stdio: ["ignore", "pipe", "inherit", "ipc"] },
+  {
+    env: {
+      PATH: process.env.PATH,
+      HOME: home,
+      MALLOC_ARENA_MAX: "2",
+      MALLOC_MMAP_THRESHOLD_: "131072",
+      MALLOC_TRIM_THRESHOLD_: "131072",
+    },
+    stdio: ["ignore", "pipe", "inherit", "ipc"],
+  },
 );
 let ended: number | null | undefined;
 child.once("exit", (code) => {
@@ -138,6 +148,15 @@ try {
     await gone;
   }
   rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+}
+
+function buildDaemon(): void {
+  const vite = join(root, "node_modules/vite/bin/vite.js");
+  const { status } = spawnSync(process.execPath, [vite, "build", "--ssr", "--logLevel", "warn"], {
+    cwd: root,
+    stdio: "inherit",
+  });
+  if (status !== 0) throw new Error("The daemon could not be built");
 }
 
 /** A session file that grows, line by line, and begins anew under the same name. */
