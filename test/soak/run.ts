@@ -85,7 +85,7 @@ for (const folder of [data, projects, join(home, "work")]) mkdirSync(folder, { r
 buildDaemon();
 const child = spawn(
   process.execPath,
-  // As `npm start` starts it, with what it builds, and so is all else that changes what a process holds.
+  // As `npm start` starts what it builds, with all that changes what a process holds.
   [
     "--disable-warning=ExperimentalWarning",
     "--max-semi-space-size=4",
