@@ -17,6 +17,7 @@ import { DatabaseSync } from "node:sqlite";
 import { parseArgs } from "node:util";
 import { WebSocket } from "ws";
 import { CLIENT_HEADER, type ServerMessage, sessionsReply, statusReply } from "../src/protocol.ts";
+import { BUILT_DAEMON, buildDaemon, NODE_ENVIRONMENT, NODE_FLAGS } from "../test/built-daemon.ts";
 import { generateClaudeText } from "./claude-session.ts";
 import { openChromium, type Row } from "./measure.ts";
 
@@ -54,7 +55,6 @@ const MB = 1024 * 1024;
 /** Of one session beside the mean: most are short, few are long. */
 const SPREAD = [0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.6, 4];
 
-const root = join(import.meta.dirname, "..");
 const folder = mkdtempSync(join(tmpdir(), "verbatim-bench-"));
 const running = new Set<ChildProcess>();
 
@@ -117,32 +117,17 @@ interface Daemon {
   stop(): Promise<void>;
 }
 
-/** What `npm start` builds and starts. */
-function buildDaemon(): void {
-  const vite = join(root, "node_modules/vite/bin/vite.js");
-  const { status } = spawnSync(process.execPath, [vite, "build", "--ssr", "--logLevel", "warn"], {
-    cwd: root,
-    stdio: ["ignore", 2, 2],
-  });
-  if (status !== 0) throw new Error("The daemon could not be built.");
-}
-
 async function startDaemon(home: Home): Promise<Daemon> {
   const started = performance.now();
-  const main = join(root, "dist/server/main.js");
-  const child = spawn(
-    process.execPath,
-    ["--disable-warning=ExperimentalWarning", ...nodeFlags(), main, "--port", "0", "--no-samples"],
-    {
-      env: {
-        ...nodeEnvironment(),
-        PATH: process.env.PATH,
-        HOME: home.path,
-        XDG_DATA_HOME: join(home.path, "share"),
-      },
-      stdio: ["ignore", "pipe", "inherit"],
+  const child = spawn(process.execPath, [...NODE_FLAGS, BUILT_DAEMON, "--port", "0", "--no-samples"], {
+    env: {
+      ...NODE_ENVIRONMENT,
+      PATH: process.env.PATH,
+      HOME: home.path,
+      XDG_DATA_HOME: join(home.path, "share"),
     },
-  );
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   running.add(child);
   const link = await new Promise<string>((resolve, reject) => {
     let out = "";
@@ -172,23 +157,6 @@ async function startDaemon(home: Home): Promise<Daemon> {
       await ended;
     },
   };
-}
-
-/** The flags that the launcher gives. */
-function nodeFlags(): string[] {
-  const launcher = readFileSync(join(root, "src/start.mjs"), "utf8");
-  return [...launcher.matchAll(/"(--(?:max|heap)-[a-z-]+=\d+)"/g)].flatMap(([, flag = ""]) => flag);
-}
-
-/** What the launcher sets for the allocator, and where it keeps the compiled sources. */
-function nodeEnvironment(): Record<string, string> {
-  const launcher = readFileSync(join(root, "src/start.mjs"), "utf8");
-  const allocator = [...launcher.matchAll(/(MALLOC_[A-Z_]+): "(\d+)"/g)].map(([, name = "", value = ""]) => [
-    name,
-    value,
-  ]);
-  const compiled = join(root, "node_modules/.cache/verbatim/compiled");
-  return { ...Object.fromEntries(allocator), NODE_COMPILE_CACHE: compiled };
 }
 
 /** Resident memory now and at its highest, in MB. */

@@ -10,7 +10,7 @@
  *
  * `--snapshots FOLDER` writes the heap there at each rest, which itself makes the process larger.
  */
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import {
   appendFileSync,
@@ -28,6 +28,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { WebSocket } from "ws";
 import { outputChannel } from "../../src/protocol.ts";
+import { BUILT_DAEMON, buildDaemon, NODE_ENVIRONMENT, NODE_FLAGS } from "../built-daemon.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 import { judge, type Sample } from "./judge.ts";
 import type { Held } from "./probe.ts";
@@ -76,7 +77,6 @@ async function nextRound(): Promise<boolean> {
   return !over;
 }
 
-const root = resolve(import.meta.dirname, "../..");
 const home = mkdtempSync(join(tmpdir(), "verbatim-soak-"));
 const data = join(home, "data");
 const projects = join(home, ".claude/projects/-soak");
@@ -85,14 +85,11 @@ for (const folder of [data, projects, join(home, "work")]) mkdirSync(folder, { r
 buildDaemon();
 const child = spawn(
   process.execPath,
-  // As `npm start` starts what it builds, with all that changes what a process holds.
   [
-    "--disable-warning=ExperimentalWarning",
-    "--max-semi-space-size=4",
-    "--heap-growing-percent=50",
+    ...NODE_FLAGS,
     "--import",
     resolve(import.meta.dirname, "probe.ts"),
-    join(root, "dist/server/main.js"),
+    BUILT_DAEMON,
     "--port",
     "0",
     "--no-samples",
@@ -101,11 +98,9 @@ const child = spawn(
   ],
   {
     env: {
+      ...NODE_ENVIRONMENT,
       PATH: process.env.PATH,
       HOME: home,
-      MALLOC_ARENA_MAX: "2",
-      MALLOC_MMAP_THRESHOLD_: "131072",
-      MALLOC_TRIM_THRESHOLD_: "131072",
     },
     stdio: ["ignore", "pipe", "inherit", "ipc"],
   },
@@ -148,15 +143,6 @@ try {
     await gone;
   }
   rmSync(home, { recursive: true, force: true, maxRetries: 5 });
-}
-
-function buildDaemon(): void {
-  const vite = join(root, "node_modules/vite/bin/vite.js");
-  const { status } = spawnSync(process.execPath, [vite, "build", "--ssr", "--logLevel", "warn"], {
-    cwd: root,
-    stdio: "inherit",
-  });
-  if (status !== 0) throw new Error("The daemon could not be built");
 }
 
 /** A session file that grows, line by line, and begins anew under the same name. */
