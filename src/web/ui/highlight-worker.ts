@@ -149,6 +149,13 @@ const FOREGROUND_MASK = 0b00000000111111111000000000000000;
 const FOREGROUND_SHIFT = 15;
 /** Milliseconds for one line: what is left of it stays plain, and the page ends a worker that takes longer. */
 const LINE_LIMIT_MS = 500;
+/** What most languages have something of: with it the most of a grammar is compiled. */
+const TYPICAL = [
+  "x = 1 // {}",
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code that is highlighted.
+  "export const name = async (value: string) => `${value} 1`; // note",
+  'if (value == "text") { return [1.5, call(name)]; } # note',
+];
 
 interface Highlighter {
   core: HighlighterCore;
@@ -191,8 +198,8 @@ async function highlight(request: HighlightRequest & { type: "lines" }): Promise
   if (!loaded.has(language)) {
     await core.loadLanguage(load);
     loaded.add(language);
-    // Compiling a grammar takes longer than using it; it is not the text's fault.
-    core.getLanguage(language).tokenizeLine2("x = 1 // {}", null);
+    // Compiling a grammar takes longer than using it; it is not the text's fault, whose first line would stay plain for it.
+    for (const line of TYPICAL) core.getLanguage(language).tokenizeLine2(line, null);
     page.postMessage({ type: "loaded", session, language });
   }
   const grammar = core.getLanguage(language);
