@@ -95,9 +95,25 @@ describe.each([
       .waitFor();
     expect(await nodes()).toBeLessThan(5_000);
 
-    // Follows the end.
+    // The list of turns shows the one that is read, on a phone as soon as it is asked for.
+    const listed = page.getByRole("navigation", { name: "Turns" }).locator("[aria-current=location]");
+    const isInView = () =>
+      listed.evaluate((row) => {
+        const box = row.closest(".outline-box")?.getBoundingClientRect();
+        const { top, bottom } = row.getBoundingClientRect();
+        return box !== undefined && top >= box.top && bottom <= box.bottom && bottom > top;
+      });
+    expect(await isInView()).toBe(true);
+    await page.setViewportSize({ width: 390, height: 800 });
+    await page.getByRole("button", { name: "Turns" }).click();
+    await expect.poll(isInView).toBe(true);
+    await page.keyboard.press("Escape");
+    await page.setViewportSize({ width: 1280, height: 900 });
+
+    // Follows the end, in a view that became higher too.
     await appendFile(file, `${session.lines.at(-1)}\n`);
     await transcript.getByRole("heading", { name: `Step ${PARTS}` }).waitFor();
+    expect(await page.getByRole("button", { name: /below$/ }).count()).toBe(0);
 
     // Scrolls: wherever one lands there is something, and soon the parts themselves.
     for (const share of [0.1, 0.9, 0.33, 0.66, 0]) {

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import type { Transcript } from "../../model/accumulate.ts";
 import { counted, exactTime } from "../figures.ts";
 import { sessionHref } from "../router.ts";
@@ -7,6 +7,10 @@ import { untitled } from "../transcript/part-words.ts";
 import { visible, visibleText } from "../ui/hidden-text.tsx";
 
 const ROW = 28;
+/** Rows are rendered in lots of so many, and one lot beyond the view on each side. */
+const LOT = 10;
+/** Until the box was measured. */
+const HEIGHT_ESTIMATE = 600;
 
 interface Props {
   transcript: Transcript;
@@ -17,14 +21,31 @@ interface Props {
 /** The session's prompts, one line each: where one is, what failed, what runs. */
 export function Outline({ transcript, current, onGo }: Props): ReactNode {
   const box = useRef<HTMLDivElement>(null);
-  const [view, setView] = useState({ top: 0, height: 600 });
   const { turns } = transcript;
+  const [rows, setRows] = useState(() => {
+    const end = turns.length * ROW - HEIGHT_ESTIMATE;
+    return rowsIn(Math.max(0, Math.min(current * ROW - HEIGHT_ESTIMATE / 2, end)), HEIGHT_ESTIMATE);
+  });
 
+  const read = useRef(current);
+  useLayoutEffect(() => {
+    read.current = current;
+    if (box.current !== null) show(box.current, current);
+  }, [current]);
   useLayoutEffect(() => {
     const element = box.current;
     if (element === null) return;
-    const look = (): void => setView({ top: element.scrollTop, height: element.clientHeight });
-    const observer = new ResizeObserver(look);
+    const look = (): void => {
+      const next = rowsIn(element.scrollTop, element.clientHeight);
+      setRows((before) => (before.from === next.from && before.to === next.to ? before : next));
+    };
+    let height = element.clientHeight;
+    const observer = new ResizeObserver(() => {
+      // While it is not shown, as on a phone until it is asked for, it cannot be scrolled either.
+      if (height === 0) show(element, read.current);
+      height = element.clientHeight;
+      look();
+    });
     observer.observe(element);
     element.addEventListener("scroll", look, { passive: true });
     return () => {
@@ -32,16 +53,9 @@ export function Outline({ transcript, current, onGo }: Props): ReactNode {
       element.removeEventListener("scroll", look);
     };
   }, []);
-  useEffect(() => {
-    const element = box.current;
-    if (element === null) return;
-    const top = current * ROW;
-    if (top < element.scrollTop || top + ROW > element.scrollTop + element.clientHeight)
-      element.scrollTop = top - element.clientHeight / 2;
-  }, [current]);
 
-  const from = Math.max(0, Math.floor(view.top / ROW) - 10);
-  const to = Math.min(turns.length, Math.ceil((view.top + view.height) / ROW) + 10);
+  const from = Math.max(0, rows.from);
+  const to = Math.min(turns.length, rows.to);
   return (
     <nav className="outline" aria-label="Turns">
       <h2 className="side-title">
@@ -97,4 +111,20 @@ export function Outline({ transcript, current, onGo }: Props): ReactNode {
       </div>
     </nav>
   );
+}
+
+/** Scrolls a turn into the middle of the list where it is out of view. */
+function show(list: HTMLElement, turn: number): void {
+  const top = turn * ROW;
+  if (top < list.scrollTop || top + ROW > list.scrollTop + list.clientHeight)
+    list.scrollTop = top - list.clientHeight / 2;
+}
+
+/** The rows to render for a view, `to` excluded. */
+function rowsIn(top: number, height: number): { from: number; to: number } {
+  const lot = LOT * ROW;
+  return {
+    from: (Math.floor(top / lot) - 1) * LOT,
+    to: (Math.ceil((top + height) / lot) + 1) * LOT,
+  };
 }

@@ -27,6 +27,7 @@ import { allWaiting, requestHref, usePageTitle } from "../waiting.ts";
 import { AgentDialog } from "./AgentDialog.tsx";
 import { Find } from "./Find.tsx";
 import { GoOnDialog } from "./GoOnDialog.tsx";
+import { turnOfPart } from "./layout.ts";
 import { Outline } from "./Outline.tsx";
 import { findError } from "./problems.ts";
 import { SessionFacts, SessionHeader } from "./SessionHeader.tsx";
@@ -142,7 +143,13 @@ function ReadyPane({
   const [findText, setFindText] = useState("");
   const [target, setTarget] = useState<string>();
   const [message, setMessage] = useState("");
-  const [current, setCurrent] = useState(0);
+  const [current, setCurrent] = useState(() => {
+    if (transcript === undefined) return 0;
+    return Math.max(
+      0,
+      turnOfPart(transcript.turns, initial.end ? transcript.parts.length - 1 : initial.index),
+    );
+  });
   const [wide, setWide] = useSetting("outline");
   const [sheet, setSheet] = useState(false);
   // There turns and runs lie over the transcript, when asked for (session.css).

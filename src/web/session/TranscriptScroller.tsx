@@ -201,14 +201,16 @@ export function TranscriptScroller({
     if (element === null) return;
     const onScroll = (): void => {
       const top = element.scrollTop;
-      const before = seen.current.top;
+      const { top: before, height } = seen.current;
       seen.current.top = top;
       seen.current.height = element.clientHeight;
       if (Math.abs(top - own.current) > 1) {
         own.current = Number.NEGATIVE_INFINITY;
         leftEnd.current = undefined;
-        // Upwards by the least bit is leaving the end, or one could not scroll away from a growing session.
-        const end = top >= before && top + element.clientHeight >= layout.height - AT_END;
+        // Upwards by the least bit is leaving the end, or one could not scroll away from a growing session. A box that
+        // became higher was scrolled so by the browser.
+        const isUpwards = top < before && element.clientHeight <= height;
+        const end = !isUpwards && top + element.clientHeight >= layout.height - AT_END;
         place(end ? { end: true } : anchorAt(layout, top, element.clientHeight));
       }
       if (Math.abs(top - seen.current.rendered) > KEEP) flushSync(tick);

@@ -1,6 +1,6 @@
 import type { Transcript } from "../../model/accumulate.ts";
 import { isRow } from "../../model/pair-tools.ts";
-import { changedPositions, sequenceWithHoles } from "../../model/sequence.ts";
+import { changedPositions, type Sequence, sequenceWithHoles } from "../../model/sequence.ts";
 import type { TranscriptPart, Turn } from "../../model/transcript.ts";
 import { createRowHeights, evenRowHeights } from "../row-heights.ts";
 import { continuesGroup } from "../transcript/marker-groups.ts";
@@ -101,6 +101,18 @@ export function isError(part: TranscriptPart): boolean {
   return part satisfies never;
 }
 
+/** The turn that contains the part at a position; −1 without turns. */
+export function turnOfPart(turns: Sequence<Turn>, index: number): number {
+  let low = 0;
+  let high = turns.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((turns.at(middle)?.first_part ?? 0) <= index) low = middle;
+    else high = middle - 1;
+  }
+  return high < 0 ? -1 : low;
+}
+
 export function createLayout(): Layout {
   let transcript: Transcript | undefined;
   let showSteps = false;
@@ -114,16 +126,8 @@ export function createLayout(): Layout {
 
   const turnAt = (turn: number): Turn | undefined => transcript?.turns.at(turn);
   const turnCount = (): number => transcript?.turns.length ?? 0;
-  const turnOf = (index: number): number => {
-    let low = 0;
-    let high = turnCount() - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((turnAt(middle)?.first_part ?? 0) <= index) low = middle;
-      else high = middle - 1;
-    }
-    return high < 0 ? -1 : low;
-  };
+  const turnOf = (index: number): number =>
+    transcript === undefined ? -1 : turnOfPart(transcript.turns, index);
   /** The first turn whose heading stands in this slot, turns without parts before it included. */
   const firstHeadingIn = (turn: number): number => {
     const slot = turnAt(turn)?.first_part;
