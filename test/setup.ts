@@ -11,6 +11,9 @@ globalThis.ResizeObserver ??= class {
   disconnect(): void {}
 };
 
+// All of it is on screen.
+Object.defineProperty(HTMLElement.prototype, "clientHeight", { get: () => 800 });
+
 // Nor is it ever narrow.
 globalThis.matchMedia ??= (media) =>
   Object.assign(new EventTarget(), { media, matches: false }) as MediaQueryList;

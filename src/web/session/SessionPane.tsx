@@ -280,6 +280,11 @@ function ReadyPane({
     findInput.current?.select();
   };
 
+  const closeFind = (): void => {
+    setFinding(false);
+    scroller.current?.focus();
+  };
+
   const bindings: KeyBinding[] = [
     { keys: ["/", "Ctrl+f"], does: "Find in this session", run: openFind },
     ...scrollKeys(scroller),
@@ -325,7 +330,7 @@ function ReadyPane({
         ? "Close what is open; then, twice, stop the agent"
         : "Close find, the turns, the run beside",
       run: () => {
-        if (finding) setFinding(false);
+        if (finding) closeFind();
         else if (sheet) setSheet(false);
         else if (target !== undefined) setTarget(undefined);
         else if (beside !== undefined) navigate(sessionHref(session_id, fragment));
@@ -423,7 +428,7 @@ function ReadyPane({
           from={() => scroller.current?.here().index ?? 0}
           onHit={({ index }) => void goTo(index, true)}
           onText={setFindText}
-          onClose={() => setFinding(false)}
+          onClose={closeFind}
         />
       )}
       {(message !== "" || failure !== undefined) && (

@@ -15,6 +15,7 @@ import type { OpenSession } from "../open-session.ts";
 import type { Reading } from "../reading.ts";
 import type { TranscriptHost, TurnWindow } from "../transcript/host.ts";
 import { TurnTranscript } from "../transcript/TurnTranscript.tsx";
+import { clearMatches, markMatches } from "./find-marks.ts";
 import { createLayout, type Layout, type VisibleTurn } from "./layout.ts";
 
 type Place = NonNullable<Reading["place"]>;
@@ -32,6 +33,8 @@ export interface ScrollerHandle {
   scroll(by: number, unit: "pixels" | "pages"): void;
   /** Focuses the next (1) or previous (−1) row. */
   step(by: 1 | -1): void;
+  /** The keyboard scrolls from here on. */
+  focus(): void;
 }
 
 interface Props {
@@ -42,7 +45,7 @@ interface Props {
   label: string;
   initial: Place;
   targetPartId: string | undefined;
-  /** Marked wherever it stands in view. */
+  /** Marked wherever it stands in view; empty: nothing is. */
   highlight: string;
   handle: RefObject<ScrollerHandle | null>;
   onPlace(place: Place, turn: number): void;
@@ -145,7 +148,7 @@ export function TranscriptScroller({
     () =>
       new ResizeObserver(() => {
         // Before the paint: whatever grew, the rows below it and the anchor are moved in the same frame.
-        if (measureAll(layout, mounted.current)) flushSync(tick);
+        if (isShown(box.current) && measureAll(layout, mounted.current)) flushSync(tick);
       }),
   );
   const measures = useRef(new Map<string, TurnWindow["measure"]>());
@@ -176,6 +179,8 @@ export function TranscriptScroller({
     }
     if (measures.current.size > 500) measures.current.clear();
     seen.current.height = element.clientHeight;
+    // Behind a run that lies over it no row has a height.
+    if (!isShown(element)) return;
     const changed = measureAll(layout, mounted.current);
     const top = scrollTop();
     if (Math.abs(element.scrollTop - top) >= 0.5) {
@@ -192,14 +197,18 @@ export function TranscriptScroller({
     if (changed && rounds.current < 10) tick();
     else {
       rounds.current = 0;
-      markMatches(element, highlight);
+      // The pane beside has nothing to mark, and the marks are the whole page's.
+      if (highlight !== "") markMatches(element, highlight);
     }
   });
+  useEffect(() => (highlight === "" ? undefined : clearMatches), [highlight]);
 
   useLayoutEffect(() => {
     const element = box.current;
     if (element === null) return;
     const onScroll = (): void => {
+      // Hidden, or just shown again: where it stood is still to be restored.
+      if (!isShown(element) || seen.current.height === 0) return;
       const top = element.scrollTop;
       const { top: before, height } = seen.current;
       seen.current.top = top;
@@ -216,7 +225,8 @@ export function TranscriptScroller({
       if (Math.abs(top - seen.current.rendered) > KEEP) flushSync(tick);
     };
     const resized = new ResizeObserver(() => {
-      if (element.clientHeight !== seen.current.height) tick();
+      // Before the paint, as for rows.
+      if (element.clientHeight !== seen.current.height) flushSync(tick);
     });
     resized.observe(element);
     element.addEventListener("scroll", onScroll, { passive: true });
@@ -303,6 +313,7 @@ export function TranscriptScroller({
         const within = layout.turnTop(turn) < seen.current.top - 1;
         return { index, turn, within };
       },
+      focus: () => box.current?.focus({ preventScroll: true }),
       step(by) {
         const element = box.current;
         if (element === null) return;
@@ -393,6 +404,9 @@ function anchorAt(layout: Layout, top: number, height: number): Place {
   return { end: false, index, offset: top - layout.topOf(index) };
 }
 
+/** Whether the box is on screen. */
+const isShown = (box: HTMLElement | null): box is HTMLElement => box !== null && box.clientHeight > 0;
+
 /** Takes the heights of all rows in the document; whether any was another than believed. */
 function measureAll(layout: Layout, mounted: ReadonlyMap<string, HTMLElement>): boolean {
   let changed = false;
@@ -407,24 +421,4 @@ function measureAll(layout: Layout, mounted: ReadonlyMap<string, HTMLElement>): 
     changed ||= isNew;
   }
   return changed;
-}
-
-/** Marks the text in view without touching the document: what React rendered stays as it is. */
-function markMatches(element: HTMLElement, text: string): void {
-  if (typeof Highlight === "undefined") return;
-  CSS.highlights.delete("find");
-  if (text === "") return;
-  const wanted = text.toLowerCase();
-  const marks = new Highlight();
-  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
-  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
-    const value = node.nodeValue?.toLowerCase() ?? "";
-    for (let at = value.indexOf(wanted); at >= 0; at = value.indexOf(wanted, at + wanted.length)) {
-      const range = document.createRange();
-      range.setStart(node, at);
-      range.setEnd(node, at + wanted.length);
-      marks.add(range);
-    }
-  }
-  CSS.highlights.set("find", marks);
 }

@@ -1,0 +1,77 @@
+import { appendFile, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { eventually } from "../eventually.ts";
+import { generateClaudeSession } from "../generate-session.ts";
+import { createHome, enter, openBrowser, startDaemon } from "./harness.ts";
+
+it("a session behind the run that lies over it keeps its rows, its place and what was found in it", async () => {
+  const home = await createHome();
+  const folder = join(home.claude, "projects/-home-ada-beside");
+  await mkdir(folder, { recursive: true });
+  const behind = generateClaudeSession({ parts: 3_000, turns: 40, seed: 3 });
+  const beside = generateClaudeSession({ parts: 20, turns: 1, seed: 4 });
+  const [file, runFile] = [behind, beside].map(({ session_id }) => join(folder, `${session_id}.jsonl`));
+  if (file === undefined || runFile === undefined) throw new Error("no files");
+  await writeFile(file, behind.lines.map((line) => `${line}\n`).join(""));
+  await writeFile(runFile, beside.lines.map((line) => `${line}\n`).join(""));
+  let said = 0;
+  const say = async (to: string, { lines }: typeof behind, text: string): Promise<void> => {
+    const { message, ...record } = JSON.parse(lines.at(-1) ?? "{}");
+    said += 1;
+    const uuid = `aaaaaaaa-0000-4000-8000-${String(said).padStart(12, "0")}`;
+    const content = [{ type: "text", text }];
+    await appendFile(
+      to,
+      `${JSON.stringify({ ...record, uuid, message: { ...message, id: uuid, content } })}\n`,
+    );
+  };
+  const daemon = await startDaemon(home, ["--no-samples"]);
+  const browser = await openBrowser();
+  try {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+    const { page, complaints } = await enter(context, daemon);
+    await page.goto(`${daemon.origin}/session/${behind.session_id}?beside=${beside.session_id}`);
+    const main = page.getByRole("region", { name: "Transcript", exact: true });
+    const run = page.getByRole("region", { name: /^Transcript of the run/ });
+    await main.locator("article").last().waitFor();
+    await run.locator("article").last().waitFor();
+
+    // A letter that has another length in small: found is what stands there, and the page goes on.
+    await say(file, behind, "İstanbul, bulundu.");
+    await main.getByText("İstanbul, bulundu.").waitFor();
+    await page.getByRole("button", { name: "Find" }).click();
+    await page.getByRole("searchbox").fill("bul");
+    const marked = () =>
+      page.evaluate(() => [...(CSS.highlights.get("find") ?? [])].map((range) => range.toString()));
+    await eventually(async () => expect(await marked()).toEqual(["bul", "bul"]));
+    await say(runFile, beside, "The run goes on.");
+    await run.getByText("The run goes on.").waitFor();
+    expect(await marked()).toEqual(["bul", "bul"]);
+    await page.keyboard.press("Escape");
+    await eventually(async () => expect(await marked()).toEqual([]));
+    expect(await main.evaluate((element) => document.activeElement === element)).toBe(true);
+
+    // What nobody sees is followed, but no more of it is made than a view of it needs.
+    const rows = () => page.locator(".pane:not(.pane-beside) article").count();
+    const before = await rows();
+    await page.setViewportSize({ width: 1000, height: 900 });
+    const hidden = page.locator(".pane:not(.pane-beside) .scroller");
+    await hidden.waitFor({ state: "hidden" });
+    for (let line = 0; line < 10; line += 1) {
+      await say(file, behind, `Written behind, ${line}.`);
+      await hidden.getByText(`Written behind, ${line}.`).waitFor({ state: "attached" });
+    }
+    expect(await rows()).toBeLessThan(before + 40);
+    await page.getByRole("link", { name: "Close" }).click();
+    await main.getByText("Written behind, 9.").waitFor();
+    expect(
+      await main.evaluate((element) => element.scrollHeight - element.clientHeight - element.scrollTop),
+    ).toBeLessThanOrEqual(4);
+    expect(complaints).toEqual([]);
+  } finally {
+    await browser.close();
+    await daemon.stop();
+    await home.remove();
+  }
+});
