@@ -1,5 +1,5 @@
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from "react";
-import { followLinks, parseRoute, type Route, useHref } from "./router.ts";
+import { followLinks, parseRoute, type Route, useAddress } from "./router.ts";
 import { ScreenFailure } from "./ScreenFailure.tsx";
 import { SessionsScreen } from "./sessions/SessionsScreen.tsx";
 import { type Client, ClientProvider, useConnection } from "./store.ts";
@@ -27,7 +27,7 @@ export function App({ client }: { client: Client }): ReactNode {
 
 function Screen(): ReactNode {
   const { status } = useConnection();
-  const href = useHref();
+  const { href, visit } = useAddress();
   const [attempt, setAttempt] = useState(0);
   const tryAgain = useCallback(() => setAttempt((before) => before + 1), []);
   // What could not be fetched is not asked for again by the one that failed.
@@ -45,16 +45,18 @@ function Screen(): ReactNode {
       of={`${href} ${attempt}`}
       fallback={(error) => <ScreenFailure error={error} tryAgain={tryAgain} />}
     >
-      <RoutedScreen route={parseRoute(new URL(href, location.href))} screens={screens} />
+      <RoutedScreen route={parseRoute(new URL(href, location.href))} visit={visit} screens={screens} />
     </ErrorBoundary>
   );
 }
 
 function RoutedScreen({
   route,
+  visit,
   screens: { SessionScreen, NewSessionScreen },
 }: {
   route: Route;
+  visit: number;
   screens: ReturnType<typeof lazyScreens>;
 }): ReactNode {
   switch (route.screen) {
@@ -69,7 +71,12 @@ function RoutedScreen({
     case "session":
       return (
         <Suspense fallback={<main className="blank" aria-busy="true" />}>
-          <SessionScreen session_id={route.session_id} fragment={route.fragment} beside={route.beside} />
+          <SessionScreen
+            session_id={route.session_id}
+            fragment={route.fragment}
+            visit={visit}
+            beside={route.beside}
+          />
         </Suspense>
       );
     case "nowhere":

@@ -10,6 +10,14 @@ export type Route =
 /** The address of the screen that starts a session. */
 export const NEW_SESSION = "/new";
 
+/** Where the page is. */
+export interface Address {
+  /** Path, query and fragment. */
+  readonly href: string;
+  /** Rises where the address was asked for again that one is at already: what it names is gone to once more. */
+  readonly visit: number;
+}
+
 const listeners = new Set<() => void>();
 const notify = (): void => {
   for (const listener of listeners) listener();
@@ -41,10 +49,15 @@ export function parseRoute(address: { pathname: string; search: string; hash: st
 export const sessionHref = (session_id: string, fragment = "", beside?: string): string =>
   `/session/${session_id}${beside === undefined ? "" : `?beside=${beside}`}${fragment === "" ? "" : `#${encodeURIComponent(fragment)}`}`;
 
-/** Goes to an address of this page without loading it again. */
+const here = (): string => location.pathname + location.search + location.hash;
+let address: Address = { href: "", visit: 0 };
+
+/** Goes to an address of this page without loading it again. The one that it is at makes no second entry in the history. */
 export function navigate(href: string, how: "push" | "replace" = "push"): void {
-  if (how === "push") history.pushState(null, "", href);
-  else history.replaceState(null, "", href);
+  const before = here();
+  if (how === "replace") history.replaceState(null, "", href);
+  else if (href !== before) history.pushState(null, "", href);
+  if (here() === before) address = { href: before, visit: address.visit + 1 };
   notify();
 }
 
@@ -72,7 +85,11 @@ const subscribe = (listener: () => void): (() => void) => {
   return () => listeners.delete(listener);
 };
 
-/** The address's path, query and fragment. Changes also when the same fragment is asked for again (`visit`). */
-export function useHref(): string {
-  return useSyncExternalStore(subscribe, () => location.pathname + location.search + location.hash);
+/** Where the page is, live. */
+export function useAddress(): Address {
+  return useSyncExternalStore(subscribe, () => {
+    const href = here();
+    if (href !== address.href) address = { href, visit: address.visit };
+    return address;
+  });
 }

@@ -75,8 +75,8 @@ export function usePageTitle(title: string | undefined): void {
   }, [title, waiting]);
 }
 
-/** The key that goes from one request to the next, whichever session asks. */
-export function useWaitingKey(): KeyBinding {
+/** The key that goes from one request to the next, whichever session asks. `tell` is given what to say: nothing, or that none waits. */
+export function useWaitingKey(tell?: (message: string) => void): KeyBinding {
   const { rows } = useClient();
   return {
     keys: ["w"],
@@ -85,6 +85,7 @@ export function useWaitingKey(): KeyBinding {
       const hrefs = allWaiting(rows.getState()).map(requestHref);
       const here = hrefs.indexOf(location.pathname + location.hash);
       const next = hrefs[(here + 1) % hrefs.length];
+      tell?.(next === undefined ? "Nothing waits for you." : "");
       if (next !== undefined) navigate(next);
     },
   };

@@ -287,6 +287,27 @@ test("a run opens beside its session and closes again", async () => {
   await waitFor(() => expect(screen.queryByText("It is in retry.ts.")).toBeNull());
 });
 
+test("a link to where one is goes there again, and Back leads to where one came from", async () => {
+  history.replaceState(null, "", `/session/${PARENT}`);
+  render(<App client={client} />);
+  await screen.findByText("It is repaired.");
+  const row = screen.getByText("It is repaired.").closest("[id^=part-]");
+  const link = document.body.appendChild(document.createElement("a"));
+  link.href = `/session/${PARENT}#${row?.id}`;
+  link.textContent = "The repair";
+  const marked = () =>
+    row?.closest("[aria-current=location]") ?? row?.querySelector("[aria-current=location]");
+  await userEvent.click(link);
+  await waitFor(() => expect(marked()).toBeTruthy());
+  const entries = history.length;
+  await userEvent.keyboard("{Escape}");
+  await waitFor(() => expect(marked()).toBeFalsy());
+  await userEvent.click(link);
+  await waitFor(() => expect(marked()).toBeTruthy());
+  expect(history.length).toBe(entries);
+  link.remove();
+});
+
 test("find goes to the match, and says when there is none", async () => {
   history.replaceState(null, "", `/session/${PARENT}`);
   render(<App client={client} />);

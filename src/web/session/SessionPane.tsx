@@ -23,7 +23,7 @@ import { RunsPanel, useRuns } from "../runs/RunsPanel.tsx";
 import { sessionTitle } from "../sessions/session-list.ts";
 import { useClient, useConnection, useRow, useSetting } from "../store.ts";
 import { badgeOf } from "../ui/StatusBadge.tsx";
-import { allWaiting, requestHref, usePageTitle } from "../waiting.ts";
+import { usePageTitle, useWaitingKey } from "../waiting.ts";
 import { AgentDialog } from "./AgentDialog.tsx";
 import { Find } from "./Find.tsx";
 import { GoOnDialog } from "./GoOnDialog.tsx";
@@ -40,6 +40,8 @@ interface Props {
   session_id: string;
   /** What the address names in this session; empty in the pane beside. */
   fragment: string;
+  /** Another number: what the fragment names is asked for again. */
+  visit: number;
   /** The run shown beside this session. */
   beside: string | undefined;
   /** Set in the pane that is itself beside another session. */
@@ -101,11 +103,12 @@ export function SessionPane(props: Props): ReactNode {
 function ReadyPane({
   session_id,
   fragment,
+  visit,
   beside,
   besideOf,
   session,
 }: Props & { session: OpenSession }): ReactNode {
-  const { api, rows } = useClient();
+  const { api } = useClient();
   const transcript = useStore(session.state, (state) => state.transcript);
   const summary = useStore(session.state, (state) => state.summary);
   const synced = useStore(session.state, (state) => state.synced);
@@ -181,10 +184,10 @@ function ReadyPane({
   );
 
   // Once per address, and again when the same link is followed anew.
-  const followed = useRef(resumes ? fragment : "");
+  const followed = useRef({ fragment: resumes ? fragment : "", visit });
   useEffect(() => {
-    if (fragment === followed.current) return;
-    followed.current = fragment;
+    if (fragment === followed.current.fragment && visit === followed.current.visit) return;
+    followed.current = { fragment, visit };
     setMessage("");
     setTarget(undefined);
     if (fragment === "") return;
@@ -212,7 +215,7 @@ function ReadyPane({
     return () => {
       cancelled = true;
     };
-  }, [fragment, session, session_id, api, goTo]);
+  }, [fragment, visit, session, session_id, api, goTo]);
 
   const state =
     row?.status === "running"
@@ -255,31 +258,13 @@ function ReadyPane({
       await goTo(found, false);
     }
   };
-  /** The next request of any session; in this one it is gone to even when the address names it already. */
-  const nextWaiting = async (): Promise<void> => {
-    const waiting = allWaiting(rows.getState());
-    const hrefs = waiting.map(requestHref);
-    const next = (hrefs.indexOf(location.pathname + location.hash) + 1) % Math.max(1, waiting.length);
-    const [found, href] = [waiting[next], hrefs[next]];
-    if (found === undefined || href === undefined) {
-      setMessage("Nothing waits for you.");
-      return;
-    }
-    setMessage("");
-    navigate(href);
-    const now = session.state.getState().transcript;
-    const index =
-      found.row.id === session_id && now !== undefined
-        ? positionOf(now, found.request.request_id)
-        : undefined;
-    if (index !== undefined) await goTo(index, true);
-  };
   const openFind = (): void => {
     setFinding(true);
     findInput.current?.focus();
     findInput.current?.select();
   };
 
+  const nextWaiting = useWaitingKey(setMessage);
   const closeFind = (): void => {
     setFinding(false);
     scroller.current?.focus();
@@ -311,7 +296,7 @@ function ReadyPane({
               ),
         ),
     },
-    { keys: ["w"], does: "Next approval or question that waits for you", run: () => void nextWaiting() },
+    nextWaiting,
     ...(control === undefined
       ? []
       : [

@@ -6,11 +6,13 @@ import "./session.css";
 interface Props {
   session_id: string;
   fragment: string;
+  /** Another number: what the fragment names is asked for again. */
+  visit: number;
   beside: string | undefined;
 }
 
 /** A session, and beside it the run that was opened with Shift, Alt or a "beside" button. */
-export function SessionScreen({ session_id, fragment, beside }: Props): ReactNode {
+export function SessionScreen({ session_id, fragment, visit, beside }: Props): ReactNode {
   const openBeside = (event: MouseEvent): void => {
     if (!(event.shiftKey || event.altKey) || event.button !== 0) return;
     const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
@@ -24,12 +26,19 @@ export function SessionScreen({ session_id, fragment, beside }: Props): ReactNod
   };
   return (
     <div className={`split${beside === undefined ? "" : " split-two"}`} onClickCapture={openBeside}>
-      <SessionPane key={session_id} session_id={session_id} fragment={fragment} beside={beside} />
+      <SessionPane
+        key={session_id}
+        session_id={session_id}
+        fragment={fragment}
+        visit={visit}
+        beside={beside}
+      />
       {beside !== undefined && (
         <SessionPane
           key={`beside ${beside}`}
           session_id={beside}
           fragment=""
+          visit={0}
           beside={undefined}
           besideOf={session_id}
         />
