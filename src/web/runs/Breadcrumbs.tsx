@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { useStore } from "zustand";
+import { useShallow } from "zustand/react/shallow";
 import type { SessionSummary } from "../../model/session.ts";
 import { sessionHref } from "../router.ts";
 import { sessionTitle } from "../sessions/session-list.ts";
@@ -16,16 +17,16 @@ export function Breadcrumbs({
   /** The session that this one stands beside: on the way to it this one stays open. */
   besideOf?: string | undefined;
 }): ReactNode {
-  const { rows } = useClient();
-  useStore(rows, (now) => now.version);
-  const { byId } = rows.getState();
+  const above = useStore(
+    useClient().rows,
+    useShallow(({ byId }) => sessionsAbove(byId, row)),
+  );
   const path: { id: string; row: SessionSummary | undefined; call: string | undefined }[] = [];
-  for (let below = row; below.parent !== undefined && path.length < DEEPEST; ) {
-    const { session_id, tool_call_id } = below.parent;
-    const above = byId.get(session_id);
-    path.unshift({ id: session_id, row: above, call: tool_call_id });
-    if (above === undefined) break;
-    below = above;
+  let below: SessionSummary | undefined = row;
+  for (const session of above) {
+    if (below?.parent === undefined) break;
+    path.unshift({ id: below.parent.session_id, row: session, call: below.parent.tool_call_id });
+    below = session;
   }
   return (
     <nav className="crumbs" aria-label="Path">
@@ -48,4 +49,18 @@ export function Breadcrumbs({
       <span aria-hidden="true">/</span>
     </nav>
   );
+}
+
+/** The sessions above one, nearest first; the last one `undefined` where it is not known. */
+function sessionsAbove(
+  byId: ReadonlyMap<string, SessionSummary>,
+  row: SessionSummary,
+): (SessionSummary | undefined)[] {
+  const above: (SessionSummary | undefined)[] = [];
+  let below: SessionSummary | undefined = row;
+  while (below?.parent !== undefined && above.length < DEEPEST) {
+    below = byId.get(below.parent.session_id);
+    above.push(below);
+  }
+  return above;
 }

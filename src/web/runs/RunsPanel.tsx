@@ -1,5 +1,6 @@
-import { type ReactNode, useMemo } from "react";
+import type { ReactNode } from "react";
 import { useStore } from "zustand";
+import { useShallow } from "zustand/react/shallow";
 import type { SessionSummary } from "../../model/session.ts";
 import { tokensOf } from "../../model/tokens.ts";
 import { counted, shortNumber } from "../figures.ts";
@@ -11,18 +12,17 @@ import { activityOf } from "../transcript/activity.ts";
 import { visible, visibleText } from "../ui/hidden-text.tsx";
 import { ancestorsOf, useWaiting } from "../waiting.ts";
 
-/** The runs of a session in the order in which they began; live. */
+/** The runs of a session in the order in which they began; live, and the same list until one of them differs. */
 export function useRuns(session_id: string): SessionSummary[] {
-  const { rows } = useClient();
-  // The maps are changed in place; their version tells.
-  const version = useStore(rows, (now) => now.version);
-  return useMemo(() => {
-    const { byId, runs } = rows.getState();
-    return [...(runs.get(session_id) ?? [])]
-      .map((id) => byId.get(id))
-      .filter((run): run is SessionSummary => run !== undefined)
-      .sort((a, b) => (a.started_at ?? a.last_activity_at) - (b.started_at ?? b.last_activity_at));
-  }, [rows, session_id, version]);
+  return useStore(
+    useClient().rows,
+    useShallow(({ byId, runs }) =>
+      [...(runs.get(session_id) ?? [])]
+        .map((id) => byId.get(id))
+        .filter((run): run is SessionSummary => run !== undefined)
+        .sort((a, b) => (a.started_at ?? a.last_activity_at) - (b.started_at ?? b.last_activity_at)),
+    ),
+  );
 }
 
 /** A session's sub-agent runs: what each does, and the way into it, beside or instead. */

@@ -1,4 +1,5 @@
 import {
+  memo,
   type ReactNode,
   type RefObject,
   useCallback,
@@ -68,7 +69,7 @@ const BELOW_HEADING = 8;
  * The transcript in its scrolling box: only the rows in view exist. What the reader looks at never moves: the row at the
  * top of the view is the anchor, and the box is scrolled with whatever changes above it. At the end, the end is.
  */
-export function TranscriptScroller({
+export const TranscriptScroller = memo(function TranscriptScroller({
   session,
   host,
   generation,
@@ -394,7 +395,7 @@ export function TranscriptScroller({
       )}
     </div>
   );
-}
+});
 
 /** The anchor for a view that begins at `top`: the first row that begins in it, else the one that fills it. */
 function anchorAt(layout: Layout, top: number, height: number): Place {
