@@ -13,6 +13,8 @@ export interface MemorySessions extends Sessions {
   push(id: string, frames: readonly Frame[]): void;
   /** The session's file was replaced by one with these frames. */
   rewrite(id: string, frames: readonly Frame[]): void;
+  /** The session is gone, as after a start without its folder. */
+  remove(id: string): void;
   transcript(id: string): Transcript;
 }
 
@@ -155,6 +157,11 @@ export function createMemorySessions({ held = 5_000 } = {}): MemorySessions {
       fold(session, frames);
       for (const listener of session.listeners) listener({ type: "reset" });
       changed(id, session);
+    },
+    remove(id) {
+      kept.delete(id);
+      seq++;
+      for (const listener of listeners) listener({ seq, changed: [], removed: [id] });
     },
     transcript: (id) => need(id).transcript,
   };

@@ -350,6 +350,20 @@ test("a daemon that is gone leaves what is shown, with its age; a lost cookie sh
   expect(await screen.findByText("npm start -- --link")).toBeTruthy();
 });
 
+test("a session that the daemon has no longer says so, keeps what was loaded, and comes back with it", async () => {
+  history.replaceState(null, "", `/session/${PARENT}`);
+  render(<App client={client} />);
+  await screen.findByText("It is repaired.");
+  daemon.sessions.remove(PARENT);
+  daemon.cut();
+  expect(await screen.findByText(/The daemon no longer has this session/)).toBeTruthy();
+  expect(screen.queryByText("catching up")).toBeNull();
+  expect(screen.getByText("It is repaired.")).toBeTruthy();
+  daemon.sessions.add(PARENT, [prompt(PARENT, "Here again.", 950)]);
+  expect((await screen.findAllByText("Here again.")).length).toBeGreaterThan(0);
+  await waitFor(() => expect(screen.queryByText(/The daemon no longer has this session/)).toBeNull());
+});
+
 test("a theme that is chosen holds on the page and for the next visit", async () => {
   render(<App client={client} />);
   client.settings.setState({ ...client.settings.getState(), theme: "light" });

@@ -70,27 +70,25 @@ export function SessionPane(props: Props): ReactNode {
   const session = useMemo(() => openSession(client, session_id), [client, session_id]);
   useEffect(() => session.follow(), [session]);
   const ready = useStore(session.state, (state) => state.transcript !== undefined);
-  const refused = useStore(session.state, (state) => state.refused);
+  const isRefused = useStore(session.state, (state) => state.refused !== undefined);
 
   // Right after its start the daemon has not found every file yet.
   const known = useRow(session_id) !== undefined;
-  const isRefused = refused !== undefined;
   useEffect(() => {
     if (known && isRefused) session.retry();
   }, [known, isRefused, session]);
 
   if (ready) return <ReadyPane key={session_id} {...props} session={session} />;
-  const [title, text] =
-    refused !== undefined
-      ? [
-          "No such session",
-          "The daemon knows no session at this address: it was on another machine, or never reached this archive.",
-        ]
-      : connection.status === "lost"
-        ? ["The daemon does not answer", "Start it with npm start; this page connects by itself."]
-        : ["Reading the session", ""];
+  const [title, text] = isRefused
+    ? [
+        "No such session",
+        "The daemon knows no session at this address: it was on another machine, or never reached this archive.",
+      ]
+    : connection.status === "lost"
+      ? ["The daemon does not answer", "Start it with npm start; this page connects by itself."]
+      : ["Reading the session", ""];
   return (
-    <main className="blank" aria-busy={refused === undefined}>
+    <main className="blank" aria-busy={!isRefused}>
       <h1>{title}</h1>
       {text !== "" && <p>{text}</p>}
       <p>
@@ -113,6 +111,7 @@ function ReadyPane({
   const summary = useStore(session.state, (state) => state.summary);
   const synced = useStore(session.state, (state) => state.synced);
   const failure = useStore(session.state, (state) => state.failure);
+  const isRefused = useStore(session.state, (state) => state.refused !== undefined);
   const row = useRow(session_id) ?? summary;
   const runs = useRuns(session_id);
   const main = besideOf === undefined;
@@ -340,7 +339,13 @@ function ReadyPane({
   const Body = main ? "main" : "section";
   return (
     <div className={`pane${main ? "" : " pane-beside"}`}>
-      <SessionHeader row={row} since={since} context={transcript.context} synced={synced} besideOf={besideOf}>
+      <SessionHeader
+        row={row}
+        since={since}
+        context={transcript.context}
+        synced={synced || isRefused}
+        besideOf={besideOf}
+      >
         {main ? (
           <>
             <button type="button" className="button" aria-expanded={finding} onClick={openFind}>
@@ -423,6 +428,12 @@ function ReadyPane({
             : failure === undefined
               ? ""
               : `Some parts could not be loaded. ${failureText(failure)}`}
+        </p>
+      )}
+      {isRefused && (
+        <p className="notice notice-warning" role="status">
+          The daemon no longer has this session: it was started without the session's folder, or the file went
+          before it was kept. What this page had loaded is shown.
         </p>
       )}
       <WaitingBanner session_id={session_id} />
