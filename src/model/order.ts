@@ -28,7 +28,7 @@ interface SessionOrder {
   readonly messages: Map<string, "open" | "ended" | "interrupted">;
   /** The part between its start and its end. */
   open_part: { id: string; kind: "text" | "thinking" } | undefined;
-  /** Every part that was started, with the length delivered; negative once it ended. */
+  /** Every part that was started, with the length delivered. */
   readonly parts: Map<string, { length: number; ended: boolean }>;
   readonly calls: Set<string>;
   over: boolean;

@@ -14,6 +14,8 @@ export interface Asked {
   body: unknown;
 }
 
+type Answer = [status: number, body: unknown] | "lost" | undefined;
+
 /** The daemon's own routes and socket over sessions that a test writes, without the cookie's ceremony. */
 export interface TestDaemon {
   origin: string;
@@ -24,7 +26,7 @@ export interface TestDaemon {
   down(): void;
   up(): void;
   /** Answers routes that the memory sessions do not have; `undefined`: the daemon's own. `"lost"`: done, but nobody hears. */
-  answer(how: (asked: Asked) => [status: number, body: unknown] | "lost" | undefined): void;
+  answer(how: (asked: Asked) => Answer | Promise<Answer>): void;
   /** What those routes were asked, in order. */
   asked: Asked[];
   /** Requests have no valid token. */
@@ -46,7 +48,7 @@ export async function startTestDaemon(sessions = createMemorySessions()): Promis
       route: `${incoming.method} ${incoming.url}`,
       body: text === "" ? undefined : JSON.parse(text),
     };
-    const own = token === access.api_token ? answerOf(question) : undefined;
+    const own = token === access.api_token ? await answerOf(question) : undefined;
     if (own !== undefined) {
       asked.push(question);
       if (own === "lost") {

@@ -59,11 +59,13 @@ const AGENTS: AgentsReply = {
   ],
 };
 
+type Started = [number, unknown] | "lost";
+
 let sessions: HostedSessions;
 let daemon: TestDaemon;
 let client: Client;
 /** What `POST /api/sessions` says; by default the session is there. */
-let started: (body: NewSessionBody) => [number, unknown] | "lost";
+let started: (body: NewSessionBody) => Started | Promise<Started>;
 
 beforeEach(async () => {
   localStorage.clear();
@@ -121,6 +123,27 @@ test("starting goes to the session, which is live, and leaves nothing behind", a
   });
   expect(location.pathname).toBe(`/session/${sent?.session_id}`);
   expect(Object.keys(localStorage).filter((key) => /draft|new-session/.test(key))).toEqual([]);
+});
+
+test("a session that begins after one has left the form takes nobody away from where they are", async () => {
+  let begin = (): void => {};
+  const succeed = started;
+  started = async (body) => {
+    await new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    return succeed(body);
+  };
+  render(<App client={client} />);
+  await userEvent.type(await promptField(), "Repair the uploader{Enter}");
+  await screen.findByRole("button", { name: "Starting" });
+  await userEvent.click(screen.getByRole("link", { name: "Sessions" }));
+  begin();
+  expect(await screen.findByRole("link", { name: /A new one/ })).toBeTruthy();
+  await waitFor(() =>
+    expect(Object.keys(localStorage).filter((key) => /draft|new-session/.test(key))).toEqual([]),
+  );
+  expect(location.pathname).toBe("/");
 });
 
 test("what was chosen and typed survives a reload", async () => {

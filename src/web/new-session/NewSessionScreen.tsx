@@ -129,7 +129,8 @@ export function NewSessionScreen(): ReactNode {
     if (answer.ok) {
       saveDraft(PLACE, { ...draft, text: "", images: [] });
       saveChoice(undefined);
-      navigate(sessionHref(answer.value.session_id), "replace");
+      // Who has left meanwhile finds it in the list.
+      if (form.current !== null) navigate(sessionHref(answer.value.session_id), "replace");
       return;
     }
     if (answer.failure.code === "refused") setDraft({ ...tried, tried: false });

@@ -277,9 +277,6 @@ export const TranscriptScroller = memo(function TranscriptScroller({
     return () => clearTimeout(timer);
   }, [session, unprompted, failure]);
 
-  // The identity changes with the contents, so that a memoised turn looks again.
-  const partAt = useCallback((index: number) => session.partAt(index), [session, transcript]);
-
   useImperativeHandle(handle, () => {
     const go = (next: Place): void => {
       place(next);
@@ -376,7 +373,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
             <div key={`${turn.id} ${generation}`} className="turn-place" style={{ top: turnTop }}>
               <TurnTranscript
                 turn={turn}
-                partAt={partAt}
+                partAt={session.partAt}
                 host={host}
                 window={{ height, rows, measure: measureFor(turn.id, turn.index) }}
                 {...(targetPartId === undefined ? {} : { targetPartId })}

@@ -23,7 +23,7 @@ export interface VisibleTurn {
 export interface Layout {
   readonly height: number;
   readonly parts: number;
-  /** Everything may differ; heights that were measured stay where the same part still stands. */
+  /** Everything may differ; heights that were measured hold at their positions until they are measured again. */
   reset(transcript: Transcript, showSteps: boolean): void;
   /** Parts were appended, and those at `touched` may be shown differently now. Returns what is new at the end. */
   update(transcript: Transcript, touched: readonly number[]): { rows: number; errors: number };
@@ -76,7 +76,7 @@ function estimate(part: TranscriptPart): number {
   return part satisfies never;
 }
 
-/** A failure that a reader may be looking for. */
+/** A failure that a reader may be looking for: those that a turn's `errors` counts, on the rows that show them. */
 export function isError(part: TranscriptPart): boolean {
   switch (part.type) {
     case "tool_call":
@@ -86,7 +86,6 @@ export function isError(part: TranscriptPart): boolean {
     case "marker":
       return part.kind === "error";
     case "unknown":
-      return part.error !== undefined;
     case "thinking":
     case "text":
     case "image":

@@ -3,9 +3,7 @@ import type { RequestOption } from "../../model/request.ts";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
 import { ExactText } from "../ui/ExactText.tsx";
 import { visible } from "../ui/hidden-text.tsx";
-import { byteSize } from "../ui/size.tsx";
 import { Expiry } from "./Expiry.tsx";
-import type { TranscriptHost } from "./host.ts";
 import { namesTool } from "./part-words.ts";
 import type { Answering } from "./use-answer.ts";
 
@@ -38,20 +36,14 @@ const isReject = ({ kind }: RequestOption): boolean => kind === "reject_once" ||
 /** Whether a call may run: exactly what would run, and what one can say to it. */
 export function ApprovalForm({
   part,
-  host,
   answering,
 }: {
   part: TranscriptPartOf<"request">;
-  host: TranscriptHost;
   answering: Answering;
 }): ReactNode {
   const { request } = part;
   const { draft, setDraft, busy, problem, send } = answering;
-  const [whole, setWhole] = useState<string>();
-  const [loadProblem, setLoadProblem] = useState<string>();
-  const subject = whole ?? request.subject;
-  const length = part.truncated?.subject;
-  const cut = whole === undefined && length !== undefined && length > (request.subject?.length ?? 0);
+  const { subject } = request;
   const unread = useUnread(part.at);
   const lines = subject === undefined ? 0 : subject.split("\n").length;
 
@@ -60,16 +52,6 @@ export function ApprovalForm({
     const reason = isReject(option) ? draft.text.trim() : "";
     const digest = subject === undefined ? undefined : await digestOf(subject, request.digest);
     send({ option_ids: [option.id], ...(reason === "" ? {} : { text: reason }) }, digest);
-  };
-  const load = async (): Promise<void> => {
-    setLoadProblem(undefined);
-    try {
-      const loaded = await host.loadWhole?.(part.id);
-      if (loaded?.type === "request" && loaded.request.subject !== undefined)
-        setWhole(loaded.request.subject);
-    } catch (error) {
-      setLoadProblem(error instanceof Error ? error.message : String(error));
-    }
   };
 
   return (
@@ -96,19 +78,6 @@ export function ApprovalForm({
           <Expiry expires_at={request.expires_at} />
         </p>
       )}
-      {cut && (
-        <p className="request-facts">
-          <button type="button" className="show-all" onClick={() => void load()}>
-            Load the rest ({byteSize(length)} in all)
-          </button>{" "}
-          It can be allowed once all of it is here.
-        </p>
-      )}
-      {loadProblem !== undefined && (
-        <p className="note" role="alert">
-          Not loaded: {visible(loadProblem, "prose")}
-        </p>
-      )}
       {send === undefined ? (
         <p className="note">It is answered on the page of the daemon that runs this session.</p>
       ) : (
@@ -118,7 +87,7 @@ export function ApprovalForm({
               key={option.id}
               type="button"
               className={`answer${isReject(option) ? " answer-reject" : ""}`}
-              disabled={busy || ((cut || unread) && !isReject(option))}
+              disabled={busy || (unread && !isReject(option))}
               title={option.description}
               onClick={() => void answer(option)}
               {...(option.kind === undefined ? {} : { "data-answer": option.kind })}

@@ -2,7 +2,6 @@ import { type ReactNode, useId } from "react";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { Expiry } from "./Expiry.tsx";
-import type { TranscriptHost } from "./host.ts";
 import type { Answering } from "./use-answer.ts";
 
 /** A question of the agent's: options to choose from, words of one's own, or both. */
@@ -11,7 +10,6 @@ export function QuestionForm({
   answering,
 }: {
   part: TranscriptPartOf<"request">;
-  host: TranscriptHost;
   answering: Answering;
 }): ReactNode {
   const { request } = part;

@@ -23,9 +23,9 @@ export function RequestView({
   const { request } = part;
   if (answering.settled !== undefined) return <Settled part={part} settled={answering.settled} host={host} />;
   return request.kind === "approval" ? (
-    <ApprovalForm part={part} host={host} answering={answering} />
+    <ApprovalForm part={part} answering={answering} />
   ) : (
-    <QuestionForm part={part} host={host} answering={answering} />
+    <QuestionForm part={part} answering={answering} />
   );
 }
 

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { Answer } from "../../model/request.ts";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
 import type { AnswerDraft, SettledRequest, TranscriptHost } from "./host.ts";
@@ -24,8 +24,16 @@ export function useAnswer(part: TranscriptPartOf<"request">, host: TranscriptHos
   const [replied, setReplied] = useState<SettledRequest>();
   const { answerRequest } = host;
 
+  // The form goes with what has the keyboard, which then stands on the row that says what was answered.
+  const row = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (replied !== undefined && document.activeElement === document.body)
+      row.current?.focus({ preventScroll: true });
+  }, [replied]);
+
   const send = async (answer: Answer, digest?: string): Promise<void> => {
     if (answerRequest === undefined || busy) return;
+    row.current = document.activeElement?.closest("article") ?? null;
     setBusy(true);
     setProblem(undefined);
     try {

@@ -126,13 +126,6 @@ export function languageName(given: string): string {
   return ALIASES.get(name) ?? name;
 }
 
-/** The language of a file, by its name; empty where it has none. */
-export function languageOfPath(path: string): string {
-  const name = path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1).toLowerCase();
-  if (name === "dockerfile" || name === "makefile") return languageName(name);
-  return name.includes(".") ? languageName(name.slice(name.lastIndexOf(".") + 1)) : "";
-}
-
 /** A browser that enforces trusted types starts a worker only from an address that a policy made. */
 function trusted(url: string): string {
   // Trusted types are not in TypeScript's library yet; a TrustedScriptURL stands where a string does.

@@ -100,19 +100,14 @@ describe("an approval", () => {
     await waitFor(() => expect(second.sent[0]?.answer).toEqual({ option_ids: ["once"] }));
   });
 
-  it("cannot be allowed while a part of what runs is not here", async () => {
-    const whole = "x".repeat(100);
-    const part = requestPart({ subject: "xxx" }, { truncated: { subject: 100 } });
-    show(part, {
-      loadWhole: async () => ({ ...part, request: { ...part.request, subject: whole } }),
-    });
-    expect(screen.getByRole("button", { name: "Allow once" }).hasAttribute("disabled")).toBe(true);
-    expect(screen.getByRole("button", { name: "Reject" }).hasAttribute("disabled")).toBe(false);
-    await userEvent.click(screen.getByRole("button", { name: /Load the rest/ }));
+  it("that was answered with the keyboard leaves it on its row", async () => {
+    show(requestPart({ subject: "make" }));
+    screen.getByRole("button", { name: "Allow once" }).focus();
+    await userEvent.keyboard("{Enter}");
+    expect(await screen.findByText("Allowed once")).toBeTruthy();
     await waitFor(() =>
-      expect(screen.getByRole("group", { name: "Exactly what runs" }).textContent).toBe(whole),
+      expect(document.activeElement).toBe(screen.getByText("Allowed once").closest("article")),
     );
-    expect(screen.getByRole("button", { name: "Allow once" }).hasAttribute("disabled")).toBe(false);
   });
 
   it("says when its answer did not get through, and can be answered again", async () => {
