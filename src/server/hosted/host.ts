@@ -216,19 +216,20 @@ export function createHost(options: HostOptions): Host {
   /** The agent's own end of the turn; or an end made for one that does not stop. */
   async function orStopped(turn: Promise<TurnOutcome>, signal: AbortSignal): Promise<TurnOutcome> {
     let timer: NodeJS.Timeout | undefined;
-    const overdue = new Promise<TurnOutcome>((resolve) => {
-      const limit = () => {
-        timer = setTimeout(() => {
-          void endAgent();
-          resolve("interrupted");
-        }, STOP_LIMIT);
-      };
-      if (signal.aborted) limit();
-      else signal.addEventListener("abort", limit, { once: true });
-    });
+    const { promise: overdue, resolve } = Promise.withResolvers<TurnOutcome>();
+    const limit = () => {
+      timer = setTimeout(() => {
+        void endAgent();
+        resolve("interrupted");
+      }, STOP_LIMIT);
+    };
+    if (signal.aborted) limit();
+    else signal.addEventListener("abort", limit, { once: true });
     try {
       return await Promise.race([turn, overdue]);
     } finally {
+      // A stop that comes later is for something else: this limit would end the agent amid another turn.
+      signal.removeEventListener("abort", limit);
       clearTimeout(timer);
     }
   }

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Request } from "../../../src/model/request.ts";
 import { createHosted, type HostedSessions } from "../../../src/server/hosted/hosted.ts";
 import { eventually } from "../../eventually.ts";
@@ -15,6 +15,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "hosted-"));
 });
 afterEach(async () => {
+  vi.useRealTimers();
   for (const hosted of running) await hosted.close();
   running.clear();
   rmSync(folder, { recursive: true });
@@ -203,6 +204,35 @@ describe("a session that the daemon runs", () => {
       "result: aborted",
     ]);
     expect(hosted.get(id)).toMatchObject({ status: "interrupted", control: { queued: [{ text: "Later" }] } });
+  });
+
+  it("is stopped for that turn alone: one that runs 30 s later goes on, also where the first was steered at its end", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"], shouldAdvanceTime: true });
+    let release = () => {};
+    const hosted = open(async (stage, prompt, signal) => {
+      const [part] = prompt.parts;
+      if (part?.type === "text" && part.text === "Late") return await hang(stage, prompt, signal);
+      const released = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      await echo(stage, prompt, signal);
+      await released;
+      await stage.say("Done");
+      return "completed";
+    });
+    const id = await begin(hosted, "First");
+    await eventually(async () => expect(await shown(hosted, id)).toContain("text: You said: First"));
+    await hosted.send(id, promptOf("Late"), "steer");
+    release();
+    await eventually(async () => expect(await shown(hosted, id)).toContain("call: shell running"));
+    await hosted.stop(id);
+    await idle(hosted, id);
+    await hosted.send(id, promptOf("Next"), "queue");
+    await eventually(async () => expect(await shown(hosted, id)).toContain("text: You said: Next"));
+    vi.advanceTimersByTime(60_000);
+    release();
+    await idle(hosted, id);
+    expect((await shown(hosted, id)).at(-1)).toBe("text: Done");
   });
 
   it("fails visibly when its agent throws", async () => {
