@@ -15,6 +15,7 @@ import {
   sessionReply,
 } from "../protocol.ts";
 import { createPrinter } from "./run-printer.ts";
+import { safe } from "./terminal-text.ts";
 
 /** One prompt, run by the daemon at `origin` and shown in the terminal. */
 export interface RunOptions {
@@ -122,7 +123,7 @@ function chosen({ id, title, cwd }: AgentsReply["agents"][number], model: string
 async function follow(options: RunOptions, session_id: string): Promise<TurnStatus> {
   const begun = await call(options, "GET", `/api/sessions/${session_id}`, sessionReply);
   const printer = createPrinter(options.write);
-  const asked = new Set<string>();
+  const answerRequests = createAnswerer(options, session_id);
   let transcript: Transcript = emptyTranscript(session_id);
   // All frames since the session began are still held: from the first one on, not from where it stands now.
   let position = { epoch: begun.epoch, seq: 0 };
@@ -154,7 +155,7 @@ async function follow(options: RunOptions, session_id: string): Promise<TurnStat
             return undefined;
         }
         if (options.as === "text") await printer.print(transcript);
-        answerRequests(options, session_id, transcript, asked);
+        answerRequests(transcript);
         const [turn] = transcript.turns;
         return turn !== undefined && turn.status !== "running" ? turn.status : undefined;
       },
@@ -208,34 +209,52 @@ function connection(
   });
 }
 
-/** Asks the person at the terminal what waits for an answer, once each. */
-function answerRequests(
-  options: RunOptions,
-  session_id: string,
-  transcript: Transcript,
-  asked: Set<string>,
-): void {
-  for (const part of transcript.parts) {
-    if (part?.type !== "request" || part.outcome !== undefined || asked.has(part.id)) continue;
-    asked.add(part.id);
-    if (options.ask) {
-      void answer(options, session_id, part.request).catch((error: unknown) =>
-        options.warn(error instanceof Error ? error.message : String(error)),
-      );
-    } else {
-      options.warn(`It waits for an answer in the browser: ${part.request.title}`);
+/**
+ * Asks the person at the terminal what waits for an answer: each once, as long as nobody answered it elsewhere. One after
+ * the other: what is asked while a question is open, readline never asks.
+ */
+function createAnswerer(options: RunOptions, session_id: string): (transcript: Transcript) => void {
+  const asked = new Map<string, AbortController>();
+  let before = Promise.resolve();
+  return (transcript) => {
+    for (const part of transcript.parts) {
+      if (part?.type !== "request") continue;
+      const known = asked.get(part.id);
+      if (part.outcome !== undefined) known?.abort();
+      if (part.outcome !== undefined || known) continue;
+      const closed = new AbortController();
+      asked.set(part.id, closed);
+      if (options.ask) {
+        const signal = AbortSignal.any([options.stop, closed.signal]);
+        before = before
+          .then(() => answer(options, session_id, part.request, signal))
+          .catch((error: unknown) => {
+            // A question that was taken back is no failure.
+            if (!signal.aborted) options.warn(error instanceof Error ? error.message : String(error));
+          });
+      } else {
+        options.warn(safe(`It waits for an answer in the browser: ${part.request.title}`));
+      }
     }
-  }
+  };
 }
 
-async function answer(options: RunOptions, session_id: string, request: Request): Promise<void> {
+async function answer(
+  options: RunOptions,
+  session_id: string,
+  request: Request,
+  signal: AbortSignal,
+): Promise<void> {
+  if (signal.aborted) return;
   const choices = request.options.map(({ label }, index) => `${index + 1} ${label}`).join("   ");
-  const said = await options.ask?.(choices === "" ? "> " : `${choices}\n> `, options.stop);
-  if (said === undefined || options.stop.aborted) return;
+  // Several may be printed above: it says which one it is about.
+  const question = choices === "" ? request.title : `${request.title}\n${choices}`;
+  const said = await options.ask?.(`${safe(question)}\n> `, signal);
+  if (said === undefined || signal.aborted) return;
   const given = answerOf(request, said);
   if (given === undefined) {
     options.warn("Give the number of one of the choices.");
-    return await answer(options, session_id, request);
+    return await answer(options, session_id, request, signal);
   }
   await call(options, "POST", `/api/sessions/${session_id}/requests/${request.request_id}`, answerReply, {
     ...(request.digest === undefined ? {} : { digest: request.digest }),

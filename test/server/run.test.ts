@@ -1,13 +1,18 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { createInterface } from "node:readline/promises";
+import { PassThrough } from "node:stream";
 import { afterAll, describe, expect, it } from "vitest";
 import { accumulate, emptyTranscript } from "../../src/model/accumulate.ts";
 import { frame } from "../../src/model/frame.ts";
 import { CLIENT_HEADER, sessionReply, sessionsReply } from "../../src/protocol.ts";
+import { loadAccess } from "../../src/server/guard.ts";
+import { runPrompt } from "../../src/server/run.ts";
 import { bareEnvironment } from "../environment.ts";
 import { eventually } from "../eventually.ts";
+import { startDaemon } from "./hosted/daemon.ts";
 
 const main = resolve(import.meta.dirname, "../../src/server/main.ts");
 const folder = mkdtempSync(join(tmpdir(), "verbatim-run-"));
@@ -52,6 +57,48 @@ function start({ path, work }: { path: string; work: string }, args: string[]) {
 }
 
 const scripted = (model: string) => ["--provider", "scripted", "--model", model];
+
+/** Runs, as the command does for somebody at a terminal, two calls of one message that they have to allow. */
+async function sitDown({ path, work }: { path: string; work: string }) {
+  const daemon = await startDaemon(path);
+  running.add(daemon.process);
+  daemon.process.once("close", () => running.delete(daemon.process));
+  const shell = (command: string) => ({ tool_call: { name: "shell", arguments: { command } } });
+  const script = {
+    title: "Two",
+    tokens_per_second: 0,
+    steps: [{ parts: [shell("touch one"), shell("touch two")] }, { parts: [{ text: "Done." }] }],
+  };
+  writeFileSync(join(path, "script.json"), JSON.stringify(script));
+  const said = { out: "", err: "" };
+  const typed = new PassThrough();
+  const screen = new PassThrough().on("data", (chunk) => {
+    said.err += chunk;
+  });
+  const terminal = createInterface({ input: typed, output: screen });
+  const ended = runPrompt({
+    origin: daemon.origin,
+    token: loadAccess(join(path, "data")).api_token,
+    link: daemon.origin,
+    prompt: "Go",
+    agent: "scripted",
+    model: `file:${join(path, "script.json")}`,
+    cwd: work,
+    wanted_cwd: work,
+    as: "text",
+    write: async (text) => {
+      said.out += text;
+    },
+    warn(text) {
+      said.err += `${text}\n`;
+    },
+    ask: (question, signal) => terminal.question(question, { signal }),
+    stop: new AbortController().signal,
+  }).finally(() => terminal.close());
+  return { daemon, typed, said, ended };
+}
+
+const prompts = ({ err }: { err: string }) => err.match(/^> /gm) ?? [];
 
 /** Enters by a link as a browser does. */
 async function enter(link: string) {
@@ -124,6 +171,42 @@ describe("run", () => {
     expect(answered.status).toBe(200);
     expect(await ended).toBe(0);
     expect(said.out).toContain(asked?.title);
+  });
+
+  it("asks at the terminal for two calls of one message, one after the other", async () => {
+    const home = newHome();
+    const { daemon, typed, said, ended } = await sitDown(home);
+    await eventually(() => expect(prompts(said)).toHaveLength(1));
+    expect(said.err).toContain("touch one");
+    expect(said.err).not.toContain("touch two");
+    typed.write("1\n");
+    await eventually(() => expect(prompts(said)).toHaveLength(2));
+    expect(said.err).toContain("touch two");
+    typed.write("1\n");
+    expect(await ended).toBe(0);
+    expect(existsSync(join(home.work, "one"))).toBe(true);
+    expect(existsSync(join(home.work, "two"))).toBe(true);
+    await daemon.kill("SIGTERM");
+  });
+
+  it("asks no longer at the terminal what was answered in a browser", async () => {
+    const home = newHome();
+    const { daemon, typed, said, ended } = await sitDown(home);
+    await eventually(() => expect(prompts(said)).toHaveLength(1));
+    const [row] = sessionsReply.parse(await daemon.get("/api/sessions")).sessions;
+    const { page } = sessionReply.parse(await daemon.get(`/api/sessions/${row?.id}`));
+    const [first] = page.parts.flatMap(({ part }) => (part.type === "request" ? [part.request] : []));
+    const denial = first?.options.find(({ kind }) => kind === "reject_once")?.id;
+    await daemon.post(`/api/sessions/${row?.id}/requests/${first?.request_id}`, {
+      digest: first?.digest,
+      answer: { option_ids: [denial] },
+    });
+    await eventually(() => expect(prompts(said)).toHaveLength(2));
+    typed.write("1\n");
+    expect(await ended).toBe(0);
+    expect(existsSync(join(home.work, "one"))).toBe(false);
+    expect(existsSync(join(home.work, "two"))).toBe(true);
+    await daemon.kill("SIGTERM");
   });
 
   it("stops the turn on a signal, keeps what was said, and says so by its exit code", async () => {
