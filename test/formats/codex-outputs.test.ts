@@ -166,11 +166,23 @@ describe("the shapes of an output", () => {
       command: "ls",
       exit_code: 0,
     });
-    expect(shell({ output: "aborted by user", metadata: { exit_code: 3 } })).toEqual({
+    // What a command prints says nothing once its exit code is known.
+    expect(shell({ output: "error: 3 hits", metadata: { exit_code: 0 } })).toEqual({
+      status: "success",
+      type: "shell",
+      command: "ls",
+      exit_code: 0,
+    });
+    expect(shell({ output: "Aborted (core dumped)", metadata: { exit_code: 134 } })).toEqual({
+      status: "error",
+      type: "shell",
+      command: "ls",
+      exit_code: 134,
+    });
+    expect(shell({ output: "aborted by user", metadata: {} })).toEqual({
       status: "aborted",
       type: "shell",
       command: "ls",
-      exit_code: 3,
       interrupted: true,
     });
     expect(shell({ output: "plain", metadata: { duration_seconds: "1" } })).toEqual({

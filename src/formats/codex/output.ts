@@ -54,8 +54,8 @@ function readObject(object: Record<string, unknown>): Output | undefined {
     const read = withHeader(inner, []);
     return {
       ...read,
-      status: read.status === "success" && exit_code !== undefined && exit_code !== 0 ? "error" : read.status,
-      ...(exit_code === undefined ? {} : { exit_code }),
+      // A command that has ended may have printed anything: its text is asked only where no exit code is known.
+      ...(exit_code === undefined ? {} : { exit_code, status: exit_code === 0 ? "success" : "error" }),
       ...(seconds === undefined ? {} : { duration_ms: Math.round(seconds * 1000) }),
     };
   }
