@@ -82,7 +82,7 @@ agents and rules are configured in config.json in the data directory.
 
 /** A second signal this soon is the same one, come by another way (terminal and `npm`), in milliseconds. */
 const SAME_SIGNAL_MS = 1_000;
-/** How often it is tried whether a store that could not be opened can be. */
+/** How often it is tried whether a store that could not be written can be. */
 const RETRY_MS = 2_000;
 
 type Flags = ReturnType<typeof readFlags>["values"];
@@ -256,8 +256,8 @@ interface Daemon {
   link: string;
   port: number;
   /**
-   * Resolves when a store that the disk kept from being opened can be, and no agent is at work: pages come back by
-   * themselves to a daemon that begins again at the same port.
+   * Resolves when a store that the disk or another daemon kept from being written can be, and no agent is at work: pages
+   * come back by themselves to a daemon that begins again at the same port.
    */
   storable: Promise<void>;
   /** What a person should know, on standard error. */
@@ -282,8 +282,6 @@ async function startDaemon(paths: string[], flags: Flags): Promise<Daemon> {
     format,
     path: process.env[format.root.variable] || join(homedir(), format.root.home),
   }));
-  // With two daemons on one data directory the first one replays, and gives links.
-  const first = (await ringDoorbell(data_dir)) === undefined;
   const wanted = flags.samples ?? (paths.length === 0 && !(await hasSessions(roots)));
   const samples = wanted
     ? await openSamples({ dataDir: data_dir, pace: readPace(flags), onError: report })
@@ -349,6 +347,9 @@ async function startDaemon(paths: string[], flags: Flags): Promise<Daemon> {
     await sessions.close();
     throw error;
   }
+  // With two daemons on one data directory the first one replays, and gives links. Asked once the stores are open: whoever
+  // left them to this one has taken its doorbell down before.
+  const first = (await ringDoorbell(data_dir)) === undefined;
   const doorbell = first ? await hangDoorbell(data_dir, newLink) : undefined;
   if (first) samples?.replay();
   // What agents write into a person's folders is as open as that person has it; ours is made, and closed, by now.

@@ -40,7 +40,7 @@ export interface Sessions {
     n: number,
   ): Promise<{ mime_type: string; bytes: Uint8Array } | undefined>;
   status(): Pick<StatusReply, "index" | "notices" | "roots">;
-  /** Present where the disk kept a store from being opened: whether it can be by now, by another `Sessions` after this one. */
+  /** Present where the disk or another daemon kept a store from being written: whether it can be by now, by a `Sessions` after this one. */
   retry?(): boolean;
   /** Changes of the list, joined: rows that changed, ids that went away, and the list's new `seq`. */
   subscribe(

@@ -274,6 +274,29 @@ describe("the command", { timeout: 60_000 }, () => {
     await stop(third.process, "SIGTERM");
   });
 
+  it("takes over by itself from the daemon whose data folder it shares, once that one has ended", async () => {
+    const home = newHome();
+    const args = ["--port", "0", "--data-dir", home.data, "--no-samples"];
+    const first = start(home, args);
+    await addressOf(first);
+    const second = start(home, args);
+    const { cookie, origin } = await enter(await addressOf(second));
+    const notices = async () => {
+      const reply = await fetch(`${origin}/api/status`, { headers: { cookie, [CLIENT_HEADER]: "1" } });
+      return statusReply.parse(await reply.json()).notices.map(({ text }) => text);
+    };
+    expect((await notices()).join()).toContain(`process ${first.process.pid}`);
+
+    await stop(first.process, "SIGTERM");
+    // It prints a link again, and the page that was let in stays in, at the same address.
+    await expect.poll(() => second.out().trim().split("\n").length, { timeout: 20_000 }).toBe(2);
+    expect(await notices()).toEqual([]);
+    const link = await finish(home, ["--link", "--data-dir", home.data]);
+    expect(link).toMatchObject({ code: 0, err: "" });
+    expect(new URL(link.out.trim()).origin).toBe(origin);
+    await stop(second.process, "SIGTERM");
+  });
+
   it("listens on loopback only", async () => {
     const home = newHome();
     const run = start(home, ["--port", "0", "--data-dir", home.data, "--no-samples"]);

@@ -50,7 +50,7 @@ export interface OpenedDatabase<Store> {
   notices: Notice[];
   /** Frees the lock; the store is closed before. */
   unlock(): void;
-  /** Present where the disk kept the store from being opened: whether it can be by now. Opens nothing that stays. */
+  /** Present where the disk or another daemon kept it from being written: whether it can be by now. Opens nothing that stays. */
   retry?(): boolean;
 }
 
@@ -220,13 +220,18 @@ function holderOf(folder: string): string {
   return "Another Verbatim";
 }
 
-function openReadOnly<Store>(options: DatabaseOptions<Store>, path: string): OpenedDatabase<Store> {
+function openReadOnly<Store extends { close(): void }>(
+  options: DatabaseOptions<Store>,
+  path: string,
+): OpenedDatabase<Store> {
   const notice: Notice = {
     level: "warning",
     text: `${holderOf(options.folder)} already uses the data folder ${options.folder}. ${options.words.reads}`,
-    remedy: "Use the one that runs, or give this one a folder of its own with --data-dir.",
+    remedy:
+      "Use the one that runs, or give this one a folder of its own with --data-dir. When that one ends, this one takes over by itself.",
   };
-  const nothing = { read_only: true, notices: [notice], unlock() {} };
+  const retry = () => canBeOpened(options, path);
+  const nothing = { read_only: true, notices: [notice], unlock() {}, retry };
   try {
     const database = new DatabaseSync(path, { readOnly: true, timeout: 2_000 });
     if (versionOf(database) !== options.migrations.length) {
