@@ -2,7 +2,7 @@
 // the machine has: the pinned one (a dev dependency) runs everything else. Standard output is the daemon's alone.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -78,7 +78,8 @@ function needsPage() {
 }
 
 function buildIfStale({ name, file, args, without }) {
-  const stamp = join(root, `node_modules/.cache/verbatim/${name}.sha256`);
+  // Beside what it is about: every build empties the folder first, also one that is not this one's.
+  const stamp = join(root, dirname(file), "sources.sha256");
   const hash = hashOfSources(without);
   const built = existsSync(join(root, file)) && existsSync(stamp) && readFileSync(stamp, "utf8");
   if (built === hash) return;
@@ -89,7 +90,6 @@ function buildIfStale({ name, file, args, without }) {
     {},
     "The build failed",
   );
-  mkdirSync(dirname(stamp), { recursive: true });
   writeFileSync(stamp, hash);
 }
 
