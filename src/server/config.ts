@@ -2,6 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { type PermissionRule, permissionRule } from "../agent/permissions.ts";
+import { providers as knownProviders } from "../providers/index.ts";
 import type { Notice } from "./store/store.ts";
 
 /** A provider of one's own, or what is different about one that is known by this id. */
@@ -43,6 +44,9 @@ const mcpServerConfig = z.union([
 ]);
 export type McpServerConfig = z.infer<typeof mcpServerConfig>;
 
+/** The provider that plays scripts: nothing of it can be configured. */
+const SCRIPTED = "scripted";
+
 const SECTIONS = ["providers", "agents", "mcp_servers", "rules", "answer_within_minutes"];
 
 /** What the operator configures: `config.json` in the data folder. */
@@ -74,7 +78,11 @@ export function readConfig(data_dir: string): Config {
     if (!SECTIONS.includes(name)) wrong(name, `there is no such setting; there are ${SECTIONS.join(", ")}`);
   }
 
-  function entries<Schema extends z.ZodType>(section: string, schema: Schema): Map<string, z.output<Schema>> {
+  function entries<Schema extends z.ZodType>(
+    section: string,
+    schema: Schema,
+    isTaken: (id: string) => boolean = () => false,
+  ): Map<string, z.output<Schema>> {
     const given = value?.[section];
     const found = new Map<string, z.output<Schema>>();
     if (given === undefined) return found;
@@ -85,6 +93,10 @@ export function readConfig(data_dir: string): Config {
     for (const [id, entry] of Object.entries(given)) {
       if (!/^[\w.-]{1,64}$/.test(id)) {
         wrong(`${section}.${id}`, "a name has letters, digits, dots, dashes and underscores");
+        continue;
+      }
+      if (isTaken(id)) {
+        wrong(`${section}.${id}`, "a provider has this name already: choose another one");
         continue;
       }
       const parsed = schema.safeParse(entry);
@@ -109,9 +121,12 @@ export function readConfig(data_dir: string): Config {
 
   const minutes = z.number().positive().optional().safeParse(value?.answer_within_minutes);
   if (!minutes.success) tell("answer_within_minutes", minutes.error);
+  const providers = entries("providers", providerConfig, (id) => id === SCRIPTED);
+  const isProvider = (id: string) =>
+    id === SCRIPTED || providers.has(id) || knownProviders.some((known) => known.id === id);
   return {
-    providers: entries("providers", providerConfig),
-    agents: entries("agents", agentConfig),
+    providers,
+    agents: entries("agents", agentConfig, isProvider),
     mcp_servers: entries("mcp_servers", mcpServerConfig),
     rules: rulesOf(),
     ...(minutes.success && minutes.data !== undefined ? { answer_within_minutes: minutes.data } : {}),

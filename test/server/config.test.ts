@@ -49,6 +49,20 @@ describe("config.json", () => {
     expect(config.notices).toHaveLength(4);
   });
 
+  it("takes no agent with a provider's name, which would stand in that one's place", () => {
+    const one = { command: "some-agent" };
+    write({
+      providers: { mine: { base_url: "http://127.0.0.1:1234/v1" }, scripted: {} },
+      agents: { anthropic: one, mine: one, scripted: one, other: one },
+    });
+    const config = readConfig(folder);
+    expect([...config.agents.keys()]).toEqual(["other"]);
+    expect([...config.providers.keys()]).toEqual(["mine"]);
+    for (const field of ["agents.anthropic", "agents.mine", "agents.scripted", "providers.scripted"]) {
+      expect(told()).toContain(`${field}: a provider has this name already: choose another one`);
+    }
+  });
+
   it("allows nothing by rules that cannot be read", () => {
     write({ rules: [{ tool: "shell", decision: "perhaps" }] });
     expect(readConfig(folder).rules).toBeUndefined();
