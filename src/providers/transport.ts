@@ -6,7 +6,7 @@ import type { Decoder, EncodedRequest, StreamEnd } from "./provider.ts";
 /** How long a provider may say nothing at all, in milliseconds; comments and pings count as life. */
 export const SILENCE_MS = 300_000;
 /** Once the answer is complete only figures can follow: a server that leaves the connection open is not waited for. */
-const SILENCE_AFTER_END_MS = 5_000;
+const WAIT_AFTER_END_MS = 5_000;
 const LONGEST_ERROR_BODY = 1_000_000;
 
 /**
@@ -47,15 +47,15 @@ export async function exchange({
     silent = true;
     stop.abort();
   }, silence_ms);
-  let is_ending = false;
-  const heard = (): void => {
-    if (decoder.phase === "ended" && !is_ending) {
-      is_ending = true;
-      clearTimeout(silence);
-      ending = setTimeout(() => stop.abort(), Math.min(silence_ms, SILENCE_AFTER_END_MS));
-    } else (ending ?? silence).refresh();
-  };
   let ending: typeof silence | undefined;
+  const heard = (): void => {
+    // Some ping for as long as the connection is open: behind the end that is no life.
+    if (ending) return;
+    if (decoder.phase === "ended") {
+      clearTimeout(silence);
+      ending = setTimeout(() => stop.abort(), Math.min(silence_ms, WAIT_AFTER_END_MS));
+    } else silence.refresh();
+  };
   const onAbort = () => stop.abort();
   signal.addEventListener("abort", onAbort, { once: true });
   try {
@@ -99,7 +99,7 @@ export async function exchange({
     return { type: "end" };
   } catch (error) {
     if (signal.aborted) return { type: "abort" };
-    if (is_ending) return { type: "end" };
+    if (ending) return { type: "end" };
     return { type: "failure", failure: silent ? timeoutFailure(silence_ms) : networkFailure(error) };
   } finally {
     clearTimeout(silence);

@@ -162,6 +162,18 @@ describe("a provider over HTTP", () => {
     expect(reply.failure).toBeUndefined();
   });
 
+  it("does not wait for a server that goes on with pings behind a whole answer", async () => {
+    server = await startServer((response) => {
+      response.writeHead(200, EVENT_STREAM);
+      response.write(all.bytes);
+      const timer = setInterval(() => response.write('event: ping\ndata: {"type": "ping"}\n\n'), 20);
+      response.once("close", () => clearInterval(timer));
+    });
+    const { reply } = await ask({ endpoint: { base_url: server.url }, silence_ms: 200 });
+    expect(reply.message?.stop_reason).toBe("tool_use");
+    expect(reply.failure).toBeUndefined();
+  });
+
   it("reads an answer that a proxy compressed", async () => {
     server = await startServer((response) => {
       response.writeHead(200, { ...EVENT_STREAM, "content-encoding": "gzip" });
