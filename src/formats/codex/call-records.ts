@@ -1,12 +1,12 @@
 import type { Disposition } from "../format.ts";
 import { asArray, asObject, asString, asStrings, asText, type JsonObject } from "../narrow.ts";
-import { type Call, type Calls, commandFacts, commandText, mcpFacts, patchFacts } from "./calls.ts";
+import { type Call, type Calls, commandFacts, mcpFacts, patchFacts } from "./calls.ts";
 import { folded, hidden, SHOWN } from "./disposition.ts";
 import { type Line, rawMember } from "./line.ts";
 import { type Output, readContent } from "./output.ts";
 import { readChanges } from "./patch.ts";
 import type { Runs } from "./runs.ts";
-import { parseArguments, RUN_CALLS, webFacts } from "./tool-extra.ts";
+import { commandText, parseArguments, RUN_CALLS, webFacts } from "./tool-extra.ts";
 import type { TurnWriter } from "./turns.ts";
 
 /** Reads every record about a call: the call, its output, and what the events and completed items say about it. */

@@ -4,7 +4,14 @@ import type { FileDiff } from "../../model/ui-extra.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
 import { asNumber, asObject, asString, type JsonObject } from "../narrow.ts";
 import { type Output, readContent } from "./output.ts";
-import { type CallFacts, isCodeCell, parseArguments, terminalOf, toolExtra } from "./tool-extra.ts";
+import {
+  type CallFacts,
+  commandText,
+  isCodeCell,
+  parseArguments,
+  terminalOf,
+  toolExtra,
+} from "./tool-extra.ts";
 import type { Moment, TurnWriter } from "./turns.ts";
 
 /** A call that was shown, and all that is known about it from any of the logs. */
@@ -233,16 +240,6 @@ function statusOf(status: unknown, exit_code: number | undefined): ToolStatus | 
   if (status === "declined") return "aborted";
   if (status === "failed" || (exit_code !== undefined && exit_code !== 0)) return "error";
   return undefined;
-}
-
-/** The command that a person would type: without the shell around it. */
-export function commandText(command: unknown): string | undefined {
-  if (typeof command === "string") return command;
-  if (!Array.isArray(command)) return undefined;
-  const words = command.filter((word): word is string => typeof word === "string");
-  const [, flag, script] = words;
-  if (script !== undefined && words.length === 3 && /^-l?i?c$/.test(flag ?? "")) return script;
-  return words.join(" ");
 }
 
 /** What `patch_apply_end` and a `FileChange` item say. */

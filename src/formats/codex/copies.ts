@@ -29,6 +29,8 @@ export class Copies {
   private readonly byId = new Map<string, Said>();
   /** Plans that were shown before the message in which they stand. */
   private plans: { text: string; said: Said }[] = [];
+  /** Copies that were folded into the response item that follows. */
+  private expected: Copy[] = [];
 
   clear(): void {
     this.byText.clear();
@@ -51,8 +53,6 @@ export class Copies {
     );
   }
 
-  /** A copy that was folded into the response item that follows. */
-  private expected: Copy[] = [];
   expect(copy: Copy): void {
     this.expected.push(copy);
   }

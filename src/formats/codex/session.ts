@@ -78,6 +78,8 @@ export class Session {
   private began = false;
   private compaction: Set<string> | undefined;
   private interrupted = false;
+  /** The turn was begun by a person, not by another agent. */
+  private byUser = false;
   /** The error that the open turn has shown. */
   private lastError: string | undefined;
   /** A thought that events told, while nothing else came: the next summary belongs to it. */
@@ -357,8 +359,6 @@ export class Session {
     this.interrupted = false;
   }
 
-  // --- Calls ---
-
   // --- Sub-agents ---
 
   /** What one agent writes to another: a task for this one, or an answer to it. */
@@ -438,9 +438,6 @@ export class Session {
     known?.logs.add(log);
     return known !== undefined;
   }
-
-  /** The turn was begun by a person, not by another agent. */
-  private byUser = false;
 
   private userCopy(content: UserContent, log: Log): Disposition {
     this.hasConfirmations = true;

@@ -98,10 +98,7 @@ export function toolExtra(
 }
 
 function shellExtra(name: string, fields: JsonObject, facts: CallFacts, output: Output): UiExtra {
-  const own =
-    asString(fields.cmd) ??
-    asString(fields.command) ??
-    (Array.isArray(fields.command) ? scriptOf(asStrings(fields.command)) : undefined);
+  const own = asString(fields.cmd) ?? commandText(fields.command);
   // What is written to a command that runs is no command.
   const command = facts.command ?? (name === "write_stdin" ? undefined : own);
   if (command?.includes("*** Begin Patch") && output.status === "success") {
@@ -124,9 +121,14 @@ function shellExtra(name: string, fields: JsonObject, facts: CallFacts, output: 
   };
 }
 
-function scriptOf(words: string[]): string {
+/** The command that a person would type: without the shell around it. */
+export function commandText(command: unknown): string | undefined {
+  if (typeof command === "string") return command;
+  if (!Array.isArray(command)) return undefined;
+  const words = asStrings(command);
   const [, flag, script] = words;
-  return script !== undefined && words.length === 3 && /^-l?i?c$/.test(flag ?? "") ? script : words.join(" ");
+  if (script !== undefined && words.length === 3 && /^-l?i?c$/.test(flag ?? "")) return script;
+  return words.join(" ");
 }
 
 function cellExtra(facts: CallFacts): UiExtra | undefined {
