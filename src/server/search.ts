@@ -17,7 +17,8 @@ export async function searchParts(
   const reply: SearchReply = { total: 0, hits: [] };
   if (query === "") return reply;
   // A pattern finds positions in the text itself; lower-casing the text would move them ("İ" becomes two units).
-  const pattern = new RegExp(query.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"), "iu");
+  // Only what means something in a pattern is escaped: with `u`, an escape that nothing needs (`\-`) is an error.
+  const pattern = new RegExp(query.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "iu");
   let since = performance.now();
   for (let index = 0; index < transcript.parts.length; index++) {
     if (performance.now() - since > SLICE) {

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type * as z from "zod";
 import type { Frame } from "../../src/model/frame.ts";
@@ -181,6 +182,31 @@ describe("the API", () => {
     expect(pattern.total).toBe(0);
     expect((await read(`${session}/search?q=`, searchReply)).total).toBe(0);
     expect(await refusal(`${session}/search?q=${"x".repeat(1_001)}`, 400)).toMatchObject({ code: "query" });
+  });
+
+  it("finds every text that stands in a session by that text itself", async () => {
+    const id = uuidOf("searched");
+    const total = async (text: string, query: string) => {
+      sessions.add(id, [
+        { type: "user.message", session_id: id, at, message_id: id, parts: [{ type: "text", text }] },
+      ]);
+      return (await read(`/api/sessions/${id}/search?${new URLSearchParams({ q: query })}`, searchReply))
+        .total;
+    };
+    // All of ASCII that is printed, letters whose other case has another length, and what has two units.
+    const ascii = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index));
+    const units = [...ascii, ..."\n\tßẞİıŉﬁΐςK𐐀é", "👍🏽", "👩\u200d👩\u200d👧"];
+    for (const unit of units) expect(await total(`before${unit}behind`, unit), unit).toBe(1);
+    const texts = fc.array(fc.oneof(fc.constantFrom(...units), fc.string({ unit: "binary" })), {
+      maxLength: 8,
+    });
+    const character = fc.constantFrom(...units);
+    await fc.assert(
+      fc.asyncProperty(texts, character, texts, texts, async (before, first, others, behind) => {
+        const query = [first, ...others].join("").slice(0, 1_000).toWellFormed();
+        expect(await total(`${before.join("")}${query}${behind.join("")}`, query)).toBe(1);
+      }),
+    );
   });
 
   it("gives attachments as downloads that nothing can run, pictures alone with their type", async () => {
