@@ -12,7 +12,6 @@ import type { Live } from "./live.ts";
 const MESSAGE_LIMIT = 1024 * 1024;
 const HEADER_LIMIT = 16 * 1024;
 const HANDSHAKE_MS = 10_000;
-/** How long a request may take to come, in milliseconds; one that is a stream takes as long as it is. */
 const REQUEST_MS = 30_000;
 
 export interface ListenOptions {
@@ -20,6 +19,8 @@ export interface ListenOptions {
   /** 0: any free one. */
   port: number;
   tls?: { cert: string; key: string };
+  /** How long a request may take to come, in milliseconds; one that is a stream takes as long as it is. */
+  request_ms?: number;
 }
 
 /** What answers once the port is known. */
@@ -71,8 +72,12 @@ export async function serve(options: ListenOptions, open: (port: number) => Door
       return;
     }
     if (limit !== Number.POSITIVE_INFINITY) {
-      const late = () => refuseSocket(incoming.socket, 408, STATUS_CODES[408] ?? "", guard.headers(host));
-      const timer = setTimeout(late, REQUEST_MS);
+      const late = () => {
+        // It has come, and is answered for long; its end is only told to who reads its body, and of a GET nobody does.
+        if (incoming.complete) return;
+        refuseSocket(incoming.socket, 408, STATUS_CODES[408] ?? "", guard.headers(host));
+      };
+      const timer = setTimeout(late, options.request_ms ?? REQUEST_MS);
       incoming.once("end", () => clearTimeout(timer)).once("close", () => clearTimeout(timer));
     }
     void answer(incoming, outgoing);

@@ -27,12 +27,15 @@ export interface DoorsOptions {
   password?: string;
   heartbeat_ms?: number;
   port?: number;
+  request_ms?: number;
 }
 
 export async function openDoors(options: DoorsOptions): Promise<Doors> {
   const access = options.access ?? newAccess();
   let opened: { guard: Guard; live: Live } | undefined;
-  const served = await serve({ host: "127.0.0.1", port: options.port ?? 0 }, (port) => {
+  const { port: asked = 0, request_ms } = options;
+  const address = { host: "127.0.0.1", port: asked, ...(request_ms === undefined ? {} : { request_ms }) };
+  const served = await serve(address, (port) => {
     const guard = createGuard({
       access,
       origins: [`http://127.0.0.1:${port}`, `http://localhost:${port}`, `http://[::1]:${port}`],
