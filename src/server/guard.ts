@@ -29,7 +29,10 @@ export const SOCKET_PATH = "/api/live";
 const LINK_LIFETIME = 60 * 60 * 1000;
 const COOKIE_LIFETIME = 90 * 24 * 60 * 60 * 1000;
 const PENDING_LINKS = 20;
-/** Failed logins that are answered within a minute; after them every login is refused until the minute is over. */
+/**
+ * Failed logins that are answered as such within a minute; after them every password is refused until the minute is over.
+ * A right token or link still lets in: they cannot be guessed, and who fails on purpose would shut out everyone.
+ */
 const FAILED_LOGINS = 10;
 const LOGIN_WINDOW = 60 * 1000;
 
@@ -196,10 +199,10 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
   function bearer(knock: Knock, also?: string): "right" | "wrong" | "too many" | undefined {
     const authorization = knock.header("authorization");
     if (authorization === undefined) return undefined;
-    if (tooManyFailures()) return "too many";
     const token = /^Bearer ([\w-]+)$/.exec(authorization)?.[1] ?? "";
     const right = [access.api_token, ...(also === undefined ? [] : [also])];
     if (right.some((one) => timingSafeEqual(digest(token), digest(one)))) return "right";
+    if (tooManyFailures()) return "too many";
     failures.push(now());
     return "wrong";
   }
@@ -319,8 +322,8 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
       return answer({ status: 403, code: "prefetch", message: "Links are not fetched ahead." }, false, html);
     }
     if (hasCookie(knock)) return new Response(null, { status: 303, headers: { ...html, location: next } });
-    if (tooManyFailures()) return answer(TOO_MANY, false, { ...html, "retry-after": "60" });
     if (!useLink(query.get("token") ?? "")) {
+      if (tooManyFailures()) return answer(TOO_MANY, false, { ...html, "retry-after": "60" });
       failures.push(now());
       return new Response(entrancePage("used"), { status: 401, headers: html });
     }

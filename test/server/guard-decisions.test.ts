@@ -557,20 +557,25 @@ describe("failed logins", () => {
     ],
   ];
   it.each(failing)(
-    "are ten within a minute, by %s, and then nobody gets in until it is over",
+    "are ten within a minute, by %s, and then none is looked at until it is over, nor a password",
     async (_, fail) => {
-      const door = guarded();
-      const { ask, socket, clock, access, guard } = door;
-      const cookie = await door.cookie();
-      const bearer = { authorization: `Bearer ${access.api_token}` };
-      const target = targetOf(guard.launchLink());
+      const door = guarded({ password: "correct horse" });
+      const { ask, socket, clock } = door;
+      const wrong = { authorization: "Bearer x" };
+      const login = {
+        method: "POST",
+        target: "/api/login",
+        headers: { ...json, [CLIENT_HEADER]: "1" },
+        body: JSON.stringify({ password: "correct horse" }),
+      };
       for (let attempt = 0; attempt < 10; attempt += 1) {
-        expect(await ask({ target: "/api/x", headers: bearer })).toBeUndefined();
+        expect((await ask(login))?.status).toBe(204);
         await fail(door);
       }
       const everyDoor = async () => [
-        await ask({ target: "/api/x", headers: bearer }),
-        await ask({ method: "POST", target: "/api/ingest/x", headers: bearer }),
+        await ask({ target: "/api/x", headers: wrong }),
+        await ask({ method: "POST", target: "/api/ingest/x", headers: wrong }),
+        await ask(login),
       ];
       clock.now += MINUTE - 1;
       for (const reply of await everyDoor()) {
@@ -578,16 +583,39 @@ describe("failed logins", () => {
         expect(await said(reply)).toEqual(TOO_MANY);
       }
       expect((await everyDoor())[1]?.headers.get("connection")).toBe("close");
-      expect(socket({ headers: bearer })).toEqual(TOO_MANY);
-      const link = await ask({ target });
+      expect(socket({ headers: wrong })).toEqual(TOO_MANY);
+      const link = await ask({ target: "/launch?token=x" });
       expect([link?.status, await link?.text()]).toEqual([429, "Too many failed logins. Wait a minute."]);
       expect(link?.headers.get("retry-after")).toBe("60");
-      // Who was let in before stays in.
-      expect(await ask({ headers: { cookie } })).toBeUndefined();
       clock.now += 1;
-      expect(await everyDoor()).toEqual([undefined, undefined]);
+      expect((await ask(login))?.status).toBe(204);
+      expect((await everyDoor()).map((reply) => reply?.status)).toEqual([401, 401, 204]);
+      expect(socket({ headers: wrong })).toEqual(WRONG_TOKEN);
+      expect((await ask({ target: "/launch?token=x" }))?.status).toBe(401);
+    },
+  );
+
+  it.each(failing)(
+    "by %s, however many, shut nobody out who has what cannot be guessed: a token, a link, a cookie",
+    async (_, fail) => {
+      const door = guarded();
+      const { ask, socket, access, guard } = door;
+      const cookie = await door.cookie();
+      const links = [guard.launchLink(), guard.launchLink()];
+      const bearer = { authorization: `Bearer ${access.api_token}` };
+      for (let attempt = 0; attempt < 30; attempt += 1) await fail(door);
+      expect(await ask({ target: "/api/x", headers: bearer })).toBeUndefined();
+      for (const token of [access.api_token, ingestToken(access)]) {
+        const headers = { authorization: `Bearer ${token}` };
+        expect(await ask({ method: "POST", target: "/api/ingest/x", headers })).toBeUndefined();
+      }
       expect(socket({ headers: bearer })).toBeUndefined();
-      expect((await ask({ target }))?.status).toBe(303);
+      expect(await ask({ headers: { cookie } })).toBeUndefined();
+      for (const link of links) {
+        expect((await ask({ target: targetOf(link) }))?.status).toBe(303);
+        // It was used: from now on it is as good as a wrong one.
+        expect((await ask({ target: targetOf(link) }))?.status).toBe(429);
+      }
     },
   );
 });

@@ -440,11 +440,15 @@ describe("logins", () => {
       expect((await fetch(`${limited.origin}/api/sessions`, { headers: bearer })).status).toBe(401);
     }
     expect((await login("correct horse")).status).toBe(429);
-    expect((await fetch(limited.guard.launchLink(), { redirect: "manual" })).status).toBe(429);
-    const still = await fetch(`${limited.origin}/api/sessions`, {
-      headers: { cookie: limited.cookie, [CLIENT_HEADER]: "1" },
-    });
-    expect(still.status).toBe(200);
+    expect((await fetch(`${limited.origin}/launch?token=wrong`)).status).toBe(429);
+    // What nobody guesses is not guessed at by who failed: it goes on to let in.
+    expect((await fetch(limited.guard.launchLink(), { redirect: "manual" })).status).toBe(303);
+    for (const headers of [
+      { cookie: limited.cookie, [CLIENT_HEADER]: "1" },
+      { authorization: `Bearer ${limited.access.api_token}` },
+    ]) {
+      expect((await fetch(`${limited.origin}/api/sessions`, { headers })).status).toBe(200);
+    }
     const page = await fetch(`${limited.origin}/`, { headers: { accept: "text/html" } });
     expect(await page.text()).toContain('type="password"');
     await limited.close();
