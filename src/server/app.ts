@@ -39,7 +39,7 @@ export function createApp(options: AppOptions) {
     const answer = await guard.admit(
       {
         method: raw.method,
-        target: targetOf(raw.url),
+        target: targetOf(context),
         header: (name) => raw.headers.get(name) ?? undefined,
       },
       () => limitedText(raw),
@@ -191,9 +191,10 @@ const PICTURES: ReadonlySet<string> = new Set([
   "image/avif",
 ]);
 
-/** Path and query as they were asked, without what URL parsing makes of the host. */
-function targetOf(url: string): string {
-  return url.replace(/^[a-z]+:\/\/[^/?#]*/i, "").replace(/^(?!\/)/, "/");
+/** The path by which the router finds the route (`/%61pi` is `/api`), so that the guard judges no other one; and the query. */
+function targetOf({ req }: Context): string {
+  const query = req.url.indexOf("?");
+  return query < 0 ? req.path : req.path + req.url.slice(query);
 }
 
 /** The body as text, read no further than the limit. */

@@ -99,7 +99,7 @@ export function readAccess(file: string): Access | undefined {
 /** What the guard sees of a request, whether it came through hono or is a socket's upgrade. */
 export interface Knock {
   method: string;
-  /** Path and query, as in the request line. */
+  /** Path and query: of a request as the router reads them, of a socket as in the request line. */
   target: string;
   /** `undefined`: not sent. Repeated headers are joined by `, `. */
   header(name: string): string | undefined;

@@ -289,6 +289,73 @@ describe("the guard", () => {
     }
   });
 
+  it("asks the same of the API however its path is written", async () => {
+    const encoded = (character: string) => `%${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
+    /** One path in the ways that some server takes for the same. */
+    const written = (path: string) => [
+      path,
+      ...[...path].flatMap((character, at) => {
+        const put = (other: string) => path.slice(0, at) + other + path.slice(at + 1);
+        const once = encoded(character);
+        return [
+          put(once),
+          put(once.toUpperCase()),
+          put(once.replace("%", "%25")),
+          put(character.toUpperCase()),
+        ];
+      }),
+      [...path].map((character) => (character === "/" ? character : encoded(character))).join(""),
+      `/${path}`,
+      `/.${path}`,
+      `/%2e${path}`,
+      `/x/..${path}`,
+      `/x/%2E.${path}`,
+      `/%2f..${path}`,
+      `/\\${path}`,
+      `${path}/.`,
+      `${path}/`,
+      `${path};x`,
+      `${path}%`,
+      path.replaceAll("/", "\\"),
+      path.replace("/api", "/api/."),
+      path.replace("/api", "/api/"),
+      path.replace("/api", "/api/x/.."),
+      path.replace("/api", "/%61%70%69"),
+      path.replace("/api", "/\u0061\u0300pi"),
+    ];
+    const { [CLIENT_HEADER]: client, ...cookie } = known();
+    const goes = { "Sec-Fetch-Dest": "document", "Sec-Fetch-Mode": "navigate", Accept: "text/html" };
+    const visitors: [string, Record<string, string>][] = [
+      ["without the client header", cookie],
+      ["from another port", { ...cookie, ...goes, "Sec-Fetch-Site": "same-site" }],
+      ["from another port, with the client header", { ...known(), ...goes, "Sec-Fetch-Site": "same-site" }],
+      ["without a cookie", { Host: host(), [CLIENT_HEADER]: client }],
+    ];
+    for (const path of written("/api/sessions")) {
+      for (const [name, headers] of visitors) {
+        const before = touched();
+        const { status, head, body } = await sendRaw(
+          doors.port,
+          rawRequest({ method: "GET", path, headers }),
+        );
+        expect(touched(), `${path} ${name}`).toBe(before);
+        // What is no path of the API is one of the page's screens.
+        if (status < 400) expect(head, `${path} ${name}`).toMatch(/^content-type: text\/html/im);
+        expect(body, `${path} ${name}`).not.toContain(session_id);
+        expect(body, `${path} ${name}`).not.toContain("no such route");
+      }
+    }
+    const post = { ...cookie, "Content-Type": "application/json", "Sec-Fetch-Site": "same-origin" };
+    for (const path of written("/api/link")) {
+      const reply = await sendRaw(
+        doors.port,
+        rawRequest({ method: "POST", path, headers: post, body: "{}" }),
+      );
+      expect(reply.status, path).toBeGreaterThanOrEqual(400);
+      expect(reply.body, path).not.toContain("token");
+    }
+  });
+
   it.each([
     [
       "a long header",
