@@ -78,11 +78,13 @@ function readText(file: string): string {
   }
 }
 
+/** The origins at which the daemon is reached on this port, as browsers write them; the first one is that of links. */
 export function originsOf({ host, origin, tls }: Address, port: number): [string, ...string[]] {
-  const scheme = tls ? "https" : "http";
-  const local = ["127.0.0.1", "localhost", "[::1]"].map((name) => `${scheme}://${name}:${port}`);
+  // A scheme's own port is left out of an origin, and of the `Host` that a browser sends.
+  const at = (name: string) => new URL(`${tls ? "https" : "http"}://${name}:${port}`).origin;
+  const local = ["127.0.0.1", "localhost", "[::1]"].map(at);
   if (origin !== undefined) return [origin, ...(LOOPBACK.has(host) ? local : [])];
-  const own = `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const own = at(host.includes(":") ? `[${host}]` : host);
   return [own, ...local.filter((other) => other !== own)];
 }
 

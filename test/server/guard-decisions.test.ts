@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { CLIENT_HEADER } from "../../src/protocol.ts";
+import { originsOf } from "../../src/server/address.ts";
 import {
   type Access,
   bodyLimitOf,
@@ -59,7 +60,7 @@ function guarded(given: Partial<GuardOptions> = {}) {
   return { guard, access, clock, ask, socket, cookie };
 }
 
-const targetOf = (link: string) => link.slice(ORIGIN.length);
+const targetOf = (link: string) => link.slice(link.indexOf("/launch"));
 const page = { accept: "text/html,*/*" };
 const json = { "content-type": "application/json" };
 const own = { ...json, [CLIENT_HEADER]: "1", "sec-fetch-site": "same-origin" };
@@ -122,6 +123,35 @@ describe("the address", () => {
         });
       }
     }
+  });
+
+  it("has no port where browsers leave it out: 80, over TLS 443", async () => {
+    const tls = { cert: "", key: "" };
+    const cases: [string, { tls?: typeof tls }, number][] = [
+      ["http", {}, 80],
+      ["https", { tls }, 443],
+    ];
+    for (const [scheme, more, port] of cases) {
+      for (const name of ["127.0.0.1", "localhost", "[::1]"]) {
+        const host = name.replace(/[[\]]/g, "");
+        const { guard, ask, socket, cookie } = guarded({
+          origins: originsOf({ host, ...more }, port),
+        });
+        const origin = `${scheme}://${name}`;
+        expect(guard.launchLink()).toContain(`${origin}/launch?`);
+        const headers = { host: name, origin, cookie: await cookie(name), [CLIENT_HEADER]: "1" };
+        expect(await ask({ target: "/api/sessions", headers })).toBeUndefined();
+        expect(socket({ headers })).toBeUndefined();
+        const other = await ask({ headers: { ...headers, host: `${name}:4747` } });
+        expect((await said(other)).code).toBe("host");
+      }
+    }
+    expect(originsOf({ host: "::1" }, 443)).toEqual([
+      "http://[::1]:443",
+      "http://127.0.0.1:443",
+      "http://localhost:443",
+    ]);
+    expect(originsOf({ host: "127.0.0.1", tls }, 80)[0]).toBe("https://127.0.0.1:80");
   });
 
   it("names a path, and no other server", async () => {
