@@ -1,4 +1,5 @@
 import { asObject, type JsonObject } from "../model/narrow.ts";
+import { createLineCutter } from "./lines.ts";
 
 /** One event of a stream, or a line that is none; `line` counts from 1. */
 export type StreamEvent = { line: number; value: JsonObject } | { line: number; text: string; error: string };
@@ -8,12 +9,16 @@ export interface EventLines {
   push(text: string): StreamEvent[];
   /** Reads what is left as if its line had ended. */
   end(): StreamEvent[];
+  /** Length of the lines that wait for the end of their event, in UTF-16 code units. */
+  readonly waiting: number;
 }
 
+/** Counts lines from 1, over all that is pushed. */
 export function createEventLines(): EventLines {
-  let rest = "";
+  const cutter = createLineCutter();
   let line = 0;
   let data: { line: number; text: string }[] = [];
+  let waiting = 0;
   let events: StreamEvent[] = [];
 
   const readJson = (at: number, text: string): StreamEvent => {
@@ -30,6 +35,7 @@ export function createEventLines(): EventLines {
   const dispatch = (): void => {
     const lines = data;
     data = [];
+    waiting = 0;
     const [first] = lines;
     if (first === undefined) return;
     const whole = readJson(first.line, lines.map(({ text }) => text).join("\n"));
@@ -46,7 +52,9 @@ export function createEventLines(): EventLines {
     const [, field, value] = /^(data|event|id|retry|):(?: ?)(.*)$/s.exec(text) ?? [];
     if (field === "data") {
       // What stands at the end of some streams, and says nothing.
-      if (value !== undefined && value.trim() !== "[DONE]") data.push({ line, text: value });
+      if (value === undefined || value.trim() === "[DONE]") return;
+      data.push({ line, text: value });
+      waiting += ended.length;
     } else if (field === undefined) {
       dispatch();
       events.push(readJson(line, text));
@@ -61,16 +69,17 @@ export function createEventLines(): EventLines {
 
   return {
     push(text) {
-      const lines = (rest + text).split("\n");
-      rest = lines.pop() ?? "";
-      for (const ended of lines) readLine(ended);
+      for (const ended of cutter.push(text)) readLine(ended);
       return take();
     },
     end() {
+      const rest = cutter.end();
       if (rest !== "") readLine(rest);
-      rest = "";
       dispatch();
       return take();
+    },
+    get waiting() {
+      return waiting;
     },
   };
 }

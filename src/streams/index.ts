@@ -23,12 +23,20 @@ export interface StreamReaderOptions {
   seed?: string;
 }
 
+/** What an event became, and the line at which it begins, from 1. */
+export interface ReadEvent {
+  line: number;
+  frames: Frame[];
+}
+
 /** Reads one stream of an agent of others. */
 export interface StreamReader {
   /** Text in any pieces. An event that is not understood and a line that cannot be read become `unknown` parts. */
-  push(text: string): Frame[];
-  /** The stream is over; one that its source did not end is told as an error. */
-  end(): Frame[];
+  push(text: string): ReadEvent[];
+  /** The stream is over; one that its source did not end is told as an error, at the line of its last event. */
+  end(): ReadEvent[];
+  /** Length of the lines that wait for the end of their event, in UTF-16 code units. */
+  readonly waiting: number;
 }
 
 /** Frames of one stream: the body of a request, of server-sent events or of one JSON object on each line. */
@@ -56,27 +64,27 @@ export function createStreamReader(
       time = at;
     },
   });
-  let isEmpty = true;
-  const read = (events: readonly StreamEvent[]): void => {
-    for (const event of events) {
-      isEmpty = false;
-      if ("value" in event) {
-        reader.push(event.value);
-        continue;
-      }
-      const { line, text, error } = event;
+  /** That of the last event; 0: there was none. */
+  let line = 0;
+  const readEvent = (event: StreamEvent): ReadEvent => {
+    line = event.line;
+    if ("value" in event) reader.push(event.value);
+    else {
+      const { text, error } = event;
       writer.put({ type: "unknown", part_id: writer.nextPartId(), raw: text, title: `Line ${line}`, error });
     }
+    return { line, frames: writer.take() };
   };
   return {
-    push(text) {
-      read(lines.push(text));
-      return writer.take();
-    },
+    push: (text) => lines.push(text).map(readEvent),
     end() {
-      read(lines.end());
-      if (!isEmpty) reader.end();
-      return writer.take();
+      const events = lines.end().map(readEvent);
+      if (line === 0) return events;
+      reader.end();
+      return [...events, { line, frames: writer.take() }];
+    },
+    get waiting() {
+      return lines.waiting;
     },
   };
 }

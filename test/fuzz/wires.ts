@@ -81,7 +81,8 @@ export const wireTargets: TargetList = (watch, { streams }) => [
         );
         const read = (parts: readonly string[]): Frame[] => {
           const reader = createStreamReader(format, { session_id: SESSION, now: () => 1, seed: "fuzz" });
-          return [...parts.flatMap((part) => reader.push(part)), ...reader.end()];
+          const events = [...parts.flatMap((part) => reader.push(part)), ...reader.end()];
+          return events.flatMap(({ frames }) => frames);
         };
         const whole = read([text]);
         same(read(pieces(text, at)), whole, "cuts change what is read");

@@ -16,10 +16,8 @@ export function readStream(format: string, pieces: readonly string[], seed = "on
     return clock;
   };
   const reader = createStreamReader(found, { session_id: SESSION, now, seed });
-  const frames: Frame[] = [];
-  for (const piece of pieces) frames.push(...reader.push(piece));
-  frames.push(...reader.end());
-  return frames;
+  const events = pieces.flatMap((piece) => reader.push(piece));
+  return [...events, ...reader.end()].flatMap(({ frames }) => frames);
 }
 
 /** What the frames show; fails where they break the frames' own rules. */

@@ -82,6 +82,12 @@ describe.each(STREAM_FORMATS.map(({ id }) => id))("%s", (format) => {
     );
   });
 
+  it("reads a line that comes in very many pieces, each of them once", () => {
+    // Looking through all of the line again with every piece would take hours.
+    const text = JSON.stringify({ type: "of-a-newer-version", long: "x".repeat(1_000_000) });
+    expect(readStream(format, [...text.split(""), "\n"])).toEqual(readStream(format, [`${text}\n`]));
+  });
+
   it("keeps the order of frames and throws at nothing", () => {
     // An orphan is legal to send and is told as such; whatever else breaks a rule is our mistake.
     fc.assert(

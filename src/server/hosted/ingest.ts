@@ -2,13 +2,15 @@ import * as z from "zod";
 import { type Frame, frame as frameSchema } from "../../model/frame.ts";
 import { createOrderChecker, type Rule } from "../../model/order.ts";
 import { type SessionPatch, sessionPatch } from "../../model/session.ts";
-import { createStreamReader, findStreamFormat, STREAM_FORMATS } from "../../streams/index.ts";
+import type { StreamFormat } from "../../streams/format.ts";
+import { createStreamReader, findStreamFormat, type ReadEvent, STREAM_FORMATS } from "../../streams/index.ts";
+import { createLineCutter } from "../../streams/lines.ts";
 import { DEEPEST, isDeeper } from "./frames.ts";
 import type { HostedSessions } from "./hosted.ts";
 import type { Recorder } from "./recorder.ts";
 import { Refused } from "./refused.ts";
 
-/** Longest line, in UTF-16 code units: an image of 5 MB in base64, and room. */
+/** Longest line, and longest event of several, in UTF-16 code units: an image of 5 MB in base64, and room. */
 const LINE_LIMIT = 8 * 1024 * 1024;
 /** Beyond this no date can be said: milliseconds since 1970. */
 const LATEST = 8.64e15;
@@ -101,6 +103,7 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
     const sender = {};
     senders.set(session_id, sender);
     const pushed: Pushed = { applied: 0, repeated: 0 };
+    /** The one that a refusal names. */
     let line = 1;
 
     function refuse(
@@ -152,52 +155,75 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
       pushed.seq = number.seq;
     }
 
-    function applyLine(text: string): void {
-      if (text.trim() === "") return;
-      const { frame, number } = readLine(text, session_id, refuse);
-      apply(frame, number);
+    function refuseLonger(length: number, what: string): void {
+      if (length > LINE_LIMIT) refuse("too_long", `${what} may have ${LINE_LIMIT} characters.`, 413);
+    }
+
+    function readFrames(): LineReader {
+      return {
+        push(text) {
+          if (text.trim() === "") return;
+          const { frame, number } = readLine(text, session_id, refuse);
+          apply(frame, number);
+        },
+        end() {},
+      };
+    }
+
+    function readForeign(format: StreamFormat): LineReader {
+      const { epoch } = options;
+      const reader = createStreamReader(format, {
+        session_id,
+        now,
+        ...(epoch === undefined ? {} : { seed: epoch }),
+      });
+      let seq = 0;
+      const applyAll = (events: readonly ReadEvent[]): void => {
+        for (const event of events) {
+          line = event.line;
+          for (const frame of event.frames) {
+            seq += 1;
+            apply(frame, epoch === undefined ? undefined : { epoch, seq });
+          }
+        }
+      };
+      return {
+        push(text) {
+          applyAll(reader.push(`${text}\n`));
+          refuseLonger(reader.waiting, "an event");
+        },
+        end: () => applyAll(reader.end()),
+      };
     }
 
     const decoder = new TextDecoder();
+    const cutter = createLineCutter();
+    const reader = foreign ? readForeign(foreign) : readFrames();
+    let ended = 0;
+    const take = (text: string): void => {
+      ended += 1;
+      line = ended;
+      refuseLonger(text.length, "a line");
+      reader.push(text);
+    };
     try {
-      if (foreign) {
-        const { epoch } = options;
-        const seed = epoch === undefined ? {} : { seed: epoch };
-        const reader = createStreamReader(foreign, { session_id, now, ...seed });
-        let seq = 0;
-        const applyAll = (frames: readonly Frame[]) => {
-          for (const frame of frames) {
-            seq += 1;
-            line = seq;
-            apply(frame, epoch === undefined ? undefined : { epoch, seq });
-          }
-        };
-        try {
-          for await (const chunk of wholeOr(body, CUT_OFF)) {
-            applyAll(reader.push(decoder.decode(chunk, { stream: true })));
-            await stored();
-          }
-        } catch (error) {
-          // With an epoch it is sent again, and goes on where it was cut off; any other one is over.
-          if (error === CUT_OFF && epoch === undefined) applyAll(reader.end());
-          throw error;
-        }
-        applyAll([...reader.push(decoder.decode()), ...reader.end()]);
-      } else {
-        let rest = "";
+      try {
         for await (const chunk of wholeOr(body, CUT_OFF)) {
-          rest += decoder.decode(chunk, { stream: true });
-          const lines = rest.split("\n");
-          rest = lines.pop() ?? "";
-          for (const text of lines) {
-            applyLine(text);
-            line += 1;
-          }
-          if (rest.length > LINE_LIMIT) refuse("too_long", `a line may have ${LINE_LIMIT} characters.`, 413);
+          for (const text of cutter.push(decoder.decode(chunk, { stream: true }))) take(text);
+          line = ended + 1;
+          refuseLonger(cutter.length, "a line");
           await stored();
         }
-        applyLine(rest + decoder.decode());
+      } catch (error) {
+        // With an epoch it is sent again, and goes on where it was cut off; any other foreign stream is over.
+        if (error === CUT_OFF && foreign && options.epoch === undefined) {
+          take(cutter.end());
+          reader.end();
+        }
+        throw error;
       }
+      take(cutter.end() + decoder.decode());
+      reader.end();
       return pushed;
     } finally {
       if (senders.get(session_id) === sender) senders.delete(session_id);
@@ -217,6 +243,13 @@ async function* wholeOr(body: AsyncIterable<Uint8Array>, cut_off: Refused): Asyn
   } catch {
     throw cut_off;
   }
+}
+
+/** What reads the lines of a body, one after the other. */
+interface LineReader {
+  push(text: string): void;
+  /** The body is over. */
+  end(): void;
 }
 
 function readLine(

@@ -262,4 +262,66 @@ describe("a foreign stream that is pushed", () => {
     expect(hosted.get(id)?.agent).toBe("ai-sdk");
     expect((await push(sse, "?format=telegraph")).body.error.message).toContain("ag-ui");
   });
+
+  it("is refused at the line of the event that breaks the order, however its bytes are cut", async () => {
+    // A part that was left open: the stream's first message, which its second event begins, must not stand in it.
+    await push(whole.slice(0, 4));
+    const text = `: ping\n\n\n${sse}`;
+    const replies = [];
+    for (const cut of [text.length, 1, 11, 12, 40]) {
+      const sending = request(address("?format=ai-sdk&epoch=one"), { method: "POST", headers: bearer() });
+      const replied = new Promise<string>((resolve, reject) => {
+        sending.on("error", reject);
+        sending.on("response", async (reply) => resolve((await reply.toArray()).join("")));
+      });
+      sending.write(text.slice(0, cut));
+      sending.end(text.slice(cut));
+      replies.push(JSON.parse(await replied));
+    }
+    expect(replies[0].error).toMatchObject({ code: "part_left_open", line: 6, applied: 0 });
+    expect(replies[0].error.message).toMatch(/^Line 6: /);
+    for (const reply of replies) expect(reply).toEqual(replies[0]);
+  });
+});
+
+describe("a line that is too long", () => {
+  const LIMIT = 8 * 1024 * 1024;
+  const told = { type: "text-delta", id: "t", delta: "Told before." };
+  const long = (start: string, length: number) => start + "x".repeat(length - start.length);
+
+  it.each([
+    ["of frames", "", `${JSON.stringify(whole[1])}\n`, "prompt: Go", 2],
+    ["of a foreign stream", "?format=ai-sdk", `data: ${JSON.stringify(told)}\n\n`, "text: Told before.", 3],
+  ])("%s is refused, and what stands before it is kept", async (_, query, before, shown_before, line) => {
+    const refused = {
+      status: 413,
+      body: { error: { code: "too_long", line, message: expect.stringContaining(`${LIMIT} characters`) } },
+    };
+    for (const after of ["", "\n"]) {
+      id = randomUUID();
+      expect(await push(before + long("data: ", LIMIT + 1) + after, query)).toMatchObject(refused);
+      expect(await shown()).toEqual([shown_before]);
+    }
+    id = randomUUID();
+    const fits = await push(`${before}${long("data: ", LIMIT)}\n\n`, query);
+    expect(fits.body.error?.code).toBe(query === "" ? "json" : undefined);
+  });
+
+  it("is refused before it ends, and so is an event of many lines", async () => {
+    for (const [query, piece, last] of [
+      ["", "x".repeat(65_536), "x"],
+      ["?format=ai-sdk", "x".repeat(65_536), "x"],
+      ["?format=ai-sdk", `${long("data: ", 65_536)}\n`, "data: x\n"],
+    ] as const) {
+      const sending = request(address(query), { method: "POST", headers: bearer() });
+      const replied = new Promise<number | undefined>((resolve) =>
+        sending.on("response", (reply) => resolve(reply.statusCode)),
+      );
+      sending.on("error", () => {});
+      for (let sent = 0; sent < LIMIT; sent += piece.length) sending.write(piece);
+      sending.write(last);
+      expect(await replied).toBe(413);
+      sending.destroy();
+    }
+  });
 });
