@@ -1,6 +1,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { asObject } from "../model/narrow.ts";
 import { CLIENT_HEADER, type ErrorReply } from "../protocol.ts";
 import { ENTRANCE_FILES, entrancePage } from "./entrance.ts";
 
@@ -81,9 +82,7 @@ export function loadAccess(data_dir: string): Access {
 /** The secrets of a data directory that a daemon has used before. */
 export function readAccess(file: string): Access | undefined {
   try {
-    const value: unknown = JSON.parse(readFileSync(file, "utf8"));
-    if (typeof value !== "object" || value === null) return undefined;
-    const { instance, cookie_key, api_token } = value as Record<string, unknown>;
+    const { instance, cookie_key, api_token } = asObject(JSON.parse(readFileSync(file, "utf8"))) ?? {};
     if (typeof instance !== "string" || !/^[0-9a-f]{12}$/.test(instance)) return undefined;
     if (typeof cookie_key !== "string" || typeof api_token !== "string" || api_token.length < 32)
       return undefined;

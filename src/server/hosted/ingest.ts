@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { type Frame, frame as frameSchema } from "../../model/frame.ts";
+import { asObject, type JsonObject } from "../../model/narrow.ts";
 import { createOrderChecker, type Rule } from "../../model/order.ts";
 import { type SessionPatch, sessionPatch } from "../../model/session.ts";
 import type { StreamFormat } from "../../streams/format.ts";
@@ -257,26 +258,16 @@ function readLine(
   session_id: string,
   refuse: (code: string, message: string) => never,
 ): { frame: Frame; number?: { epoch: string; seq: number } } {
-  let value: unknown;
+  let value: JsonObject | undefined;
   try {
-    value = JSON.parse(text);
+    value = asObject(JSON.parse(text));
   } catch (error) {
     return refuse("json", `this is no JSON: ${error instanceof Error ? error.message : error}.`);
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return refuse("frame", "a frame is a JSON object.");
-  }
+  if (value === undefined) return refuse("frame", "a frame is a JSON object.");
   if (isDeeper(value, DEEPEST)) return refuse("depth", `nested more than ${DEEPEST} levels deep.`);
   // The place in a channel of ours, and what only the daemon says.
-  const {
-    epoch,
-    seq,
-    channel: _,
-    part_index: __,
-    step: ___,
-    truncated: ____,
-    ...given
-  } = value as Record<string, unknown>;
+  const { epoch, seq, channel: _, part_index: __, step: ___, truncated: ____, ...given } = value;
   const number = epoch === undefined && seq === undefined ? undefined : numbered.safeParse({ epoch, seq });
   if (number && !number.success) {
     return refuse("frame", "`epoch` and `seq` go together: a text, and a whole number from 1.");
