@@ -53,6 +53,7 @@ export interface State {
   view?: View;
 }
 
+/** What is known of a file before anything of it is read. */
 export function newEntry(id: number, path: string, format: Format, kind: Entry["kind"]): Entry {
   return {
     id,

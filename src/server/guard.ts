@@ -52,6 +52,7 @@ export function ingestToken({ cookie_key, instance }: Access): string {
   return createHmac("sha256", cookie_key).update(`${instance} ingest`).digest("base64url");
 }
 
+/** Secrets that nobody has had before: pages and programs that know others need these. */
 export function newAccess(): Access {
   return {
     instance: randomBytes(6).toString("hex"),

@@ -64,6 +64,7 @@ function textOfKind(part: TranscriptPart, transcript: Transcript): string | unde
   }
 }
 
+/** What a terminal cannot show, named by its kind: `[image_url]`. */
 export function mediaText(parts: readonly { type: string }[]): string {
   return parts
     .filter(({ type }) => type !== "text")
@@ -71,6 +72,7 @@ export function mediaText(parts: readonly { type: string }[]): string {
     .join(" ");
 }
 
+/** What a call gave, below it: cut and indented, its media last. */
 export function outputText(text: string, media: string): string {
   return indent([cut(text), media].filter((piece) => piece !== "").join("\n"), "    ");
 }
@@ -102,12 +104,14 @@ function indent(text: string, by: string): string {
   return text === "" ? "" : text.replace(/^/gm, by);
 }
 
+/** How a turn stands, as a word in brackets. */
 export function statusBadge(status: Turn["status"]): string {
   return { running: "[RUNNING]", completed: "[OK]", failed: "[FAILED]", interrupted: "[FAILED] interrupted" }[
     status
   ];
 }
 
+/** How a call stands, in the words of `statusBadge`. */
 export function callBadge(status: "pending" | "running" | "completed" | "error" | "aborted"): string {
   return status === "completed"
     ? "[OK]"

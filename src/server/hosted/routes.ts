@@ -153,6 +153,7 @@ async function answering(
   }
 }
 
+/** The answer that says why something was refused; `more` stands beside its code. */
 export function refusal(
   context: Context,
   { status, code, message, remedy }: Refused,
