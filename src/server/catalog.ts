@@ -20,6 +20,7 @@ import type { Sessions } from "./sessions.ts";
 import { createStatus } from "./status.ts";
 import type { Notice } from "./store/store.ts";
 import { type SessionsTiming, TIMING } from "./timing.ts";
+import type { View } from "./view.ts";
 import { type FoundFile, type WatchRoot, watchSessions } from "./watch.ts";
 
 export interface SessionsOptions {
@@ -62,6 +63,8 @@ export function createSessions(options: SessionsOptions): Sessions {
   /** Files that are shown in segments. */
   const huge = new Set<Entry>();
   const by_session = new Map<string, State>();
+  /** Of sessions that went while someone looked: what comes back under the id is shown in them. */
+  const waiting_views = new Map<string, View>();
   /** Which file a session's id belongs to. */
   const owners = new Map<string, Entry>();
   const links = createLinks();
@@ -130,6 +133,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     status,
     announcer,
     by_session,
+    waiting_views,
     owners,
     isClosed: () => closed,
     run,
@@ -365,7 +369,8 @@ export function createSessions(options: SessionsOptions): Sessions {
     if (owners.get(id) === state.entry) owners.delete(id);
     if (links.facts(id)) list.schedule();
     links.remove(id);
-    state.view?.retire();
+    if (state.view?.watched) waiting_views.set(id, state.view);
+    else state.view?.retire();
     keeper.sessionRemoved(id);
     list.mark(id);
   }

@@ -54,6 +54,8 @@ export interface FileReaderOptions {
   status: Status;
   announcer: Announcer;
   by_session: Map<string, State>;
+  /** Of sessions that went while someone looked: what comes back under the id is shown in them. */
+  waiting_views: Map<string, View>;
   /** Which file a session's id belongs to. */
   owners: Map<string, Entry>;
   isClosed(): boolean;
@@ -90,7 +92,8 @@ const GLANCE = 64 * 1024;
 const GLANCE_PIECE = 8 * 1024;
 
 export function createFileReader(options: FileReaderOptions): FileReader {
-  const { timing, now, keeper, links, list, status, announcer, by_session, owners, run } = options;
+  const { timing, now, keeper, links, list, status, announcer, by_session, waiting_views, owners, run } =
+    options;
   /** Files with a reader, the one used longest ago first. */
   const kept = new Set<Entry>();
   /** Transcripts in which nothing is open, by view. */
@@ -98,6 +101,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
 
   const sessions = createFileSessions({
     by_session,
+    waiting_views,
     owners,
     keeper,
     links,
@@ -467,6 +471,11 @@ export function createFileReader(options: FileReaderOptions): FileReader {
   }
 
   function retireViews() {
+    for (const [id, view] of waiting_views) {
+      if (view.watched) continue;
+      view.retire();
+      waiting_views.delete(id);
+    }
     const unwatched = [...by_session.values()]
       .filter(({ view }) => view && !view.watched)
       .sort((one, other) => (other.view?.used_at ?? 0) - (one.view?.used_at ?? 0));

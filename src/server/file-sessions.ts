@@ -8,6 +8,7 @@ import type { Links } from "./links.ts";
 import type { SessionList } from "./list.ts";
 import { joinFacts } from "./reading.ts";
 import { fieldsOf } from "./row.ts";
+import type { View } from "./view.ts";
 
 /** Which sessions a file holds, by the ids that they go by here, and what is known of them beside their transcripts. */
 export interface FileSessions {
@@ -28,6 +29,8 @@ export interface FileSessions {
 
 export interface FileSessionsOptions {
   by_session: Map<string, State>;
+  /** Of sessions that went while someone looked. */
+  waiting_views: Map<string, View>;
   /** Which file a session's id belongs to. */
   owners: Map<string, Entry>;
   keeper: Keeper<Entry>;
@@ -38,7 +41,7 @@ export interface FileSessionsOptions {
 }
 
 export function createFileSessions(options: FileSessionsOptions): FileSessions {
-  const { by_session, owners, keeper, links, list } = options;
+  const { by_session, waiting_views, owners, keeper, links, list } = options;
 
   function idFor(entry: Entry, id: string): string {
     const owner = owners.get(id);
@@ -64,7 +67,15 @@ export function createFileSessions(options: FileSessionsOptions): FileSessions {
   function stateFor(entry: Entry, id: string): State {
     let state = by_session.get(id);
     if (!state) {
-      state = { id, entry, summary: emptySummary(id, entry.format.id, 0), open_calls: [] };
+      const view = waiting_views.get(id);
+      waiting_views.delete(id);
+      state = {
+        id,
+        entry,
+        summary: emptySummary(id, entry.format.id, 0),
+        open_calls: [],
+        ...(view && { view }),
+      };
       by_session.set(id, state);
     } else if (state.entry !== entry) {
       state.entry.sessions.delete(id);

@@ -1,4 +1,12 @@
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -320,6 +328,43 @@ describe("the live socket", { timeout: 60_000 }, () => {
     await client.until(() => client.seq === seq, "frames of the new life");
     expectSame(client, sessions);
   });
+
+  it.each([
+    ["written anew", (file: string, away: string) => writeFileSync(file, readFileSync(away))],
+    ["moved back", (file: string, away: string) => renameSync(away, file)],
+  ])(
+    "begins anew for everyone when a file of which nothing was kept went and is %s",
+    async (_, bringBack) => {
+      const folder = mkdtempSync(join(tmpdir(), "verbatim-live-"));
+      closing.push(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+      const { lines, session_id: id } = generateClaudeSession({ parts: 60, turns: 3 });
+      const watched = join(folder, "watched");
+      mkdirSync(watched);
+      const [file, away] = [join(watched, `${id}.jsonl`), join(folder, "away")];
+      writeFileSync(file, `${lines.slice(0, 20).join("\n")}\n`);
+      const timing = { hot: 10, list: 20, publish: 5, tick: 10 };
+      const sessions = createSessions({ formats, roots: [], paths: [watched], timing });
+      closing.push(() => sessions.close());
+      await expect.poll(() => sessions.get(id)).toBeDefined();
+      const client = new Client(await open(sessions), outputChannel(id));
+      await client.resume();
+      await client.until(() => client.synced, "synced");
+      renameSync(file, away);
+      await expect.poll(() => sessions.get(id)).toBeUndefined();
+      appendFileSync(away, `${lines.slice(20, 40).join("\n")}\n`);
+      bringBack(file, away);
+      await client.until(() => client.snapshots.length === 2, "what came back");
+      expect(client.snapshots).toEqual(["first", "rewritten"]);
+      const before = client.seq;
+      appendFileSync(file, `${lines.slice(40).join("\n")}\n`);
+      await expect.poll(() => sessions.get(id)?.turns).toBe(3);
+      const { seq, epoch, transcript } = (await sessions.open(id)) ?? {};
+      await client.until(() => client.epoch === epoch && client.seq === seq, "frames of what came then");
+      expect(client.seq).toBeGreaterThan(before);
+      expect(client.gaps).toBe(0);
+      expect(client.transcript?.parts.length).toBe(transcript?.parts.length);
+    },
+  );
 
   it("joins the frames of a moment, and writes them once for all subscribers", async () => {
     const sessions = createMemorySessions();
