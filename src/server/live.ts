@@ -202,7 +202,11 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
     if (client.channels.size >= MOST_CHANNELS && !client.channels.has(name)) {
       return refuse(client, "too_many_channels", `A socket may hold ${MOST_CHANNELS} channels.`, name);
     }
-    const channel = await openChannel(name);
+    let channel: Channel | undefined;
+    do {
+      channel = await openChannel(name);
+      // Another client that waited for it may have left, and closed it, before this one had its turn.
+    } while (channel && channels.get(name) !== channel);
     if (!channel) return refuse(client, "no_channel", "There is no such channel.", name);
     if (client.socket.readyState !== WebSocket.OPEN) return closeIfIdle(channel);
     // What waits for the others is part of this client's missing frames, and must not come to it twice.

@@ -366,6 +366,37 @@ describe("the live socket", { timeout: 60_000 }, () => {
     },
   );
 
+  it("follows a session for a client that opened it together with one that left", async () => {
+    const memory = createMemorySessions();
+    memory.add(session_id, many(0, 10));
+    const reading = Promise.withResolvers<void>();
+    let asked = 0;
+    const sessions: Sessions = {
+      ...memory,
+      get(id) {
+        asked++;
+        return memory.get(id);
+      },
+      async open(id) {
+        await reading.promise;
+        return await memory.open(id);
+      },
+    };
+    const doors = await open(sessions);
+    const [first, second] = [new Client(doors), new Client(doors)];
+    await first.resume();
+    await expect.poll(() => asked).toBe(1);
+    await second.resume();
+    await expect.poll(() => asked).toBe(2);
+    first.socket?.terminate();
+    await expect.poll(() => doors.live.clients).toBe(1);
+    reading.resolve();
+    await second.until(() => second.synced, "synced");
+    memory.push(session_id, many(10, 20));
+    await second.until(() => second.seq === 20, "what came then");
+    expectSame(second, memory);
+  });
+
   it("joins the frames of a moment, and writes them once for all subscribers", async () => {
     const sessions = createMemorySessions();
     sessions.add(session_id, many(0, 1));
