@@ -226,8 +226,16 @@ export function watchSessions(options: WatchOptions): SessionWatch {
     if (gone.length > 0 && !closed) options.onGone(gone);
   }
 
+  /** What a look met: session files, and folders that it could read. */
+  interface Seen {
+    files: Set<string>;
+    folders: Set<string>;
+  }
+
+  const newSeen = (): Seen => ({ files: new Set(), folders: new Set() });
+
   /** Everything below a folder; what it found is told in batches on the way. */
-  async function walk(start: Start, folder: string, depth: number, seen: Set<string>): Promise<void> {
+  async function walk(start: Start, folder: string, depth: number, seen: Seen): Promise<void> {
     if (closed || depth > DEEPEST) return;
     listen(folder);
     let entries: import("node:fs").Dirent[];
@@ -237,15 +245,16 @@ export function watchSessions(options: WatchOptions): SessionWatch {
       if (!isMissing(error)) {
         troubles.set(folder, messageOf(error));
         // What could not be looked at is not gone.
-        for (const path of files.keys()) if (path.startsWith(folder + sep)) seen.add(path);
+        for (const path of files.keys()) if (path.startsWith(folder + sep)) seen.files.add(path);
       }
       return;
     }
+    seen.folders.add(folder);
     const names = entries.filter((entry) => entry.isFile()).map((entry) => join(folder, entry.name));
     for (let at = 0; at < names.length; at += AT_ONCE) {
       const looked = await Promise.all(names.slice(at, at + AT_ONCE).map((path) => inspect(start, path)));
       const found = looked.filter((file) => file !== undefined);
-      for (const { path } of found) seen.add(path);
+      for (const { path } of found) seen.files.add(path);
       tell(found);
     }
     for (const entry of entries) {
@@ -259,12 +268,13 @@ export function watchSessions(options: WatchOptions): SessionWatch {
     troubles = new Map();
     starts = await resolveStarts();
     const before = new Set(files.keys());
-    const seen = new Set<string>();
+    const listened = [...folders.keys()];
+    const seen = newSeen();
     for (const start of starts) {
       if (start.single) {
         const file = await inspect(start, start.path);
         if (file) {
-          seen.add(file.path);
+          seen.files.add(file.path);
           tell([file]);
         }
       } else {
@@ -272,7 +282,9 @@ export function watchSessions(options: WatchOptions): SessionWatch {
       }
     }
     if (closed) return;
-    tellGone([...before].filter((path) => !seen.has(path)));
+    tellGone([...before].filter((path) => !seen.files.has(path)));
+    // Where the system did not say that they went: their watchers are of use to nobody.
+    for (const folder of listened) if (!seen.folders.has(folder)) forget(folder);
     if (!ready) {
       ready = true;
       options.onReady();
@@ -308,7 +320,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
     try {
       const state = await lstat(path);
       if (state.isDirectory()) {
-        await walk(start, path, 0, new Set());
+        await walk(start, path, 0, newSeen());
         return undefined;
       }
     } catch {
@@ -339,8 +351,14 @@ export function watchSessions(options: WatchOptions): SessionWatch {
     try {
       const watcher = watchFolder(folder, { persistent: false });
       folders.set(folder, watcher);
-      watcher.on("change", (_event, name) => {
+      watcher.on("change", (event, name) => {
         if (name === null) return;
+        // That a folder itself went or was moved comes under its own name. What stands at its path after that is another
+        // folder, which this watcher would never tell of.
+        if (event === "rename" && name.toString() === basename(folder)) {
+          forgetBelow(folder);
+          hint(folder);
+        }
         hint(join(folder, name.toString()));
       });
       watcher.on("error", () => forget(folder));
@@ -352,6 +370,10 @@ export function watchSessions(options: WatchOptions): SessionWatch {
   function forget(folder: string) {
     folders.get(folder)?.close();
     folders.delete(folder);
+  }
+
+  function forgetBelow(folder: string) {
+    for (const path of folders.keys()) if (path === folder || path.startsWith(folder + sep)) forget(path);
   }
 
   function hint(path: string) {

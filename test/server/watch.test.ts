@@ -101,6 +101,26 @@ describe.each([
     await eventually(() => expect(gone).toEqual([path, moved]));
   });
 
+  it("in folders that went, or were moved, and were made again", async () => {
+    const day = join(sessionsFolder(), "day");
+    const session = async (...names: string[]) => {
+      const path = join(sessionsFolder(), ...names);
+      write(path, prompt("one", "Hello"));
+      await eventually(() => expect(paths()).toContain(path));
+    };
+    write(join(day, "deep", "one.jsonl"), prompt("one", "Hello"));
+    start(options);
+    await ready();
+    rmSync(day, { recursive: true });
+    await session("day", "deep", "two.jsonl");
+    await session("day", "deep", "three.jsonl");
+    renameSync(day, join(sessionsFolder(), "yesterday"));
+    await session("day", "deep", "four.jsonl");
+    await session("day", "deep", "five.jsonl");
+    await session("day", "six.jsonl");
+    await session("yesterday", "deep", "seven.jsonl");
+  });
+
   it("when only the side file of a run comes or changes", async () => {
     const path = join(sessionsFolder(), "day", "run-1.jsonl");
     write(path, prompt("run", "Look"));
@@ -147,6 +167,30 @@ describe("a watch", () => {
     rmSync(path);
     symlinkSync(join(folder, "secret.jsonl"), path);
     await eventually(() => expect(gone).toEqual([path]));
+  });
+
+  it("takes a folder that was put in a file's place for the file's end", async () => {
+    const path = join(sessionsFolder(), "one.jsonl");
+    write(path, prompt("one", "Hello"));
+    start();
+    await ready();
+    rmSync(path);
+    mkdirSync(path);
+    await eventually(() => expect(gone).toEqual([path]));
+  });
+
+  it("hears of a root again that was away during a look, with what it is in", async () => {
+    const watch = start({ hints: true, listInterval: 60_000, hotInterval: 60_000 });
+    const session = (name: string) => join(sessionsFolder(), "day", name);
+    write(session("one.jsonl"), prompt("one", "Hello"));
+    await ready();
+    await watch.rescan();
+    renameSync(join(folder, "agent"), join(folder, "elsewhere"));
+    await watch.rescan();
+    write(session("two.jsonl"), prompt("two", "Hello"));
+    await watch.rescan();
+    write(session("three.jsonl"), prompt("three", "Hello"));
+    await eventually(() => expect(paths()).toContain(session("three.jsonl")));
   });
 
   it("finds a root that is made later", async () => {
