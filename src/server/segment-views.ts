@@ -33,7 +33,9 @@ export function createSegments(options: {
   function find(id: string): { state: State; segment: number } | undefined {
     const known = found.get(id);
     const state = known && options.stateOf(known.session_id);
-    if (known && state) return { state, segment: known.segment };
+    // The file may have become another, with fewer pieces or none.
+    if (known && state && options.huge.has(state.entry) && known.segment < lastSegment(sizeOf(state.entry)))
+      return { state, segment: known.segment };
     for (const entry of options.huge) {
       for (const session_id of entry.sessions) {
         const owner = options.stateOf(session_id);
@@ -92,7 +94,7 @@ export function createSegments(options: {
       const at = state.summary.last_activity_at;
       const after = marker("after", id, state.id, last ? undefined : segment + 1, to, at);
       const transcript = accumulate(reading.drafts.get(id)?.fold?.transcript ?? emptyTranscript(id), after);
-      const epoch = uuidFrom(id, `${opened.inode} ${to}`);
+      const epoch = uuidFrom(id, `${entry.id} ${opened.inode} ${to}`);
       return {
         id,
         epoch,
@@ -113,8 +115,8 @@ export function createSegments(options: {
     async open(id) {
       const place = find(id);
       if (!place) return undefined;
-      // Another file at the same path has other segments of the same ids.
-      const key = `${id} ${place.state.entry.seen?.inode ?? place.state.entry.identity?.inode}`;
+      // Other content at the same path has segments of the same ids, and an entry's id of its own.
+      const key = `${id} ${place.state.entry.id}`;
       const view = kept.get(key) ?? (await read(id, place.state, place.segment));
       if (!view) return undefined;
       kept.delete(key);

@@ -15,7 +15,7 @@ import { formats } from "../../src/formats/index.ts";
 import { createSessions } from "../../src/server/catalog.ts";
 import { createIndexer } from "../../src/server/indexer.ts";
 import { createReading } from "../../src/server/reading.ts";
-import { HUGE } from "../../src/server/segments.ts";
+import { HUGE, segmentId } from "../../src/server/segments.ts";
 import type { OpenSession, Sessions } from "../../src/server/sessions.ts";
 import { eventually } from "../eventually.ts";
 import { generateClaudeSession } from "../generate-session.ts";
@@ -171,10 +171,24 @@ it("is counted whole, and counts on as it grows, on the screen at once", async (
   end();
 });
 
+it("shows a piece anew when the file was rewritten in place", async () => {
+  const first = segmentId(session_id, 0);
+  const before = await opened(first);
+  writeFileSync(file, readFileSync(file, "utf8").replaceAll(/("id":"msg_|[uU]uid":")0/g, "$1f"));
+  await eventually(async () => expect(saidIn(await opened(first))[0]).not.toBe(saidIn(before)[0]));
+  const after = await opened(first);
+  expect(saidIn(after)).toHaveLength(saidIn(before).length);
+  // Whoever holds the old one is not told that this is the same.
+  expect(after.framesAfter(before.epoch, before.seq)).toBeUndefined();
+});
+
 it("is read anew when another file takes its place", async () => {
+  const piece = await opened(segmentId(session_id, 0));
   const short = generateClaudeSession({ parts: 40, turns: 2, seed: 9 });
   writeFileSync(file, `${short.lines.join("\n").replaceAll(short.session_id, session_id)}\n`);
   await eventually(() => expect(sessions.get(session_id)?.parts).toBeLessThan(200));
   const open = await opened(session_id);
   expect(linkOf(open.transcript.parts.at(0))).toBeUndefined();
+  expect(sessions.get(piece.id)).toBeUndefined();
+  expect(await sessions.open(piece.id)).toBeUndefined();
 });
