@@ -3,6 +3,7 @@ import type { TranscriptPartOf } from "../../model/transcript.ts";
 import { Markdown } from "../ui/Markdown.tsx";
 import { shortNumber } from "../ui/size.tsx";
 import { Disclosure } from "./Disclosure.tsx";
+import { fieldText } from "./field-text.ts";
 import type { TranscriptHost } from "./host.ts";
 import { useOpenState } from "./open-state.ts";
 import { WholeText } from "./WholeText.tsx";
@@ -32,12 +33,12 @@ export function LegacyMessage({
             </span>
           }
         >
-          <WholeText part={part} field="thinking" host={host}>
+          <WholeText {...fieldText(part, "thinking", host)}>
             {(text) => <Markdown text={text} idPrefix={`${part.id}-thinking-`} />}
           </WholeText>
         </Disclosure>
       )}
-      <WholeText part={part} field="content" host={host}>
+      <WholeText {...fieldText(part, "content", host)}>
         {(text) => <Markdown text={text} idPrefix={`${part.id}-`} />}
       </WholeText>
     </>

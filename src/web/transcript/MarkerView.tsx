@@ -5,6 +5,7 @@ import { visible } from "../ui/hidden-text.tsx";
 import { Markdown } from "../ui/Markdown.tsx";
 import { StatusBadge } from "../ui/StatusBadge.tsx";
 import { Disclosure } from "./Disclosure.tsx";
+import { fieldText } from "./field-text.ts";
 import type { TranscriptHost } from "./host.ts";
 import { useOpenState } from "./open-state.ts";
 import { WholeText } from "./WholeText.tsx";
@@ -44,7 +45,7 @@ export function MarkerView({
   return (
     <Disclosure open={open} onOpen={setOpen} className={className} summary={line}>
       {part.text !== undefined && (
-        <WholeText part={part} field="text" host={host}>
+        <WholeText {...fieldText(part, "text", host)}>
           {(text) => <Markdown text={text} idPrefix={`${part.id}-`} />}
         </WholeText>
       )}

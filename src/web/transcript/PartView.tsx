@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 import { growthOf } from "../../model/growth.ts";
 import type { TranscriptPart, TranscriptPartOf } from "../../model/transcript.ts";
 import { Markdown } from "../ui/Markdown.tsx";
+import { fieldText } from "./field-text.ts";
 import type { TranscriptHost } from "./host.ts";
 import { LegacyMessage } from "./LegacyMessage.tsx";
 import { MarkerView } from "./MarkerView.tsx";
@@ -28,7 +29,7 @@ export function PartView({ part, result, host, isTarget }: PartViewProps): React
       return <ThinkingView part={part} host={host} />;
     case "text":
       return (
-        <WholeText part={part} field="text" host={host}>
+        <WholeText {...fieldText(part, "text", host)}>
           {(text) => (
             <Markdown
               text={text}

@@ -3,8 +3,10 @@ import type { Part } from "../../model/part.ts";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
 import { CodeBlock } from "../ui/CodeBlock.tsx";
 import { Markdown } from "../ui/Markdown.tsx";
+import { fieldText } from "./field-text.ts";
 import type { TranscriptHost } from "./host.ts";
 import { MediaView } from "./MediaView.tsx";
+import { WholeText } from "./WholeText.tsx";
 
 /** All that a prompt holds, in its order: words and attachments. */
 export function PromptContent({
@@ -15,14 +17,28 @@ export function PromptContent({
   host: TranscriptHost;
 }): ReactNode {
   return part.parts.map((piece, index) => (
-    <PromptPiece key={index} piece={piece} id={`${part.id}-${index}-`} host={host} />
+    <PromptPiece key={index} part={part} piece={piece} index={index} host={host} />
   ));
 }
 
-function PromptPiece({ piece, id, host }: { piece: Part; id: string; host: TranscriptHost }): ReactNode {
+function PromptPiece({
+  part,
+  piece,
+  index,
+  host,
+}: {
+  part: TranscriptPartOf<"prompt">;
+  piece: Part;
+  index: number;
+  host: TranscriptHost;
+}): ReactNode {
   switch (piece.type) {
     case "text":
-      return <Markdown text={piece.text} idPrefix={id} />;
+      return (
+        <WholeText {...fieldText(part, `parts.${index}`, host)}>
+          {(text) => <Markdown text={text} idPrefix={`${part.id}-${index}-`} />}
+        </WholeText>
+      );
     case "image_url":
     case "image_file":
     case "file":

@@ -5,6 +5,7 @@ import { visible } from "../ui/hidden-text.tsx";
 import { Markdown } from "../ui/Markdown.tsx";
 import { duration, shortNumber } from "../ui/size.tsx";
 import { Disclosure } from "./Disclosure.tsx";
+import { fieldText } from "./field-text.ts";
 import type { TranscriptHost } from "./host.ts";
 import { useNow, useOpenState } from "./open-state.ts";
 import { WholeText } from "./WholeText.tsx";
@@ -55,7 +56,7 @@ export function ThinkingView({
         </span>
       }
     >
-      <WholeText part={part} field="thinking" host={host}>
+      <WholeText {...fieldText(part, "thinking", host)}>
         {(text) => (
           <Markdown text={text} open={part.open === true} growth={growthOf(part)} idPrefix={`${part.id}-`} />
         )}

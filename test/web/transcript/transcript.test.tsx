@@ -1,4 +1,4 @@
-import { fireEvent, render, screen, within } from "@testing-library/react";
+import { fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { describe, expect, it, vi } from "vitest";
 import { noteGrowth } from "../../../src/model/growth.ts";
@@ -316,6 +316,46 @@ describe("thinking", () => {
     words += " and the end";
     await userEvent.click(screen.getByRole("button", { name: /Load the rest \(200 KB/ }));
     expect(await screen.findByText("the beginning and the middle and the end")).toBeTruthy();
+  });
+});
+
+describe("a prompt that was cut on its way", () => {
+  const beginning = "Read this log. ".repeat(30);
+  const cut = prompt("log", {
+    parts: [
+      { type: "text", text: "Short." },
+      { type: "text", text: beginning },
+    ],
+    truncated: { "parts.1": 100_000 },
+  });
+
+  it("says so where it is read, and loads the rest", async () => {
+    const whole = {
+      ...cut,
+      parts: cut.parts.with(1, { type: "text", text: `${beginning}\n\nThe very end.` }),
+    };
+    show([cut, text("a")], hostOf({ loadWhole: async () => whole }));
+    await userEvent.click(screen.getByRole("button", { name: "Show all" }));
+    expect(screen.queryByText("The very end.")).toBeNull();
+    await userEvent.click(screen.getByRole("button", { name: "Load the rest (100 KB in all)" }));
+    expect(await screen.findByText("The very end.")).toBeTruthy();
+    expect(screen.queryByRole("button", { name: /Load the rest/ })).toBeNull();
+  });
+
+  it("says so inside its turn, where nobody can load it, too", () => {
+    show([text("a"), { ...cut, queued: true }]);
+    expect(screen.getByText("Cut here, 100 KB in all.")).toBeTruthy();
+  });
+
+  it("says why the rest could not be loaded, and where the daemon has another part by now", async () => {
+    const answers = [() => Promise.reject(new Error("gone")), async () => text("another")];
+    const host = hostOf({ loadWhole: () => answers.shift()?.() ?? Promise.reject(new Error("asked again")) });
+    show([text("a"), { ...cut, queued: true }], host);
+    await userEvent.click(screen.getByRole("button", { name: /Load the rest/ }));
+    expect((await screen.findByRole("alert")).textContent).toBe("Not loaded: gone");
+    await userEvent.click(screen.getByRole("button", { name: /Load the rest/ }));
+    await waitFor(() => expect(screen.getByRole("alert").textContent).toMatch(/another part/));
+    expect(screen.getByText(/Read this log/)).toBeTruthy();
   });
 });
 
