@@ -1,6 +1,7 @@
 import { fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Part } from "../../src/model/part.ts";
 import type { SendPromptBody } from "../../src/protocol.ts";
 import { App } from "../../src/web/App.tsx";
 import type { Client } from "../../src/web/store.ts";
@@ -376,40 +377,121 @@ describe("a session that this daemon runs", () => {
     await waitFor(() => expect(facts.textContent).toContain("no price"));
   });
 
-  test("begins another session from a prompt of its past, with the prompt to be changed", async () => {
-    daemon.answer(({ route, body }) => {
-      if (!route.endsWith("/fork")) return undefined;
-      const { session_id } = body as { session_id: string };
-      sessions.say(session_id, { title: "Forked", status: "completed", control: control() });
-      sessions.add(session_id, []);
-      return [201, { session_id }];
-    });
-    show(SESSION);
-    await userEvent.click(await screen.findByRole("button", { name: "From here" }));
-    const dialog = await screen.findByRole("dialog", { name: "From this prompt" });
-    await userEvent.click(within(dialog).getByRole("button", { name: "New session from here" }));
-    expect(await screen.findByRole("heading", { level: 1, name: "Forked" })).toBeTruthy();
-    expect(posted()[0]?.body).toMatchObject({ before: uuid(101) });
-    expect(await screen.findByDisplayValue("Repair it.")).toBeTruthy();
-  });
+  describe("goes on from a prompt of its past", () => {
+    const PICTURE = "data:image/png;base64,iVBORw0KGgo=";
+    /** Longer than the page gets it. */
+    const long = `Repair it. ${"All of it. ".repeat(7_000)}And only that.`;
+    const withParts = (...parts: Part[]): void =>
+      sessions.rewrite(SESSION, [
+        {
+          session_id: SESSION,
+          at,
+          type: "user.message",
+          message_id: uuid(100),
+          part_id: uuid(101),
+          parts: [{ type: "text", text: long }, ...parts],
+        },
+        ...answer(SESSION, "It is repaired.", 110),
+      ]);
+    /** Opens the dialog; its buttons, once the prompt is there. */
+    const fromHere = async () => {
+      show(SESSION);
+      await userEvent.click(await screen.findByRole("button", { name: "From here" }));
+      return within(await screen.findByRole("dialog", { name: "From this prompt" }));
+    };
+    const press = async (dialog: ReturnType<typeof within>, name: string): Promise<void> => {
+      const button = dialog.getByRole("button", { name });
+      await waitFor(() => expect(button.hasAttribute("disabled")).toBe(false));
+      await userEvent.click(button);
+    };
+    const takeForks = (): void =>
+      daemon.answer(({ route, body }) => {
+        if (!route.endsWith("/fork")) return undefined;
+        const { session_id } = body as { session_id: string };
+        sessions.say(session_id, { title: "Forked", status: "completed", control: control() });
+        sessions.add(session_id, []);
+        return [201, { session_id }];
+      });
 
-  test("rewinds to before a prompt, but not while its agent works", async () => {
-    accept();
-    sessions.say(SESSION, { control: control({ state: "working" }) });
-    show(SESSION);
-    await userEvent.click(await screen.findByRole("button", { name: "From here" }));
-    const rewind = await screen.findByRole("button", { name: "Rewind to here" });
-    expect(rewind.hasAttribute("disabled")).toBe(true);
-    sessions.say(SESSION, { control: control() });
-    await waitFor(() => expect(rewind.hasAttribute("disabled")).toBe(false));
-    await userEvent.click(rewind);
-    await waitFor(() =>
-      expect(posted()[0]).toMatchObject({
-        route: `POST /api/sessions/${SESSION}/rewind`,
-        body: { before: uuid(101) },
-      }),
-    );
-    expect(await screen.findByDisplayValue("Repair it.")).toBeTruthy();
+    test("in another session, with the prompt to be changed", async () => {
+      takeForks();
+      await press(await fromHere(), "New session from here");
+      expect(await screen.findByRole("heading", { level: 1, name: "Forked" })).toBeTruthy();
+      expect(posted()[0]?.body).toMatchObject({ before: uuid(101) });
+      expect(await screen.findByDisplayValue("Repair it.")).toBeTruthy();
+    });
+
+    test("in another session, with all of a long prompt and its pictures", async () => {
+      takeForks();
+      withParts({ type: "image_url", url: PICTURE });
+      const dialog = await fromHere();
+      await press(dialog, "New session from here");
+      expect(await screen.findByRole("heading", { level: 1, name: "Forked" })).toBeTruthy();
+      expect(await screen.findByDisplayValue(long)).toBeTruthy();
+      expect(screen.getByRole("img", { name: "Image 1" })).toBeTruthy();
+      accept();
+      await userEvent.click(screen.getByRole("button", { name: "Send" }));
+      await waitFor(() => expect(sentPrompts().at(-1)).toMatchObject({ text: long, images: [PICTURE] }));
+    });
+
+    test("and says which attachments do not come with it", async () => {
+      accept();
+      withParts(
+        { type: "image_url", url: "https://a.test/picture.png" },
+        { type: "file", mime: "text/plain", url: "data:text/plain;base64,YQ==" },
+        { type: "image_url", url: PICTURE },
+      );
+      const dialog = await fromHere();
+      expect(await dialog.findByText(/2 of its 3 attachments do not come with it/)).toBeTruthy();
+      await press(dialog, "Rewind to here");
+      expect(await screen.findByDisplayValue(long)).toBeTruthy();
+      expect(screen.getAllByRole("img", { name: /^Image/ })).toHaveLength(1);
+    });
+
+    test("without pictures where the model takes none, and says so", async () => {
+      accept();
+      sessions.say(SESSION, { control: control({ takes_images: false }) });
+      withParts({ type: "image_url", url: PICTURE });
+      const dialog = await fromHere();
+      expect(await dialog.findByText(/Its attachment does not come with it/)).toBeTruthy();
+      await press(dialog, "Rewind to here");
+      expect(await screen.findByDisplayValue(long)).toBeTruthy();
+      expect(screen.queryByRole("img", { name: "Image 1" })).toBeNull();
+    });
+
+    test("only with the whole prompt: where it cannot be loaded, nothing begins and the reason is said", async () => {
+      daemon.answer(({ route }) =>
+        route.endsWith("/whole")
+          ? [500, { error: { code: "disk", message: "the disk is gone." } }]
+          : undefined,
+      );
+      const dialog = await fromHere();
+      expect((await dialog.findByRole("alert")).textContent).toBe(
+        "The prompt could not be loaded. The disk is gone.",
+      );
+      for (const name of ["New session from here", "Rewind to here"])
+        expect(dialog.getByRole("button", { name }).hasAttribute("disabled")).toBe(true);
+      expect(posted()).toEqual([]);
+    });
+
+    test("by a rewind, but not while its agent works", async () => {
+      accept();
+      sessions.say(SESSION, { control: control({ state: "working" }) });
+      const dialog = await fromHere();
+      await waitFor(() =>
+        expect(dialog.getByRole("button", { name: /New session/ }).hasAttribute("disabled")).toBe(false),
+      );
+      expect(dialog.getByRole("button", { name: "Rewind to here" }).hasAttribute("disabled")).toBe(true);
+      sessions.say(SESSION, { control: control() });
+      await press(dialog, "Rewind to here");
+      await waitFor(() =>
+        expect(posted()[0]).toMatchObject({
+          route: `POST /api/sessions/${SESSION}/rewind`,
+          body: { before: uuid(101) },
+        }),
+      );
+      expect(await screen.findByDisplayValue("Repair it.")).toBeTruthy();
+    });
   });
 
   test("can be compacted, and told to go on with another model", async () => {

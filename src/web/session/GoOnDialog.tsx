@@ -1,8 +1,9 @@
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { positionOf } from "../../model/accumulate.ts";
 import type { SessionSummary } from "../../model/session.ts";
-import { failureText } from "../api.ts";
+import { type ApiResult, failureText } from "../api.ts";
 import { draftOf } from "../composer/draft.ts";
+import { type PastPrompt, pastPrompt } from "../composer/past-prompt.ts";
 import { Dialog } from "../Dialog.tsx";
 import { newId } from "../new-id.ts";
 import type { OpenSession } from "../open-session.ts";
@@ -29,44 +30,62 @@ export function GoOnDialog({
   const [problem, setProblem] = useState<string>();
   // Made once for each time that it is opened: a reply that is lost makes no second session.
   const [fork_id] = useState(newId);
-  const text = promptOf(session, prompt_id);
   const working = row.control?.state !== "idle";
 
-  const fork = async (): Promise<void> => {
+  // Asked for at once, so that it is there when something is chosen.
+  const [coming] = useState(() =>
+    pastPrompt(client.api, row.id, prompt_id, row.control?.takes_images === true),
+  );
+  const [past, setPast] = useState<ApiResult<PastPrompt>>();
+  useEffect(() => {
+    let wanted = true;
+    void coming.then((come) => {
+      if (wanted) setPast(come);
+    });
+    return () => {
+      wanted = false;
+    };
+  }, [coming]);
+  const disabled = busy || past?.ok === false;
+  const said = past?.ok === false ? `The prompt could not be loaded. ${failureText(past.failure)}` : problem;
+
+  /** Begins, and puts the prompt into the draft of the session that goes on. */
+  const goOn = async (session_id: string, begin: () => Promise<ApiResult<unknown>>): Promise<void> => {
     setBusy(true);
     setProblem(undefined);
-    const reply = await client.api.fork(row.id, { session_id: fork_id, before: prompt_id });
-    setBusy(false);
-    if (!reply.ok) {
-      setProblem(failureText(reply.failure));
+    const whole = await coming;
+    // That it cannot be had, or not all of it, is said before anything begins.
+    if (!whole.ok || (past === undefined && whole.value.lost > 0)) {
+      setBusy(false);
       return;
     }
-    const { session_id } = reply.value;
-    draftOf(client, session_id).setText(text);
-    onClose();
-    navigate(sessionHref(session_id));
-  };
-  const rewind = async (): Promise<void> => {
-    setBusy(true);
-    setProblem(undefined);
-    const reply = await client.api.rewind(row.id, prompt_id);
+    const begun = await begin();
     setBusy(false);
-    if (!reply.ok) {
-      setProblem(failureText(reply.failure));
+    if (!begun.ok) {
+      setProblem(failureText(begun.failure));
       return;
     }
-    const draft = draftOf(client, row.id);
-    if (draft.state.getState().text.trim() === "") draft.setText(text);
+    const draft = draftOf(client, session_id);
+    const { text, images } = draft.state.getState();
+    // What is written there already stays.
+    if (text.trim() === "" && images.length === 0) {
+      draft.setText(whole.value.text);
+      draft.setImages(whole.value.images);
+    }
     onClose();
+    if (session_id !== row.id) navigate(sessionHref(session_id));
   };
+  const fork = () => goOn(fork_id, () => client.api.fork(row.id, { session_id: fork_id, before: prompt_id }));
+  const rewind = () => goOn(row.id, () => client.api.rewind(row.id, prompt_id));
 
   return (
     <Dialog title="From this prompt" onClose={onClose}>
-      <blockquote className="dialog-quote">{visible(text.slice(0, 300), "prose")}</blockquote>
+      <blockquote className="dialog-quote">{visible(beginningOf(session, prompt_id), "prose")}</blockquote>
+      {past?.ok && past.value.lost > 0 && <p className="dialog-note">{lostText(past.value)}</p>}
       <dl className="dialog-choices">
         <div>
           <dt>
-            <button type="button" className="button" disabled={busy} onClick={() => void fork()}>
+            <button type="button" className="button" disabled={disabled} onClick={() => void fork()}>
               New session from here
             </button>
           </dt>
@@ -74,7 +93,12 @@ export function GoOnDialog({
         </div>
         <div>
           <dt>
-            <button type="button" className="button" disabled={busy || working} onClick={() => void rewind()}>
+            <button
+              type="button"
+              className="button"
+              disabled={disabled || working}
+              onClick={() => void rewind()}
+            >
               Rewind to here
             </button>
           </dt>
@@ -85,18 +109,29 @@ export function GoOnDialog({
           </dd>
         </div>
       </dl>
-      {problem !== undefined && (
+      {said !== undefined && (
         <p className="dialog-problem" role="alert">
-          {problem}
+          {said}
         </p>
       )}
     </Dialog>
   );
 }
 
-function promptOf(session: OpenSession, prompt_id: string): string {
+/** As much of the prompt as tells it from others: that much is always here. */
+function beginningOf(session: OpenSession, prompt_id: string): string {
   const { transcript } = session.state.getState();
   const index = transcript === undefined ? undefined : positionOf(transcript, prompt_id);
   const part = index === undefined ? undefined : session.partAt(index);
-  return part?.type === "prompt" ? promptText(part.parts) : "";
+  return part?.type === "prompt" ? promptText(part.parts).slice(0, 300) : "";
+}
+
+function lostText({ attached, lost }: PastPrompt): string {
+  const which =
+    attached === 1
+      ? "Its attachment does"
+      : lost === attached
+        ? `Its ${attached} attachments do`
+        : `${lost} of its ${attached} attachments ${lost === 1 ? "does" : "do"}`;
+  return `${which} not come with it: a draft takes only pictures, and only where the model does. Add ${lost === 1 ? "it" : "them"} again.`;
 }

@@ -1,0 +1,54 @@
+import type { Api, ApiResult } from "../api.ts";
+import { promptText } from "../transcript/part-words.ts";
+import { MOST_IMAGES, readImages } from "./images.ts";
+
+/** A prompt of the past as a draft takes it. */
+export interface PastPrompt {
+  readonly text: string;
+  /** Data URLs. */
+  readonly images: readonly string[];
+  /** How much was attached, and how much of that no draft can hold. */
+  readonly attached: number;
+  readonly lost: number;
+}
+
+/** The whole of a prompt: the page itself has no more than the beginning of a long one, and of its pictures the names. */
+export async function pastPrompt(
+  api: Pick<Api, "whole" | "attachment">,
+  session_id: string,
+  part_id: string,
+  takesImages: boolean,
+): Promise<ApiResult<PastPrompt>> {
+  const reply = await api.whole(session_id, part_id);
+  if (!reply.ok) return reply;
+  const { part } = reply.value;
+  if (part.type !== "prompt")
+    return { ok: false, failure: { code: "refused", status: 200, message: "It is no prompt any more." } };
+  const { parts } = part;
+  const attached = parts.filter(({ type }) => type !== "text").length;
+  const media = parts.filter(({ type }) => type === "image_url" || type === "image_file" || type === "file");
+  const files = takesImages
+    ? await Promise.all(media.map((_, n) => pictureOf(api, session_id, part_id, n)))
+    : [];
+  const { images } = await readImages(
+    files.filter((file) => file !== undefined),
+    MOST_IMAGES,
+  );
+  return {
+    ok: true,
+    value: { text: promptText(parts), images, attached, lost: attached - images.length },
+  };
+}
+
+/** An attachment's bytes under the type that the daemon gives them; `undefined`: it has none. */
+async function pictureOf(
+  api: Pick<Api, "attachment">,
+  session_id: string,
+  part_id: string,
+  n: number,
+): Promise<File | undefined> {
+  const reply = await api.attachment(session_id, part_id, n);
+  if (!reply.ok) return undefined;
+  const { type } = reply.value;
+  return new File([await reply.value.arrayBuffer()], "", { type });
+}
