@@ -4,10 +4,11 @@ import { CopyButton } from "../ui/CopyButton.tsx";
 import { ErrorBoundary, reasonOf } from "../ui/ErrorBoundary.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { StatusBadge } from "../ui/StatusBadge.tsx";
+import { wholeTextOf } from "./field-text.ts";
 import type { TranscriptHost, TurnWindow } from "./host.ts";
 import { useOpenState } from "./open-state.ts";
 import { PartView } from "./PartView.tsx";
-import { kindOf, textOf } from "./part-words.ts";
+import { kindOf } from "./part-words.ts";
 import { RawView } from "./RawView.tsx";
 
 export interface PartRowProps {
@@ -132,7 +133,7 @@ export const LoadedRow = memo(function LoadedRow({
         {raw && result !== undefined && <RawView part={result} host={host} />}
       </div>
       <div className="part-actions">
-        <CopyButton text={() => textOf(part, result)} />
+        <CopyButton text={() => wholeTextOf(part, result, host)} />
         <a className="action" href={host.partHref(part.id)} aria-label={`Link to this ${kind}`}>
           #
         </a>

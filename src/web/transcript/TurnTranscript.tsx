@@ -5,6 +5,7 @@ import { CopyButton } from "../ui/CopyButton.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { badgeOf, StatusBadge } from "../ui/StatusBadge.tsx";
 import { duration } from "../ui/size.tsx";
+import { wholeTextOf } from "./field-text.ts";
 import type { TranscriptHost, TurnTranscriptProps } from "./host.ts";
 import { MarkerGroup } from "./MarkerGroup.tsx";
 import { continuesGroup, groupFrom } from "./marker-groups.ts";
@@ -203,7 +204,7 @@ const TurnHeading = memo(function TurnHeading({
       </div>
       {prompt !== undefined && (
         <div className="part-actions">
-          <CopyButton text={() => text} />
+          <CopyButton text={() => wholeTextOf(prompt, undefined, host)} />
           <a className="action" href={host.partHref(prompt.id)} aria-label="Link to this turn">
             #
           </a>

@@ -1,5 +1,6 @@
-import type { TranscriptPart } from "../../model/transcript.ts";
+import type { TranscriptPart, TranscriptPartOf } from "../../model/transcript.ts";
 import type { TranscriptHost } from "./host.ts";
+import { textOf } from "./part-words.ts";
 
 /** A text as it came here, perhaps cut on its way. */
 export interface FieldText {
@@ -9,6 +10,8 @@ export interface FieldText {
   /** Absent where nobody has the whole. */
   readonly loadWhole?: () => Promise<string>;
 }
+
+const CHANGED = "another part stands here by now.";
 
 /** A text of a part by the path that `truncated` gives it: `thinking`, `state.error`, `parts.0` for a prompt's first piece. */
 export function fieldText(part: TranscriptPart, field: string, { loadWhole }: TranscriptHost): FieldText {
@@ -21,7 +24,7 @@ export function fieldText(part: TranscriptPart, field: string, { loadWhole }: Tr
       : {
           loadWhole: async () => {
             const whole = textAt(await loadWhole(part.id), field);
-            if (whole === undefined) throw new Error("another part stands here by now.");
+            if (whole === undefined) throw new Error(CHANGED);
             return whole;
           },
         }),
@@ -41,3 +44,26 @@ function memberOf(value: unknown, name: string): unknown {
     ? Reflect.get(value, name)
     : undefined;
 }
+
+/** What "Copy" copies: a part's own text and its result's, each loaded first where it was cut. Rejects where it cannot be. */
+export async function wholeTextOf(
+  part: TranscriptPart,
+  result: TranscriptPartOf<"tool_result"> | undefined,
+  host: TranscriptHost,
+): Promise<string> {
+  const [whole, wholeResult] = await Promise.all([wholeOf(part, host), result && wholeOf(result, host)]);
+  return textOf(whole, wholeResult);
+}
+
+async function wholeOf<Part extends TranscriptPart>(
+  part: Part,
+  { loadWhole }: TranscriptHost,
+): Promise<Part> {
+  if (part.truncated === undefined || loadWhole === undefined) return part;
+  const whole = await loadWhole(part.id);
+  if (!isLike(whole, part)) throw new Error(CHANGED);
+  return whole;
+}
+
+const isLike = <Part extends TranscriptPart>(part: TranscriptPart, other: Part): part is Part =>
+  part.type === other.type;

@@ -17,8 +17,15 @@ export function CopyButton({
     return () => clearTimeout(timer);
   }, [said]);
   const copy = async (): Promise<void> => {
+    let loaded: string;
     try {
-      await navigator.clipboard.writeText(await text());
+      loaded = await text();
+    } catch {
+      setSaid("Not loaded");
+      return;
+    }
+    try {
+      await navigator.clipboard.writeText(loaded);
       setSaid("Copied");
     } catch {
       setSaid("Not copied");

@@ -1,6 +1,6 @@
 import { fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
-import { describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { noteGrowth } from "../../../src/model/growth.ts";
 import type { TranscriptPart } from "../../../src/model/transcript.ts";
 import type { TranscriptHost, TurnWindow } from "../../../src/web/transcript/host.ts";
@@ -356,6 +356,65 @@ describe("a prompt that was cut on its way", () => {
     await userEvent.click(screen.getByRole("button", { name: /Load the rest/ }));
     await waitFor(() => expect(screen.getByRole("alert").textContent).toMatch(/another part/));
     expect(screen.getByText(/Read this log/)).toBeTruthy();
+  });
+});
+
+describe("what Copy copies", () => {
+  const copied: string[] = [];
+  Object.defineProperty(navigator, "clipboard", {
+    configurable: true,
+    value: { writeText: async (words: string) => void copied.push(words) },
+  });
+  afterEach(() => copied.splice(0));
+  const copy = (): void => {
+    fireEvent.click(screen.getByRole("button", { name: "Copy" }));
+  };
+  /** A daemon that has these parts whole. */
+  const holding = (...wholes: TranscriptPart[]) =>
+    hostOf({
+      loadWhole: async (id) => wholes.find((whole) => whole.id === id) ?? Promise.reject(new Error("gone")),
+    });
+
+  it("is all of a text that was cut on its way", async () => {
+    const cut = text("The beginning", { truncated: { text: 100_000 } });
+    show([cut], holding({ ...cut, text: "The beginning and the end" }));
+    copy();
+    expect(await screen.findByRole("button", { name: "Copied" })).toBeTruthy();
+    expect(copied).toEqual(["The beginning and the end"]);
+  });
+
+  it("is all that went into a call and all that came out, each loaded only where it was cut", async () => {
+    const bash = call("Bash", { command: "ls" }, { truncated: { arguments_json: 9_000 } });
+    const output = result(bash, "some", { truncated: { output_text: 9_000 } });
+    const wholeCall = { ...bash, arguments_json: '{"command":"ls -a"}' };
+    const first = show([bash, output], holding(wholeCall, { ...output, output_text: "some and more" }));
+    copy();
+    expect(await screen.findByRole("button", { name: "Copied" })).toBeTruthy();
+    first.unmount();
+    show([bash, result(bash, "all")], holding(wholeCall));
+    copy();
+    expect(await screen.findByRole("button", { name: "Copied" })).toBeTruthy();
+    expect(copied).toEqual(['Bash {"command":"ls -a"}\n\nsome and more', 'Bash {"command":"ls -a"}\n\nall']);
+  });
+
+  it("is all of the prompt beside a turn's heading", async () => {
+    const cut = prompt("The beginning", { truncated: { "parts.0": 100_000 } });
+    show([cut], holding({ ...cut, parts: [{ type: "text", text: "The beginning and the end" }] }));
+    copy();
+    expect(await screen.findByRole("button", { name: "Copied" })).toBeTruthy();
+    expect(copied).toEqual(["The beginning and the end"]);
+  });
+
+  it("is nothing where the rest cannot be loaded, or is another part's by now, and that is said", async () => {
+    const cut = text("The beginning", { truncated: { text: 100_000 } });
+    const first = show([cut], holding());
+    copy();
+    expect(await screen.findByRole("button", { name: "Not loaded" })).toBeTruthy();
+    first.unmount();
+    show([cut], holding({ ...prompt("another"), id: cut.id }));
+    copy();
+    expect(await screen.findByRole("button", { name: "Not loaded" })).toBeTruthy();
+    expect(copied).toEqual([]);
   });
 });
 
