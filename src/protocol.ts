@@ -25,6 +25,8 @@ export const TEXT_LIMIT = 64 * 1024;
 /** The same of a text that still grows: whoever watches it sees its end. */
 export const GROWING_LIMIT = 1024 * 1024;
 export const OUTPUT_LIMIT = 8 * 1024;
+/** Of an output that is cut its last lines come too, at most so long together: what went wrong is told there. */
+export const OUTPUT_END = 2 * 1024;
 /** A frame of its own so often when nothing else is sent, in milliseconds. */
 export const HEARTBEAT_MS = 4_000;
 
@@ -65,7 +67,7 @@ export type PlacedPart = z.infer<typeof placedPart>;
 /**
  * The folded state of a session as a client gets it: every turn's head, how many parts there are, and some of the parts
  * (the tail, or a page; with them the results of their calls wherever those stand). Parts are cut by `TEXT_LIMIT` and
- * `OUTPUT_LIMIT`, `truncated` giving true lengths; data URLs are replaced by `attachment:<part id>:<n>`.
+ * `OUTPUT_LIMIT`, `truncated` giving true lengths and `output_end` an output's last lines; data URLs are replaced by `attachment:<part id>:<n>`.
  */
 export const sessionPage = record({
   session: sessionSummary,

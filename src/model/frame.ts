@@ -98,6 +98,7 @@ export const frame = z.discriminatedUnion("type", [
     is_error: z.boolean(),
     status: toolStatus,
     output_text: z.string(),
+    output_end: optional(z.string()),
     parts: z.array(mediaPart),
     ui_extra: optional(uiExtra),
     part_id: optional(uuid),

@@ -86,6 +86,8 @@ export const toolResultEntry = record({
   is_error: z.boolean(),
   status: toolStatus,
   output_text: z.string(),
+  /** Its last lines, where `output_text` was cut for the wire and these are not in it. */
+  output_end: optional(z.string()),
   parts: z.array(mediaPart),
   ui_extra: optional(uiExtra),
   /** Position of its call in the transcript's parts; absent: an orphan, which stands alone. */

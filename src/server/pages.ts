@@ -9,6 +9,7 @@ import type { UiExtra } from "../model/ui-extra.ts";
 import { partId } from "../model/uuid.ts";
 import {
   GROWING_LIMIT,
+  OUTPUT_END,
   OUTPUT_LIMIT,
   PAGE_SIZE,
   type PlacedPart,
@@ -105,6 +106,17 @@ export function cutText(text: string, limit: number): string {
 }
 
 /**
+ * The last lines of a text that begin at `from` or later, of at most `OUTPUT_END` units. Where no line begins there, the
+ * end of the last one, and no half of a surrogate pair.
+ */
+function endOf(text: string, from: number): string {
+  const start = Math.max(from, text.length - OUTPUT_END);
+  const line = text.indexOf("\n", start - 1) + 1;
+  if (line > 0 && line < text.length) return text.slice(line);
+  return text.slice((text.codePointAt(start - 1) ?? 0) > 0xffff ? start + 1 : start);
+}
+
+/**
  * A JSON value of the same shape whose text has at most `limit` code units: long strings lose their end, long lists and
  * objects their last members. `undefined`: even so it does not fit.
  */
@@ -189,7 +201,7 @@ type Cutter = ReturnType<typeof createCutter>;
 
 /**
  * A part as it goes over the wire: texts cut at `TEXT_LIMIT`, or at `GROWING_LIMIT` while they grow, outputs and arguments at
- * `OUTPUT_LIMIT`, `truncated` saying how long they are; media by reference; the output of a paired call left to its result.
+ * `OUTPUT_LIMIT`, `truncated` saying how long they are and `output_end` how an output ends; media by reference; the output of a paired call left to its result.
  * Cutting twice is the same as cutting once.
  */
 export function cutPart(part: TranscriptPart): TranscriptPart {
@@ -260,16 +272,16 @@ function cutParts(parts: readonly Part[], part_id: string, cutter: Cutter): Part
 }
 
 /** A result's own text and payload, whether it comes as a part or as a frame. */
-function cutResult<Result extends { output_text: string; parts: MediaPart[]; ui_extra?: UiExtra }>(
-  result: Result,
-  part_id: string,
-  cutter: Cutter,
-): Result {
+function cutResult<
+  Result extends { output_text: string; output_end?: string; parts: MediaPart[]; ui_extra?: UiExtra },
+>(result: Result, part_id: string, cutter: Cutter): Result {
   const cut = {
     ...result,
     output_text: cutter.text("output_text", result.output_text, OUTPUT_LIMIT),
     parts: carriesData(result.parts) ? refer(result.parts, part_id) : result.parts,
   };
+  if (cut.output_text.length < result.output_text.length)
+    cut.output_end = endOf(result.output_text, cut.output_text.length);
   if (result.ui_extra) {
     const ui_extra = cutter.typed("ui_extra", result.ui_extra, TEXT_LIMIT);
     if (ui_extra) cut.ui_extra = ui_extra;

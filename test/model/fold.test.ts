@@ -1163,7 +1163,13 @@ describe("a call and its result", () => {
       begin(),
       call("x"),
       { type: "task.metadata", tool_call_id: "x", metadata: { a: 1 } },
-      result("x", { status: "error", is_error: true, source, truncated: { output_text: 9 } }),
+      result("x", {
+        status: "error",
+        is_error: true,
+        source,
+        output_end: "end",
+        truncated: { output_text: 9 },
+      }),
       result("x", { output_text: "late" }),
     );
     expect(twice).toHaveLength(3);
@@ -1172,15 +1178,16 @@ describe("a call and its result", () => {
     });
     expect(twice[2]).toMatchObject({ output_text: "late", at: 1_004, source });
     expect(twice[2]).not.toHaveProperty("truncated");
+    expect(twice[2]).not.toHaveProperty("output_end");
     const other = { ...source, line: 9 };
     expect(
       last(
         begin(),
         call("x"),
         result("x", { source }),
-        result("x", { source: other, truncated: { output_text: 7 } }),
+        result("x", { source: other, output_end: "end", truncated: { output_text: 7 } }),
       ),
-    ).toMatchObject({ source: other, truncated: { output_text: 7 } });
+    ).toMatchObject({ source: other, output_end: "end", truncated: { output_text: 7 } });
     const again = parts(begin(), call("x"), result("x"), result("x", { status: "aborted" }), result("x"));
     expect(again[1]).toMatchObject({ state: { status: "completed", time: { start: 1_001, end: 1_004 } } });
     expect(again[1]).toHaveProperty("state.metadata", {});

@@ -487,6 +487,7 @@ export function wildFrames(): fc.Arbitrary<Frame[]> {
     status: fc.constantFrom("success", "error", "aborted", "running", "failed"),
     stop_reason: fc.constantFrom("stop", "aborted", "error"),
     output_text: text,
+    output_end: text,
     parts: fc.constantFrom([], [{ type: "image_url", url: "data:," }]),
     queued: fc.boolean(),
     url: text,

@@ -9,6 +9,7 @@ import type { Frame } from "../../src/model/frame.ts";
 import { transcriptPart } from "../../src/model/transcript.ts";
 import {
   GROWING_LIMIT,
+  OUTPUT_END,
   OUTPUT_LIMIT,
   sessionPage as sessionPageSchema,
   TEXT_LIMIT,
@@ -154,6 +155,39 @@ describe("what goes over the wire", { timeout: 60_000 }, () => {
     const much = progressOf([start, ...lines, says("x".repeat(GROWING_LIMIT))]);
     expect(much?.progress?.length).toBe(GROWING_LIMIT);
     expect(much?.truncated).toEqual({ progress: text.length + GROWING_LIMIT });
+  });
+
+  it("holds of a long output its last lines too, where what went wrong stands", () => {
+    const result = (output_text: string) => {
+      const { parts } = cutOfFold([
+        {
+          type: "message.tool_result",
+          session_id,
+          at: 0,
+          tool_call_id: "c",
+          is_error: true,
+          status: "error",
+          output_text,
+          parts: [],
+        },
+      ]);
+      const [part] = parts;
+      if (part?.type !== "tool_result") throw new Error("another part");
+      return part;
+    };
+    expect(result("a".repeat(OUTPUT_LIMIT))).not.toHaveProperty("output_end");
+    const lines = Array.from({ length: 2_000 }, (_, n) => `line ${n} of it`);
+    const { output_end: end = "", ...long } = result(lines.join("\n"));
+    expect(long.truncated).toEqual({ output_text: lines.join("\n").length });
+    expect(end.length).toBeLessThanOrEqual(OUTPUT_END);
+    expect(end.length).toBeGreaterThan(OUTPUT_END - 40);
+    expect(lines).toContain(end.split("\n")[0]);
+    expect(end.endsWith("line 1999 of it")).toBe(true);
+    // Nothing is told twice, and a line that is longer than what is told of the end is told from its middle.
+    const little = result(`${"a".repeat(OUTPUT_LIMIT)}b\nc`);
+    expect([little.output_text.length, little.output_end]).toEqual([OUTPUT_LIMIT, "c"]);
+    expect(result(`a\n${"😀".repeat(9_000)}b`).output_end).toBe(`${"😀".repeat(OUTPUT_END / 2 - 1)}b`);
+    expect(result(`${"a".repeat(9_000)}\n`).output_end).toBe(`${"a".repeat(9_000 - OUTPUT_LIMIT)}\n`);
   });
 
   it("never parts a surrogate pair", () => {

@@ -122,6 +122,7 @@ export function putResult(fold: Fold, frame: FrameOf<"message.tool_result">): vo
     is_error: frame.is_error || status === "error",
     status,
     output_text: frame.output_text,
+    ...(frame.output_end === undefined ? {} : { output_end: frame.output_end }),
     parts: frame.parts,
     ...(frame.ui_extra === undefined ? {} : { ui_extra: frame.ui_extra }),
   };
@@ -133,7 +134,7 @@ export function putResult(fold: Fold, frame: FrameOf<"message.tool_result">): vo
       setGap(fold, frame.tool_call_id, 0, 0);
       return;
     }
-    const { truncated: _, ...rest } = before;
+    const { truncated: _, output_end: __, ...rest } = before;
     replace(fold, earlier, {
       ...rest,
       ...value,

@@ -267,7 +267,16 @@ function readLine(
   if (value === undefined) return refuse("frame", "a frame is a JSON object.");
   if (isDeeper(value, DEEPEST)) return refuse("depth", `nested more than ${DEEPEST} levels deep.`);
   // The place in a channel of ours, and what only the daemon says.
-  const { epoch, seq, channel: _, part_index: __, step: ___, truncated: ____, ...given } = value;
+  const {
+    epoch,
+    seq,
+    channel: _,
+    part_index: __,
+    step: ___,
+    truncated: ____,
+    output_end: _____,
+    ...given
+  } = value;
   const number = epoch === undefined && seq === undefined ? undefined : numbered.safeParse({ epoch, seq });
   if (number && !number.success) {
     return refuse("frame", "`epoch` and `seq` go together: a text, and a whole number from 1.");

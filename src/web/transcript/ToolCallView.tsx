@@ -2,10 +2,11 @@ import { type ReactNode, useMemo } from "react";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
 import { CodeBlock } from "../ui/CodeBlock.tsx";
 import { visible, visibleText } from "../ui/hidden-text.tsx";
-import { Output } from "../ui/Output.tsx";
+import { Output, type OutputProps } from "../ui/Output.tsx";
 import { type BadgeStatus, StatusBadge } from "../ui/StatusBadge.tsx";
 import { duration } from "../ui/size.tsx";
 import { Disclosure } from "./Disclosure.tsx";
+import { fieldText } from "./field-text.ts";
 import type { TranscriptHost } from "./host.ts";
 import { MediaView } from "./MediaView.tsx";
 import { useNow, useOpenState } from "./open-state.ts";
@@ -89,19 +90,6 @@ function Whole({
   const hasInput = call.arguments_json !== "" && call.arguments_json !== "{}";
   const error = call.state.status === "error" && output === "" ? call.state.error : undefined;
   const reason = call.state.status === "aborted" ? call.state.reason : undefined;
-  const { loadWhole } = host;
-  const load =
-    loadWhole === undefined
-      ? undefined
-      : async (): Promise<string> => {
-          const part = await loadWhole(result?.id ?? call.id);
-          return part.type === "tool_result"
-            ? part.output_text
-            : part.type === "tool_call"
-              ? (part.progress ?? "")
-              : "";
-        };
-  const truncated = result === undefined ? call.truncated?.progress : result.truncated?.output_text;
   return (
     <>
       {hasInput &&
@@ -120,10 +108,9 @@ function Whole({
         <div className="card-section">
           <h4>{result === undefined ? "output so far" : "output"}</h4>
           <Output
+            {...(result === undefined ? fieldText(call, "progress", host) : outputOf(result, host))}
             text={output}
             label="output"
-            {...(truncated === undefined ? {} : { truncated })}
-            {...(load === undefined ? {} : { loadWhole: load })}
           />
         </div>
       )}
@@ -145,6 +132,15 @@ function Whole({
         call.state.attachments?.map((media, index) => <MediaView key={index} media={media} host={host} />)}
     </>
   );
+}
+
+/** A result's text, as far as it is here. */
+function outputOf(result: Result, host: TranscriptHost): Omit<OutputProps, "label"> {
+  const { output_end } = result;
+  return {
+    ...fieldText(result, "output_text", host),
+    ...(output_end === undefined ? {} : { end: output_end }),
+  };
 }
 
 /** The badge of a call, and the word beside it where the badge alone would mislead. */
@@ -185,12 +181,18 @@ const FAILURE =
 
 /**
  * The line that says why a call failed: the last one that names a failure (a compiler's and a test runner's summary come
- * last), else the first that says anything. Never what stands around the command's own output.
+ * last), else the first that says anything. Never what stands around the command's own output. Of an output that was cut
+ * only its end is asked: what stands at its beginning may have failed as it should.
  */
-function failureLine({ call, output, extra }: CallView): string | undefined {
+function failureLine({ call, result, output, extra }: CallView): string | undefined {
   if (call.state.status === "aborted") return undefined;
   const start = extra?.type === "shell" ? (extra.output_start ?? 0) : 0;
-  const said = output === "" && call.state.status === "error" ? call.state.error : output.slice(start);
+  const isCut = result?.truncated?.output_text !== undefined;
+  const said = isCut
+    ? (result.output_end ?? "")
+    : output === "" && call.state.status === "error"
+      ? call.state.error
+      : output.slice(start);
   const text = said.length > 12_000 ? `${said.slice(0, 4_000)}\n${said.slice(-8_000)}` : said;
   const lines = text
     .replace(/<\/?(?:tool_use_error|error|system)>/g, "")
@@ -205,7 +207,8 @@ function failureLine({ call, output, extra }: CallView): string | undefined {
     )
     .filter((line) => /[\p{L}\p{N}]/u.test(line) && !AROUND.test(line));
   const telling =
-    lines.findLast((line) => FAILURE.test(line.replace(/\b(?:0|no) (?:errors?|fail\w*)/gi, ""))) ?? lines[0];
+    lines.findLast((line) => FAILURE.test(line.replace(/\b(?:0|no) (?:errors?|fail\w*)/gi, ""))) ??
+    (isCut ? undefined : lines[0]);
   return telling === undefined ? undefined : oneLine(telling, 160);
 }
 
@@ -233,13 +236,11 @@ export function OrphanResult({
   isTarget: boolean;
 }): ReactNode {
   const [open, setOpen] = useOpenState(host, part.id, isTarget);
-  const { loadWhole } = host;
   const first =
     part.output_text
       .slice(0, 2_000)
       .split("\n")
       .find((line) => /\S/.test(line)) ?? "";
-  const truncated = part.truncated?.output_text;
   return (
     <Disclosure
       open={open}
@@ -256,19 +257,7 @@ export function OrphanResult({
       }
     >
       <div className="tool-body">
-        <Output
-          text={part.output_text}
-          label="output"
-          {...(truncated === undefined ? {} : { truncated })}
-          {...(loadWhole === undefined
-            ? {}
-            : {
-                loadWhole: async () => {
-                  const whole = await loadWhole(part.id);
-                  return whole.type === "tool_result" ? whole.output_text : "";
-                },
-              })}
-        />
+        <Output {...outputOf(part, host)} label="output" />
         {part.parts.map((media, index) => (
           <MediaView key={index} media={media} host={host} />
         ))}

@@ -21,27 +21,31 @@ export interface OutputProps {
   /** True length where `text` was cut on its way here, and how to get the whole. */
   truncated?: number;
   loadWhole?: () => Promise<string>;
+  /** The last lines of the whole, where `text` was cut and these are known. */
+  end?: string;
   /** What it is, for a reader who cannot see it. */
   label: string;
 }
 
 /**
  * A tool's output, with its terminal colours: the first and last lines at once, everything after a click, and never more
- * on the page than it can bear.
+ * on the page than it can bear. Of one that was cut on its way, what stands last is its end or says that more follows.
  */
-export function Output({ text, truncated, loadWhole, label }: OutputProps): ReactNode {
+export function Output({ text, truncated, loadWhole, end, label }: OutputProps): ReactNode {
   const [whole, setWhole] = useState<string>();
   const [limit, setLimit] = useState(HEAD);
   const [failure, setFailure] = useState<string>();
   const [loading, setLoading] = useState(false);
   const content = whole ?? text;
-  const lines = content.split("\n");
-  if (lines.at(-1) === "") lines.pop();
-  const cut = lines.length > limit + TAIL + (limit === HEAD ? WORTH : 0);
-  const head = cut ? lines.slice(0, limit) : lines;
-  const tail = cut ? lines.slice(-TAIL) : [];
-  const hidden = lines.length - head.length - tail.length;
   const isCut = whole === undefined && truncated !== undefined && truncated > text.length;
+  const lines = linesOf(content);
+  // Behind what was cut its end stands apart, as far as it is here.
+  const ending = isCut ? linesOf(end ?? "") : lines;
+  const count = lines.length + (isCut ? ending.length : 0);
+  const folded = count > limit + TAIL + (limit === HEAD ? WORTH : 0);
+  const head = folded ? lines.slice(0, limit) : lines;
+  const tail = folded ? ending.slice(-TAIL) : isCut ? ending : [];
+  const hidden = count - head.length - tail.length;
 
   const load = async (): Promise<void> => {
     if (!loadWhole) return;
@@ -61,32 +65,34 @@ export function Output({ text, truncated, loadWhole, label }: OutputProps): Reac
     <div className="output">
       <ScrollBox className={limit > HEAD ? "output-text output-scrolls" : "output-text"} label={label}>
         <Lines lines={head} />
-        {cut && (
+        {folded && (
           <button
             type="button"
             className="show-all"
             onClick={() => setLimit(limit === HEAD ? STEP : limit + STEP)}
           >
-            {limit === HEAD && hidden <= STEP
-              ? `Show all ${lines.length.toLocaleString("en")} lines`
-              : `Show ${Math.min(hidden, STEP).toLocaleString("en")} of ${hidden.toLocaleString("en")} more lines`}
+            {isCut
+              ? `Show ${Math.min(hidden, STEP).toLocaleString("en")} more lines`
+              : limit === HEAD && hidden <= STEP
+                ? `Show all ${lines.length.toLocaleString("en")} lines`
+                : `Show ${Math.min(hidden, STEP).toLocaleString("en")} of ${hidden.toLocaleString("en")} more lines`}
           </button>
         )}
-        {cut && <Lines lines={tail} />}
+        {isCut &&
+          (loadWhole ? (
+            <button type="button" className="show-all" disabled={loading} onClick={() => void load()}>
+              Show all ({byteSize(truncated)})
+            </button>
+          ) : (
+            <p className="note">cut, {byteSize(truncated)} in all</p>
+          ))}
+        {tail.length > 0 && <Lines lines={tail} />}
       </ScrollBox>
       <div className="output-actions">
         <CopyButton
           text={async () => terminalText(isCut && loadWhole ? await loadWhole() : content)}
           label={`Copy ${label}`}
         />
-        {isCut &&
-          (loadWhole ? (
-            <button type="button" className="action" disabled={loading} onClick={() => void load()}>
-              Show all ({byteSize(truncated)})
-            </button>
-          ) : (
-            <span className="note">cut, {byteSize(truncated)} in all</span>
-          ))}
         {failure !== undefined && (
           <span className="note" role="alert">
             Not loaded: {visible(failure, "prose")}
@@ -95,6 +101,12 @@ export function Output({ text, truncated, loadWhole, label }: OutputProps): Reac
       </div>
     </div>
   );
+}
+
+function linesOf(text: string): string[] {
+  const lines = text.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
 }
 
 function Lines({ lines }: { lines: readonly string[] }): ReactNode {

@@ -168,6 +168,13 @@ describe("frames that an agent pushes", () => {
     expect(hosted.get(id)?.parts).toBe((await hosted.open(id))?.transcript.parts.length);
     expect(hosted.get(id)?.archived).toBeUndefined();
     expect(hosted.get(id)?.control).toBeUndefined();
+    const result = { type: "message.tool_result", at, tool_call_id: "x", is_error: false, status: "success" };
+    const said = { truncated: { output_text: 9_000 }, output_end: "the end" };
+    await push([{ ...result, output_text: "all of it", parts: [], ...said }]);
+    const last = [...((await hosted.open(id))?.transcript.parts ?? [])].at(-1);
+    expect(last).toMatchObject({ output_text: "all of it" });
+    expect(last).not.toHaveProperty("truncated");
+    expect(last).not.toHaveProperty("output_end");
   });
 
   it("keep a result without its call, and legacy messages beside new ones", async () => {

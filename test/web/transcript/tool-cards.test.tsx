@@ -416,6 +416,27 @@ describe("the reason on the closed line of a failed call", () => {
     expect(document.querySelector(".line-failure")?.textContent).toBe(reason);
   });
 
+  it("is told by the end of an output that was cut, never by what happens to be here of it", () => {
+    const input = { command: "npm test" };
+    const bash = call("Bash", input, { state: failed(input, "") });
+    const cut = { truncated: { output_text: 90_000 } };
+    const head = "stderr | caught as it should be: error E1\nall fine";
+    const reasonWith = (given: { output_end?: string }): string | undefined => {
+      const parts = paired([bash, result(bash, head, { ...cut, ...given })]);
+      const { unmount } = render(
+        <TurnTranscript turn={turnOf(parts)} partAt={(index) => parts[index]} host={hostOf()} />,
+      );
+      const reason = document.querySelector(".line-failure")?.textContent ?? undefined;
+      unmount();
+      return reason;
+    };
+    expect(reasonWith({ output_end: "ok 200\nTests  3 failed | 200 passed\nDuration  9 s" })).toBe(
+      "Tests 3 failed | 200 passed",
+    );
+    expect(reasonWith({ output_end: "ok 200\nok 201" })).toBeUndefined();
+    expect(reasonWith({})).toBeUndefined();
+  });
+
   it("is absent where the output holds no word", () => {
     const output = "Exit code 1\n======\n\n";
     show(call("Bash", { command: "x" }, { state: failed({ command: "x" }, output) }), output);

@@ -98,6 +98,41 @@ describe("a long line", () => {
 });
 
 describe("an output that was cut on its way", () => {
+  /** What the box holds, in its order. */
+  const inBox = () =>
+    [...screen.getByRole("group", { name: "output" }).children].map((each) => each.textContent);
+
+  it("is shown by its first lines and its last ones, with what is missing between them to be loaded", async () => {
+    const loadWhole = async () => lines(9_000).join("\n");
+    const { container } = render(
+      <Output
+        text={lines(700).join("\n")}
+        end={lines(40, 8_960).join("\n")}
+        truncated={80_000}
+        loadWhole={loadWhole}
+        label="output"
+      />,
+    );
+    expect(inBox()).toEqual([
+      lines(16).join("\n"),
+      "Show 714 more lines",
+      "Show all (80 KB)",
+      lines(10, 8_990).join("\n"),
+    ]);
+    fireEvent.click(button("Show 714 more lines"));
+    expect(shownLines(container)).toBe(lines(700).join("\n") + lines(40, 8_960).join("\n"));
+    fireEvent.click(button("Show all (80 KB)"));
+    await eventually(() => expect(hasButton("Show all (80 KB)")).toBe(false));
+    expect(shownLines(container)).toBe(lines(4_000).join("\n") + lines(10, 8_990).join("\n"));
+  });
+
+  it("whose end is not here shows no line as the last one", () => {
+    render(<Output text={`${lines(50).join("\n")}\ncut in the mi`} truncated={80_000} label="output" />);
+    expect(inBox()).toEqual([lines(16).join("\n"), "Show 35 more lines", "cut, 80 KB in all"]);
+    fireEvent.click(button("Show 35 more lines"));
+    expect(inBox()).toEqual([`${lines(50).join("\n")}\ncut in the mi`, "cut, 80 KB in all"]);
+  });
+
   it("says how long it is", () => {
     const { container } = render(<Output text="abc" truncated={12_000} label="output" />);
     expect(container.querySelector(".note")?.textContent).toBe("cut, 12 KB in all");
@@ -122,7 +157,7 @@ describe("an output that was cut on its way", () => {
       <Output text="abc" truncated={12_000} loadWhole={loadWhole} label="output" />,
     );
     const all = button("Show all (12 KB)") as HTMLButtonElement;
-    expect([all.className, all.disabled]).toEqual(["action", false]);
+    expect([all.className, all.disabled]).toEqual(["show-all", false]);
     fireEvent.click(all);
     expect(all.disabled).toBe(true);
     await act(async () => give(`${lines(100).join("\n")}\n`));
