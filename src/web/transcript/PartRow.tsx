@@ -130,7 +130,7 @@ export const LoadedRow = memo(function LoadedRow({
           </Retractable>
         </ErrorBoundary>
         {raw && <RawView part={part} host={host} />}
-        {raw && result !== undefined && <RawView part={result} host={host} />}
+        {raw && result !== undefined && <RawView key={result.id} part={result} host={host} />}
       </div>
       <div className="part-actions">
         <CopyButton text={() => wholeTextOf(part, result, host)} />

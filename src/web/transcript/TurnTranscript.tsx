@@ -37,6 +37,7 @@ export function TurnTranscript({ turn, partAt, host, window, targetPartId }: Tur
       {...(window ? { style: { height: window.height } } : {})}
     >
       <TurnHeading
+        key={prompt?.id}
         turn={turn}
         prompt={prompt}
         host={host}
@@ -48,10 +49,13 @@ export function TurnTranscript({ turn, partAt, host, window, targetPartId }: Tur
         // What has a row of its own in the layout (its page is being loaded anew) is in no group yet.
         const end = rows[at + 1]?.index ?? turn.first_part + turn.part_count;
         const group = groupFrom(partAt, index, end, host);
+        // What was loaded and opened is the part's, not its place's; the place is in it because a row never moves to another:
+        // the screen knows heights by it.
+        const key = `${index} ${part?.id}`;
         if (group !== undefined) {
           return (
             <MarkerGroup
-              key={index}
+              key={key}
               markers={group}
               index={index}
               top={top}
@@ -63,7 +67,7 @@ export function TurnTranscript({ turn, partAt, host, window, targetPartId }: Tur
         }
         return (
           <PartRow
-            key={index}
+            key={key}
             index={index}
             part={part}
             result={resultFor(part, partAt)}

@@ -359,6 +359,65 @@ describe("a prompt that was cut on its way", () => {
   });
 });
 
+describe("what was loaded and opened", () => {
+  const beginning = { truncated: { text: 100_000 } };
+  const host = () =>
+    hostOf({
+      loadWhole: async (id) => ({ ...text("x"), id, text: `the whole of ${id}` }),
+      loadRaw: async (id) => ({
+        file: `/logs/${id}.jsonl`,
+        line: 1,
+        byte: 0,
+        length: 2,
+        text: "{}",
+        archived: false,
+      }),
+    });
+  /** The same turn, of other parts: its file was written anew. */
+  const turn = (parts: readonly TranscriptPart[], of: TranscriptHost) => (
+    <TurnTranscript turn={turnOf(parts)} partAt={(index) => parts[index]} host={of} />
+  );
+
+  it("is a part's own: where another one stands in its place, that is shown as it came", async () => {
+    const of = host();
+    const cut = text("first", beginning);
+    const other = text("second", beginning);
+    const { rerender } = render(turn([cut], of));
+    await userEvent.click(screen.getByRole("button", { name: /Load the rest/ }));
+    await userEvent.click(screen.getByRole("button", { name: "Raw" }));
+    expect(await screen.findByText(`the whole of ${cut.id}`)).toBeTruthy();
+    expect(await screen.findByText(new RegExp(`/logs/${cut.id}`))).toBeTruthy();
+    rerender(turn([other], of));
+    expect(screen.getByText("second")).toBeTruthy();
+    expect(screen.getByRole("button", { name: /Load the rest/ })).toBeTruthy();
+    expect(screen.queryByText(new RegExp(cut.id))).toBeNull();
+    expect(screen.getByRole("button", { name: "Raw" }).getAttribute("aria-expanded")).toBe("false");
+  });
+
+  it("is open where its part stands by now, and closed where that stood", async () => {
+    const of = host();
+    const [bash, read] = [call("Bash", { command: "ls" }), call("Read", { file_path: "a.ts" })];
+    const { rerender } = render(turn(paired([bash, result(bash, "file-one")]), of));
+    await userEvent.click(screen.getByText("ls"));
+    expect(screen.getByText("file-one")).toBeTruthy();
+    rerender(turn(paired([read, bash, result(read, "contents"), result(bash, "file-one")]), of));
+    expect(screen.queryByText("contents")).toBeNull();
+    expect(screen.getByText("file-one")).toBeTruthy();
+  });
+
+  it("is a group's own, and a heading's", async () => {
+    const of = host();
+    const hooks = [1, 2, 3, 4].map((n) => marker("hook", `Hook ${n}`));
+    const [long, longer] = ["Read it. ".repeat(40), "Write it. ".repeat(40)];
+    const { rerender } = render(turn([prompt(long), ...hooks.slice(0, 2)], of));
+    await userEvent.click(screen.getByRole("button", { name: "2 hooks" }));
+    await userEvent.click(screen.getByRole("button", { name: "Show all" }));
+    rerender(turn([prompt(longer), ...hooks.slice(2)], of));
+    expect(screen.getByRole("button", { name: "2 hooks" }).getAttribute("aria-expanded")).toBe("false");
+    expect(screen.getByRole("button", { name: "Show all" })).toBeTruthy();
+  });
+});
+
 describe("what Copy copies", () => {
   const copied: string[] = [];
   Object.defineProperty(navigator, "clipboard", {
