@@ -1,11 +1,12 @@
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
 import { CodeBlock } from "../ui/CodeBlock.tsx";
 import { visible } from "../ui/hidden-text.tsx";
-import { byteSize } from "../ui/size.tsx";
+import { fieldText } from "./field-text.ts";
 import type { TranscriptHost } from "./host.ts";
 import { indentJson } from "./RawView.tsx";
 import { isRecord } from "./tool-cards/card.ts";
+import { WholeText } from "./WholeText.tsx";
 
 /** A call's arguments as they were sent: indented where they are JSON, whole on demand. */
 export function WholeArguments({
@@ -15,13 +16,8 @@ export function WholeArguments({
   call: TranscriptPartOf<"tool_call">;
   host: TranscriptHost;
 }): ReactNode {
-  const [whole, setWhole] = useState<string>();
-  const [failure, setFailure] = useState<string>();
-  const text = whole ?? call.arguments_json;
-  const length = call.truncated?.arguments_json;
-  const { loadWhole } = host;
-  const isJson = /^\s*[{[]/.test(text);
-  const pairs = length === undefined ? shortPairs(text) : undefined;
+  const given = fieldText(call, "arguments_json", host);
+  const pairs = given.truncated === undefined ? shortPairs(given.text) : undefined;
   if (pairs) {
     return (
       <dl className="card-facts card-facts-rows">
@@ -35,28 +31,15 @@ export function WholeArguments({
     );
   }
   return (
-    <>
-      <CodeBlock code={isJson ? indentJson(text) : text} language={isJson ? "json" : ""} />
-      {whole === undefined && length !== undefined && length > text.length && loadWhole !== undefined && (
-        <button
-          type="button"
-          className="show-all"
-          onClick={() => {
-            loadWhole(call.id).then(
-              (part) => setWhole(part.type === "tool_call" ? part.arguments_json : ""),
-              (error: unknown) => setFailure(error instanceof Error ? error.message : String(error)),
-            );
-          }}
-        >
-          Show all ({byteSize(length)})
-        </button>
-      )}
-      {failure !== undefined && (
-        <p className="note" role="alert">
-          Not loaded: {visible(failure, "prose")}
-        </p>
-      )}
-    </>
+    <WholeText {...given}>
+      {(text) =>
+        /^\s*[{[]/.test(text) ? (
+          <CodeBlock code={indentJson(text)} language="json" />
+        ) : (
+          <CodeBlock code={text} language="" />
+        )
+      }
+    </WholeText>
   );
 }
 

@@ -1,38 +1,24 @@
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import { visible } from "../ui/hidden-text.tsx";
 import { byteSize } from "../ui/size.tsx";
-import type { FieldText } from "./field-text.ts";
+import { type CutText, useWhole } from "../ui/use-whole.ts";
 
 /** A part's text, with a way to the whole where it was cut on its way here. */
 export function WholeText({
-  text,
-  truncated,
-  loadWhole,
   children,
-}: FieldText & { children: (text: string) => ReactNode }): ReactNode {
-  const [whole, setWhole] = useState<{ text: string; length: number }>();
-  const [failure, setFailure] = useState<string>();
-  // What was loaded is cut again when it has grown since.
-  const cut = truncated !== undefined && truncated > (whole?.length ?? text.length);
+  ...given
+}: CutText & { children: (text: string) => ReactNode }): ReactNode {
+  const { text, cut, load, isLoading, failure } = useWhole(given);
   return (
     <>
-      {children(whole?.text ?? text)}
-      {cut &&
-        (loadWhole ? (
-          <button
-            type="button"
-            className="show-all"
-            onClick={() => {
-              loadWhole().then(
-                (loaded) => setWhole({ text: loaded, length: truncated }),
-                (error: unknown) => setFailure(error instanceof Error ? error.message : String(error)),
-              );
-            }}
-          >
-            Load the rest ({byteSize(truncated)} in all)
+      {children(text)}
+      {cut !== undefined &&
+        (load ? (
+          <button type="button" className="show-all" disabled={isLoading} onClick={load}>
+            Load the rest ({byteSize(cut)} in all)
           </button>
         ) : (
-          <p className="note">Cut here, {byteSize(truncated)} in all.</p>
+          <p className="note">Cut here, {byteSize(cut)} in all.</p>
         ))}
       {failure !== undefined && (
         <p className="note" role="alert">

@@ -1,20 +1,12 @@
 import type { TranscriptPart, TranscriptPartOf } from "../../model/transcript.ts";
+import type { CutText } from "../ui/use-whole.ts";
 import type { TranscriptHost } from "./host.ts";
 import { textOf } from "./part-words.ts";
-
-/** A text as it came here, perhaps cut on its way. */
-export interface FieldText {
-  readonly text: string;
-  /** Its true length where it was cut. */
-  readonly truncated?: number;
-  /** Absent where nobody has the whole. */
-  readonly loadWhole?: () => Promise<string>;
-}
 
 const CHANGED = "another part stands here by now.";
 
 /** A text of a part by the path that `truncated` gives it: `thinking`, `state.error`, `parts.0` for a prompt's first piece. */
-export function fieldText(part: TranscriptPart, field: string, { loadWhole }: TranscriptHost): FieldText {
+export function fieldText(part: TranscriptPart, field: string, { loadWhole }: TranscriptHost): CutText {
   const truncated = part.truncated?.[field];
   return {
     text: textAt(part, field) ?? "",

@@ -5,6 +5,7 @@ import { visible } from "./hidden-text.tsx";
 import { SafeLink } from "./SafeLink.tsx";
 import { ScrollBox } from "./ScrollBox.tsx";
 import { byteSize } from "./size.tsx";
+import { type CutText, useWhole } from "./use-whole.ts";
 
 const HEAD = 16;
 const TAIL = 10;
@@ -16,11 +17,7 @@ const CHUNK = 100;
 /** Characters of one line before it is cut. */
 const LINE = 4_000;
 
-export interface OutputProps {
-  text: string;
-  /** True length where `text` was cut on its way here, and how to get the whole. */
-  truncated?: number;
-  loadWhole?: () => Promise<string>;
+export interface OutputProps extends CutText {
   /** The last lines of the whole, where `text` was cut and these are known. */
   end?: string;
   /** What it is, for a reader who cannot see it. */
@@ -31,35 +28,18 @@ export interface OutputProps {
  * A tool's output, with its terminal colours: the first and last lines at once, everything after a click, and never more
  * on the page than it can bear. Of one that was cut on its way, what stands last is its end or says that more follows.
  */
-export function Output({ text, truncated, loadWhole, end, label }: OutputProps): ReactNode {
-  const [whole, setWhole] = useState<string>();
-  const [limit, setLimit] = useState(HEAD);
-  const [failure, setFailure] = useState<string>();
-  const [loading, setLoading] = useState(false);
-  const content = whole ?? text;
-  const isCut = whole === undefined && truncated !== undefined && truncated > text.length;
+export function Output({ end, label, ...given }: OutputProps): ReactNode {
+  const { text: content, cut, isLoaded, load, isLoading, failure } = useWhole(given);
+  const [shown, setShown] = useState(HEAD);
+  const limit = isLoaded ? Math.max(shown, STEP) : shown;
   const lines = linesOf(content);
   // Behind what was cut its end stands apart, as far as it is here.
-  const ending = isCut ? linesOf(end ?? "") : lines;
-  const count = lines.length + (isCut ? ending.length : 0);
+  const ending = cut ? linesOf(end ?? "") : lines;
+  const count = lines.length + (cut ? ending.length : 0);
   const folded = count > limit + TAIL + (limit === HEAD ? WORTH : 0);
   const head = folded ? lines.slice(0, limit) : lines;
-  const tail = folded ? ending.slice(-TAIL) : isCut ? ending : [];
+  const tail = folded ? ending.slice(-TAIL) : cut ? ending : [];
   const hidden = count - head.length - tail.length;
-
-  const load = async (): Promise<void> => {
-    if (!loadWhole) return;
-    setLoading(true);
-    setFailure(undefined);
-    try {
-      setWhole(await loadWhole());
-      setLimit(STEP);
-    } catch (error) {
-      setFailure(error instanceof Error ? error.message : String(error));
-    } finally {
-      setLoading(false);
-    }
-  };
 
   return (
     <div className="output">
@@ -69,28 +49,30 @@ export function Output({ text, truncated, loadWhole, end, label }: OutputProps):
           <button
             type="button"
             className="show-all"
-            onClick={() => setLimit(limit === HEAD ? STEP : limit + STEP)}
+            onClick={() => setShown(limit === HEAD ? STEP : limit + STEP)}
           >
-            {isCut
+            {cut
               ? `Show ${Math.min(hidden, STEP).toLocaleString("en")} more lines`
               : limit === HEAD && hidden <= STEP
                 ? `Show all ${lines.length.toLocaleString("en")} lines`
                 : `Show ${Math.min(hidden, STEP).toLocaleString("en")} of ${hidden.toLocaleString("en")} more lines`}
           </button>
         )}
-        {isCut &&
-          (loadWhole ? (
-            <button type="button" className="show-all" disabled={loading} onClick={() => void load()}>
-              Show all ({byteSize(truncated)})
+        {cut !== undefined &&
+          (load ? (
+            <button type="button" className="show-all" disabled={isLoading} onClick={load}>
+              Show all ({byteSize(cut)})
             </button>
           ) : (
-            <p className="note">cut, {byteSize(truncated)} in all</p>
+            <p className="note">cut, {byteSize(cut)} in all</p>
           ))}
         {tail.length > 0 && <Lines lines={tail} />}
       </ScrollBox>
       <div className="output-actions">
         <CopyButton
-          text={async () => terminalText(isCut && loadWhole ? await loadWhole() : content)}
+          text={async () =>
+            terminalText((cut === undefined ? undefined : await given.loadWhole?.()) ?? content)
+          }
           label={`Copy ${label}`}
         />
         {failure !== undefined && (

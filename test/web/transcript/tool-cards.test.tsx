@@ -330,6 +330,22 @@ describe("an open card", () => {
     expect(await screen.findByText(/the very end/)).toBeTruthy();
   });
 
+  it("loads arguments that were cut, whole, and says that they were where nobody has them", async () => {
+    const ask = call("Ask", { what: "some" }, { truncated: { arguments_json: 1_200_000 } });
+    const whole = { ...ask, arguments_json: '{"what":"some and more"}' };
+    const turn = (host: TranscriptHost) => (
+      <TurnTranscript turn={turnOf([ask])} partAt={() => ask} host={host} />
+    );
+    const { unmount } = render(turn(hostOf({ loadWhole: async () => whole })));
+    await openCard();
+    await userEvent.click(screen.getByRole("button", { name: "Load the rest (1.2 MB in all)" }));
+    expect(await screen.findByText(/some and more/)).toBeTruthy();
+    unmount();
+    render(turn(hostOf()));
+    await openCard();
+    expect(screen.getByText("Cut here, 1.2 MB in all.")).toBeTruthy();
+  });
+
   it("shows the first and last lines of a long output, and the rest on demand", async () => {
     show(
       call("Bash", { command: "seq 500" }),

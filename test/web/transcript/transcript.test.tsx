@@ -416,6 +416,30 @@ describe("what was loaded and opened", () => {
     expect(screen.getByRole("button", { name: "2 hooks" }).getAttribute("aria-expanded")).toBe("false");
     expect(screen.getByRole("button", { name: "Show all" })).toBeTruthy();
   });
+
+  it("does not outlive what it was loaded for: a result that is sent again, a text that is revised", async () => {
+    const bash = call("Bash", { command: "ls" });
+    const first = result(bash, "the first output", { truncated: { output_text: 9_000 } });
+    const again = result(bash, "the second output", { truncated: { output_text: 9_500 } });
+    const of = hostOf({
+      loadWhole: async (id) =>
+        id === first.id
+          ? { ...first, output_text: "the first output, whole" }
+          : { ...text("x"), id, text: "the first words, whole" },
+    });
+    of.setOpen(bash.id, true);
+    const said = text("the first words", beginning);
+    const revised = { ...text("the second words"), id: said.id };
+    const { rerender } = render(turn(paired([bash, first, said]), of));
+    await userEvent.click(screen.getByRole("button", { name: /Show all/ }));
+    await userEvent.click(screen.getByRole("button", { name: /Load the rest/ }));
+    expect(await screen.findByText("the first output, whole")).toBeTruthy();
+    expect(await screen.findByText("the first words, whole")).toBeTruthy();
+    rerender(turn(paired([bash, again, revised]), of));
+    expect(screen.getByText("the second output")).toBeTruthy();
+    expect(screen.getByRole("button", { name: "Show all (9.5 KB)" })).toBeTruthy();
+    expect(screen.getByText("the second words")).toBeTruthy();
+  });
 });
 
 describe("what Copy copies", () => {

@@ -165,6 +165,26 @@ describe("an output that was cut on its way", () => {
     expect(hasButton(/Show all/)).toBe(false);
   });
 
+  it("is loaded anew when it has grown since, and when it is another one by now", async () => {
+    const output = (text: string, truncated: number) => (
+      <Output text={text} truncated={truncated} loadWhole={async () => `${text}, whole`} label="output" />
+    );
+    const { container, rerender } = render(output("abc", 12_000));
+    fireEvent.click(button("Show all (12 KB)"));
+    await eventually(() => expect(shownLines(container)).toBe("abc, whole"));
+    rerender(output("abc", 15_000));
+    expect(shownLines(container)).toBe("abc, whole");
+    expect(hasButton("Show all (15 KB)")).toBe(true);
+    for (const [text, truncated] of [
+      ["abc", 11_000],
+      ["abd", 12_000],
+    ] as const) {
+      rerender(output(text, truncated));
+      expect(shownLines(container)).toBe(text);
+      expect(hasButton(/Show all/)).toBe(true);
+    }
+  });
+
   it("says why it could not be loaded, until it is tried again", async () => {
     const answers: (() => Promise<string>)[] = [
       () => Promise.reject(new Error("gone")),
