@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { positionOf } from "../../model/accumulate.ts";
 import type { SessionSummary } from "../../model/session.ts";
 import { type ApiResult, failureText } from "../api.ts";
@@ -37,13 +37,14 @@ export function GoOnDialog({
     pastPrompt(client.api, row.id, prompt_id, row.control?.takes_images === true),
   );
   const [past, setPast] = useState<ApiResult<PastPrompt>>();
+  const isOpen = useRef(false);
   useEffect(() => {
-    let wanted = true;
+    isOpen.current = true;
     void coming.then((come) => {
-      if (wanted) setPast(come);
+      if (isOpen.current) setPast(come);
     });
     return () => {
-      wanted = false;
+      isOpen.current = false;
     };
   }, [coming]);
   const disabled = busy || past?.ok === false;
@@ -72,6 +73,8 @@ export function GoOnDialog({
       draft.setText(whole.value.text);
       draft.setImages(whole.value.images);
     }
+    // Who has closed it meanwhile finds the new session in the list.
+    if (!isOpen.current) return;
     onClose();
     if (session_id !== row.id) navigate(sessionHref(session_id));
   };
