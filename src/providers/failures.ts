@@ -1,4 +1,4 @@
-import { asArray, asNumber, asObject, asText, type JsonObject, parseJson } from "./json.ts";
+import { asList, asNonEmpty, asNumber, asObject, type JsonObject, parseJson } from "./json.ts";
 import type { Failure, FailureClass } from "./provider.ts";
 
 /** Longer waits than this are the person's business: the call fails and says when it may be tried again. */
@@ -34,7 +34,8 @@ export function responseFailure(
   const text = error?.message ?? textOf(body);
   const found = classify(error, status, text);
   const should_retry = headers["x-should-retry"];
-  const request_id = headers["request-id"] ?? headers["x-request-id"] ?? asText(asObject(parsed)?.request_id);
+  const request_id =
+    headers["request-id"] ?? headers["x-request-id"] ?? asNonEmpty(asObject(parsed)?.request_id);
   const wait = retryAfter(headers, error, text);
   return describe({
     class: found.class,
@@ -169,26 +170,26 @@ interface FoundError {
 
 /** The error object in an answer, in any of the shapes that servers give it (WIRE 5.6). */
 function errorIn(value: unknown): FoundError | undefined {
-  const first = asArray(value)?.[0];
+  const first = asList(value)?.[0];
   if (first !== undefined) return errorIn(first);
   const outer = asObject(value);
   if (outer === undefined) return undefined;
   const inner = asObject(outer.error);
   if (inner !== undefined) return found(inner, inner);
-  const text = asText(outer.error);
+  const text = asNonEmpty(outer.error);
   if (text !== undefined) return found({ ...outer, message: text }, outer);
   if (outer.detail !== undefined && outer.detail !== null) {
     const { detail } = outer;
-    return found({ ...outer, message: asText(detail) ?? JSON.stringify(detail) }, outer);
+    return found({ ...outer, message: asNonEmpty(detail) ?? JSON.stringify(detail) }, outer);
   }
-  const isError = asText(outer.message) !== undefined || asText(outer.code) !== undefined;
+  const isError = asNonEmpty(outer.message) !== undefined || asNonEmpty(outer.code) !== undefined;
   return isError ? found(outer, outer) : undefined;
 }
 
 function found(fields: JsonObject, data: unknown): FoundError {
   const metadata = asObject(fields.metadata);
-  const said = [asText(fields.message), asText(metadata?.raw)].filter((text) => text !== undefined);
-  const reasons = (asArray(fields.details) ?? []).map((detail) => asText(asObject(detail)?.reason));
+  const said = [asNonEmpty(fields.message), asNonEmpty(metadata?.raw)].filter((text) => text !== undefined);
+  const reasons = (asList(fields.details) ?? []).map((detail) => asNonEmpty(asObject(detail)?.reason));
   const names = [fields.type, fields.code, fields.status, ...reasons].filter(
     (name) => typeof name === "string",
   );
@@ -275,10 +276,10 @@ function rateLimit(error: FoundError | undefined, text: string): Class {
 
 /** Whether Google's quota details name a limit of a day. */
 function isDailyQuota(error: FoundError | undefined): boolean {
-  for (const detail of asArray(error?.fields.details) ?? []) {
-    for (const violation of asArray(asObject(detail)?.violations) ?? []) {
+  for (const detail of asList(error?.fields.details) ?? []) {
+    for (const violation of asList(asObject(detail)?.violations) ?? []) {
       const { quotaId, quotaMetric } = asObject(violation) ?? {};
-      if (/per.?day/i.test(`${asText(quotaId) ?? ""} ${asText(quotaMetric) ?? ""}`)) return true;
+      if (/per.?day/i.test(`${asNonEmpty(quotaId) ?? ""} ${asNonEmpty(quotaMetric) ?? ""}`)) return true;
     }
   }
   return false;
@@ -286,8 +287,8 @@ function isDailyQuota(error: FoundError | undefined): boolean {
 
 /** Google's `RetryInfo.retryDelay` ("48s"), in milliseconds. */
 function retryInfo(error: FoundError | undefined): number | undefined {
-  for (const detail of asArray(error?.fields.details) ?? []) {
-    const delay = /^(\d+(?:\.\d+)?)s$/.exec(asText(asObject(detail)?.retryDelay) ?? "")?.[1];
+  for (const detail of asList(error?.fields.details) ?? []) {
+    const delay = /^(\d+(?:\.\d+)?)s$/.exec(asNonEmpty(asObject(detail)?.retryDelay) ?? "")?.[1];
     if (delay !== undefined) return Math.ceil(Number(delay) * 1000);
   }
   return undefined;

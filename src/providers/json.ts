@@ -1,29 +1,17 @@
-/** How foreign JSON is looked at: each gives `undefined` where the value is of another kind. */
+import { asObject } from "../model/narrow.ts";
 
+// How foreign JSON is looked at: each gives `undefined` where the value is of another kind.
+export { asNumber, asObject, asString } from "../model/narrow.ts";
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-export function asObject(value: unknown): JsonObject | undefined {
-  // A value of type object that is neither null nor an array has string keys.
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as JsonObject)
-    : undefined;
-}
-
-export function asArray(value: unknown): readonly unknown[] | undefined {
+/** A list, which may be empty. */
+export function asList(value: unknown): readonly unknown[] | undefined {
   return Array.isArray(value) ? value : undefined;
 }
 
-export function asString(value: unknown): string | undefined {
-  return typeof value === "string" ? value : undefined;
-}
-
-/** A string that says something: providers send `""` where they mean nothing. */
-export function asText(value: unknown): string | undefined {
+/** A string that says something: providers send `""` where they mean nothing. White space may be a token of an answer. */
+export function asNonEmpty(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
-}
-
-export function asNumber(value: unknown): number | undefined {
-  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
 /** `undefined` where the text is no JSON. */
@@ -39,7 +27,7 @@ export function parseJson(text: string): { value: unknown } | undefined {
  * The arguments of a tool call as an object; `undefined` where the text is no JSON object. The empty text means no
  * arguments.
  */
-export function parseArguments(arguments_json: string): JsonObject | undefined {
+export function argumentsObject(arguments_json: string): JsonObject | undefined {
   if (arguments_json.trim() === "") return {};
   return asObject(parseJson(arguments_json)?.value);
 }

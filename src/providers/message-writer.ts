@@ -2,7 +2,7 @@ import type { Frame } from "../model/frame.ts";
 import type { AssistantMessage, StopReason } from "../model/message.ts";
 import type { Part, TextPart, ThinkingSignaturePart, ThinkingTextPart, ToolCallPart } from "../model/part.ts";
 import { partId } from "../model/uuid.ts";
-import { parseArguments } from "./json.ts";
+import { argumentsObject } from "./json.ts";
 import type { DecoderContext, Failure, ModelReply, ReportedUsage } from "./provider.ts";
 import { offeredToolName } from "./tool-names.ts";
 import { usageOf } from "./usage.ts";
@@ -437,7 +437,7 @@ export function createMessageWriter(context: DecoderContext): MessageWriter {
       if (stop_reason !== "aborted") frames.push({ ...now(), type: "message.end", message_id, ...ending });
       const may_run = stop_reason === "stop" || stop_reason === "tool_use";
       const executable_calls = calls
-        .filter(({ part, closed }) => may_run && closed && parseArguments(part.arguments_json) !== undefined)
+        .filter(({ part, closed }) => may_run && closed && argumentsObject(part.arguments_json) !== undefined)
         .map(({ part }) => part.call_id);
       const taken = frames;
       frames = [];

@@ -10,7 +10,7 @@ import type {
 import { uuidFrom } from "../model/uuid.ts";
 import { isBlocked } from "./failures.ts";
 import { imagesThatFit, type SentImage, sentImage } from "./images.ts";
-import { parseArguments, wellFormedJson } from "./json.ts";
+import { argumentsObject, wellFormedJson } from "./json.ts";
 import type { Wire } from "./provider.ts";
 
 /** Whom the history is for, and what that wire takes. */
@@ -403,7 +403,7 @@ function isGoogles(part: Part | undefined): boolean {
 }
 
 function isWholeCall(call: ToolCallPart): boolean {
-  return call.unfinished !== true && parseArguments(call.arguments_json) !== undefined;
+  return call.unfinished !== true && argumentsObject(call.arguments_json) !== undefined;
 }
 
 /** A foreign text without what only its own wire knows. */

@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import type { AssistantMessage } from "../model/message.ts";
 import type { Part } from "../model/part.ts";
 import { createEventReader } from "../providers/event-reader.ts";
-import { parseArguments, parseJson } from "../providers/json.ts";
+import { argumentsObject, parseJson } from "../providers/json.ts";
 import type { Failure, ModelReply, WireFormat } from "../providers/provider.ts";
 
 /** A recorded stream read as one message. Field names are those of the recordings that providers are tested with. */
@@ -93,7 +93,7 @@ function decodedPart(
     case "tool_call": {
       const { call_id, provider_call_id, tool_name, arguments_json, item_id, namespace } = part;
       const value = arguments_json.trim() === "" ? {} : parseJson(arguments_json)?.value;
-      const isValid = parseArguments(arguments_json) !== undefined || value !== undefined;
+      const isValid = argumentsObject(arguments_json) !== undefined || value !== undefined;
       return {
         type: "tool_call",
         call_id: provider_call_id ?? call_id,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Part } from "../../src/model/part.ts";
-import { parseArguments } from "../../src/providers/json.ts";
+import { argumentsObject } from "../../src/providers/json.ts";
 import { decodedStream } from "../../src/server/decode.ts";
 import { callsOf, expectLawful } from "./message-laws.ts";
 import {
@@ -118,7 +118,8 @@ describe.each(recordings)("$name", ({ format, bytes, expected }) => {
     const { message, executable_calls } = whole.reply;
     const may = message?.stop_reason === "tool_use" || message?.stop_reason === "stop";
     const closed = callsOf(message?.parts ?? []).filter(
-      ({ unfinished, arguments_json }) => unfinished !== true && parseArguments(arguments_json) !== undefined,
+      ({ unfinished, arguments_json }) =>
+        unfinished !== true && argumentsObject(arguments_json) !== undefined,
     );
     expect(executable_calls).toEqual(may ? closed.map(({ call_id }) => call_id) : []);
     expect(message?.id ?? MESSAGE).toBe(MESSAGE);

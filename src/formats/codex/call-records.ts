@@ -6,7 +6,7 @@ import { type Line, rawMember } from "./line.ts";
 import { type Output, readContent } from "./output.ts";
 import { readChanges } from "./patch.ts";
 import type { Runs } from "./runs.ts";
-import { commandText, parseArguments, RUN_CALLS, webFacts } from "./tool-extra.ts";
+import { commandText, jsonOrText, RUN_CALLS, webFacts } from "./tool-extra.ts";
 import type { TurnWriter } from "./turns.ts";
 
 /** Reads every record about a call: the call, its output, and what the events and completed items say about it. */
@@ -42,7 +42,7 @@ export class CallRecords {
   output(payload: JsonObject, output: Output): Disposition {
     const id = asText(payload.call_id) ?? asText(payload.id) ?? `line-${this.writer.now.source.byte}`;
     const call = this.calls.get(id);
-    if (call?.name === "spawn_agent") this.runs.answered(call, parseArguments(output.text));
+    if (call?.name === "spawn_agent") this.runs.answered(call, jsonOrText(output.text));
     else if (call !== undefined && RUN_CALLS.has(call.name)) this.runs.name(call);
     return this.calls.answer(id, output) ? SHOWN : folded(`call ${id}`);
   }

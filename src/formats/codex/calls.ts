@@ -4,14 +4,7 @@ import type { FileDiff } from "../../model/ui-extra.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
 import { asNumber, asObject, asString, type JsonObject } from "../narrow.ts";
 import { type Output, readContent } from "./output.ts";
-import {
-  type CallFacts,
-  commandText,
-  isCodeCell,
-  parseArguments,
-  terminalOf,
-  toolExtra,
-} from "./tool-extra.ts";
+import { type CallFacts, commandText, isCodeCell, jsonOrText, terminalOf, toolExtra } from "./tool-extra.ts";
 import type { Moment, TurnWriter } from "./turns.ts";
 
 /** A call that was shown, and all that is known about it from any of the logs. */
@@ -62,7 +55,7 @@ export class Calls {
       id: shown,
       name,
       arguments_json,
-      input: parseArguments(arguments_json),
+      input: jsonOrText(arguments_json),
       part_id,
       message_id,
       facts: {},

@@ -21,7 +21,7 @@ import { messageOf, readNotice } from "./notices.ts";
 import { imageUrl, readOutput, toolNames } from "./output.ts";
 import { Runs } from "./runs.ts";
 import { ThreadFacts } from "./thread-facts.ts";
-import { parseArguments } from "./tool-extra.ts";
+import { jsonOrText } from "./tool-extra.ts";
 import { TurnWriter } from "./turns.ts";
 import { readUsage } from "./usage.ts";
 import { UsageRecords } from "./usage-records.ts";
@@ -388,7 +388,7 @@ export class Session {
 
   private notification(content: UserContent): Disposition {
     const inner = /<subagent_notification>\s*([\s\S]*?)\s*<\/subagent_notification>/.exec(content.text)?.[1];
-    const told = asObject(inner === undefined ? undefined : parseArguments(inner));
+    const told = asObject(inner === undefined ? undefined : jsonOrText(inner));
     const key = asString(told?.agent_path) ?? asString(told?.agent_id);
     const status = asObject(told?.status);
     const state = asString(told?.status) ?? Object.keys(status ?? {})[0] ?? "reported";

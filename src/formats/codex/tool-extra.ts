@@ -53,7 +53,7 @@ export function terminalOf(name: string, input: unknown): string | undefined {
 export const isCodeCell = (name: string): boolean => name === "exec";
 
 /** The parsed arguments; the text itself where it is no JSON. */
-export function parseArguments(text: string): unknown {
+export function jsonOrText(text: string): unknown {
   if (!/^\s*[[{"]/.test(text)) return text;
   try {
     return JSON.parse(text);
@@ -156,7 +156,7 @@ function readPlan(plan: unknown): TodoItem[] {
 }
 
 function questionExtra(fields: JsonObject, output: Output): UiExtra | undefined {
-  const answers = asObject(asObject(parseArguments(output.text))?.answers);
+  const answers = asObject(asObject(jsonOrText(output.text))?.answers);
   const questions = asArray(fields.questions).flatMap((entry) => {
     const question = asObject(entry);
     const text = asString(question?.question);

@@ -1,5 +1,5 @@
 import { blockedFailure, protocolFailure, stopFailure, streamFailure } from "../failures.ts";
-import { asArray, asNumber, asObject, asString, asText, type JsonObject, parseJson } from "../json.ts";
+import { asList, asNonEmpty, asNumber, asObject, asString, type JsonObject, parseJson } from "../json.ts";
 import type {
   Ending,
   GrowingCall,
@@ -59,7 +59,7 @@ function readAnthropic(writer: MessageWriter): WireReader {
       }
       case "redacted_thinking": {
         const thought = writer.thought(place);
-        const signature = asText(block.data);
+        const signature = asNonEmpty(block.data);
         if (signature !== undefined) {
           thought.sign({ signature, format: "anthropic-redacted", hidden: "redacted" });
         }
@@ -67,7 +67,10 @@ function readAnthropic(writer: MessageWriter): WireReader {
         return;
       }
       case "tool_use": {
-        const call = writer.call(place, { call_id: asText(block.id), tool_name: asString(block.name) ?? "" });
+        const call = writer.call(place, {
+          call_id: asNonEmpty(block.id),
+          tool_name: asString(block.name) ?? "",
+        });
         blocks.set(index, { type: "tool_use", call, input: asObject(block.input) });
         return;
       }
@@ -138,7 +141,7 @@ function readAnthropic(writer: MessageWriter): WireReader {
   /** A whole message, from a server that does not stream. */
   const readMessage = (message: JsonObject): void => {
     startMessage(message);
-    for (const [index, content] of (asArray(message.content) ?? []).entries()) {
+    for (const [index, content] of (asList(message.content) ?? []).entries()) {
       const block = asObject(content);
       if (block === undefined) continue;
       startBlock(index, block);
@@ -148,11 +151,11 @@ function readAnthropic(writer: MessageWriter): WireReader {
     ended = true;
   };
   const startMessage = (message: JsonObject): void => {
-    writer.begin({ model: asText(message.model), response_id: asText(message.id) });
+    writer.begin({ model: asNonEmpty(message.model), response_id: asNonEmpty(message.id) });
     countUsage(message.usage);
   };
   const readStop = (delta: JsonObject): void => {
-    stop_reason = asText(delta.stop_reason) ?? stop_reason;
+    stop_reason = asNonEmpty(delta.stop_reason) ?? stop_reason;
     if (delta.stop_details !== undefined && delta.stop_details !== null) stop_details = delta.stop_details;
   };
 
@@ -225,7 +228,7 @@ function growRaw(raw: Record<string, unknown>, delta: JsonObject): void {
 function endRaw(writer: MessageWriter, { place, raw, input_json }: Extract<Block, { type: "raw" }>): void {
   const parsed = input_json === "" ? undefined : parseJson(input_json);
   const block = parsed === undefined ? raw : { ...raw, input: parsed.value };
-  const title = [asText(raw.type) ?? "block", asText(raw.name)]
+  const title = [asNonEmpty(raw.type) ?? "block", asNonEmpty(raw.name)]
     .filter((word) => word !== undefined)
     .join(" ");
   writer.unknown(place, block, title);
@@ -251,7 +254,7 @@ function endingOf(raw: string | undefined, stop_details: unknown, calls: number)
       return {
         ...said,
         stop_reason: "error",
-        failure: blockedFailure(asText(asObject(stop_details)?.explanation)),
+        failure: blockedFailure(asNonEmpty(asObject(stop_details)?.explanation)),
       };
     case undefined:
       return { stop_reason: "error", failure: protocolFailure("The provider does not say why it stopped") };
@@ -274,7 +277,7 @@ function reportedUsage(usage: JsonObject): ReportedUsage {
 
 /** After rounds of the provider's own tools the input is a sum: the last round alone says how full the context is. */
 function contextTokens(usage: JsonObject): number | undefined {
-  const rounds = (asArray(usage.iterations) ?? []).map((round) => asObject(round) ?? {});
+  const rounds = (asList(usage.iterations) ?? []).map((round) => asObject(round) ?? {});
   const last = rounds.findLast(({ type }) => type === undefined || type === "message");
   if (last === undefined) return undefined;
   const { input_tokens, output_tokens } = reportedUsage(last);

@@ -1,5 +1,5 @@
 import { stopFailure, streamFailure } from "../failures.ts";
-import { asArray, asNumber, asObject, asText, type JsonObject } from "../json.ts";
+import { asList, asNonEmpty, asNumber, asObject, type JsonObject } from "../json.ts";
 import type { Ending, GrowingText, GrowingThought, MessageWriter } from "../message-writer.ts";
 import type { Decoder, DecoderContext } from "../provider.ts";
 import { createStreamDecoder, type WireReader, withCalls } from "../stream-decoder.ts";
@@ -83,7 +83,7 @@ function createChatReader(writer: MessageWriter, profile: ChatProfile): WireRead
     };
     const named = { ...(id === undefined ? {} : { id }), detail };
     if (change.text !== "") thoughts.set(entry, addThinking(change.text, entry, named));
-    const proof = type === "reasoning.encrypted" ? details.contentOf(entry) : asText(merged.signature);
+    const proof = type === "reasoning.encrypted" ? details.contentOf(entry) : asNonEmpty(merged.signature);
     if (proof === undefined || proof === "") return;
     // It belongs to its entry, wherever the answer is by now.
     const thought = thoughts.get(entry) ?? addThinking("", entry, named);
@@ -92,12 +92,12 @@ function createChatReader(writer: MessageWriter, profile: ChatProfile): WireRead
   };
 
   const addReasoning = (delta: JsonObject): void => {
-    const fragments = asArray(delta.reasoning_details) ?? [];
+    const fragments = asList(delta.reasoning_details) ?? [];
     for (const fragment of fragments) addDetail(fragment);
     // The same text is in both: what has details is read from them alone.
     if (fragments.length > 0) return;
     for (const field of ["reasoning_content", "reasoning", "reasoning_text"]) {
-      const text = asText(delta[field]);
+      const text = asNonEmpty(delta[field]);
       if (text === undefined) continue;
       addThinking(text, field, { reasoning_field: field });
       return;
@@ -110,10 +110,10 @@ function createChatReader(writer: MessageWriter, profile: ChatProfile): WireRead
       else for (const piece of splitter.push(content)) addSplit(piece);
       return;
     }
-    for (const value of asArray(content) ?? []) {
+    for (const value of asList(content) ?? []) {
       const item = asObject(value);
       if (item === undefined) continue;
-      if (item.type === "text") addText(asText(item.text) ?? "");
+      if (item.type === "text") addText(asNonEmpty(item.text) ?? "");
       else if (item.type === "thinking") {
         const text = textOfThinking(item.thinking);
         if (text !== "") addThinking(text, CONTENT_ARRAY, { reasoning_field: CONTENT_ARRAY });
@@ -121,7 +121,7 @@ function createChatReader(writer: MessageWriter, profile: ChatProfile): WireRead
         calls.settle();
         leave();
         begin();
-        writer.unknown(writer.place(), item, asText(item.type) ?? "Content");
+        writer.unknown(writer.place(), item, asNonEmpty(item.type) ?? "Content");
       }
     }
   };
@@ -135,17 +135,17 @@ function createChatReader(writer: MessageWriter, profile: ChatProfile): WireRead
     const delta = asObject(choice.delta) ?? asObject(choice.message);
     if (delta !== undefined) {
       addReasoning(delta);
-      addText(asText(delta.refusal) ?? "", true);
+      addText(asNonEmpty(delta.refusal) ?? "", true);
       addContent(delta.content);
-      for (const image of asArray(delta.images) ?? []) {
-        const url = asText(asObject(asObject(image)?.image_url)?.url);
+      for (const image of asList(delta.images) ?? []) {
+        const url = asNonEmpty(asObject(asObject(image)?.image_url)?.url);
         if (url === undefined) continue;
         calls.settle();
         leave();
         begin();
         writer.image(writer.place(), url);
       }
-      if (asArray(delta.tool_calls) !== undefined) {
+      if (asList(delta.tool_calls) !== undefined) {
         begin();
         calls.add(delta.tool_calls);
       } else if (asObject(delta.function_call) !== undefined) {
@@ -153,10 +153,10 @@ function createChatReader(writer: MessageWriter, profile: ChatProfile): WireRead
         calls.add([{ index: 0, function: delta.function_call }]);
       }
     }
-    const reason = asText(choice.finish_reason);
+    const reason = asNonEmpty(choice.finish_reason);
     if (reason === undefined) return;
     finish_reason = reason;
-    const native = asText(choice.native_finish_reason);
+    const native = asNonEmpty(choice.native_finish_reason);
     if (native !== undefined) stop_details = { ...stop_details, native_finish_reason: native };
   };
 
@@ -166,15 +166,15 @@ function createChatReader(writer: MessageWriter, profile: ChatProfile): WireRead
     },
     read(value, event) {
       const chunk = asObject(value);
-      const choices = asArray(chunk?.choices);
+      const choices = asList(chunk?.choices);
       if (chunk === undefined) return;
       const isError =
         event === "error" || (chunk.error !== undefined && chunk.error !== null) || choices === undefined;
       const failure = isError ? streamFailure(chunk) : undefined;
       if (failure !== undefined) writer.fail(failure);
-      response_id ??= asText(chunk.id);
-      model ??= asText(chunk.model);
-      const upstream = asText(chunk.provider);
+      response_id ??= asNonEmpty(chunk.id);
+      model ??= asNonEmpty(chunk.model);
+      const upstream = asNonEmpty(chunk.provider);
       if (upstream !== undefined) stop_details = { ...stop_details, upstream_provider: upstream };
 
       const choice = choices?.map(asObject).find((given) => (given?.index ?? 0) === 0);
@@ -210,7 +210,7 @@ export const CONTENT_ARRAY = "content[].thinking";
 
 function textOfThinking(thinking: unknown): string {
   if (typeof thinking === "string") return thinking;
-  return (asArray(thinking) ?? []).map((item) => asText(asObject(item)?.text) ?? "").join("");
+  return (asList(thinking) ?? []).map((item) => asNonEmpty(asObject(item)?.text) ?? "").join("");
 }
 
 function ending(reason: string, calls: number, stop_details: JsonObject | undefined): Ending {

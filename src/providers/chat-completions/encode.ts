@@ -1,6 +1,6 @@
 import { uuidFrom } from "../../model/uuid.ts";
 import { imageUrl } from "../images.ts";
-import { asArray, asObject, type JsonObject, parseArguments, stringifyBody } from "../json.ts";
+import { argumentsObject, asList, asObject, type JsonObject, stringifyBody } from "../json.ts";
 import {
   type CallPlace,
   type NormalAssistant,
@@ -240,7 +240,7 @@ function assistantMessage(message: NormalAssistant, call: ModelCall, profile: Ch
 
 /** Servers parse them: what is no object is told by the call's result instead. */
 function validArguments(arguments_json: string): string {
-  if (arguments_json.trim() === "" || parseArguments(arguments_json) === undefined) return "{}";
+  if (arguments_json.trim() === "" || argumentsObject(arguments_json) === undefined) return "{}";
   return arguments_json;
 }
 
@@ -273,7 +273,7 @@ function contentArray({ parts }: NormalAssistant): Item[] {
 
 /** The thinking under the field in which it came. */
 function reasoningFields({ parts, message }: NormalAssistant): JsonObject {
-  const details = asArray(asObject(message.raw_blocks)?.reasoning_details);
+  const details = asList(asObject(message.raw_blocks)?.reasoning_details);
   if (details !== undefined) {
     const isWhole = message.stop_reason === "stop" || message.stop_reason === "tool_use";
     const kept = isWhole ? details : details.filter((detail) => !isUnsigned(detail));
@@ -317,7 +317,7 @@ function markForCache(sent: readonly Fields[]): void {
   const own = sent.filter(({ role }) => role === "user" || role === "tool");
   const [first] = sent;
   for (const { content: items } of [...(first?.role === "system" ? [first] : []), ...own.slice(-2)]) {
-    const last = (asArray(items) ?? []).map(asObject).findLast((item) => item?.type === "text");
+    const last = (asList(items) ?? []).map(asObject).findLast((item) => item?.type === "text");
     // The items were made here.
     if (last !== undefined) (last as Fields).cache_control = { type: "ephemeral" };
   }

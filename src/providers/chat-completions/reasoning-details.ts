@@ -1,4 +1,4 @@
-import { asObject, asText } from "../json.ts";
+import { asNonEmpty, asObject } from "../json.ts";
 
 /** One entry of OpenRouter's `reasoning_details`, merged from its fragments; sent back as it is. */
 export type ReasoningDetail = Readonly<Record<string, unknown>> & { readonly type: string };
@@ -99,7 +99,7 @@ export function createDetailMerger(): DetailMerger {
       };
     },
     contentOf: (entry) => entries[entry]?.content.join("") ?? "",
-    formatOf: (entry) => asText(entries[entry]?.fields.format),
+    formatOf: (entry) => asNonEmpty(entries[entry]?.fields.format),
     merged: () =>
       entries.flatMap((entry) => {
         const { type, content, fields } = entry;

@@ -1,4 +1,4 @@
-import { asArray, asObject, asText, parseArguments } from "../json.ts";
+import { argumentsObject, asList, asNonEmpty, asObject } from "../json.ts";
 import type { GrowingCall, MessageWriter, Place } from "../message-writer.ts";
 
 /** The calls of one answer, put together from fragments that name them in many ways (WIRE 5.4). */
@@ -61,7 +61,7 @@ export function createToolCalls(writer: MessageWriter, leave: () => void): ToolC
       given.name !== "" &&
       given.text.trimStart().startsWith("{") &&
       argumentsOf(call) !== "" &&
-      parseArguments(argumentsOf(call)) !== undefined;
+      argumentsObject(argumentsOf(call)) !== undefined;
     if (!isOtherId && !isNextWhole) return call;
     if (call.growing === undefined && call.name !== "") begin(call);
     call.growing?.close();
@@ -85,7 +85,7 @@ export function createToolCalls(writer: MessageWriter, leave: () => void): ToolC
 
   return {
     add(fragments) {
-      for (const fragment of asArray(fragments) ?? []) {
+      for (const fragment of asList(fragments) ?? []) {
         const given = fragmentOf(fragment);
         if (given !== undefined) addFragment(given);
       }
@@ -95,7 +95,7 @@ export function createToolCalls(writer: MessageWriter, leave: () => void): ToolC
       for (const call of all) {
         begin(call);
         const json = argumentsOf(call);
-        const isWhole = !isCutShort || (json !== "" && parseArguments(json) !== undefined);
+        const isWhole = !isCutShort || (json !== "" && argumentsObject(json) !== undefined);
         if (isWhole) call.growing?.close();
       }
     },
@@ -116,8 +116,8 @@ function fragmentOf(value: unknown): Fragment | undefined {
   const given = called.arguments ?? called.input;
   return {
     index: typeof fragment.index === "number" ? fragment.index : undefined,
-    id: asText(fragment.id) ?? "",
-    name: asText(called.name) ?? "",
+    id: asNonEmpty(fragment.id) ?? "",
+    name: asNonEmpty(called.name) ?? "",
     text:
       typeof given === "string" ? given : given === undefined || given === null ? "" : JSON.stringify(given),
   };

@@ -1,5 +1,5 @@
 import { blockedFailure, invalidOutputFailure, stopFailure, streamFailure } from "../failures.ts";
-import { asArray, asNumber, asObject, asText, type JsonObject } from "../json.ts";
+import { asList, asNonEmpty, asNumber, asObject, type JsonObject } from "../json.ts";
 import type { Ending, GrowingCall, GrowingText, MessageWriter, Place } from "../message-writer.ts";
 import type { Decoder, DecoderContext, ReportedUsage } from "../provider.ts";
 import { createStreamDecoder, type WireReader, withCalls } from "../stream-decoder.ts";
@@ -93,8 +93,8 @@ function createGeminiReader(writer: MessageWriter): WireReader {
   };
 
   const addCall = (call: JsonObject, signature: string | undefined): void => {
-    const name = asText(call.name);
-    const partial = asArray(call.partialArgs);
+    const name = asNonEmpty(call.name);
+    const partial = asList(call.partialArgs);
     const goesOn = call.willContinue === true;
     const args = call.args ?? undefined;
     if (name !== undefined) {
@@ -102,7 +102,7 @@ function createGeminiReader(writer: MessageWriter): WireReader {
       leave();
       begin();
       const place = writer.place();
-      const id = asText(call.id);
+      const id = asNonEmpty(call.id);
       const growing = writer.call(place, {
         tool_name: name,
         // Kept apart from the session's own id: an id goes back only where the server gave one.
@@ -130,7 +130,7 @@ function createGeminiReader(writer: MessageWriter): WireReader {
 
   const addPart = (part: JsonObject): void => {
     const { thoughtSignature, thought_signature, ...bare } = part;
-    const signature = asText(thoughtSignature) ?? asText(thought_signature);
+    const signature = asNonEmpty(thoughtSignature) ?? asNonEmpty(thought_signature);
     const call = asObject(part.functionCall);
     if (call !== undefined) {
       isEmpty = false;
@@ -164,26 +164,27 @@ function createGeminiReader(writer: MessageWriter): WireReader {
     read(value, event) {
       const response = asObject(value);
       if (response === undefined) return;
-      const candidates = asArray(response.candidates);
+      const candidates = asList(response.candidates);
       if (response.error !== undefined || event === "error") {
         const failure = streamFailure(response);
         if (failure !== undefined) writer.fail(failure);
       }
-      response_id ??= asText(response.responseId);
-      model ??= asText(response.modelVersion);
+      response_id ??= asNonEmpty(response.responseId);
+      model ??= asNonEmpty(response.modelVersion);
       const usage = geminiUsage(response.usageMetadata);
       if (usage !== undefined) writer.usage(usage);
       const feedback = asObject(response.promptFeedback);
-      if (asText(feedback?.blockReason) !== undefined && (candidates ?? []).length === 0) blocked = feedback;
+      if (asNonEmpty(feedback?.blockReason) !== undefined && (candidates ?? []).length === 0)
+        blocked = feedback;
       const candidate = candidates?.map(asObject).find((given) => (given?.index ?? 0) === 0);
       if (candidate === undefined) return;
       begin();
-      for (const part of asArray(asObject(candidate.content)?.parts) ?? []) {
+      for (const part of asList(asObject(candidate.content)?.parts) ?? []) {
         const given = asObject(part);
         if (given !== undefined) addPart(given);
       }
-      finish_reason = asText(candidate.finishReason) ?? finish_reason;
-      finish_message = asText(candidate.finishMessage) ?? finish_message;
+      finish_reason = asNonEmpty(candidate.finishReason) ?? finish_reason;
+      finish_message = asNonEmpty(candidate.finishMessage) ?? finish_message;
     },
     finish() {
       // With any other reason the model was stopped while it wrote.
@@ -192,8 +193,8 @@ function createGeminiReader(writer: MessageWriter): WireReader {
       if (finish_reason !== undefined) return ending(finish_reason, finish_message, writer.calls, isEmpty);
       if (blocked === undefined) return undefined;
       begin();
-      const reason = asText(blocked.blockReason) ?? "blocked";
-      const said = asText(blocked.blockReasonMessage) ?? `The provider refused this prompt (${reason})`;
+      const reason = asNonEmpty(blocked.blockReason) ?? "blocked";
+      const said = asNonEmpty(blocked.blockReasonMessage) ?? `The provider refused this prompt (${reason})`;
       return {
         stop_reason: "error",
         stop_reason_raw: reason,
@@ -249,8 +250,8 @@ function geminiUsage(value: unknown): ReportedUsage | undefined {
 
 function imageIn(part: JsonObject): string | undefined {
   const data = asObject(part.inlineData);
-  const mime = asText(data?.mimeType);
-  const bytes = asText(data?.data);
+  const mime = asNonEmpty(data?.mimeType);
+  const bytes = asNonEmpty(data?.data);
   if (mime?.startsWith("image/") !== true || bytes === undefined) return undefined;
   return `data:${mime};base64,${bytes}`;
 }

@@ -1,6 +1,6 @@
 import type { Part } from "../../model/part.ts";
 import type { SentImage } from "../images.ts";
-import { asObject, parseArguments, stringifyBody } from "../json.ts";
+import { argumentsObject, asObject, stringifyBody } from "../json.ts";
 import {
   type NormalAssistant,
   type NormalMessage,
@@ -238,7 +238,7 @@ function functionCall(part: Extract<Part, { type: "tool_call" }>, isIdGiven: boo
   return {
     ...(isIdGiven ? { id: part.call_id } : {}),
     name: functionName(part.tool_name),
-    args: parseArguments(part.arguments_json) ?? {},
+    args: argumentsObject(part.arguments_json) ?? {},
   };
 }
 

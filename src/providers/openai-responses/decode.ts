@@ -1,5 +1,5 @@
 import { blockedFailure, protocolFailure, stopFailure, streamFailure } from "../failures.ts";
-import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../json.ts";
+import { asList, asNonEmpty, asNumber, asObject, asString, type JsonObject } from "../json.ts";
 import type {
   Ending,
   GrowingCall,
@@ -57,7 +57,7 @@ function readResponses(writer: MessageWriter): WireReader {
 
   const begin = (response: JsonObject | undefined): void => {
     if (response === undefined) return;
-    writer.begin({ model: asText(response.model), response_id: asText(response.id) });
+    writer.begin({ model: asNonEmpty(response.model), response_id: asNonEmpty(response.id) });
     countUsage(response.usage);
   };
   const countUsage = (usage: unknown): void => {
@@ -95,18 +95,18 @@ function readResponses(writer: MessageWriter): WireReader {
 
   const addItem = (index: number, given: JsonObject): void => {
     const item = itemAt(index);
-    item.id ??= asText(given.id);
-    item.phase ??= asText(given.phase);
-    const type = asText(given.type);
+    item.id ??= asNonEmpty(given.id);
+    item.phase ??= asNonEmpty(given.phase);
+    const type = asNonEmpty(given.type);
     if (type === undefined || !CALLS.has(type) || item.call !== undefined) return;
-    const tool_name = asText(given.name);
+    const tool_name = asNonEmpty(given.name);
     // Without a name it waits for the item to be done.
     if (tool_name === undefined) return;
     item.call = writer.call(item.place, {
-      call_id: asText(given.call_id),
+      call_id: asNonEmpty(given.call_id),
       tool_name,
       item_id: item.id,
-      namespace: asText(given.namespace),
+      namespace: asNonEmpty(given.namespace),
     });
   };
 
@@ -114,26 +114,26 @@ function readResponses(writer: MessageWriter): WireReader {
   const endItem = (index: number, given: JsonObject): void => {
     const item = itemAt(index);
     if (item.done !== undefined) return;
-    item.done = asText(given.type) ?? "item";
-    const id = asText(given.id);
+    item.done = asNonEmpty(given.type) ?? "item";
+    const id = asNonEmpty(given.id);
     item.id = id ?? item.id;
     switch (given.type) {
       case "message":
-        item.phase = asText(given.phase) ?? item.phase;
-        for (const [at, content] of (asArray(given.content) ?? []).entries()) {
+        item.phase = asNonEmpty(given.phase) ?? item.phase;
+        for (const [at, content] of (asList(given.content) ?? []).entries()) {
           const { type, text, refusal } = asObject(content) ?? {};
           const whole = type === "refusal" ? asString(refusal) : asString(text);
           textOf(item, at, type === "refusal").end(whole);
         }
         break;
       case "reasoning":
-        for (const [at, summary] of (asArray(given.summary) ?? []).entries()) {
+        for (const [at, summary] of (asList(given.summary) ?? []).entries()) {
           thoughtOf(item, "summary", at).end(asString(asObject(summary)?.text));
         }
-        for (const [at, content] of (asArray(given.content) ?? []).entries()) {
+        for (const [at, content] of (asList(given.content) ?? []).entries()) {
           thoughtOf(item, "raw", at).end(asString(asObject(content)?.text));
         }
-        sign(item, asText(given.encrypted_content));
+        sign(item, asNonEmpty(given.encrypted_content));
         break;
       case "function_call":
       case "custom_tool_call": {
@@ -144,8 +144,8 @@ function readResponses(writer: MessageWriter): WireReader {
         break;
       }
       default: {
-        const type = asText(given.type) ?? "item";
-        const name = asText(given.name);
+        const type = asNonEmpty(given.type) ?? "item";
+        const name = asNonEmpty(given.name);
         writer.unknown(item.place, given, name === undefined ? type : `${type} ${name}`);
       }
     }
@@ -172,12 +172,12 @@ function readResponses(writer: MessageWriter): WireReader {
     begin(response);
     last ??= { status, response };
     const known = new Set([...items.values()].map(({ done }) => done));
-    for (const [index, output] of (asArray(response.output) ?? []).entries()) {
+    for (const [index, output] of (asList(response.output) ?? []).entries()) {
       const item = asObject(output);
       if (item === undefined) continue;
       // An item that is not whole may say less than its deltas did. One of a kind that was done before is the same one, for
       // gateways number and name items anew here.
-      const isNew = !items.has(index) && !known.has(asText(item.type));
+      const isNew = !items.has(index) && !known.has(asNonEmpty(item.type));
       const isUnfinished = items.has(index) && item.status !== "incomplete";
       if (isNew || isUnfinished) endItem(index, item);
     }
@@ -252,7 +252,7 @@ function readResponses(writer: MessageWriter): WireReader {
         default:
       }
       if (data.object === "response") {
-        endResponse(asText(data.status) ?? "completed", data);
+        endResponse(asNonEmpty(data.status) ?? "completed", data);
         return;
       }
       if (data.type !== "error" && event !== "error" && (data.error ?? undefined) === undefined) return;
@@ -280,7 +280,7 @@ function endingOf(status: string, response: JsonObject, calls: number): Ending {
     case "completed":
       return { stop_reason: withCalls("stop", calls), stop_reason_raw: status };
     case "incomplete": {
-      const reason = asText(asObject(response.incomplete_details)?.reason);
+      const reason = asNonEmpty(asObject(response.incomplete_details)?.reason);
       const stop_reason_raw = reason === undefined ? status : `${status}:${reason}`;
       if (reason === "max_output_tokens" || reason === "max_tokens")
         return { stop_reason: "length", stop_reason_raw };
