@@ -4,6 +4,7 @@ import { CodeBlock } from "../ui/CodeBlock.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { byteSize } from "../ui/size.tsx";
 import type { RawRecord, TranscriptHost } from "./host.ts";
+import { JsonBlock } from "./JsonBlock.tsx";
 
 /** The record that a part was made from, as it stands in the agent's file, and where. */
 export function RawView({ part, host }: { part: TranscriptPart; host: TranscriptHost }): ReactNode {
@@ -45,7 +46,7 @@ export function RawView({ part, host }: { part: TranscriptPart; host: Transcript
       )}
       {record !== undefined && (
         <>
-          <CodeBlock code={indentJson(record.text)} language="json" title="record" />
+          <JsonBlock text={record.text} title="record" />
           {record.truncated !== undefined && (
             <p className="note">Cut here: the record has {byteSize(record.truncated)}.</p>
           )}
@@ -59,29 +60,4 @@ export function RawView({ part, host }: { part: TranscriptPart; host: Transcript
       )}
     </div>
   );
-}
-
-/**
- * JSON with line ends and indentation, every token byte for byte as it was written (parsing and printing it again would
- * change numbers). Text that is no JSON comes out as it is, for there is nothing to indent.
- */
-export function indentJson(text: string): string {
-  let depth = 0;
-  let shown = "";
-  const line = (): string => `\n${"  ".repeat(Math.min(depth, 40))}`;
-  for (const match of text.matchAll(/"(?:[^"\\]|\\.)*"?|[{}[\],:]|[^\s"{}[\],:]+|\s+/gs)) {
-    const token = match[0];
-    if (/^\s/.test(token)) continue;
-    if (token === "{" || token === "[") {
-      const empty = /^\s*[}\]]/.test(text.slice(match.index + 1, match.index + 20));
-      depth++;
-      shown += token + (empty ? "" : line());
-    } else if (token === "}" || token === "]") {
-      depth = Math.max(0, depth - 1);
-      shown += (/[{[]$/.test(shown) ? "" : line()) + token;
-    } else if (token === ",") shown += `,${line()}`;
-    else if (token === ":") shown += ": ";
-    else shown += token;
-  }
-  return shown;
 }

@@ -1,6 +1,5 @@
 import { type ReactNode, useMemo } from "react";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
-import { CodeBlock } from "../ui/CodeBlock.tsx";
 import { visible, visibleText } from "../ui/hidden-text.tsx";
 import { Output, type OutputProps } from "../ui/Output.tsx";
 import { type BadgeStatus, StatusBadge } from "../ui/StatusBadge.tsx";
@@ -8,9 +7,9 @@ import { duration } from "../ui/size.tsx";
 import { Disclosure } from "./Disclosure.tsx";
 import { fieldText } from "./field-text.ts";
 import type { TranscriptHost } from "./host.ts";
+import { JsonBlock } from "./JsonBlock.tsx";
 import { MediaView } from "./MediaView.tsx";
 import { useNow, useOpenState } from "./open-state.ts";
-import { indentJson } from "./RawView.tsx";
 import { type CallView, createView, oneLine } from "./tool-cards/card.ts";
 import { cardFor } from "./tool-cards/index.ts";
 import { WholeArguments } from "./WholeArguments.tsx";
@@ -261,9 +260,7 @@ export function OrphanResult({
         {part.parts.map((media, index) => (
           <MediaView key={index} media={media} host={host} />
         ))}
-        {part.ui_extra !== undefined && (
-          <CodeBlock code={indentJson(JSON.stringify(part.ui_extra))} language="json" title="details" />
-        )}
+        {part.ui_extra !== undefined && <JsonBlock text={JSON.stringify(part.ui_extra)} title="details" />}
       </div>
     </Disclosure>
   );

@@ -4,8 +4,8 @@ import { CodeBlock } from "../ui/CodeBlock.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { Disclosure } from "./Disclosure.tsx";
 import type { TranscriptHost } from "./host.ts";
+import { JsonBlock } from "./JsonBlock.tsx";
 import { useOpenState } from "./open-state.ts";
-import { indentJson } from "./RawView.tsx";
 
 /** A record that nobody here understands, or could not be read: in its place, whole, one click away. */
 export function UnknownView({
@@ -39,17 +39,19 @@ export function UnknownView({
         </span>
       }
     >
-      <CodeBlock
-        code={
-          typeof part.raw === "string" ? indentIfJson(part.raw) : (JSON.stringify(part.raw, null, 2) ?? "")
-        }
-        language="json"
-        title="record"
-      />
+      {typeof part.raw === "string" && isLineOfJson(part.raw) ? (
+        <JsonBlock text={part.raw} title="record" />
+      ) : (
+        <CodeBlock
+          code={typeof part.raw === "string" ? part.raw : (JSON.stringify(part.raw, null, 2) ?? "")}
+          language="json"
+          title="record"
+        />
+      )}
     </Disclosure>
   );
 }
 
-function indentIfJson(raw: string): string {
-  return /^\s*[{[]/.test(raw) && !raw.includes("\n") ? indentJson(raw) : raw;
+function isLineOfJson(raw: string): boolean {
+  return /^\s*[{[]/.test(raw) && !raw.includes("\n");
 }

@@ -4,7 +4,7 @@ import { CodeBlock } from "../ui/CodeBlock.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { fieldText } from "./field-text.ts";
 import type { TranscriptHost } from "./host.ts";
-import { indentJson } from "./RawView.tsx";
+import { JsonBlock } from "./JsonBlock.tsx";
 import { isRecord } from "./tool-cards/card.ts";
 import { WholeText } from "./WholeText.tsx";
 
@@ -32,13 +32,7 @@ export function WholeArguments({
   }
   return (
     <WholeText {...given}>
-      {(text) =>
-        /^\s*[{[]/.test(text) ? (
-          <CodeBlock code={indentJson(text)} language="json" />
-        ) : (
-          <CodeBlock code={text} language="" />
-        )
-      }
+      {(text) => (/^\s*[{[]/.test(text) ? <JsonBlock text={text} /> : <CodeBlock code={text} language="" />)}
     </WholeText>
   );
 }

@@ -215,6 +215,28 @@ describe("a turn", () => {
     expect(document.querySelector(".raw-view code")?.textContent).toBe('{\n  "n": 1.10,\n  "a": []\n}');
   });
 
+  it("indents a record once, whatever happens to its part", async () => {
+    const record = '{"n":1,"a":[]}';
+    const host = hostOf({
+      loadRaw: async () => ({ file: "/l", line: 1, byte: 0, length: 14, text: record, archived: false }),
+    });
+    const turn = (part: TranscriptPart) => (
+      <TurnTranscript turn={turnOf([part])} partAt={() => part} host={host} />
+    );
+    const part = text("a");
+    const { rerender } = render(turn(part));
+    const looks = vi.spyOn(RegExp.prototype, "exec");
+    const looksAtRecord = () => looks.mock.calls.filter(([read]) => read === record).length;
+    await userEvent.click(screen.getByRole("button", { name: "Raw" }));
+    await screen.findByText("record");
+    const before = looksAtRecord();
+    expect(before).toBeGreaterThan(0);
+    rerender(turn({ ...part, text: "ab" }));
+    expect(screen.getByText("ab")).toBeTruthy();
+    expect(looksAtRecord()).toBe(before);
+    looks.mockRestore();
+  });
+
   it("shows the records of a call and of its result together", async () => {
     const bash = call("Bash", { command: "ls" });
     const asked: string[] = [];

@@ -1,0 +1,34 @@
+import { describe, expect, it } from "vitest";
+import { indentJson } from "../../../src/web/transcript/JsonBlock.tsx";
+
+describe("JSON on the page", () => {
+  it("is indented, every token as it was written", () => {
+    expect(indentJson('{"n":1.10,"a":[1e3,{"b" :"\\"[{,:"}],"e":[],"o":{ \n }}')).toBe(
+      '{\n  "n": 1.10,\n  "a": [\n    1e3,\n    {\n      "b": "\\"[{,:"\n    }\n  ],\n  "e": [],\n  "o": {}\n}',
+    );
+    expect(indentJson(`[${" ".repeat(100)}]`)).toBe("[]");
+  });
+
+  it("keeps what is cut off or no JSON at all", () => {
+    expect(indentJson("")).toBe("");
+    expect(indentJson("plain")).toBe("plain");
+    expect(indentJson('{"a":"b')).toBe('{\n  "a": "b');
+    expect(indentJson('{"a":"b\\')).toBe('{\n  "a": "b\\');
+    expect(indentJson("]}[")).toBe("\n]\n}[");
+    expect(indentJson('[["')).toBe('[\n  [\n    "');
+  });
+
+  it("is indented with one look at each character, however many brackets it has", () => {
+    // Looked at anew from its beginning at each bracket, this takes minutes.
+    const count = 250_000;
+    const shown = indentJson(`[${"[],".repeat(count)}[]]`);
+    expect(shown).toHaveLength(1 + 6 * count + 5 + 2);
+    expect(shown.slice(0, 15)).toBe("[\n  [],\n  [],\n ");
+    expect(shown.slice(-8)).toBe(",\n  []\n]");
+  });
+
+  it("may hold a string of any length, with any number of escapes", () => {
+    const text = `"${"a\\n".repeat(8_000_000)}"`;
+    expect(indentJson(text) === text).toBe(true);
+  });
+});
