@@ -29,26 +29,26 @@ export function readTerminal(output: string): TerminalPiece[] {
   const pieces: TerminalPiece[] = [];
   const style: Style = { color: "", background: "", marks: new Set() };
   let link: string | undefined;
-  let plain = "";
-  let lineStart = 0;
+  /** Text that is in no piece yet, none of it empty. Not one string: joining it to look at its end would cost all of it. */
+  let plain: string[] = [];
+  /** The first piece that stands where the cursor was last returned to: what a next return overwrites. */
+  let start = 0;
   let full = false;
 
   const flush = (): void => {
-    if (!plain) return;
+    if (plain.length === 0) return;
     const name = full ? "" : styleName(style);
     const last = pieces.at(-1);
-    if (last && !last.overwritten && pieces.length > lineStart && last.style === name && last.link === link)
-      last.text += plain;
-    else pieces.push({ text: plain, style: name, ...(link === undefined ? {} : { link }) });
-    plain = "";
+    const added = plain.join("");
+    if (last && pieces.length > start && last.style === name && last.link === link) last.text += added;
+    else pieces.push({ text: added, style: name, ...(link === undefined ? {} : { link }) });
+    plain = [];
     if (pieces.length > MAX_PIECES && !full) full = true;
   };
   const overwrite = (): void => {
     flush();
-    for (let index = lineStart; index < pieces.length; index++) {
-      const piece = pieces[index];
-      if (piece && !piece.text.endsWith("\n")) piece.overwritten = true;
-    }
+    for (const piece of pieces.slice(start)) piece.overwritten = true;
+    start = pieces.length;
   };
 
   for (let at = 0; at < text.length; ) {
@@ -70,16 +70,18 @@ export function readTerminal(output: string): TerminalPiece[] {
       if (next < text.length && text[next] !== "\n") overwrite();
       at = next;
     } else if (code === 0x0a) {
-      plain += "\n";
+      plain.push("\n");
       flush();
-      lineStart = pieces.length;
+      start = pieces.length;
       at++;
-    } else if (code === 0x08 && plain && !plain.endsWith("\n")) {
+    } else if (code === 0x08 && plain.length > 0) {
       // Old printers struck a letter twice for bold, and over a line for underlining.
-      const before = plain.at(-1);
+      const last = plain.pop() ?? "";
+      const before = last.at(-1);
       const after = text[at + 1];
-      if (after !== undefined && (after === before || before === "_")) plain = plain.slice(0, -1);
-      else plain += "\b";
+      const struck = after !== undefined && (after === before || before === "_");
+      if (!struck) plain.push(last, "\b");
+      else if (last.length > 1) plain.push(last.slice(0, -1));
       at++;
     } else if (code === 0x07 || code === 0x0e || code === 0x0f) {
       at++;
@@ -91,7 +93,7 @@ export function readTerminal(output: string): TerminalPiece[] {
           if (next !== 0x09) break;
         }
       }
-      plain += text.slice(at, end);
+      plain.push(text.slice(at, end));
       at = end;
     }
   }

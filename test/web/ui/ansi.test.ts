@@ -202,6 +202,15 @@ describe("terminal output", () => {
     expect(plain(output)).toHaveLength(9_000);
   });
 
+  it("is read with one look at each character, however often a line is written over", () => {
+    // Each of these takes minutes where a return of the carriage or a backspace goes through what its line has so far.
+    const returns = readTerminal("50% done\r".repeat(200_000));
+    expect(returns).toHaveLength(200_000);
+    expect(returns.filter((piece) => !piece.overwritten)).toEqual([{ text: "50% done", style: "" }]);
+    expect(plain("x\bx".repeat(700_000))).toBe("x".repeat(700_000));
+    expect(plain("_\bx".repeat(700_000))).toBe("x".repeat(700_000));
+  });
+
   it("is copied without control bytes, with what was overwritten on lines of its own", () => {
     expect(terminalText(`${ESC}[31mred${ESC}[0m\u0007 \u0001x\tb\n`)).toBe("red x\tb\n");
     expect(terminalText("10%\r20%\r100%\n")).toBe("10%20%\n100%\n");
