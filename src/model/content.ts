@@ -19,7 +19,8 @@ export function titleOf(text: string): string | undefined {
     .map((candidate) => candidate.trim())
     .find((candidate) => candidate !== "");
   if (line === undefined) return undefined;
-  const characters = Array.from(line.slice(0, TITLE_LIMIT * 2));
+  // A character is one or two code units: room for one more than the limit tells a longer line from one that fits.
+  const characters = Array.from(line.slice(0, (TITLE_LIMIT + 1) * 2));
   return characters.length <= TITLE_LIMIT ? line : `${characters.slice(0, TITLE_LIMIT - 1).join("")}…`;
 }
 

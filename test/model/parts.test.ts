@@ -210,6 +210,9 @@ describe("a title", () => {
     expect(titleOf("x".repeat(200))).toBe("x".repeat(200));
     expect(titleOf("x".repeat(201))).toBe(`${"x".repeat(199)}…`);
     expect(titleOf("😀".repeat(200))).toBe("😀".repeat(200));
+    expect(titleOf("😀".repeat(201))).toBe(`${"😀".repeat(199)}…`);
+    expect(titleOf("😀".repeat(5_000))).toBe(`${"😀".repeat(199)}…`);
+    expect(titleOf(`x${"😀".repeat(5_000)}`)).toBe(`x${"😀".repeat(198)}…`);
     expect(titleOf(`${"\n".repeat(19_999)}x`)).toBe("x");
     expect(titleOf(`${"\n".repeat(20_000)}x`)).toBeUndefined();
     expect(titleOf(" \n\t\n")).toBeUndefined();
