@@ -247,6 +247,23 @@ test("a session shows its turns as they are written, under its title", async () 
   expect(within(turns).getByRole("link", { name: /Repair it\./ })).toBeTruthy();
 });
 
+test("an image that declares more pixels than a page can bear waits for a click, a small one does not", async () => {
+  const image = (part: number, width: number): Frame => {
+    const png = Buffer.concat([Buffer.from("89504e470d0a1a0a0000000d49484452", "hex"), Buffer.alloc(17)]);
+    png.writeUInt32BE(width, 16);
+    png.writeUInt32BE(1_000, 20);
+    const url = `data:image/png;base64,${png.toString("base64")}`;
+    return { session_id: PARENT, at, type: "message.image", part_id: uuid(part), url };
+  };
+  daemon.sessions.push(PARENT, [image(500, 60_000), image(501, 1_000)]);
+  history.replaceState(null, "", `/session/${PARENT}`);
+  render(<App client={client} />);
+  expect(await screen.findByText(/not shown by itself: it has 60 megapixels/)).toBeTruthy();
+  expect(await screen.findAllByRole("img", { name: "image" })).toHaveLength(1);
+  await userEvent.click(screen.getByRole("button", { name: "Show image" }));
+  expect(screen.getAllByRole("img", { name: "image" })).toHaveLength(2);
+});
+
 test("a run names its parent and links to the call that started it", async () => {
   history.replaceState(null, "", `/session/${RUN}`);
   render(<App client={client} />);

@@ -7,10 +7,13 @@ import type { OpenSession } from "../open-session.ts";
 import { type Reading, saveReading } from "../reading.ts";
 import { sessionHref } from "../router.ts";
 import { useClient, useRow, useSetting } from "../store.ts";
-import type { AnswerDraft, TranscriptHost } from "../transcript/host.ts";
+import type { AnswerDraft, Attachment, TranscriptHost } from "../transcript/host.ts";
+import { pixelsOf } from "../ui/image-size.ts";
 import { ancestorsOf, requestHref, useWaiting } from "../waiting.ts";
 
 const SAVE_MS = 300;
+/** Bytes at an image's beginning in which its size is looked for: a photo's notes and colour profile stand before that. */
+const HEADER = 1024 * 1024;
 
 /** What the transcript needs from the screen, and what the screen remembers for the reader. */
 export interface ReadingHost {
@@ -76,11 +79,15 @@ export function useReadingHost(
     };
   }, [save]);
 
-  const attachments = useRef(new Map<string, Promise<string>>());
+  const attachments = useRef(new Map<string, Promise<Attachment>>());
   useEffect(() => {
     const loaded = attachments.current;
     return () => {
-      for (const address of loaded.values()) void address.then(URL.revokeObjectURL, () => {});
+      for (const attachment of loaded.values())
+        void attachment.then(
+          ({ address }) => URL.revokeObjectURL(address),
+          () => {},
+        );
       loaded.clear();
     };
   }, []);
@@ -136,13 +143,13 @@ export function useReadingHost(
         if (known !== undefined) return known;
         const [, part_id, n] = /^attachment:(.+):(\d+)$/.exec(reference) ?? [];
         if (part_id === undefined) return Promise.reject(new Error(`${reference} is no attachment.`));
-        const address = api.attachment(session_id, part_id, Number(n)).then((reply) => {
-          if (reply.ok) return URL.createObjectURL(reply.value);
+        const attachment = api.attachment(session_id, part_id, Number(n)).then((reply) => {
+          if (reply.ok) return attachmentOf(reply.value);
           attachments.current.delete(reference);
           throw new Error(failureText(reply.failure));
         });
-        attachments.current.set(reference, address);
-        return address;
+        attachments.current.set(reference, attachment);
+        return attachment;
       },
       useRun: (id: string): SessionSummary | undefined => useRow(id),
       useWaitBelow(id: string) {
@@ -190,4 +197,13 @@ export function useReadingHost(
     ],
   );
   return { host, setOpen, setAllOpen, allOpen, generation: all.generation, keepPlace };
+}
+
+async function attachmentOf(blob: Blob): Promise<Attachment> {
+  const pixels = pixelsOf(new Uint8Array(await blob.slice(0, HEADER).arrayBuffer()));
+  return {
+    address: URL.createObjectURL(blob),
+    byte_size: blob.size,
+    ...(pixels === undefined ? {} : { pixels }),
+  };
 }

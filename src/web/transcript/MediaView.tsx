@@ -4,10 +4,11 @@ import { CodeBlock } from "../ui/CodeBlock.tsx";
 import { visible, visibleText } from "../ui/hidden-text.tsx";
 import { RemoteImage } from "../ui/SafeLink.tsx";
 import { byteSize } from "../ui/size.tsx";
-import type { TranscriptHost } from "./host.ts";
+import type { Attachment, TranscriptHost } from "./host.ts";
 
-/** Beyond these an image is decoded only when somebody asks. */
+/** Beyond these an image is decoded only when somebody asks: a few bytes can declare what fills a machine's memory. */
 const MAX_BYTES = 5 * 1024 * 1024;
+const MAX_PIXELS = 25_000_000;
 
 /** An image or file that is part of the record. Only what the daemon itself keeps is ever loaded, as a blob. */
 export function MediaView({ media, host }: { media: MediaPart; host: TranscriptHost }): ReactNode {
@@ -18,17 +19,13 @@ export function MediaView({ media, host }: { media: MediaPart; host: TranscriptH
       ) : (
         <RemoteImage src={media.url} alt="image" />
       );
-    case "image_file": {
-      const name = media.file_path.startsWith("attachment:") ? "image" : media.file_path;
-      return media.file_path.startsWith("attachment:") ? (
-        <LocalImage reference={media.file_path} name={name} host={host} byteSize={media.byte_size} />
-      ) : (
+    case "image_file":
+      return (
         <FileLine
-          name={name}
+          name={media.file_path}
           detail={[media.mime_type, media.byte_size === undefined ? undefined : byteSize(media.byte_size)]}
         />
       );
-    }
     case "file": {
       const name =
         media.filename ??
@@ -81,8 +78,9 @@ function FileLine({
           type="button"
           className="action"
           onClick={() => {
-            load(reference).then(setAddress, (error: unknown) =>
-              setFailure(error instanceof Error ? error.message : String(error)),
+            load(reference).then(
+              (loaded) => setAddress(loaded.address),
+              (error: unknown) => setFailure(error instanceof Error ? error.message : String(error)),
             );
           }}
         >
@@ -103,23 +101,21 @@ function LocalImage({
   reference,
   name,
   host,
-  byteSize: bytes,
 }: {
   reference: string;
   name: string;
   host: TranscriptHost;
-  byteSize?: number | undefined;
 }): ReactNode {
-  const [address, setAddress] = useState<string>();
+  const [image, setImage] = useState<Attachment>();
   const [failure, setFailure] = useState<string>();
-  const [wanted, setWanted] = useState(bytes === undefined || bytes <= MAX_BYTES);
+  const [wanted, setWanted] = useState(false);
   const { loadAttachment } = host;
   useEffect(() => {
-    if (!wanted || !loadAttachment) return;
+    if (!loadAttachment) return;
     let mounted = true;
     loadAttachment(reference).then(
       (loaded) => {
-        if (mounted) setAddress(loaded);
+        if (mounted) setImage(loaded);
       },
       (error: unknown) => {
         if (mounted) setFailure(error instanceof Error ? error.message : String(error));
@@ -128,25 +124,36 @@ function LocalImage({
     return () => {
       mounted = false;
     };
-  }, [reference, loadAttachment, wanted]);
+  }, [reference, loadAttachment]);
   if (!loadAttachment) return <FileLine name={name} detail={["not in this document"]} />;
   if (failure !== undefined)
     return <p className="note">The image could not be loaded: {visible(failure, "prose")}</p>;
-  if (!wanted) {
+  if (!image?.address.startsWith("blob:")) return <p className="note image-waiting">Loading the image…</p>;
+  const excess = excessOf(image);
+  if (excess !== undefined && !wanted) {
     return (
-      <button type="button" className="show-all" onClick={() => setWanted(true)}>
-        Show image ({byteSize(bytes ?? 0)})
-      </button>
+      <p className="note">
+        The image is not shown by itself: {excess}.{" "}
+        <button type="button" className="action" onClick={() => setWanted(true)}>
+          Show image
+        </button>
+      </p>
     );
   }
-  return address?.startsWith("blob:") ? (
+  return (
     <img
       className="transcript-image"
-      src={address}
+      src={image.address}
       alt={visibleText(name, "name")}
       onError={() => setFailure("it is no image that this browser can show")}
     />
-  ) : (
-    <p className="note image-waiting">Loading the image…</p>
   );
+}
+
+/** Why an image is not decoded before somebody asks; `undefined`: it is. */
+function excessOf({ byte_size, pixels }: Attachment): string | undefined {
+  if (byte_size > MAX_BYTES) return `it has ${byteSize(byte_size)}`;
+  if (pixels === undefined) return "nothing in it says how many pixels it has";
+  if (pixels > MAX_PIXELS) return `it has ${Math.round(pixels / 1e6).toLocaleString("en")} megapixels`;
+  return undefined;
 }

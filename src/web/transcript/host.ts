@@ -25,6 +25,15 @@ export interface AnswerDraft {
   readonly text: string;
 }
 
+/** The bytes of an image or file, once the browser has them. */
+export interface Attachment {
+  /** Of a blob. */
+  readonly address: string;
+  readonly byte_size: number;
+  /** As an image's header declares them; absent: nothing declares any. */
+  readonly pixels?: number;
+}
+
 /**
  * What a transcript cannot get from its parts: it comes from the screen, so that the same components serve a live
  * session, a past one, a run beside its parent, and a document without a daemon (where the functions may be absent).
@@ -36,8 +45,8 @@ export interface TranscriptHost {
   /** The part uncut. */
   loadWhole?(part_id: string): Promise<TranscriptPart>;
   loadRaw?(part_id: string): Promise<RawRecord>;
-  /** A blob address for `attachment:<part id>:<n>`. */
-  loadAttachment?(reference: string): Promise<string>;
+  /** What `attachment:<part id>:<n>` stands for. */
+  loadAttachment?(reference: string): Promise<Attachment>;
   /** The row of a sub-agent's run, live. A hook: call it unconditionally. */
   useRun?(session_id: string): SessionSummary | undefined;
   /** What a run below a sub-agent's run waits for, at any depth, and where it stands; live. A hook, too. */

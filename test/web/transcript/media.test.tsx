@@ -1,0 +1,45 @@
+import { render, screen } from "@testing-library/react";
+import { userEvent } from "@testing-library/user-event";
+import { describe, expect, it } from "vitest";
+import type { MediaPart } from "../../../src/model/part.ts";
+import type { Attachment } from "../../../src/web/transcript/host.ts";
+import { MediaView } from "../../../src/web/transcript/MediaView.tsx";
+import { hostOf } from "../../build.ts";
+
+const EMBEDDED: MediaPart = { type: "image_url", url: "attachment:part:0" };
+const MB = 1024 * 1024;
+
+function show(attachment: Omit<Attachment, "address">, media = EMBEDDED): void {
+  const host = hostOf({ loadAttachment: async () => ({ address: "blob:image", ...attachment }) });
+  render(<MediaView media={media} host={host} />);
+}
+const image = () => screen.queryByRole("img");
+
+describe("an image in the record", () => {
+  it("is shown, where the page can bear it", async () => {
+    show({ byte_size: 5 * MB, pixels: 25_000_000 });
+    expect((await screen.findByRole("img")).getAttribute("src")).toBe("blob:image");
+  });
+
+  it.each([
+    ["bytes", { byte_size: 5 * MB + 1, pixels: 100 }, "it has 5.2 MB"],
+    ["pixels", { byte_size: 100, pixels: 25_000_001 }, "it has 25 megapixels"],
+    ["pixels, by far", { byte_size: 100, pixels: 2 ** 48 }, "it has 281,474,977 megapixels"],
+    ["nobody knows how many pixels", { byte_size: 100 }, "nothing in it says how many pixels it has"],
+  ])("of too many %s is shown when somebody asks", async (_of, attachment, words) => {
+    show(attachment);
+    expect(await screen.findByText(new RegExp(words))).toBeTruthy();
+    expect(image()).toBeNull();
+    await userEvent.click(screen.getByRole("button", { name: "Show image" }));
+    expect(image()?.getAttribute("src")).toBe("blob:image");
+  });
+
+  it("is bound by the same where it came as a file", async () => {
+    show(
+      { byte_size: 6 * MB, pixels: 100 },
+      { type: "file", mime: "image/png", filename: "plan.png", url: "attachment:part:0" },
+    );
+    await userEvent.click(await screen.findByRole("button", { name: "Show image" }));
+    expect(screen.getByRole("img", { name: "plan.png" })).toBeTruthy();
+  });
+});
