@@ -21,11 +21,17 @@ const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map([
   ["content-filter", "error"],
 ]);
 
+interface Call {
+  name: string;
+  input: string;
+  state: "started" | "called" | "ended";
+  /** Its latest preliminary output, and the length of all that was shown of them. */
+  latest: string;
+  shown: number;
+}
+
 function createAiSdkReader({ writer, idOf }: EventReaderOptions): EventReader {
-  const calls = new Map<
-    string,
-    { name: string; input: string; state: "started" | "called" | "ended"; shown: string }
-  >();
+  const calls = new Map<string, Call>();
   let response_id: string | undefined;
   let model: string | undefined;
   let usage: Usage | undefined;
@@ -74,7 +80,7 @@ function createAiSdkReader({ writer, idOf }: EventReaderOptions): EventReader {
   const callOf = (id: string, name: string | undefined) => {
     let call = calls.get(id);
     if (call === undefined) {
-      call = { name: name ?? "tool", input: "", state: "started", shown: "" };
+      call = { name: name ?? "tool", input: "", state: "started", latest: "", shown: 0 };
       calls.set(id, call);
     }
     return call;
@@ -104,6 +110,15 @@ function createAiSdkReader({ writer, idOf }: EventReaderOptions): EventReader {
       output_text,
       parts: [],
     });
+  };
+
+  /** Each output stands for the one before, yet progress only grows: what does not go on from that stands below it, once. */
+  const growProgress = (tool_call_id: string, call: Call, output: string): void => {
+    if (output === "" || output === call.latest) return;
+    const text = output.startsWith(call.latest) ? output.slice(call.latest.length) : `\n${output}`;
+    writer.put({ type: "message.tool_progress", tool_call_id, text, offset: call.shown });
+    call.latest = output;
+    call.shown += text.length;
   };
 
   const say = (kind: "text" | "thinking", event: JsonObject, text: string | undefined): void => {
@@ -148,17 +163,8 @@ function createAiSdkReader({ writer, idOf }: EventReaderOptions): EventReader {
         return true;
       case "tool-output-available": {
         const text = outputText(event.output);
-        if (event.preliminary === true) {
-          const call = callOf(id, name);
-          const fresh = text.startsWith(call.shown) ? text.slice(call.shown.length) : `\n${text}`;
-          writer.put({
-            type: "message.tool_progress",
-            tool_call_id: id,
-            text: fresh,
-            offset: call.shown.length,
-          });
-          call.shown += fresh;
-        } else putResult(id, "success", text);
+        if (event.preliminary === true) growProgress(id, callOf(id, name), text);
+        else putResult(id, "success", text);
         return true;
       }
       case "tool-output-error":

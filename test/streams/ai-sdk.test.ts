@@ -188,3 +188,29 @@ it("output that comes bit by bit is progress, and what is denied is aborted", ()
   );
   expect(summary(partsOf(denied))).toContain("result aborted Denied");
 });
+
+it("output that is another each time is told once each, and one that goes on from the last adds what is new", () => {
+  const shown = (outputs: readonly unknown[]) => {
+    const events = [
+      { type: "start" },
+      { type: "start-step" },
+      { type: "tool-input-available", toolCallId: "c", toolName: "run", input: {} },
+      ...outputs.map((output) => ({
+        type: "tool-output-available",
+        toolCallId: "c",
+        output,
+        preliminary: true,
+      })),
+    ];
+    const frames = readStream("ai-sdk", [sse(events)]).filter(({ type }) => type !== "turn.end");
+    const call = partsOf(fold(frames)).find((part) => part.type === "tool_call");
+    return call?.type === "tool_call" ? call.progress : undefined;
+  };
+  const loading = { status: "loading" };
+  const done = { status: "done" };
+  expect(shown([loading, loading, done, done, done])).toBe(
+    '{\n  "status": "loading"\n}\n{\n  "status": "done"\n}',
+  );
+  expect(shown(["looking", "found", "found 1", "found 12", "found 12"])).toBe("looking\nfound 12");
+  expect(shown(["", "a", "", "ab"])).toBe("ab");
+});
