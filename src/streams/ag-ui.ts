@@ -38,7 +38,8 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
   const helpers = new Map<string, { name: string; text: string; events: JsonObject[] }>();
   /** A chunk names what it belongs to only at first. */
   let chunk: { kind: "text" | "thinking" | "call"; id: string } | undefined;
-  let text_key: string | undefined;
+  /** The source's own id of the open message, once a text or a call has named it. */
+  let message_key: string | undefined;
   let had_calls = false;
   let isRunning = false;
   let began = false;
@@ -55,23 +56,25 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
     const { usage, stop_reason = had_calls ? "tool_use" : "stop" } = ending;
     writer.endMessage({ stop_reason, ...(usage === undefined ? {} : { usage }) });
     had_calls = false;
-    text_key = undefined;
+    message_key = undefined;
   };
   /** A model call is over when the agent speaks after all of its calls have ended, or in another message. */
   const beginStep = (key?: string): void => {
     if (writer.message_id !== undefined) {
       const waits = open.size > 0;
-      const isOther = key !== undefined && text_key !== undefined && key !== text_key;
+      const isOther = key !== undefined && message_key !== undefined && key !== message_key;
       if (isOther || (had_calls && !waits)) endStep();
     }
-    if (key !== undefined) text_key = key;
+    if (key !== undefined) message_key = key;
   };
 
   const say = (kind: "text" | "thinking", id: string, text: string): void => {
     beginStep(kind === "text" ? id : undefined);
     shown.set(id, writer.say(kind, text, `${kind}:${id}`));
   };
-  const startCall = (id: string, name: string): void => {
+  /** `message`: what the call names as its message. Calls that name none share one until all of them have ended. */
+  const startCall = (id: string, name: string, message: string | undefined): void => {
+    beginStep(message);
     calls.set(id, { name, input: "", state: "started" });
     open.add(id);
     had_calls = true;
@@ -200,6 +203,7 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
           const called = asObject(item?.function);
           const name = asString(called?.name);
           if (call_id === undefined || name === undefined || calls.has(call_id)) continue;
+          beginStep(id);
           calls.set(call_id, { name, input: "", state: "called" });
           open.add(call_id);
           had_calls = true;
@@ -257,7 +261,8 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
     if (id === undefined) return false;
     const delta = asString(event.delta) ?? "";
     if (kind === "call") {
-      if (!calls.has(id)) startCall(id, asString(event.toolCallName) ?? "tool");
+      if (!calls.has(id))
+        startCall(id, asString(event.toolCallName) ?? "tool", asString(event.parentMessageId));
       const call = calls.get(id);
       if (call !== undefined) call.input += delta;
     } else {
@@ -353,7 +358,7 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
       case "TOOL_CALL_START": {
         const name = asString(event.toolCallName);
         if (call_id === undefined || name === undefined) return false;
-        startCall(call_id, name);
+        startCall(call_id, name, asString(event.parentMessageId));
         return true;
       }
       case "TOOL_CALL_ARGS": {

@@ -215,3 +215,100 @@ it("a state that changes while a text is written does not cut it in two", () => 
     "end stop",
   ]);
 });
+
+const called = (id: string, parentMessageId?: string) => [
+  {
+    type: "TOOL_CALL_START",
+    toolCallId: id,
+    toolCallName: id,
+    ...(parentMessageId === undefined ? {} : { parentMessageId }),
+  },
+  { type: "TOOL_CALL_ARGS", toolCallId: id, delta: "{}" },
+  { type: "TOOL_CALL_END", toolCallId: id },
+];
+const answered = (id: string) => ({
+  type: "TOOL_CALL_RESULT",
+  messageId: `t-${id}`,
+  toolCallId: id,
+  content: id,
+});
+/** What a run of these events shows, without the prompt. */
+const shownOf = (...events: object[]) =>
+  summary(
+    partsOf(
+      fold(
+        readStream("ag-ui", [
+          sse([{ type: "RUN_STARTED", ...run }, ...events, { type: "RUN_FINISHED", ...run }]),
+        ]),
+      ),
+    ),
+  );
+
+it("calls of two messages are two steps, though no text stands between them", () => {
+  const two = ["step_start", "call a {} completed", "end tool_use", "step_start", "call b {} completed"];
+  const results = ["result success a", "result success b", "end stop"];
+  expect(shownOf(...called("a", "m1"), ...called("b", "m2"), answered("a"), answered("b"))).toEqual([
+    ...two,
+    ...results,
+  ]);
+  const chunk = (id: string, parentMessageId: string) => ({
+    type: "TOOL_CALL_CHUNK",
+    toolCallId: id,
+    toolCallName: id,
+    parentMessageId,
+    delta: "{}",
+  });
+  expect(shownOf(chunk("a", "m1"), chunk("b", "m2"), answered("a"), answered("b"))).toEqual([
+    ...two,
+    ...results,
+  ]);
+});
+
+it("calls of one message are one step, whether they name it or not", () => {
+  const steps = (...events: object[]) => shownOf(...events).filter((part) => part === "step_start").length;
+  const text = { type: "TEXT_MESSAGE_CHUNK", messageId: "m1", delta: "I look." };
+  const results = [answered("a"), answered("b")];
+  expect(steps(...called("a", "m1"), ...called("b", "m1"), ...results)).toBe(1);
+  expect(steps(...called("a"), ...called("b"), ...results)).toBe(1);
+  expect(steps(text, ...called("a", "m1"), ...called("b"), ...results)).toBe(1);
+  expect(steps({ ...text, type: "REASONING_MESSAGE_CHUNK", messageId: "r1" }, ...called("a", "m1"))).toBe(1);
+  // A call that begins after all before it have ended was decided on with their results.
+  expect(steps(...called("a"), answered("a"), ...called("b"), answered("b"))).toBe(2);
+  expect(steps(text, ...called("a", "m2"))).toBe(2);
+});
+
+it("a call whose arguments still come when the next message begins keeps its place and gets all of them", () => {
+  const [start, args, end] = called("a", "m1");
+  const events = [start, ...called("b", "m2"), args, end].filter((event) => event !== undefined);
+  expect(shownOf(...events, answered("a"), answered("b"))).toEqual([
+    "step_start",
+    "call a {} completed",
+    "end tool_use",
+    "step_start",
+    "call b {} completed",
+    "result success a",
+    "result success b",
+    "end stop",
+  ]);
+});
+
+it("calls that only a list of messages tells are steps of their messages", () => {
+  const message = (id: string, call: string) => ({
+    id,
+    role: "assistant",
+    toolCalls: [{ id: call, type: "function", function: { name: call, arguments: "{}" } }],
+  });
+  const result = (call: string) => ({ id: `t-${call}`, role: "tool", toolCallId: call, content: call });
+  const messages = [message("m1", "a"), result("a"), message("m2", "b"), result("b")];
+  expect(shownOf({ type: "MESSAGES_SNAPSHOT", messages })).toEqual([
+    "step_start",
+    "call a {} completed",
+    "result success a",
+    "end tool_use",
+    "step_start",
+    "call b {} completed",
+    "result success b",
+    expect.stringMatching(/^note /),
+    "end stop",
+  ]);
+});
