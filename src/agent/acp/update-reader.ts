@@ -74,7 +74,10 @@ interface Call {
   readonly facts: CallFacts;
   state: "new" | "started" | "called" | "ended";
   arguments_json: string;
+  /** All that was shown of its output so far. */
   progress: string;
+  /** Its output so far as the agent sent it last. */
+  output: string;
   metadata: string;
   refused?: string;
   /** A person is asked whether it may run: it has not begun. */
@@ -262,6 +265,7 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
       state: "new",
       arguments_json: "",
       progress: "",
+      output: "",
       metadata: "",
       isAsked: false,
       counts,
@@ -327,8 +331,9 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
 
   /** Agents send the output so far again and again, whole; what is no continuation stands below what was shown. */
   const growProgress = (call: Call, text: string): void => {
-    if (text === "" || text === call.progress) return;
-    const fresh = text.startsWith(call.progress) ? text.slice(call.progress.length) : `\n${text}`;
+    if (text === "" || text === call.output) return;
+    const goesOn = call.output === "" ? call.progress === "" : text.startsWith(call.output);
+    const fresh = goesOn ? text.slice(call.output.length) : `\n${text}`;
     writer.put({
       type: "message.tool_progress",
       tool_call_id: call.facts.id,
@@ -336,6 +341,7 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
       offset: call.progress.length,
     });
     call.progress += fresh;
+    call.output = text;
   };
 
   const putTodos = (todos: NonNullable<ReturnType<typeof todosOf>>): void => {

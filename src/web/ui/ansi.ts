@@ -127,7 +127,7 @@ function readEscape(text: string, at: number): Escape {
         return link === undefined ? { end } : { end, link };
       }
       // No command goes over a line's end or has another inside: this one was never finished.
-      if (next === 0x0a || next === 0x1b) return { end: index };
+      if (next === 0x0a || next === 0x1b || (next >= 0x80 && next <= 0x9f)) return { end: index };
     }
     return { end: limit === text.length ? limit : body };
   }

@@ -104,6 +104,26 @@ const event = fc.oneof(
   },
 );
 
+it("output that is another each time is told once each, and one that goes on from the last adds what is new", () => {
+  const reader = createReader();
+  let transcript = emptyTranscript(SESSION);
+  const push = (value: unknown): void => {
+    for (const frame of reader.push(value)) transcript = accumulate(transcript, frameSchema.parse(frame));
+  };
+  reader.beginTurn("prompt");
+  push({ sessionUpdate: "tool_call", toolCallId: "c", title: "find", status: "in_progress", rawInput: {} });
+  for (const said of ["looking", "found", "found 1", "found 12", "found 12"]) {
+    push({
+      sessionUpdate: "tool_call_update",
+      toolCallId: "c",
+      status: "in_progress",
+      content: [{ type: "content", content: { type: "text", text: said } }],
+    });
+  }
+  const call = [...transcript.parts].find((part) => part?.type === "tool_call");
+  expect(call?.type === "tool_call" && call.progress).toBe("looking\nfound 12");
+});
+
 it("whatever an agent sends becomes frames that are valid and in order, or is counted", () => {
   fc.assert(
     fc.property(fc.array(event, { maxLength: 30 }), (events) => {

@@ -211,6 +211,15 @@ describe("terminal output", () => {
     expect(plain("_\bx".repeat(700_000))).toBe("x".repeat(700_000));
   });
 
+  it("begins a command anew wherever another begins inside, however it is written", () => {
+    expect(readTerminal("\u009d0;never ended\u009d8;;https://a.example/\u0007b")).toEqual([
+      { text: "b", style: "", link: "https://a.example/" },
+    ]);
+    expect(readTerminal("\u0090never ended\u009b31mb")).toEqual([{ text: "b", style: "red" }]);
+    // Takes minutes where each of these looks for its end.
+    expect(plain(`${"\u009d".repeat(8_000_000)}\nb`)).toBe("\nb");
+  });
+
   it("is copied without control bytes, with what was overwritten on lines of its own", () => {
     expect(terminalText(`${ESC}[31mred${ESC}[0m\u0007 \u0001x\tb\n`)).toBe("red x\tb\n");
     expect(terminalText("10%\r20%\r100%\n")).toBe("10%20%\n100%\n");
