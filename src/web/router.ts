@@ -55,9 +55,9 @@ let address: Address = { href: "", visit: 0 };
 /** Goes to an address of this page without loading it again. The one that it is at makes no second entry in the history. */
 export function navigate(href: string, how: "push" | "replace" = "push"): void {
   const before = here();
-  if (how === "replace") history.replaceState(null, "", href);
-  else if (href !== before) history.pushState(null, "", href);
-  if (here() === before) address = { href: before, visit: address.visit + 1 };
+  if (href === before) address = { href, visit: address.visit + 1 };
+  else if (how === "push") history.pushState(null, "", href);
+  else history.replaceState(null, "", href);
   notify();
 }
 

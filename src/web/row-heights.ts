@@ -14,8 +14,6 @@ export interface RowHeights {
   at(offset: number): number;
   set(index: number, height: number): void;
   append(height: number): void;
-  /** Forgets all rows from `length` on. */
-  truncate(length: number): void;
 }
 
 export function createRowHeights(initial: Iterable<number> = []): RowHeights {
@@ -83,9 +81,6 @@ export function evenRowHeights(count: number, even: number): RowHeights {
       const low = length & -length;
       for (let step = 1; step < low; step <<= 1) sum += tree[length - step] ?? 0;
       tree[length] = sum;
-    },
-    truncate(rest) {
-      length = Math.max(0, Math.min(length, rest));
     },
   };
 }

@@ -14,7 +14,7 @@ export interface Waiting {
 type Rows = Pick<SessionRows, "byId" | "waiting">;
 
 /** All that waits for a person, what waits longest first. */
-export function allWaiting({ byId, waiting }: Rows): Waiting[] {
+function allWaiting({ byId, waiting }: Rows): Waiting[] {
   return [...waiting]
     .map((id) => byId.get(id))
     .filter((row): row is SessionSummary => row !== undefined)
@@ -75,8 +75,8 @@ export function usePageTitle(title: string | undefined): void {
   }, [title, waiting]);
 }
 
-/** The key that goes from one request to the next, whichever session asks. `tell` is given what to say: nothing, or that none waits. */
-export function useWaitingKey(tell?: (message: string) => void): KeyBinding {
+/** The key that goes from one request to the next, whichever session asks. `tell` is told whether there was one. */
+export function useWaitingKey(tell?: (found: boolean) => void): KeyBinding {
   const { rows } = useClient();
   return {
     keys: ["w"],
@@ -85,7 +85,7 @@ export function useWaitingKey(tell?: (message: string) => void): KeyBinding {
       const hrefs = allWaiting(rows.getState()).map(requestHref);
       const here = hrefs.indexOf(location.pathname + location.hash);
       const next = hrefs[(here + 1) % hrefs.length];
-      tell?.(next === undefined ? "Nothing waits for you." : "");
+      tell?.(next !== undefined);
       if (next !== undefined) navigate(next);
     },
   };

@@ -4,11 +4,10 @@ import { createRowHeights, evenRowHeights } from "../../src/web/row-heights.ts";
 
 const sum = (heights: readonly number[]): number => heights.reduce((total, height) => total + height, 0);
 
-test("tops, totals and the row at an offset are those of a plain list, whatever was set, appended and cut", () => {
+test("tops, totals and the row at an offset are those of a plain list, whatever was set and appended", () => {
   const change = fc.oneof(
     fc.record({ do: fc.constant("append" as const), height: fc.integer({ min: 0, max: 50 }) }),
     fc.record({ do: fc.constant("set" as const), at: fc.nat(200), height: fc.integer({ min: 0, max: 50 }) }),
-    fc.record({ do: fc.constant("truncate" as const), at: fc.nat(200) }),
   );
   const height = fc.integer({ min: 0, max: 50 });
   const initial = fc.oneof(
@@ -26,9 +25,6 @@ test("tops, totals and the row at an offset are those of a plain list, whatever 
         if (step.do === "append") {
           plain.push(step.height);
           rows.append(step.height);
-        } else if (step.do === "truncate") {
-          plain.length = Math.min(plain.length, step.at);
-          rows.truncate(step.at);
         } else if (step.at < plain.length) {
           plain[step.at] = step.height;
           rows.set(step.at, step.height);

@@ -1,7 +1,7 @@
 import { type ReactNode, type RefObject, useEffect, useId, useState } from "react";
 import { useStore } from "zustand";
 import type { SessionControl, SessionSummary } from "../../model/session.ts";
-import { failureText } from "../api.ts";
+import { failureText } from "../failure-text.ts";
 import type { OpenSession, OpenSessionState } from "../open-session.ts";
 import { sessionHref } from "../router.ts";
 import { useClient } from "../store.ts";

@@ -1,5 +1,6 @@
 import { createStore, type StoreApi } from "zustand/vanilla";
-import { type ApiFailure, failureText } from "../api.ts";
+import type { ApiFailure } from "../api.ts";
+import { failureText } from "../failure-text.ts";
 import { newId } from "../new-id.ts";
 import type { Client } from "../store.ts";
 import { emptyDraft, type KeptDraft, loadDraft, saveDraft } from "./kept-draft.ts";

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useState } from "react";
-import { failureText } from "../api.ts";
+import { failureText } from "../failure-text.ts";
 import { useClient } from "../store.ts";
 
 /** How long the first Esc waits for the second, in milliseconds. */

@@ -1,9 +1,9 @@
 import { type ReactNode, useCallback, useEffect, useId, useRef, useState } from "react";
 import type { AgentsReply } from "../../protocol.ts";
-import { failureText } from "../api.ts";
 import { ConnectionState } from "../ConnectionState.tsx";
 import { loadDraft, saveDraft } from "../composer/kept-draft.ts";
 import { PromptInput } from "../composer/PromptInput.tsx";
+import { failureText } from "../failure-text.ts";
 import { HelpAndSettings } from "../HelpAndSettings.tsx";
 import { type KeyBinding, useKeys } from "../keys.ts";
 import { newId } from "../new-id.ts";

@@ -1,5 +1,6 @@
 import type { AgentsReply } from "../../protocol.ts";
-import { type ApiFailure, failureText, refusedField } from "../api.ts";
+import type { ApiFailure } from "../api.ts";
+import { failureText, refusedField } from "../failure-text.ts";
 
 type Agent = AgentsReply["agents"][number];
 

@@ -1,8 +1,9 @@
 import { type ReactNode, useEffect, useState } from "react";
 import type { SessionControl, SessionSummary } from "../../model/session.ts";
 import type { AgentsReply } from "../../protocol.ts";
-import { type ApiResult, failureText } from "../api.ts";
+import type { ApiResult } from "../api.ts";
 import { Dialog } from "../Dialog.tsx";
+import { failureText } from "../failure-text.ts";
 import { ModelField } from "../new-session/ModelField.tsx";
 import { useClient } from "../store.ts";
 

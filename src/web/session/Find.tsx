@@ -1,6 +1,6 @@
 import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
 import type { SearchReply } from "../../protocol.ts";
-import { failureText } from "../api.ts";
+import { failureText } from "../failure-text.ts";
 import { exactNumber } from "../figures.ts";
 import { useClient } from "../store.ts";
 

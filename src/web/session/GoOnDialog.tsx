@@ -1,10 +1,11 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { positionOf } from "../../model/accumulate.ts";
 import type { SessionSummary } from "../../model/session.ts";
-import { type ApiResult, failureText } from "../api.ts";
+import type { ApiResult } from "../api.ts";
 import { draftOf } from "../composer/draft.ts";
 import { type PastPrompt, pastPrompt } from "../composer/past-prompt.ts";
 import { Dialog } from "../Dialog.tsx";
+import { failureText } from "../failure-text.ts";
 import { newId } from "../new-id.ts";
 import type { OpenSession } from "../open-session.ts";
 import { navigate, sessionHref } from "../router.ts";

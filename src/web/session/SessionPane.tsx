@@ -10,9 +10,9 @@ import {
 import { flushSync } from "react-dom";
 import { useStore } from "zustand";
 import { callPositionOf, positionOf } from "../../model/accumulate.ts";
-import { failureText } from "../api.ts";
 import { Composer } from "../composer/Composer.tsx";
 import { useStop } from "../composer/use-stop.ts";
+import { failureText } from "../failure-text.ts";
 import { counted } from "../figures.ts";
 import { HelpAndSettings } from "../HelpAndSettings.tsx";
 import { type KeyBinding, useKeys } from "../keys.ts";
@@ -263,7 +263,7 @@ function ReadyPane({
     findInput.current?.select();
   };
 
-  const nextWaiting = useWaitingKey(setMessage);
+  const nextWaiting = useWaitingKey((found) => setMessage(found ? "" : "Nothing waits for you."));
   const closeFind = (): void => {
     setFinding(false);
     scroller.current?.focus();

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { positionOf } from "../../model/accumulate.ts";
 import type { SessionSummary } from "../../model/session.ts";
-import { failureText } from "../api.ts";
+import { failureText } from "../failure-text.ts";
 import { clockTime, shortDuration } from "../figures.ts";
 import type { OpenSession } from "../open-session.ts";
 import { type Reading, saveReading } from "../reading.ts";
