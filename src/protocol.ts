@@ -67,7 +67,8 @@ export type PlacedPart = z.infer<typeof placedPart>;
 /**
  * The folded state of a session as a client gets it: every turn's head, how many parts there are, and some of the parts
  * (the tail, or a page; with them the results of their calls wherever those stand). Parts are cut by `TEXT_LIMIT` and
- * `OUTPUT_LIMIT`, `truncated` giving true lengths and `output_end` an output's last lines; data URLs are replaced by `attachment:<part id>:<n>`.
+ * `OUTPUT_LIMIT`, `truncated` giving true lengths and `output_end` an output's last lines; data URLs are replaced by
+ * `attachment:<part id>:<n>`.
  */
 export const sessionPage = record({
   session: sessionSummary,

@@ -201,8 +201,8 @@ type Cutter = ReturnType<typeof createCutter>;
 
 /**
  * A part as it goes over the wire: texts cut at `TEXT_LIMIT`, or at `GROWING_LIMIT` while they grow, outputs and arguments at
- * `OUTPUT_LIMIT`, `truncated` saying how long they are and `output_end` how an output ends; media by reference; the output of a paired call left to its result.
- * Cutting twice is the same as cutting once.
+ * `OUTPUT_LIMIT`, `truncated` saying how long they are and `output_end` how an output ends; media by reference; the output of
+ * a paired call left to its result. Cutting twice is the same as cutting once.
  */
 export function cutPart(part: TranscriptPart): TranscriptPart {
   const cutter = createCutter(part.truncated);

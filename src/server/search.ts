@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { Transcript } from "../model/accumulate.ts";
 import { searchText } from "../model/content.ts";
+import { textPattern } from "../model/text-pattern.ts";
 import type { SearchReply } from "../protocol.ts";
 
 const MOST_HITS = 1_000;
@@ -16,9 +17,7 @@ export async function searchParts(
 ): Promise<SearchReply> {
   const reply: SearchReply = { total: 0, hits: [] };
   if (query === "") return reply;
-  // A pattern finds positions in the text itself; lower-casing the text would move them ("İ" becomes two units).
-  // Only what means something in a pattern is escaped: with `u`, an escape that nothing needs (`\-`) is an error.
-  const pattern = new RegExp(query.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "iu");
+  const pattern = textPattern(query, "iu");
   let since = performance.now();
   for (let index = 0; index < transcript.parts.length; index++) {
     if (performance.now() - since > SLICE) {

@@ -19,7 +19,7 @@ export interface ListenOptions {
   /** 0: any free one. */
   port: number;
   tls?: { cert: string; key: string };
-  /** How long a request may take to come, in milliseconds; one that is a stream takes as long as it is. */
+  /** How long a request may take to come, in milliseconds, 30 s by default; one that is a stream takes as long as it is. */
   request_ms?: number;
 }
 

@@ -245,7 +245,9 @@ export function watchSessions(options: WatchOptions): SessionWatch {
       if (!isMissing(error)) {
         troubles.set(folder, messageOf(error));
         // What could not be looked at is not gone.
+        seen.folders.add(folder);
         for (const path of files.keys()) if (path.startsWith(folder + sep)) seen.files.add(path);
+        for (const path of folders.keys()) if (path.startsWith(folder + sep)) seen.folders.add(path);
       }
       return;
     }

@@ -86,7 +86,9 @@ export function useWaitingKey(tell?: (found: boolean) => void): KeyBinding {
       const here = hrefs.indexOf(location.pathname + location.hash);
       const next = hrefs[(here + 1) % hrefs.length];
       tell?.(next !== undefined);
-      if (next !== undefined) navigate(next);
+      // To the one where one is already, whatever stands beside it.
+      const isHere = next === location.pathname + location.hash;
+      if (next !== undefined) navigate(isHere ? location.pathname + location.search + location.hash : next);
     },
   };
 }

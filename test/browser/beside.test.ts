@@ -48,6 +48,11 @@ it("a session behind the run that lies over it keeps its rows, its place and wha
     await say(runFile, beside, "The run goes on.");
     await run.getByText("The run goes on.").waitFor();
     expect(await marked()).toEqual(["bul", "bul"]);
+    // What the view has is marked, whatever a search says.
+    await page.route("**/search?*", (route) => route.fulfill({ json: { total: 0, hits: [] } }));
+    await page.getByRole("searchbox").fill("bulundu");
+    await page.getByText("no match").waitFor();
+    expect(await marked()).toEqual(["bulundu"]);
     await page.keyboard.press("Escape");
     await eventually(async () => expect(await marked()).toEqual([]));
     expect(await main.evaluate((element) => document.activeElement === element)).toBe(true);

@@ -1,4 +1,4 @@
-import { fireEvent, render, screen, waitFor, within } from "@testing-library/react";
+import { act, fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Part } from "../../src/model/part.ts";
@@ -323,6 +323,15 @@ describe("what waits for a person", () => {
     await userEvent.keyboard("w");
     await screen.findByRole("region", { name: "Approval" });
     await waitFor(() => expect(document.activeElement?.id).toBe(`part-${request.request_id}`));
+    // Again from elsewhere in its own session, with another one beside that stays.
+    history.replaceState(null, "", `${location.pathname}?beside=${SESSION}${location.hash}`);
+    act(() => {
+      dispatchEvent(new PopStateEvent("popstate"));
+    });
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+    await userEvent.keyboard("w");
+    await waitFor(() => expect(document.activeElement?.id).toBe(`part-${request.request_id}`));
+    expect(location.search).toBe(`?beside=${SESSION}`);
     await userEvent.keyboard("y");
     expect(posted()).toEqual([]);
     await userEvent.keyboard("{Shift>}Y{/Shift}");
@@ -467,7 +476,7 @@ describe("a session that this daemon runs", () => {
       );
       const dialog = await fromHere();
       expect((await dialog.findByRole("alert")).textContent).toBe(
-        "The prompt could not be loaded. The disk is gone.",
+        "The prompt could not be loaded. The disk is gone. Close this and try again.",
       );
       for (const name of ["New session from here", "Rewind to here"])
         expect(dialog.getByRole("button", { name }).hasAttribute("disabled")).toBe(true);

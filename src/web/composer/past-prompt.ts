@@ -26,10 +26,17 @@ export async function pastPrompt(
     return { ok: false, failure: { code: "refused", status: 200, message: "It is no prompt any more." } };
   const { parts } = part;
   const attached = parts.filter(({ type }) => type !== "text").length;
-  const media = parts.filter(({ type }) => type === "image_url" || type === "image_file" || type === "file");
-  const files = takesImages
-    ? await Promise.all(media.map((_, n) => pictureOf(api, session_id, part_id, n)))
-    : [];
+  const media = parts.filter(
+    (piece) => piece.type === "image_url" || piece.type === "image_file" || piece.type === "file",
+  );
+  const files = await Promise.all(
+    // The daemon counts all of them.
+    media.map((piece, n) =>
+      takesImages && (piece.type !== "file" || piece.mime.startsWith("image/"))
+        ? pictureOf(api, session_id, part_id, n)
+        : undefined,
+    ),
+  );
   const { images } = await readImages(
     files.filter((file) => file !== undefined),
     MOST_IMAGES,
@@ -40,7 +47,7 @@ export async function pastPrompt(
   };
 }
 
-/** An attachment's bytes under the type that the daemon gives them; `undefined`: it has none. */
+/** An attachment's bytes under the type that the daemon gives them; `undefined`: they cannot be had. */
 async function pictureOf(
   api: Pick<Api, "attachment">,
   session_id: string,
@@ -50,5 +57,10 @@ async function pictureOf(
   const reply = await api.attachment(session_id, part_id, n);
   if (!reply.ok) return undefined;
   const { type } = reply.value;
-  return new File([await reply.value.arrayBuffer()], "", { type });
+  try {
+    return new File([await reply.value.arrayBuffer()], "", { type });
+  } catch {
+    // It is told with those that do not come along.
+    return undefined;
+  }
 }

@@ -49,13 +49,18 @@ export function GoOnDialog({
     };
   }, [coming]);
   const disabled = busy || past?.ok === false;
-  const said = past?.ok === false ? `The prompt could not be loaded. ${failureText(past.failure)}` : problem;
+  const said =
+    past?.ok === false
+      ? `The prompt could not be loaded. ${failureText(past.failure)} Close this and try again.`
+      : problem;
 
   /** Begins, and puts the prompt into the draft of the session that goes on. */
   const goOn = async (session_id: string, begin: () => Promise<ApiResult<unknown>>): Promise<void> => {
     setBusy(true);
     setProblem(undefined);
     const whole = await coming;
+    // Closed before anything began, it begins nothing.
+    if (!isOpen.current) return;
     // That it cannot be had, or not all of it, is said before anything begins.
     if (!whole.ok || (past === undefined && whole.value.lost > 0)) {
       setBusy(false);

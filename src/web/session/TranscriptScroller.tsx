@@ -202,7 +202,8 @@ export const TranscriptScroller = memo(function TranscriptScroller({
       if (highlight !== "") markMatches(element, highlight);
     }
   });
-  useEffect(() => (highlight === "" ? undefined : clearMatches), [highlight]);
+  // Not a passive effect: its end would come after the marks of the next text.
+  useLayoutEffect(() => (highlight === "" ? undefined : clearMatches), [highlight]);
 
   useLayoutEffect(() => {
     const element = box.current;

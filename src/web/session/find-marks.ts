@@ -1,11 +1,12 @@
+import { textPattern } from "../../model/text-pattern.ts";
+
 /** The name under which the style sheet knows what was found. */
 const NAME = "find";
 
 /** Marks a text wherever it stands in view, without touching the document: what React rendered stays as it is. */
 export function markMatches(element: HTMLElement, text: string): void {
   if (typeof Highlight === "undefined") return;
-  // On the text itself: a letter may have another length in the other case.
-  const wanted = new RegExp(text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "giu");
+  const wanted = textPattern(text, "giu");
   const marks = new Highlight();
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {

@@ -153,7 +153,7 @@ function LocalImage({
 /** Why an image is not decoded before somebody asks; `undefined`: it is. */
 function excessOf({ byte_size, pixels }: Attachment): string | undefined {
   if (byte_size > MAX_BYTES) return `it has ${byteSize(byte_size)}`;
-  if (pixels === undefined) return "nothing in it says how many pixels it has";
+  if (pixels === undefined) return "how many pixels it has cannot be told";
   if (pixels > MAX_PIXELS) return `it has ${Math.round(pixels / 1e6).toLocaleString("en")} megapixels`;
   return undefined;
 }
