@@ -39,7 +39,7 @@ export function approvalOf(
   const target = titleOf(prepared.target);
   const digest = digestOf(prepared.subject);
   return {
-    request_id: uuidFrom(session_id, `approval ${message_id} ${call_id} ${digest}`),
+    request_id: approvalId(session_id, message_id, call_id, digest),
     kind: "approval",
     title: target === undefined ? `Allow ${tool_name}?` : `Allow ${tool_name}: ${target}`,
     tool_call_id: call_id,
@@ -63,6 +63,10 @@ export function approvalOf(
   };
 }
 
+function approvalId(session_id: string, message_id: string, call_id: string, digest: string): string {
+  return uuidFrom(session_id, `approval ${message_id} ${call_id} ${digest}`);
+}
+
 export type Verdict = { allowed: true; rule?: PermissionRule } | { allowed: false; says?: string };
 
 /** What an answer to an approval means. One that chooses nothing we know, or says something in words alone, allows nothing. */
@@ -75,26 +79,33 @@ export function verdictOf(answer: Answer, call: { tool_name: string; target: str
 }
 
 /**
- * The rules that people added in a session, read from its history. What a call was about is found by reading its arguments
- * again; where that does not give what the person was shown, there is no rule.
+ * The rules that people added in this very session, read from its history: what a fork took over from another session was
+ * allowed there, and is asked about here. What a call was about is found by reading its arguments again; where that does not
+ * give what the person was shown, there is no rule.
  */
 export function rulesAddedIn(
   history: readonly HistoryEvent[],
   tools: readonly Tool[],
   host: AgentHost,
 ): PermissionRule[] {
-  const calls = new Map<string, ToolCallPart>();
+  const calls = new Map<string, { call: ToolCallPart; message_id: string }>();
   const requests = new Map<string, Request>();
   const added: PermissionRule[] = [];
   for (const event of history) {
     if ("role" in event) {
-      for (const part of event.parts ?? []) if (part.type === "tool_call") calls.set(part.call_id, part);
+      for (const part of event.parts ?? [])
+        if (part.type === "tool_call") calls.set(part.call_id, { call: part, message_id: event.id });
     } else if (event.type === "request") requests.set(event.request.request_id, event.request);
     else if (event.type === "request_close" && event.answer?.option_ids.includes(ALWAYS)) {
       const request = requests.get(event.request_id);
-      const call = request?.kind === "approval" ? calls.get(request.tool_call_id ?? "") : undefined;
-      const tool = tools.find(({ definition }) => definition.name === call?.tool_name);
-      if (request === undefined || call === undefined || tool === undefined) continue;
+      const made = request?.kind === "approval" ? calls.get(request.tool_call_id ?? "") : undefined;
+      if (request === undefined || made === undefined) continue;
+      const { call, message_id } = made;
+      const tool = tools.find(({ definition }) => definition.name === call.tool_name);
+      if (tool === undefined) continue;
+      // The copied request keeps its id, which is made from the id of the session that asked.
+      const id = approvalId(host.session_id, message_id, call.call_id, request.digest ?? "");
+      if (request.request_id !== id) continue;
       const target = targetAsShown(call, tool, host, request);
       if (target !== undefined) added.push(ruleFor({ tool_name: call.tool_name, target }, "allow"));
     }

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createLoopAgent, type LoopOptions } from "../../src/agent/loop.ts";
 import type { PermissionRule } from "../../src/agent/permissions.ts";
 import type { Tool } from "../../src/agent/tool.ts";
+import type { HistoryEvent } from "../../src/model/history.ts";
 import type { Answer, Request } from "../../src/model/request.ts";
 import { type Act, plainProvider } from "./plain-provider.ts";
 import { createPlainSession, story } from "./plain-session.ts";
@@ -282,6 +283,33 @@ describe("permission", () => {
     await host.turn(restarted, "Again");
     expect(asked).toEqual(["a", "b", "c", "e"]);
     expect(ran).toEqual(["ls", "ls", "ls"]);
+  });
+
+  it("given for the session does not hold in a fork of it, which has the same history", async () => {
+    ran.length = 0;
+    const { host, agent } = setUp([call("a", "shell", { target: "make deploy" })], [act]);
+    host.answer = () => chosen("always");
+    await host.turn(agent, "Go");
+    expect(ran).toEqual(["make deploy"]);
+
+    const forkOf = (history: readonly HistoryEvent[], id: string) => {
+      const fork = createPlainSession({ history });
+      const provider = plainProvider([{ acts: [call(id, "shell", { target: "make deploy" })] }]);
+      const asked: string[] = [];
+      fork.answer = ({ tool_call_id = "" }) => {
+        asked.push(tool_call_id);
+        return chosen("always");
+      };
+      const go = () =>
+        fork.turn(createLoopAgent({ host: fork, provider, model: "plain-1", tools: [act] }), "Go");
+      return { fork, asked, go };
+    };
+    const first = forkOf(host.history(), "b");
+    await first.go();
+    expect(first.asked).toEqual(["b"]);
+    const second = forkOf(first.fork.history(), "c");
+    await second.go();
+    expect(second.asked).toEqual(["c"]);
   });
 
   it.each<[PermissionRule["decision"], string]>([
