@@ -21,7 +21,8 @@ import { matchWithStars } from "./wildcard.ts";
  * - elsewhere (paths): anything. Paths are relative to the session's folder, with all links resolved.
  *
  * **What a `deny` or `ask` reaches.** Its `*` stands for anything, and of a command each part between separators is tried as well: `rm *` also
- * stops `true; rm x`. It is a net, not a wall: a shell has countless ways to write the same thing. What must not happen needs `ask`.
+ * stops `true; rm x`. It is a net, not a wall: a shell has countless ways to write the same thing. What must not happen needs `ask`. The
+ * host of an address is met in either case and with a dot behind it, and an origin alone (`https://example.com`) means the whole site.
  */
 export const permissionRule = record({
   tool: z.string(),
@@ -74,7 +75,11 @@ function matches(rule: PermissionRule, { tool_name, target }: RuledCall): boolea
       ? allowsCommand(target, rule.pattern)
       : reachesCommand(target, rule.pattern);
   }
-  if (tool_name === "web_fetch" && rule.decision === "allow") return allowsAddress(target, rule.pattern);
+  if (tool_name === "web_fetch") {
+    return rule.decision === "allow"
+      ? allowsAddress(target, rule.pattern)
+      : reachesAddress(target, rule.pattern);
+  }
   return matchText(target, rule.pattern);
 }
 
@@ -121,6 +126,22 @@ function allowsAddress(address: string, pattern: string): boolean {
     matchText(url.origin, origin.toLowerCase(), (character) => /[\w.-]/.test(character)) &&
     (rest === undefined ? url.pathname === "/" : matchText(address.slice(url.origin.length), rest))
   );
+}
+
+function reachesAddress(address: string, pattern: string): boolean {
+  const patterns = [pattern, withPlainHost(pattern)];
+  return [address, withPlainHost(address)].some((text) => patterns.some((each) => matchText(text, each)));
+}
+
+/**
+ * An address, or a pattern for some, with its host as addresses have it that are about to be fetched, without the dot that may
+ * end a host's name. Where there is nothing behind the host, all that may stand there.
+ */
+function withPlainHost(text: string): string {
+  const [, origin, rest = "/*"] = /^([a-z*]+:\/\/[^/?#\\]+)(.+)?$/is.exec(text) ?? [];
+  if (origin === undefined) return text;
+  const plain = URL.canParse(origin) ? new URL(origin).origin : origin.toLowerCase();
+  return plain.replace(/\.+(?=(?::[\d*]*)?$)/, "") + rest;
 }
 
 /**

@@ -140,6 +140,50 @@ describe("a pattern for addresses", () => {
     expect(fetches("*docs.rs*", "https://evil.com/docs.rs")).toBe("ask");
   });
 
+  it.each<PermissionRule["decision"]>(["deny", "ask"])(
+    "that is to %s reaches the host however either of them is spelled",
+    (kind) => {
+      const rules = (pattern: string): PermissionRule[] => [
+        { tool: "web_fetch", decision: "allow" },
+        { tool: "web_fetch", pattern, decision: kind },
+      ];
+      const found = (pattern: string, url: string) =>
+        decision(rules(pattern), "web_fetch", new URL(url).href);
+      for (const pattern of [
+        "https://evil.com",
+        "https://evil.com/*",
+        "https://EVIL.com/*",
+        "HTTPS://Evil.com",
+        "https://evil.com./*",
+        "https://evil.com:443/*",
+        "https://*.com",
+        "*://EVIL.com/*",
+        "*evil.com/*",
+      ])
+        for (const url of [
+          "https://evil.com/",
+          "https://evil.com/A?b",
+          "https://evil.com./A",
+          "https://evil.com../",
+        ])
+          expect(found(pattern, url), `${pattern} ${url}`).toBe(kind);
+      expect(found("https://evil.com:8443", "https://evil.com.:8443/a")).toBe(kind);
+      expect(found("https://bücher.example", "https://bücher.example/a")).toBe(kind);
+      expect(found("https://evil.com/A/*", "https://evil.com./A/b")).toBe(kind);
+      for (const url of [
+        "https://evil.community/",
+        "http://evil.com/",
+        "https://evil.com:8443/",
+        "https://good.com/?https://evil.com/",
+      ])
+        expect(found("https://evil.com", url), url).toBe("allow");
+      expect(found("https://evil.com/", "https://evil.com/a")).toBe("allow");
+      expect(found("https://*?token=*", "https://evil.com/a?token=b")).toBe(kind);
+      expect(found("https://*?token=*", "https://evil.com/a")).toBe("allow");
+      expect(found("https://evil.com/A", "https://evil.com/a")).toBe("allow");
+    },
+  );
+
   it("reaches a private address only by its own name", () => {
     const allows = (pattern: string, url: string) =>
       allowsPrivateHost([{ tool: "web_fetch", pattern, decision: "allow" }], url);
