@@ -20,9 +20,10 @@ import { matchWithStars } from "./wildcard.ts";
  * - in the scheme, host and port of an address: anything but what would end them, and no user name;
  * - elsewhere (paths): anything. Paths are relative to the session's folder, with all links resolved.
  *
- * **What a `deny` or `ask` reaches.** Its `*` stands for anything, and of a command each part between separators is tried as well: `rm *` also
- * stops `true; rm x`. It is a net, not a wall: a shell has countless ways to write the same thing. What must not happen needs `ask`. The
- * host of an address is met in either case and with a dot behind it, and an origin alone (`https://example.com`) means the whole site.
+ * **What a `deny` or `ask` reaches.** Its `*` stands for anything, and of a command each part between separators is tried as well, with
+ * and without the words that only lead to a command: `rm *` also stops `true; rm x`, `if true; then rm x; fi` and `A=1 sudo rm x`. It is a
+ * net, not a wall: a shell has countless ways to write the same thing. What must not happen needs `ask`. The host
+ * of an address is met in either case and with a dot behind it, and an origin alone (`https://example.com`) means the whole site.
  */
 export const permissionRule = record({
   tool: z.string(),
@@ -114,8 +115,33 @@ function allowsCommand(command: string, pattern: string): boolean {
 function reachesCommand(command: string, pattern: string): boolean {
   if (matchText(command, pattern)) return true;
   const parts = command.split(/[;&|\n\r(){}`]/);
-  return parts.some((part) => matchText(part.trim().replace(/\s+/g, " "), pattern));
+  return parts.some((part) => {
+    let rest = part.trim().replace(/\s+/g, " ");
+    for (let leads = 0; leads <= LEAD_LIMIT; leads += 1) {
+      if (matchText(rest, pattern)) return true;
+      const lead = LEAD.exec(rest)?.[0];
+      if (lead === undefined) return false;
+      rest = rest.slice(lead.length);
+    }
+    return false;
+  });
 }
+
+/** More than anybody writes before a command; each is one more match against the pattern. */
+const LEAD_LIMIT = 50;
+
+/**
+ * What may stand before a command's name and only leads to it: a reserved word, an assignment, a command that runs what follows,
+ * and the options of such a one, with their values. To skip it is right for what denies or asks alone: what allows must have said it.
+ */
+const LEAD = new RegExp(
+  `^(?:${[
+    "if|then|else|elif|do|while|until|!|time",
+    "command|builtin|exec|eval|env|nohup|nice|sudo|doas",
+    /[A-Za-z_]\w*\+?=(?:"[^"]*"|'[^']*'|[^\s"'])*/.source,
+    /-[A-Za-z]*[ugaCDRTU] \S+|--(?:user|group|unset|chdir) \S+|-n -?\d+|-\S+/.source,
+  ].join("|")}) `,
+);
 
 function allowsAddress(address: string, pattern: string): boolean {
   const [, origin, rest] = /^([a-z*]+:\/\/[^/]+)(\/.*)?$/i.exec(pattern) ?? [];

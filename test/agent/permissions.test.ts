@@ -111,8 +111,61 @@ describe("a pattern for commands", () => {
     expect(shell("rm *", "echo farm x", "deny")).toBe("ask");
   });
 
+  it.each<PermissionRule["decision"]>(["deny", "ask"])(
+    "that is to %s reaches a command behind words that only lead to it",
+    (kind) => {
+      const found = (pattern: string, command: string) =>
+        decide(
+          [
+            { tool: "shell", decision: "allow" },
+            { tool: "shell", pattern, decision: kind },
+          ],
+          { tool_name: "shell", target: command },
+          "allow",
+        ).decision;
+      for (const command of [
+        "if true; then rm x; fi",
+        "if rm x; then true; elif rm y; then true; else rm z; fi",
+        "for f in *; do rm $f; done",
+        "while ! rm x; do sleep 1; done",
+        "until rm x; do true; done",
+        "! rm x",
+        "time -p rm x",
+        "A=1 rm x",
+        "A=1 B+='2  3' C=\"4 5\"6 rm x",
+        "{ rm x; }",
+        "(rm x)",
+        "command rm x",
+        "exec -a name rm x",
+        "env -i -u HOME A=1 rm x",
+        "env -- rm x",
+        "nohup nice -n 5 rm x",
+        "sudo -n -u root --group=wheel rm x",
+        "true && then\t\tsudo  rm   x",
+      ])
+        expect(found("rm *", command), command).toBe(kind);
+      expect(found("sudo *", "A=1 sudo rm x")).toBe(kind);
+      for (const command of [
+        "git rm x",
+        "sudo -n echo rm x",
+        "echo then rm x",
+        "a=rm x",
+        "docs/time rm x",
+        "environment rm x",
+      ])
+        expect(found("rm *", command), command).toBe("allow");
+    },
+  );
+
+  it.each(["then ", "A=1 ", "sudo -u root ", "{ ", "! "])("allows no more behind %j", (lead) => {
+    expect(shell("git status*", `${lead}git status`)).toBe("ask");
+  });
+
   it("takes few steps whatever it is", () => {
     expect(shell("*a".repeat(5_000), "a".repeat(4_000))).toBe("ask");
+    expect(shell("sudo *x", "sudo ".repeat(20_000), "deny")).toBe("ask");
+    expect(shell("rm *", `A=${"''".repeat(50_000)}`, "deny")).toBe("ask");
+    expect(shell("rm *", `A=${"'".repeat(50_001)}`, "deny")).toBe("ask");
   });
 });
 
