@@ -178,12 +178,17 @@ function withPlainHost(text: string): string {
 export function allowsPrivateHost(rules: readonly PermissionRule[], address: string): boolean {
   const { origin, hostname } = new URL(address);
   const isAddress = /^\[|^[\d.]+$/.test(hostname);
-  const isPrivateName =
-    !hostname.includes(".") || /\.(?:localhost|local|internal|lan|home\.arpa)$/.test(hostname);
-  if (!isAddress && !isPrivateName) return false;
+  if (!isAddress && !isPrivateName(hostname)) return false;
   const { decision, rule } = decide(rules, { tool_name: "web_fetch", target: address }, "ask");
   if (decision !== "allow" || rule === undefined) return false;
   return (
     rule.exact === address || rule.pattern === origin || (rule.pattern?.startsWith(`${origin}/`) ?? false)
   );
+}
+
+/** Whether a host's name, which is no IP address, can only be meant as one of this machine or its network, whatever it resolves to. */
+export function isPrivateName(hostname: string): boolean {
+  // The dot that may end a name says that it is whole, and makes it no other one.
+  const name = hostname.replace(/\.$/, "");
+  return !name.includes(".") || /\.(?:localhost|local|internal|lan|home\.arpa)$/.test(name);
 }

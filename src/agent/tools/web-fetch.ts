@@ -6,7 +6,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import * as z from "zod";
 import { isPublicAddress } from "../addresses.ts";
 import { htmlToText } from "../html-text.ts";
-import { allowsPrivateHost, decide, type PermissionRule } from "../permissions.ts";
+import { allowsPrivateHost, decide, isPrivateName, type PermissionRule } from "../permissions.ts";
 import { type Tool, type ToolContext, ToolInputError, type ToolOutput } from "../tool.ts";
 import { inputSchema, readInput, requireWellFormed } from "../tool-input.ts";
 import { cutText } from "../whole-output.ts";
@@ -28,7 +28,7 @@ export interface WebFetchOptions {
 /**
  * Fetches a page with GET, without cookies, keys or a `Referer`. It goes to the open internet alone: the address that the connection is
  * really made to is checked when it is made, so that a name which resolves to something else by then gains nothing. Private
- * addresses (this machine, its network) need a rule that names them (`allowsPrivateHost`).
+ * addresses and names (this machine, its network) need a rule that names them (`allowsPrivateHost`).
  */
 export function createWebFetchTool({ rules, time_limit_ms = TIME_LIMIT }: WebFetchOptions): Tool {
   return {
@@ -65,8 +65,9 @@ function problemWith(url: URL, rules: readonly PermissionRule[]): string | undef
   if (url.username !== "" || url.password !== "")
     return "An address with a name or password in it is not fetched.";
   const host = url.hostname.replace(/^\[|\]$/g, "");
-  if (isIP(host) !== 0 && !isPublicAddress(host) && !allowsPrivateHost(rules, url.href))
-    return notPublic(host, host);
+  // A name that is private is not looked up first: nobody is asked about what could never run.
+  const isPrivate = isIP(host) === 0 ? isPrivateName(host) : !isPublicAddress(host);
+  if (isPrivate && !allowsPrivateHost(rules, url.href)) return notPublic(host, host);
   return undefined;
 }
 

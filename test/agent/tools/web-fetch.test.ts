@@ -1,11 +1,21 @@
+import type { LookupAddress, LookupAllOptions } from "node:dns";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { gzipSync } from "node:zlib";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { isPublicAddress } from "../../../src/agent/addresses.ts";
 import { htmlToText } from "../../../src/agent/html-text.ts";
 import type { PermissionRule } from "../../../src/agent/permissions.ts";
 import { createWebFetchTool } from "../../../src/agent/tools/web-fetch.ts";
 import { call, createTestHost, type TestHost } from "../host.ts";
+
+/** A public name whose owner lets it lead to this machine. */
+vi.mock("node:dns", async (importOriginal) => {
+  const dns = await importOriginal<typeof import("node:dns")>();
+  const lookup = (hostname: string, ...rest: [LookupAllOptions, Callback]): void =>
+    dns.lookup(hostname === "rebind.example.com" ? "127.0.0.1" : hostname, ...rest);
+  return { ...dns, lookup };
+});
+type Callback = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;
 
 let host: TestHost;
 let servers: Server[];
@@ -127,6 +137,11 @@ describe("an address", () => {
       "http://10.0.0.1/",
       "http://[fd00::1]/",
       "http://0.0.0.0/",
+      `http://localhost:${port}/`,
+      `http://LOCALHOST.:${port}/`,
+      `http://app.localhost:${port}/`,
+      "http://printer.local/",
+      "http://wiki.internal./",
       "file:///etc/passwd",
       "ftp://example.com/",
       "http://name:password@example.com/",
@@ -135,19 +150,28 @@ describe("an address", () => {
     ];
     for (const url of urls) await expect(get(url), url).rejects.toThrow();
     // A rule that was not written for it changes nothing.
-    await expect(get(origin, [{ tool: "web_fetch", decision: "allow" }])).rejects.toThrow(/open internet/);
+    for (const url of [origin, `http://localhost:${port}/`])
+      await expect(get(url, [{ tool: "web_fetch", decision: "allow" }]), url).rejects.toThrow(
+        /^\S+ does not lie in the open internet/,
+      );
     expect(requests).toEqual([]);
   });
 
   it("whose name resolves to a private address is not connected to", async () => {
     const origin = await serve((_request, response) => response.end("inner"));
     const { port } = new URL(origin);
-    const output = await get(`http://localhost:${port}/`);
+    const output = await get(`http://rebind.example.com:${port}/`);
     expect(output.status).toBe("error");
-    expect(output.output_text).toMatch(/localhost \(.*\) does not lie in the open internet/);
-    expect((await get(`http://localhost:${port}/`, allow(`http://localhost:${port}`))).output_text).toContain(
-      "inner",
+    expect(output.output_text).toMatch(
+      /^rebind\.example\.com \(127\.0\.0\.1\) does not lie in the open internet/,
     );
+    expect(requests).toEqual([]);
+  });
+
+  it("whose name is private is fetched where a rule names it", async () => {
+    const origin = await serve((_request, response) => response.end("inner"));
+    const local = `http://localhost:${new URL(origin).port}`;
+    expect((await get(`${local}/`, allow(local))).output_text).toContain("inner");
     expect(requests).toHaveLength(1);
   });
 
@@ -166,7 +190,7 @@ describe("an address", () => {
     expect(await follow("/here")).toContain("arrived");
     expect(await follow("/start")).toBe("More than 5 redirects.");
     expect(await follow(`${inner}/`)).toContain("does not lie in the open internet");
-    expect(await follow(`http://localhost:${port}/`)).toContain("which was not fetched");
+    expect(await follow(`http://localhost:${port}/`)).toContain("does not lie in the open internet");
     expect(await follow("file:///etc/passwd")).toContain("Only http and https");
     expect(await follow("https://example.com/a")).toContain(
       "Fetch https://example.com/a if that is what you want",
