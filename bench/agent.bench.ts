@@ -83,6 +83,7 @@ async function turn(take: (frame: Frame) => void): Promise<void> {
     cwd: "/nowhere",
     depth: 0,
     files: "/nowhere",
+    private_folder: "/nowhere/data",
     now: Date.now,
     emit: take,
     stored: async () => {},

@@ -45,6 +45,8 @@ export interface AgentHost {
   readonly depth: number;
   /** Folder of the session's own for whole outputs and images. Exists. */
   readonly files: string;
+  /** Absolute path of the daemon's own folder, with keys and histories: file tools do not go into it, `files` excepted. */
+  readonly private_folder: string;
   now(): number;
   /** Takes frames in order; `session_id` must be the session's. */
   emit(frame: Frame): void;

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { type BigIntStats, constants, existsSync, lstatSync, realpathSync } from "node:fs";
+import { type BigIntStats, constants, existsSync, lstatSync, realpathSync, statSync } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, realpath, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import type { AgentHost } from "./agent.ts";
 import { ToolInputError } from "./tool.ts";
 import { requireExactText } from "./tool-input.ts";
 
@@ -11,6 +12,10 @@ import { requireExactText } from "./tool-input.ts";
  * handle, following no link at all: whatever was swapped in since is refused, and there is no moment at which a check has passed and the
  * thing checked can still change. On Linux each component is opened below its parent's handle (`/proc/self/fd/N/name` is `openat`);
  * elsewhere by path, with what was opened compared to what the path then names.
+ *
+ * The daemon's own folder, with its keys, is no part of a session's folder that has it inside (a home folder has). It is known by
+ * what it is, not by its name, which a link, a mount or another case may change; and it is refused when it is opened, so that whatever walks
+ * folders does not come into it either.
  *
  * A hard link to a file outside looks like any other file, and a process with rights outside can move a folder out while
  * it is open: neither can be seen from here.
@@ -23,7 +28,11 @@ export interface Place {
   readonly absolute: string;
   /** Below `root`, `/` between names; empty for `root` itself. */
   readonly relative: string;
+  /** The daemon's own folder, which is not opened; absent where there is none. */
+  readonly private_folder?: FolderIdentity;
 }
+
+type FolderIdentity = Pick<BigIntStats, "dev" | "ino">;
 
 /** A path that cannot be used as it was asked for; the message is for the model. */
 export class PathError extends Error {
@@ -36,8 +45,41 @@ export class PathError extends Error {
   }
 }
 
-/** Finds what a path means. Throws `ToolInputError` where it leads out of `cwd`. */
-export function locate(cwd: string, path: string): Place {
+/** Finds what a path means. Throws `ToolInputError` where it leads out of the session's folder, or into the daemon's own. */
+export function locate(
+  { cwd, private_folder }: Pick<AgentHost, "cwd" | "private_folder">,
+  path: string,
+): Place {
+  const place = locateIn(cwd, path);
+  const hidden = statSync(private_folder, { bigint: true, throwIfNoEntry: false });
+  if (hidden === undefined) return place;
+  let folder = place.root;
+  for (const name of ["", ...namesOf(place.relative)]) {
+    folder = join(folder, name);
+    const there = lstatSync(folder, { bigint: true, throwIfNoEntry: false });
+    if (there === undefined) break;
+    if (isSameFolder(there, hidden)) throw new ToolInputError(`${path}: ${PRIVATE}`);
+  }
+  return { ...place, private_folder: hidden };
+}
+
+/** Finds a file of the session's own (`AgentHost.files`), named by its whole path; nothing where that is not what the path means. */
+export function locateKept(
+  { cwd, files }: Pick<AgentHost, "cwd" | "files">,
+  path: string,
+): Place | undefined {
+  const asked = resolve(cwd, path);
+  return asked.startsWith(files + sep) ? locateIn(files, asked) : undefined;
+}
+
+const PRIVATE =
+  "this is in the folder where Verbatim keeps its keys and histories, which file tools do not use.";
+
+function isSameFolder(one: FolderIdentity, other: FolderIdentity): boolean {
+  return one.dev === other.dev && one.ino === other.ino;
+}
+
+function locateIn(cwd: string, path: string): Place {
   requireExactText(path, "The path");
   if (path === "") throw new ToolInputError("The path is empty.");
   if (/^~(?:\/|$)/.test(path))
@@ -194,7 +236,7 @@ async function openParent(place: Place, make: boolean): Promise<{ folder: OpenFo
 }
 
 async function openFolderAt(place: Place, names: readonly string[], make: boolean): Promise<OpenFolder> {
-  let folder = await enter(place.root, place.root, place.root);
+  let folder = await enter(place.root, place, place.root);
   for (const name of names) {
     const parent = folder;
     try {
@@ -214,15 +256,19 @@ function ignoreExisting(error: unknown): void {
 }
 
 /** Opens a folder by a path whose last component alone is still to be trusted. */
-async function enter(path: string, root: string, shown: string): Promise<OpenFolder> {
+async function enter(path: string, place: Place, shown: string): Promise<OpenFolder> {
   let handle: FileHandle;
   try {
     handle = await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   } catch (error) {
     throw explain(error, shown);
   }
+  if (place.private_folder && isSameFolder(await handle.stat({ bigint: true }), place.private_folder)) {
+    await handle.close();
+    throw new PathError(`${shown}: ${PRIVATE}`);
+  }
   const own = CAN_OPEN_BELOW ? `/proc/self/fd/${handle.fd}` : path;
-  if (!CAN_OPEN_BELOW) await requireSame(handle, path, root);
+  if (!CAN_OPEN_BELOW) await requireSame(handle, path, place.root);
   const check = (name: string): string => {
     if (name === "" || name === "." || name === ".." || name.includes("/"))
       throw new PathError(`${name} is not a name in a folder.`);
@@ -230,7 +276,7 @@ async function enter(path: string, root: string, shown: string): Promise<OpenFol
   };
   return {
     path: own,
-    openFolder: (name) => enter(check(name), root, name),
+    openFolder: (name) => enter(check(name), place, name),
     async openFile(name) {
       const inside = check(name);
       try {
@@ -243,7 +289,7 @@ async function enter(path: string, root: string, shown: string): Promise<OpenFol
           await file.close();
           throw new PathError(`${name} is ${kindOf(after)}, not a file.`);
         }
-        if (!CAN_OPEN_BELOW) await requireSame(file, inside, root);
+        if (!CAN_OPEN_BELOW) await requireSame(file, inside, place.root);
         return file;
       } catch (error) {
         throw explain(error, name);

@@ -37,6 +37,7 @@ export function createTestHost(options: TestHostOptions = {}): TestHost {
     cwd,
     depth: options.depth ?? 0,
     files,
+    private_folder: join(base, "data"),
     frames,
     asked,
     now: () => Date.now(),

@@ -64,6 +64,7 @@ export function createPlainSession(
     cwd: mkdtempSync(join(base, "work-")),
     depth: given.depth ?? 0,
     files: mkdtempSync(join(base, "files-")),
+    private_folder: join(base, "data"),
     frames,
     violations,
     runs: [],

@@ -373,7 +373,8 @@ describe("the scripts that ship", () => {
   );
 
   it("call tools that there are, with arguments that those can take", () => {
-    const host = { session_id: SESSION, cwd: tmpdir(), depth: 0, files: tmpdir() };
+    const folders = { cwd: tmpdir(), files: tmpdir(), private_folder: join(tmpdir(), "data") };
+    const host = { session_id: SESSION, depth: 0, ...folders };
     const tools = createTools({ environment: {} });
     for (const [name, script] of scripts) {
       const steps = script.steps ?? script.turns?.flatMap((turn) => turn.steps) ?? [];
@@ -381,7 +382,7 @@ describe("the scripts that ship", () => {
         if (tool_call === undefined) continue;
         const tool = tools.find(({ definition }) => definition.name === tool_call.name);
         expect(tool, `${tool_call.name} in ${name}`).toBeDefined();
-        // What a call is prepared with is the host's folder alone.
+        // What a call is prepared with are the host's folders alone.
         tool?.prepare(tool_call.arguments ?? {}, host as AgentHost);
       }
     }

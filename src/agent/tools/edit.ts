@@ -34,7 +34,7 @@ export function createEditTool(): Tool {
       if (read.old_text === read.new_text) throw new ToolInputError("old_text and new_text are the same.");
       requireWellFormed(read.old_text, "old_text");
       requireWellFormed(read.new_text, "new_text");
-      const place = locate(host.cwd, read.path);
+      const place = locate(host, read.path);
       // Lengths come first: no text can then pass for the line between both.
       const { old_text, new_text, replace_all = false } = read;
       return {

@@ -29,7 +29,7 @@ export function createGlobTool(): Tool {
     prepare(raw, host) {
       const { pattern, path } = readInput(input, raw);
       const matches = compileGlob(pattern);
-      const place = locate(host.cwd, path ?? ".");
+      const place = locate(host, path ?? ".");
       return {
         subject: `glob ${JSON.stringify({ pattern, path: named(place) })}`,
         target: named(place),

@@ -50,7 +50,7 @@ export function createGrepTool({ pattern_time_ms = 2_000 }: GrepOptions = {}): T
       const read = readInput(input, raw);
       const pattern = compilePattern(read.pattern, read.ignore_case ?? false);
       const glob = read.glob === undefined ? () => true : compileGlob(forAnyDepth(read.glob));
-      const place = locate(host.cwd, read.path ?? ".");
+      const place = locate(host, read.path ?? ".");
       return {
         subject: `grep ${JSON.stringify({ ...read, path: named(place) })}`,
         target: named(place),

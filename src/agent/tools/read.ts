@@ -4,7 +4,7 @@ import { basename, extname } from "node:path";
 import * as z from "zod";
 import type { AgentHost } from "../agent.ts";
 import { imageType } from "../image-type.ts";
-import { locate, named, openFile, PathError, type Place } from "../paths.ts";
+import { locate, locateKept, named, openFile, PathError, type Place } from "../paths.ts";
 import type { Tool, ToolContext, ToolOutput } from "../tool.ts";
 import { inputSchema, readInput } from "../tool-input.ts";
 import { fileOfCall } from "../whole-output.ts";
@@ -52,11 +52,9 @@ export function createReadTool(): Tool {
 
 /** A file of the session's folder, or one that a call of this session has kept its output in. */
 function locateOwn(host: AgentHost, path: string): { place: Place; shown: string } {
-  if (path.startsWith(`${host.files}/`)) {
-    const place = locate(host.files, path);
-    return { place, shown: place.absolute };
-  }
-  const place = locate(host.cwd, path);
+  const kept = locateKept(host, path);
+  if (kept !== undefined) return { place: kept, shown: kept.absolute };
+  const place = locate(host, path);
   return { place, shown: named(place) };
 }
 

@@ -27,7 +27,7 @@ export function createWriteTool(): Tool {
     prepare(raw, host) {
       const { path, content } = readInput(input, raw);
       requireWellFormed(content, "The content");
-      const place = locate(host.cwd, path);
+      const place = locate(host, path);
       return {
         subject: `write ${JSON.stringify(named(place))} with these ${Buffer.byteLength(content)} bytes:\n${content}`,
         target: named(place),

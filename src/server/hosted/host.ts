@@ -47,6 +47,8 @@ export interface HostOptions {
   kind: () => AgentKind | undefined;
   /** Where the session may keep files. */
   files: string;
+  /** The daemon's own folder, which is kept from the agent's file tools. */
+  private_folder: string;
   now: () => number;
   answer_within?: number;
   startRun(options: RunOptions, signal: AbortSignal): Promise<RunReport>;
@@ -97,6 +99,7 @@ export function createHost(options: HostOptions): Host {
         mkdirSync(options.files, { recursive: true, mode: 0o700 });
         return options.files;
       },
+      private_folder: options.private_folder,
       now,
       emit(frame) {
         if (is_alive()) recorder.emit(frame);

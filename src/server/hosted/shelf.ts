@@ -142,6 +142,7 @@ export function createShelf(options: ShelfOptions): Shelf {
       report,
       kind: () => agents.find(recorder.config.agent),
       files: filesOf(entry.id),
+      private_folder: options.folder,
       ...(options.answer_within === undefined ? {} : { answer_within: options.answer_within }),
       startRun: (run, signal) => options.startRun(entry, run, signal),
       changed: () => list.mark(entry.id),

@@ -60,6 +60,7 @@ export function createHost(
     cwd: folder,
     depth: 0,
     files: folder,
+    private_folder: join(folder, "data"),
     frames,
     requests,
     violations,

@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -343,7 +344,7 @@ describe("files outside the session's folder", () => {
     symlinkSync("real", join(host.cwd, "alias"));
     const other = join(dirname(host.cwd), "other-name");
     symlinkSync(host.cwd, other);
-    expect(locate(host.cwd, "alias/a.txt").relative).toBe("real/a.txt");
+    expect(locate(host, "alias/a.txt").relative).toBe("real/a.txt");
     expect(await said(read, { path: "alias/a.txt" })).toContain("inside");
     expect(await said(read, { path: join(host.cwd, "real/a.txt") })).toContain("inside");
     const named = { ...host, cwd: other };
@@ -369,6 +370,96 @@ describe("files outside the session's folder", () => {
     }
     expect(readdirSync(outside)).toEqual(["secret.txt"]);
     expect(readFileSync(join(outside, "secret.txt"), "utf8")).toBe("SECRET\n");
+  });
+});
+
+describe("the daemon's own folder inside the session's folder", () => {
+  const DATA = ".local/share/verbatim";
+  beforeEach(() => {
+    const data = join(host.cwd, DATA);
+    host = { ...host, private_folder: data, files: join(data, "files/this") };
+    put(`${DATA}/keys.json`, '{ "anthropic": "sk-SECRET" }\n');
+    put(`${DATA}/files/this/c1.log`, "whole output\n");
+    put(`${DATA}/files/other/c1.log`, "SECRET of another session\n");
+    put(`${DATA}/playground/a.txt`, "played\n");
+    put(".local/share/other/a.txt", "beside\n");
+    symlinkSync(data, join(host.cwd, "data"));
+    symlinkSync(join(data, "keys.json"), join(host.cwd, "keys"));
+  });
+
+  it("is refused to every file tool, however it is named", async () => {
+    const real = host.private_folder;
+    const paths = [
+      `${DATA}/keys.json`,
+      join(real, "keys.json"),
+      `${DATA}/files/this/../other/c1.log`,
+      join(real, "files/other/c1.log"),
+      `${DATA}/new.txt`,
+      "data/keys.json",
+      "keys",
+      DATA,
+      "data",
+    ];
+    for (const path of paths) {
+      for (const tool of [read, write, edit, grep, glob]) {
+        const input = {
+          path,
+          content: "OUT",
+          old_text: "SECRET",
+          new_text: "OUT",
+          pattern: tool === grep ? "SECRET" : "**",
+        };
+        expect(await said(tool, input), `${tool.definition.name} ${path}`).toBe(
+          `refused: ${path}: this is in the folder where Verbatim keeps its keys and histories, which file tools do not use.`,
+        );
+      }
+    }
+    expect(text(`${DATA}/keys.json`)).toContain("SECRET");
+  });
+
+  it("is left out by searches that begin above it, and nothing beside it is", async () => {
+    expect(await said(grep, { pattern: "." })).toBe(".local/share/other/a.txt:1: beside");
+    expect(await said(glob, { pattern: "**", path: ".local" })).toBe(".local/share/other/a.txt");
+  });
+
+  it("is refused under another name than the daemon knows", async () => {
+    host = { ...host, private_folder: join(host.cwd, "data") };
+    expect(await said(read, { path: `${DATA}/keys.json` })).toContain("refused");
+    expect(await said(grep, { pattern: "SECRET" })).toBe("No match.");
+  });
+
+  it("is refused when it comes to stand there between the approval and the run", async () => {
+    put("sub/keys.json", "{}\n");
+    const context = { host, call_id: "c", signal: new AbortController().signal, progress: () => {} };
+    const calls = [
+      read.prepare({ path: "sub/keys.json" }, host),
+      grep.prepare({ path: "sub", pattern: "SECRET" }, host),
+    ];
+    rmSync(join(host.cwd, "sub"), { recursive: true });
+    renameSync(host.private_folder, join(host.cwd, "sub"));
+    for (const call of calls) {
+      const output = await call.run(context);
+      expect(output.status).toBe("error");
+      expect(output.output_text).not.toContain("SECRET");
+    }
+  });
+
+  it("gives a session what its own calls have kept in it", async () => {
+    expect(await said(read, { path: join(host.files, "c1.log") })).toContain("whole output");
+    expect(await said(read, { path: `${DATA}/files/this/c1.log` })).toContain("whole output");
+  });
+
+  it("may have a session's whole folder in it: the playground", async () => {
+    host = { ...host, cwd: join(host.private_folder, "playground") };
+    expect(await said(read, { path: "a.txt" })).toContain("played");
+    expect(await said(grep, { pattern: "." })).toBe("a.txt:1: played");
+    expect(await said(read, { path: "../keys.json" })).toContain("is outside");
+  });
+
+  it("is no folder for the file tools of a session that was begun in it", async () => {
+    host = { ...host, cwd: host.private_folder };
+    expect(await said(read, { path: "keys.json" })).toContain("Verbatim keeps");
+    expect(await said(grep, { pattern: "SECRET" })).toContain("Verbatim keeps");
   });
 });
 

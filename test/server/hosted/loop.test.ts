@@ -78,7 +78,7 @@ async function restart(): Promise<HostedSessions> {
       }),
   };
   const agents: Agents = { list: () => [kind], find: () => kind };
-  const hosted = createHosted({ folder, agents });
+  const hosted = createHosted({ folder: join(folder, "data"), agents });
   running.add(hosted);
   return hosted;
 }
