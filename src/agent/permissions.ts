@@ -57,6 +57,28 @@ export function decide(
 }
 
 /**
+ * Whether a search may show a file that it comes upon, which is what these tools would do with that file. What a rule denies it may not, nor
+ * what a rule wants asked, as nobody can be asked in its midst; but a rule that the search itself falls under was answered when the
+ * search was allowed.
+ */
+export function mayShow(
+  rules: readonly PermissionRule[],
+  search: RuledCall,
+  tool_names: readonly string[],
+  path: string,
+): boolean {
+  return tool_names.every((tool_name) => {
+    const { decision, rule } = decide(rules, { tool_name, target: path }, "allow");
+    return decision === "allow" || (decision === "ask" && rule !== undefined && matches(rule, search));
+  });
+}
+
+/** What a search says of the files that `mayShow` kept from it. */
+export function leftOutNote(count: number): string {
+  return `${count} ${count === 1 ? "file" : "files"} left out by rules`;
+}
+
+/**
  * The rule that "always allow" (or "always deny") adds for a call: this command, this path or this address and no other; of a
  * tool whose calls have no target of their own (MCP servers, `todo`, `ask`, `task`), the tool.
  */

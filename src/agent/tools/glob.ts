@@ -2,6 +2,7 @@ import * as z from "zod";
 import { walkFiles } from "../file-walk.ts";
 import { compileGlob, type PathMatcher } from "../glob-pattern.ts";
 import { locate, named, PathError, type Place } from "../paths.ts";
+import { leftOutNote, mayShow, type PermissionRule } from "../permissions.ts";
 import type { Tool, ToolContext, ToolOutput } from "../tool.ts";
 import { inputSchema, readInput } from "../tool-input.ts";
 
@@ -15,8 +16,13 @@ const input = z.object({
 
 const LIMIT = 1_000;
 
+export interface GlobOptions {
+  /** The operator's rules: which files it may not name. */
+  rules: () => readonly PermissionRule[];
+}
+
 /** Finds files by name. */
-export function createGlobTool(): Tool {
+export function createGlobTool({ rules }: GlobOptions): Tool {
   return {
     definition: {
       name: "glob",
@@ -33,7 +39,7 @@ export function createGlobTool(): Tool {
       return {
         subject: `glob ${JSON.stringify({ pattern, path: named(place) })}`,
         target: named(place),
-        run: (context) => list(place, pattern, matches, context),
+        run: (context) => list(place, pattern, matches, rules(), context),
       };
     },
   };
@@ -43,13 +49,20 @@ async function list(
   place: Place,
   query: string,
   matches: PathMatcher,
+  rules: readonly PermissionRule[],
   { signal }: ToolContext,
 ): Promise<ToolOutput> {
   const files: string[] = [];
   const notes = new Set<string>();
+  const own = { tool_name: "glob", target: named(place) };
+  let left_out = 0;
   try {
     for await (const file of walkFiles(place, { signal, onCut: (why) => notes.add(why) })) {
       if (!matches(file.below)) continue;
+      if (!mayShow(rules, own, ["glob"], file.path)) {
+        left_out++;
+        continue;
+      }
       if (files.length >= LIMIT) {
         notes.add(`only the first ${LIMIT} files are given`);
         break;
@@ -61,6 +74,7 @@ async function list(
     return { status: "error", output_text: error.message };
   }
   if (signal.aborted) return { status: "error", output_text: "It was stopped." };
+  if (left_out > 0) notes.add(leftOutNote(left_out));
   const body = files.length === 0 ? ["No file matches."] : files;
   return {
     output_text: [...body, ...[...notes].map((note) => `[${note}]`)].join("\n"),

@@ -4,6 +4,7 @@ import { walkFiles } from "../file-walk.ts";
 import { compileGlob } from "../glob-pattern.ts";
 import { compilePattern, createLineSearch, SlowPatternError } from "../line-search.ts";
 import { locate, named, openFile, PathError, type Place } from "../paths.ts";
+import { leftOutNote, mayShow, type PermissionRule } from "../permissions.ts";
 import type { Tool, ToolContext, ToolOutput } from "../tool.ts";
 import { inputSchema, readInput } from "../tool-input.ts";
 
@@ -30,12 +31,14 @@ const TOTAL_LIMIT = 2 * 1024 ** 3;
 const TIME_LIMIT = 30_000;
 
 export interface GrepOptions {
+  /** The operator's rules: which files it may not show lines of. */
+  rules: () => readonly PermissionRule[];
   /** How long the pattern may take for one file, in milliseconds. */
   pattern_time_ms?: number;
 }
 
 /** Searches the lines of files. */
-export function createGrepTool({ pattern_time_ms = 2_000 }: GrepOptions = {}): Tool {
+export function createGrepTool({ rules, pattern_time_ms = 2_000 }: GrepOptions): Tool {
   return {
     definition: {
       name: "grep",
@@ -54,7 +57,7 @@ export function createGrepTool({ pattern_time_ms = 2_000 }: GrepOptions = {}): T
       return {
         subject: `grep ${JSON.stringify({ ...read, path: named(place) })}`,
         target: named(place),
-        run: (context) => search(place, pattern, glob, read, pattern_time_ms, context),
+        run: (context) => search(place, pattern, glob, read, rules(), pattern_time_ms, context),
       };
     },
   };
@@ -69,12 +72,15 @@ async function search(
   pattern: RegExp,
   glob: (path: string) => boolean,
   { pattern: query, limit = DEFAULT_LIMIT }: GrepInput,
+  rules: readonly PermissionRule[],
   pattern_time_ms: number,
   { signal }: ToolContext,
 ): Promise<ToolOutput> {
   const lines: string[] = [];
   const files: string[] = [];
   const notes = new Set<string>();
+  const own = { tool_name: "grep", target: named(place) };
+  let left_out = 0;
   let large = 0;
   let total = 0;
   const over = AbortSignal.timeout(TIME_LIMIT);
@@ -83,6 +89,11 @@ async function search(
   try {
     for await (const file of filesOf(place, either, (why) => notes.add(why))) {
       if (!glob(file.below)) continue;
+      // It shows what `read` would.
+      if (!mayShow(rules, own, ["grep", "read"], file.path)) {
+        left_out++;
+        continue;
+      }
       const bytes = await readText(file.open, () => large++);
       if (bytes === undefined) continue;
       total += bytes.length;
@@ -110,6 +121,7 @@ async function search(
   }
   if (signal.aborted) return { status: "error", output_text: ["It was stopped.", ...lines].join("\n") };
   if (over.aborted) notes.add(`the search was ended after ${TIME_LIMIT / 1_000} s`);
+  if (left_out > 0) notes.add(leftOutNote(left_out));
   if (large > 0)
     notes.add(`${large} ${large === 1 ? "file" : "files"} over ${FILE_LIMIT / 1024 ** 2} MB not searched`);
   const body = lines.length === 0 ? ["No match."] : lines;

@@ -14,7 +14,7 @@ import { createWriteTool } from "./write.ts";
 export interface ToolsOptions {
   /** The daemon's environment; commands see it without the keys of model providers. */
   environment: Readonly<Record<string, string | undefined>>;
-  /** The operator's rules as they stand, for what a tool meets on its way: redirects, private addresses. */
+  /** The operator's rules as they stand, for what a tool meets on its way: files, redirects, private addresses. */
   rules?: () => readonly PermissionRule[];
 }
 
@@ -24,8 +24,8 @@ export function createTools({ environment, rules = () => [] }: ToolsOptions): To
     createReadTool(),
     createWriteTool(),
     createEditTool(),
-    createGlobTool(),
-    createGrepTool(),
+    createGlobTool({ rules }),
+    createGrepTool({ rules }),
     createShellTool({ environment }),
     createTodoTool(),
     createWebFetchTool({ rules }),

@@ -13,6 +13,7 @@ import {
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { locate } from "../../../src/agent/paths.ts";
+import type { PermissionRule } from "../../../src/agent/permissions.ts";
 import type { Tool } from "../../../src/agent/tool.ts";
 import { createEditTool } from "../../../src/agent/tools/edit.ts";
 import { createGlobTool } from "../../../src/agent/tools/glob.ts";
@@ -25,14 +26,17 @@ import { call, createTestHost, type TestHost } from "../host.ts";
 const read = createReadTool();
 const write = createWriteTool();
 const edit = createEditTool();
-const glob = createGlobTool();
-const grep = createGrepTool({ pattern_time_ms: 500 });
+const glob = createGlobTool({ rules: () => rules });
+const grep = createGrepTool({ rules: () => rules, pattern_time_ms: 500 });
 
 let host: TestHost;
+/** The operator's. */
+let rules: PermissionRule[];
 let outside: string;
 let children: ChildProcess[];
 beforeEach(() => {
   host = createTestHost();
+  rules = [];
   outside = join(dirname(host.cwd), "outside");
   mkdirSync(outside);
   writeFileSync(join(outside, "secret.txt"), "SECRET\n");
@@ -272,6 +276,65 @@ describe("glob and grep", () => {
     expect(await said(glob, { pattern: "{a,b}".repeat(20) })).toContain("refused");
     writeFileSync(join(host.cwd, ".gitignore"), `${"*a".repeat(400)}\n`.repeat(1_000));
     expect(await said(glob, { pattern: "src/*.ts" })).toBe("src/a.ts");
+  });
+});
+
+describe("searches of files that rules are about", () => {
+  beforeEach(() => {
+    put("secrets/key.txt", "TOKEN=1\n");
+    put("secrets/other.txt", "TOKEN=2\n");
+    put("src/a.txt", "TOKEN from the environment\n");
+  });
+  const left = "src/a.txt:1: TOKEN from the environment";
+  const all = `secrets/key.txt:1: TOKEN=1\nsecrets/other.txt:1: TOKEN=2\n${left}`;
+
+  it("leave out what a rule denies or wants asked, and say how many files", async () => {
+    for (const decision of ["deny", "ask"] as const) {
+      rules = [{ tool: "*", pattern: "secrets*", decision }];
+      expect(await said(grep, { pattern: "TOKEN" })).toBe(`${left}\n[2 files left out by rules]`);
+      expect(await said(glob, { pattern: "**/*.txt" })).toBe("src/a.txt\n[2 files left out by rules]");
+    }
+    rules = [{ tool: "*", exact: "secrets/key.txt", decision: "deny" }];
+    expect(await said(grep, { pattern: "TOKEN", glob: "key.*" })).toBe(
+      "No match.\n[1 file left out by rules]",
+    );
+    expect(await said(grep, { pattern: "TOKEN", path: "secrets" })).toBe(
+      "secrets/other.txt:1: TOKEN=2\n[1 file left out by rules]",
+    );
+    expect(await said(glob, { pattern: "src/*" })).toBe("src/a.txt");
+  });
+
+  it("show no line of a file that may not be read, and may name it", async () => {
+    rules = [{ tool: "read", pattern: "secrets/*", decision: "deny" }];
+    expect(await said(grep, { pattern: "TOKEN" })).toBe(`${left}\n[2 files left out by rules]`);
+    expect(await said(grep, { pattern: "TOKEN", path: "secrets/key.txt" })).toBe(
+      "No match.\n[1 file left out by rules]",
+    );
+    expect(await said(glob, { pattern: "secrets/*" })).toBe("secrets/key.txt\nsecrets/other.txt");
+  });
+
+  it("have a later rule for an exception, but not from a denial", async () => {
+    rules = [
+      { tool: "*", pattern: "secrets*", decision: "ask" },
+      { tool: "*", exact: "secrets/key.txt", decision: "allow" },
+    ];
+    expect(await said(grep, { pattern: "TOKEN" })).toBe(
+      `secrets/key.txt:1: TOKEN=1\n${left}\n[1 file left out by rules]`,
+    );
+    rules = [
+      { tool: "*", pattern: "secrets*", decision: "deny" },
+      { tool: "*", decision: "allow" },
+    ];
+    expect(await said(grep, { pattern: "TOKEN" })).toBe(`${left}\n[2 files left out by rules]`);
+  });
+
+  it("find all that the rule by which a person was asked about the search is about", async () => {
+    for (const tool of ["grep", "*"]) {
+      rules = [{ tool, decision: "ask" }];
+      expect(await said(grep, { pattern: "TOKEN" })).toBe(all);
+    }
+    rules = [{ tool: "*", pattern: "secrets*", decision: "ask" }];
+    expect(await said(glob, { pattern: "*", path: "secrets" })).toBe("secrets/key.txt\nsecrets/other.txt");
   });
 });
 
