@@ -16,8 +16,11 @@ export interface ServerProcessOptions {
 
 /** A server that is spoken to over its standard input and output. */
 export interface ServerProcess extends Transport {
-  /** The end of what it wrote to standard error, and how it ended: for whoever has to find out why it does not work. */
-  complaint(): string;
+  /**
+   * How it ended, and the end of what it wrote to standard error: for whoever has to find out why it does not work. While it
+   * runs, `otherwise` stands for its end: nothing here knows better.
+   */
+  complaint(otherwise: string): string;
 }
 
 const COMPLAINT_LIMIT = 2_000;
@@ -60,7 +63,8 @@ export function createServerProcess(options: ServerProcessOptions): ServerProces
       }),
     send: (message) =>
       new Promise((resolve, reject) => {
-        if (child?.stdin?.writable !== true) reject(new Error(transport.complaint()));
+        if (child?.stdin?.writable !== true)
+          reject(new Error(transport.complaint("It reads no messages any more.")));
         else if (child.stdin.write(serializeMessage(message))) resolve();
         else child.stdin.once("drain", resolve).once("close", resolve);
       }),
@@ -71,8 +75,12 @@ export function createServerProcess(options: ServerProcessOptions): ServerProces
       ending ??= pid === undefined ? Promise.resolve() : endGroup(pid, { mark });
       return ending;
     },
-    complaint: () =>
-      [end ?? "It does not answer.", said.trim()].filter((line) => line !== "").join(" It said: "),
+    complaint(otherwise) {
+      const what = end ?? otherwise;
+      const words = said.trim();
+      if (words === "") return what;
+      return `${what.replace(/\.?$/, ".")} It said: ${words}`;
+    },
   };
 
   const receive = (chunk: Buffer): void => {

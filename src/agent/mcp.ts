@@ -154,14 +154,13 @@ async function connect(
     await Promise.race([client.close().catch(() => {}), after(2_000)]);
     await own?.close();
   };
-  const why = (error: unknown): string => own?.complaint() ?? messageOf(error);
+  const complaint = (otherwise: string): string => own?.complaint(otherwise) ?? otherwise;
   client.onclose = () => {
-    if (!isOver) onProblem(own?.complaint() ?? "The connection has ended.");
+    if (!isOver) onProblem(complaint("The connection has ended."));
     isOver = true;
   };
   const ask: Ask = async (method, params, schema, signal, timeout) => {
-    if (isOver)
-      throw new Error(`The server ${server} is not there any more. ${own?.complaint() ?? ""}`.trim());
+    if (isOver) throw new Error(`The server ${server} is not there any more. ${complaint("It was ended.")}`);
     const call = new AbortController();
     waiting.add(call);
     try {
@@ -173,7 +172,7 @@ async function connect(
       });
     } catch (error) {
       if (call.signal.aborted) throw call.signal.reason;
-      throw isOver && own !== undefined ? new Error(own.complaint()) : error;
+      throw isOver && own !== undefined ? new Error(complaint(messageOf(error))) : error;
     } finally {
       waiting.delete(call);
     }
@@ -185,11 +184,14 @@ async function connect(
     return { server, found, close };
   } catch (error) {
     if (!isOver) {
-      const because = patience.aborted
-        ? `It did not answer within ${connect_within_ms / 1_000} s.`
-        : why(error);
+      const why =
+        patience.aborted || isTimeout(error)
+          ? `It did not answer within ${connect_within_ms / 1_000} s.`
+          : isMisread(error)
+            ? "It answered with something that is no result."
+            : messageOf(error);
       isOver = true;
-      onProblem(because);
+      onProblem(complaint(why));
     }
     await close();
     return { server, found: [], close: async () => {} };

@@ -1,4 +1,5 @@
 // A server for tests, made with the protocol's own SDK: over standard input and output, or (`http`) on a port that it prints.
+// `refuse` answers the question for its tools with an error, `mislist` with something that is no list.
 import { createServer } from "node:http";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
@@ -73,7 +74,10 @@ function answer(name, input) {
 
 function make() {
   const server = new Server({ name: "test", version: "1.0.0" }, { capabilities: { tools: {} } });
-  server.setRequestHandler(ListToolsRequestSchema, () => ({ tools }));
+  server.setRequestHandler(ListToolsRequestSchema, () => {
+    if (process.argv[2] === "refuse") throw new Error("GITHUB_TOKEN is missing");
+    return { tools };
+  });
   server.setRequestHandler(CallToolRequestSchema, ({ params }) =>
     answer(params.name, params.arguments ?? {}),
   );
@@ -90,6 +94,7 @@ if (process.argv[2] === "http") {
   http.listen(0, "127.0.0.1", () => console.log(http.address().port));
 } else {
   const transport = new StdioServerTransport();
+  if (process.argv[2] === "refuse") process.stderr.write("reading the environment\n");
   await make().connect(transport);
   process.stdout.write("a line of log that is no message\n");
   // Below the SDK, which would not send it: a tool without a schema, and a result that is none.
@@ -103,7 +108,8 @@ if (process.argv[2] === "http") {
   transport.send = (message) => {
     if (asked.has(message.id))
       return send({ jsonrpc: "2.0", id: message.id, result: { content: "seventeen" } });
-    if (message.result?.tools)
+    if (message.result?.tools && process.argv[2] === "mislist") message.result.tools = "none";
+    else if (message.result?.tools)
       message.result.tools = [
         { name: "broken" },
         ...message.result.tools,

@@ -183,6 +183,22 @@ describe("a server that cannot be used", () => {
   });
 });
 
+it("a server that answers with an error is told with its own words, and with what it wrote beside them", async () => {
+  const { problems } = await connect({
+    refusing: { ...local, args: [SERVER, "refuse"] },
+    confused: { ...local, args: [SERVER, "mislist"] },
+  });
+  expect(problems).toHaveLength(2);
+  expect(problems).toContainEqual({
+    server: "refusing",
+    message: expect.stringMatching(/GITHUB_TOKEN is missing\. It said: reading the environment$/),
+  });
+  expect(problems).toContainEqual({
+    server: "confused",
+    message: "It answered with something that is no result.",
+  });
+});
+
 describe("a server behind an address", () => {
   it("is called with the headers of its configuration", async () => {
     const url = await startRemote();
