@@ -202,7 +202,11 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
     const capabilities = asObject(hello?.agentCapabilities);
     const prompts = asObject(capabilities?.promptCapabilities);
     made.can = { image: prompts?.image === true, embeddedContext: prompts?.embeddedContext === true };
-    const inFolder = { cwd: host.cwd, mcpServers: [...mcp_servers] };
+    const takes = asObject(capabilities?.mcpCapabilities);
+    // Whoever is handed a server of a kind that it does not take may refuse the whole session.
+    const refused = mcp_servers.filter((server) => "type" in server && takes?.[server.type] !== true);
+    const mcpServers = mcp_servers.filter((server) => !refused.includes(server));
+    const inFolder = { cwd: host.cwd, mcpServers };
     try {
       if (auth_method !== undefined) {
         await request(made, ASKS.authenticate, { methodId: auth_method });
@@ -235,12 +239,21 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
           host.emit({ type: "session.update", session_id: host.session_id, at: host.now(), patch });
         }
       }
+      for (const server of refused) noteRefused(made.label, server);
       known_session = made.session_id;
       model_option = modelOption(answer);
       emit(reader.pushSession({ ...answer, agentInfo: hello?.agentInfo }));
     } catch (error) {
       throw isAuthError(error) ? new StartFailure(authText(made.label, error, hello?.authMethods)) : error;
     }
+  }
+
+  /** Says it once in a session, which may be opened many times. */
+  function noteRefused(label: string, server: McpServer): void {
+    const title = `The MCP server ${server.name} is not handed over`;
+    if (host.history().some((event) => "title" in event && event.title === title)) return;
+    const kind = "type" in server && server.type === "sse" ? "server-sent events" : "HTTP";
+    emitOwn({ title, text: `${label} takes no MCP servers over ${kind}` });
   }
 
   /** The agent's earlier session, opened again; `undefined`: it could not be, which the transcript says. */

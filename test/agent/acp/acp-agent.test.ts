@@ -487,6 +487,50 @@ it("images reach an agent that takes them, and are named where it takes none", a
   }
 });
 
+it("MCP servers behind an address are handed to an agent that takes them; to another one they are not, which is said once", async () => {
+  const files = { name: "files", command: "files", args: [], env: [] };
+  const web = { type: "http" as const, name: "web", url: "https://mcp.example.org/", headers: [] };
+  const old = { type: "sse" as const, name: "old", url: "https://mcp.example.org/sse", headers: [] };
+  for (const [announced, handed, notes] of [
+    [{ http: true, sse: true }, [files, web, old], []],
+    [{ http: true }, [files, web], ["old"]],
+    [{ http: false }, [files], ["web", "old"]],
+    [undefined, [files], ["web", "old"]],
+  ] as const) {
+    const capabilities = {
+      loadSession: true,
+      ...(announced === undefined ? {} : { mcpCapabilities: announced }),
+    };
+    const { host, agent, ask } = setUp(
+      [
+        hears.initialize,
+        says.hello(capabilities),
+        hears.newSession,
+        says.session,
+        { do: "servers" },
+        { do: "exit", code: 0 },
+      ],
+      { mcp_servers: [files, web, old] },
+    );
+    expect(await ask("Go")).toBe("completed");
+    const text = host.parts().find((part) => part.type === "text");
+    expect(text?.type === "text" && JSON.parse(text.text)).toEqual(handed);
+    const said = () => kinds(host).filter((kind) => kind.includes("not handed over"));
+    const expected = notes.map((name) => `note: The MCP server ${name} is not handed over`);
+    expect(said()).toEqual(expected);
+    await agent.close();
+    writeScript(host.cwd, "script", [
+      hears.initialize,
+      says.hello(capabilities),
+      hears.load,
+      says.loaded,
+      { do: "servers" },
+    ]);
+    expect(await ask("Again")).toBe("completed");
+    expect(said()).toEqual(expected);
+  }
+});
+
 it("what a sub-agent says stands in a note of its own, not in its parent's text", async () => {
   const task = { description: "Count", prompt: "Count the lines", subagent_type: "general" };
   const { host, ask } = setUp([

@@ -4,7 +4,7 @@
 //
 // A recording has one JSON object a line: {"from": "client" | "agent", "message": JSON-RPC}, or {"do": ...} where no message
 // can say it: {"do": "stderr", "text"}, {"do": "exit", "code"}, {"do": "print", "text"}, {"do": "echo"}: the
-// next prompt is answered with itself, as JSON. What the client said is waited for
+// next prompt is answered with itself, as JSON; {"do": "servers"}: with the MCP servers that the session was opened with. What the client said is waited for
 // (in whatever order it comes), what the agent said is said. When the player waits for a cancel it tells ADDRESS.
 import { readFileSync, writeSync } from "node:fs";
 
@@ -54,14 +54,15 @@ const skipped = new Set();
 const foreign = new Set();
 let running;
 let loads = 0;
+let servers;
 
 for (const line of lines) {
   if (line.do === "stderr") writeSync(2, `${line.text}\n`);
   else if (line.do === "print") writeSync(1, `${line.text}\n`);
   else if (line.do === "exit") process.exit(line.code);
-  else if (line.do === "echo") {
+  else if (line.do === "echo" || line.do === "servers") {
     const { id, params } = await waitFor((message) => message.method === "session/prompt");
-    const content = { type: "text", text: JSON.stringify(params.prompt) };
+    const content = { type: "text", text: JSON.stringify(line.do === "echo" ? params.prompt : servers) };
     const update = { sessionUpdate: "agent_message_chunk", content };
     say({ jsonrpc: "2.0", method: "session/update", params: { sessionId: params.sessionId, update } });
     say({ jsonrpc: "2.0", id, result: { stopReason: "end_turn" } });
@@ -84,6 +85,7 @@ for (const line of lines) {
       }
       const message = await waitFor((candidate) => candidate.method === method);
       ids.set(id, message.id);
+      servers = message.params?.mcpServers ?? servers;
       if (method === "session/prompt") running = id;
     }
   } else {
