@@ -32,8 +32,13 @@ export interface McpProblem {
 export interface McpConnections {
   /** `mcp__SERVER__TOOL`, for each tool of each server that could be reached. */
   readonly tools: readonly Tool[];
-  /** Grows when a server ends later. */
+  /** Grows when a server ends later; what is said of a server goes when it is tried again. */
   readonly problems: readonly McpProblem[];
+  /**
+   * Tries servers again that have ended or could not be reached: their tools are there when this resolves. One that takes longer than
+   * `retry_within_ms` is not waited for: it has its whole time to start, and is there for whoever asks after that.
+   */
+  retry(): Promise<void>;
   /** Ends every server that was started, with all its processes. */
   close(): Promise<void>;
 }
@@ -45,6 +50,8 @@ export interface McpOptions {
   environment: Readonly<Record<string, string | undefined>>;
   /** How long a server may take to start and to list its tools, in milliseconds. */
   connect_within_ms?: number;
+  /** How long a retry is waited for, in milliseconds. */
+  retry_within_ms?: number;
   /** How long a call may take, in milliseconds. */
   call_within_ms?: number;
 }
@@ -92,27 +99,60 @@ export async function connectMcp(
   servers: Readonly<Record<string, McpServer>>,
   options: McpOptions,
 ): Promise<McpConnections> {
+  const { retry_within_ms = 5_000 } = options;
   const problems: McpProblem[] = [];
+  const closing = new AbortController();
+  const connectTo = (server: string, config: McpServer): Promise<Connection> =>
+    connect(server, config, options, closing.signal, (message) => problems.push({ server, message }));
   const connections = await Promise.all(
-    Object.entries(servers).map(([server, config]) =>
-      connect(server, config, options, (message) => problems.push({ server, message })),
-    ),
+    Object.entries(servers).map(([server, config]) => connectTo(server, config)),
   );
-  const tools: Tool[] = [];
-  const names = new Set<string>();
-  for (const { server, found } of connections) {
-    for (const tool of found) {
-      const { name } = tool.definition;
-      if (names.has(name))
-        problems.push({ server, message: `There is more than one tool ${name}: the first is used.` });
-      else tools.push(tool);
-      names.add(name);
+  let tools: readonly Tool[] = [];
+  const collect = (): void => {
+    const found = new Map<string, Tool>();
+    for (const { server, found: its } of connections) {
+      for (const tool of its) {
+        const { name } = tool.definition;
+        const message = `There is more than one tool ${name}: the first is used.`;
+        if (!found.has(name)) found.set(name, tool);
+        else if (!problems.some((known) => known.server === server && known.message === message))
+          problems.push({ server, message });
+      }
     }
-  }
+    tools = [...found.values()];
+  };
+  collect();
+
+  const renew = async (): Promise<void> => {
+    await Promise.all(
+      connections.map(async (connection, index) => {
+        if (!connection.isOver()) return;
+        // What it has left behind may hold what its successor needs: a port, a lock.
+        await connection.close();
+        const { server, config } = connection;
+        problems.splice(0, problems.length, ...problems.filter((problem) => problem.server !== server));
+        connections[index] = await connectTo(server, config);
+        // At once: whoever waits for all of them may stop waiting for a slower one.
+        collect();
+      }),
+    );
+  };
+  let renewing: Promise<void> | undefined;
   return {
-    tools,
+    get tools() {
+      return tools;
+    },
     problems,
-    close: async () => {
+    async retry() {
+      if (closing.signal.aborted || !connections.some(({ isOver }) => isOver())) return;
+      renewing ??= renew().finally(() => {
+        renewing = undefined;
+      });
+      await Promise.race([renewing, after(retry_within_ms)]);
+    },
+    async close() {
+      closing.abort();
+      await renewing;
       await Promise.all(connections.map(({ close }) => close()));
     },
   };
@@ -120,7 +160,10 @@ export async function connectMcp(
 
 interface Connection {
   server: string;
+  config: McpServer;
   found: Tool[];
+  /** It has ended, or never began. */
+  isOver(): boolean;
   close(): Promise<void>;
 }
 
@@ -128,6 +171,7 @@ async function connect(
   server: string,
   config: McpServer,
   { cwd, environment, connect_within_ms = 30_000, call_within_ms = 300_000 }: McpOptions,
+  closing: AbortSignal,
   onProblem: (message: string) => void,
 ): Promise<Connection> {
   /** Calls that wait for an answer. */
@@ -177,11 +221,12 @@ async function connect(
       waiting.delete(call);
     }
   };
-  const patience = AbortSignal.timeout(connect_within_ms);
+  const patience = AbortSignal.any([AbortSignal.timeout(connect_within_ms), closing]);
   try {
+    patience.throwIfAborted();
     await withSignal(client.connect(transport, { timeout: connect_within_ms }), patience);
     const found = await listTools(server, ask, patience, connect_within_ms, call_within_ms, onProblem);
-    return { server, found, close };
+    return { server, config, found, isOver: () => isOver, close };
   } catch (error) {
     if (!isOver) {
       const why =
@@ -194,7 +239,7 @@ async function connect(
       onProblem(complaint(why));
     }
     await close();
-    return { server, found: [], close: async () => {} };
+    return { server, config, found: [], isOver: () => true, close: async () => {} };
   }
 }
 

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { connectMcp, type McpConnections, type McpOptions, type McpServer } from "../../src/agent/mcp.ts";
@@ -196,6 +196,58 @@ it("a server that answers with an error is told with its own words, and with wha
   expect(problems).toContainEqual({
     server: "confused",
     message: "It answered with something that is no result.",
+  });
+});
+
+describe("a server that is tried again", () => {
+  it("has its tools again after it has ended, and one that could not be reached has them at last", async () => {
+    const late = {
+      command: "/bin/sh",
+      args: ["-c", `test -f ready && exec "$0" "$1"`, process.execPath, SERVER],
+    };
+    const { use, problems, retry } = await connect({ sums: local, late });
+    const about = (server: string) =>
+      problems.filter((problem) => problem.server === server && /exit code/.test(problem.message));
+    await use("mcp__sums__die");
+    expect(about("sums")).toHaveLength(1);
+    expect(about("late")).toHaveLength(1);
+    await retry();
+    expect(await use("mcp__sums__add", { a: 1, b: 2 })).toMatchObject({ output_text: "3" });
+    expect(about("sums")).toEqual([]);
+    expect(about("late")).toHaveLength(1);
+    writeFileSync(join(host.cwd, "ready"), "");
+    await Promise.all([retry(), retry()]);
+    expect(await use("mcp__late__add", { a: 1, b: 2 })).toMatchObject({ output_text: "3" });
+    expect(about("late")).toEqual([]);
+  });
+
+  it("is not waited for without end, is ended when connections are closed, and one that works is left alone", async () => {
+    const script = `if test -f started; then echo $$ > pid; exec cat > /dev/null; fi; touch started; exit 3`;
+    const lame = `test -f lame && exec "$0" "$1"; touch lame; exit 3`;
+    const { retry, use, close } = await connect(
+      {
+        hanging: { command: "/bin/sh", args: ["-c", script] },
+        lame: { command: "/bin/sh", args: ["-c", lame, process.execPath, SERVER] },
+        sums: local,
+      },
+      { retry_within_ms: 200 },
+    );
+    const began = performance.now();
+    const pid = await eventually(async () => {
+      await retry();
+      return Number(readFileSync(join(host.cwd, "pid"), "utf8"));
+    });
+    expect(await use("mcp__sums__add", { a: 1, b: 2 })).toMatchObject({ output_text: "3" });
+    // Another one that is tried beside it need not wait for it.
+    await eventually(async () =>
+      expect(await use("mcp__lame__add", { a: 1, b: 2 })).toMatchObject({ output_text: "3" }),
+    );
+    process.kill(pid, 0);
+    await close();
+    // It has ended; that it has is noticed a moment later.
+    await eventually(() => expect(() => process.kill(pid, 0)).toThrow());
+    // Far less than the thirty seconds that a server has.
+    expect(performance.now() - began).toBeLessThan(15_000);
   });
 });
 

@@ -49,10 +49,12 @@ export function configuredAgents(options: ConfiguredAgentsOptions): ConfiguredAg
     const { createTools } = await import("../../agent/tools/index.ts");
     const own_tools = createTools({ environment: own, rules: () => config.rules ?? [] });
     if (config.mcp_servers.size === 0) return own_tools;
+    const isFirst = connecting === undefined;
     connecting ??= import("../../agent/mcp.ts").then(({ connectMcp }) =>
       connectMcp(Object.fromEntries(config.mcp_servers), { cwd: options.cwd, environment: own }),
     );
     servers = await connecting;
+    if (!isFirst) await servers.retry();
     return [...own_tools, ...servers.tools];
   };
 
@@ -70,7 +72,8 @@ export function configuredAgents(options: ConfiguredAgentsOptions): ConfiguredAg
         ({ server, message }): Notice => ({
           level: "warning",
           text: `The MCP server ${server} cannot be used: ${message.replace(/\.$/, "")}.`,
-          remedy: "Look at mcp_servers in config.json in the data folder.",
+          remedy:
+            "One that has ended or did not answer is tried again when the next session starts. Or correct mcp_servers in config.json in the data folder, then start Verbatim again.",
         }),
       );
     },

@@ -199,6 +199,36 @@ describe("Verbatim's own loop in a session", () => {
   });
 });
 
+it("a tool server that could not be started is tried again for the next session, and the notice that says so goes", async () => {
+  const server = join(import.meta.dirname, "../../agent/mcp-server.mjs");
+  const args = ["-c", `test -f ready && exec "$0" "$1"`, process.execPath, server];
+  configure({
+    mcp_servers: { late: { command: "/bin/sh", args } },
+    rules: [{ tool: "mcp__*", decision: "allow" }],
+  });
+  const configured = agents();
+  hosted = createHosted({ folder, agents: configured });
+  const late = () => configured.notices.filter(({ text }) => text.includes("exit code"));
+  const add = { steps: [call("mcp__late__add", { a: 20, b: 22 }), say("Done.")] };
+  try {
+    const first = await begin(hosted, add);
+    await eventually(() => expect(hosted?.get(first)?.status).toBe("completed"));
+    expect(late()).toMatchObject([
+      {
+        text: expect.stringContaining("late cannot be used"),
+        remedy: expect.stringMatching(/tried again when the next session starts/),
+      },
+    ]);
+    writeFileSync(join(folder, "ready"), "");
+    const second = await begin(hosted, add);
+    await eventually(() => expect(hosted?.get(second)?.status).toBe("completed"));
+    expect(await shown(hosted, second)).toContain("result: success 42");
+    expect(late()).toEqual([]);
+  } finally {
+    await configured.close();
+  }
+});
+
 describe("an agent that speaks the Agent Client Protocol, in a session", () => {
   it("asks here, goes on with the answer, and shows what it says", async () => {
     const args = writeScript(folder, "acp", [
