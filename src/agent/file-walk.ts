@@ -37,8 +37,9 @@ interface IgnoreRule {
 }
 
 /**
- * All regular files below a folder, a folder's names in order, without what `.gitignore` files leave out and without the daemon's own folder. Links are not followed. Bounded in depth
- * and in entries. Throws `PathError` where the folder itself cannot be opened; one inside that cannot be is skipped.
+ * All regular files below a folder, a folder's names in order, without what `.gitignore` files leave out and without the daemon's
+ * own folder. Links are not followed. Bounded in depth and in entries. Throws `PathError` where the folder itself cannot be
+ * opened; one inside that cannot be is skipped.
  */
 export async function* walkFiles(place: Place, options: WalkOptions): AsyncGenerator<WalkedFile> {
   const { signal, entry_limit = 200_000, onCut = () => {} } = options;
