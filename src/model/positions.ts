@@ -92,3 +92,16 @@ export function findPositions(
   for (const turn of turns) if (turn !== undefined) positions.turns.set(turn.id, turn.index);
   return positions;
 }
+
+/** The turn that contains the part at a position; −1 without turns. */
+export function turnOfPart(turns: Sequence<Turn>, position: number): number {
+  let low = 0;
+  let high = turns.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1;
+    const turn = turns.at(middle);
+    if (turn !== undefined && turn.first_part <= position) low = middle;
+    else high = middle - 1;
+  }
+  return turns.length === 0 ? -1 : low;
+}

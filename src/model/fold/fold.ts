@@ -1,6 +1,6 @@
 import type { Open, Transcript } from "../accumulate.ts";
 import type { FrameOf } from "../frame.ts";
-import { type Positions, place, placeGrowth } from "../positions.ts";
+import { type Positions, place, placeGrowth, turnOfPart } from "../positions.ts";
 import type { Sequence } from "../sequence.ts";
 import type { MarkerKind, Source, TranscriptPart, Truncated, Turn, TurnStatus } from "../transcript.ts";
 import { partId } from "../uuid.ts";
@@ -31,19 +31,6 @@ export function lastTurn(fold: Fold): Turn | undefined {
 export function changeTurn(fold: Fold, index: number, change: (turn: Turn) => Turn): void {
   const turn = fold.turns.at(index);
   if (turn !== undefined) fold.turns = fold.turns.set(index, change(turn));
-}
-
-/** The turn whose parts contain a position. */
-export function turnAt(fold: Fold, position: number): number {
-  let low = 0;
-  let high = fold.turns.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >>> 1;
-    const turn = fold.turns.at(middle);
-    if (turn !== undefined && turn.first_part <= position) low = middle;
-    else high = middle - 1;
-  }
-  return low;
 }
 
 export function openTurn(fold: Fold, id: string, at: number, title?: string): void {
@@ -217,7 +204,7 @@ export function replace(fold: Fold, position: number, part: TranscriptPart): voi
   place(fold.positions, part, position);
   const errors = (isError(part) ? 1 : 0) - (isError(before) ? 1 : 0);
   if (errors !== 0) {
-    changeTurn(fold, turnAt(fold, position), (turn) => ({ ...turn, errors: turn.errors + errors }));
+    changeTurn(fold, turnOfPart(fold.turns, position), (turn) => ({ ...turn, errors: turn.errors + errors }));
   }
 }
 

@@ -2,6 +2,7 @@ import { titleOf } from "../content.ts";
 import type { FrameOf } from "../frame.ts";
 import { noteGrowth } from "../growth.ts";
 import type { StopReason, Usage } from "../message.ts";
+import { turnOfPart } from "../positions.ts";
 import type { TranscriptPart, TranscriptPartOf, Truncated, Turn } from "../transcript.ts";
 import { countUsage } from "../usage.ts";
 import { partId } from "../uuid.ts";
@@ -25,7 +26,6 @@ import {
   STEP_FINISH,
   STEP_START,
   setGap,
-  turnAt,
   withoutBarePart,
   withoutMessage,
 } from "./fold.ts";
@@ -297,7 +297,7 @@ export function endMessage(fold: Fold, frame: FrameOf<"message.end">): void {
     if (changed) replace(fold, position, { ...before, ...figures });
     fold.touched = position;
     if (frame.usage !== undefined && changed)
-      countTokens(fold, turnAt(fold, position), before.tokens, frame.usage);
+      countTokens(fold, turnOfPart(fold.turns, position), before.tokens, frame.usage);
   } else {
     const turn = ensureTurn(fold, frame.at, false);
     append(fold, {

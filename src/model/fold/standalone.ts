@@ -1,5 +1,6 @@
 import { promptTitle, textOf, titleOf } from "../content.ts";
 import type { FrameOf } from "../frame.ts";
+import { turnOfPart } from "../positions.ts";
 import type { TranscriptPart } from "../transcript.ts";
 import { partId } from "../uuid.ts";
 import {
@@ -13,7 +14,6 @@ import {
   openTurn,
   ownId,
   replace,
-  turnAt,
 } from "./fold.ts";
 import { messageFor, renamed } from "./messages.ts";
 
@@ -79,7 +79,7 @@ export function putPrompt(fold: Fold, frame: FrameOf<"user.message">): void {
     ...(frame.origin === undefined ? {} : { origin: frame.origin }),
   });
   if (known === undefined) return;
-  const turn = fold.turns.at(turnAt(fold, known));
+  const turn = fold.turns.at(turnOfPart(fold.turns, known));
   if (turn?.prompt_index === known && title !== undefined && turn.title !== title) {
     changeTurn(fold, turn.index, (current) => ({ ...current, title }));
   }

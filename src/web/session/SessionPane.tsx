@@ -10,6 +10,7 @@ import {
 import { flushSync } from "react-dom";
 import { useStore } from "zustand";
 import { callPositionOf, positionOf } from "../../model/accumulate.ts";
+import { turnOfPart } from "../../model/positions.ts";
 import { Composer } from "../composer/Composer.tsx";
 import { useStop } from "../composer/use-stop.ts";
 import { failureText } from "../failure-text.ts";
@@ -27,7 +28,6 @@ import { usePageTitle, useWaitingKey } from "../waiting.ts";
 import { AgentDialog } from "./AgentDialog.tsx";
 import { Find } from "./Find.tsx";
 import { GoOnDialog } from "./GoOnDialog.tsx";
-import { turnOfPart } from "./layout.ts";
 import { Outline } from "./Outline.tsx";
 import { findError } from "./problems.ts";
 import { SessionFacts, SessionHeader } from "./SessionHeader.tsx";

@@ -1,6 +1,7 @@
 import type { Transcript } from "../../model/accumulate.ts";
 import { isRow } from "../../model/pair-tools.ts";
-import { changedPositions, type Sequence, sequenceWithHoles } from "../../model/sequence.ts";
+import { turnOfPart } from "../../model/positions.ts";
+import { changedPositions, sequenceWithHoles } from "../../model/sequence.ts";
 import type { TranscriptPart, Turn } from "../../model/transcript.ts";
 import { createRowHeights, evenRowHeights } from "../row-heights.ts";
 import { continuesGroup } from "../transcript/marker-groups.ts";
@@ -98,18 +99,6 @@ export function isError(part: TranscriptPart): boolean {
       return false;
   }
   return part satisfies never;
-}
-
-/** The turn that contains the part at a position; −1 without turns. */
-export function turnOfPart(turns: Sequence<Turn>, index: number): number {
-  let low = 0;
-  let high = turns.length - 1;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if ((turns.at(middle)?.first_part ?? 0) <= index) low = middle;
-    else high = middle - 1;
-  }
-  return high < 0 ? -1 : low;
 }
 
 export function createLayout(): Layout {

@@ -1,3 +1,4 @@
+import { turnOfPart } from "../../model/positions.ts";
 import { PAGE_SIZE } from "../../protocol.ts";
 import type { OpenSession } from "../open-session.ts";
 import { isError } from "./layout.ts";
@@ -9,9 +10,7 @@ import { isError } from "./layout.ts";
 export async function findError(session: OpenSession, from: number, by: 1 | -1): Promise<number | undefined> {
   const start = session.state.getState().transcript;
   if (start === undefined) return undefined;
-  let turn = 0;
-  while (turn + 1 < start.turns.length && (start.turns.at(turn + 1)?.first_part ?? 0) <= from) turn += 1;
-  for (; turn >= 0 && turn < start.turns.length; turn += by) {
+  for (let turn = turnOfPart(start.turns, from); turn >= 0 && turn < start.turns.length; turn += by) {
     const here = start.turns.at(turn);
     if (here === undefined || here.errors === 0) continue;
     const end = start.turns.at(turn + 1)?.first_part ?? start.parts.length;
