@@ -1,5 +1,6 @@
 import type { StopReason, Usage } from "../model/message.ts";
 import { asNumber, asObject, asString, asText, type JsonObject } from "../model/narrow.ts";
+import { newProgress } from "../model/progress.ts";
 import { endCut, outputText } from "./endings.ts";
 import type { EventReader, EventReaderOptions, StreamFormat } from "./format.ts";
 
@@ -114,8 +115,8 @@ function createAiSdkReader({ writer, idOf }: EventReaderOptions): EventReader {
 
   /** Each output stands for the one before, yet progress only grows: what does not go on from that stands below it, once. */
   const growProgress = (tool_call_id: string, call: Call, output: string): void => {
-    if (output === "" || output === call.latest) return;
-    const text = output.startsWith(call.latest) ? output.slice(call.latest.length) : `\n${output}`;
+    const text = newProgress(call, output);
+    if (text === "") return;
     writer.put({ type: "message.tool_progress", tool_call_id, text, offset: call.shown });
     call.latest = output;
     call.shown += text.length;

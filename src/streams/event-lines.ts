@@ -1,5 +1,5 @@
+import { createLineCutter } from "../model/line-cutter.ts";
 import { asObject, type JsonObject } from "../model/narrow.ts";
-import { createLineCutter } from "./lines.ts";
 
 /** One event of a stream, or a line that is none; `line` counts from 1. */
 export type StreamEvent = { line: number; value: JsonObject } | { line: number; text: string; error: string };

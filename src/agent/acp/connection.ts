@@ -1,5 +1,6 @@
 import { StringDecoder } from "node:string_decoder";
 import type { AnyMessage, ClientContext, RequestPermissionResponse } from "@agentclientprotocol/sdk";
+import { createLineCutter } from "../../model/line-cutter.ts";
 import { asObject, asString, type JsonObject } from "../../model/narrow.ts";
 import type { AgentProcess } from "./agent-process.ts";
 import { CANCEL_REQUEST, REQUEST_PERMISSION, UPDATE } from "./methods.ts";
@@ -52,7 +53,7 @@ export async function connect({ child }: AgentProcess, listener: Listener): Prom
   const readable = new ReadableStream<AnyMessage>({
     start(controller) {
       const decoder = new StringDecoder("utf8");
-      let rest = "";
+      const cutter = createLineCutter();
       let isClosed = false;
       const readLine = (line: string): void => {
         if (line.trim() === "") return;
@@ -72,14 +73,12 @@ export async function connect({ child }: AgentProcess, listener: Listener): Prom
         if (isForwarded) controller.enqueue(message as AnyMessage);
       };
       child.stdout.on("data", (bytes: Buffer) => {
-        const lines = (rest + decoder.write(bytes)).split("\n");
-        rest = lines.pop() ?? "";
-        for (const line of lines) readLine(line);
+        for (const line of cutter.push(decoder.write(bytes))) readLine(line);
       });
       const close = (): void => {
         if (isClosed) return;
         isClosed = true;
-        readLine(rest);
+        readLine(cutter.end());
         controller.close();
       };
       child.stdout.once("end", close);

@@ -2,6 +2,7 @@ import type { Frame } from "../../model/frame.ts";
 import { createFrameWriter } from "../../model/frame-writer.ts";
 import type { StopReason, ToolStatus, Usage } from "../../model/message.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { newProgress } from "../../model/progress.ts";
 import { countUsage } from "../../model/usage.ts";
 import { createSettings } from "./settings.ts";
 import {
@@ -331,9 +332,8 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
 
   /** Agents send the output so far again and again, whole; what is no continuation stands below what was shown. */
   const growProgress = (call: Call, text: string): void => {
-    if (text === "" || text === call.output) return;
-    const goesOn = call.output === "" ? call.progress === "" : text.startsWith(call.output);
-    const fresh = goesOn ? text.slice(call.output.length) : `\n${text}`;
+    const fresh = newProgress({ latest: call.output, shown: call.progress.length }, text);
+    if (fresh === "") return;
     writer.put({
       type: "message.tool_progress",
       tool_call_id: call.facts.id,

@@ -1,11 +1,11 @@
 import * as z from "zod";
 import { type Frame, frame as frameSchema } from "../../model/frame.ts";
+import { createLineCutter } from "../../model/line-cutter.ts";
 import { asObject, type JsonObject } from "../../model/narrow.ts";
 import { createOrderChecker, type Rule } from "../../model/order.ts";
 import { type SessionPatch, sessionPatch } from "../../model/session.ts";
 import type { StreamFormat } from "../../streams/format.ts";
 import { createStreamReader, findStreamFormat, type ReadEvent, STREAM_FORMATS } from "../../streams/index.ts";
-import { createLineCutter } from "../../streams/lines.ts";
 import { DEEPEST, isDeeper } from "./frames.ts";
 import type { HostedSessions } from "./hosted.ts";
 import type { Recorder } from "./recorder.ts";

@@ -1,0 +1,17 @@
+/** What was shown of an output that a source tells again and again, whole, while it grows. */
+export interface ToldOutput {
+  /** As it was told last. */
+  readonly latest: string;
+  /** Length of all that was shown of it, in UTF-16 code units. */
+  readonly shown: number;
+}
+
+/**
+ * What to append to progress, which only grows: what is new of an output that goes on from the last one; any other stands below
+ * what was shown. Empty where there is nothing new.
+ */
+export function newProgress({ latest, shown }: ToldOutput, output: string): string {
+  if (output === "" || output === latest) return "";
+  const goesOn = latest === "" ? shown === 0 : output.startsWith(latest);
+  return goesOn ? output.slice(latest.length) : `\n${output}`;
+}
