@@ -1,3 +1,5 @@
+import { type ImageSize, imageSize } from "../model/image-size.ts";
+
 /** An image as it is sent: a data URL taken apart, or an address. */
 export type SentImage = { type: "data"; media_type: string; data: string } | { type: "url"; url: string };
 
@@ -74,43 +76,9 @@ function firstBytes(base64: string, count: number): string {
   }
 }
 
-/** Width and height in pixels, where the first bytes tell them. */
-function sizeOf({
-  media_type,
-  data,
-}: {
-  media_type: string;
-  data: string;
-}): { width: number; height: number } | undefined {
-  const big = (bytes: string, at: number, length: number): number => {
-    let value = 0;
-    for (let index = at; index < at + length; index += 1)
-      value = value * 256 + (bytes.charCodeAt(index) || 0);
-    return value;
-  };
-  switch (media_type) {
-    case "image/png": {
-      const bytes = firstBytes(data, 24);
-      return bytes.length < 24 ? undefined : { width: big(bytes, 16, 4), height: big(bytes, 20, 4) };
-    }
-    case "image/gif": {
-      const bytes = firstBytes(data, 10);
-      if (bytes.length < 10) return undefined;
-      const little = (at: number) => bytes.charCodeAt(at) + 256 * bytes.charCodeAt(at + 1);
-      return { width: little(6), height: little(8) };
-    }
-    case "image/jpeg": {
-      const bytes = firstBytes(data, 65_536);
-      // Segments: FF, kind, length of two bytes. C0 to CF but C4, C8 and CC hold the size.
-      for (let at = 2; at + 9 < bytes.length && bytes.charCodeAt(at) === 0xff; ) {
-        const kind = bytes.charCodeAt(at + 1);
-        const isFrame = kind >= 0xc0 && kind <= 0xcf && kind !== 0xc4 && kind !== 0xc8 && kind !== 0xcc;
-        if (isFrame) return { width: big(bytes, at + 7, 2), height: big(bytes, at + 5, 2) };
-        at += 2 + big(bytes, at + 2, 2);
-      }
-      return undefined;
-    }
-    default:
-      return undefined;
-  }
+/** The size in pixels, where the first bytes tell it: of most formats very few do, of photos many. */
+function sizeOf({ data }: { data: string }): ImageSize | undefined {
+  const read = (count: number) =>
+    imageSize(Uint8Array.from(firstBytes(data, count), (byte) => byte.charCodeAt(0)));
+  return read(30) ?? read(65_536);
 }

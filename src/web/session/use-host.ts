@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { positionOf } from "../../model/accumulate.ts";
+import { imageSize } from "../../model/image-size.ts";
 import type { SessionSummary } from "../../model/session.ts";
 import { failureText } from "../failure-text.ts";
 import { clockTime, shortDuration } from "../figures.ts";
@@ -8,7 +9,6 @@ import { type Reading, saveReading } from "../reading.ts";
 import { sessionHref } from "../router.ts";
 import { useClient, useRow, useSetting } from "../store.ts";
 import type { AnswerDraft, Attachment, TranscriptHost } from "../transcript/host.ts";
-import { pixelsOf } from "../ui/image-size.ts";
 import { ancestorsOf, requestHref, useWaiting } from "../waiting.ts";
 
 const SAVE_MS = 300;
@@ -200,10 +200,10 @@ export function useReadingHost(
 }
 
 async function attachmentOf(blob: Blob): Promise<Attachment> {
-  const pixels = pixelsOf(new Uint8Array(await blob.slice(0, HEADER).arrayBuffer()));
+  const size = imageSize(new Uint8Array(await blob.slice(0, HEADER).arrayBuffer()));
   return {
     address: URL.createObjectURL(blob),
     byte_size: blob.size,
-    ...(pixels === undefined ? {} : { pixels }),
+    ...(size === undefined ? {} : { pixels: size.width * size.height }),
   };
 }

@@ -1,0 +1,88 @@
+/** Of an image, in pixels. */
+export interface ImageSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+/**
+ * The size to which a PNG, JPEG, GIF or WebP image is decoded, as its header declares it. `undefined`: it is none of these, or
+ * the header is not in these bytes.
+ */
+export function imageSize(bytes: Uint8Array): ImageSize | undefined {
+  const size = declaredSize(bytes);
+  return size !== undefined && size.width > 0 && size.height > 0 ? size : undefined;
+}
+
+function declaredSize(bytes: Uint8Array): ImageSize | undefined {
+  const name = (at: number, length: number): string =>
+    String.fromCharCode(...bytes.subarray(at, at + length));
+  if (name(0, 8) === "\x89PNG\r\n\x1a\n" && name(12, 4) === "IHDR")
+    return { width: big(bytes, 16, 4), height: big(bytes, 20, 4) };
+  if (name(0, 3) === "\xff\xd8\xff") return jpegSize(bytes);
+  if (/^GIF8[79]a/.test(name(0, 6))) return gifSize(bytes);
+  if (name(0, 4) === "RIFF" && name(8, 4) === "WEBP") return webpSize(bytes, name(12, 4));
+  return undefined;
+}
+
+/** A number of these bytes, the most significant first; not a number where they are not all there. */
+function big(bytes: Uint8Array, at: number, length: number): number {
+  let value = 0;
+  for (let index = at; index < at + length; index++) value = value * 256 + (bytes[index] ?? Number.NaN);
+  return value;
+}
+
+/** The same, the least significant first. */
+function little(bytes: Uint8Array, at: number, length: number): number {
+  let value = 0;
+  for (let index = at + length - 1; index >= at; index--) value = value * 256 + (bytes[index] ?? Number.NaN);
+  return value;
+}
+
+/** The first frame's; what stands before it (a camera's notes, a preview) has a length of its own. */
+function jpegSize(bytes: Uint8Array): ImageSize | undefined {
+  for (let at = 2; at < bytes.length; ) {
+    const marker = bytes[at + 1] ?? 0;
+    // Between segments anything may stand, and a marker may begin with any number of these bytes.
+    if (bytes[at] !== 0xff || marker === 0xff) at++;
+    else if (marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc)
+      return { width: big(bytes, at + 7, 2), height: big(bytes, at + 5, 2) };
+    else if (marker <= 0x01 || (marker >= 0xd0 && marker <= 0xd9)) at += 2;
+    else at += 2 + big(bytes, at + 2, 2);
+  }
+  return undefined;
+}
+
+/** The screen's, which browsers widen to the first picture where that is larger. */
+function gifSize(bytes: Uint8Array): ImageSize | undefined {
+  const flags = bytes[10] ?? 0;
+  let at = 13 + (flags & 0x80 ? 3 * 2 ** ((flags & 7) + 1) : 0);
+  // Extensions: two bytes of name, then blocks, each behind its length, up to an empty one.
+  while (bytes[at] === 0x21) {
+    at += 2;
+    for (let length = bytes[at] ?? 0; length > 0; length = bytes[at] ?? 0) at += 1 + length;
+    at++;
+  }
+  if (bytes[at] !== 0x2c) return undefined;
+  const width = little(bytes, at + 1, 2) + little(bytes, at + 5, 2);
+  const height = little(bytes, at + 3, 2) + little(bytes, at + 7, 2);
+  return {
+    width: Math.max(width, little(bytes, 6, 2)),
+    height: Math.max(height, little(bytes, 8, 2)),
+  };
+}
+
+function webpSize(bytes: Uint8Array, chunk: string): ImageSize | undefined {
+  switch (chunk) {
+    case "VP8 ":
+      return { width: little(bytes, 26, 2) & 0x3fff, height: little(bytes, 28, 2) & 0x3fff };
+    case "VP8X":
+      return { width: little(bytes, 24, 3) + 1, height: little(bytes, 27, 3) + 1 };
+    case "VP8L": {
+      const sides = little(bytes, 21, 4);
+      if (Number.isNaN(sides)) return undefined;
+      return { width: (sides & 0x3fff) + 1, height: ((sides >>> 14) & 0x3fff) + 1 };
+    }
+    default:
+      return undefined;
+  }
+}
