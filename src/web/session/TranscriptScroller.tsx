@@ -149,7 +149,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
     () =>
       new ResizeObserver(() => {
         // Before the paint: whatever grew, the rows below it and the anchor are moved in the same frame.
-        if (isShown(box.current) && measureAll(layout, mounted.current)) flushSync(tick);
+        if (isOnScreen(box.current) && measureAll(layout, mounted.current)) flushSync(tick);
       }),
   );
   const measures = useRef(new Map<string, TurnWindow["measure"]>());
@@ -181,7 +181,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
     if (measures.current.size > 500) measures.current.clear();
     seen.current.height = element.clientHeight;
     // Behind a run that lies over it no row has a height.
-    if (!isShown(element)) return;
+    if (!isOnScreen(element)) return;
     const changed = measureAll(layout, mounted.current);
     const top = scrollTop();
     if (Math.abs(element.scrollTop - top) >= 0.5) {
@@ -210,7 +210,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
     if (element === null) return;
     const onScroll = (): void => {
       // Hidden, or just shown again: where it stood is still to be restored.
-      if (!isShown(element) || seen.current.height === 0) return;
+      if (!isOnScreen(element) || seen.current.height === 0) return;
       const top = element.scrollTop;
       const { top: before, height } = seen.current;
       seen.current.top = top;
@@ -404,7 +404,7 @@ function anchorAt(layout: Layout, top: number, height: number): Place {
 }
 
 /** Whether the box is on screen. */
-const isShown = (box: HTMLElement | null): box is HTMLElement => box !== null && box.clientHeight > 0;
+const isOnScreen = (box: HTMLElement | null): box is HTMLElement => box !== null && box.clientHeight > 0;
 
 /** Takes the heights of all rows in the document; whether any was another than believed. */
 function measureAll(layout: Layout, mounted: ReadonlyMap<string, HTMLElement>): boolean {

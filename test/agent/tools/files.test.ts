@@ -62,6 +62,15 @@ async function said(tool: Tool, input: Record<string, unknown>): Promise<string>
   }
 }
 
+/** What any of the file tools would need to read or write the secret at a path. */
+const inputFor = (tool: Tool, path: string) => ({
+  path,
+  content: "OUT",
+  old_text: "SECRET",
+  new_text: "OUT",
+  pattern: tool === grep ? "SECRET" : "**",
+});
+
 describe("read", () => {
   it("gives lines with their numbers", async () => {
     put("a.txt", "one\ntwo\r\nthree");
@@ -375,14 +384,7 @@ describe("files outside the session's folder", () => {
     ];
     for (const path of paths) {
       for (const tool of [read, write, edit, grep, glob]) {
-        const input = {
-          path,
-          content: "OUT",
-          old_text: "SECRET",
-          new_text: "OUT",
-          pattern: tool === grep ? "SECRET" : "**",
-        };
-        const answer = await said(tool, input);
+        const answer = await said(tool, inputFor(tool, path));
         expect(answer, `${tool.definition.name} ${path}`).toMatch(/^refused: /);
         expect(answer).not.toContain("SECRET");
       }
@@ -465,14 +467,7 @@ describe("the daemon's own folder inside the session's folder", () => {
     ];
     for (const path of paths) {
       for (const tool of [read, write, edit, grep, glob]) {
-        const input = {
-          path,
-          content: "OUT",
-          old_text: "SECRET",
-          new_text: "OUT",
-          pattern: tool === grep ? "SECRET" : "**",
-        };
-        expect(await said(tool, input), `${tool.definition.name} ${path}`).toBe(
+        expect(await said(tool, inputFor(tool, path)), `${tool.definition.name} ${path}`).toBe(
           `refused: ${path}: this is in the folder where Verbatim keeps its keys and histories, which file tools do not use.`,
         );
       }
