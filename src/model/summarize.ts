@@ -1,5 +1,5 @@
 import { promptTitle, titleOf } from "./content.ts";
-import { PREAMBLE } from "./fold/fold.ts";
+import { isPreamble } from "./fold/fold.ts";
 import type { Frame } from "./frame.ts";
 import type { StopReason, Usage } from "./message.ts";
 import type { SessionSummary } from "./session.ts";
@@ -218,7 +218,7 @@ function count(draft: Draft, frame: Frame): void {
     case "unknown":
       if (isNew(draft, `part ${frame.part_id}`)) {
         ensureTurn(draft);
-        addPart(draft);
+        addBefore(draft, frame, addPart);
       }
       return;
     case "error":
@@ -323,10 +323,14 @@ function addSeparator(draft: Draft): void {
 
 function addMarker(draft: Draft, kind?: MarkerKind): void {
   ensureTurn(draft);
+  addBefore(draft, { type: "marker", ...(kind !== undefined && { kind }) }, addSeparator);
+}
+
+/** Adds a part behind which a prompt may still follow for which the turn was opened. */
+function addBefore(draft: Draft, part: Parameters<typeof isPreamble>[0], add: (draft: Draft) => void): void {
   const { turn_empty } = draft.progress;
-  addSeparator(draft);
-  // A prompt may still follow for which the turn was opened.
-  if (kind !== undefined && PREAMBLE.has(kind)) draft.progress.turn_empty = turn_empty;
+  add(draft);
+  if (isPreamble(part)) draft.progress.turn_empty = turn_empty;
 }
 
 function failed(draft: Draft): void {

@@ -100,6 +100,33 @@ describe("turns", () => {
     ]);
   });
 
+  it("begin with records that nobody knows, and lines that nobody can read, before the first prompt", () => {
+    const { line, user, assistant } = writer();
+    const { transcript, records, told } = account(
+      "{broken",
+      line("attachment", { attachment: { type: "brand_new" } }),
+      { type: "brand-new" },
+      user("first"),
+      assistant("m1", [say("x")]),
+      line("attachment", { attachment: { type: "brand_new" } }),
+      user("second"),
+    );
+    expect(told.slice(0, 4).map((fate) => fate.split(" · ")[0])).toEqual([
+      "unreadable",
+      "unknown",
+      "unknown",
+      "shown",
+    ]);
+    expect(transcript.turns.slice().map((turn) => [turn?.title, turn?.part_count])).toEqual([
+      ["first", 8],
+      ["second", 1],
+    ]);
+    const summary = records
+      .flatMap(({ frames }) => frames)
+      .reduce(summarize, emptySummary(SESSION, "claude-code", 0));
+    expect(summary.turns).toBe(2);
+  });
+
   it("are interrupted once where the mark of it comes twice in a row", () => {
     const { user, assistant } = writer();
     const mark = [say("[Request interrupted by user]")];

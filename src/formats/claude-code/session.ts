@@ -1,4 +1,4 @@
-import { PREAMBLE } from "../../model/fold/fold.ts";
+import { isPreamble } from "../../model/fold/fold.ts";
 import type { Frame } from "../../model/frame.ts";
 import type { Usage } from "../../model/message.ts";
 import type { Part } from "../../model/part.ts";
@@ -137,7 +137,7 @@ export interface Session {
    * they would have made, so that who followed the file has the same parts as who reads it later.
    */
   foretellEnd(line: Line, status: TurnStatus): void;
-  /** Whether more was read than hooks and commands before the first prompt. */
+  /** Whether more was read than what may stand before the first prompt. */
   hasPrompt(): boolean;
   /** Returns whether it made a part: told twice in a row it is one interrupt. */
   interrupt(line: Line, reason: string): boolean;
@@ -171,7 +171,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   let lastModel: string | undefined;
   /** Calls of the turn that have no result yet. */
   const waiting = new Set<Call>();
-  /** Before the first prompt there may be hooks and commands: its turn begins with them. `over`: it has its prompt. */
+  /** Before the first prompt there may be hooks, commands and unknown records: its turn begins with them. `over`: it has its prompt. */
   let preamble: "ahead" | "open" | "over" = "ahead";
   /** The last part is an interrupt, and nothing began since. */
   let stopped = false;
@@ -181,7 +181,11 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   let counted: { line: Line; message_id: string; parts: number } | undefined;
 
   function push(line: Line, frame: BareFrame, place: RecordPlace = line.place): void {
-    if (preamble !== "over" && !(frame.type === "marker" && PREAMBLE.has(frame.kind))) preamble = "over";
+    if (!isPreamble(frame)) preamble = "over";
+    else if (preamble === "ahead" && turns.length === 0) {
+      preamble = "open";
+      startTurn(line);
+    }
     complete(line, frame).source = { file, line: place.line, byte: place.byte, length: place.length };
   }
   /** Boundaries belong to no record: they follow from several. */
@@ -396,10 +400,6 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     },
 
     marker(line, kind, title, text, data) {
-      if (preamble === "ahead" && turns.length === 0 && PREAMBLE.has(kind)) {
-        preamble = "open";
-        startTurn(line);
-      }
       const { message_id, part_id } = recordPart(line);
       push(line, {
         type: "marker",

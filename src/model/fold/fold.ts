@@ -164,8 +164,7 @@ export function append(fold: Fold, part: TranscriptPart): number {
     tool_calls: turn.tool_calls + (part.type === "tool_call" ? 1 : 0),
     errors: turn.errors + (isError(part) ? 1 : 0),
   }));
-  const isPreamble = part.type === "marker" && PREAMBLE.has(part.kind);
-  if (fold.open.awaits_prompt === true && !isPreamble) fold.open = withoutWait(fold.open);
+  if (fold.open.awaits_prompt === true && !isPreamble(part)) fold.open = withoutWait(fold.open);
   if (part.type === "marker") {
     if (part.kind === "error") fold.open = { ...fold.open, outcome: "failed" };
     if (part.kind === "interrupt") fold.open = { ...fold.open, outcome: "interrupted" };
@@ -244,10 +243,15 @@ export function withoutBarePart({ bare_part: _, ...open }: Open): Open {
 }
 
 /** Markers that an agent puts before the prompt that they belong to. */
-export const PREAMBLE: ReadonlySet<MarkerKind> = new Set<MarkerKind>([
+const PREAMBLE: ReadonlySet<string> = new Set<MarkerKind>([
   "context",
   "hook",
   "note",
   "notification",
   "model_switch",
 ]);
+
+/** Whether a part may stand in a turn before its prompt: such a marker, and what no reader knows. */
+export function isPreamble(part: { readonly type: string; readonly kind?: string }): boolean {
+  return part.type === "unknown" || (part.type === "marker" && PREAMBLE.has(part.kind ?? ""));
+}
