@@ -976,29 +976,43 @@ describe("an attachment", () => {
     "agent_listing_delta",
     "auto_mode",
     "auto_mode_exit",
+    "bash_output_audience_note",
     "batching_reminder_sent",
     "budget_usd",
     "command_permissions",
+    "credential_org",
     "critical_system_reminder",
+    "date",
     "date_change",
     "deferred_tools_delta",
+    "deferred_tools_record",
     "dynamic_skill",
+    "environment",
     "invoked_skills",
     "mcp_instructions_delta",
+    "model",
     "output_style",
+    "output_style_instructions",
     "plan_mode",
     "plan_mode_exit",
     "plan_mode_reentry",
+    "prompt_snapshot",
+    "remote_session_change",
+    "session_context",
     "silent_turn_reminder",
     "skill_listing",
     "task_reminder",
     "task_status",
+    "thinking_drop",
+    "thinking_stripped",
     "todo_reminder",
     "token_usage",
     "total_tokens_reminder",
     "ultra_effort_enter",
     "ultra_effort_exit",
+    "ultrathink_effort",
     "verify_plan_reminder",
+    "workflow_size_guideline_change",
   ])("%s keeps the agent's own books", (type) => {
     expect(behind(attachment(type))).toEqual([`hidden: context bookkeeping: ${type}`]);
   });
@@ -1065,6 +1079,51 @@ describe("an attachment", () => {
       'shown · [hook] Hook H: { not json "{ not json"',
       "hidden: hook begins",
       'shown · [note] Running late... "Running late..."',
+    ]);
+  });
+
+  it("of a hook's message to people tells it once, whether or not the hook's answer has told it", () => {
+    const message = (content: string) => attachment("hook_system_message", { hookName: "H", content });
+    const answer = attachment("hook_success", {
+      hookName: "H",
+      stdout: JSON.stringify({ systemMessage: "Look\nhere\n", reason: "Why" }),
+    });
+    const told = behind(message("3 open issues\nand more"), message(" "), answer, message("Look\nhere"));
+    expect(told.map((line) => line.replace(/ \{"type":.*$/, ""))).toEqual([
+      'shown · [hook] Hook H: 3 open issues "3 open issues\\nand more"',
+      "hidden: hook without output",
+      'shown · [hook] Hook H: Look "Look\\nhere\\n\\nWhy"',
+      "folded into what its hook said",
+    ]);
+    expect(behind(answer, message("Look\nthere"), message("Look\nhere")).slice(1)).toEqual([
+      expect.stringContaining("shown · [hook] Hook H: Look"),
+      expect.stringContaining("shown · [hook] Hook H: Look"),
+    ]);
+  });
+
+  it("of instructions or a goal says which", () => {
+    const told = behind(
+      attachment("instructions", {
+        files: [
+          { path: "/home/u/CLAUDE.md", type: "User", content: "Be brief." },
+          { path: "/p/CLAUDE.md", type: "Project", content: "Use tabs." },
+        ],
+      }),
+      attachment("instructions", { files: [], removed: ["/p/CLAUDE.md"] }),
+      attachment("instructions", { files: [] }),
+      attachment("goal_status", { met: false, sentinel: true, condition: "tests pass" }),
+      attachment("goal_status", { met: false, condition: "tests pass", reason: "two fail" }),
+      attachment("goal_status", { met: true, condition: "tests pass" }),
+      attachment("goal_status", { met: true }),
+    );
+    expect(told).toEqual([
+      'shown · [context] Instructions: /home/u/CLAUDE.md, /p/CLAUDE.md "/home/u/CLAUDE.md\\n\\nBe brief.\\n\\n/p/CLAUDE.md\\n\\nUse tabs."',
+      'shown · [context] Instructions removed: /p/CLAUDE.md "Removed: /p/CLAUDE.md"',
+      "hidden: context bookkeeping: instructions",
+      'shown · [note] Goal set: tests pass "tests pass"',
+      'shown · [note] Goal not met yet: tests pass "tests pass\\n\\ntwo fail"',
+      'shown · [note] Goal met: tests pass "tests pass"',
+      "shown · [note] Goal met",
     ]);
   });
 

@@ -184,29 +184,43 @@ const BOOKKEEPING = new Set([
   "agent_listing_delta",
   "auto_mode",
   "auto_mode_exit",
+  "bash_output_audience_note",
   "batching_reminder_sent",
   "budget_usd",
   "command_permissions",
+  "credential_org",
   "critical_system_reminder",
+  "date",
   "date_change",
   "deferred_tools_delta",
+  "deferred_tools_record",
   "dynamic_skill",
+  "environment",
   "invoked_skills",
   "mcp_instructions_delta",
+  "model",
   "output_style",
+  "output_style_instructions",
   "plan_mode",
   "plan_mode_exit",
   "plan_mode_reentry",
+  "prompt_snapshot",
+  "remote_session_change",
+  "session_context",
   "silent_turn_reminder",
   "skill_listing",
   "task_reminder",
   "task_status",
+  "thinking_drop",
+  "thinking_stripped",
   "todo_reminder",
   "token_usage",
   "total_tokens_reminder",
   "ultra_effort_enter",
   "ultra_effort_exit",
+  "ultrathink_effort",
   "verify_plan_reminder",
+  "workflow_size_guideline_change",
 ]);
 
 /** `attachment` lines: queued prompts, hooks, files that were put into the context, and bookkeeping. */
@@ -243,6 +257,16 @@ export function readAttachment(session: Session, line: Line): Disposition {
       );
       return SHOWN;
     }
+    case "hook_system_message": {
+      const content = stripAnsi(textOf(attachment.content));
+      if (content === "") return { kind: "hidden", rule: "hook without output" };
+      const name = hookName(attachment) ?? "Hook";
+      const isTold = session.hookSaid === `${name}: ${content}`;
+      session.hookSaid = undefined;
+      if (isTold) return { kind: "folded", into: "what its hook said" };
+      session.marker(line, "hook", `${name}: ${firstLine(content)}`, content, attachment);
+      return SHOWN;
+    }
     case "hook_blocking_error":
     case "hook_non_blocking_error":
     case "hook_error_during_execution":
@@ -276,6 +300,16 @@ export function readAttachment(session: Session, line: Line): Disposition {
       return context(session, line, `From the editor: ${name}`, textOf(attachment.content), attachment);
     case "nested_memory":
       return context(session, line, `Memory: ${name}`, textOf(attachment.content), attachment);
+    case "instructions":
+      return readInstructions(session, line, attachment);
+    case "goal_status": {
+      const state =
+        attachment.met === true ? "Goal met" : attachment.sentinel === true ? "Goal set" : "Goal not met yet";
+      const goal = asText(attachment.condition);
+      const title = goal === undefined ? state : `${state}: ${firstLine(goal)}`;
+      session.marker(line, "note", title, [goal, asText(attachment.reason)].filter(Boolean).join("\n\n"));
+      return SHOWN;
+    }
     case "read_truncation_notice":
       return context(session, line, "A file was read in part", textOf(attachment.banner), attachment);
     default:
@@ -300,6 +334,24 @@ function context(
   return SHOWN;
 }
 
+/** The files that instruct the model, as they are put into its context: all of them at first, then those that changed. */
+function readInstructions(session: Session, line: Line, attachment: JsonObject): Disposition {
+  const files = asArray(attachment.files)
+    .map(asObject)
+    .filter((file) => file !== undefined);
+  const names = files.map((file) => asText(file.path) ?? "a file");
+  const removed = asStrings(attachment.removed);
+  if (names.length === 0 && removed.length === 0)
+    return { kind: "hidden", rule: "context bookkeeping: instructions" };
+  const title =
+    names.length > 0 ? `Instructions: ${names.join(", ")}` : `Instructions removed: ${removed.join(", ")}`;
+  const text = [
+    ...files.map((file, index) => `${names[index]}\n\n${textOf(file.content)}`),
+    ...removed.map((name) => `Removed: ${name}`),
+  ].join("\n\n");
+  return context(session, line, title, text, attachment);
+}
+
 /** What a hook tells the program: words for people are told as such, those for the model come as a record of their own. */
 function readHookJson(
   session: Session,
@@ -313,6 +365,8 @@ function readHookJson(
   const { hookEventName: ___, additionalContext, ...specific } = asObject(hookSpecificOutput) ?? {};
   const said = [told.systemMessage, told.reason, told.stopReason, specific.permissionDecisionReason];
   const text = said.flatMap((words) => asText(words) ?? []).join("\n");
+  const message = asText(told.systemMessage);
+  session.hookSaid = message === undefined ? undefined : `${name}: ${stripAnsi(message).trim()}`;
   if (text !== "") session.marker(line, "hook", `${name}: ${firstLine(text)}`, text, attachment);
   else if (Object.keys(told).length > 0 || Object.keys(specific).length > 0) {
     session.marker(line, "hook", `${name}: ${firstLine(content)}`, content, attachment);

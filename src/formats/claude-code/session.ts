@@ -112,6 +112,8 @@ export interface Session {
   readonly queue: PromptQueue;
   /** A version that writes `attachment` lines, in which a queued prompt reaches the model. */
   hasAttachments: boolean;
+  /** What the last hook's answer had for people, behind the hook's name: a record of its own may repeat it. */
+  hookSaid: string | undefined;
   /** A command that may run a prompt was read: the next injected text is its expansion. */
   command: string | undefined;
 
@@ -300,6 +302,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     caveats: new Set(),
     queue: createPromptQueue(),
     hasAttachments: false,
+    hookSaid: undefined,
     command: undefined,
 
     push,
