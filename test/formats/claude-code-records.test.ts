@@ -1223,6 +1223,24 @@ describe("an attachment", () => {
 });
 
 describe("any other line", () => {
+  it("tells a pull request, or that the model ended the conversation, once", () => {
+    const link = (prNumber: number) => () => ({
+      type: "pr-link",
+      prUrl: `https://a.test/${prNumber}`,
+      prRepository: "o/r",
+      prNumber,
+    });
+    const end = () => ({ type: "ended-by-model" });
+    expect(behind(link(7), link(8), link(7), end, link(8), end)).toEqual([
+      'shown · [note] Pull request o/r#7 "https://a.test/7"',
+      'shown · [note] Pull request o/r#8 "https://a.test/8"',
+      "folded into the same note before it",
+      "shown · [note] The model ended the conversation",
+      "folded into the same note before it",
+      "folded into the same note before it",
+    ]);
+  });
+
   it("links a pull request, or is shown as it is", () => {
     expect(
       behind(

@@ -172,6 +172,8 @@ function openFile(path: string, identity: Identity): SessionFile {
   /** What tells a copy of a line from another line with the same uuid. */
   const seen = new Map<string, string>();
   const begun = new Set<Session>();
+  /** What `noteOnce` has told. */
+  const noted = new Set<string>();
   /** What each session was asked first. */
   const asked = new Map<Session, string>();
   /** Parts of the head that came before the conversation began. */
@@ -289,9 +291,10 @@ function openFile(path: string, identity: Identity): SessionFile {
       case "pr-link": {
         const url = asText(value.prUrl);
         const name = `${asText(value.prRepository) ?? ""}#${asNumber(value.prNumber) ?? "?"}`;
-        session.marker(line, "note", `Pull request ${name}`, url);
-        return { kind: "shown" };
+        return noteOnce(session, line, url ?? name, `Pull request ${name}`, url);
       }
+      case "ended-by-model":
+        return noteOnce(session, line, type, "The model ended the conversation");
       default: {
         const { part_id } = session.recordPart(line);
         const title = `Line of type ${(type ?? "unknown").slice(0, 80).toWellFormed()}`;
@@ -299,6 +302,21 @@ function openFile(path: string, identity: Identity): SessionFile {
         return { kind: "unknown" };
       }
     }
+  }
+
+  /** What the agent writes again whenever it opens the file stands where it was told first. */
+  function noteOnce(
+    session: Session,
+    line: Line,
+    about: string,
+    title: string,
+    text?: string,
+    data?: JsonObject,
+  ): Disposition {
+    if (noted.has(about)) return { kind: "folded", into: "the same note before it" };
+    noted.add(about);
+    session.marker(line, "note", title, text, data);
+    return { kind: "shown" };
   }
 
   /** The session that a line stands in: this file's, or a run that was written inline. */
