@@ -1241,6 +1241,20 @@ describe("any other line", () => {
     ]);
   });
 
+  it("names the session that the conversation goes on in, where there is one", () => {
+    const line = (continuedInSessionId?: string) => () => ({ type: "continued-in", continuedInSessionId });
+    const next = "22222222-2222-4222-8222-222222222222";
+    expect(behind(line(next), line(next), line())).toEqual([
+      `shown · [note] The conversation goes on in another session {"session_id":"${next}"}`,
+      "folded into the same note before it",
+      "shown · [note] The conversation goes on in another session",
+    ]);
+    expect(account(line(next)(), { type: "ended-by-model" }).told).toEqual([
+      "hidden: bookkeeping: continued-in",
+      "hidden: bookkeeping: ended-by-model",
+    ]);
+  });
+
   it("links a pull request, or is shown as it is", () => {
     expect(
       behind(

@@ -257,6 +257,10 @@ function openFile(path: string, identity: Identity): SessionFile {
     // The printed stream ends with a line of type `result`, a workflow's journal has such lines too.
     if (type === "result") return readResult(line);
 
+    // A file that says no more than where the conversation is holds none.
+    if ((type === "continued-in" || type === "ended-by-model") && !begun.has(main))
+      return { kind: "hidden", rule: `bookkeeping: ${type}` };
+
     const session = sessionOf(line);
     const parent = asText(value.parentUuid);
     if (uuid !== undefined) {
@@ -292,6 +296,12 @@ function openFile(path: string, identity: Identity): SessionFile {
         const url = asText(value.prUrl);
         const name = `${asText(value.prRepository) ?? ""}#${asNumber(value.prNumber) ?? "?"}`;
         return noteOnce(session, line, url ?? name, `Pull request ${name}`, url);
+      }
+      case "continued-in": {
+        const next = asText(value.continuedInSessionId);
+        const data = next === undefined ? undefined : { session_id: asSessionId(next) };
+        const title = "The conversation goes on in another session";
+        return noteOnce(session, line, `${type} ${next}`, title, undefined, data);
       }
       case "ended-by-model":
         return noteOnce(session, line, type, "The model ended the conversation");
