@@ -604,6 +604,39 @@ describe("markup", () => {
     ]);
   });
 
+  it("of a notification tells all that was said, with the ends of fields that it quotes", () => {
+    const notice = (body: string) => `<task-notification><task-id>a1</task-id>${body}</task-notification>`;
+    const event = notice('<summary>Monitor event: "crawl"</summary>\n<event>2200/30321\nslow</event>');
+    const preface = "[SYSTEM NOTIFICATION - NOT USER INPUT]\nThis is an automated background-task event.\n\n";
+    const quoting =
+      "<result>It stops at </result> too early, at <event>x</event> and <summary> too.</result>";
+    const told = "prompt (queued) (notification)";
+    expect(
+      behind(
+        userLine(event),
+        userLine(event, { isMeta: true }),
+        userLine(preface + event, { isMeta: true }),
+        userLine(preface + event),
+        attachment("queued_command", { prompt: preface + event + event }),
+        userLine(notice(`<summary>Done</summary>${quoting}`)),
+        userLine(notice("<event>says <result>x</result> and </event> itself</event>")),
+        userLine(notice("<event>open <result>r</result>")),
+        userLine(`${preface}Nothing else`, { isMeta: true }),
+        userLine(`I saw ${preface}${event}`),
+      ),
+    ).toEqual([
+      ...Array(4).fill(
+        `shown · ${told} [{"type":"text","text":"Monitor event: \\"crawl\\"\\n\\n2200/30321\\nslow"}]`,
+      ),
+      `shown · prompt (queued) ${JSON.stringify(Array(2).fill(say('Monitor event: "crawl"\n\n2200/30321\nslow')))}`,
+      `shown · ${told} [{"type":"text","text":"Done\\n\\nIt stops at </result> too early, at <event>x</event> and <summary> too."}]`,
+      `shown · ${told} [{"type":"text","text":"says <result>x</result> and </event> itself"}]`,
+      `shown · ${told} [{"type":"text","text":"r"}]`,
+      expect.stringContaining("shown · [context] Context added: [SYSTEM NOTIFICATION"),
+      expect.stringContaining("shown · prompt ["),
+    ]);
+  });
+
   it("of a notification links a run with its call", () => {
     const key = (body: string) => {
       const write = writer();

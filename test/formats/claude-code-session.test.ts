@@ -300,6 +300,7 @@ describe("the queue", () => {
         queue("enqueue", "one\nmore"),
         queue("enqueue", " <task-notification>x"),
         queue("enqueue", "<agent-notification>x"),
+        queue("enqueue", "[SYSTEM NOTIFICATION - NOT USER INPUT]\nNo person.\n\n<task-notification>x"),
         queue("enqueue", "says <task-notification>"),
         queue("enqueue", " "),
         queue("enqueue"),
@@ -313,6 +314,7 @@ describe("the queue", () => {
       ]),
     ).toEqual([
       "shown",
+      "bookkeeping: queue-operation",
       "bookkeeping: queue-operation",
       "bookkeeping: queue-operation",
       "bookkeeping: queue-operation",

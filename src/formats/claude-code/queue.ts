@@ -21,7 +21,7 @@ export interface PromptQueue {
   takeAll(): QueuedPrompt[];
 }
 
-const NOTIFICATION = /^\s*<(?:task|agent)-notification>/;
+const NOTIFICATION = /^\s*(?:\[SYSTEM NOTIFICATION - NOT USER INPUT\][^<]*)?<(?:task|agent)-notification>/;
 
 export function createPromptQueue(): PromptQueue {
   /** As the agent's own queue stands. */

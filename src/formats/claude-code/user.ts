@@ -1,4 +1,5 @@
 import type { ToolStatus } from "../../model/message.ts";
+import type { Part } from "../../model/part.ts";
 import { firstLine } from "../first-line.ts";
 import type { Disposition } from "../format.ts";
 import { asObject, asString, asText, type JsonObject } from "../narrow.ts";
@@ -6,7 +7,7 @@ import { type AgentMessage, agentMessages, messageOf } from "./agent-messages.ts
 import { blocksOf, promptParts, resultContent } from "./content.ts";
 import type { Line, Session } from "./session.ts";
 import { agentKeyOf, startsRun, todosOf, uiExtraOf } from "./tool-extra.ts";
-import { field, parseWrappers, stripAnsi, type WrapperElement } from "./wrappers.ts";
+import { fieldsOf, isNotification, parseWrappers, stripAnsi, type WrapperElement } from "./wrappers.ts";
 
 /**
  * A `user` line: a prompt, results of tools, or any of the things that the agent puts under the user's role. `isRun`:
@@ -176,7 +177,9 @@ function readText(
   }
   const messages = others ? undefined : agentMessages(text);
   if (messages !== undefined) return readMessages(session, line, messages);
-  if (value.isMeta === true) return readInjected(session, line, blocks, text);
+  const elements = parseWrappers(text);
+  if (!others && elements?.every(isNotification) === true) return readWrapped(session, line, elements);
+  if (value.isMeta === true) return readInjected(session, line, blocks, text, elements);
   if (!others && text.trim() === "") return { kind: "hidden", rule: "empty message" };
 
   const prompt: JsonObject[] = [];
@@ -273,8 +276,8 @@ function readInjected(
   line: Line,
   blocks: readonly JsonObject[],
   text: string,
+  elements: readonly WrapperElement[] | undefined,
 ): Disposition {
-  const elements = parseWrappers(text);
   if (
     text.startsWith("Caveat: The messages below") ||
     elements?.every(({ tag }) => tag === "local-command-caveat") === true
@@ -427,12 +430,10 @@ function readOutput(session: Session, line: Line, title: string, body: string): 
 
 /** What a person would read of a notification, and the link that it tells. */
 function readNotification(session: Session, element: WrapperElement): string {
-  const call = field(element.body, "tool-use-id");
-  if (call !== undefined)
-    noteAgentKey(session, call, field(element.body, "task-id") ?? field(element.body, "agent-id"));
-  const summary = field(element.body, "summary");
-  const result = field(element.body, "result");
-  const said = [summary, result].filter((part) => part !== undefined && part !== "");
+  const fields = fieldsOf(element.body);
+  const call = fields.get("tool-use-id");
+  if (call !== undefined) noteAgentKey(session, call, fields.get("task-id") ?? fields.get("agent-id"));
+  const said = ["summary", "event", "result"].flatMap((tag) => fields.get(tag) || []);
   return said.length === 0 ? element.body.trim() : said.join("\n\n");
 }
 
@@ -440,11 +441,11 @@ export function readQueued(session: Session, line: Line, attachment: JsonObject)
   const blocks = blocksOf(attachment.prompt);
   const messages = blocks.every(({ type }) => type === "text") ? agentMessages(textOf(blocks)) : undefined;
   if (messages !== undefined) return readMessages(session, line, messages);
-  const parts = blocks.flatMap((block) => {
+  const parts = blocks.flatMap((block): Part[] => {
     const elements = block.type === "text" ? parseWrappers(asString(block.text) ?? "") : undefined;
-    const notice = elements?.find(({ tag }) => tag === "task-notification");
-    if (notice !== undefined) return [{ type: "text" as const, text: readNotification(session, notice) }];
-    return promptParts([block]);
+    const notices = elements?.filter(isNotification) ?? [];
+    if (notices.length === 0) return promptParts([block]);
+    return notices.map((notice) => ({ type: "text", text: readNotification(session, notice) }));
   });
   if (parts.length === 0) return { kind: "hidden", rule: "empty message" };
   const kind = asString(asObject(attachment.origin)?.kind);

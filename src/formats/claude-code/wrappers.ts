@@ -33,7 +33,11 @@ const TAGS = new Set([
   "user-prompt-submit-hook",
 ]);
 
-/** What the agent itself adds behind a notification; anything else behind a wrapper makes the text a prompt. */
+/** What the agent itself may say before a notification, in no element. */
+const NOTIFICATION_PREFACE =
+  /^\[SYSTEM NOTIFICATION - NOT USER INPUT\][^<]*(?=<(?:task|agent)-notification>)/;
+
+/** What it adds behind one; anything else behind a wrapper makes the text a prompt. */
 const NOTIFICATION_TAIL = /^(Full transcript available at:|Read the output file to retrieve)[^\n]*$/;
 
 /**
@@ -41,7 +45,7 @@ const NOTIFICATION_TAIL = /^(Full transcript available at:|Read the output file 
  * quotes such tags is a prompt.
  */
 export function parseWrappers(text: string): WrapperElement[] | undefined {
-  const whole = text.trim();
+  const whole = text.trim().replace(NOTIFICATION_PREFACE, "");
   if (!whole.startsWith("<")) return undefined;
   const elements: WrapperElement[] = [];
   let at = 0;
@@ -88,18 +92,36 @@ function skipSpace(text: string, at: number): number {
   return next;
 }
 
+/** Whether an element says what became of something that runs in the background. */
+export function isNotification({ tag }: WrapperElement): boolean {
+  return tag === "task-notification" || tag === "agent-notification";
+}
+
 /** The value of one attribute of an opening tag. */
 export function attribute(element: WrapperElement, name: string): string | undefined {
   return new RegExp(`(?:^|\\s)${name}="([^"]*)"`).exec(element.attributes)?.[1];
 }
 
-/** The text between the first `<tag>` and its end in a body; notifications nest plain fields. */
-export function field(body: string, tag: string): string | undefined {
-  const from = body.indexOf(`<${tag}>`);
-  if (from === -1) return undefined;
-  const to = body.indexOf(`</${tag}>`, from);
-  if (to === -1) return undefined;
-  return body.slice(from + tag.length + 2, to).trim();
+/** Fields of a notification that hold what an agent or a program said: they may quote their own end, and any other field. */
+const QUOTING = new Set(["event", "result"]);
+
+/** The fields of a notification, by tag; of equal ones the first. */
+export function fieldsOf(body: string): Map<string, string> {
+  const fields = new Map<string, string>();
+  const looked = new Set<string>();
+  const openings = /<(agent-id|event|result|summary|task-id|tool-use-id)>/g;
+  for (let found = openings.exec(body); found !== null; found = openings.exec(body)) {
+    const [opening, tag = ""] = found;
+    if (looked.has(tag)) continue;
+    looked.add(tag);
+    const from = found.index + opening.length;
+    const closing = `</${tag}>`;
+    const to = QUOTING.has(tag) ? body.lastIndexOf(closing) : body.indexOf(closing, from);
+    if (to < from) continue;
+    fields.set(tag, body.slice(from, to).trim());
+    openings.lastIndex = to + closing.length;
+  }
+  return fields;
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal sequences begin with the escape character
