@@ -244,7 +244,8 @@ describe("an answer", () => {
     ) => write.line("assistant", { message: { id, model: "m", content, usage: figures, stop_reason } });
     const { records } = account(
       line("a", usage(5, 1, { cache_read_input_tokens: 7, cache_creation_input_tokens: 2 })),
-      line("a", usage(5, 9)),
+      line("a", usage(5, 9, { output_tokens_details: { thinking_tokens: 4 } })),
+      line("a", usage(5, 9, { output_tokens_details: null })),
       line("a", undefined),
       line("a", usage(1, 2), "end_turn", [say(" ")]),
       line("b", { input_tokens: "no" }),
@@ -266,6 +267,7 @@ describe("an answer", () => {
           output: 9,
           cache_read: 7,
           cache_write: 2,
+          reasoning: 4,
         },
       ],
       [
@@ -276,6 +278,7 @@ describe("an answer", () => {
           output: 11,
           cache_read: 7,
           cache_write: 2,
+          reasoning: 4,
         },
       ],
       [

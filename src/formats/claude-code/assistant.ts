@@ -319,11 +319,13 @@ function noteProgress(session: Session, line: Line, step: Step, message: JsonObj
   const usage = asObject(message.usage);
   if (usage === undefined) return;
   const most = (a: number | undefined, value: unknown): number => Math.max(a ?? 0, asNumber(value) ?? 0);
+  const reasoning = most(step.usage?.reasoning, asObject(usage.output_tokens_details)?.thinking_tokens);
   step.usage = {
     input: most(step.usage?.input, usage.input_tokens),
     output: most(step.usage?.output, usage.output_tokens),
     cache_read: most(step.usage?.cache_read, usage.cache_read_input_tokens),
     cache_write: most(step.usage?.cache_write, usage.cache_creation_input_tokens),
+    ...(reasoning > 0 && { reasoning }),
   };
   if (before !== undefined && JSON.stringify(step.usage) !== before) session.reviseEnd(line, step);
 }
