@@ -198,6 +198,54 @@ describe("turns", () => {
     expect(ends(null, [call("t", {})])).toBe(1);
   });
 
+  it("have all their figures once the answer is whole, whatever comes next and whenever", () => {
+    const { user, line } = writer();
+    const part = (content: unknown, stop_reason: string | null, output_tokens: number, id = "m1") =>
+      line("assistant", {
+        message: {
+          id,
+          model: id === "made up" ? "<synthetic>" : "m",
+          content: [content],
+          stop_reason,
+          usage: { output_tokens },
+        },
+      });
+    const thought = { type: "thinking", thinking: "hm" };
+    /** Of each line, the ends that it tells. */
+    const ends = (...lines: object[]) =>
+      account(...lines)
+        .records.slice(0, lines.length)
+        .map((record) =>
+          framesOf("message.end", [record]).map(({ stop_reason, usage }) => [stop_reason, usage?.output]),
+        );
+    const one = ["stop", 8];
+    expect(ends(user("a"), part(say("x"), null, 1), part(say("x"), "end_turn", 8), user("b"))).toEqual([
+      [],
+      [],
+      [one],
+      [],
+    ]);
+    expect(ends(part(say("x"), "stop_sequence", 8))[0]).toEqual([one]);
+    expect(ends(part(say("x"), "max_tokens", 8))[0]).toEqual([["length", 8]]);
+    // Told again only once it is another.
+    expect(
+      ends(part(say("x"), "end_turn", 8), part(say("xy"), "end_turn", 9), part(say("xy"), "end_turn", 9)),
+    ).toEqual([[one], [["stop", 9]], []]);
+    // What still owes something is not whole.
+    expect(ends(part(thought, "end_turn", 8), part(say("x"), "end_turn", 8))).toEqual([[], [one]]);
+    expect(ends(part(call("t", {}), "end_turn", 8), part(say("x"), "end_turn", 8))).toEqual([[], []]);
+    expect(ends(part(say("x"), "refusal", 8), part(say("x"), null, 8, "made up"))).toEqual([
+      [],
+      [["error", 8]],
+    ]);
+    expect(
+      ends(part(say("x"), null, 1), user("[Request interrupted by user]"), part(say("x"), "end_turn", 8)),
+    ).toEqual([[], [], []]);
+    expect(
+      ends(part(say("x"), "stop_sequence", 8, "made up"), user("[Request interrupted by user]")),
+    ).toEqual([[], []]);
+  });
+
   it("have no figures of an answer that the program made up", () => {
     const { line } = writer();
     const { records } = account(

@@ -314,18 +314,18 @@ export function withdraw(session: Session, line: Line, uuids: readonly string[],
 
 /** Usage and stop reason: every line of the id repeats them, early ones partly, so the largest figure is the true one. */
 function noteProgress(session: Session, line: Line, step: Step, message: JsonObject): void {
-  const before = step.ended ? JSON.stringify(step.usage) : undefined;
   step.stop = asString(message.stop_reason) ?? step.stop;
   const usage = asObject(message.usage);
-  if (usage === undefined) return;
-  const most = (a: number | undefined, value: unknown): number => Math.max(a ?? 0, asNumber(value) ?? 0);
-  const reasoning = most(step.usage?.reasoning, asObject(usage.output_tokens_details)?.thinking_tokens);
-  step.usage = {
-    input: most(step.usage?.input, usage.input_tokens),
-    output: most(step.usage?.output, usage.output_tokens),
-    cache_read: most(step.usage?.cache_read, usage.cache_read_input_tokens),
-    cache_write: most(step.usage?.cache_write, usage.cache_creation_input_tokens),
-    ...(reasoning > 0 && { reasoning }),
-  };
-  if (before !== undefined && JSON.stringify(step.usage) !== before) session.reviseEnd(line, step);
+  if (usage !== undefined) {
+    const most = (a: number | undefined, value: unknown): number => Math.max(a ?? 0, asNumber(value) ?? 0);
+    const reasoning = most(step.usage?.reasoning, asObject(usage.output_tokens_details)?.thinking_tokens);
+    step.usage = {
+      input: most(step.usage?.input, usage.input_tokens),
+      output: most(step.usage?.output, usage.output_tokens),
+      cache_read: most(step.usage?.cache_read, usage.cache_read_input_tokens),
+      cache_write: most(step.usage?.cache_write, usage.cache_creation_input_tokens),
+      ...(reasoning > 0 && { reasoning }),
+    };
+  }
+  session.tellEnd(line, step);
 }

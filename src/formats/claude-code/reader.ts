@@ -9,7 +9,7 @@ import { agentMessages } from "./agent-messages.ts";
 import { readAssistant } from "./assistant.ts";
 import { readAttachment, readProgress, readSystem } from "./notices.ts";
 import { type FilePath, parsePath } from "./path.ts";
-import { createSession, type Line, type Session } from "./session.ts";
+import { createSession, isWhole, type Line, type Session } from "./session.ts";
 import { isAtLeast, readUser } from "./user.ts";
 import { parseWrappers } from "./wrappers.ts";
 
@@ -514,14 +514,11 @@ function openFile(path: string, identity: Identity): SessionFile {
     read,
     settle: () =>
       atEnd((session, line) => {
-        // The model gave its turn back in so many words, and nothing that it asked for runs any more.
+        // The model gave its turn back in so many words, and nothing that it asked for runs any more. Past its limit it is
+        // asked to go on.
         const step = session.openStep;
-        // The words that an interrupt cut off come as a synthetic answer, with the interrupt behind it.
-        const ended =
-          step?.synthetic === false && (step.stop === "end_turn" || step.stop === "stop_sequence");
-        // A fast answer says so in all its lines: one that has only thought so far goes on.
-        const answered = step?.lastIsBlock === true && step.blocks.at(-1)?.kind === "text";
-        if (ended && answered && session.hasYielded() && session.openCalls() === 0) {
+        const ended = step !== undefined && isWhole(step) && step.stop !== "max_tokens";
+        if (ended && session.openCalls() === 0) {
           session.foretellEnd(line, session.turnFailed ? "failed" : "completed");
         } else if (step === undefined && session.turnFailed) {
           session.foretellEnd(line, "failed");

@@ -41,6 +41,8 @@ export interface Block {
 export interface Step {
   message_id: string;
   ended: boolean;
+  /** Its end, as it was told last. */
+  told?: string;
   /** Cut off in the middle: it has no `message.end`. */
   cutOff: boolean;
   blocks: Block[];
@@ -131,8 +133,11 @@ export interface Session {
   marker(line: Line, kind: MarkerKind, title: string, text?: string, data?: unknown): void;
   openStepOf(line: Line, id: string, model: string | undefined): Step;
   endStep(line: Line): void;
-  /** A late line brought other figures of a step that has ended. */
-  reviseEnd(line: Line, step: Step): void;
+  /**
+   * A line brought figures of the step. Where it has ended, or its answer is whole though nothing follows that says so, its
+   * end is told, and again once it is another: what comes next may be a day away.
+   */
+  tellEnd(line: Line, step: Step): void;
   endTurn(line: Line, status: TurnStatus): void;
   /**
    * Says that the turn is over, as far as the quiet file tells, and takes no note of it: the records that follow make what
@@ -238,6 +243,9 @@ export function createSession(session_id: string, file: string, facts: SessionLi
 
   function sayEnd(line: Line, step: Step): void {
     const stop_reason = stopReason(step);
+    const end = JSON.stringify([step.stop, stop_reason, step.usage]);
+    if (step.told === end) return;
+    step.told = end;
     pushUnplaced(line, {
       type: "message.end",
       message_id: step.message_id,
@@ -464,8 +472,8 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       sayEnd(line, step);
     },
 
-    reviseEnd(line, step) {
-      if (step.ended && !step.cutOff) sayEnd(line, step);
+    tellEnd(line, step) {
+      if (!step.cutOff && (step.ended || isWhole(step))) sayEnd(line, step);
     },
 
     endTurn(line, status) {
@@ -526,6 +534,15 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   };
 
   return session;
+}
+
+/** The model stopped of itself, with words: no line of this step is owed any more. */
+export function isWhole(step: Step): boolean {
+  const stopped = step.stop === "end_turn" || step.stop === "stop_sequence" || step.stop === "max_tokens";
+  // The words that an interrupt cut off come as a synthetic answer, with the interrupt behind it.
+  if (!stopped || step.synthetic || step.calls > 0) return false;
+  // A fast answer says why it stopped in all its lines: one that has only thought so far goes on.
+  return step.lastIsBlock && step.blocks.at(-1)?.kind === "text";
 }
 
 function stopReason(step: Step): "stop" | "length" | "tool_use" | "error" | undefined {
