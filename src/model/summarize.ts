@@ -102,6 +102,18 @@ export function summarizeAll(summary: SessionSummary, frames: readonly Frame[]):
   return next;
 }
 
+/**
+ * The row as it was kept, going on from where `counted` ends, in which what stands before that was counted once more: what
+ * comes again is known to it, and what was left open there is open.
+ */
+export function resumeSummary(row: SessionSummary, counted: SessionSummary): SessionSummary {
+  const { [PROGRESS]: progress }: Summarizing = counted;
+  if (progress === undefined) return row;
+  // Whether the turn had ended the row says: a quiet file may have told it.
+  const resumed: Summarizing = { ...row, [PROGRESS]: { ...progress, turn_open: row.status === "running" } };
+  return resumed;
+}
+
 /** A summary that is being made: all of it may be changed. */
 interface Draft {
   summary: SessionSummary;

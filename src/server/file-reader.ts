@@ -297,6 +297,8 @@ export function createFileReader(options: FileReaderOptions): FileReader {
   async function growthStart(entry: Entry): Promise<number | undefined> {
     const { identity } = entry;
     if (!identity || identity.size < 2 * LOOK_BACK || isCompressed(entry.path)) return undefined;
+    // What follows from the end of a file that is over was counted with it, and now the file goes on.
+    if (now() - identity.modified_at > timing.close) return undefined;
     const opened = await openRegular(entry.path);
     if (!opened) return undefined;
     try {

@@ -1,7 +1,7 @@
 import type { Format, Reader, ReadRecord, SessionLinkFacts } from "../formats/format.ts";
 import type { Frame } from "../model/frame.ts";
 import type { SessionSummary } from "../model/session.ts";
-import { emptySummary, summarizeAll } from "../model/summarize.ts";
+import { emptySummary, resumeSummary, summarizeAll } from "../model/summarize.ts";
 import type { ChannelFrame } from "../protocol.ts";
 import { createFold, type Fold } from "./fold.ts";
 import { createDecoder, type Decoder } from "./follow.ts";
@@ -73,6 +73,10 @@ export interface ReadingOptions {
 /** Bytes in, drafts out. */
 export function createReading({ path, format, folding, idFor, isShown, window }: ReadingOptions): Reading {
   let reader = format.createReader({ path, ...(window && { start: { line: 0, byte: window.from } }) });
+  /** Whether records are counted; all that follow the first are. */
+  let counting = window === undefined;
+  /** What was read before that, counted on its own: kept rows do not say what was counted last, and what was left open. */
+  const before = new Map<Draft, SessionSummary>();
   /** Of the readers before this one. */
   const earlier: SessionLinkFacts[] = [];
   const reading: Reading = {
@@ -89,22 +93,29 @@ export function createReading({ path, format, folding, idFor, isShown, window }:
     ...(window && { window }),
     take(records) {
       // Rows are counted for many frames at once: a new one for each would cost more than reading them.
+      const uncounted = new Map<Draft, Frame[]>();
       const taken = new Map<Draft, Frame[]>();
       for (const { frames, place } of records) {
-        const counted = window === undefined || place.byte + place.length > window.count_from;
+        counting ||= place.byte + place.length > (window?.count_from ?? 0);
         for (const frame of frames) {
           const draft = draftFor(idFor(frame.session_id));
           const own = draft.id === frame.session_id ? frame : { ...frame, session_id: draft.id };
           if (draft.unannounced) introduce(draft, own);
           if (draft.fold) pushFrame(draft, own, isShown(draft));
-          if (!counted) continue;
-          draft.open_calls = followCalls(draft.open_calls, own);
-          const others = taken.get(draft);
+          if (counting) draft.open_calls = followCalls(draft.open_calls, own);
+          const into = counting ? taken : uncounted;
+          const others = into.get(draft);
           if (others) others.push(own);
-          else taken.set(draft, [own]);
+          else into.set(draft, [own]);
         }
       }
-      for (const [draft, frames] of taken) draft.summary = summarizeAll(draft.summary, frames);
+      for (const [draft, frames] of uncounted)
+        before.set(draft, summarizeAll(before.get(draft) ?? emptySummary(draft.id, format.id, 0), frames));
+      for (const [draft, frames] of taken) {
+        const counted = before.get(draft);
+        before.delete(draft);
+        draft.summary = summarizeAll(counted ? resumeSummary(draft.summary, counted) : draft.summary, frames);
+      }
     },
     restart(byte) {
       earlier.push(...reader.linkFacts().sessions);

@@ -1,7 +1,16 @@
-import { appendFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import type { Format } from "../../src/formats/format.ts";
 import { formats } from "../../src/formats/index.ts";
 import type { SessionSummary } from "../../src/model/session.ts";
 import { createSessions } from "../../src/server/catalog.ts";
@@ -10,8 +19,12 @@ import type { Sessions } from "../../src/server/sessions.ts";
 import { eventually } from "../eventually.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 
-const claude = formats.find(({ id }) => id === "claude-code");
-if (!claude) throw new Error("There is no format claude-code");
+function formatOf(name: string): Format {
+  const format = formats.find(({ id }) => id === name);
+  if (!format) throw new Error(`There is no format ${name}`);
+  return format;
+}
+const claude = formatOf("claude-code");
 
 let folder: string;
 let running: Sessions[];
@@ -25,18 +38,15 @@ afterEach(async () => {
 });
 
 /** `idle`: after so long a file's reader is put away, in milliseconds. */
-function start(idle: number): Sessions {
+function start(idle: number, format = claude): Sessions {
   const sessions = createSessions({
-    formats: [claude ?? never()],
-    roots: [{ format: claude ?? never(), path: join(folder, "agent") }],
+    formats: [format],
+    roots: [{ format, path: join(folder, "agent") }],
     indexer: createIndexer(),
     timing: { hot: 20, list: 20, settle: 20, publish: 5, tick: 10, idle },
   });
   running.push(sessions);
   return sessions;
-}
-function never(): never {
-  throw new Error("unreachable");
 }
 
 const figures = (row: SessionSummary | undefined) =>
@@ -90,4 +100,68 @@ it("a line that was written half when its file was read counts once it is whole"
   const whole = start(60_000);
   await eventually(() => expect(whole.status().index.done).toBe(true));
   await eventually(() => expect(figures(sessions.get(session_id))).toEqual(figures(whole.get(session_id))));
+});
+
+it("a session that is resumed long after its end was counted counts nothing of that end twice", async () => {
+  const { session_id, lines } = generateClaudeSession({ parts: 2_000, turns: 40 });
+  const project = join(folder, "agent", "projects", "-home-ada");
+  mkdirSync(project, { recursive: true });
+  const file = join(project, `${session_id}.jsonl`);
+  // In the middle of a step: its end was counted with the end of the file.
+  const known = lines.findIndex(
+    (line, index) => index > lines.length * 0.7 && line.includes('"stop_reason":"tool_use"'),
+  );
+  writeFileSync(file, `${lines.slice(0, known + 1).join("\n")}\n`);
+  const long_ago = Date.now() / 1000 - 7_200;
+  utimesSync(file, long_ago, long_ago);
+  const sessions = start(0);
+  await eventually(() => expect(sessions.get(session_id)?.turns).toBe(29));
+  const before = sessions.get(session_id)?.parts ?? 0;
+  appendFileSync(file, `${lines.slice(known + 1, known + 41).join("\n")}\n`);
+  await eventually(() => expect(sessions.get(session_id)?.parts).toBeGreaterThan(before));
+  const whole = start(60_000);
+  await eventually(() => expect(whole.status().index.done).toBe(true));
+  await eventually(() => expect(figures(sessions.get(session_id))).toEqual(figures(whole.get(session_id))));
+});
+
+it("a turn that ends with the only line that came has ended", async () => {
+  const { session_id, lines } = generateClaudeSession({ parts: 2_000, turns: 40 });
+  const project = join(folder, "agent", "projects", "-home-ada");
+  mkdirSync(project, { recursive: true });
+  const file = join(project, `${session_id}.jsonl`);
+  writeFileSync(file, `${lines.slice(0, -1).join("\n")}\n`);
+  const sessions = start(60_000);
+  await eventually(() => expect(sessions.get(session_id)?.turns).toBe(40));
+  const before = sessions.get(session_id)?.parts ?? 0;
+  appendFileSync(file, `${lines.at(-1)}\n`);
+  await eventually(() => expect(sessions.get(session_id)?.parts).toBeGreaterThan(before));
+  await eventually(() => expect(sessions.get(session_id)?.status).toBe("completed"));
+});
+
+it("a turn that was opened before its prompt was there is one turn", async () => {
+  const codex = formatOf("codex");
+  const session_id = "01a00000-0000-7000-8000-000000000001";
+  const day = join(folder, "agent", "sessions", "2026", "03", "01");
+  mkdirSync(day, { recursive: true });
+  const file = join(day, `rollout-2026-03-01T10-00-00-${session_id}.jsonl`);
+  const write = (...records: [string, object][]) => {
+    const timestamp = new Date().toISOString();
+    appendFileSync(
+      file,
+      records.map(([type, payload]) => `${JSON.stringify({ timestamp, type, payload })}\n`).join(""),
+    );
+  };
+  const begin = (turn_id: string): [string, object] => ["event_msg", { type: "task_started", turn_id }];
+  const prompt = (message: string): [string, object] => ["event_msg", { type: "user_message", message }];
+  write(["session_meta", { id: session_id }], begin("one"), prompt("one"));
+  for (let count = 0; count < 100; count += 1)
+    write(["event_msg", { type: "agent_message", message: `${count} ${"word ".repeat(2_000)}` }]);
+  write(["event_msg", { type: "task_complete", turn_id: "one" }], begin("two"));
+  const sessions = start(0, codex);
+  await eventually(() => expect(sessions.status().index.done).toBe(true));
+  await eventually(() => expect(sessions.get(session_id)?.turns).toBe(2));
+  const before = sessions.get(session_id)?.parts ?? 0;
+  write(prompt("two"));
+  await eventually(() => expect(sessions.get(session_id)?.parts).toBeGreaterThan(before));
+  expect(sessions.get(session_id)?.turns).toBe(2);
 });
