@@ -680,12 +680,11 @@ describe("a rewind", () => {
     expect(
       turnsOf(at(0, "a", null, "a"), at(1, "b", "a", "b"), at(2, "x", null, "x"), at(3, "d", "a", "d")),
     ).toEqual([
-      "a, completed",
+      "a, completed, rewound to an earlier prompt",
       "b, completed, rewound to an earlier prompt",
       "x, completed",
       "d, interrupted",
     ]);
-    expect(turnsOf(at(0, "a", null, "a"), at(1, "b", null, "b"))).toEqual(["a, completed", "b, interrupted"]);
     expect(
       turnsOf(at(0, "a", "b", "a"), at(1, "b", "a", "b"), at(2, "c", "b", "c"), at(3, "d", "z", "d")),
     ).toEqual([
@@ -694,6 +693,47 @@ describe("a rewind", () => {
       "c, completed",
       "d, interrupted",
     ]);
+  });
+
+  it("to the first prompt abandons all that followed from it, as far as the conversation did not begin anew", () => {
+    const again = (between: (write: Write) => object[], text = "d") => {
+      const write = writer();
+      const { user, assistant } = write;
+      const root = { parentUuid: null, timestamp: "2026-03-01T11:00:00.000Z" };
+      return turnsOf(
+        user("a"),
+        assistant("m1", [say("x")]),
+        user("b"),
+        assistant("m2", [say("y")]),
+        ...between(write),
+        user(text, root),
+        assistant("m4", [say("z")]),
+      );
+    };
+    const rewound = "completed, rewound to an earlier prompt";
+    expect(again(() => [])).toEqual([`a, ${rewound}`, `b, ${rewound}`, "d, completed"]);
+    const anew = (line: Fields) => (write: Write) => [
+      write.line("system", { parentUuid: null, ...line }),
+      write.user("c"),
+      write.assistant("m3", [say("z")]),
+    ];
+    const kept = ["a, completed", "b, completed", "c, completed", "d, completed"];
+    expect(again(anew({ subtype: "compact_boundary" }))).toEqual(kept);
+    expect(again(anew({ type: "progress", data: { type: "hook_progress" } }))).toEqual(kept);
+    // Old versions say nothing of a parent.
+    expect(again(({ user }) => [user("c", { parentUuid: undefined })])).toEqual([
+      `a, ${rewound}`,
+      `b, ${rewound}`,
+      "c, completed",
+      "d, completed",
+    ]);
+    // A plan that was accepted begins without what led to it, and may itself be edited.
+    const plan = "Implement the following plan:\n\n# Plan";
+    const [, , heading] = again(() => [], plan);
+    expect(again(() => [], plan)).toEqual(["a, completed", "b, completed", heading]);
+    expect(
+      again(({ user, assistant }) => [user(plan, { parentUuid: null }), assistant("m3", [say("z")])]),
+    ).toEqual(["a, completed", "b, completed", `${heading}, rewound to an earlier prompt`, "d, completed"]);
   });
 
   it("abandons each turn once", () => {

@@ -264,7 +264,8 @@ function openFile(path: string, identity: Identity): SessionFile {
     const session = sessionOf(line);
     const parent = asText(value.parentUuid);
     if (uuid !== undefined) {
-      if (parent !== undefined) session.hangs(uuid, parent);
+      const hangsOn = value.parentUuid === null ? null : parent;
+      if (hangsOn !== undefined) session.hangs(uuid, hangsOn);
       const copy = `${type}:${line.place.length}:${asString(value.timestamp) ?? ""}`;
       const before = seen.get(uuid);
       if (before === copy) return { kind: "folded", into: "the same line before it" };

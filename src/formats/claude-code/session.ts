@@ -159,9 +159,12 @@ export interface Session {
   openCalls(): number;
   /** The model gave its turn back: its last step called no tool of the agent's. */
   hasYielded(): boolean;
-  /** Every line that names a parent, for telling a rewind's branches apart. */
-  hangs(uuid: string, parent: string): void;
+  /** Every line that names its parent, for telling a rewind's branches apart; `null`: it says that it has none. */
+  hangs(uuid: string, parent: string | null): void;
 }
+
+/** What a person's assent to a plan is written as, where the conversation begins anew with it. */
+const PLAN = "Implement the following plan:";
 
 export function createSession(session_id: string, file: string, facts: SessionLinkFacts): Session {
   const steps = new Map<string, Step>();
@@ -170,8 +173,10 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   const unclaimed = new Map<string, RecordPlace>();
   const parents = new Map<string, string>();
   const turns: OpenedTurn[] = [];
-  /** Prompts typed under one parent: more than one is a rewind. */
-  const branches = new Map<string, { uuid: string; second: number }[]>();
+  /** Prompts typed under one parent, or under none: more than one is a rewind. */
+  const branches = new Map<string | null, { uuid: string; second: number }[]>();
+  /** The last line without a parent: where it is no typed prompt, the conversation began anew with it. */
+  let root: string | undefined;
   /** When each prompt's text was typed. */
   const prompts = new Map<string, number[]>();
   const told: SessionPatch = {};
@@ -267,11 +272,14 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   }
 
   /** An earlier prompt under the same parent was edited: its turns, and those that followed from it, are abandoned. */
-  function rewind(line: Line): void {
-    const parent = typeof line.value.parentUuid === "string" ? line.value.parentUuid : undefined;
-    if (parent === undefined || line.uuid === undefined) return;
+  function rewind(line: Line, text: string): void {
+    const parent = line.value.parentUuid;
+    if ((typeof parent !== "string" && parent !== null) || line.uuid === undefined) return;
+    // An accepted plan is begun without what led to it.
+    if (parent === null && text.startsWith(PLAN)) branches.delete(null);
     const second = Math.floor(line.at / 1000);
-    const siblings = branches.get(parent) ?? [];
+    // Not its own copy.
+    const siblings = branches.get(parent)?.filter(({ uuid }) => uuid !== line.uuid) ?? [];
     const abandoned = turns.filter(
       (turn) =>
         !turn.retracted &&
@@ -361,7 +369,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       const opens = options.opensTurn || isFirst || !session.turnOpen || session.hasYielded();
       // An agent empties its queue before it lets a person type at the prompt.
       if (!session.queue.deliver(text) && opens && options.typed) session.loseQueued(line, false);
-      if (opens && options.typed) rewind(line);
+      if (opens && options.typed) rewind(line, text);
       const [only] = turns;
       if (isFirst && only !== undefined) {
         // What hangs on the prompt is abandoned with it, and not what hangs on the records before.
@@ -529,7 +537,13 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     isOfThisTurn: (call) => call.turn === turns.length,
     openCalls: () => waiting.size,
     hangs(uuid, parent) {
-      if (!parents.has(uuid)) parents.set(uuid, parent);
+      if (parent !== null) {
+        if (!parents.has(uuid)) parents.set(uuid, parent);
+        return;
+      }
+      const isTyped = branches.get(null)?.some((prompt) => prompt.uuid === root);
+      if (isTyped !== true) branches.delete(null);
+      root = uuid;
     },
   };
 
