@@ -1,4 +1,4 @@
-import { type Entry, isStale, modifiedAt } from "./entry.ts";
+import { type Entry, isStale } from "./entry.ts";
 import type { FileSessions } from "./file-sessions.ts";
 import type { Indexed, IndexedRow, Indexer } from "./indexer.ts";
 import type { Keeper } from "./keeper.ts";
@@ -65,7 +65,7 @@ export function createColdReader(options: ColdReaderOptions): ColdReader {
         format: entry.format.id,
         ...(known && { known }),
         ...(entry.side_text !== undefined && { side_text: entry.side_text }),
-        close: now() - modifiedAt(entry) > timing.close,
+        close_before: now() - timing.close,
         size: entry.seen?.size ?? 0,
       },
       {

@@ -14,8 +14,8 @@ export interface IndexJob {
   known?: FileIdentity;
   /** Text of its side file. */
   side_text?: string;
-  /** Nobody will write to it any more: what is torn at its end is shown as such. */
-  close: boolean;
+  /** Nobody writes any more to what was written to last before this, in milliseconds: what is torn at its end is shown as such. */
+  close_before: number;
   /** Bytes that it had when it was seen last. */
   size: number;
 }

@@ -19,7 +19,7 @@ beforeAll(() => {
     return {
       path,
       format: "claude-code",
-      close: true,
+      close_before: Number.POSITIVE_INFINITY,
       size: lines.length,
     };
   });
@@ -28,7 +28,7 @@ beforeAll(() => {
   const path = join(folder, `${session_id}.jsonl`);
   // Several seconds of reading.
   for (let n = 0; n < 300; n += 1) appendFileSync(path, text.replaceAll("toolu_", `toolu_${n}_`));
-  long = { path, format: "claude-code", close: true, size: statSync(path).size };
+  long = { path, format: "claude-code", close_before: Number.POSITIVE_INFINITY, size: statSync(path).size };
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -45,6 +45,24 @@ it("reads every file into the rows that its lines make", async () => {
         expect(result).toMatchObject({ stopped: false, identity: { size: statSync(job.path).size } });
       }),
     );
+  } finally {
+    await indexer.close();
+  }
+});
+
+it("takes a file for over by when it was written to as it was read, not as it was seen", async () => {
+  const indexer = createIndexer();
+  const { session_id, lines } = generateClaudeSession({ parts: 100, turns: 1, seed: 9 });
+  const path = join(folder, `${session_id}.jsonl`);
+  writeFileSync(path, `${lines.slice(0, -1).join("\n")}\n`);
+  const written = statSync(path).mtimeMs;
+  const statusAt = async (close_before: number) => {
+    const job = { path, format: "claude-code", close_before, size: lines.length };
+    return (await indexer.index(job, handlers)).rows.map(({ summary }) => summary.status);
+  };
+  try {
+    expect(await statusAt(written - 1)).toEqual(["running"]);
+    expect(await statusAt(written + 1)).toEqual(["completed"]);
   } finally {
     await indexer.close();
   }
