@@ -654,6 +654,33 @@ describe("a rewind", () => {
     ).toEqual(["a, completed", "b, completed", "c, interrupted"]);
   });
 
+  it("looks at each record once, however many turns it abandons", () => {
+    const { user, assistant, line } = writer();
+    const first = user("first");
+    const lines = [first];
+    for (let turn = 0; turn < 4_000; turn += 1) lines.push(user("next"), assistant(`m${turn}`, [say("x")]));
+    const work = (read: readonly object[]) => {
+      const bytes = Buffer.from(read.map((record) => `${JSON.stringify(record)}\n`).join(""));
+      const before = process.cpuUsage();
+      const reader = claudeCode.createReader({ path: `/projects/p/${SESSION}.jsonl` });
+      const frames = reader.push(bytes).flatMap((record) => record.frames);
+      const { user: microseconds } = process.cpuUsage(before);
+      return { microseconds, retracted: frames.filter(({ type }) => type === "turn.retract").length };
+    };
+    work(lines);
+    const straight = work(lines);
+    const rewound = work([
+      ...lines,
+      line("user", {
+        message: { content: "again" },
+        parentUuid: first.uuid,
+        timestamp: "2026-03-03T10:00:00.000Z",
+      }),
+    ]);
+    expect(rewound.retracted).toBe(4_000);
+    expect(rewound.microseconds / straight.microseconds).toBeLessThan(4);
+  });
+
   it("abandons what followed from the other prompt, once, and nothing else", () => {
     const at = (minute: number, uuid: string, parentUuid: string | null, content: string) => ({
       type: "user",

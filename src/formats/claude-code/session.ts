@@ -260,15 +260,22 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     });
   }
 
-  function descendsFrom(uuid: string, ancestor: string): boolean {
-    const walked = new Set<string>();
-    let at: string | undefined = uuid;
-    while (at !== undefined && !walked.has(at)) {
-      if (at === ancestor) return true;
-      walked.add(at);
-      at = parents.get(at);
-    }
-    return false;
+  /** Whether a record hangs, at whatever distance, on one of these: each record is looked at once, however many ask. */
+  function descendsFrom(ancestors: ReadonlySet<string>): (uuid: string) => boolean {
+    const known = new Map<string, boolean>();
+    return (uuid) => {
+      const walked: string[] = [];
+      let descends: boolean | undefined = false;
+      for (let at: string | undefined = uuid; at !== undefined; at = parents.get(at)) {
+        descends = ancestors.has(at) || known.get(at);
+        if (descends !== undefined) break;
+        // Foreign records may hang on each other in a circle.
+        known.set(at, false);
+        walked.push(at);
+      }
+      for (const at of walked) known.set(at, descends === true);
+      return descends === true;
+    };
   }
 
   /** An earlier prompt under the same parent was edited: its turns, and those that followed from it, are abandoned. */
@@ -280,12 +287,12 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     const second = Math.floor(line.at / 1000);
     // Not its own copy.
     const siblings = branches.get(parent)?.filter(({ uuid }) => uuid !== line.uuid) ?? [];
-    const abandoned = turns.filter(
-      (turn) =>
-        !turn.retracted &&
-        turn.uuid !== undefined &&
-        siblings.some((sibling) => sibling.second !== second && descendsFrom(turn.uuid ?? "", sibling.uuid)),
-    );
+    const others = new Set(siblings.flatMap((one) => (one.second === second ? [] : [one.uuid])));
+    const isAbandoned = descendsFrom(others);
+    const abandoned =
+      others.size === 0
+        ? []
+        : turns.filter((turn) => !turn.retracted && turn.uuid !== undefined && isAbandoned(turn.uuid));
     branches.set(parent, [...siblings, { uuid: line.uuid, second }]);
     if (abandoned.length === 0) return;
     session.endStep(line);
