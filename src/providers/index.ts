@@ -29,6 +29,8 @@ export interface ProviderEntry {
   readonly key_variables: readonly string[];
   /** Where a key comes from, one sentence. Absent: it works without one. */
   readonly key_help?: string;
+  /** The model of `known-models.ts` that is asked where nobody names one: current, for general work. */
+  readonly default_model?: string;
 }
 
 /** The list of providers. The scripted one is no entry: it is asked nothing over HTTP and needs no key. */
@@ -40,6 +42,7 @@ export const providers: readonly ProviderEntry[] = [
     base_url: "https://api.anthropic.com",
     key_variables: ["ANTHROPIC_API_KEY"],
     key_help: "Set ANTHROPIC_API_KEY to a key from console.anthropic.com.",
+    default_model: "claude-sonnet-5",
   },
   {
     id: "openai",
@@ -48,6 +51,7 @@ export const providers: readonly ProviderEntry[] = [
     base_url: "https://api.openai.com/v1",
     key_variables: ["OPENAI_API_KEY"],
     key_help: "Set OPENAI_API_KEY to a key from platform.openai.com.",
+    default_model: "gpt-5.6-terra",
   },
   {
     id: "openai-chat",
@@ -64,6 +68,7 @@ export const providers: readonly ProviderEntry[] = [
     base_url: "https://generativelanguage.googleapis.com/v1beta",
     key_variables: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
     key_help: "Set GEMINI_API_KEY to a key from aistudio.google.com.",
+    default_model: "gemini-3.8-flash",
   },
   {
     id: "openrouter",
@@ -80,6 +85,7 @@ export const providers: readonly ProviderEntry[] = [
     base_url: "https://api.deepseek.com",
     key_variables: ["DEEPSEEK_API_KEY"],
     key_help: "Set DEEPSEEK_API_KEY to a key from platform.deepseek.com.",
+    default_model: "deepseek-v4-pro",
   },
   {
     id: "moonshot",
@@ -88,6 +94,7 @@ export const providers: readonly ProviderEntry[] = [
     base_url: "https://api.moonshot.ai/v1",
     key_variables: ["MOONSHOT_API_KEY"],
     key_help: "Set MOONSHOT_API_KEY to a key from platform.moonshot.ai.",
+    default_model: "kimi-k3",
   },
   {
     id: "zai",
@@ -96,6 +103,7 @@ export const providers: readonly ProviderEntry[] = [
     base_url: "https://api.z.ai/api/paas/v4",
     key_variables: ["ZAI_API_KEY"],
     key_help: "Set ZAI_API_KEY to a key from z.ai.",
+    default_model: "glm-5.3",
   },
   {
     id: "qwen",

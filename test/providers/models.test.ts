@@ -34,3 +34,11 @@ it("every known model belongs to a provider, once, and the list has its date", (
   expect(new Set(knownModels.map(({ provider, id }) => `${provider} ${id}`)).size).toBe(knownModels.length);
   expect(MODELS_CHECKED).toMatch(/^\d{4}-\d{2}-\d{2}$/);
 });
+
+it("a provider whose models are known has one that is asked where nobody names another", () => {
+  for (const { id, default_model } of providers) {
+    const known = knownModels.filter(({ provider }) => provider === id).map((model) => model.id);
+    if (known.length > 0) expect(known).toContain(default_model);
+    else expect(default_model).toBeUndefined();
+  }
+});

@@ -131,8 +131,9 @@ function providerKind(entry: Entry, options: ConfiguredAgentsOptions, tools: Too
     entry.key_variables.map((name) => environment[name]).find((key) => key !== undefined && key !== "") ??
     keys.get(entry.id);
   const provider = createProvider(entry, api_key === undefined ? {} : { api_key });
-  const known = knownModels.filter((model) => model.provider === entry.id);
-  const named = entry.models ?? known.map(({ id }) => id);
+  const known = knownModels.flatMap(({ id, provider }) => (provider === entry.id ? [id] : []));
+  const first = entry.default_model === undefined ? [] : [entry.default_model];
+  const named = entry.models ?? [...new Set([...first, ...known])];
   const unavailable =
     rulesUnread(options.config) ??
     (entry.base_url === undefined

@@ -70,6 +70,7 @@ describe("the agents that are configured", () => {
     const all = agents({ ANTHROPIC_API_KEY: "sk-1" }, [["openai", "sk-2"]]);
     expect(entry(all, "anthropic")?.unavailable).toBeUndefined();
     expect(entry(all, "anthropic")?.models.length).toBeGreaterThan(3);
+    expect(entry(all, "anthropic")?.models[0]?.id).toBe("claude-sonnet-5");
     expect(entry(all, "openai")?.unavailable).toBeUndefined();
     expect(entry(all, "gemini")?.unavailable?.remedy).toContain("GEMINI_API_KEY");
     expect(entry(all, "deepseek")).toMatchObject({
