@@ -3,7 +3,7 @@ import { chatCompletions } from "./chat-completions/index.ts";
 import { geminiGenerateContent } from "./gemini/index.ts";
 import { createHttpProvider, type HttpProviderOptions } from "./http-provider.ts";
 import { openaiResponses } from "./openai-responses/index.ts";
-import type { Endpoint, Provider, Wire, WireFormat } from "./provider.ts";
+import type { Endpoint, Provider, WireFormat } from "./provider.ts";
 
 /** The wires that are spoken over HTTP: the list that a new one joins. */
 export const wireFormats: readonly WireFormat[] = [
@@ -22,7 +22,7 @@ export interface ProviderEntry {
   readonly id: string;
   /** What a person calls it. */
   readonly title: string;
-  readonly wire: Exclude<Wire, "scripted">;
+  readonly wire: WireFormat["wire"];
   /** Absent: the person must say it. */
   readonly base_url?: string;
   /** Environment variables that hold the key: the first that is set counts. */

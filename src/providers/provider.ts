@@ -168,7 +168,7 @@ export interface EncodedRequest {
 
 /** One wire: both halves of it. */
 export interface WireFormat {
-  readonly wire: Wire;
+  readonly wire: Exclude<Wire, "scripted">;
   encode(call: ModelCall, provider: string, endpoint: Endpoint): EncodedRequest;
   createDecoder(context: DecoderContext): Decoder;
 }

@@ -2,15 +2,13 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { type PermissionRule, permissionRule } from "../agent/permissions.ts";
-import { providers as knownProviders } from "../providers/index.ts";
+import { providers as knownProviders, wireFormats } from "../providers/index.ts";
 import type { Notice } from "./store/store.ts";
 
 /** A provider of one's own, or what is different about one that is known by this id. */
 const providerConfig = z.strictObject({
   title: z.string().optional(),
-  wire: z
-    .enum(["anthropic-messages", "chat-completions", "openai-responses", "gemini-generate-content"])
-    .optional(),
+  wire: z.enum(wireFormats.map(({ wire }) => wire)).optional(),
   base_url: z.url({ protocol: /^https?$/ }).optional(),
   /** The environment variable that holds the key. */
   key_variable: z.string().min(1).optional(),
@@ -31,17 +29,23 @@ const agentConfig = z.strictObject({
 });
 export type AgentConfig = z.infer<typeof agentConfig>;
 
-const mcpServerConfig = z.union([
-  z.strictObject({
-    command: z.string().min(1),
-    args: z.array(z.string()).default([]),
-    env: z.record(z.string(), z.string()).default({}),
-  }),
-  z.strictObject({
-    url: z.url({ protocol: /^https?$/ }),
-    headers: z.record(z.string(), z.string()).default({}),
-  }),
-]);
+/** `type` says what the fields tell anyway: other tools' files have it. */
+const mcpServerConfig = z.preprocess(
+  (value) => (isObject(value) ? { type: "url" in value ? "http" : "stdio", ...value } : value),
+  z.discriminatedUnion("type", [
+    z.strictObject({
+      type: z.literal("stdio"),
+      command: z.string().min(1),
+      args: z.array(z.string()).default([]),
+      env: z.record(z.string(), z.string()).default({}),
+    }),
+    z.strictObject({
+      type: z.literal("http"),
+      url: z.url({ protocol: /^https?$/ }),
+      headers: z.record(z.string(), z.string()).default({}),
+    }),
+  ]),
+);
 export type McpServerConfig = z.infer<typeof mcpServerConfig>;
 
 /** The provider that plays scripts: nothing of it can be configured. */

@@ -32,7 +32,13 @@ describe("config.json", () => {
         deepseek: { base_url: "https://proxy.example/deepseek" },
       },
       agents: { good: { command: "good-agent", args: ["acp"] }, bad: { args: ["acp"] }, "no name": {} },
-      mcp_servers: { files: { command: "files" }, web: { url: "https://mcp.example/" } },
+      mcp_servers: {
+        files: { command: "files" },
+        web: { type: "http", url: "https://mcp.example/", headers: { authorization: "Bearer x" } },
+        typed: { comand: "files" },
+        old: { type: "sse", url: "https://mcp.example/" },
+        number: { url: "https://mcp.example/", headers: { retries: 3 } },
+      },
       rules: [{ tool: "shell", pattern: "git status*", decision: "allow" }],
       answer_within_minutes: 30,
       colour: "blue",
@@ -43,10 +49,14 @@ describe("config.json", () => {
     expect([...config.mcp_servers.keys()]).toEqual(["files", "web"]);
     expect(config.rules).toHaveLength(1);
     expect(config.answer_within_minutes).toBe(30);
-    for (const field of ["colour", "providers.mine.wire", "agents.bad.command", "agents.no name"]) {
+    for (const field of [
+      ...["colour", "providers.mine.wire", "agents.bad.command", "agents.no name"],
+      ...["mcp_servers.typed.command", "mcp_servers.old.type", "mcp_servers.number.headers.retries"],
+    ]) {
       expect(told()).toContain(`${field}: `);
     }
-    expect(config.notices).toHaveLength(4);
+    expect(told()).toContain('mcp_servers.typed: Unrecognized key: "comand"');
+    expect(config.notices).toHaveLength(8);
   });
 
   it("takes no agent with a provider's name, which would stand in that one's place", () => {
