@@ -146,7 +146,9 @@ function runDaemon() {
   // What the operator set is theirs, and goes on to what the daemon starts; ours is named, so that it does not.
   const own = Object.fromEntries(Object.entries(wanted).filter(([name]) => process.env[name] === undefined));
   const env = { ...process.env, ...own, VERBATIM_LAUNCHER: Object.keys(own).join(",") };
-  const daemon = spawn(node, [...flags, main, ...args], { stdio: "inherit", env });
+  // npm goes to this folder first: paths and the folder to work in are meant from where the operator is.
+  const cwd = process.env.npm_lifecycle_event === "start" ? process.env.INIT_CWD : undefined;
+  const daemon = spawn(node, [...flags, main, ...args], { stdio: "inherit", env, cwd });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
     // The daemon takes one signal that comes twice (from the terminal, and from here) as one.
     process.on(signal, () => daemon.kill(signal));

@@ -65,4 +65,13 @@ describe.skipIf(process.platform === "win32")("npm start", () => {
     say("one");
     expect(start()).toEqual({ out: "one", built: true });
   });
+
+  it("works where the operator is, not where npm goes to", () => {
+    plant("one");
+    write("src/server/main.ts", "console.log(process.cwd());\n");
+    write("package.json", '{"type":"module","packages":{},"scripts":{"start":"node src/start.mjs"}}');
+    const args = ["--silent", "--prefix", tree, "start", "--", "token"];
+    const cwd = mkdtempSync(join(tree, "project-"));
+    expect(spawnSync("npm", args, { cwd, encoding: "utf8" }).stdout.trim()).toBe(realpathSync(cwd));
+  });
 });
