@@ -3,7 +3,6 @@ import type { Prompt } from "../../agent/agent.ts";
 import { positionOf } from "../../model/accumulate.ts";
 import type { Frame } from "../../model/frame.ts";
 import type { SessionPatch } from "../../model/session.ts";
-import { isUuid } from "../../model/uuid.ts";
 import type { Sessions } from "../sessions.ts";
 import type { Notice } from "../store/store.ts";
 import type { AgentKind, Agents } from "./agents.ts";
@@ -335,7 +334,6 @@ export function createHosted(options: HostedOptions): HostedSessions {
       if (known && known.config.kind !== "pushed") {
         throw new Refused(409, "hosted", "An agent of this daemon drives the session of this id.");
       }
-      if (!isUuid(session_id)) throw new Refused(400, "session", "The session's id must be a UUID.");
       const entry =
         known ??
         begin(session_id, { agent, kind: "pushed", cwd: "", depth: 0, created_at: now() }, { agent });

@@ -4,6 +4,7 @@ import { createLineCutter } from "../../model/line-cutter.ts";
 import { asObject, type JsonObject } from "../../model/narrow.ts";
 import { createOrderChecker, type Rule } from "../../model/order.ts";
 import { type SessionPatch, sessionPatch } from "../../model/session.ts";
+import { isUuid } from "../../model/uuid.ts";
 import type { StreamFormat } from "../../streams/format.ts";
 import { createStreamReader, findStreamFormat, type ReadEvent, STREAM_FORMATS } from "../../streams/index.ts";
 import { DEEPEST, isDeeper } from "./frames.ts";
@@ -82,6 +83,7 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
 
   async function push(options: PushOptions, body: AsyncIterable<Uint8Array>): Promise<Pushed> {
     const { session_id, format = "frames" } = options;
+    if (!isUuid(session_id)) throw new Refused(400, "session", "The session's id must be a UUID.");
     const foreign = format === "frames" ? undefined : findStreamFormat(format);
     if (format !== "frames" && !foreign) {
       const known = ["frames", ...STREAM_FORMATS.map(({ id }) => id)].join(", ");
@@ -97,7 +99,7 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
      * one of which nothing was heard for long is not held in memory.
      */
     const record = () => {
-      recorder = hosted.pushed(session_id, options.agent?.slice(0, 100) ?? foreign?.id ?? "pushed");
+      recorder = hosted.pushed(session_id, (options.agent?.slice(0, 100) || foreign?.id) ?? "pushed");
       return recorder;
     };
     const stored = async () => await recorder?.stored();

@@ -92,6 +92,14 @@ describe("frames that an agent pushes", () => {
     expect(hosted.get(id)?.control).toBeUndefined();
   });
 
+  it("go to a session whose id is a UUID, and have an agent's name even where none is said", async () => {
+    await push(whole, "?agent=");
+    expect(hosted.get(id)?.agent).toBe("pushed");
+    id = "no-uuid";
+    expect(await push(whole)).toMatchObject({ status: 400, body: { error: { code: "session" } } });
+    expect(await push("")).toMatchObject({ status: 400, body: { error: { code: "session" } } });
+  });
+
   it("are applied once, however they are cut and repeated, across a restart too", async () => {
     const body = (applied: number, repeated: number, seq: number) => ({
       status: 200,
