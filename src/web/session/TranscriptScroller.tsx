@@ -17,7 +17,7 @@ import type { Reading } from "../reading.ts";
 import type { TranscriptHost, TurnWindow } from "../transcript/host.ts";
 import { TurnTranscript } from "../transcript/TurnTranscript.tsx";
 import { clearMatches, markMatches } from "./find-marks.ts";
-import { createLayout, type Layout, type VisibleTurn } from "./layout.ts";
+import { createLayout, joinTurns, type Layout } from "./layout.ts";
 
 type Place = NonNullable<Reading["place"]>;
 
@@ -87,6 +87,9 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   const seen = useRef({ top: 0, height: 0, rendered: 0 });
   /** What the reader did last of that which leaves the end without a scroll: closing it again goes back there. */
   const leftEnd = useRef<"opened" | "closed">(undefined);
+  /** The row that has the focus, or something in it: it stays in the document, or the focus would be gone with it. */
+  const focusedRow = useRef<number>(undefined);
+  const tabbed = useRef(false);
   const mounted = useRef(new Map<string, HTMLElement>());
   const [below, setBelow] = useState({ rows: 0, errors: 0 });
   const [, tick] = useReducer((count: number) => count + 1, 0);
@@ -145,6 +148,14 @@ export const TranscriptScroller = memo(function TranscriptScroller({
     [layout, onPlace],
   );
 
+  /** Where one reads by keyboard stays as it is; at the end, the last row leads on to what comes. */
+  const stand = (index: number): void => {
+    const { top, height } = seen.current;
+    const isAtEnd = top + height >= layout.height - AT_END;
+    if (isAtEnd && nextShown(layout, index, 1) === undefined) place({ end: true });
+    else place({ end: false, index, offset: top - layout.topOf(index) });
+  };
+
   const [observer] = useState(
     () =>
       new ResizeObserver(() => {
@@ -179,6 +190,9 @@ export const TranscriptScroller = memo(function TranscriptScroller({
       mounted.current.delete(key);
     }
     if (measures.current.size > 500) measures.current.clear();
+    // What was loaded since has its row in another element.
+    if (focusedRow.current !== undefined && document.activeElement === document.body)
+      (mounted.current.get(`row ${focusedRow.current}`) ?? element).focus({ preventScroll: true });
     seen.current.height = element.clientHeight;
     // Behind a run that lies over it no row has a height.
     if (!isOnScreen(element)) return;
@@ -237,6 +251,13 @@ export const TranscriptScroller = memo(function TranscriptScroller({
       element.removeEventListener("scroll", onScroll);
     };
   }, [layout, place]);
+  useEffect(() => {
+    const onKey = ({ key }: KeyboardEvent): void => {
+      tabbed.current = key === "Tab";
+    };
+    document.addEventListener("keydown", onKey, { capture: true });
+    return () => document.removeEventListener("keydown", onKey, { capture: true });
+  }, []);
   useEffect(() => () => observer.disconnect(), [observer]);
   useEffect(() => {
     const first = anchor.current;
@@ -245,13 +266,15 @@ export const TranscriptScroller = memo(function TranscriptScroller({
 
   const top = scrollTop();
   seen.current.rendered = top;
-  const turns: VisibleTurn[] = layout.visible(
-    top - OVERSCAN,
-    top + (seen.current.height || 1_000) + OVERSCAN,
-  );
+  const inView = layout.visible(top - OVERSCAN, top + (seen.current.height || 1_000) + OVERSCAN);
+  const kept = focusedRow.current;
+  const turns =
+    kept === undefined || !layout.isShown(kept)
+      ? inView
+      : joinTurns(inView, layout.visible(layout.topOf(kept), layout.topOf(kept)));
 
   // Pages that are in view and not here.
-  const missing = turns
+  const missing = inView
     .flatMap(({ rows }) => rows)
     .filter(({ index }) => transcript !== undefined && transcript.parts.at(index) === undefined);
   const from = missing[0]?.index;
@@ -314,20 +337,25 @@ export const TranscriptScroller = memo(function TranscriptScroller({
       },
       focus: () => box.current?.focus({ preventScroll: true }),
       step(by) {
-        const element = box.current;
-        if (element === null) return;
-        const focused = document.activeElement?.closest<HTMLElement>("[data-index]");
-        const inside = focused !== null && focused !== undefined && element.contains(focused);
-        const turn = layout.turnOf(layout.at(seen.current.top));
-        let index = inside
-          ? Number(focused.dataset.index) + by
-          : layout.at(seen.current.top + layout.headingHeight(turn) + BELOW_HEADING + 1);
-        while (index >= 0 && index < layout.parts && !layout.isShown(index)) index += by;
-        if (index < 0 || index >= layout.parts) return;
+        const { top: viewTop, height } = seen.current;
+        const from = focusedRow.current;
+        const rowHeight = mounted.current.get(`row ${from}`)?.offsetHeight ?? 0;
+        const isInView =
+          from !== undefined &&
+          layout.topOf(from) < viewTop + height &&
+          layout.topOf(from) + rowHeight > viewTop;
+        const turn = layout.turnOf(layout.at(viewTop));
+        const first = layout.at(viewTop + layout.headingHeight(turn) + BELOW_HEADING + 1);
+        const index = nextShown(layout, isInView ? from : first - by, by);
+        if (index === undefined) return;
         const rowTop = layout.topOf(index);
         const heading = layout.headingHeight(layout.turnOf(index));
-        const { top: viewTop, height } = seen.current;
-        if (rowTop - heading < viewTop || rowTop + 40 > viewTop + height) toPart(index);
+        if (nextShown(layout, index, 1) === undefined && rowTop - heading >= layout.height - height)
+          go({ end: true });
+        else {
+          if (rowTop - heading < viewTop || rowTop + 40 > viewTop + height) toPart(index);
+          stand(index);
+        }
         const row = mounted.current.get(`row ${index}`);
         if (row === undefined) return;
         if (row.tabIndex < 0) row.tabIndex = -1;
@@ -359,6 +387,14 @@ export const TranscriptScroller = memo(function TranscriptScroller({
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
         tabIndex={0}
         onClickCapture={(event) => holdRow(event.target)}
+        onFocus={({ target }) => {
+          const index = target.closest<HTMLElement>("[data-index]")?.dataset.index;
+          focusedRow.current = index === undefined ? undefined : Number(index);
+          if (tabbed.current && focusedRow.current !== undefined) stand(focusedRow.current);
+        }}
+        onBlur={() => {
+          focusedRow.current = undefined;
+        }}
         onKeyDown={(event) => {
           // A focused row opens as its own control would.
           if (event.key !== "Enter" || !(event.target instanceof HTMLElement)) return;
@@ -401,6 +437,13 @@ function anchorAt(layout: Layout, top: number, height: number): Place {
   while (index + 1 < layout.parts && (layout.topOf(index) < top || !layout.isShown(index))) index += 1;
   if (layout.topOf(index) > top + height || layout.topOf(index) < top) index = layout.at(top);
   return { end: false, index, offset: top - layout.topOf(index) };
+}
+
+/** The next row from a part on, downwards (1) or upwards (−1). */
+function nextShown(layout: Layout, from: number, by: 1 | -1): number | undefined {
+  let index = from + by;
+  while (index >= 0 && index < layout.parts && !layout.isShown(index)) index += by;
+  return index >= 0 && index < layout.parts ? index : undefined;
 }
 
 /** Whether the box is on screen. */

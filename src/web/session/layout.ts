@@ -20,6 +20,18 @@ export interface VisibleTurn {
   readonly rows: { index: number; top: number }[];
 }
 
+/** What is visible in two windows as one list: what is in both stands in it once. */
+export function joinTurns(one: readonly VisibleTurn[], other: readonly VisibleTurn[]): VisibleTurn[] {
+  const turns = new Map(one.map((visible) => [visible.turn.index, visible]));
+  for (const visible of other) {
+    const known = turns.get(visible.turn.index)?.rows ?? [];
+    const added = visible.rows.filter(({ index }) => !known.some((row) => row.index === index));
+    const rows = [...known, ...added].sort((a, b) => a.index - b.index);
+    turns.set(visible.turn.index, { ...visible, rows });
+  }
+  return [...turns.values()].sort((a, b) => a.turn.index - b.turn.index);
+}
+
 /** What is shown of a transcript: where each turn and part stands, at a cost that does not depend on their number. */
 export interface Layout {
   readonly height: number;
