@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { eventually } from "../eventually.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
+import { begin, restOf, storedParts } from "./hosted-session.ts";
 
 // What one reads holds still while the agent writes on.
 
@@ -119,4 +120,79 @@ it("what the Tab key reached at the end stays where it is", async () => {
   await say(...twelve("Behind what has the focus"));
   await newBelow(12).waitFor();
   expect(await control.evaluate(top)).toBe(before);
+});
+
+const selection = () => page.evaluate(() => getSelection()?.toString() ?? "");
+const selectText = (row: Locator) =>
+  row.locator("p").evaluateAll(([first]) => {
+    if (first !== undefined) getSelection()?.selectAllChildren(first);
+  });
+
+it("a text that is selected at the end stays in view and selected, and when it is let go the end is followed again", async () => {
+  const row = transcript.locator("article", { hasText: "The last one so far." });
+  await selectText(row);
+  const before = await row.evaluate(top);
+  await say(...twelve("Behind the selection"));
+  await newBelow(12).waitFor();
+  expect(await row.evaluate(top)).toBe(before);
+  expect(await selection()).toBe("The last one so far.");
+
+  await page.keyboard.press("Home");
+  await transcript.getByText("Prompt 1:").waitFor();
+  expect(await selection()).toBe("The last one so far.");
+  await page.keyboard.press("End");
+  await say(...twelve("Followed all the same"));
+  await transcript.getByText("Followed all the same 12.").waitFor();
+  expect(await selection()).toBe("The last one so far.");
+
+  await selectText(transcript.locator("article").last());
+  await say("Not followed.");
+  await newBelow(1).waitFor();
+  await page.evaluate(() => getSelection()?.empty());
+  await newBelow(1).waitFor({ state: "detached" });
+  await say("Followed again.");
+  await transcript.getByText("Followed again.").waitFor();
+  expect(await page.getByRole("button", { name: /below$/ }).count()).toBe(0);
+});
+
+it("nothing moves away from under a pointer that is down, and a click does not end following", async () => {
+  const row = transcript.locator("article", { hasText: "The last one so far." });
+  const before = await row.evaluate(top);
+  await row.locator("p").first().hover();
+  await page.mouse.down();
+  await say(...twelve("Behind the pointer"));
+  await newBelow(12).waitFor();
+  expect(await row.evaluate(top)).toBe(before);
+  await page.mouse.up();
+  await transcript.getByText("Behind the pointer 12.").waitFor();
+  await newBelow(12).waitFor({ state: "detached" });
+});
+
+it("words can be selected in a text that is being written, which goes on when they are let go", async () => {
+  const rest = restOf(home, daemon);
+  await page.goto(`${daemon.origin}/session/${await begin(rest, "endless", home.path)}`);
+  const text = transcript.locator("article.part-row-text p");
+  await text.waitFor();
+  const { x = 0, y = 0 } = (await text.boundingBox()) ?? {};
+  await page.mouse.move(x + 2, y + 8);
+  await page.mouse.down();
+  const changed = page.getByRole("button", { name: "Changed below" });
+  await changed.waitFor();
+  await page.mouse.move(x + 90, y + 8);
+  const words = await selection();
+  expect(words).toMatch(/^The tide/);
+  const written = async () => {
+    const parts = await storedParts(rest, page.url().split("/").at(-1) ?? "");
+    return parts.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 0);
+  };
+  const before = await written();
+  await eventually(async () => expect(await written()).toBeGreaterThan(before + 100));
+  expect(await selection()).toBe(words);
+  await page.mouse.up();
+  expect(await selection()).toBe(words);
+  const shown = async () => (await text.innerText()).length;
+  expect(await shown()).toBeLessThan(before);
+  await page.evaluate(() => getSelection()?.empty());
+  await changed.waitFor({ state: "detached" });
+  await eventually(async () => expect(await shown()).toBeGreaterThan(before + 100));
 });

@@ -12,12 +12,14 @@ import {
 } from "react";
 import { flushSync } from "react-dom";
 import { useStore } from "zustand";
+import type { TranscriptPart } from "../../model/transcript.ts";
 import type { OpenSession } from "../open-session.ts";
 import type { Reading } from "../reading.ts";
 import type { TranscriptHost, TurnWindow } from "../transcript/host.ts";
 import { TurnTranscript } from "../transcript/TurnTranscript.tsx";
 import { clearMatches, markMatches } from "./find-marks.ts";
-import { createLayout, joinTurns, type Layout } from "./layout.ts";
+import { watchHeldRows } from "./held-rows.ts";
+import { createLayout, joinTurns, type Layout, type VisibleTurn } from "./layout.ts";
 
 type Place = NonNullable<Reading["place"]>;
 
@@ -50,6 +52,11 @@ interface Props {
   highlight: string;
   handle: RefObject<ScrollerHandle | null>;
   onPlace(place: Place, turn: number): void;
+}
+
+interface Held {
+  readonly rows: readonly number[];
+  readonly parts: ReadonlyMap<number, TranscriptPart>;
 }
 
 /** Rows are rendered so far beyond the view, in pixels: what scrolls in is there before it is seen. */
@@ -90,6 +97,10 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   /** The row that has the focus, or something in it: it stays in the document, or the focus would be gone with it. */
   const focusedRow = useRef<number>(undefined);
   const tabbed = useRef(false);
+  /** What the reader holds, by pointer or selection: the rows, and their parts as they were when they were taken hold of. */
+  const held = useRef<Held>(undefined);
+  /** The end was followed when the reader took hold, and is again when they let go. */
+  const goesOn = useRef(false);
   const mounted = useRef(new Map<string, HTMLElement>());
   const [below, setBelow] = useState({ rows: 0, errors: 0 });
   const [, tick] = useReducer((count: number) => count + 1, 0);
@@ -114,8 +125,10 @@ export const TranscriptScroller = memo(function TranscriptScroller({
       const before = laidOut.current;
       if (next === undefined || next === before.transcript) return;
       laidOut.current = { ...before, transcript: next };
-      if (change.type === "reset" || before.transcript === undefined) layout.reset(next, before.showSteps);
-      else {
+      if (change.type === "reset" || before.transcript === undefined) {
+        held.current = undefined;
+        layout.reset(next, before.showSteps);
+      } else {
         const added = layout.update(next, change.touched);
         if (!anchor.current.end && added.rows + added.errors > 0)
           setBelow((count) => ({ rows: count.rows + added.rows, errors: count.errors + added.errors }));
@@ -142,6 +155,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   const place = useCallback(
     (next: Place): void => {
       anchor.current = next;
+      goesOn.current = false;
       if (next.end) setBelow((count) => (count.rows + count.errors === 0 ? count : { rows: 0, errors: 0 }));
       onPlace(next, layout.turnOf(next.end ? layout.parts - 1 : next.index));
     },
@@ -201,6 +215,9 @@ export const TranscriptScroller = memo(function TranscriptScroller({
     if (Math.abs(element.scrollTop - top) >= 0.5) {
       element.scrollTop = top;
       own.current = element.scrollTop;
+    } else if (element.scrollTop !== seen.current.top) {
+      // The browser scrolled, to the end of a document that became shorter.
+      own.current = element.scrollTop;
     }
     seen.current.top = element.scrollTop;
     if (leftEnd.current === "closed") {
@@ -236,7 +253,9 @@ export const TranscriptScroller = memo(function TranscriptScroller({
         // became higher was scrolled so by the browser.
         const isUpwards = top < before && element.clientHeight <= height;
         const end = !isUpwards && top + element.clientHeight >= layout.height - AT_END;
-        place(end ? { end: true } : anchorAt(layout, top, element.clientHeight));
+        const isHeld = held.current !== undefined;
+        place(end && !isHeld ? { end: true } : anchorAt(layout, top, element.clientHeight));
+        goesOn.current = end && isHeld;
       }
       if (Math.abs(top - seen.current.rendered) > KEEP) flushSync(tick);
     };
@@ -251,6 +270,29 @@ export const TranscriptScroller = memo(function TranscriptScroller({
       element.removeEventListener("scroll", onScroll);
     };
   }, [layout, place]);
+  useEffect(() => {
+    if (box.current === null) return;
+    return watchHeldRows(box.current, (rows) => {
+      if (rows === undefined) {
+        held.current = undefined;
+        if (goesOn.current) place({ end: true });
+        tick();
+        return;
+      }
+      const before = held.current;
+      held.current = { rows, parts: partsOf(session, rows, before?.parts) };
+      const { end } = anchor.current;
+      if (before !== undefined && !end) return;
+      const { top, height } = seen.current;
+      const [first] = rows;
+      place(
+        first === undefined
+          ? anchorAt(layout, top, height)
+          : { end: false, index: first, offset: top - layout.topOf(first) },
+      );
+      goesOn.current = end;
+    });
+  }, [session, layout, place]);
   useEffect(() => {
     const onKey = ({ key }: KeyboardEvent): void => {
       tabbed.current = key === "Tab";
@@ -267,11 +309,18 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   const top = scrollTop();
   seen.current.rendered = top;
   const inView = layout.visible(top - OVERSCAN, top + (seen.current.height || 1_000) + OVERSCAN);
-  const kept = focusedRow.current;
-  const turns =
-    kept === undefined || !layout.isShown(kept)
-      ? inView
-      : joinTurns(inView, layout.visible(layout.topOf(kept), layout.topOf(kept)));
+  const keep = (turns: VisibleTurn[], first?: number, last = first): VisibleTurn[] =>
+    first !== undefined && last !== undefined && layout.isShown(first) && layout.isShown(last)
+      ? joinTurns(turns, layout.visible(layout.topOf(first), layout.topOf(last)))
+      : turns;
+  const { rows: heldRows = [], parts: heldParts } = held.current ?? {};
+  const turns = keep(keep(inView, focusedRow.current), heldRows[0], heldRows.at(-1));
+  const partAt =
+    heldParts === undefined
+      ? session.partAt
+      : (index: number) => heldParts.get(index) ?? session.partAt(index);
+  const isBehind =
+    heldParts !== undefined && [...heldParts].some(([index, part]) => session.partAt(index) !== part);
 
   // Pages that are in view and not here.
   const missing = inView
@@ -326,7 +375,11 @@ export const TranscriptScroller = memo(function TranscriptScroller({
       toTurn: (turn) =>
         toPart(transcript?.turns.at(turn)?.prompt_index ?? transcript?.turns.at(turn)?.first_part ?? 0),
       toStart: () => go({ end: false, index: 0, offset: 0 - layout.topOf(0) }),
-      toEnd: () => go({ end: true }),
+      toEnd() {
+        // What is selected stays so; if it was still written, it now is what it has become.
+        if (held.current !== undefined) held.current = { ...held.current, parts: new Map() };
+        go({ end: true });
+      },
       scroll: (by, unit) =>
         box.current?.scrollBy({ top: unit === "pixels" ? by : by * (seen.current.height - 80) }),
       here() {
@@ -369,7 +422,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
     const row = target instanceof Element ? target.closest<HTMLElement>("[data-index]") : null;
     const index = Number(row?.dataset.index ?? Number.NaN);
     if (!(target instanceof Element) || !Number.isInteger(index)) return;
-    if (anchor.current.end) {
+    if (anchor.current.end || goesOn.current) {
       if (target.closest(OPENS) === null) return;
       leftEnd.current = "opened";
     } else if (leftEnd.current === "opened" && target.closest(CLOSES) !== null) leftEnd.current = "closed";
@@ -410,7 +463,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
             <div key={`${turn.id} ${generation}`} className="turn-place" style={{ top: turnTop }}>
               <TurnTranscript
                 turn={turn}
-                partAt={session.partAt}
+                partAt={partAt}
                 host={host}
                 window={{ height, rows, measure: measureFor(turn.id, turn.index) }}
                 {...(targetPartId === undefined ? {} : { targetPartId })}
@@ -419,7 +472,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
           ))}
         </div>
       </div>
-      {below.rows + below.errors > 0 && (
+      {(below.rows + below.errors > 0 || isBehind) && (
         <button type="button" className="below" onClick={() => handle.current?.toEnd()}>
           {`${below.rows > 0 ? `${below.rows} new below` : "Changed below"}`}
           {below.errors > 0 && (
@@ -437,6 +490,26 @@ function anchorAt(layout: Layout, top: number, height: number): Place {
   while (index + 1 < layout.parts && (layout.topOf(index) < top || !layout.isShown(index))) index += 1;
   if (layout.topOf(index) > top + height || layout.topOf(index) < top) index = layout.at(top);
   return { end: false, index, offset: top - layout.topOf(index) };
+}
+
+/** The parts that rows show, as they were where they are known already. */
+function partsOf(
+  session: OpenSession,
+  rows: readonly number[],
+  known: Held["parts"] = new Map(),
+): Held["parts"] {
+  const parts = new Map<number, TranscriptPart>();
+  const take = (index: number | undefined): TranscriptPart | undefined => {
+    const part = index === undefined ? undefined : (known.get(index) ?? session.partAt(index));
+    // How a request stands is shown at once.
+    if (index !== undefined && part !== undefined && part.type !== "request") parts.set(index, part);
+    return part;
+  };
+  for (const index of rows) {
+    const part = take(index);
+    if (part?.type === "tool_call") take(part.result_index);
+  }
+  return parts;
 }
 
 /** The next row from a part on, downwards (1) or upwards (−1). */
