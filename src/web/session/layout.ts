@@ -215,9 +215,10 @@ export function createLayout(): Layout {
         settle(index);
         const part = next.parts.at(index);
         if (isShown(index)) newRows += 1;
-        // A call fails by a result that has no row of its own.
-        if (part !== undefined && (isError(part) || (part.type === "tool_result" && part.is_error)))
-          newErrors += 1;
+        // A call that was here fails by a result that has no row of its own.
+        const failsCall =
+          part?.type === "tool_result" && part.is_error && (part.call_index ?? before) < before;
+        if (part !== undefined && (isError(part) || failsCall)) newErrors += 1;
       }
       for (const index of touched) {
         if (index >= before) continue;

@@ -253,4 +253,26 @@ describe("a session of 400 calls of which the tail is loaded", () => {
     });
     expect(layout.update(transcript, [at])).toEqual({ rows: 0, errors: 1 });
   });
+
+  test("a call that comes together with its failure is one error", () => {
+    const layout = createLayout();
+    let transcript = whole;
+    layout.reset(transcript, false);
+    const [call] = framesOf("call", []);
+    if (call?.type !== "message.tool_call") throw new Error("A call is one frame.");
+    const failure = (tool_call_id: string): Frame => ({
+      ...common,
+      type: "message.tool_result",
+      tool_call_id,
+      is_error: true,
+      status: "error",
+      output_text: "no",
+      parts: [],
+    });
+    transcript = accumulate(accumulate(transcript, call), failure(call.tool_call_id));
+    expect(layout.update(transcript, [])).toEqual({ rows: 1, errors: 1 });
+    // An orphan is an error of its own.
+    transcript = accumulate(transcript, failure(id()));
+    expect(layout.update(transcript, [])).toEqual({ rows: 1, errors: 1 });
+  });
 });
