@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { eventually } from "../eventually.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
-import { begin, restOf, storedParts } from "./hosted-session.ts";
+import { begin, idle, restOf, send, storedParts } from "./hosted-session.ts";
 
 // What one reads holds still while the agent writes on.
 
@@ -196,3 +196,46 @@ it("words can be selected in a text that is being written, which goes on when th
   await changed.waitFor({ state: "detached" });
   await eventually(async () => expect(await shown()).toBeGreaterThan(before + 100));
 });
+
+it("nothing is said to be below while the last row is in view", async () => {
+  const rest = restOf(home, daemon);
+  const session_id = await begin(rest, "hello", home.path);
+  await idle(rest, session_id);
+  await page.setViewportSize({ width: 1280, height: 1600 });
+  await page.goto(`${daemon.origin}/session/${session_id}`);
+  await transcript.locator(".turn-foot").waitFor();
+  await page.keyboard.press("Home");
+  await send(rest, session_id, "Once more");
+  await idle(rest, session_id);
+  await expect.poll(() => transcript.locator(".turn-foot").count()).toBe(2);
+  expect(await page.getByRole("button", { name: /below$/ }).count()).toBe(0);
+});
+
+it.each([
+  { name: "stands on half a screen", height: 1000 },
+  { name: "is longer than the screen", height: 420 },
+])(
+  "an agent whose requests were gone to and answered is followed again, in a session that $name",
+  async ({ height }) => {
+    const rest = restOf(home, daemon);
+    await page.setViewportSize({ width: 1280, height });
+    await page.goto(`${daemon.origin}/session/${await begin(rest, "approval", home.path)}`);
+    const waiting = transcript.locator(".request", { has: page.getByRole("button") });
+    for (const request of [1, 2]) {
+      await waiting.waitFor();
+      await eventually(async () => {
+        await page.keyboard.press("w");
+        await page.keyboard.press("Shift+Y");
+        expect(await transcript.locator(".request-outcome").count()).toBe(request);
+      });
+    }
+    await transcript.getByText("That is all.").waitFor();
+    await transcript.locator(".turn-foot").waitFor();
+    const toEnd = (box: Element) => box.scrollHeight - box.clientHeight - box.scrollTop;
+    await expect.poll(() => transcript.evaluate(toEnd)).toBeLessThanOrEqual(4);
+    expect(await page.getByRole("button", { name: /below$/ }).count()).toBe(0);
+    // In a lower view it is the end that stays.
+    await page.setViewportSize({ width: 1280, height: 300 });
+    await expect.poll(() => transcript.evaluate(toEnd)).toBeLessThanOrEqual(4);
+  },
+);

@@ -174,10 +174,11 @@ function ReadyPane({
         // The scroller then finds it opened, in a group of markers as well.
         flushSync(() => setTarget(id));
       }
-      scroller.current?.toPart(at);
+      const waiting = part?.type === "request" && part.outcome === undefined ? part : undefined;
+      scroller.current?.toPart(at, waiting !== undefined);
       // What waits can be answered by keyboard from there.
-      if (part?.type === "request" && part.outcome === undefined)
-        document.getElementById(`part-${part.id}`)?.focus({ preventScroll: true });
+      if (waiting !== undefined)
+        document.getElementById(`part-${waiting.id}`)?.focus({ preventScroll: true });
     },
     [session, setOpen],
   );

@@ -19,14 +19,17 @@ import type { TranscriptHost, TurnWindow } from "../transcript/host.ts";
 import { TurnTranscript } from "../transcript/TurnTranscript.tsx";
 import { clearMatches, markMatches } from "./find-marks.ts";
 import { watchHeldRows } from "./held-rows.ts";
-import { createLayout, joinTurns, type Layout, type VisibleTurn } from "./layout.ts";
+import { createLayout, joinTurns, type Layout, TURN_GAP, type VisibleTurn } from "./layout.ts";
 
 type Place = NonNullable<Reading["place"]>;
 
 /** What a screen asks of the transcript that it shows. */
 export interface ScrollerHandle {
-  /** The part's row below the sticky heading, its turn's heading for a prompt. The place holds while rows load above. */
-  toPart(index: number): void;
+  /**
+   * The part's row below the sticky heading, its turn's heading for a prompt. The place holds while rows load above, or, with
+   * `andOn`, until the end is in view, which then is followed.
+   */
+  toPart(index: number, andOn?: boolean): void;
   toTurn(turn: number): void;
   toStart(): void;
   toEnd(): void;
@@ -101,6 +104,8 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   const held = useRef<Held>(undefined);
   /** The end was followed when the reader took hold, and is again when they let go. */
   const goesOn = useRef(false);
+  /** Once the end is in view it is followed: the reader went to what the agent waits for. */
+  const seeksEnd = useRef(false);
   const mounted = useRef(new Map<string, HTMLElement>());
   const [below, setBelow] = useState({ rows: 0, errors: 0 });
   const [, tick] = useReducer((count: number) => count + 1, 0);
@@ -152,14 +157,18 @@ export const TranscriptScroller = memo(function TranscriptScroller({
     return Math.max(0, Math.min(most, top));
   };
 
+  const clearBelow = useCallback(
+    () => setBelow((count) => (count.rows + count.errors === 0 ? count : { rows: 0, errors: 0 })),
+    [],
+  );
   const place = useCallback(
     (next: Place): void => {
       anchor.current = next;
       goesOn.current = false;
-      if (next.end) setBelow((count) => (count.rows + count.errors === 0 ? count : { rows: 0, errors: 0 }));
+      if (next.end) clearBelow();
       onPlace(next, layout.turnOf(next.end ? layout.parts - 1 : next.index));
     },
-    [layout, onPlace],
+    [layout, onPlace, clearBelow],
   );
 
   /** Where one reads by keyboard stays as it is; at the end, the last row leads on to what comes. */
@@ -229,6 +238,12 @@ export const TranscriptScroller = memo(function TranscriptScroller({
     if (changed && rounds.current < 10) tick();
     else {
       rounds.current = 0;
+      const bottom = element.scrollTop + element.clientHeight;
+      if (bottom >= layout.height - TURN_GAP) clearBelow();
+      if (seeksEnd.current && held.current === undefined && bottom >= layout.height - AT_END) {
+        seeksEnd.current = false;
+        place({ end: true });
+      }
       // The pane beside has nothing to mark, and the marks are the whole page's.
       if (highlight !== "") markMatches(element, highlight);
     }
@@ -249,6 +264,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
       if (Math.abs(top - own.current) > 1) {
         own.current = Number.NEGATIVE_INFINITY;
         leftEnd.current = undefined;
+        seeksEnd.current = false;
         // Upwards by the least bit is leaving the end, or one could not scroll away from a growing session. A box that
         // became higher was scrolled so by the browser.
         const isUpwards = top < before && element.clientHeight <= height;
@@ -352,6 +368,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
 
   useImperativeHandle(handle, () => {
     const go = (next: Place): void => {
+      seeksEnd.current = false;
       place(next);
       // Not a scroll of the reader's: the next commit scrolls there, and measures what it finds.
       flushSync(tick);
@@ -371,7 +388,11 @@ export const TranscriptScroller = memo(function TranscriptScroller({
       go({ end: false, index, offset: offset + down });
     };
     return {
-      toPart,
+      toPart(index, andOn = false) {
+        toPart(index);
+        seeksEnd.current = andOn;
+        if (andOn) tick();
+      },
       toTurn: (turn) =>
         toPart(transcript?.turns.at(turn)?.prompt_index ?? transcript?.turns.at(turn)?.first_part ?? 0),
       toStart: () => go({ end: false, index: 0, offset: 0 - layout.topOf(0) }),
@@ -390,6 +411,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
       },
       focus: () => box.current?.focus({ preventScroll: true }),
       step(by) {
+        seeksEnd.current = false;
         const { top: viewTop, height } = seen.current;
         const from = focusedRow.current;
         const rowHeight = mounted.current.get(`row ${from}`)?.offsetHeight ?? 0;
