@@ -8,6 +8,17 @@ export interface Reading {
   opened: ReadonlyMap<string, boolean>;
 }
 
+/** The place that `keepWhenLeaving` kept in the history. */
+export function placeFrom(state: unknown): Reading["place"] {
+  if (typeof state !== "object" || state === null || !("place" in state)) return undefined;
+  const { place } = state;
+  if (typeof place !== "object" || place === null || !("end" in place)) return undefined;
+  if (place.end === true) return { end: true };
+  if (!("index" in place && "offset" in place)) return undefined;
+  const { index, offset } = place;
+  return typeof index === "number" && typeof offset === "number" ? { end: false, index, offset } : undefined;
+}
+
 const KEPT = 2_000;
 const key = (session_id: string): string => `verbatim.reading.${session_id}`;
 

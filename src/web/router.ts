@@ -52,12 +52,26 @@ export const sessionHref = (session_id: string, fragment = "", beside?: string):
 const here = (): string => location.pathname + location.search + location.hash;
 let address: Address = { href: "", visit: 0 };
 
+let stateHere: () => unknown = () => null;
+
+/** What the screen wants to find in `history.state` when the reader comes back to an address that was left by a link. */
+export function keepWhenLeaving(state: () => unknown): () => void {
+  stateHere = state;
+  return () => {
+    if (stateHere === state) stateHere = () => null;
+  };
+}
+
 /** Goes to an address of this page without loading it again. The one that it is at makes no second entry in the history. */
 export function navigate(href: string, how: "push" | "replace" = "push"): void {
   const before = here();
-  if (href === before) address = { href, visit: address.visit + 1 };
-  else if (how === "push") history.pushState(null, "", href);
-  else history.replaceState(null, "", href);
+  if (href === before) {
+    history.replaceState(null, "");
+    address = { href, visit: address.visit + 1 };
+  } else if (how === "push") {
+    history.replaceState(stateHere(), "");
+    history.pushState(null, "", href);
+  } else history.replaceState(null, "", href);
   notify();
 }
 

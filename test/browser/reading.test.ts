@@ -239,3 +239,42 @@ it.each([
     await expect.poll(() => transcript.evaluate(toEnd)).toBeLessThanOrEqual(4);
   },
 );
+
+it("the way back from a link in the same session leads to what was in view, and to following where the end was", async () => {
+  const last = (await transcript.locator("article").last().getAttribute("id")) ?? "";
+  await page.keyboard.press("Home");
+  const first = (await transcript.locator("article.part-row-text").first().getAttribute("id")) ?? "";
+  const row = transcript.locator(`[id="${first}"]`);
+  await page.keyboard.press("ArrowDown");
+  const before = await row.evaluate(top);
+  const follow = (id: string) =>
+    page.evaluate((href) => {
+      const link = Object.assign(document.createElement("a"), { href });
+      document.body.append(link);
+      link.click();
+      link.remove();
+    }, `#${id}`);
+  await follow(last);
+  await row.waitFor({ state: "detached" });
+  await page.goBack();
+  await row.waitFor();
+  expect(await row.evaluate(top)).toBe(before);
+
+  await page.keyboard.press("End");
+  await follow(first);
+  await row.waitFor();
+  await follow(last);
+  await row.waitFor({ state: "detached" });
+  await page.goBack();
+  await row.waitFor();
+  // The link to where one is leads to what it names.
+  await page.keyboard.press("End");
+  await row.waitFor({ state: "detached" });
+  await follow(first);
+  await row.waitFor();
+  await page.goBack();
+  await row.waitFor({ state: "detached" });
+  await say("Followed again.");
+  await transcript.getByText("Followed again.").waitFor();
+  expect(await page.getByRole("button", { name: /below$/ }).count()).toBe(0);
+});

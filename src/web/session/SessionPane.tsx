@@ -18,8 +18,8 @@ import { counted } from "../figures.ts";
 import { HelpAndSettings } from "../HelpAndSettings.tsx";
 import { type KeyBinding, useKeys } from "../keys.ts";
 import { type OpenSession, openSession } from "../open-session.ts";
-import { loadReading } from "../reading.ts";
-import { NEW_SESSION, navigate, sessionHref } from "../router.ts";
+import { loadReading, placeFrom } from "../reading.ts";
+import { keepWhenLeaving, NEW_SESSION, navigate, sessionHref } from "../router.ts";
 import { RunsPanel, useRuns } from "../runs/RunsPanel.tsx";
 import { sessionTitle } from "../sessions/session-list.ts";
 import { useClient, useConnection, useRow, useSetting } from "../store.ts";
@@ -128,7 +128,7 @@ function ReadyPane({
   const [initial] = useState(() =>
     resumes && reading.place !== undefined ? reading.place : { end: true as const },
   );
-  const { host, setOpen, setAllOpen, allOpen, generation, keepPlace } = useReadingHost(
+  const { host, setOpen, setAllOpen, allOpen, generation, keepPlace, placeNow } = useReadingHost(
     session,
     reading,
     fragment,
@@ -190,6 +190,12 @@ function ReadyPane({
     followed.current = { fragment, visit };
     setMessage("");
     setTarget(undefined);
+    // Back from where a link led to: what was in view then, wherever this address leads.
+    const place = main ? placeFrom(history.state) : undefined;
+    if (place !== undefined) {
+      scroller.current?.toPlace(place);
+      return;
+    }
     if (fragment === "") return;
     const now = session.state.getState().transcript;
     const [, kind, id] = /^(part|turn|call)-(.+)$/s.exec(fragment) ?? [];
@@ -215,7 +221,8 @@ function ReadyPane({
     return () => {
       cancelled = true;
     };
-  }, [fragment, visit, session, session_id, api, goTo]);
+  }, [fragment, visit, main, session, session_id, api, goTo]);
+  useEffect(() => (main ? keepWhenLeaving(() => ({ place: placeNow() })) : undefined), [main, placeNow]);
 
   const state =
     row?.status === "running"

@@ -31,6 +31,7 @@ export interface ScrollerHandle {
    */
   toPart(index: number, andOn?: boolean): void;
   toTurn(turn: number): void;
+  toPlace(place: Place): void;
   toStart(): void;
   toEnd(): void;
   /** The first row in view, its turn, and whether that turn begins above the view. */
@@ -395,6 +396,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
       },
       toTurn: (turn) =>
         toPart(transcript?.turns.at(turn)?.prompt_index ?? transcript?.turns.at(turn)?.first_part ?? 0),
+      toPlace: go,
       toStart: () => go({ end: false, index: 0, offset: 0 - layout.topOf(0) }),
       toEnd() {
         // What is selected stays so; if it was still written, it now is what it has become.

@@ -26,6 +26,8 @@ export interface ReadingHost {
   generation: number;
   /** Remembers the place, soon. */
   keepPlace(place: NonNullable<Reading["place"]>): void;
+  /** The place that was kept last. */
+  placeNow(): Reading["place"];
 }
 
 interface SessionFacts {
@@ -115,6 +117,8 @@ export function useReadingHost(
     [saveSoon],
   );
 
+  const placeNow = useCallback(() => kept.current.place, []);
+
   const [answerDrafts] = useState(() => new Map<string, AnswerDraft>());
   const host = useMemo<TranscriptHost>(
     () => ({
@@ -196,7 +200,7 @@ export function useReadingHost(
       goOnFrom,
     ],
   );
-  return { host, setOpen, setAllOpen, allOpen, generation: all.generation, keepPlace };
+  return { host, setOpen, setAllOpen, allOpen, generation: all.generation, keepPlace, placeNow };
 }
 
 async function attachmentOf(blob: Blob): Promise<Attachment> {
