@@ -331,7 +331,7 @@ test("find goes to the match, and says when there is none", async () => {
   await screen.findByText("It is repaired.");
   await userEvent.click(screen.getByRole("button", { name: "Find" }));
   await userEvent.keyboard("repaired");
-  expect(await screen.findByText("1 / 1")).toBeTruthy();
+  expect(await screen.findByText("part 1 of 1")).toBeTruthy();
   await waitFor(() => expect(document.querySelector('[aria-current="location"].part-row')).not.toBeNull());
   await userEvent.keyboard("xyz");
   expect(await screen.findByText("no match")).toBeTruthy();

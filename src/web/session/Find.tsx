@@ -1,80 +1,191 @@
-import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
+import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
+import type { Transcript } from "../../model/accumulate.ts";
 import type { SearchReply } from "../../protocol.ts";
 import { failureText } from "../failure-text.ts";
 import { exactNumber } from "../figures.ts";
+import type { OpenSession } from "../open-session.ts";
 import { useClient } from "../store.ts";
+import { type Marks, markText, revealWithin } from "./find-marks.ts";
+import type { ScrollerHandle } from "./TranscriptScroller.tsx";
 
 const TYPING_MS = 150;
+/** So long after a session has grown it is searched again. */
+const GROWN_MS = 1_000;
+
+type Hit = SearchReply["hits"][number];
+/** The place where one is among those of a part. */
+interface Stop {
+  /** The part whose row shows it. */
+  readonly part_id: string;
+  readonly at: number;
+  readonly count: number;
+}
 
 interface Props {
-  session_id: string;
+  session: OpenSession;
+  scroller: RefObject<ScrollerHandle | null>;
   input: RefObject<HTMLInputElement | null>;
-  /** The search begins at the first hit from here on. */
-  from(): number;
-  onHit(hit: SearchReply["hits"][number]): void;
+  /** Goes to a part; gives the one whose row shows it. */
+  onHit(index: number): Promise<string | undefined>;
   onText(text: string): void;
   onClose(): void;
 }
 
 /** Finds text in the whole session, also where nothing is loaded: the daemon searches, the view goes there. */
-export function Find({ session_id, input, from, onHit, onText, onClose }: Props): ReactNode {
+export function Find({ session, scroller, input, onHit, onText, onClose }: Props): ReactNode {
   const { api } = useClient();
   const [text, setText] = useState("");
   const [reply, setReply] = useState<SearchReply | { failure: string }>();
-  const [at, setAt] = useState(0);
-  const go = useRef(onHit);
-  const start = useRef(from);
-  const tell = useRef(onText);
-  useEffect(() => {
-    go.current = onHit;
-    start.current = from;
-    tell.current = onText;
+  /** The hit that one was led to last; absent: to none. */
+  const [at, setAt] = useState<number>();
+  const [stop, setStop] = useState<Stop>();
+  const marks = useRef<Marks>(undefined);
+  /** Gone to as soon as it is there: what a part leaves out may still have to come. */
+  const wish = useRef<{ part_id: string; side: "first" | "last"; here: number | undefined }>(undefined);
+  const visit = useRef(0);
+  const hits = reply !== undefined && "hits" in reply ? reply.hits : [];
+
+  const stand = (part_id: string, ranges: readonly Range[], next: number, shows: boolean): void => {
+    const range = ranges[next];
+    marks.current?.setCurrent(range);
+    setStop(range === undefined ? undefined : { part_id, at: next, count: ranges.length });
+    const rows = scroller.current?.rows();
+    if (!shows || range === undefined || !rows) return;
+    revealWithin(rows, range);
+    scroller.current?.toRange(range);
+  };
+  /** After the rows have changed: stands where one stood, or goes where one wanted to. */
+  const settle = (): void => {
+    const wanted = wish.current;
+    if (wanted !== undefined && wanted.here !== scroller.current?.here().index) wish.current = undefined;
+    const part_id = wish.current?.part_id ?? stop?.part_id;
+    if (part_id === undefined) return;
+    const ranges = marks.current?.inPart(part_id) ?? [];
+    if (ranges.length === 0) return;
+    const isFirst = wish.current !== undefined;
+    const next = !isFirst
+      ? Math.min(stop?.at ?? 0, ranges.length - 1)
+      : wanted?.side === "last"
+        ? ranges.length - 1
+        : 0;
+    wish.current = undefined;
+    stand(part_id, ranges, next, isFirst);
+  };
+  const go = async (hit: Hit | undefined, side: "first" | "last"): Promise<void> => {
+    if (hit === undefined) return;
+    visit.current += 1;
+    const own = visit.current;
+    wish.current = undefined;
+    setStop(undefined);
+    marks.current?.setCurrent(undefined);
+    const part_id = await onHit(hit.index);
+    if (part_id === undefined || own !== visit.current) return;
+    wish.current = { part_id, side, here: scroller.current?.here().index };
+    current.current.settle();
+  };
+  const current = useRef({ settle, go, onText, at, hits });
+  useLayoutEffect(() => {
+    current.current = { settle, go, onText, at, hits };
   });
+
+  useLayoutEffect(() => {
+    const rows = scroller.current?.rows();
+    const marked = text.length > 1 ? text : "";
+    current.current.onText(marked);
+    if (marked === "" || !rows) return;
+    marks.current = markText(rows, marked, () => current.current.settle());
+    return () => {
+      marks.current?.end();
+      marks.current = undefined;
+    };
+  }, [scroller, text]);
+  useEffect(() => () => current.current.onText(""), []);
 
   useEffect(() => {
     setReply(undefined);
-    tell.current(text.length > 1 ? text : "");
+    setStop(undefined);
+    wish.current = undefined;
+    visit.current += 1;
     if (text === "") return;
     const abort = new AbortController();
-    const timer = setTimeout(async () => {
-      const found = await api.search(session_id, text, abort.signal);
+    let isFirst = true;
+    let searched: Transcript | undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const search = async (): Promise<void> => {
+      searched = session.state.getState().transcript;
+      const found = await api.search(session.id, text, abort.signal);
       if (abort.signal.aborted) return;
+      timer = undefined;
+      if (hasGrown(searched, session.state.getState().transcript)) timer = setTimeout(search, GROWN_MS);
       if (!found.ok) {
-        setReply({ failure: failureText(found.failure) });
+        setReply((before) =>
+          before !== undefined && "hits" in before ? before : { failure: failureText(found.failure) },
+        );
         return;
       }
+      const next = found.value.hits;
       setReply(found.value);
-      const here = start.current();
+      if (!isFirst) {
+        // What came moves nobody.
+        const { at, hits } = current.current;
+        const stood = at === undefined ? undefined : hits[at];
+        const same = next.findIndex(({ part_id }) => part_id === stood?.part_id);
+        setAt(same < 0 ? undefined : same);
+        return;
+      }
+      isFirst = false;
+      const here = scroller.current?.here().index ?? 0;
       const first = Math.max(
         0,
-        found.value.hits.findIndex(({ index }) => index >= here),
+        next.findIndex(({ index }) => index >= here),
       );
-      setAt(first);
-      const hit = found.value.hits[first];
-      if (hit !== undefined) go.current(hit);
-    }, TYPING_MS);
+      setAt(next.length === 0 ? undefined : first);
+      void current.current.go(next[first], "first");
+    };
+    timer = setTimeout(search, TYPING_MS);
+    const end = session.state.subscribe(({ transcript }) => {
+      if (timer === undefined && hasGrown(searched, transcript)) timer = setTimeout(search, GROWN_MS);
+    });
     return () => {
+      end();
       clearTimeout(timer);
       abort.abort();
     };
-  }, [api, session_id, text]);
-  useEffect(() => () => tell.current(""), []);
+  }, [api, session, scroller, text]);
 
-  const hits = reply !== undefined && "hits" in reply ? reply.hits : [];
-  const step = (by: 1 | -1): void => {
-    if (hits.length === 0) return;
-    const next = (at + by + hits.length) % hits.length;
-    setAt(next);
-    const hit = hits[next];
-    if (hit !== undefined) onHit(hit);
+  /** To the next match of the part, else to the next part that another row shows. */
+  const step = async (by: 1 | -1): Promise<void> => {
+    if (stop !== undefined) {
+      const ranges = marks.current?.inPart(stop.part_id) ?? [];
+      const next = stop.at + by;
+      if (ranges[next] !== undefined) return stand(stop.part_id, ranges, next, true);
+    }
+    const side = by === 1 ? "first" : "last";
+    for (let count = 1; count <= hits.length; count += 1) {
+      const from = at ?? (by === 1 ? -1 : 0);
+      const next = (from + by * count + hits.length) % hits.length;
+      const hit = hits[next];
+      if (hit === undefined) return;
+      await session.load(hit.index, hit.index + 1);
+      if (count < hits.length && stop !== undefined && rowOf(session, hit) === stop.part_id) continue;
+      setAt(next);
+      return go(hit, side);
+    }
   };
   const count = ((): string => {
     if (text === "") return "";
     if (reply === undefined) return "searching";
     if ("failure" in reply) return reply.failure;
     if (reply.total === 0) return "no match";
+    const match =
+      stop !== undefined && stop.count > 1
+        ? `, match ${exactNumber(stop.at + 1)} of ${exactNumber(stop.count)}`
+        : "";
     const shown = reply.total > hits.length ? ` (first ${exactNumber(hits.length)})` : "";
-    return `${exactNumber(at + 1)} / ${exactNumber(reply.total)}${shown}`;
+    const total = exactNumber(reply.total);
+    return at === undefined
+      ? `${total} ${reply.total === 1 ? "part" : "parts"}${shown}`
+      : `part ${exactNumber(at + 1)} of ${total}${shown}${match}`;
   })();
 
   return (
@@ -94,7 +205,7 @@ export function Find({ session_id, input, from, onHit, onText, onClose }: Props)
         onKeyDown={(event) => {
           if (event.key === "Enter") {
             event.preventDefault();
-            step(event.shiftKey ? -1 : 1);
+            void step(event.shiftKey ? -1 : 1);
           } else if (event.key === "Escape") {
             event.preventDefault();
             onClose();
@@ -104,10 +215,10 @@ export function Find({ session_id, input, from, onHit, onText, onClose }: Props)
       <span className="find-count" role="status">
         {count}
       </span>
-      <button type="button" className="button" onClick={() => step(-1)} aria-label="Previous match">
+      <button type="button" className="button" onClick={() => void step(-1)} aria-label="Previous match">
         ↑
       </button>
-      <button type="button" className="button" onClick={() => step(1)} aria-label="Next match">
+      <button type="button" className="button" onClick={() => void step(1)} aria-label="Next match">
         ↓
       </button>
       <button type="button" className="button" onClick={onClose}>
@@ -115,4 +226,18 @@ export function Find({ session_id, input, from, onHit, onText, onClose }: Props)
       </button>
     </div>
   );
+}
+
+/** Whether something came since: pages that were loaded meanwhile change what is here, not what there is. */
+function hasGrown(before: Transcript | undefined, now: Transcript | undefined): boolean {
+  if (before === now || before === undefined || now === undefined) return false;
+  const { length } = now.parts;
+  return length !== before.parts.length || now.parts.at(length - 1) !== before.parts.at(length - 1);
+}
+
+/** The part whose row shows a hit: a result stands in the card of its call. */
+function rowOf(session: OpenSession, { index, part_id }: Hit): string | undefined {
+  const part = session.partAt(index);
+  if (part?.type !== "tool_result" || part.call_index === undefined) return part_id;
+  return session.partAt(part.call_index)?.id;
 }

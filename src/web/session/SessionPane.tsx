@@ -157,9 +157,9 @@ function ReadyPane({
   // There turns and runs lie over the transcript, when asked for (session.css).
   const overlaid = useMatch("(max-width: 900px)") || beside !== undefined;
 
-  /** Goes to a part by position, opens and marks it; a paired result is in its call's card. */
+  /** Goes to a part by position, opens and marks it; a paired result is in its call's card. Gives the part whose row that is. */
   const goTo = useCallback(
-    async (index: number, open: boolean): Promise<void> => {
+    async (index: number, open: boolean): Promise<string | undefined> => {
       await session.load(index, index + 1);
       let at = index;
       let part = session.partAt(at);
@@ -179,6 +179,7 @@ function ReadyPane({
       // What waits can be answered by keyboard from there.
       if (waiting !== undefined)
         document.getElementById(`part-${waiting.id}`)?.focus({ preventScroll: true });
+      return part?.id;
     },
     [session, setOpen],
   );
@@ -421,10 +422,10 @@ function ReadyPane({
       </SessionHeader>
       {finding && (
         <Find
-          session_id={session_id}
+          session={session}
+          scroller={scroller}
           input={findInput}
-          from={() => scroller.current?.here().index ?? 0}
-          onHit={({ index }) => void goTo(index, true)}
+          onHit={(index) => goTo(index, true)}
           onText={setFindText}
           onClose={closeFind}
         />
@@ -473,7 +474,7 @@ function ReadyPane({
             label={main ? "Transcript" : `Transcript of the run ${sessionTitle(row)}`}
             initial={initial}
             targetPartId={target}
-            highlight={findText}
+            sought={findText}
             handle={scroller}
             onPlace={onPlace}
           />

@@ -17,7 +17,6 @@ import type { OpenSession } from "../open-session.ts";
 import type { Reading } from "../reading.ts";
 import type { TranscriptHost, TurnWindow } from "../transcript/host.ts";
 import { TurnTranscript } from "../transcript/TurnTranscript.tsx";
-import { clearMatches, markMatches } from "./find-marks.ts";
 import { watchHeldRows } from "./held-rows.ts";
 import { createLayout, joinTurns, type Layout, TURN_GAP, type VisibleTurn } from "./layout.ts";
 
@@ -42,6 +41,10 @@ export interface ScrollerHandle {
   step(by: 1 | -1): void;
   /** The keyboard scrolls from here on. */
   focus(): void;
+  /** The rows that are on the page. */
+  rows(): HTMLElement | null;
+  /** What stands in a row comes into view, where it is not. The place holds, as with `toPart`. */
+  toRange(range: Range): void;
 }
 
 interface Props {
@@ -52,8 +55,8 @@ interface Props {
   label: string;
   initial: Place;
   targetPartId: string | undefined;
-  /** Marked wherever it stands in view; empty: nothing is. */
-  highlight: string;
+  /** What one looks for in the target; empty: nothing. */
+  sought: string;
   handle: RefObject<ScrollerHandle | null>;
   onPlace(place: Place, turn: number): void;
 }
@@ -75,6 +78,8 @@ const CLOSES = "[aria-expanded=true], details[open] > summary";
 const LOAD_MS = 60;
 const RETRY_MS = 2_000;
 const BELOW_HEADING = 8;
+/** What is gone to inside a row has this share of the view above it. */
+const ABOVE_RANGE = 4;
 
 /**
  * The transcript in its scrolling box: only the rows in view exist. What the reader looks at never moves: the row at the
@@ -87,7 +92,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   label,
   initial,
   targetPartId,
-  highlight,
+  sought,
   handle,
   onPlace,
 }: Props): ReactNode {
@@ -245,12 +250,8 @@ export const TranscriptScroller = memo(function TranscriptScroller({
         seeksEnd.current = false;
         place({ end: true });
       }
-      // The pane beside has nothing to mark, and the marks are the whole page's.
-      if (highlight !== "") markMatches(element, highlight);
     }
   });
-  // Not a passive effect: its end would come after the marks of the next text.
-  useLayoutEffect(() => (highlight === "" ? undefined : clearMatches), [highlight]);
 
   useLayoutEffect(() => {
     const element = box.current;
@@ -412,6 +413,20 @@ export const TranscriptScroller = memo(function TranscriptScroller({
         return { index, turn, within };
       },
       focus: () => box.current?.focus({ preventScroll: true }),
+      rows: () => box.current,
+      toRange(range) {
+        const element = box.current;
+        const row = range.startContainer.parentElement?.closest<HTMLElement>("[data-index]");
+        const index = Number(row?.dataset.index ?? Number.NaN);
+        if (element === null || !row || !Number.isInteger(index)) return;
+        const heading = layout.headingHeight(layout.turnOf(index)) + BELOW_HEADING;
+        const view = element.getBoundingClientRect();
+        const { top, bottom } = range.getBoundingClientRect();
+        if (top >= view.top + heading && bottom <= view.bottom - BELOW_HEADING) return;
+        const down = top - row.getBoundingClientRect().top;
+        const above = heading + (seen.current.height - heading) / ABOVE_RANGE;
+        go({ end: false, index, offset: down - above });
+      },
       step(by) {
         seeksEnd.current = false;
         const { top: viewTop, height } = seen.current;
@@ -491,6 +506,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
                 host={host}
                 window={{ height, rows, measure: measureFor(turn.id, turn.index) }}
                 {...(targetPartId === undefined ? {} : { targetPartId })}
+                sought={sought}
               />
             </div>
           ))}

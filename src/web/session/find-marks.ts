@@ -1,26 +1,109 @@
 import { textPattern } from "../../model/text-pattern.ts";
 
-/** The name under which the style sheet knows what was found. */
-const NAME = "find";
+/** The names under which the style sheet knows what was found, and where one is among it. */
+const FOUND = "find";
+const CURRENT = "find-current";
 
-/** Marks a text wherever it stands in view, without touching the document: what React rendered stays as it is. */
-export function markMatches(element: HTMLElement, text: string): void {
+/** Where a text stands among the rows of a pane. */
+export interface Marks {
+  /** The places in one part that can be seen, in their order. */
+  inPart(part_id: string): Range[];
+  /** Marks the place where one is. */
+  setCurrent(range: Range | undefined): void;
+  end(): void;
+}
+
+/** Every pane that marks, and what: the marks are the whole page's. */
+const panes = new Map<HTMLElement, { found: readonly Range[]; current: Range | undefined }>();
+
+function show(name: string, ranges: readonly Range[], priority: number): void {
   if (typeof Highlight === "undefined") return;
-  const wanted = textPattern(text, "giu");
-  const marks = new Highlight();
-  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  const highlight = new Highlight();
+  highlight.priority = priority;
+  for (const range of ranges) highlight.add(range);
+  if (ranges.length > 0) CSS.highlights.set(name, highlight);
+  else CSS.highlights.delete(name);
+}
+const showFound = (): void =>
+  show(
+    FOUND,
+    [...panes.values()].flatMap(({ found }) => found),
+    0,
+  );
+const showCurrent = (): void =>
+  show(
+    CURRENT,
+    [...panes.values()].flatMap(({ current }) => current ?? []),
+    1,
+  );
+
+/**
+ * Marks a text wherever it stands in view, without touching the document: what React rendered stays as it is. What comes
+ * into view, or changes there, is marked as it comes; `changed` is then told.
+ */
+export function markText(rows: HTMLElement, text: string, changed: () => void): Marks {
+  const pattern = textPattern(text, "giu");
+  const look = (): void => {
+    panes.set(rows, { found: rangesIn(rows, pattern), current: panes.get(rows)?.current });
+    showFound();
+  };
+  const observer = new MutationObserver(() => {
+    look();
+    changed();
+  });
+  observer.observe(rows, { childList: true, characterData: true, subtree: true });
+  look();
+  return {
+    inPart(part_id) {
+      const row = document.getElementById(`part-${part_id}`);
+      const ranges = (panes.get(rows)?.found ?? []).filter(({ startContainer: { parentElement } }) =>
+        row?.contains(parentElement?.closest(".part-body, .turn-prompt") ?? null),
+      );
+      const seen = ranges.filter(({ startContainer }) => startContainer.parentElement?.checkVisibility());
+      return seen.length > 0 ? seen : ranges;
+    },
+    setCurrent(current) {
+      panes.set(rows, { found: panes.get(rows)?.found ?? [], current });
+      showCurrent();
+    },
+    end() {
+      observer.disconnect();
+      panes.delete(rows);
+      showFound();
+      showCurrent();
+    },
+  };
+}
+
+function rangesIn(rows: HTMLElement, pattern: RegExp): Range[] {
+  // Where nothing can be marked, nothing is looked for.
+  if (typeof Highlight === "undefined") return [];
+  const ranges: Range[] = [];
+  const walker = document.createTreeWalker(rows, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
-    for (const { index, 0: found } of (node.nodeValue ?? "").matchAll(wanted)) {
+    for (const { index, 0: found } of (node.nodeValue ?? "").matchAll(pattern)) {
       const range = document.createRange();
       range.setStart(node, index);
       range.setEnd(node, index + found.length);
-      marks.add(range);
+      ranges.push(range);
     }
   }
-  CSS.highlights.set(NAME, marks);
+  return ranges;
 }
 
-/** Takes the marks away. */
-export function clearMatches(): void {
-  if (typeof Highlight !== "undefined") CSS.highlights.delete(NAME);
+/** Brings a range into view in the boxes below `rows` that hold it: what is folded opens, what scrolls is scrolled. */
+export function revealWithin(rows: HTMLElement, range: Range): void {
+  const inner = range.startContainer.parentElement;
+  for (let element = inner; element !== null && element !== rows; element = element.parentElement) {
+    if (element instanceof HTMLDetailsElement && inner?.closest("summary")?.parentElement !== element)
+      element.open = true;
+  }
+  for (let element = inner; element !== null && element !== rows; element = element.parentElement) {
+    const { overflowX, overflowY } = getComputedStyle(element);
+    if (!/auto|scroll/.test(overflowX + overflowY)) continue;
+    const box = element.getBoundingClientRect();
+    const { top, bottom, left, right } = range.getBoundingClientRect();
+    if (top < box.top || bottom > box.bottom) element.scrollTop += top - box.top - element.clientHeight / 4;
+    if (left < box.left || right > box.right) element.scrollLeft += left - box.left - element.clientWidth / 4;
+  }
 }

@@ -12,11 +12,13 @@ import { WholeText } from "./WholeText.tsx";
 export function LegacyMessage({
   part,
   host,
+  isTarget,
 }: {
   part: TranscriptPartOf<"legacy">;
   host: TranscriptHost;
+  isTarget: boolean;
 }): ReactNode {
-  const [open, setOpen] = useOpenState(host, part.id, host.thinking === "open");
+  const [open, setOpen] = useOpenState(host, part.id, isTarget || host.thinking === "open");
   return (
     <>
       {part.thinking !== undefined && part.thinking !== "" && (

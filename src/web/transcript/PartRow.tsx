@@ -1,9 +1,10 @@
-import { type CSSProperties, memo, type ReactNode, useState } from "react";
+import { type CSSProperties, memo, type ReactNode, useContext, useState } from "react";
 import type { TranscriptPart, TranscriptPartOf } from "../../model/transcript.ts";
 import { CopyButton } from "../ui/CopyButton.tsx";
 import { ErrorBoundary, reasonOf } from "../ui/ErrorBoundary.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { StatusBadge } from "../ui/StatusBadge.tsx";
+import { SoughtText } from "../ui/sought-text.ts";
 import { wholeTextOf } from "./field-text.ts";
 import type { TranscriptHost, TurnWindow } from "./host.ts";
 import { useOpenState } from "./open-state.ts";
@@ -161,7 +162,7 @@ function Retractable({
   host: TranscriptHost;
   children: ReactNode;
 }): ReactNode {
-  const [open, setOpen] = useOpenState(host, `${part.id}:retracted`, false);
+  const [open, setOpen] = useOpenState(host, `${part.id}:retracted`, useContext(SoughtText) !== undefined);
   if (part.retracted === undefined) return children;
   return (
     <div className="retracted">

@@ -26,7 +26,7 @@ export interface PartViewProps {
 export function PartView({ part, result, host, isTarget }: PartViewProps): ReactNode {
   switch (part.type) {
     case "thinking":
-      return <ThinkingView part={part} host={host} />;
+      return <ThinkingView part={part} host={host} isTarget={isTarget} />;
     case "text":
       return (
         <WholeText {...fieldText(part, "text", host)}>
@@ -64,7 +64,7 @@ export function PartView({ part, result, host, isTarget }: PartViewProps): React
     case "unknown":
       return <UnknownView part={part} host={host} isTarget={isTarget} />;
     case "legacy":
-      return <LegacyMessage part={part} host={host} />;
+      return <LegacyMessage part={part} host={host} isTarget={isTarget} />;
     default:
       return part satisfies never;
   }

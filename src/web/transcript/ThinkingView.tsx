@@ -23,11 +23,14 @@ const BEGINNING = 2_000;
 export function ThinkingView({
   part,
   host,
+  isTarget,
 }: {
   part: TranscriptPartOf<"thinking">;
   host: TranscriptHost;
+  isTarget: boolean;
 }): ReactNode {
-  const byDefault = host.thinking === "open" || (host.thinking === "open-while-live" && part.open === true);
+  const byDefault =
+    isTarget || host.thinking === "open" || (host.thinking === "open-while-live" && part.open === true);
   const [open, setOpen] = useOpenState(host, part.id, byDefault);
   const now = useNow(part.open === true);
   // While it grows only its first characters are looked at, and those until they are all there.

@@ -1,10 +1,12 @@
-import { memo, type ReactNode } from "react";
+import { memo, type ReactNode, useMemo } from "react";
 import { isRow } from "../../model/pair-tools.ts";
+import { textPattern } from "../../model/text-pattern.ts";
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../../model/transcript.ts";
 import { CopyButton } from "../ui/CopyButton.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { badgeOf, StatusBadge } from "../ui/StatusBadge.tsx";
 import { duration } from "../ui/size.tsx";
+import { SoughtText, useIsSought } from "../ui/sought-text.ts";
 import { wholeTextOf } from "./field-text.ts";
 import type { TranscriptHost, TurnTranscriptProps } from "./host.ts";
 import { MarkerGroup } from "./MarkerGroup.tsx";
@@ -26,24 +28,39 @@ import "../ui/ui.css";
  * A turn: its prompt as a heading that stays in sight, then its parts in the order of the array, which is the only order
  * there is. Live, past and a sub-agent's turns are all this.
  */
-export function TurnTranscript({ turn, partAt, host, window, targetPartId }: TurnTranscriptProps): ReactNode {
+export function TurnTranscript({
+  turn,
+  partAt,
+  host,
+  window,
+  targetPartId,
+  sought = "",
+}: TurnTranscriptProps): ReactNode {
   const first = turn.prompt_index === undefined ? undefined : partAt(turn.prompt_index);
   const prompt = first?.type === "prompt" ? first : undefined;
   const rows = window ? window.rows : flow(turn, partAt, host);
+  const isSought = useMemo(() => {
+    if (sought === "") return undefined;
+    const pattern = textPattern(sought, "iu");
+    return (text: string): boolean => pattern.test(text);
+  }, [sought]);
+  const soughtIn = (isTarget: boolean): typeof isSought => (isTarget ? isSought : undefined);
   return (
     <section
       className="turn"
       aria-labelledby={`turn-${turn.id}`}
       {...(window ? { style: { height: window.height } } : {})}
     >
-      <TurnHeading
-        key={prompt?.id}
-        turn={turn}
-        prompt={prompt}
-        host={host}
-        isTarget={prompt !== undefined && prompt.id === targetPartId}
-        measure={window?.measure}
-      />
+      <SoughtText value={soughtIn(prompt !== undefined && prompt.id === targetPartId)}>
+        <TurnHeading
+          key={prompt?.id}
+          turn={turn}
+          prompt={prompt}
+          host={host}
+          isTarget={prompt !== undefined && prompt.id === targetPartId}
+          measure={window?.measure}
+        />
+      </SoughtText>
       {rows.map(({ index, top }, at) => {
         const part = partAt(index);
         // What has a row of its own in the layout (its page is being loaded anew) is in no group yet.
@@ -54,28 +71,30 @@ export function TurnTranscript({ turn, partAt, host, window, targetPartId }: Tur
         const key = `${index} ${part?.id}`;
         if (group !== undefined) {
           return (
-            <MarkerGroup
-              key={key}
-              markers={group}
-              index={index}
-              top={top}
-              host={host}
-              targetPartId={targetPartId}
-              measure={window?.measure}
-            />
+            <SoughtText key={key} value={soughtIn(group.some(({ id }) => id === targetPartId))}>
+              <MarkerGroup
+                markers={group}
+                index={index}
+                top={top}
+                host={host}
+                targetPartId={targetPartId}
+                measure={window?.measure}
+              />
+            </SoughtText>
           );
         }
         return (
-          <PartRow
-            key={key}
-            index={index}
-            part={part}
-            result={resultFor(part, partAt)}
-            top={top}
-            host={host}
-            isTarget={part !== undefined && part.id === targetPartId}
-            measure={window?.measure}
-          />
+          <SoughtText key={key} value={soughtIn(part !== undefined && part.id === targetPartId)}>
+            <PartRow
+              index={index}
+              part={part}
+              result={resultFor(part, partAt)}
+              top={top}
+              host={host}
+              isTarget={part !== undefined && part.id === targetPartId}
+              measure={window?.measure}
+            />
+          </SoughtText>
         );
       })}
       <TurnFoot turn={turn} last={lastStep(turn, partAt)} hosted={host.hosted === true} />
@@ -150,9 +169,10 @@ const TurnHeading = memo(function TurnHeading({
   measure: ((element: HTMLElement | null) => void) | undefined;
 }): ReactNode {
   const id = prompt?.id ?? turn.id;
-  const [open, setOpen] = useOpenState(host, id, false);
-  const [raw, setRaw] = useOpenState(host, `${id}:raw`, false);
   const text = prompt === undefined ? (turn.title ?? "") : promptText(prompt.parts);
+  const isCutAway = useIsSought(() => (cutWhere(text) === undefined ? "" : text));
+  const [open, setOpen] = useOpenState(host, id, isCutAway);
+  const [raw, setRaw] = useOpenState(host, `${id}:raw`, false);
   const attached = prompt?.parts.filter((part) => part.type !== "text").length ?? 0;
   const cut = cutWhere(text);
   const at = prompt?.at ?? turn.started_at;

@@ -91,4 +91,6 @@ export interface TurnTranscriptProps {
   window?: TurnWindow;
   /** The part that the address names: marked and focusable. */
   targetPartId?: string;
+  /** What one looks for in that part: what is cut of it shows the place where it stands. */
+  sought?: string;
 }

@@ -3,6 +3,7 @@ import { CopyButton } from "./CopyButton.tsx";
 import { visible } from "./hidden-text.tsx";
 import { type LineTokens, PAGE_LINES, useHighlight } from "./highlight.ts";
 import { TOKEN_KINDS } from "./highlight-protocol.ts";
+import { useIsSought } from "./sought-text.ts";
 
 /** Lines and characters of code that are put on the page before somebody asks for all. */
 const FIRST_LINES = 2_000;
@@ -30,6 +31,8 @@ export const CodeBlock = memo(function CodeBlock({
   const highlighted = useHighlight(code, language, open);
   const pages = pager(code);
   const limit = all ? pages.length : firstPages(pages);
+  const isSought = useIsSought(() => pages.slice(limit).join(""));
+  if (isSought) setAll(true);
   return (
     <figure className="code-block">
       <figcaption>

@@ -1,6 +1,7 @@
 import { memo, type ReactNode, useState } from "react";
 import { visible } from "./hidden-text.tsx";
 import { ScrollBox } from "./ScrollBox.tsx";
+import { useIsSought } from "./sought-text.ts";
 
 /** A hunk as a unified diff has it: `lines` begin with a space, `-` or `+`; numbers count from 1, 0 where unknown. */
 export interface Hunk {
@@ -39,6 +40,13 @@ export function Diff({ hunks, label }: { hunks: readonly Hunk[]; label: string }
   const [all, setAll] = useState(false);
   const lines = numberLines(hunks);
   const shown = all || lines.length <= FIRST * 1.25 ? lines : lines.slice(0, FIRST);
+  const isSought = useIsSought(() =>
+    lines
+      .slice(shown.length)
+      .map(({ text }) => text)
+      .join("\n"),
+  );
+  if (isSought) setAll(true);
   const chunks: Line[][] = [];
   for (let index = 0; index < shown.length; index += CHUNK) chunks.push(shown.slice(index, index + CHUNK));
   return (

@@ -11,6 +11,7 @@ import type { TextGrowth } from "./markdown-window.ts";
 import { FragmentLink, RemoteImage, SafeLink } from "./SafeLink.tsx";
 import { ScrollBox } from "./ScrollBox.tsx";
 import { Measure } from "./size.tsx";
+import { useIsSought } from "./sought-text.ts";
 
 /** Characters and lines of a text that are rendered before somebody asks for the rest. */
 const FIRST = 64 * 1024;
@@ -49,6 +50,13 @@ export const Markdown = memo(function Markdown({
     all,
     growth,
   );
+  const showAll = (): void => {
+    stream.readAll();
+    setAll(true);
+  };
+  // Where its end was left out for its elements, nobody knows where that begins.
+  const isSought = useIsSought(() => (all ? "" : document.cut ? text : text.slice(end)));
+  if (isSought) showAll();
   const [, readOn] = useReducer((reads: number) => reads + 1, 0);
   useEffect(() => {
     if (!document.behind) return;
@@ -63,14 +71,7 @@ export const Markdown = memo(function Markdown({
         idPrefix={`${idPrefix}user-content-`}
       />
       {!all && (end < text.length || document.cut) && (
-        <button
-          type="button"
-          className="show-all"
-          onClick={() => {
-            stream.readAll();
-            setAll(true);
-          }}
-        >
+        <button type="button" className="show-all" onClick={showAll}>
           Show all (<Measure units={text.length} />)
         </button>
       )}

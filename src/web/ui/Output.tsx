@@ -1,18 +1,20 @@
-import { memo, type ReactNode, useState } from "react";
+import { memo, type ReactNode, useContext, useMemo, useState } from "react";
 import { readTerminal, type TerminalPiece, terminalText } from "./ansi.ts";
 import { CopyButton } from "./CopyButton.tsx";
 import { visible } from "./hidden-text.tsx";
 import { SafeLink } from "./SafeLink.tsx";
 import { ScrollBox } from "./ScrollBox.tsx";
 import { byteSize } from "./size.tsx";
+import { SoughtText, useIsSought } from "./sought-text.ts";
 import { type CutText, useWhole } from "./use-whole.ts";
 
 const HEAD = 16;
 const TAIL = 10;
 /** Fewer hidden lines than this are not worth a click. */
 const WORTH = 8;
-/** Lines put on the page at each click, and in one element. */
+/** Lines put on the page at each click, for what somebody looks for at most, and in one element. */
 const STEP = 4_000;
+const MOST_SOUGHT = 10 * STEP;
 const CHUNK = 100;
 /** Characters of one line before it is cut. */
 const LINE = 4_000;
@@ -31,8 +33,8 @@ export interface OutputProps extends CutText {
 export function Output({ end, label, ...given }: OutputProps): ReactNode {
   const { text: content, cut, isLoaded, load, isLoading, failure } = useWhole(given);
   const [shown, setShown] = useState(HEAD);
-  const limit = isLoaded ? Math.max(shown, STEP) : shown;
   const lines = linesOf(content);
+  const limit = isLoaded ? Math.max(shown, STEP) : shown;
   // Behind what was cut its end stands apart, as far as it is here.
   const ending = cut ? linesOf(end ?? "") : lines;
   const count = lines.length + (cut ? ending.length : 0);
@@ -40,6 +42,13 @@ export function Output({ end, label, ...given }: OutputProps): ReactNode {
   const head = folded ? lines.slice(0, limit) : lines;
   const tail = folded ? ending.slice(-TAIL) : cut ? ending : [];
   const hidden = count - head.length - tail.length;
+  const isSought = useContext(SoughtText);
+  const sought = useMemo(() => {
+    if (isSought === undefined) return -1;
+    const before = linesOf(content).slice(0, cut === undefined ? -TAIL : undefined);
+    return before.slice(0, MOST_SOUGHT).findLastIndex(isSought);
+  }, [content, cut, isSought]);
+  if (folded && sought >= limit) setShown(Math.ceil((sought + 1) / STEP) * STEP);
 
   return (
     <div className="output">
@@ -112,6 +121,15 @@ const Chunk = memo(function Chunk({ text }: { text: string }): ReactNode {
     long && !whole
       ? text.replace(/[^\n]{4000,}/g, (line) => (isLong(line) ? `${line.slice(0, LINE)}…` : line))
       : text;
+  const isSought = useIsSought(() =>
+    shown === text
+      ? ""
+      : text
+          .split("\n")
+          .map((line) => line.slice(LINE))
+          .join("\n"),
+  );
+  if (isSought) setWhole(true);
   return (
     <>
       <pre className="output-lines">
@@ -174,6 +192,8 @@ function Piece({ piece }: { piece: TerminalPiece }): ReactNode {
 
 function Overwritten({ pieces }: { pieces: readonly TerminalPiece[] }): ReactNode {
   const [shown, setShown] = useState(false);
+  const isSought = useIsSought(() => (shown ? "" : pieces.map(({ text }) => text).join("")));
+  if (isSought) setShown(true);
   return (
     <>
       <button

@@ -1,5 +1,6 @@
-import { useState } from "react";
+import { useContext, useEffect, useRef, useState } from "react";
 import { reasonOf } from "./ErrorBoundary.tsx";
+import { SoughtText } from "./sought-text.ts";
 
 /** A text as it came here, perhaps cut on its way. */
 export interface CutText {
@@ -23,28 +24,42 @@ export interface Whole {
   readonly failure: string | undefined;
 }
 
-/** Loads the whole of a text that was cut. What was loaded holds for this text alone, and is cut again when it has grown. */
+/**
+ * Loads the whole of a text that was cut, also where one looks for what is not in the part that is here. What was loaded
+ * holds for this text alone, and is cut again when it has grown.
+ */
 export function useWhole({ text, truncated = 0, loadWhole }: CutText): Whole {
   const [answer, setAnswer] = useState<{ of: string; length: number; text: string }>();
   const [failed, setFailed] = useState<{ of: string; reason: string }>();
   const [isLoading, setLoading] = useState(false);
   const loaded = answer?.of === text && answer.length <= truncated ? answer : undefined;
+  const cut = truncated > (loaded?.length ?? text.length) ? truncated : undefined;
+  const load =
+    loadWhole &&
+    (() => {
+      setLoading(true);
+      setFailed(undefined);
+      loadWhole()
+        .then(
+          (whole) => setAnswer({ of: text, length: truncated, text: whole }),
+          (error: unknown) => setFailed({ of: text, reason: reasonOf(error) }),
+        )
+        .finally(() => setLoading(false));
+    });
+  const isSought = useContext(SoughtText);
+  const loadedFor = useRef<typeof isSought>(undefined);
+  useEffect(() => {
+    // Once for each text that is looked for: what grows would be loaded again and again.
+    if (isSought === undefined || isSought === loadedFor.current) return;
+    if (cut === undefined || isLoading || isSought(text)) return;
+    loadedFor.current = isSought;
+    load?.();
+  });
   return {
     text: loaded?.text ?? text,
-    cut: truncated > (loaded?.length ?? text.length) ? truncated : undefined,
+    cut,
     isLoaded: loaded !== undefined,
-    load:
-      loadWhole &&
-      (() => {
-        setLoading(true);
-        setFailed(undefined);
-        loadWhole()
-          .then(
-            (whole) => setAnswer({ of: text, length: truncated, text: whole }),
-            (error: unknown) => setFailed({ of: text, reason: reasonOf(error) }),
-          )
-          .finally(() => setLoading(false));
-      }),
+    load,
     isLoading,
     failure: failed?.of === text ? failed.reason : undefined,
   };

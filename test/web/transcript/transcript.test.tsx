@@ -42,6 +42,33 @@ const kinds = () =>
   screen.getAllByRole("article").map((row) => within(row).getByRole("heading", { level: 3 }).textContent);
 
 describe("a turn", () => {
+  it("opens what is closed of a part for what is looked for in it, and of that part alone", () => {
+    const long = prompt(`${"Many words. ".repeat(80)}A needle.`);
+    const thought = thinking("A needle in a first thought.\n\nMore of it.");
+    const other = thinking("A needle in a second thought.\n\nMore of the other.");
+    const withdrawn = { ...text("A needle that was withdrawn."), retracted: "filtered" };
+    const parts = [long, thought, other, withdrawn];
+    const look = (target: TranscriptPart, sought: string) => (
+      <TurnTranscript
+        turn={turnOf(parts)}
+        partAt={(index) => parts[index]}
+        host={hostOf({ thinking: "closed" })}
+        targetPartId={target.id}
+        sought={sought}
+      />
+    );
+    const { rerender } = render(look(other, ""));
+    expect(screen.queryByText("More of it.")).toBeNull();
+    rerender(look(thought, "needle"));
+    expect(screen.getByText("More of it.")).toBeTruthy();
+    expect(screen.queryByText("More of the other.")).toBeNull();
+    rerender(look(withdrawn, "needle"));
+    expect(screen.getByText("A needle that was withdrawn.")).toBeTruthy();
+    expect(screen.queryByRole("region", { name: "The whole prompt" })).toBeNull();
+    rerender(look(long, "needle"));
+    expect(screen.getByRole("region", { name: "The whole prompt" }).textContent).toContain("A needle.");
+  });
+
   it("shows thinking, text, a call with its result, thinking and text in the order of the array", () => {
     const read = call("Read", { file_path: "src/a.ts" });
     show([

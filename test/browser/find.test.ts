@@ -1,0 +1,145 @@
+import { appendFile, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Browser, Locator, Page } from "playwright-core";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { generateClaudeSession } from "../generate-session.ts";
+import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
+
+let home: Home;
+let daemon: Daemon;
+let browser: Browser;
+let page: Page;
+let complaints: string[];
+let transcript: Locator;
+let file: string;
+const session = generateClaudeSession({ parts: 40, turns: 2, seed: 11 });
+let written = 0;
+
+/** A record as the session's last one, with another message. */
+const record = (type: "user" | "assistant", content: unknown[]): string => {
+  written += 1;
+  const { message, ...last } = JSON.parse(session.lines.at(-1) ?? "{}");
+  const uuid = `bbbbbbbb-0000-4000-8000-${String(written).padStart(12, "0")}`;
+  const said =
+    type === "user" ? { role: "user", content } : { ...message, id: `msg_find_${written}`, content };
+  return `${JSON.stringify({ ...last, uuid, type, message: said })}\n`;
+};
+const text = (words: string): string => record("assistant", [{ type: "text", text: words }]);
+const command = (id: string, name: string, output: string): string =>
+  record("assistant", [{ type: "tool_use", id, name: "Bash", input: { command: name } }]) +
+  record("user", [{ type: "tool_result", tool_use_id: id, content: output, is_error: false }]);
+const lines = (count: number, line: (index: number) => string): string =>
+  Array.from({ length: count }, (_, index) => line(index)).join("\n");
+
+beforeEach(async () => {
+  home = await createHome();
+  const folder = join(home.claude, "projects/-home-ada-find");
+  await mkdir(folder, { recursive: true });
+  file = join(folder, `${session.session_id}.jsonl`);
+  await writeFile(
+    file,
+    session.lines.map((line) => `${line}\n`).join("") +
+      command(
+        "toolu_needle",
+        "cat log",
+        lines(300, (n) => (n === 150 ? "the NEEDLE is here" : `row ${n}`)),
+      ) +
+      text(lines(120, (n) => (n === 100 ? "A HAYFORK stands here.\n" : `Paragraph ${n} of many.\n`))) +
+      command(
+        "toolu_straw",
+        "grep STRAW",
+        lines(40, (n) => `STRAW ${n}`),
+      ) +
+      command(
+        "toolu_huge",
+        "cat huge",
+        lines(20_000, (n) => (n === 9_000 ? "a BURIED word" : `filler ${n}`)),
+      ) +
+      text("One STRAW more.") +
+      lines(20, () => text("Nothing to see. ".repeat(40))) +
+      text("The end."),
+  );
+  daemon = await startDaemon(home, ["--no-samples"]);
+  browser = await openBrowser();
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  ({ page, complaints } = await enter(context, daemon));
+  await page.goto(`${daemon.origin}/session/${session.session_id}`);
+  transcript = page.getByRole("region", { name: "Transcript", exact: true });
+  await transcript.getByText("The end.").waitFor();
+});
+afterEach(async () => {
+  await browser.close();
+  await daemon.stop();
+  await home.remove();
+});
+
+/** The words around the match that one stands on, if it is on screen whole. */
+const current = () =>
+  transcript.evaluate((box) => {
+    const view = box.getBoundingClientRect();
+    const [range] = [...(CSS.highlights.get("find-current") ?? [])].filter(
+      (found): found is Range => found instanceof Range,
+    );
+    const rect = range?.getBoundingClientRect();
+    if (range === undefined || rect === undefined || rect.height === 0) return "";
+    const seen = document.elementFromPoint(rect.x + rect.width / 2, rect.y + rect.height / 2);
+    if (rect.top < view.top || rect.bottom > view.bottom || !seen?.contains(range.startContainer)) return "";
+    const content = range.startContainer.nodeValue ?? "";
+    const line = content.lastIndexOf("\n", range.startOffset) + 1;
+    return content.slice(line).split("\n", 1)[0] ?? "";
+  });
+const find = (words: string) => page.getByRole("searchbox", { name: "Find in this session" }).fill(words);
+const label = () => page.locator(".find-count").innerText();
+
+it("what is found is on screen, wherever in a part it stands and whatever that part leaves out", async () => {
+  await page.keyboard.press("/");
+  await find("NEEDLE");
+  await expect.poll(current).toBe("the NEEDLE is here");
+  expect(await label()).toBe("part 1 of 1");
+  await find("HAYFORK");
+  await expect.poll(current).toBe("A HAYFORK stands here.");
+  // Of this one not even the whole had come.
+  await find("BURIED");
+  await expect.poll(current).toBe("a BURIED word");
+  expect(complaints).toEqual([]);
+});
+
+it("Enter goes through all matches of a part before it goes to the next part, Shift+Enter back", async () => {
+  await page.keyboard.press("/");
+  await find("STRAW");
+  await page.keyboard.press("Home");
+  await expect.poll(label).toMatch(/^part \d of 3/);
+  // From the end of the session on there is none: the first is the first of all.
+  const stops: string[] = [];
+  for (let stop = 0; stop < 50; stop += 1) {
+    await expect.poll(current).not.toBe("");
+    const words = await current();
+    stops.push(words);
+    if (words === "One STRAW more.") break;
+    const before = await label();
+    await page.keyboard.press("Enter");
+    await expect.poll(label).not.toBe(before);
+  }
+  expect(stops.filter((words) => /^STRAW \d+$/.test(words))).toEqual(
+    Array.from({ length: 40 }, (_, index) => `STRAW ${index}`),
+  );
+  expect(await label()).toBe("part 3 of 3");
+  await page.keyboard.press("Shift+Enter");
+  await expect.poll(current).toBe("STRAW 39");
+  expect(await label()).toMatch(/^part 2 of 3, match (\d+) of \1$/);
+  expect(complaints).toEqual([]);
+});
+
+it("what comes while one searches is counted, and moves nothing", async () => {
+  await page.keyboard.press("/");
+  await find("NEEDLE");
+  await expect.poll(label).toBe("part 1 of 1");
+  await expect.poll(current).toBe("the NEEDLE is here");
+  const top = await transcript.evaluate((element) => element.scrollTop);
+  await appendFile(file, text("Another NEEDLE."));
+  await expect.poll(label).toBe("part 1 of 2");
+  expect(await transcript.evaluate((element) => element.scrollTop)).toBe(top);
+  await page.keyboard.press("Enter");
+  await expect.poll(current).toBe("Another NEEDLE.");
+  expect(complaints).toEqual([]);
+});
