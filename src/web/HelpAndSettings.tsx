@@ -1,4 +1,4 @@
-import { type ReactNode, useRef, useState } from "react";
+import { type ReactNode, type RefObject, useRef, useState } from "react";
 import { type KeyBinding, useKeys } from "./keys.ts";
 import type { Settings } from "./settings.ts";
 import { useSetting } from "./store.ts";
@@ -19,9 +19,12 @@ const NAMES: Record<string, string> = {
 export function HelpAndSettings({
   bindings,
   more,
+  pane,
 }: {
   bindings: readonly KeyBinding[];
   more?: ReactNode;
+  /** Whose keys these are, where several panes stand side by side. */
+  pane?: RefObject<HTMLElement | null>;
 }): ReactNode {
   const moreDialog = useRef<HTMLDialogElement>(null);
   const [isMore, setMore] = useState(false);
@@ -31,7 +34,7 @@ export function HelpAndSettings({
     { keys: ["?"], does: "Show the keys", run: () => help.current?.showModal() },
     { keys: [","], does: "Settings", run: () => settings.current?.showModal() },
   ];
-  useKeys(own);
+  useKeys(own, pane);
   return (
     <span className="tools">
       <button

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "react";
+import { type RefObject, useEffect, useRef } from "react";
 
 /** What a key does, as the help lists it. `keys`: any of them, in `KeyboardEvent.key` names; `Ctrl+f` also means ⌘F. */
 export interface KeyBinding {
@@ -9,7 +9,8 @@ export interface KeyBinding {
   run(event: KeyboardEvent): void;
 }
 
-const typing = (target: EventTarget | null): boolean =>
+/** Whether keys that are pressed there are written. */
+export const typing = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable ||
     target.matches("textarea, select, input:not([type=radio], [type=checkbox], [type=button])"));
@@ -22,10 +23,17 @@ function keyName(event: KeyboardEvent): string {
   return control + alt + shift + event.key;
 }
 
+/** Whether a pane has the focus or, where none has it, is the first that is on screen. */
+function holdsKeys(pane: HTMLElement): boolean {
+  const panes = [...document.querySelectorAll<HTMLElement>(".pane")].filter((one) => one.clientHeight > 0);
+  return (panes.find((one) => one.contains(document.activeElement)) ?? panes[0]) === pane;
+}
+
 /**
- * Keys of a screen. They rest while a dialog is open, and while one types (those with Ctrl stay).
+ * Keys of a screen, or of a pane where several stand side by side. They rest while a dialog is open, and while one types
+ * (those with Ctrl stay).
  */
-export function useKeys(bindings: readonly KeyBinding[]): void {
+export function useKeys(bindings: readonly KeyBinding[], pane?: RefObject<HTMLElement | null>): void {
   const current = useRef(bindings);
   useEffect(() => {
     current.current = bindings;
@@ -33,6 +41,7 @@ export function useKeys(bindings: readonly KeyBinding[]): void {
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
       if (event.defaultPrevented || document.querySelector("dialog[open]") !== null) return;
+      if (pane !== undefined && (pane.current === null || !holdsKeys(pane.current))) return;
       const name = keyName(event);
       if (typing(event.target) && !name.startsWith("Ctrl+")) return;
       const free = event.target === document.body;
@@ -45,5 +54,5 @@ export function useKeys(bindings: readonly KeyBinding[]): void {
     };
     document.addEventListener("keydown", press);
     return () => document.removeEventListener("keydown", press);
-  }, []);
+  }, [pane]);
 }

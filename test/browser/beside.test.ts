@@ -40,7 +40,7 @@ it("a session behind the run that lies over it keeps its rows, its place and wha
     // A letter that has another length in small: found is what stands there, and the page goes on.
     await say(file, behind, "İstanbul, bulundu.");
     await main.getByText("İstanbul, bulundu.").waitFor();
-    await page.getByRole("button", { name: "Find" }).click();
+    await page.locator(".pane:not(.pane-beside)").getByRole("button", { name: "Find" }).click();
     await page.getByRole("searchbox").fill("bul");
     const marked = () =>
       page.evaluate(() => [...(CSS.highlights.get("find") ?? [])].map((range) => range.toString()));

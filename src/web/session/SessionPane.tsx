@@ -34,6 +34,7 @@ import { SessionFacts, SessionHeader } from "./SessionHeader.tsx";
 import { ANSWER_KEYS, scrollKeys } from "./session-keys.ts";
 import { type ScrollerHandle, TranscriptScroller } from "./TranscriptScroller.tsx";
 import { useReadingHost } from "./use-host.ts";
+import { useFocusBack, useFocusOnOpening } from "./use-pane-focus.ts";
 import { WaitingBanner } from "./WaitingBanner.tsx";
 
 interface Props {
@@ -47,8 +48,6 @@ interface Props {
   /** Set in the pane that is itself beside another session. */
   besideOf?: string;
 }
-
-const NO_KEYS: readonly KeyBinding[] = [];
 
 function useMatch(query: string): boolean {
   const subscribe = useCallback(
@@ -72,6 +71,7 @@ export function SessionPane(props: Props): ReactNode {
   const ready = useStore(session.state, (state) => state.transcript !== undefined);
   const isRefused = useStore(session.state, (state) => state.refused !== undefined);
 
+  useFocusOnOpening({ isBeside: besideOf !== undefined, isReady: ready });
   // Right after its start the daemon has not found every file yet.
   const known = useRow(session_id) !== undefined;
   useEffect(() => {
@@ -139,6 +139,7 @@ function ReadyPane({
       goOnFrom: main && control?.can_fork === true ? setGoingOn : undefined,
     },
   );
+  const pane = useRef<HTMLDivElement>(null);
   const scroller = useRef<ScrollerHandle>(null);
   const findInput = useRef<HTMLInputElement>(null);
   const [finding, setFinding] = useState(false);
@@ -155,7 +156,7 @@ function ReadyPane({
   const [wide, setWide] = useSetting("outline");
   const [sheet, setSheet] = useState(false);
   // There turns and runs lie over the transcript, when asked for (session.css).
-  const overlaid = useMatch("(max-width: 900px)") || beside !== undefined;
+  const overlaid = useMatch("(max-width: 900px)") || beside !== undefined || !main;
 
   /** Goes to a part by position, opens and marks it; a paired result is in its call's card. Gives the part whose row that is. */
   const goTo = useCallback(
@@ -327,11 +328,13 @@ function ReadyPane({
         else if (sheet) setSheet(false);
         else if (target !== undefined) setTarget(undefined);
         else if (beside !== undefined) navigate(sessionHref(session_id, fragment));
+        else if (besideOf !== undefined) navigate(sessionHref(besideOf));
         else stop.escape();
       },
     },
   ];
-  useKeys(main ? bindings : NO_KEYS);
+  useKeys(bindings, pane);
+  useFocusBack(scroller, beside);
   const toggleSide = (): void => {
     if (overlaid) setSheet(!sheet);
     else setWide(!wide);
@@ -347,7 +350,7 @@ function ReadyPane({
   // A page has one main part.
   const Body = main ? "main" : "section";
   return (
-    <div className={`pane${main ? "" : " pane-beside"}`}>
+    <div ref={pane} className={`pane${main ? "" : " pane-beside"}`}>
       <SessionHeader
         row={row}
         since={since}
@@ -355,70 +358,70 @@ function ReadyPane({
         synced={synced || isRefused}
         besideOf={besideOf}
       >
-        {main ? (
-          <>
-            <button type="button" className="button" aria-expanded={finding} onClick={openFind}>
-              Find
-            </button>
-            {control !== undefined && (
-              <button
-                type="button"
-                className="button if-wide"
-                aria-haspopup="dialog"
-                onClick={() => setAgentOpen(true)}
-              >
-                Agent
-              </button>
-            )}
-            <button
-              type="button"
-              className="button"
-              onClick={() => void stepError(1)}
-              disabled={row.errors === 0}
-            >
-              Next error
-            </button>
-            <button type="button" className="button if-wide" onClick={changeAllOpen}>
-              {allOpenWord}
-            </button>
-            <button
-              type="button"
-              className="button"
-              aria-expanded={sheet || (wide && !overlaid)}
-              onClick={toggleSide}
-            >
-              Turns
-              {runs.length > 0 && <span className="if-wide">, {counted(runs.length, "run")}</span>}
-            </button>
-            <HelpAndSettings
-              bindings={bindings}
-              more={
-                <>
-                  <SessionFacts row={row} context={transcript.context} />
-                  <p>
-                    <button type="button" className="button" onClick={changeAllOpen}>
-                      {allOpenWord}
-                    </button>{" "}
-                    {control !== undefined && (
-                      <button type="button" className="button" onClick={() => setAgentOpen(true)}>
-                        Agent
-                      </button>
-                    )}
-                  </p>
-                </>
-              }
-            />
-          </>
-        ) : (
+        <button type="button" className="button" aria-expanded={finding} onClick={openFind}>
+          Find
+        </button>
+        {control !== undefined && (
+          <button
+            type="button"
+            className="button if-wide"
+            aria-haspopup="dialog"
+            onClick={() => setAgentOpen(true)}
+          >
+            Agent
+          </button>
+        )}
+        <button
+          type="button"
+          className="button"
+          onClick={() => void stepError(1)}
+          disabled={row.errors === 0}
+        >
+          Next error
+        </button>
+        {main && (
+          <button type="button" className="button if-wide" onClick={changeAllOpen}>
+            {allOpenWord}
+          </button>
+        )}
+        <button
+          type="button"
+          className={main ? "button" : "button if-wide"}
+          aria-expanded={sheet || (wide && !overlaid)}
+          onClick={toggleSide}
+        >
+          Turns
+          {runs.length > 0 && <span className="if-wide">, {counted(runs.length, "run")}</span>}
+        </button>
+        {besideOf !== undefined && (
           <>
             <a className="button" href={sessionHref(session_id)}>
               Open instead
             </a>
-            <a className="button" href={sessionHref(besideOf ?? session_id)}>
+            <a className="button" href={sessionHref(besideOf)}>
               Close
             </a>
           </>
         )}
+        <HelpAndSettings
+          bindings={bindings}
+          pane={pane}
+          more={
+            <>
+              <SessionFacts row={row} context={transcript.context} />
+              <p>
+                <button type="button" className="button" onClick={changeAllOpen}>
+                  {allOpenWord}
+                </button>{" "}
+                {control !== undefined && (
+                  <button type="button" className="button" onClick={() => setAgentOpen(true)}>
+                    Agent
+                  </button>
+                )}
+              </p>
+            </>
+          }
+        />
       </SessionHeader>
       {finding && (
         <Find
@@ -447,7 +450,7 @@ function ReadyPane({
       )}
       <WaitingBanner session_id={session_id} />
       <div className="pane-body">
-        {main && (
+        {(main || sheet) && (
           <aside
             className={`side${wide ? "" : " side-hidden"}${sheet ? " side-sheet" : ""}`}
             aria-label="Turns and runs"

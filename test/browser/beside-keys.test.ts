@@ -1,0 +1,121 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Browser, Locator, Page } from "playwright-core";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
+import { begin, restOf } from "./hosted-session.ts";
+
+let home: Home;
+let daemon: Daemon;
+let browser: Browser;
+let page: Page;
+let complaints: string[];
+let main: Locator;
+let run: Locator;
+
+beforeEach(async () => {
+  home = await createHome();
+  const folder = join(home.path, "work");
+  await mkdir(folder);
+  await writeFile(join(folder, "notes.md"), "notes\n");
+  daemon = await startDaemon(home, ["--no-samples"]);
+  browser = await openBrowser();
+  const context = await browser.newContext({ viewport: { width: 1400, height: 800 } });
+  ({ page, complaints } = await enter(context, daemon));
+  const rest = restOf(home, daemon);
+  const session_id = await begin(rest, "agents", folder);
+  await page.goto(`${daemon.origin}/session/${session_id}`);
+  main = page.locator(".pane:not(.pane-beside)");
+  run = page.locator(".pane-beside");
+  await main
+    .getByRole("button", { name: /beside$/ })
+    .first()
+    .waitFor();
+});
+afterEach(async () => {
+  await browser.close();
+  await daemon.stop();
+  await home.remove();
+});
+
+/** Where the focus is: in the session, in the run beside it, or nowhere. */
+const focused = () =>
+  page.evaluate(() => {
+    const pane = document.activeElement?.closest(".pane");
+    return pane === null || pane === undefined
+      ? "nowhere"
+      : pane.classList.contains("pane-beside")
+        ? "run"
+        : "session";
+  });
+const opener = () => page.getByRole("button", { name: /beside$/ }).first();
+const openBeside = async (): Promise<void> => {
+  await opener().click();
+  await run.locator("article").first().waitFor();
+};
+
+it("the focus goes into a run that opens beside, and back to what opened it", async () => {
+  await openBeside();
+  await expect.poll(focused).toBe("run");
+  await page.keyboard.press("Escape");
+  await run.waitFor({ state: "detached" });
+  expect(await opener().evaluate((button) => button === document.activeElement)).toBe(true);
+  await openBeside();
+  await expect.poll(focused).toBe("run");
+  await run.getByRole("link", { name: "Close" }).click();
+  await run.waitFor({ state: "detached" });
+  expect(await opener().evaluate((button) => button === document.activeElement)).toBe(true);
+
+  // What opened it is in a list that was opened for it alone.
+  await page.setViewportSize({ width: 820, height: 800 });
+  await page.keyboard.press("o");
+  await openBeside();
+  await expect.poll(focused).toBe("run");
+  await page.keyboard.press("Escape");
+  await run.waitFor({ state: "detached" });
+  await expect.poll(focused).toBe("session");
+  expect(complaints).toEqual([]);
+});
+
+it("keys act on the pane that has the focus, which finds and goes to errors by itself", async () => {
+  await openBeside();
+  await run.locator("article").first().focus();
+  await page.keyboard.press("j");
+  expect(await focused()).toBe("run");
+  await main.locator("article").first().focus();
+  await page.keyboard.press("j");
+  expect(await focused()).toBe("session");
+
+  await run.locator("article").first().focus();
+  await page.keyboard.press("/");
+  await page.keyboard.type("the");
+  expect(await main.getByRole("search").count()).toBe(0);
+  await expect.poll(() => run.locator(".find-count").innerText()).toMatch(/^(part|no match)/);
+  await page.keyboard.press("Escape");
+  expect(await run.getByRole("search").count()).toBe(0);
+  expect(await focused()).toBe("run");
+  await run.getByRole("button", { name: "Find" }).click();
+  expect(await run.getByRole("searchbox").evaluate((input) => input === document.activeElement)).toBe(true);
+  await page.keyboard.press("Escape");
+  expect(await run.getByRole("button", { name: "Next error" }).count()).toBe(1);
+  expect(complaints).toEqual([]);
+});
+
+it("keys act on the run that lies over its session, wherever the focus is", async () => {
+  await page.setViewportSize({ width: 1000, height: 800 });
+  await openBeside();
+  await main.waitFor({ state: "hidden" });
+  await page.evaluate(() => document.activeElement instanceof HTMLElement && document.activeElement.blur());
+  expect(await focused()).toBe("nowhere");
+  await page.keyboard.press("/");
+  await page.keyboard.type("shell");
+  expect(await run.getByRole("searchbox").inputValue()).toBe("shell");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("?");
+  expect(await page.getByRole("dialog", { name: "Keys" }).isVisible()).toBe(true);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Escape");
+  await run.waitFor({ state: "detached" });
+  await expect.poll(focused).toBe("session");
+  expect(complaints).toEqual([]);
+});
