@@ -4,6 +4,7 @@ import { ScreenFailure } from "./ScreenFailure.tsx";
 import { SessionsScreen } from "./sessions/SessionsScreen.tsx";
 import { type Client, ClientProvider, useConnection } from "./store.ts";
 import { ErrorBoundary } from "./ui/ErrorBoundary.tsx";
+import { usePageTitle } from "./waiting.ts";
 
 /** With it come Markdown and the tool cards: the list is on screen before they are. */
 const loadSessionScreen = () => import("./session/SessionScreen.tsx");
@@ -80,19 +81,24 @@ function RoutedScreen({
         </Suspense>
       );
     case "nowhere":
-      return (
-        <main className="blank">
-          <h1>No such page</h1>
-          <p>
-            <code>{route.path}</code> is no address of Verbatim.
-          </p>
-          <p>
-            <a href="/">All sessions</a>
-          </p>
-        </main>
-      );
+      return <NoSuchPage path={route.path} />;
   }
   return route satisfies never;
+}
+
+function NoSuchPage({ path }: { path: string }): ReactNode {
+  usePageTitle("No such page · Verbatim");
+  return (
+    <main className="blank">
+      <h1>No such page</h1>
+      <p>
+        <code>{path}</code> is no address of Verbatim.
+      </p>
+      <p>
+        <a href="/">All sessions</a>
+      </p>
+    </main>
+  );
 }
 
 function SignedOut(): ReactNode {

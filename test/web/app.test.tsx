@@ -337,14 +337,17 @@ test("find goes to the match, and says when there is none", async () => {
   expect(await screen.findByText("no match")).toBeTruthy();
 });
 
-test("an address that names no session, and one that names no page, say so", async () => {
+test("an address that names no session, and one that names no page, say so, in the tab too", async () => {
+  document.title = "[RUNNING] Go · Verbatim";
   history.replaceState(null, "", `/session/${uuid(77)}`);
   const { unmount } = render(<App client={client} />);
   expect(await screen.findByRole("heading", { name: "No such session" })).toBeTruthy();
+  expect(document.title).toBe("No such session · Verbatim");
   unmount();
   history.replaceState(null, "", "/elsewhere");
   render(<App client={client} />);
   expect(screen.getByRole("heading", { name: "No such page" })).toBeTruthy();
+  expect(document.title).toBe("No such page · Verbatim");
 });
 
 test("a session that the daemon finds only later opens by itself", async () => {

@@ -78,6 +78,7 @@ export function SessionPane(props: Props): ReactNode {
     if (known && isRefused) session.retry();
   }, [known, isRefused, session]);
 
+  usePageTitle(!ready && isRefused && besideOf === undefined ? "No such session · Verbatim" : undefined);
   if (ready) return <ReadyPane key={session_id} {...props} session={session} />;
   const [title, text] = isRefused
     ? [
