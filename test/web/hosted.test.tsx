@@ -427,7 +427,9 @@ describe("a session that this daemon runs", () => {
       await press(await fromHere(), "New session from here");
       expect(await screen.findByRole("heading", { level: 1, name: "Forked" })).toBeTruthy();
       expect(posted()[0]?.body).toMatchObject({ before: uuid(101) });
-      expect(await screen.findByDisplayValue("Repair it.")).toBeTruthy();
+      const field = await screen.findByDisplayValue("Repair it.");
+      await waitFor(() => expect(document.activeElement).toBe(field));
+      expect(screen.getByText("Write the first prompt below.")).toBeTruthy();
     });
 
     test("in another session, with all of a long prompt and its pictures", async () => {
@@ -453,7 +455,8 @@ describe("a session that this daemon runs", () => {
       const dialog = await fromHere();
       expect(await dialog.findByText(/2 of its 3 attachments do not come with it/)).toBeTruthy();
       await press(dialog, "Rewind to here");
-      expect(await screen.findByDisplayValue(long)).toBeTruthy();
+      const field = await screen.findByDisplayValue(long);
+      await waitFor(() => expect(document.activeElement).toBe(field));
       expect(screen.getAllByRole("img", { name: /^Image/ })).toHaveLength(1);
     });
 

@@ -13,6 +13,12 @@ import { useClient } from "../store.ts";
 import { promptText } from "../transcript/part-words.ts";
 import { visible } from "../ui/hidden-text.tsx";
 
+/** Sessions that go on from a prompt of the past, which is in their draft: the reader came to write. */
+const toWrite = new Set<string>();
+
+/** Whether the reader came to a session to write there; true once. */
+export const takeToWrite = (session_id: string): boolean => toWrite.delete(session_id);
+
 /** What can begin at a prompt of the past: a session of its own, or this one again. The prompt comes back to be changed. */
 export function GoOnDialog({
   session,
@@ -81,6 +87,7 @@ export function GoOnDialog({
     }
     // Who has closed it meanwhile finds the new session in the list.
     if (!isOpen.current) return;
+    toWrite.add(session_id);
     onClose();
     if (session_id !== row.id) navigate(sessionHref(session_id));
   };

@@ -27,7 +27,7 @@ import { badgeOf } from "../ui/StatusBadge.tsx";
 import { usePageTitle, useWaitingKey } from "../waiting.ts";
 import { AgentDialog } from "./AgentDialog.tsx";
 import { Find } from "./Find.tsx";
-import { GoOnDialog } from "./GoOnDialog.tsx";
+import { GoOnDialog, takeToWrite } from "./GoOnDialog.tsx";
 import { Outline } from "./Outline.tsx";
 import { findError } from "./problems.ts";
 import { SessionFacts, SessionHeader } from "./SessionHeader.tsx";
@@ -336,6 +336,10 @@ function ReadyPane({
   ];
   useKeys(bindings, pane);
   useFocusBack(scroller, beside);
+  useEffect(() => {
+    // Not before the dialog has closed, which gives the focus back.
+    if (goingOn === undefined && control !== undefined && takeToWrite(session_id)) composer.current?.focus();
+  });
   const toggleSide = (): void => {
     if (overlaid) setSheet(!sheet);
     else setWide(!wide);
@@ -467,7 +471,9 @@ function ReadyPane({
               <p>
                 {row.status === "running"
                   ? "The session has begun; its first part appears here."
-                  : "This session ended before anything was written."}
+                  : control !== undefined
+                    ? "Write the first prompt below."
+                    : "This session ended before anything was written."}
               </p>
             </div>
           )}
