@@ -68,6 +68,7 @@ it("the focus goes into a run that opens beside, and back to what opened it", as
 
   // What opened it is in a list that was opened for it alone.
   await page.setViewportSize({ width: 820, height: 800 });
+  await opener().waitFor({ state: "detached" });
   await page.keyboard.press("o");
   await openBeside();
   await expect.poll(focused).toBe("run");
