@@ -4,6 +4,9 @@ import { textPattern } from "../../model/text-pattern.ts";
 const FOUND = "find";
 const CURRENT = "find-current";
 
+/** Looking through all that is on screen rests this many times as long as it took: it never takes more than a part of the time. */
+const REST = 8;
+
 /** Where a text stands among the rows of a pane. */
 export interface Marks {
   /** The places in one part that can be seen, in their order. */
@@ -47,9 +50,21 @@ export function markText(rows: HTMLElement, text: string, changed: () => void): 
     panes.set(rows, { found: rangesIn(rows, pattern), current: panes.get(rows)?.current });
     showFound();
   };
-  const observer = new MutationObserver(() => {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let rested = 0;
+  const lookAgain = (): void => {
+    timer = undefined;
+    const began = performance.now();
     look();
     changed();
+    const ended = performance.now();
+    rested = ended + REST * (ended - began);
+  };
+  const observer = new MutationObserver(() => {
+    if (timer !== undefined) return;
+    const wait = rested - performance.now();
+    if (wait <= 0) lookAgain();
+    else timer = setTimeout(lookAgain, wait);
   });
   observer.observe(rows, { childList: true, characterData: true, subtree: true });
   look();
@@ -68,6 +83,7 @@ export function markText(rows: HTMLElement, text: string, changed: () => void): 
     },
     end() {
       observer.disconnect();
+      clearTimeout(timer);
       panes.delete(rows);
       showFound();
       showCurrent();
