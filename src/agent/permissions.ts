@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { optional, record } from "../model/record.ts";
+import { optional } from "../model/record.ts";
 import { matchWithStars } from "./wildcard.ts";
 
 /**
@@ -24,8 +24,10 @@ import { matchWithStars } from "./wildcard.ts";
  * and without the words that only lead to a command: `rm *` also stops `true; rm x`, `if true; then rm x; fi` and `A=1 sudo rm x`. It is a
  * net, not a wall: a shell has countless ways to write the same thing. What must not happen needs `ask`. The host
  * of an address is met in either case and with a dot behind it, and an origin alone (`https://example.com`) means the whole site.
+ *
+ * **Fields of other names** are refused: a `pattern` that is misspelled would leave a rule about every call of the tool.
  */
-export const permissionRule = record({
+export const permissionRule = z.strictObject({
   tool: z.string(),
   pattern: optional(z.string()),
   exact: optional(z.string()),

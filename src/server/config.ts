@@ -117,7 +117,7 @@ export function readConfig(data_dir: string): Config {
   function rulesOf(): readonly PermissionRule[] | undefined {
     // A file that cannot be read may have rules.
     if (value === undefined) return undefined;
-    const parsed = z.array(permissionRule).safeParse(value.rules ?? []);
+    const parsed = z.array(permissionRule).default([]).safeParse(value.rules);
     if (parsed.success) return parsed.data;
     tell("rules", parsed.error);
     return undefined;

@@ -77,6 +77,12 @@ describe("config.json", () => {
     write({ rules: [{ tool: "shell", decision: "perhaps" }] });
     expect(readConfig(folder).rules).toBeUndefined();
     expect(told()).toContain("rules.0.decision: ");
+    write({ rules: [{ tool: "shell", patern: "git status*", decision: "allow" }] });
+    expect(readConfig(folder).rules).toBeUndefined();
+    expect(told()).toMatch(/rules\.0: .*patern/);
+    write({ rules: null });
+    expect(readConfig(folder).rules).toBeUndefined();
+    expect(told()).toContain("rules: ");
     write("{");
     expect(readConfig(folder).rules).toBeUndefined();
     expect(told()).toContain("no JSON");
