@@ -56,6 +56,8 @@ const SECTIONS = ["providers", "agents", "mcp_servers", "rules", "answer_within_
 /** What the operator configures: `config.json` in the data folder. */
 export interface Config {
   providers: ReadonlyMap<string, ProviderConfig>;
+  /** All that `providers` says, also where it cannot be read: what is an environment variable's name may be that of a key's. */
+  provider_texts: ReadonlySet<string>;
   agents: ReadonlyMap<string, AgentConfig>;
   mcp_servers: ReadonlyMap<string, McpServerConfig>;
   /** See `PermissionRule`. `undefined`: they cannot be read, and nothing may run that they might forbid. */
@@ -130,12 +132,18 @@ export function readConfig(data_dir: string): Config {
     id === SCRIPTED || providers.has(id) || knownProviders.some((known) => known.id === id);
   return {
     providers,
+    provider_texts: new Set(textsOf(value?.providers)),
     agents: entries("agents", agentConfig, isProvider),
     mcp_servers: entries("mcp_servers", mcpServerConfig),
     rules: rulesOf(),
     ...(minutes.success && minutes.data !== undefined ? { answer_within_minutes: minutes.data } : {}),
     notices,
   };
+}
+
+function textsOf(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsOf) : [];
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

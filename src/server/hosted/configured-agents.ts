@@ -38,9 +38,11 @@ export interface ConfiguredAgents extends Agents {
 export function configuredAgents(options: ConfiguredAgentsOptions): ConfiguredAgents {
   const { config, environment } = options;
   const entries = providerEntries(config.providers);
-  const secret = new Set(entries.flatMap(({ key_variables }) => key_variables));
+  const secret = new Set(providers.flatMap(({ key_variables }) => key_variables));
   const own = commandEnvironment(
-    Object.fromEntries(Object.entries(environment).filter(([name]) => !secret.has(name))),
+    Object.fromEntries(
+      Object.entries(environment).filter(([name]) => !secret.has(name) && !config.provider_texts.has(name)),
+    ),
   );
   let servers: McpConnections | undefined;
   let connecting: Promise<McpConnections> | undefined;

@@ -230,6 +230,23 @@ it("a tool server that could not be started is tried again for the next session,
   }
 });
 
+it("a command has no variable that holds a provider's key, though the provider's entry has a mistake", async () => {
+  const providers = {
+    mistaken: { wire: "telegraph", key_variable: "FIRST_SECRET" },
+    "no name": { key_variable: "SECOND_SECRET" },
+    misspelled: { key_varaible: "THIRD_SECRET" },
+    deepseek: { key_variable: "FOURTH_SECRET" },
+  };
+  configure({ providers, rules: [{ tool: "shell", decision: "allow" }] });
+  const names = ["FIRST_SECRET", "SECOND_SECRET", "THIRD_SECRET", "FOURTH_SECRET", "OTHER_SETTING"];
+  const environment = Object.fromEntries(names.map((name) => [name, `value-of-${name}`]));
+  hosted = createHosted({ folder, agents: agents(environment) });
+  const command = "env | grep -o 'value-of-.*'";
+  const id = await begin(hosted, { steps: [call("shell", { command }), say("Done.")] });
+  await eventually(() => expect(hosted?.get(id)?.status).toBe("completed"));
+  expect(await shown(hosted, id)).toContain("result: success value-of-OTHER_SETTING");
+});
+
 describe("an agent that speaks the Agent Client Protocol, in a session", () => {
   it("asks here, goes on with the answer, and shows what it says", async () => {
     const args = writeScript(folder, "acp", [
