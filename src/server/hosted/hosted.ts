@@ -101,12 +101,9 @@ export function createHosted(options: HostedOptions): HostedSessions {
 
   function writable() {
     if (journal.writable) return;
-    throw new Refused(
-      409,
-      "read_only",
-      "Another Verbatim uses this data folder, or it cannot be written: no session can be run here.",
-      "Use the one that runs, or start this one with a --data-dir of its own.",
-    );
+    const [why] = journal.notices;
+    const message = `No session can be run here. ${why?.text ?? ""}`.trim();
+    throw new Refused(409, "read_only", message, why?.remedy);
   }
 
   /** What was done is told as done once it is on disk. */

@@ -138,7 +138,11 @@ describe("history.db", () => {
     expect(at.writable).toBe(false);
     await expect(
       at.start(randomUUID(), { agent: "player", cwd: folder, prompt: promptOf("Go") }),
-    ).rejects.toMatchObject({ code: "read_only" });
+    ).rejects.toMatchObject({
+      code: "read_only",
+      message: expect.stringContaining("newer Verbatim"),
+      remedy: expect.stringContaining("Start the newer Verbatim"),
+    });
     expect(readFileSync(path()).equals(before)).toBe(true);
   });
 
