@@ -218,6 +218,7 @@ async function runInTerminal(words: string[], flags: Flags): Promise<number> {
   const own =
     running === undefined ? await startDaemon([], { ...flags, samples: false, port: "0" }) : undefined;
   const link = running ?? own?.link ?? "";
+  own?.sayNotices();
   const terminal =
     process.stdin.isTTY && process.stderr.isTTY && !flags.json
       ? createInterface({ input: process.stdin, output: process.stderr })
@@ -247,6 +248,7 @@ async function runInTerminal(words: string[], flags: Flags): Promise<number> {
     throw error instanceof RunError ? new UsageError(error.message) : error;
   } finally {
     terminal?.close();
+    own?.sayNotices();
     await own?.close();
   }
 }
@@ -260,7 +262,7 @@ interface Daemon {
    * come back by themselves to a daemon that begins again at the same port.
    */
   storable: Promise<void>;
-  /** What a person should know, on standard error. */
+  /** What a person should know and was not told yet, on standard error. */
   sayNotices(): void;
   close(): Promise<void>;
 }
@@ -354,6 +356,7 @@ async function startDaemon(paths: string[], flags: Flags): Promise<Daemon> {
   if (first) samples?.replay();
   // What agents write into a person's folders is as open as that person has it; ours is made, and closed, by now.
   process.umask(umask);
+  const said = new Set<string>();
   const storable = Promise.withResolvers<void>();
   const isAtWork = () =>
     hosted.list().some(({ control }) => control?.state === "working" || control?.state === "waiting");
@@ -368,8 +371,11 @@ async function startDaemon(paths: string[], flags: Flags): Promise<Daemon> {
     port: served.port,
     storable: storable.promise,
     sayNotices() {
-      for (const { text, remedy } of sessions.status().notices)
-        console.error(remedy === undefined ? text : `${text} ${remedy}`);
+      for (const { text, remedy } of sessions.status().notices) {
+        const notice = remedy === undefined ? text : `${text} ${remedy}`;
+        if (!said.has(notice)) console.error(notice);
+        said.add(notice);
+      }
     },
     async close() {
       clearInterval(retry_timer);

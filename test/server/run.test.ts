@@ -217,6 +217,27 @@ describe("run", () => {
     expect(said.out).toContain("interrupt");
   });
 
+  it.skipIf(process.platform === "win32")(
+    "says what the page would: mistakes in the configuration, and what came up on the way",
+    async () => {
+      const home = newHome();
+      const data = join(home.path, "data");
+      mkdirSync(data);
+      const config = {
+        providers: { mine: { wire: "telegraph" } },
+        mcp_servers: { late: { command: "false" } },
+      };
+      writeFileSync(join(data, "config.json"), JSON.stringify(config));
+      writeFileSync(join(data, "keys.json"), "{}", { mode: 0o644 });
+      const { said, ended } = start(home, ["run", "Hi", ...scripted("hello"), "--json", "--data-dir", data]);
+      expect(await ended).toBe(0);
+      for (const line of said.out.trim().split("\n")) expect(JSON.parse(line)).toHaveProperty("session_id");
+      for (const text of ["providers.mine.wire", "keys.json can be read by others", "MCP server late"]) {
+        expect(said.err.split(text)).toHaveLength(2);
+      }
+    },
+  );
+
   it("says what is missing where it cannot begin", async () => {
     const home = newHome();
     const none = start(home, ["run", "Go"]);
