@@ -1,5 +1,5 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { asObject } from "../model/narrow.ts";
 import { CLIENT_HEADER, type ErrorReply } from "../protocol.ts";
@@ -73,10 +73,14 @@ export function loadAccess(data_dir: string): Access {
   mkdirSync(data_dir, { recursive: true, mode: 0o700 });
   // Written beside and renamed: a daemon that starts at the same moment reads the whole file or none.
   const draft = `${file}.${process.pid}`;
-  writeFileSync(draft, JSON.stringify({ ...access, cookie_key: access.cookie_key.toString("base64url") }), {
-    mode: 0o600,
-  });
-  renameSync(draft, file);
+  try {
+    const text = JSON.stringify({ ...access, cookie_key: access.cookie_key.toString("base64url") });
+    writeFileSync(draft, text, { mode: 0o600 });
+    renameSync(draft, file);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
   return access;
 }
 

@@ -15,7 +15,7 @@ import { readConfig, readKeys } from "./config.ts";
 import { type DecodedStream, decodeStream } from "./decode.ts";
 import { hangDoorbell, ringDoorbell } from "./doorbell.ts";
 import { openFrontend } from "./frontend.ts";
-import { createGuard, ingestToken, loadAccess } from "./guard.ts";
+import { type Access, createGuard, ingestToken, loadAccess } from "./guard.ts";
 import { configuredAgents } from "./hosted/configured-agents.ts";
 import { createHosted } from "./hosted/hosted.ts";
 import "./index-worker.ts";
@@ -24,9 +24,9 @@ import { createLive } from "./live.ts";
 import { mergeSessions } from "./merge-sessions.ts";
 import { RunError, runPrompt } from "./run.ts";
 import { hasSessions, openSamples, type Samples } from "./samples.ts";
-import { type Served, serve } from "./serve.ts";
+import { serve } from "./serve.ts";
 import { show } from "./show.ts";
-import { UsageError } from "./usage-error.ts";
+import { attempt, UsageError } from "./usage-error.ts";
 
 const HELP = `Usage: npm start -- [options] [PATH…]
        npm start -- run "PROMPT" [--agent AGENT | --provider PROVIDER] [--model MODEL] [--cwd DIR] [--json]
@@ -227,7 +227,7 @@ async function runInTerminal(words: string[], flags: Flags): Promise<number> {
   try {
     return await runPrompt({
       origin: new URL(link).origin,
-      token: loadAccess(data_dir).api_token,
+      token: openDataFolder(data_dir).api_token,
       link,
       prompt,
       ...(agent === undefined ? {} : { agent }),
@@ -267,7 +267,23 @@ interface Daemon {
   close(): Promise<void>;
 }
 
+/** What a daemon has opened, in this order: closed in the reverse one. */
+type Opened = { close(): Promise<void> | void }[];
+
 async function startDaemon(paths: string[], flags: Flags): Promise<Daemon> {
+  const opened: Opened = [];
+  const close = async () => {
+    for (const one of opened.toReversed()) await one.close();
+  };
+  try {
+    return { ...(await openDaemon(paths, flags, opened)), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function openDaemon(paths: string[], flags: Flags, opened: Opened): Promise<Omit<Daemon, "close">> {
   const address = readAddress(flags);
   const data_dir = dataDir(flags);
   for (const path of paths) {
@@ -276,7 +292,7 @@ async function startDaemon(paths: string[], flags: Flags): Promise<Daemon> {
   }
   // All that the daemon writes is its owner's alone.
   const umask = process.umask(0o077);
-  mkdirSync(data_dir, { recursive: true });
+  const access = openDataFolder(data_dir);
   const report = (error: unknown) =>
     console.error(error instanceof Error ? (error.stack ?? error.message) : error);
 
@@ -301,6 +317,7 @@ async function startDaemon(paths: string[], flags: Flags): Promise<Daemon> {
     playground,
     readFile: (path) => readFile(path, "utf8"),
   });
+  opened.push(agents);
   const hosted = createHosted({
     folder: data_dir,
     agents,
@@ -316,8 +333,8 @@ async function startDaemon(paths: string[], flags: Flags): Promise<Daemon> {
     dataFolder: data_dir,
   });
   const sessions = mergeSessions([hosted, found]);
+  opened.push(sessions);
   const frontend = await openFrontend(join(import.meta.dirname, "../../dist/web"));
-  const access = loadAccess(data_dir);
 
   let newLink = () => "";
   const listen = (port: number) =>
@@ -342,17 +359,14 @@ async function startDaemon(paths: string[], flags: Flags): Promise<Daemon> {
         live: createLive({ sessions, report }),
       };
     });
-  let served: Served;
-  try {
-    served = await listenSomewhere(listen, flags.port);
-  } catch (error) {
-    await sessions.close();
-    throw error;
-  }
+  const served = await listenSomewhere(listen, flags.port);
+  opened.push(served);
+  if (samples) opened.push({ close: samples.stop });
   // With two daemons on one data directory the first one replays, and gives links. Asked once the stores are open: whoever
   // left them to this one has taken its doorbell down before.
   const first = (await ringDoorbell(data_dir)) === undefined;
   const doorbell = first ? await hangDoorbell(data_dir, newLink) : undefined;
+  if (doorbell) opened.push(doorbell);
   if (first) samples?.replay();
   // What agents write into a person's folders is as open as that person has it; ours is made, and closed, by now.
   process.umask(umask);
@@ -366,6 +380,7 @@ async function startDaemon(paths: string[], flags: Flags): Promise<Daemon> {
     setInterval(() => {
       if (!isAtWork() && retry()) storable.resolve();
     }, RETRY_MS);
+  opened.push({ close: () => clearInterval(retry_timer) });
   return {
     link: newLink(),
     port: served.port,
@@ -377,19 +392,20 @@ async function startDaemon(paths: string[], flags: Flags): Promise<Daemon> {
         said.add(notice);
       }
     },
-    async close() {
-      clearInterval(retry_timer);
-      await doorbell?.close();
-      await samples?.stop();
-      await served.close();
-      await sessions.close();
-      await agents.close();
-    },
   };
 }
 
+/** The secrets of the data folder, which is made where there is none. */
+function openDataFolder(data_dir: string): Access {
+  return attempt(
+    () => loadAccess(data_dir),
+    `The data folder ${data_dir} cannot be used`,
+    "Make room on its disk, check its permissions, or name another folder with --data-dir.",
+  );
+}
+
 async function printToken(data_dir: string): Promise<number> {
-  return await print(`${ingestToken(loadAccess(data_dir))}\n`);
+  return await print(`${ingestToken(openDataFolder(data_dir))}\n`);
 }
 
 async function printLink(data_dir: string): Promise<number> {

@@ -2,3 +2,12 @@
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
+
+/** What `work` gives; where the system refuses it, that is said in one line with what the person can do. */
+export function attempt<Value>(work: () => Value, problem: string, remedy: string): Value {
+  try {
+    return work();
+  } catch (error) {
+    throw new UsageError(`${problem}: ${error instanceof Error ? error.message : error}. ${remedy}`);
+  }
+}

@@ -211,6 +211,17 @@ describe("the command", { timeout: 60_000 }, () => {
     await stop(second.process, "SIGINT");
   });
 
+  it("ends at once, with one line and no store begun, where its secrets cannot be kept", async () => {
+    const home = newHome();
+    mkdirSync(join(home.data, "access.json"), { recursive: true });
+    const { code, out, err } = await finish(home, ["--port", "0", "--data-dir", home.data, "--no-samples"]);
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toContain(`The data folder ${home.data} cannot be used`);
+    expect(err).toContain("--data-dir");
+    expect(err.trim().split("\n")).toHaveLength(1);
+    expect(readdirSync(home.data)).toEqual(["access.json"]);
+  });
+
   it.skipIf(!mountable)(
     "begins again by itself with a data folder whose disk was full (skipped where no small file system can be mounted)",
     async () => {
