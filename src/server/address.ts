@@ -1,6 +1,8 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { createSecureContext } from "node:tls";
 import type { Served } from "./serve.ts";
-import { UsageError } from "./usage-error.ts";
+import { attempt, UsageError } from "./usage-error.ts";
 
 const DEFAULT_PORT = 4747;
 const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
@@ -31,7 +33,13 @@ export function readAddress(flags: AddressFlags): Address {
   if ((flags.cert === undefined) !== (flags.key === undefined))
     throw new UsageError("--cert and --key go together.");
   if (flags.cert !== undefined && flags.key !== undefined) {
-    address.tls = { cert: readText(flags.cert), key: readText(flags.key) };
+    const tls = { cert: readText(flags.cert), key: readText(flags.key) };
+    attempt(
+      () => checkPair(tls),
+      `--cert ${flags.cert}, --key ${flags.key}: these are no certificate and its key`,
+      "Name two PEM files that belong together, the key without a passphrase.",
+    );
+    address.tls = tls;
   }
   if (LOOPBACK.has(address.host)) {
     if (address.origin !== undefined && address.password === undefined) {
@@ -71,11 +79,16 @@ function readOrigin(text: string): string {
 }
 
 function readText(file: string): string {
-  try {
-    return readFileSync(file, "utf8");
-  } catch (error) {
-    throw new UsageError(`${file}: it cannot be read: ${error instanceof Error ? error.message : error}`);
+  const remedy = "Name a file that you may read.";
+  return attempt(() => readFileSync(file, "utf8"), `${file}: it cannot be read`, remedy);
+}
+
+function checkPair({ cert, key }: { cert: string; key: string }): void {
+  // A server takes empty ones without a word.
+  if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
+    throw new Error("the key is not that of the certificate");
   }
+  createSecureContext({ cert, key });
 }
 
 /** The origins at which the daemon is reached on this port, as browsers write them; the first one is that of links. */
@@ -91,26 +104,39 @@ export function originsOf({ host, origin, tls }: Address, port: number): [string
 /** The port that was asked for, or from the usual one on the next that is free. */
 export async function listenSomewhere(
   listen: (port: number) => Promise<Served>,
+  host: string,
   asked?: string,
 ): Promise<Served> {
   if (asked !== undefined) {
     const port = /^\d{1,5}$/.test(asked) ? Number(asked) : Number.NaN;
     if (!(port <= 65_535)) throw new UsageError(`--port ${asked}: give a number from 0 to 65535.`);
-    return await listen(port).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "EADDRINUSE") {
-        throw new UsageError(`Port ${port} is taken: give another --port, or none for the next free one.`);
-      }
-      if (error.code === "EACCES")
-        throw new UsageError(`Port ${port} is not allowed to you: give one above 1023.`);
-      throw error;
+    return await listen(port).catch((error: unknown) => {
+      throw refusalOf(error, host, port);
     });
   }
   for (let port = DEFAULT_PORT; port < DEFAULT_PORT + 50; port++) {
     try {
       return await listen(port);
     } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) throw error;
+      if (codeOf(error) !== "EADDRINUSE") throw refusalOf(error, host, port);
     }
   }
   return await listen(0);
+}
+
+/** Why a port cannot be listened on, with what to do; an error of another kind is itself. */
+function refusalOf(error: unknown, host: string, port: number): unknown {
+  const code = codeOf(error);
+  if (!(error instanceof Error) || code === undefined) return error;
+  if (code === "EADDRINUSE") {
+    return new UsageError(`Port ${port} is taken: give another --port, or none for the next free one.`);
+  }
+  if (code === "EACCES") return new UsageError(`Port ${port} is not allowed to you: give one above 1023.`);
+  return new UsageError(
+    `--host ${host}: it cannot be listened on: ${error.message}. Name an address of this machine.`,
+  );
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && "code" in error ? error.code : undefined;
 }

@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { asObject } from "../model/narrow.ts";
 import { CLIENT_HEADER, type ErrorReply } from "../protocol.ts";
 import { ENTRANCE_FILES, entrancePage } from "./entrance.ts";
@@ -70,7 +70,7 @@ export function loadAccess(data_dir: string): Access {
   const known = readAccess(file);
   if (known) return known;
   const access = newAccess();
-  mkdirSync(data_dir, { recursive: true, mode: 0o700 });
+  makeFolder(data_dir);
   // Written beside and renamed: a daemon that starts at the same moment reads the whole file or none.
   const draft = `${file}.${process.pid}`;
   try {
@@ -82,6 +82,18 @@ export function loadAccess(data_dir: string): Access {
     throw error;
   }
   return access;
+}
+
+/** Level by level: of a folder that cannot be, such as `/proc/x`, Node's own recursive `mkdir` never ends. */
+function makeFolder(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  if (dirname(path) !== path) makeFolder(dirname(path));
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another daemon that starts at the same moment may have made it.
+    if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error;
+  }
 }
 
 /** The secrets of a data directory that a daemon has used before. */

@@ -15,7 +15,7 @@ import { readConfig, readKeys } from "./config.ts";
 import { type DecodedStream, decodeStream } from "./decode.ts";
 import { hangDoorbell, ringDoorbell } from "./doorbell.ts";
 import { openFrontend } from "./frontend.ts";
-import { type Access, createGuard, ingestToken, loadAccess } from "./guard.ts";
+import { createGuard, ingestToken, loadAccess } from "./guard.ts";
 import { configuredAgents } from "./hosted/configured-agents.ts";
 import { createHosted } from "./hosted/hosted.ts";
 import "./index-worker.ts";
@@ -227,7 +227,7 @@ async function runInTerminal(words: string[], flags: Flags): Promise<number> {
   try {
     return await runPrompt({
       origin: new URL(link).origin,
-      token: openDataFolder(data_dir).api_token,
+      token: loadAccess(data_dir).api_token,
       link,
       prompt,
       ...(agent === undefined ? {} : { agent }),
@@ -287,12 +287,16 @@ async function openDaemon(paths: string[], flags: Flags, opened: Opened): Promis
   const address = readAddress(flags);
   const data_dir = dataDir(flags);
   for (const path of paths) {
-    if (!statSync(path, { throwIfNoEntry: false }))
-      throw new UsageError(`${path}: there is no such file or folder.`);
+    const stats = attempt(
+      () => statSync(path, { throwIfNoEntry: false }),
+      `${path}: it cannot be read`,
+      "Name a file or folder that you may read.",
+    );
+    if (!stats) throw new UsageError(`${path}: there is no such file or folder.`);
   }
   // All that the daemon writes is its owner's alone.
   const umask = process.umask(0o077);
-  const access = openDataFolder(data_dir);
+  const access = inDataFolder(data_dir, () => loadAccess(data_dir));
   const report = (error: unknown) =>
     console.error(error instanceof Error ? (error.stack ?? error.message) : error);
 
@@ -308,7 +312,7 @@ async function openDaemon(paths: string[], flags: Flags, opened: Opened): Promis
   const { keys, notices } = readKeys(data_dir);
   const { answer_within_minutes } = config;
   const playground = join(data_dir, "playground");
-  mkdirSync(playground, { recursive: true });
+  inDataFolder(data_dir, () => mkdirSync(playground, { recursive: true }));
   const agents = configuredAgents({
     config,
     keys,
@@ -359,7 +363,7 @@ async function openDaemon(paths: string[], flags: Flags, opened: Opened): Promis
         live: createLive({ sessions, report }),
       };
     });
-  const served = await listenSomewhere(listen, flags.port);
+  const served = await listenSomewhere(listen, address.host, flags.port);
   opened.push(served);
   if (samples) opened.push({ close: samples.stop });
   // With two daemons on one data directory the first one replays, and gives links. Asked once the stores are open: whoever
@@ -395,17 +399,17 @@ async function openDaemon(paths: string[], flags: Flags, opened: Opened): Promis
   };
 }
 
-/** The secrets of the data folder, which is made where there is none. */
-function openDataFolder(data_dir: string): Access {
+function inDataFolder<Value>(data_dir: string, work: () => Value): Value {
   return attempt(
-    () => loadAccess(data_dir),
+    work,
     `The data folder ${data_dir} cannot be used`,
     "Make room on its disk, check its permissions, or name another folder with --data-dir.",
   );
 }
 
 async function printToken(data_dir: string): Promise<number> {
-  return await print(`${ingestToken(openDataFolder(data_dir))}\n`);
+  const access = inDataFolder(data_dir, () => loadAccess(data_dir));
+  return await print(`${ingestToken(access)}\n`);
 }
 
 async function printLink(data_dir: string): Promise<number> {

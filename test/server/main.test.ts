@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
@@ -117,7 +118,7 @@ describe("the command", { timeout: 60_000 }, () => {
     expect(readdirSync(home.path)).toEqual([".claude"]);
   });
 
-  it.each([
+  it.each<[string[], string]>([
     [["--nonsense"], "--nonsense"],
     [["--port", "http"], "--port http"],
     [["--port", "65536"], "--port 65536"],
@@ -140,13 +141,28 @@ describe("the command", { timeout: 60_000 }, () => {
     [["--origin", "https://v.example"], "--password-file"],
     [["--cert", "PASSWORD"], "--key"],
     [["--link"], "No daemon runs"],
+    [["LOOP"], "it cannot be read"],
+    [["--cert", "PASSWORD", "--key", "PASSWORD"], "--cert"],
+    [["--cert", "EMPTY", "--key", "EMPTY"], "--cert"],
+    [
+      ["--port", "0", "--host", "192.0.2.1", "--password-file", "PASSWORD", "--origin", "https://v.example"],
+      "--host 192.0.2.1",
+    ],
+    [["--data-dir", "PASSWORD"], "--data-dir"],
+    [["token", "--data-dir", "PASSWORD"], "--data-dir"],
+    [["run", "Go", "--data-dir", "PASSWORD"], "--data-dir"],
+    [["--data-dir", "PASSWORD/below"], "--data-dir"],
+    [["token", "--data-dir", "PASSWORD/below"], "--data-dir"],
+    [["--data-dir", process.platform === "win32" ? "SHORT" : "/proc/verbatim"], "--data-dir"],
   ])("refuses %j with one line that names the remedy", async (args, said) => {
     const home = newHome();
-    const files = { PASSWORD: "correct horse battery\n", SHORT: "short\n" };
+    const files = { PASSWORD: "correct horse battery\n", SHORT: "short\n", EMPTY: "" };
     for (const [name, text] of Object.entries(files)) writeFileSync(join(home.path, name), text);
+    symlinkSync("LOOP", join(home.path, "LOOP"));
+    const isPath = (arg: string) => /^[A-Z]+(?:\/|$)/.test(arg);
     const { code, out, err } = await finish(
       home,
-      args.map((arg) => (arg in files ? join(home.path, arg) : arg)),
+      args.map((arg) => (isPath(arg) ? join(home.path, arg) : arg)),
     );
     expect({ code, out }).toEqual({ code: 2, out: "" });
     expect(err).toContain(said);
