@@ -26,6 +26,7 @@ import { RunError, runPrompt } from "./run.ts";
 import { hasSessions, openSamples, type Samples } from "./samples.ts";
 import { serve } from "./serve.ts";
 import { show } from "./show.ts";
+import type { Notice } from "./store/store.ts";
 import { attempt, UsageError } from "./usage-error.ts";
 
 const HELP = `Usage: npm start -- [options] [PATH…]
@@ -304,9 +305,17 @@ async function openDaemon(paths: string[], flags: Flags, opened: Opened): Promis
     format,
     path: process.env[format.root.variable] || join(homedir(), format.root.home),
   }));
+  const sample_notices: Notice[] = [];
+  const noSamples = (error: unknown): undefined => {
+    sample_notices.push({
+      level: "warning",
+      text: `The sample sessions cannot be shown: ${error instanceof Error ? error.message : error}.`,
+      remedy: "Make room in the data folder and check its permissions, or start with --no-samples.",
+    });
+  };
   const wanted = flags.samples ?? (paths.length === 0 && !(await hasSessions(roots)));
   const samples = wanted
-    ? await openSamples({ dataDir: data_dir, pace: readPace(flags), onError: report })
+    ? await openSamples({ dataDir: data_dir, pace: readPace(flags), onError: report }).catch(noSamples)
     : undefined;
   const config = readConfig(data_dir);
   const { keys, notices } = readKeys(data_dir);
@@ -326,7 +335,7 @@ async function openDaemon(paths: string[], flags: Flags, opened: Opened): Promis
     folder: data_dir,
     agents,
     ...(answer_within_minutes === undefined ? {} : { answer_within: answer_within_minutes * 60_000 }),
-    notices: () => [...config.notices, ...notices, ...agents.notices],
+    notices: () => [...config.notices, ...notices, ...sample_notices, ...agents.notices],
     report,
   });
   const found = createSessions({
@@ -435,9 +444,16 @@ function sampleRoots(samples: Samples | undefined) {
 
 /** Opens the link through a file that only the person can read: arguments of a process are everyone's. */
 function openBrowser(link: string, data_dir: string): void {
+  const failed = () => console.error("No browser could be opened: open the address above.");
   const file = join(data_dir, "open.html");
-  writeFileSync(file, `<!doctype html><meta http-equiv="refresh" content="0;url=${link}">`, { mode: 0o600 });
-  chmodSync(file, 0o600);
+  try {
+    const page = `<!doctype html><meta http-equiv="refresh" content="0;url=${link}">`;
+    writeFileSync(file, page, { mode: 0o600 });
+    chmodSync(file, 0o600);
+  } catch {
+    failed();
+    return;
+  }
   const [command, ...args] =
     process.platform === "darwin"
       ? ["open", file]
@@ -445,9 +461,7 @@ function openBrowser(link: string, data_dir: string): void {
         ? ["cmd", "/c", "start", "", file]
         : ["xdg-open", file];
   if (command === undefined) return;
-  spawn(command, args, { stdio: "ignore", detached: true })
-    .on("error", () => console.error("No browser could be opened: open the address above."))
-    .unref();
+  spawn(command, args, { stdio: "ignore", detached: true }).on("error", failed).unref();
 }
 
 function dataDir(flags: Flags): string {

@@ -109,9 +109,7 @@ async function filesBelow(folder: string): Promise<string[]> {
 function shippedSamples(): string {
   const path = join(import.meta.dirname, "samples");
   if (!existsSync(path)) {
-    throw new Error(
-      `The sample sessions are not at ${path}: install the package again, or start with --no-samples.`,
-    );
+    throw new Error(`there are none at ${path}: install the package again`);
   }
   return path;
 }

@@ -238,6 +238,27 @@ describe("the command", { timeout: 60_000 }, () => {
     expect(readdirSync(home.data)).toEqual(["access.json"]);
   });
 
+  it("runs without the samples where they cannot be laid out, and says so", async () => {
+    const home = newHome();
+    mkdirSync(home.data);
+    writeFileSync(join(home.data, "samples"), "No folder.");
+    const run = start(home, ["--port", "0", "--data-dir", home.data, "--samples"]);
+    await addressOf(run);
+    await expect.poll(run.err).toContain("The sample sessions cannot be shown");
+    await stop(run.process, "SIGTERM");
+    expect(run.err().trim().split("\n")).toHaveLength(1);
+  });
+
+  it("runs without a browser where the page that would open it cannot be written, and says so", async () => {
+    const home = newHome();
+    mkdirSync(join(home.data, "open.html"), { recursive: true });
+    const run = start(home, ["--port", "0", "--data-dir", home.data, "--no-samples", "--open"]);
+    await addressOf(run);
+    await expect.poll(run.err).toContain("No browser could be opened");
+    run.process.kill("SIGTERM");
+    expect(await run.ended).toBe(0);
+  });
+
   it.skipIf(!mountable)(
     "begins again by itself with a data folder whose disk was full (skipped where no small file system can be mounted)",
     async () => {
