@@ -520,7 +520,7 @@ export function createSessions(options: SessionsOptions): Sessions {
           ...[...watch.troubles].slice(0, MOST_NOTICES).map(
             ([path, problem]): Notice => ({
               level: "warning",
-              text: `${path} cannot be looked at: ${problem}.`,
+              text: `${path}: ${problem}.`,
             }),
           ),
           ...troubles.values(),

@@ -27,6 +27,7 @@ import { hasSessions, openSamples, type Samples } from "./samples.ts";
 import { serve } from "./serve.ts";
 import { show } from "./show.ts";
 import type { Notice } from "./store/store.ts";
+import { safe } from "./terminal-text.ts";
 import { attempt, UsageError } from "./usage-error.ts";
 
 const HELP = `Usage: npm start -- [options] [PATH…]
@@ -83,6 +84,8 @@ agents and rules are configured in config.json in the data directory.
 
 /** A second signal this soon is the same one, come by another way (terminal and `npm`), in milliseconds. */
 const SAME_SIGNAL_MS = 1_000;
+/** How often it is looked whether there is something new to tell in the terminal. */
+const NOTICES_MS = 1_000;
 /** How often it is tried whether a store that could not be written can be. */
 const RETRY_MS = 2_000;
 
@@ -263,7 +266,7 @@ interface Daemon {
    * come back by themselves to a daemon that begins again at the same port.
    */
   storable: Promise<void>;
-  /** What a person should know and was not told yet, on standard error. */
+  /** Says now what a person should know and was not told yet, on standard error; what comes up later is said by itself. */
   sayNotices(): void;
   close(): Promise<void>;
 }
@@ -384,6 +387,15 @@ async function openDaemon(paths: string[], flags: Flags, opened: Opened): Promis
   // What agents write into a person's folders is as open as that person has it; ours is made, and closed, by now.
   process.umask(umask);
   const said = new Set<string>();
+  const sayNotices = () => {
+    for (const { text, remedy } of sessions.status().notices) {
+      const notice = safe(remedy === undefined ? text : `${text} ${remedy}`);
+      if (!said.has(notice)) console.error(notice);
+      said.add(notice);
+    }
+  };
+  const notice_timer = setInterval(sayNotices, NOTICES_MS);
+  opened.push({ close: () => clearInterval(notice_timer) });
   const storable = Promise.withResolvers<void>();
   const isAtWork = () =>
     hosted.list().some(({ control }) => control?.state === "working" || control?.state === "waiting");
@@ -398,13 +410,7 @@ async function openDaemon(paths: string[], flags: Flags, opened: Opened): Promis
     link: newLink(),
     port: served.port,
     storable: storable.promise,
-    sayNotices() {
-      for (const { text, remedy } of sessions.status().notices) {
-        const notice = remedy === undefined ? text : `${text} ${remedy}`;
-        if (!said.has(notice)) console.error(notice);
-        said.add(notice);
-      }
-    },
+    sayNotices,
   };
 }
 

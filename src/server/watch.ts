@@ -48,7 +48,7 @@ export interface WatchOptions {
 export interface SessionWatch {
   /** Everything known now, by path. */
   readonly files: ReadonlyMap<string, FoundFile>;
-  /** What could not be looked at last time, and why. */
+  /** What could not be looked at last time, and named files that hold no session: what is wrong with each path. */
   readonly troubles: ReadonlyMap<string, string>;
   /** Whether a root was there last time. */
   exists(root: string): boolean;
@@ -116,7 +116,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
           there.add(root);
           found.push({ path: await realpath(join(base, folder)), base, format, sample });
         } catch (error) {
-          if (!isMissing(error)) troubles.set(join(root, folder), messageOf(error));
+          if (!isMissing(error)) troubles.set(join(root, folder), unreadable(error));
         }
       }
     }
@@ -126,7 +126,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
         const isFolder = (await lstat(real)).isDirectory();
         found.push({ path: real, base: isFolder ? real : dirname(real), single: !isFolder });
       } catch (error) {
-        troubles.set(path, isMissing(error) ? "there is nothing at this path" : messageOf(error));
+        troubles.set(path, isMissing(error) ? "there is nothing at this path" : unreadable(error));
       }
     }
     existing = there;
@@ -171,12 +171,19 @@ export function watchSessions(options: WatchOptions): SessionWatch {
   async function inspect(start: Start, path: string): Promise<FoundFile | undefined> {
     try {
       const state = await lstat(path, { bigint: true });
-      if (!state.isFile()) return undefined;
+      if (start.single) troubles.delete(path);
+      if (!state.isFile()) {
+        if (start.single) troubles.set(path, "this is no regular file");
+        return undefined;
+      }
       const inode = `${state.dev}:${state.ino}`;
       const size = Number(state.size);
       const modified_at = Number(state.mtimeNs) / 1e6;
       const what = await classify(start, path, `${inode}:${size}:${modified_at}`);
-      if (!what) return undefined;
+      if (!what) {
+        if (start.single) troubles.set(path, "no session that Verbatim reads is in it");
+        return undefined;
+      }
       const side = what.side === undefined ? undefined : resolveSide(start, path, what.side);
       const side_stamp = side === undefined ? undefined : await stampOf(side);
       return {
@@ -191,7 +198,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
         sample: start.sample === true,
       };
     } catch (error) {
-      if (!isMissing(error)) troubles.set(path, messageOf(error));
+      if (!isMissing(error)) troubles.set(path, unreadable(error));
       return undefined;
     }
   }
@@ -243,7 +250,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
       entries = await readdir(folder, { withFileTypes: true });
     } catch (error) {
       if (!isMissing(error)) {
-        troubles.set(folder, messageOf(error));
+        troubles.set(folder, unreadable(error));
         // What could not be looked at is not gone.
         seen.folders.add(folder);
         for (const path of files.keys()) if (path.startsWith(folder + sep)) seen.files.add(path);
@@ -472,6 +479,6 @@ function isMissing(error: unknown): boolean {
   );
 }
 
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+function unreadable(error: unknown): string {
+  return `it cannot be looked at: ${error instanceof Error ? error.message : error}`;
 }

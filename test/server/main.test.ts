@@ -322,6 +322,18 @@ describe("the command", { timeout: 60_000 }, () => {
     await stop(third.process, "SIGTERM");
   });
 
+  it("says in the terminal which path that it was given holds no session, in words that are no commands to it", async () => {
+    const home = newHome();
+    const file = join(home.path, "notes\u001b[2J.md");
+    writeFileSync(file, "# Notes\n");
+    const run = start(home, [file, "--port", "0", "--data-dir", home.data]);
+    await addressOf(run);
+    await expect.poll(run.err, { timeout: 20_000 }).toContain("no session that Verbatim reads is in it");
+    expect(run.err()).not.toContain("\u001b");
+    await stop(run.process, "SIGTERM");
+    expect(run.err().trim().split("\n")).toHaveLength(1);
+  });
+
   it("takes over by itself from the daemon whose data folder it shares, once that one has ended", async () => {
     const home = newHome();
     const args = ["--port", "0", "--data-dir", home.data, "--no-samples"];

@@ -220,6 +220,25 @@ describe("a watch", () => {
     await eventually(() => expect(paths()).toContain(join(named, "late.jsonl")));
   });
 
+  it("says which named file holds no session, until it does", async () => {
+    const named = (name: string) => join(folder, name);
+    write(named("notes.md"), "# Notes\n");
+    write(named("late.jsonl"));
+    execFileSync("mkfifo", [named("pipe")]);
+    write(named("one.log"), prompt("one", "Hello"));
+    const given = ["notes.md", "late.jsonl", "pipe", "one.log"].map(named);
+    const watch = start({ roots: [], paths: given });
+    await ready();
+    expect([...watch.troubles]).toEqual([
+      [named("notes.md"), "no session that Verbatim reads is in it"],
+      [named("late.jsonl"), "no session that Verbatim reads is in it"],
+      [named("pipe"), "this is no regular file"],
+    ]);
+    append(named("late.jsonl"), prompt("late", "Hello"));
+    await watch.rescan();
+    expect([...watch.troubles.keys()]).toEqual([named("notes.md"), named("pipe")]);
+  });
+
   it("looks at hot files more often than at the rest", async () => {
     const path = join(sessionsFolder(), "one.jsonl");
     write(path, prompt("one", "Hello"));
