@@ -105,7 +105,8 @@ export function readAccess(file: string): Access | undefined {
       return undefined;
     const key = Buffer.from(cookie_key, "base64url");
     if (key.length < 32) return undefined;
-    chmodSync(file, 0o600);
+    // Not where nobody else may read it anyhow: a disk that can only be read refuses it.
+    if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
     return { instance, cookie_key: key, api_token };
   } catch {
     return undefined;

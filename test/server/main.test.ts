@@ -304,6 +304,29 @@ describe("the command", { timeout: 60_000 }, () => {
     },
   );
 
+  it.skipIf(!mountable)(
+    "lets an open page in again where its data folder can only be read by now (skipped where none can be mounted)",
+    async () => {
+      const home = newHome();
+      expect(mountSmall(home.data, 4 * 1024 * 1024)).toBe(true);
+      try {
+        const args = ["--data-dir", home.data, "--no-samples"];
+        const before = start(home, ["--port", "0", ...args]);
+        const { cookie, origin } = await enter(await addressOf(before));
+        await stop(before.process, "SIGTERM");
+        expect(spawnSync("mount", ["-o", "remount,ro", home.data]).status).toBe(0);
+        const run = start(home, ["--port", new URL(origin).port, ...args]);
+        await addressOf(run);
+        const reply = await fetch(`${origin}/api/status`, { headers: { cookie, [CLIENT_HEADER]: "1" } });
+        expect(reply.status).toBe(200);
+        await expect.poll(run.err).toContain("cannot be used");
+        await stop(run.process, "SIGTERM");
+      } finally {
+        spawnSync("umount", [home.data]);
+      }
+    },
+  );
+
   it("says in the terminal what a person must know: another daemon on the store, a store that was damaged", async () => {
     const home = newHome();
     const args = ["--port", "0", "--data-dir", home.data, "--no-samples"];
