@@ -38,6 +38,7 @@ export interface CallSource {
 
 /** A call on its way: what runs, once it may. */
 interface Plan {
+  readonly message_id: string;
   readonly call: ToolCallPart;
   readonly tool: Tool;
   readonly input: Readonly<Record<string, unknown>>;
@@ -85,6 +86,7 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
   const planOf = (call: ToolCallPart, from: CallSource, signal: AbortSignal): Plan | CallEnd => {
     const refused = (output_text: string): CallEnd => ({ status: "error", output_text });
     const { tool_name } = call;
+    const message_id = from.message.id;
     if (!from.executable.has(call.call_id)) return refused(whyNotExecutable(call, from.message));
     const tool = tools.get(tool_name);
     if (tool === undefined) {
@@ -104,7 +106,7 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
     const { decision, rule } = decide(rules, { tool_name, target }, tool.default_decision);
     switch (decision) {
       case "allow":
-        return { call, tool, input, prepared, permission: Promise.resolve(undefined) };
+        return { message_id, call, tool, input, prepared, permission: Promise.resolve(undefined) };
       case "deny":
         return refused(
           `Not run: a rule does not allow this (${rule?.tool ?? tool_name} ${rule?.exact ?? rule?.pattern ?? ""}`.trimEnd() +
@@ -112,11 +114,12 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
         );
       case "ask":
         return {
+          message_id,
           call,
           tool,
           input,
           prepared,
-          permission: ask(call, from.message.id, prepared, tool, signal),
+          permission: ask(call, message_id, prepared, tool, signal),
         };
       default:
         return decision satisfies never;
@@ -200,7 +203,7 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
 
   /** Runs a call until it ends, or until nobody waits for it any more. Never rejects. */
   const execute = async (plan: Plan, prepared: PreparedCall, signal: AbortSignal): Promise<ToolOutput> => {
-    const { call, tool } = plan;
+    const { message_id, call, tool } = plan;
     const limit_ms = tool.time_limit_ms;
     const limit = new AbortController();
     const timer = limit_ms > 0 ? setTimeout(() => limit.abort(), limit_ms) : undefined;
@@ -210,7 +213,13 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
     const work = async (): Promise<ToolOutput> => {
       try {
         const show = (text: string): void => progress.push(text);
-        return await prepared.run({ host, call_id: call.call_id, signal: either, progress: show });
+        return await prepared.run({
+          host,
+          message_id,
+          call_id: call.call_id,
+          signal: either,
+          progress: show,
+        });
       } catch (error) {
         return { status: "error", output_text: `The tool failed: ${messageOf(error)}` };
       }

@@ -100,11 +100,18 @@ export function contextOf(history: readonly HistoryEvent[], system: SystemMessag
   return [system, ...blocks.flatMap(messagesOf)];
 }
 
+/** The ids of all calls of a history, whether or not the context has them. */
+export function callIdsOf(history: readonly HistoryEvent[]): Set<string> {
+  return new Set(
+    history.flatMap((event) => ("role" in event && event.role === "assistant" ? callsOf(whole(event)) : [])),
+  );
+}
+
 function emptyBlock(): Block {
   return { results: new Map(), others: [] };
 }
 
-function callsOf(message: AssistantMessage | undefined): string[] {
+function callsOf(message: Message | undefined): string[] {
   return (message?.parts ?? []).flatMap((part) => (part.type === "tool_call" ? [part.call_id] : []));
 }
 

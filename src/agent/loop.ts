@@ -8,7 +8,7 @@ import type { Agent, AgentHost, TurnOutcome } from "./agent.ts";
 import { rulesAddedIn } from "./approval.ts";
 import { createCallRunner, messageOf } from "./calls.ts";
 import { promptsInWords, summarise } from "./compaction.ts";
-import { contextOf, takenBy, tokensOf } from "./context.ts";
+import { callIdsOf, contextOf, takenBy, tokensOf } from "./context.ts";
 import { createJournal } from "./journal.ts";
 import type { PermissionRule } from "./permissions.ts";
 import { leftCalls } from "./resumption.ts";
@@ -111,6 +111,7 @@ export function createLoopAgent(options: LoopOptions): Agent {
         model,
         messages: context(),
         tools: definitions,
+        taken_call_ids: callIdsOf(host.history()),
         ...(options.max_output_tokens === undefined ? {} : { max_output_tokens: options.max_output_tokens }),
         ...(options.effort === undefined ? {} : { effort: options.effort }),
       };

@@ -15,6 +15,8 @@ export interface ToolOutput {
 
 export interface ToolContext {
   host: AgentHost;
+  /** The message that the call stands in. */
+  message_id: string;
   call_id: string;
   /** Aborted by the operator or by the tool's time limit. */
   signal: AbortSignal;

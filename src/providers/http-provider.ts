@@ -46,6 +46,7 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
         model: call.model,
         base_url: endpoint.base_url,
         tool_names: call.tools.map(({ name }) => name),
+        ...(call.taken_call_ids === undefined ? {} : { taken_call_ids: call.taken_call_ids }),
         now,
       });
       const send = (frames: readonly Frame[]): void => {

@@ -138,7 +138,8 @@ export function createMessageWriter(context: DecoderContext): MessageWriter {
   let begun: { at: number; model?: string; response_id?: string } | undefined;
   let open: OpenText | undefined;
   const calls: { part: ToolCallPart; closed: boolean; finish(): void }[] = [];
-  const call_ids = new Set<string>();
+  // Some servers count their calls anew in each answer: Kimi's `functions.read:0`.
+  const call_ids = new Set(context.taken_call_ids);
   const texts: { finish(): void }[] = [];
   let reported: ReportedUsage | undefined;
   let context_tokens: number | undefined;

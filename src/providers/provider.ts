@@ -27,6 +27,8 @@ export interface ModelCall {
   /** As stored; the wire's encoder normalises them for its model. The system prompt is the first message. */
   messages: readonly Message[];
   tools: readonly ToolDefinition[];
+  /** Ids of the session's calls, those that are not sent any more among them: a new call gets none of these. */
+  taken_call_ids?: ReadonlySet<string>;
   max_output_tokens?: number;
   /** How much the model should think; absent: the provider's default. */
   effort?: "none" | "low" | "medium" | "high";
@@ -132,6 +134,8 @@ export interface DecoderContext {
   base_url?: string;
   /** The tools that were offered: models write their names in other ways. Absent: names stay as they come. */
   tool_names?: readonly string[];
+  /** Ids that calls of the session have. Absent: none. */
+  taken_call_ids?: ReadonlySet<string>;
   now(): number;
 }
 

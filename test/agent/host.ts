@@ -59,6 +59,7 @@ export function createTestHost(options: TestHostOptions = {}): TestHost {
 
 export interface CallOptions {
   signal?: AbortSignal;
+  message_id?: string;
   call_id?: string;
   onProgress?: (text: string) => void;
 }
@@ -68,7 +69,12 @@ export async function call(
   tool: Tool,
   host: AgentHost,
   input: Readonly<Record<string, unknown>>,
-  { signal = new AbortController().signal, call_id = "call_1", onProgress = () => {} }: CallOptions = {},
+  {
+    signal = new AbortController().signal,
+    message_id = "0b0e4bb8-5a36-4c39-9f0e-1f1a60a4c0a1",
+    call_id = "call_1",
+    onProgress = () => {},
+  }: CallOptions = {},
 ): Promise<ToolOutput> {
-  return await tool.prepare(input, host).run({ host, call_id, signal, progress: onProgress });
+  return await tool.prepare(input, host).run({ host, message_id, call_id, signal, progress: onProgress });
 }

@@ -275,6 +275,8 @@ describe("a failed model call", () => {
       "step stop",
     ]);
     expect(sent(provider, 2)).toEqual(["system", "user Go"]);
+    // What was withdrawn is still shown: its call keeps its id.
+    expect(provider.calls[2]?.taken_call_ids).toEqual(new Set(["c0"]));
     expect(host.violations).toEqual([]);
   });
 

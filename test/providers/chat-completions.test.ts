@@ -241,20 +241,6 @@ describe("calls", () => {
     if (given !== null) expect(reply.executable_calls).toEqual([...new Set(given)]);
   });
 
-  it("have ids of their own in the session where the server's repeat, and the server's beside them", () => {
-    const { parts } = decode([
-      chunk({
-        tool_calls: [call(0, "functions.read:0", "read", "{}"), call(1, "functions.read:1", "read", "{}")],
-      }),
-      end("tool_calls"),
-    ]);
-    const ids = parts.map((part) => part.type === "tool_call" && [part.provider_call_id, part.call_id]);
-    expect(ids).toEqual([
-      ["functions.read:0", expect.stringMatching(/^call_[0-9a-f]{32}$/)],
-      ["functions.read:1", expect.stringMatching(/^call_[0-9a-f]{32}$/)],
-    ]);
-  });
-
   it.each([
     [
       "the answer was cut short",

@@ -42,11 +42,11 @@ export function createAskTool(): Tool {
 
 async function ask(
   { question, options = [], multiple, free_text }: AskInput,
-  { host, call_id, signal }: ToolContext,
+  { host, message_id, call_id, signal }: ToolContext,
 ): Promise<ToolOutput> {
   const request: Request = {
-    // The call's own: a daemon that was restarted asks the same question, not a second one.
-    request_id: uuidFrom(host.session_id, `question ${call_id}`),
+    // The call's own: a daemon that was restarted asks the same question, not a second one; another call asks another.
+    request_id: uuidFrom(host.session_id, `question ${message_id} ${call_id}`),
     kind: "question",
     title: question,
     tool_call_id: call_id,

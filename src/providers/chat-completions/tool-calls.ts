@@ -30,7 +30,7 @@ export function createToolCalls(writer: MessageWriter, leave: () => void): ToolC
 
   const begin = (call: Call): void => {
     if (call.growing !== undefined) return;
-    call.growing = writer.call(call.place, callFields(call.id, call.name));
+    call.growing = writer.call(call.place, { call_id: call.id, tool_name: call.name });
     call.growing.append(call.buffered);
     call.buffered = "";
   };
@@ -131,13 +131,4 @@ function nextFree(calls: ReadonlyMap<number, unknown>): number {
 function joinedName(before: string, now: string): string {
   if (now === "" || now === before) return before;
   return now.startsWith(before) ? now : before + now;
-}
-
-/** Kimi's `functions.read:0`, and counters such as `call_0`: the next answer of the session has the same again. */
-const REPEATS = /^[\w.-]*:\d+$|^.{0,8}$/;
-
-/** The call's id in the session, and the provider's own beside it where that one is not unique. */
-function callFields(id: string, tool_name: string) {
-  if (id === "") return { tool_name };
-  return REPEATS.test(id) ? { tool_name, provider_call_id: id } : { tool_name, call_id: id };
 }

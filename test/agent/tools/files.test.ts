@@ -420,7 +420,7 @@ describe("files outside the session's folder", () => {
   it("stay out when a link is put there between the approval and the run", async () => {
     put("sub/a.txt", "inside\n");
     const signal = new AbortController().signal;
-    const context = { host, call_id: "c", signal, progress: () => {} };
+    const context = { host, message_id: "m", call_id: "c", signal, progress: () => {} };
     const prepared = [
       read.prepare({ path: "sub/secret.txt" }, host),
       write.prepare({ path: "sub/secret.txt", content: "OUT" }, host),
@@ -488,7 +488,13 @@ describe("the daemon's own folder inside the session's folder", () => {
 
   it("is refused when it comes to stand there between the approval and the run", async () => {
     put("sub/keys.json", "{}\n");
-    const context = { host, call_id: "c", signal: new AbortController().signal, progress: () => {} };
+    const context = {
+      host,
+      message_id: "m",
+      call_id: "c",
+      signal: new AbortController().signal,
+      progress: () => {},
+    };
     const calls = [
       read.prepare({ path: "sub/keys.json" }, host),
       grep.prepare({ path: "sub", pattern: "SECRET" }, host),
@@ -559,7 +565,13 @@ describe.skipIf(process.platform !== "linux")("files outside, with links swapped
     const writing = write.prepare({ path: "sub/file", content: "WRITTEN\n" }, host);
     rmSync(join(host.cwd, "sub"), { recursive: true });
     await startSwapping();
-    const context = { host, call_id: "c", signal: new AbortController().signal, progress: () => {} };
+    const context = {
+      host,
+      message_id: "m",
+      call_id: "c",
+      signal: new AbortController().signal,
+      progress: () => {},
+    };
     const ends = { inside: 0, refused: 0, escaped: 0 };
     for (let round = 0; round < 1_000; round++) {
       const { output_text: answer } = await reading.run(context);

@@ -167,7 +167,13 @@ describe("what is shown is what runs", () => {
       const { subject, run: start } = tool.prepare({ command }, host);
       const shown = createHash("sha256").update(subject, "utf8").digest("hex");
       const call_id = `call_${tried++}`;
-      await start({ host, call_id, signal: new AbortController().signal, progress: () => {} });
+      await start({
+        host,
+        message_id: "m",
+        call_id,
+        signal: new AbortController().signal,
+        progress: () => {},
+      });
       const bytes = readFileSync(fileOfCall(host, call_id, ".log"));
       const given = bytes.subarray("3\0-c\0--\0".length, -1);
       const ran = createHash("sha256").update(given).digest("hex");
