@@ -331,6 +331,7 @@ async function openDaemon(paths: string[], flags: Flags, opened: Opened): Promis
     environment: process.env,
     cwd: process.cwd(),
     playground,
+    folder: data_dir,
     readFile: (path) => readFile(path, "utf8"),
   });
   opened.push(agents);

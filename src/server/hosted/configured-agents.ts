@@ -13,6 +13,7 @@ import { scripts } from "../../providers/scripted/scripts/index.ts";
 import type { AgentConfig, Config, ProviderConfig } from "../config.ts";
 import type { Notice } from "../store/store.ts";
 import type { AgentKind, Agents } from "./agents.ts";
+import { imageOf } from "./evidence.ts";
 
 export interface ConfiguredAgentsOptions {
   config: Config;
@@ -23,6 +24,8 @@ export interface ConfiguredAgentsOptions {
   cwd: string;
   /** Folder in which scripts find the files that they are about. */
   playground: string;
+  /** The data folder: images that tools kept in it are sent to models. */
+  folder: string;
   readFile(path: string): Promise<string>;
 }
 
@@ -132,7 +135,10 @@ function providerKind(entry: Entry, options: ConfiguredAgentsOptions, tools: Too
   const api_key =
     entry.key_variables.map((name) => environment[name]).find((key) => key !== undefined && key !== "") ??
     keys.get(entry.id);
-  const provider = createProvider(entry, api_key === undefined ? {} : { api_key });
+  const provider = createProvider(entry, {
+    readImage: (image) => imageOf(options.folder, image),
+    ...(api_key === undefined ? {} : { api_key }),
+  });
   const known = knownModels.flatMap(({ id, provider }) => (provider === entry.id ? [id] : []));
   const first = entry.default_model === undefined ? [] : [entry.default_model];
   const named = entry.models ?? [...new Set([...first, ...known])];

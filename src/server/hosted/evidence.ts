@@ -1,3 +1,6 @@
+import { basename, dirname, join } from "node:path";
+import { imageType } from "../../agent/image-type.ts";
+import type { ImageFilePart } from "../../model/part.ts";
 import type { TranscriptPart } from "../../model/transcript.ts";
 import type { RawReply } from "../../protocol.ts";
 import { parseDataUrl, readOwn } from "../evidence.ts";
@@ -24,6 +27,26 @@ export function recordOf(recorder: Recorder, part: TranscriptPart, file: string)
     ...(text.length < line.length && { truncated: line.length }),
     archived: false,
   };
+}
+
+/** Where a session keeps files, below the data folder. */
+export function filesFolder(data_folder: string, session_id: string): string {
+  return join(data_folder, "files", session_id);
+}
+
+/**
+ * An image as a data URL for a model: one in a session's own folder, where tools put it, and nothing that is no image. A fork's
+ * history names the files of the session that it was made from.
+ */
+export async function imageOf(
+  data_folder: string,
+  { file_path }: ImageFilePart,
+): Promise<string | undefined> {
+  const folder = dirname(file_path);
+  if (folder !== filesFolder(data_folder, basename(folder))) return undefined;
+  const bytes = Buffer.from((await readOwn(folder, file_path)) ?? []);
+  const mime_type = imageType(bytes);
+  return mime_type && `data:${mime_type};base64,${bytes.toString("base64")}`;
 }
 
 /** The bytes of a part's medium: of a data URL, or of a file in the session's own folder, and of nothing else. */

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { RunOptions, RunReport } from "../../agent/agent.ts";
 import type { HistoryEvent } from "../../model/history.ts";
 import type { SessionPatch, SessionSummary } from "../../model/session.ts";
@@ -8,6 +7,7 @@ import { fieldsOf } from "../row.ts";
 import type { OpenSession } from "../sessions.ts";
 import { createView, type View } from "../view.ts";
 import type { Agents } from "./agents.ts";
+import { filesFolder } from "./evidence.ts";
 import { controlOf, createHost, type Host } from "./host.ts";
 import type { Journal } from "./journal.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";
@@ -151,7 +151,7 @@ export function createShelf(options: ShelfOptions): Shelf {
     return host;
   }
 
-  const filesOf = (id: string) => join(options.folder, "files", id);
+  const filesOf = (id: string) => filesFolder(options.folder, id);
 
   function begin(
     id: string,

@@ -1,8 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { scripts } from "../../../src/providers/scripted/scripts/index.ts";
 import { readConfig } from "../../../src/server/config.ts";
@@ -11,6 +19,7 @@ import { createHosted, type HostedSessions } from "../../../src/server/hosted/ho
 import { hears, opened, says, writeScript } from "../../agent/acp/script.ts";
 import { createTestHost } from "../../agent/host.ts";
 import { eventually } from "../../eventually.ts";
+import { EVENT_STREAM, startServer } from "../../providers/replay-server.ts";
 import { promptOf, words } from "./play.ts";
 
 let folder: string;
@@ -32,6 +41,7 @@ const agents = (environment: Record<string, string> = {}, keys: [string, string]
     environment: { PATH: process.env.PATH ?? "", ...environment },
     cwd: folder,
     playground: join(folder, "playground"),
+    folder,
     readFile: (path) => readFile(path, "utf8"),
   });
 const entry = (of: ReturnType<typeof agents>, id: string) => of.find(id)?.entry;
@@ -102,6 +112,67 @@ describe("the agents that are configured", () => {
 });
 
 describe("Verbatim's own loop in a session", () => {
+  it("sends a model the images that tools gave, from the folders of sessions and from nowhere else", async () => {
+    const server = await startServer((response) => {
+      response.writeHead(200, EVENT_STREAM);
+      response.end(
+        `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: "Seen." }, finish_reason: "stop" }] })}\n\n`,
+      );
+    });
+    configure({ providers: { mine: { base_url: server.url, models: ["small"] } } });
+    const png = Buffer.from("\x89PNG\r\n\x1a\nown", "latin1");
+    const put = (path: string, bytes: Buffer): string => {
+      const file = join(folder, path);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, bytes);
+      return file;
+    };
+    const outside = put("keys.png", Buffer.from("\x89PNG\r\n\x1a\noutside", "latin1"));
+    symlinkSync(outside, `${put("files/a/shot.png", png)}.link.png`);
+    const paths = [
+      join(folder, "files/a/shot.png"),
+      join(folder, "files/a/shot.png.link.png"),
+      put("files/a/output.log", Buffer.from("no image")),
+      outside,
+      join(folder, "files/a/gone.png"),
+    ];
+    const created_at = "2026-01-01T00:00:00.000Z";
+    const host = createTestHost({
+      history: [
+        { role: "user", id: randomUUID(), created_at, parts: [{ type: "text", text: "Look" }] },
+        {
+          role: "assistant",
+          id: randomUUID(),
+          created_at,
+          stop_reason: "tool_use",
+          parts: [{ type: "tool_call", call_id: "c", tool_name: "read", arguments_json: "{}" }],
+        },
+        {
+          role: "tool",
+          id: randomUUID(),
+          created_at,
+          call_id: "c",
+          tool_name: "read",
+          status: "success",
+          output_text: "Images",
+          parts: paths.map((file_path) => ({ type: "image_file", file_path })),
+        },
+      ],
+    });
+    const agent = await agents()
+      .find("mine")
+      ?.create({ agent: "mine", kind: "hosted", cwd: folder, depth: 0, created_at: 0 }, host);
+    await agent?.run(
+      { message_id: randomUUID(), parts: [{ type: "text", text: "Look" }] },
+      new AbortController().signal,
+    );
+    host.remove();
+    await server.close();
+    const [body = ""] = server.received.map((request) => request.body);
+    expect(body.match(/"url":"[^"]*"/g)).toEqual([`"url":"data:image/png;base64,${png.toString("base64")}"`]);
+    for (const path of paths.slice(1)) expect(body).toContain(`[The image ${path} was not sent]`);
+  });
+
   it("does what was allowed after a restart, and nothing before", async () => {
     const first = await restart();
     const command = "printf done > made.txt";
