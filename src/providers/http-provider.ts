@@ -66,6 +66,9 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
         how = await attempt(messages);
         if (how.type === "failure" && refusesThoughts(how.failure))
           how = await attempt(messages.map(withoutThoughts));
+        const hasFiles = messages.some((message, at) => message !== call.messages[at]);
+        if (how.type === "failure" && hasFiles && refusesImages(how.failure))
+          how = await attempt(call.messages);
       } catch (error) {
         how = {
           type: "failure",
@@ -92,6 +95,11 @@ function refusesThoughts({ status, message }: Failure): boolean {
       message,
     )
   );
+}
+
+/** Whether the model takes no images, or not these: nothing was answered then, and those of tools can be named instead. */
+function refusesImages({ status = 0, message }: Failure): boolean {
+  return status >= 400 && /\bimages?\b|image_url|\bvision\b|multi-?modal/i.test(message);
 }
 
 function withoutThoughts(message: Message): Message {

@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Frame } from "../../src/model/frame.ts";
+import type { Message } from "../../src/model/message.ts";
 import { anthropicMessages } from "../../src/providers/anthropic/index.ts";
 import { retryDelay } from "../../src/providers/failures.ts";
 import { createHttpProvider, type HttpProviderOptions } from "../../src/providers/http-provider.ts";
@@ -301,6 +302,34 @@ describe("a provider over HTTP", () => {
     const { reply } = await ask({ endpoint: { base_url: server.url } }, {}, { ...call, messages });
     expect(reply.message?.stop_reason).toBe("tool_use");
     expect(server.received.map(({ body }) => body.includes('"thinking"'))).toEqual([true, false]);
+  });
+
+  it("asks once more with the images of files named where the model takes none", async () => {
+    server = await startServer((response, _, number) => {
+      if (number > 1) {
+        response.writeHead(200, EVENT_STREAM);
+        response.end(all.bytes);
+        return;
+      }
+      response.writeHead(400, { "content-type": "application/json" });
+      const message = "messages[2]: unknown variant `image_url`, expected `text`";
+      response.end(JSON.stringify({ error: { type: "invalid_request_error", message } }));
+    });
+    const [said] = call.messages;
+    const shot: Message = {
+      role: "user",
+      id: "00000000-0000-4000-8000-0000000000d2",
+      created_at: "2026-01-01T00:00:00.000Z",
+      parts: [{ type: "image_file", file_path: "/files/shot.png" }],
+    };
+    const { reply } = await ask(
+      { endpoint: { base_url: server.url }, readImage: async () => "data:image/png;base64,iVBORw0KGgo=" },
+      {},
+      { ...call, messages: said === undefined ? [shot] : [said, shot] },
+    );
+    expect(reply.message?.stop_reason).toBe("tool_use");
+    expect(server.received.map(({ body }) => body.includes("iVBORw0KGgo="))).toEqual([true, false]);
+    expect(server.received[1]?.body).toContain("[The image /files/shot.png was not sent]");
   });
 
   it("says that nobody listens", async () => {
