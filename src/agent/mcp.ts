@@ -10,6 +10,7 @@ import { imageType } from "./image-type.ts";
 import { createServerProcess, type ServerProcess } from "./mcp-process.ts";
 import { commandEnvironment } from "./processes.ts";
 import type { Tool, ToolContext, ToolOutput } from "./tool.ts";
+import { offeredSchema } from "./tool-schema.ts";
 import { cutText, fileOfCall } from "./whole-output.ts";
 
 /** A server of the Model Context Protocol, as the operator configures it: a command that is started, or an address. */
@@ -290,7 +291,7 @@ function createMcpTool(
     definition: {
       name: toolName(server, name),
       description: description.slice(0, DESCRIPTION_LIMIT),
-      input_schema: inputSchema,
+      input_schema: offeredSchema(inputSchema),
     },
     parallel: false,
     default_decision: "ask",

@@ -24,6 +24,31 @@ const tools = [
   { name: "die", inputSchema: object },
   { name: "nonsense", inputSchema: object },
   { name: "environment", inputSchema: object },
+  { name: "plain", inputSchema: { type: "object" } },
+  {
+    name: "either",
+    inputSchema: {
+      type: "object",
+      properties: { name: { type: "string" } },
+      required: ["name"],
+      oneOf: [
+        {
+          properties: { kind: { const: "file" }, path: { type: "string" } },
+          required: ["kind", "path"],
+        },
+        { $ref: "#/$defs/page" },
+      ],
+      allOf: [{ properties: { depth: { type: "number" } }, required: ["depth"] }, { $ref: "#/$defs/loop" }],
+      not: { required: ["path", "url"] },
+      $defs: {
+        page: {
+          properties: { kind: { const: "page" }, url: { type: "string" } },
+          required: ["kind", "url"],
+        },
+        loop: { allOf: [{ $ref: "#/$defs/loop" }] },
+      },
+    },
+  },
   // Its result does not hold what its own schema promises, and the schema's pattern would never end.
   {
     name: "liar",

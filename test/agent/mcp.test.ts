@@ -70,6 +70,25 @@ describe("a server that is started", () => {
     expect(await use("mcp__sums__fail")).toMatchObject({ status: "error", output_text: "no such city" });
   });
 
+  it("has its tools offered as every provider takes them: with properties, and no alternatives at the root", async () => {
+    const { tools } = await connect({ sums: local });
+    const schemaOf = (name: string) =>
+      tools.find(({ definition }) => definition.name === `mcp__sums__${name}`)?.definition.input_schema;
+    expect(schemaOf("plain")).toEqual({ type: "object", properties: {} });
+    expect(schemaOf("either")).toEqual({
+      type: "object",
+      properties: {
+        name: { type: "string" },
+        depth: { type: "number" },
+        kind: { anyOf: [{ const: "file" }, { const: "page" }] },
+        path: { type: "string" },
+        url: { type: "string" },
+      },
+      required: ["name", "depth", "kind"],
+      $defs: expect.anything(),
+    });
+  });
+
   it("sees no keys, and what its configuration gives it", async () => {
     const environment = { PATH: process.env.PATH, OPENAI_API_KEY: "secret" };
     const { use } = await connect({ sums: { ...local, env: { CITY: "Ghent" } } }, { environment });
