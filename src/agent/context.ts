@@ -7,6 +7,7 @@ import type {
   ToolMessage,
 } from "../model/message.ts";
 import type { Part } from "../model/part.ts";
+import type { Failure } from "../providers/provider.ts";
 
 /**
  * What one model call left behind: its message, the results of its calls, and what others said before the next one. The
@@ -23,12 +24,15 @@ interface Block {
 const SUMMARY_HEADING =
   "The conversation so far was summarised to make room. This is the summary; the messages behind it are the conversation since.";
 
+const REFUSED: Failure["class"] = "content_blocked";
+
 /**
  * The messages that a provider is sent, made from a session's history: the system prompt first, each message of a model
  * directly before the results of its calls, and what people said meanwhile behind those. Out of context is what was
  * withdrawn, what a `rewind` marker took back (from the message that its `data.message_id` names on), and what a
  * `compaction` marker summarised (all, or up to the message that its `data.last_message_id` names), in whose place its text
- * stands. While no call is open, what is appended to the history only appends to the messages, unless one of these comes.
+ * stands; and a turn that the provider refused, once a prompt follows it, for models go on refusing what they are shown of
+ * it. While no call is open, what is appended to the history only appends to the messages, unless one of these comes.
  */
 export function contextOf(history: readonly HistoryEvent[], system: SystemMessage): Message[] {
   const withdrawn = findWithdrawn(history);
@@ -36,6 +40,9 @@ export function contextOf(history: readonly HistoryEvent[], system: SystemMessag
   /** Written down before the message that they stood behind a part of. */
   const held: Message[] = [];
   const seen = new Set<string>();
+  /** The prompt of the turn, and of the last turn that was refused. */
+  let prompt_id: string | undefined;
+  let refused_id: string | undefined;
 
   const place = (message: Message): void => {
     if (message.role === "tool") placeResult(blocks, message);
@@ -57,7 +64,10 @@ export function contextOf(history: readonly HistoryEvent[], system: SystemMessag
       continue;
     }
     if (!("role" in event)) {
-      if (event.type === "rewind") {
+      if (event.type === "turn_start") prompt_id = undefined;
+      else if (event.type === "error") {
+        if (field(event.data, "class") === REFUSED) refused_id = prompt_id;
+      } else if (event.type === "rewind") {
         release();
         blocks = rewound(blocks, field(event.data, "message_id")) ?? blocks;
       } else if (event.type === "compaction" && event.text !== undefined) {
@@ -83,6 +93,14 @@ export function contextOf(history: readonly HistoryEvent[], system: SystemMessag
     }
     const message = withdrawn.parts.size === 0 ? whole(event) : withoutParts(whole(event), withdrawn.parts);
     if (message.role === "system") continue;
+    if (message.role === "user" && message.queued !== true) {
+      if (refused_id !== undefined) {
+        release();
+        blocks = rewound(blocks, refused_id) ?? blocks;
+      }
+      prompt_id = message.id;
+      refused_id = undefined;
+    }
     if (message.role === "assistant") {
       // Where nothing was said (an interrupt between two calls, a call that failed before it began), nothing is sent.
       const isEmpty = message.parts.length === 0 && message.raw_blocks === undefined;

@@ -394,7 +394,7 @@ function remedyOf({ class: kind, retry_after_ms, status }: Failure): string | un
     case "truncated":
       return "Try again: the connection was closed too early.";
     case "content_blocked":
-      return "Ask in other words, or use another model.";
+      return "Ask in other words, or use another model: with the next prompt this turn is out of the context.";
     case "model_output_invalid":
       return "Try again: the model wrote something that could not be read.";
     case "invalid_request":

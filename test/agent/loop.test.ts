@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -326,6 +327,44 @@ describe("a failed model call", () => {
     });
     expect(await host.turn(agent, "Go")).toBe("failed");
     expect(story(host.parts).at(-1)).toBe("error: A mistake of ours");
+  });
+});
+
+describe("a refused turn", () => {
+  it("is not sent any more once a prompt follows it", async () => {
+    const blocked = failure("content_blocked");
+    const { host, provider, agent } = setUp([
+      { acts: [{ text: "Hello." }] },
+      { acts: [{ call: "c", name: "echo" }] },
+      { acts: [{ text: "I" }], stop_raw: "refusal", failure: blocked },
+      // As a filter before the model does it: nothing of a message comes.
+      { failure: blocked },
+      { acts: [{ text: "2" }] },
+    ]);
+    for (const [prompt, outcome] of [
+      ["Hi", "completed"],
+      ["Forbidden", "failed"],
+      ["Forbidden again", "failed"],
+      ["1+1?", "completed"],
+    ] as const) {
+      expect(await host.turn(agent, prompt)).toBe(outcome);
+    }
+    expect(sent(provider, 3)).toEqual(["system", "user Hi", "assistant Hello.", "user Forbidden again"]);
+    expect(sent(provider, 4)).toEqual(["system", "user Hi", "assistant Hello.", "user 1+1?"]);
+    expect(story(host.parts)).toContain("prompt Forbidden");
+  });
+
+  it("is not the last one where a summary was refused", async () => {
+    const { host, provider, agent } = setUp([
+      { acts: [{ text: "Hello." }] },
+      { failure: failure("content_blocked") },
+      { acts: [{ text: "2" }] },
+    ]);
+    await host.turn(agent, "Hi");
+    host.emit({ type: "turn.start", session_id: host.session_id, at: 1, turn_id: randomUUID() });
+    host.end((await agent.compact?.(new AbortController().signal)) ?? "completed");
+    await host.turn(agent, "1+1?");
+    expect(sent(provider, 2)).toEqual(["system", "user Hi", "assistant Hello.", "user 1+1?"]);
   });
 });
 
