@@ -1,4 +1,5 @@
 import { createParser } from "eventsource-parser";
+import { parseJson } from "./json.ts";
 
 /** What is kept of a body that is no event stream, to say what came instead. */
 const LONGEST_SAMPLE = 20_000;
@@ -6,7 +7,7 @@ const LONGEST_SAMPLE = 20_000;
 /** Bytes of a response in, its events out. */
 export interface EventReader {
   push(bytes: Uint8Array): void;
-  /** No byte follows: a last event without a blank line behind it is an event too. */
+  /** No byte follows: a last event without a blank line behind it is an event too, if it is JSON; else the body was cut in it. */
   end(): void;
   /** The beginning of what came and was no event; empty for an event stream. */
   readonly foreign: string;
@@ -19,6 +20,7 @@ export interface EventReader {
 export function createEventReader(onEvent: (data: string, event?: string) => void): EventReader {
   const decoder = new TextDecoder("utf-8");
   let events = 0;
+  let isOver = false;
   let foreign = "";
   /** Undefined until the first visible character; a stream of events cannot begin with a bracket. */
   let json: string[] | undefined;
@@ -28,6 +30,7 @@ export function createEventReader(onEvent: (data: string, event?: string) => voi
   const parser = createParser({
     onEvent({ data, event }) {
       events += 1;
+      if (isOver && parseJson(data) === undefined && data.trim() !== "[DONE]") return;
       onEvent(data, event);
     },
     onError(error) {
@@ -57,6 +60,7 @@ export function createEventReader(onEvent: (data: string, event?: string) => voi
     },
     end() {
       feed(decoder.decode());
+      isOver = true;
       if (json === undefined) parser.feed("\n\n");
       else onEvent(json.join(""));
     },

@@ -119,6 +119,22 @@ describe("a provider over HTTP", () => {
     expect(reply.executable_calls).toEqual([]);
   });
 
+  it("may be tried again where the body ends within an event", async () => {
+    const bytes = Buffer.from(all.bytes);
+    const whole = bytes.indexOf("\n\n", 1_200) + 2;
+    const data = bytes.indexOf("{", whole);
+    let end = 0;
+    server = await startServer((response) => {
+      response.writeHead(200, EVENT_STREAM);
+      response.end(bytes.subarray(0, end));
+    });
+    for (end of [whole + 3, data, data + 1, data + 20]) {
+      const { reply } = await ask({ endpoint: { base_url: server.url } });
+      expect(reply.failure).toMatchObject({ class: "truncated", can_retry: true });
+      expect(reply.message?.parts).not.toEqual([]);
+    }
+  });
+
   it("ends a call that has been silent for too long, before its answer or in it", async () => {
     server = await startServer(async (response, _, number) => {
       if (number === 1) return;
