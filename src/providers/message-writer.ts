@@ -103,6 +103,8 @@ export interface MessageWriter {
   /** The provider reports an error: it ends the message as failed whatever else comes. The first one counts. */
   fail(failure: Failure): void;
   readonly failure: Failure | undefined;
+  /** Whether there is anything but hidden thoughts. */
+  readonly saysSomething: boolean;
   /** How many calls began. */
   readonly calls: number;
   /** The frames since it was last called. */
@@ -306,6 +308,15 @@ export function createMessageWriter(context: DecoderContext): MessageWriter {
     },
     get calls() {
       return calls.length;
+    },
+    get saysSomething() {
+      return places.some(({ parts }) =>
+        parts.some(
+          (part) =>
+            part.type !== "thinking_signature" &&
+            !(part.type === "thinking_text" && part.hidden !== undefined),
+        ),
+      );
     },
     place,
     text: (wanted, fields = {}) => grow(wanted, "text", fields),

@@ -1,5 +1,5 @@
 import type { StopReason } from "../model/message.ts";
-import { protocolFailure, truncatedFailure } from "./failures.ts";
+import { invalidOutputFailure, protocolFailure, truncatedFailure } from "./failures.ts";
 import { parseJson } from "./json.ts";
 import { createMessageWriter, type Ending, type MessageWriter } from "./message-writer.ts";
 import type { Decoder, DecoderContext } from "./provider.ts";
@@ -68,6 +68,8 @@ export function createStreamDecoder(
         ...(ending?.stop_details === undefined ? {} : { stop_details: ending.stop_details }),
       };
       if (how.type === "abort") return writer.end({ ...said, stop_reason: "aborted" });
+      if (isWhole && ending?.stop_reason === "stop" && !writer.saysSomething)
+        writer.fail(invalidOutputFailure("The model's answer is empty"));
       if (writer.failure === undefined && ending !== undefined && isWhole) return writer.end(ending);
       const why = writer.failure ?? (how.type === "failure" ? how.failure : truncatedFailure());
       return writer.end({ ...said, stop_reason: "error", failure: why });

@@ -29,7 +29,15 @@ it.each([
   ["sensitive", "error", "content_blocked"],
   ["a_reason_of_tomorrow", "error", "unknown"],
 ])("the stop reason %s means %s", (raw, stop_reason, kind) => {
-  const { message, failure } = decode(start, ...ended(raw, { stop_details: { explanation: "Because" } }));
+  const text = [
+    { type: "content_block_start", index: 0, content_block: { type: "text", text: "Well" } },
+    { type: "content_block_stop", index: 0 },
+  ];
+  const { message, failure } = decode(
+    start,
+    ...text,
+    ...ended(raw, { stop_details: { explanation: "Because" } }),
+  );
   expect(message).toMatchObject({
     stop_reason,
     stop_reason_raw: raw,

@@ -270,13 +270,6 @@ describe("the end of an answer", () => {
     expect(failure?.class).toBe(kind);
   });
 
-  it("is an error worth one more try where nothing was said", () => {
-    expect(decode([chunk([{ text: "" }], { finishReason: "STOP" })]).failure).toMatchObject({
-      class: "model_output_invalid",
-      can_retry: true,
-    });
-  });
-
   it("is a refusal where the prompt was blocked", () => {
     const { message, failure } = decode([
       { promptFeedback: { blockReason: "PROHIBITED_CONTENT" }, modelVersion: "g" },

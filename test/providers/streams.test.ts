@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { Part } from "../../src/model/part.ts";
+import { anthropicMessages } from "../../src/providers/anthropic/index.ts";
+import { chatCompletions } from "../../src/providers/chat-completions/index.ts";
+import { geminiGenerateContent } from "../../src/providers/gemini/index.ts";
 import { argumentsObject } from "../../src/providers/json.ts";
+import { openaiResponses } from "../../src/providers/openai-responses/index.ts";
+import type { WireFormat } from "../../src/providers/provider.ts";
 import { decodedStream } from "../../src/server/decode.ts";
 import { callsOf, expectLawful } from "./message-laws.ts";
 import {
@@ -49,6 +54,54 @@ function expectPrefix(cut: readonly Part[], whole: readonly Part[]): void {
     }
   }
 }
+
+/** Answers that end well and say nothing. */
+const mute: [string, WireFormat, object[]][] = [
+  [
+    "Anthropic Messages",
+    anthropicMessages,
+    [
+      {
+        type: "message_start",
+        message: { id: "m", model: "m", usage: { input_tokens: 1, output_tokens: 1 } },
+      },
+      { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: {} },
+      { type: "message_stop" },
+    ],
+  ],
+  [
+    "Chat Completions",
+    chatCompletions,
+    [{ choices: [{ index: 0, delta: { role: "assistant", content: "" }, finish_reason: "stop" }] }],
+  ],
+  [
+    "Gemini",
+    geminiGenerateContent,
+    [{ candidates: [{ index: 0, content: { parts: [{ text: "" }] }, finishReason: "STOP" }] }],
+  ],
+  [
+    "Responses, with a thought that nobody can read",
+    openaiResponses,
+    [
+      {
+        type: "response.output_item.done",
+        output_index: 0,
+        item: { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "S" },
+      },
+      { type: "response.completed", response: { id: "r", status: "completed", output: [] } },
+    ],
+  ],
+];
+it.each(mute)("an answer that says nothing is no success, and worth one more try: %s", (_, format, sent) => {
+  const events = sent.map((event) => ({ data: JSON.stringify(event), event: undefined }));
+  const { message, failure } = decodeEvents(format, events).reply;
+  expect(message?.stop_reason).toBe("error");
+  expect(failure).toMatchObject({
+    class: "model_output_invalid",
+    message: "The model's answer is empty",
+    can_retry: true,
+  });
+});
 
 describe.each(recordings)("$name", ({ format, bytes, expected }) => {
   const events = eventsOf([bytes]);

@@ -36,7 +36,6 @@ function createGeminiReader(writer: MessageWriter): WireReader {
   let blocked: JsonObject | undefined;
   let current: { thinking: boolean; growing: GrowingText } | undefined;
   let open: OpenCall | undefined;
-  let isEmpty = true;
 
   const begin = (): void => writer.begin({ model, response_id });
   const leave = (): void => {
@@ -133,18 +132,15 @@ function createGeminiReader(writer: MessageWriter): WireReader {
     const signature = asNonEmpty(thoughtSignature) ?? asNonEmpty(thought_signature);
     const call = asObject(part.functionCall);
     if (call !== undefined) {
-      isEmpty = false;
       addCall(call, signature);
       return;
     }
     if (typeof part.text === "string") {
-      if (part.text !== "") isEmpty = false;
       addText(part.text, part.thought === true, signature);
       return;
     }
     const kind = Object.keys(bare).find((key) => asObject(bare[key]) !== undefined);
     if (kind === undefined && signature === undefined) return;
-    isEmpty = false;
     leave();
     begin();
     const place = writer.place();
@@ -190,7 +186,7 @@ function createGeminiReader(writer: MessageWriter): WireReader {
       // With any other reason the model was stopped while it wrote.
       settleCall(finish_reason === "STOP");
       leave();
-      if (finish_reason !== undefined) return ending(finish_reason, finish_message, writer.calls, isEmpty);
+      if (finish_reason !== undefined) return ending(finish_reason, finish_message, writer.calls);
       if (blocked === undefined) return undefined;
       begin();
       const reason = asNonEmpty(blocked.blockReason) ?? "blocked";
@@ -205,19 +201,14 @@ function createGeminiReader(writer: MessageWriter): WireReader {
   };
 }
 
-function ending(reason: string, said: string | undefined, calls: number, isEmpty: boolean): Ending {
+function ending(reason: string, said: string | undefined, calls: number): Ending {
   const raw = {
     stop_reason_raw: reason,
     ...(said === undefined ? {} : { stop_details: { finish_message: said } }),
   };
   switch (reason) {
     case "STOP":
-      if (!isEmpty) return { ...raw, stop_reason: withCalls("stop", calls) };
-      return {
-        ...raw,
-        stop_reason: "error",
-        failure: invalidOutputFailure(said ?? "The model's answer is empty"),
-      };
+      return { ...raw, stop_reason: withCalls("stop", calls) };
     case "MAX_TOKENS":
       return { ...raw, stop_reason: "length" };
     case "MALFORMED_FUNCTION_CALL":
