@@ -102,9 +102,10 @@ function refusesImages({ status = 0, message }: Failure): boolean {
   return status >= 400 && /\bimages?\b|image_url|\bvision\b|multi-?modal/i.test(message);
 }
 
+/** As another model's: what a wire wants in the place of a signature it gives to those. */
 function withoutThoughts(message: Message): Message {
   if (message.role !== "assistant") return message;
-  const { raw_blocks: _, ...rest } = message;
+  const { raw_blocks, provider, api, model_id, ...rest } = message;
   const parts = message.parts.filter(({ type }) => type !== "thinking_text" && type !== "thinking_signature");
   return { ...rest, parts };
 }

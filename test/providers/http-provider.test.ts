@@ -4,6 +4,7 @@ import type { Frame } from "../../src/model/frame.ts";
 import type { Message } from "../../src/model/message.ts";
 import { anthropicMessages } from "../../src/providers/anthropic/index.ts";
 import { retryDelay } from "../../src/providers/failures.ts";
+import { geminiGenerateContent } from "../../src/providers/gemini/index.ts";
 import { createHttpProvider, type HttpProviderOptions } from "../../src/providers/http-provider.ts";
 import { openaiResponses } from "../../src/providers/openai-responses/index.ts";
 import type { ModelCall, ModelReply, StreamOptions } from "../../src/providers/provider.ts";
@@ -318,6 +319,63 @@ describe("a provider over HTTP", () => {
     const { reply } = await ask({ endpoint: { base_url: server.url } }, {}, { ...call, messages });
     expect(reply.message?.stop_reason).toBe("tool_use");
     expect(server.received.map(({ body }) => body.includes('"thinking"'))).toEqual([true, false]);
+  });
+
+  it("gives Gemini's third generation what it takes in the place of its own thoughts", async () => {
+    const answer = { candidates: [{ content: { parts: [{ text: "Read." }] }, finishReason: "STOP" }] };
+    server = await startServer((response, { body }) => {
+      const sent = /"thoughtSignature":"(\w+)"/.exec(body)?.[1];
+      if (sent === "skip_thought_signature_validator") {
+        response.writeHead(200, EVENT_STREAM);
+        response.end(`data: ${JSON.stringify(answer)}\n\n`);
+        return;
+      }
+      response.writeHead(400, { "content-type": "application/json" });
+      const message =
+        sent === undefined
+          ? "Function call is missing a thought_signature in functionCall parts."
+          : "Thought signature is not valid.";
+      response.end(JSON.stringify({ error: { code: 400, message, status: "INVALID_ARGUMENT" } }));
+    });
+    const created_at = "2026-01-01T00:00:00.000Z";
+    const messages: Message[] = [
+      ...call.messages,
+      {
+        role: "assistant",
+        id: "00000000-0000-4000-8000-0000000000d2",
+        created_at,
+        provider: "recording",
+        api: "gemini-generate-content",
+        model_id: "gemini-3-pro-preview",
+        stop_reason: "tool_use",
+        parts: [
+          { type: "tool_call", call_id: "c", tool_name: "read", arguments_json: "{}" },
+          {
+            type: "thinking_signature",
+            signature: "STALE",
+            format: "google",
+            detail: { carrier: "tool_call" },
+          },
+        ],
+      },
+      {
+        role: "tool",
+        id: "00000000-0000-4000-8000-0000000000d3",
+        created_at,
+        call_id: "c",
+        tool_name: "read",
+        status: "success",
+        output_text: "x",
+        parts: [],
+      },
+    ];
+    const { reply } = await ask(
+      { endpoint: { base_url: server.url }, format: geminiGenerateContent },
+      {},
+      { ...call, model: "gemini-3-pro-preview", messages },
+    );
+    expect(reply.failure).toBeUndefined();
+    expect(reply.message?.parts).toMatchObject([{ type: "text", text: "Read." }]);
   });
 
   it("asks once more with the images of files named where the model takes none", async () => {
