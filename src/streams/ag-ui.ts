@@ -7,7 +7,8 @@ import type { EventReader, EventReaderOptions, StreamFormat } from "./format.ts"
 
 /**
  * AG-UI, the Agent User Interaction Protocol (https://docs.ag-ui.com/concepts/events), 1.0 and the names that it had before.
- * One run is one turn; its prompt is the last message of the run's input, where that is a person's.
+ * One run is one turn; its prompt is the last message of the run's input, where that is a person's. Results that stand at the end of
+ * the input are those of tools that the front end ran.
  */
 export const agUi: StreamFormat = { id: "ag-ui", name: "AG-UI events", createReader: createAgUiReader };
 
@@ -152,8 +153,11 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
 
   const startRun = (event: JsonObject): void => {
     isRunning = true;
-    const input = asObject(event.input);
-    const last = asObject(asArray(input?.messages).at(-1));
+    const messages = asArray(asObject(event.input)?.messages).map(asObject);
+    const last = messages.at(-1);
+    const before = last?.role === "user" ? messages.slice(0, -1) : messages;
+    const firstResult = 1 + before.findLastIndex((message) => message?.role !== "tool");
+    for (const message of before.slice(firstResult)) if (!isKnown(message)) showMessage(message);
     const id = asString(last?.id);
     if (last?.role !== "user" || id === undefined) return;
     const { text, parts } = contentOf(last.content);

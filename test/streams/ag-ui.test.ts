@@ -84,15 +84,9 @@ it("a second run is a second turn, and goes on in the first where no person spok
     { type: "TEXT_MESSAGE_CHUNK", messageId: `of-${runId}`, delta: "More." },
     { type: "RUN_FINISHED", threadId: "thread", runId },
   ];
-  let transcript = fold(readStream("ag-ui", [sse(turn)]));
-  transcript = fold(
-    readStream(
-      "ag-ui",
-      [sse(again("run-2", [{ id: "t", role: "tool", toolCallId: "c1", content: "x" }]))],
-      "two",
-    ),
-    transcript,
-  );
+  const answer = { id: "t", role: "tool", toolCallId: "c1", content: "x" };
+  const goesOn = readStream("ag-ui", [sse(again("run-2", [answer]))], "two");
+  let transcript = fold([...readStream("ag-ui", [sse(turn)]), ...goesOn]);
   expect(transcript.turns.length).toBe(1);
   const prompt = { id: "u2", role: "user", content: "And tomorrow?" };
   transcript = fold(readStream("ag-ui", [sse(again("run-3", [prompt]))], "three"), transcript);
@@ -148,6 +142,52 @@ it("a list of messages puts right what was streamed and shows what was not", () 
     "note All 4 messages, as the source has them",
     "end stop",
   ]);
+});
+
+it("a tool that the front end ran has its result in the next run's input, also before a new prompt", () => {
+  const user = { id: "u1", role: "user", content: "Which file is open?" };
+  const asked = (id: string) => [
+    { type: "RUN_STARTED", ...run, input: { messages: [user] } },
+    ...called(id, "m1"),
+    { type: "RUN_FINISHED", ...run },
+  ];
+  const answering = (id: string, ...behind: object[]) => [
+    {
+      type: "RUN_STARTED",
+      ...run,
+      runId: "run-2",
+      input: {
+        messages: [
+          user,
+          { id: "m1", role: "assistant", toolCalls: [] },
+          { id: "t1", role: "tool", toolCallId: id, content: "main.ts" },
+          ...behind,
+        ],
+      },
+    },
+    { type: "RUN_FINISHED", ...run },
+  ];
+  const shown = (id: string, ...behind: object[]) => {
+    const first = readStream("ag-ui", [sse(asked(id))]);
+    const second = readStream("ag-ui", [sse(answering(id, ...behind))], "two");
+    return summary(partsOf(fold([...first, ...second])));
+  };
+  const answeredRun = [
+    "prompt Which file is open?",
+    "step_start",
+    "call open {} completed",
+    "end stop",
+    "result success main.ts",
+  ];
+  expect(shown("open")).toEqual(answeredRun);
+  expect(shown("open", { id: "u2", role: "user", content: "And now?" })).toEqual([
+    ...answeredRun,
+    "prompt And now?",
+  ]);
+  // What the same stream has told as ended stays as it was told.
+  const told = [...called("c", "m1"), answered("c"), ...answering("c")];
+  expect(shownOf(...told)).toContain("result success c");
+  expect(shownOf(...told)).not.toContain("result success main.ts");
 });
 
 it("a sub-agent's words stay out of its parent's", () => {
