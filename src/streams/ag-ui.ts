@@ -31,8 +31,8 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
   const calls = new Map<string, Call>();
   /** The ids of those without a result. */
   const open = new Set<string>();
-  /** Messages whose text was streamed: the part that shows it. */
-  const shown = new Map<string, string>();
+  /** Messages whose text was streamed: the parts that show it, in order. */
+  const shown = new Map<string, { part_id: string; text: string }[]>();
   /** Text of messages that are not the agent's, until they end. */
   const others = new Map<string, { role: string; text: string }>();
   /** What sub-agents did, until they end. */
@@ -71,7 +71,11 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
 
   const say = (kind: "text" | "thinking", id: string, text: string): void => {
     beginStep(kind === "text" ? id : undefined);
-    shown.set(id, writer.say(kind, text, `${kind}:${id}`));
+    const part_id = writer.say(kind, text, `${kind}:${id}`);
+    const parts = shown.get(id) ?? [];
+    const last = parts.at(-1);
+    if (last?.part_id === part_id) last.text += text;
+    else shown.set(id, [...parts, { part_id, text }]);
   };
   /** `message`: what the call names as its message. Calls that name none share one until all of them have ended. */
   const startCall = (id: string, name: string, message: string | undefined): void => {
@@ -177,15 +181,25 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
     const messages = asArray(event.messages).map(asObject);
     const firstFresh = 1 + messages.findLastIndex((message) => message?.role === "user" || isKnown(message));
     for (const message of messages.slice(0, firstFresh)) {
-      const part_id = shown.get(asString(message?.id) ?? "");
+      const parts = shown.get(asString(message?.id) ?? "");
       const text = asString(message?.content);
-      if (part_id !== undefined && text !== undefined) {
-        writer.endPart();
-        writer.put({ type: "message.part_end", part_id, text });
-      }
+      if (parts !== undefined && text !== undefined) revise(parts, text);
     }
     for (const message of messages.slice(firstFresh)) showMessage(message);
     note(`All ${messages.length} messages, as the source has them`, event.messages);
+  };
+  /** What stands in front stays where it is; the last part gets what is missing. */
+  const revise = (parts: { part_id: string; text: string }[], text: string): void => {
+    let rest = text;
+    for (const part of parts) {
+      const isLast = part === parts.at(-1);
+      const whole = isLast ? rest : rest.startsWith(part.text) ? part.text : "";
+      rest = rest.slice(whole.length);
+      if (whole === part.text) continue;
+      part.text = whole;
+      writer.endPart();
+      writer.put({ type: "message.part_end", part_id: part.part_id, text: whole });
+    }
   };
   const isKnown = (message: JsonObject | undefined): boolean => {
     const result = asString(message?.toolCallId);
@@ -353,7 +367,7 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
         return true;
       case "REASONING_ENCRYPTED_VALUE": {
         const signature = asString(event.encryptedValue);
-        const part_id = shown.get(asString(event.entityId) ?? "");
+        const part_id = shown.get(asString(event.entityId) ?? "")?.at(-1)?.part_id;
         if (signature === undefined || part_id === undefined) return false;
         writer.endPart();
         writer.put({ type: "message.part_end", part_id, signature, format: "ag-ui" });

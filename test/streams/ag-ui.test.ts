@@ -190,6 +190,24 @@ it("a tool that the front end ran has its result in the next run's input, also b
   expect(shownOf(...told)).not.toContain("result success main.ts");
 });
 
+it("a list of messages leaves alone what was said of a message in several parts, and adds what is missing", () => {
+  const text = (messageId: string, delta: string) => ({ type: "TEXT_MESSAGE_CONTENT", messageId, delta });
+  const list = (...contents: string[]) => ({
+    type: "MESSAGES_SNAPSHOT",
+    messages: contents.map((content, index) => ({ id: `m${index + 1}`, role: "assistant", content })),
+  });
+  const textsOf = (...events: object[]) => shownOf(...events).filter((part) => part.startsWith("text"));
+  const around = [text("m1", "I look."), ...called("c", "m1"), text("m1", " More."), answered("c")];
+  expect(textsOf(...around, list("I look. More."))).toEqual(["text I look.", "text  More."]);
+  expect(textsOf(...around, list("I look. More and more."))).toEqual([
+    "text I look.",
+    "text  More and more.",
+  ]);
+  expect(textsOf(...around, list("All anew."))).toEqual(["text ", "text All anew."]);
+  const both = [text("m1", "A "), text("m2", "B "), text("m1", "a"), text("m2", "b")];
+  expect(textsOf(...both, list("A a", "B b"))).toEqual(["text A ", "text B ", "text a", "text b"]);
+});
+
 it("a sub-agent's words stay out of its parent's", () => {
   const helper = { subagentRunId: "s1" };
   const frames = readStream("ag-ui", [
