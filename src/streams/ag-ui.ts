@@ -43,6 +43,7 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
   let message_key: string | undefined;
   let had_calls = false;
   let isRunning = false;
+  let had_run = false;
   let began = false;
 
   const note = (title: string, data: unknown, part_id?: string): void => {
@@ -157,6 +158,7 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
 
   const startRun = (event: JsonObject): void => {
     isRunning = true;
+    had_run = true;
     const messages = asArray(asObject(event.input)?.messages).map(asObject);
     const last = messages.at(-1);
     const before = last?.role === "user" ? messages.slice(0, -1) : messages;
@@ -446,6 +448,9 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
       for (const id of helpers.keys()) flushHelper(id, "did not end");
       if (isRunning) endCut(writer);
       else endStep();
+    },
+    get isOver() {
+      return had_run && !isRunning;
     },
   };
 }

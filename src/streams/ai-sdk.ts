@@ -285,6 +285,9 @@ function createAiSdkReader({ writer, idOf }: EventReaderOptions): EventReader {
       for (const [id, call] of calls) if (call.state === "started") putCall(id, undefined, undefined);
       endCut(writer);
     },
+    get isOver() {
+      return isOver;
+    },
   };
 }
 

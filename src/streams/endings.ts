@@ -1,13 +1,12 @@
 import type { FrameWriter } from "../model/frame-writer.ts";
 
+/** What is said of a stream that its source did not end. */
+export const CUT = "The stream ended before its source had ended it: what follows was never sent.";
+
 /** A stream that its source did not end: what is there stays, and says so. */
 export function endCut(writer: FrameWriter): void {
   writer.endMessage({ stop_reason: "error" });
-  writer.put({
-    type: "error",
-    message: "The stream ended before its source had ended it: what follows was never sent.",
-    can_retry: true,
-  });
+  writer.put({ type: "error", message: CUT, can_retry: true });
   writer.put({ type: "turn.end" });
 }
 

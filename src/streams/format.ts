@@ -6,6 +6,8 @@ export interface EventReader {
   push(event: JsonObject): void;
   /** The stream is over, ended by its own last event or cut off. */
   end(): void;
+  /** The source has ended all that it began: `end` now makes no end up for it. */
+  readonly isOver: boolean;
 }
 
 export interface EventReaderOptions {

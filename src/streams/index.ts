@@ -35,6 +35,8 @@ export interface StreamReader {
   push(text: string): ReadEvent[];
   /** The stream is over; one that its source did not end is told as an error, at the line of its last event. */
   end(): ReadEvent[];
+  /** The source has ended its stream itself. */
+  readonly isOver: boolean;
   /** Length of the lines that wait for the end of their event, in UTF-16 code units. */
   readonly waiting: number;
 }
@@ -82,6 +84,9 @@ export function createStreamReader(
       if (line === 0) return events;
       reader.end();
       return [...events, { line, frames: writer.take() }];
+    },
+    get isOver() {
+      return reader.isOver;
     },
     get waiting() {
       return lines.waiting;

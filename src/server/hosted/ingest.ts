@@ -5,6 +5,7 @@ import { asObject, type JsonObject } from "../../model/narrow.ts";
 import { createOrderChecker, type Rule } from "../../model/order.ts";
 import { type SessionPatch, sessionPatch } from "../../model/session.ts";
 import { isUuid } from "../../model/uuid.ts";
+import { CUT } from "../../streams/endings.ts";
 import type { StreamFormat } from "../../streams/format.ts";
 import { createStreamReader, findStreamFormat, type ReadEvent, STREAM_FORMATS } from "../../streams/index.ts";
 import { DEEPEST, isDeeper } from "./frames.ts";
@@ -122,6 +123,21 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
       });
     }
 
+    /** What a stream left open ends where something else begins: its rest is not waited for any more. */
+    function endWaiting(into: Recorder, at: number): void {
+      const { pushed: before } = into.state;
+      if (before === undefined) return;
+      into.setState({ pushed: { epoch: before.epoch, seq: before.seq } });
+      const { message_id, turn_open } = into.fold.transcript.open;
+      if (!turn_open) return;
+      if (message_id !== undefined) {
+        into.emit({ type: "message.end", session_id, at, message_id, stop_reason: "error" });
+      }
+      into.emit({ type: "error", session_id, at, message: CUT, can_retry: true });
+      into.emit({ type: "turn.end", session_id, at });
+      checkers.delete(into);
+    }
+
     /** Whether a number is the next one; a repeat is not. */
     function isNext(epoch: string, seq: number): boolean {
       const before = record().state.pushed;
@@ -137,12 +153,14 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
       return true;
     }
 
-    function apply(frame: Frame, number?: { epoch: string; seq: number }): void {
+    function apply(frame: Frame, number?: { epoch: string; seq: number; is_stream?: true }): void {
       if (senders.get(session_id) !== sender) {
         refuse("replaced", "another sender has begun to push this session.", 409);
       }
       if (number && !isNext(number.epoch, number.seq)) return;
       const into = record();
+      const before = into.state.pushed;
+      if (before?.is_stream && before.epoch !== number?.epoch) endWaiting(into, now());
       const broken = checkerOf(into)
         .check(frame)
         .find(({ rule }) => !KEPT.has(rule));
@@ -169,7 +187,9 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
           const { frame, number } = readLine(text, session_id, refuse);
           apply(frame, number);
         },
-        end() {},
+        end(text) {
+          this.push(text);
+        },
       };
     }
 
@@ -186,7 +206,7 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
           line = event.line;
           for (const frame of event.frames) {
             seq += 1;
-            apply(frame, epoch === undefined ? undefined : { epoch, seq });
+            apply(frame, epoch === undefined ? undefined : { epoch, seq, is_stream: true });
           }
         }
       };
@@ -195,7 +215,12 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
           applyAll(reader.push(`${text}\n`));
           refuseLonger(reader.waiting, "an event");
         },
-        end: () => applyAll(reader.end()),
+        end(text) {
+          const events = reader.push(`${text}\n\n`);
+          // With an epoch the rest can still be sent, and begins where this ends: half an event is none, and no end is made up.
+          applyAll(epoch === undefined ? events : events.filter(isReadable));
+          if (epoch === undefined || reader.isOver) applyAll(reader.end());
+        },
       };
     }
 
@@ -203,11 +228,12 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
     const cutter = createLineCutter();
     const reader = foreign ? readForeign(foreign) : readFrames();
     let ended = 0;
-    const take = (text: string): void => {
+    const take = (text: string, isLast = false): void => {
       ended += 1;
       line = ended;
       refuseLonger(text.length, "a line");
-      reader.push(text);
+      if (isLast) reader.end(text);
+      else reader.push(text);
     };
     try {
       try {
@@ -219,14 +245,10 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
         }
       } catch (error) {
         // With an epoch it is sent again, and goes on where it was cut off; any other foreign stream is over.
-        if (error === CUT_OFF && foreign && options.epoch === undefined) {
-          take(cutter.end());
-          reader.end();
-        }
+        if (error === CUT_OFF && foreign && options.epoch === undefined) take(cutter.end(), true);
         throw error;
       }
-      take(cutter.end() + decoder.decode());
-      reader.end();
+      take(cutter.end() + decoder.decode(), true);
       return pushed;
     } finally {
       if (senders.get(session_id) === sender) senders.delete(session_id);
@@ -251,8 +273,12 @@ async function* wholeOr(body: AsyncIterable<Uint8Array>, cut_off: Refused): Asyn
 /** What reads the lines of a body, one after the other. */
 interface LineReader {
   push(text: string): void;
-  /** The body is over. */
-  end(): void;
+  /** The body is over; its last line, empty where the body ends with a line's end. */
+  end(text: string): void;
+}
+
+function isReadable({ frames }: ReadEvent): boolean {
+  return !frames.some((frame) => frame.type === "unknown" && frame.error !== undefined);
 }
 
 function readLine(

@@ -25,7 +25,10 @@ export const sessionState = record({
   queue: z.array(storedPrompt),
   /** Queued prompts that were taken back: sent again, they stay so. */
   withdrawn: z.array(uuid),
-  /** Of a pushed session: the sender's epoch and the last `seq` of it that was applied. */
-  pushed: optional(record({ epoch: z.string(), seq: z.number() })),
+  /**
+   * Of a pushed session: the sender's epoch and the last `seq` of it that was applied. `is_stream`: of a foreign stream, whose
+   * rest may still come as long as nothing else does.
+   */
+  pushed: optional(record({ epoch: z.string(), seq: z.number(), is_stream: optional(z.literal(true)) })),
 });
 export type SessionState = z.infer<typeof sessionState>;

@@ -15,8 +15,8 @@ let hosted: HostedSessions;
 let doors: Doors;
 let id: string;
 
-const start = async () => {
-  hosted = createHosted({ folder, agents: played(async () => "completed") });
+const start = async (now = Date.now) => {
+  hosted = createHosted({ folder, agents: played(async () => "completed"), now });
   doors = await openDoors({ sessions: hosted, hosted });
 };
 const stop = async () => {
@@ -257,17 +257,17 @@ describe("frames that an agent pushes", () => {
 });
 
 describe("a foreign stream that is pushed", () => {
-  const sse = [
+  const events = [
     { type: "start", messageId: "m" },
     { type: "start-step" },
     { type: "text-start", id: "t" },
-    { type: "text-delta", id: "t", delta: "Hello from elsewhere." },
+    { type: "text-delta", id: "t", delta: "Hello " },
+    { type: "text-delta", id: "t", delta: "from elsewhere." },
     { type: "text-end", id: "t" },
     { type: "finish-step" },
     { type: "finish" },
-  ]
-    .map((event) => `data: ${JSON.stringify(event)}\n\n`)
-    .join("");
+  ].map((event) => `data: ${JSON.stringify(event)}\n\n`);
+  const sse = events.join("");
 
   it("is translated, once for one epoch", async () => {
     expect((await push(sse, "?format=ai-sdk&epoch=one")).status).toBe(200);
@@ -276,6 +276,40 @@ describe("a foreign stream that is pushed", () => {
     expect(await shown()).toEqual(["text: Hello from elsewhere."]);
     expect(hosted.get(id)?.agent).toBe("ai-sdk");
     expect((await push(sse, "?format=telegraph")).body.error.message).toContain("ag-ui");
+  });
+
+  it.each(events.map((_, count) => count))(
+    "that ended after %i events, or in the middle of the next, is completed by the same epoch",
+    async (count) => {
+      const before = events.slice(0, count).join("");
+      const query = "?format=ai-sdk&epoch=one";
+      expect((await push(before, query)).status).toBe(200);
+      expect((await push(before + events[count]?.slice(0, 20), query)).body).toMatchObject({ applied: 0 });
+      const { status, body } = await push(sse, query);
+      expect(status).toBe(200);
+      expect(await push(sse, query)).toMatchObject({ body: { seq: body.seq, applied: 0 } });
+      expect(await shown()).toEqual(["text: Hello from elsewhere."]);
+      expect(hosted.get(id)?.status).toBe("completed");
+    },
+  );
+
+  it("that ended early waits for its rest, is not told as running for ever, and is over when another begins", async () => {
+    await push(events.slice(0, 4).join(""), "?format=ai-sdk&epoch=one");
+    expect(await shown()).toEqual(["text: Hello "]);
+    expect(hosted.get(id)?.status).toBe("running");
+    await stop();
+    await start(() => Date.now() + 3_600_000);
+    expect(hosted.get(id)?.status).toBe("interrupted");
+    expect((await push(events.slice(0, 5).join(""), "?format=ai-sdk&epoch=one")).status).toBe(200);
+    expect((await push(whole.slice(1, 2))).status).toBe(200);
+    expect((await push(sse, "?format=ai-sdk&epoch=two")).status).toBe(200);
+    expect(await shown()).toEqual([
+      "text: Hello from elsewhere.",
+      expect.stringContaining("The stream ended before its source had ended it"),
+      "prompt: Go",
+      "text: Hello from elsewhere.",
+    ]);
+    expect(hosted.get(id)?.status).toBe("completed");
   });
 
   it("is refused at the line of the event that breaks the order, however its bytes are cut", async () => {
