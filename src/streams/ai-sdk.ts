@@ -1,7 +1,7 @@
 import type { StopReason, Usage } from "../model/message.ts";
 import { asNumber, asObject, asString, asText, type JsonObject } from "../model/narrow.ts";
 import { newProgress } from "../model/progress.ts";
-import { endCut, outputText } from "./endings.ts";
+import { endCut, endFailed, outputText } from "./endings.ts";
 import type { EventReader, EventReaderOptions, StreamFormat } from "./format.ts";
 
 /**
@@ -40,6 +40,8 @@ function createAiSdkReader({ writer, idOf }: EventReaderOptions): EventReader {
   /** The step has ended, yet how is told by what follows. */
   let isEnding = false;
   let isOver = false;
+  /** The last event said why the stream ends. */
+  let hasFailed = false;
   let began = false;
 
   const beginMessage = (): void => {
@@ -182,6 +184,7 @@ function createAiSdkReader({ writer, idOf }: EventReaderOptions): EventReader {
   const push = (event: JsonObject): void => {
     began = true;
     const type = asString(event.type) ?? "";
+    hasFailed = type === "error";
     if (type.startsWith("tool-")) {
       const id = asString(event.toolCallId);
       if (id === undefined || !pushCall(event, id)) putUnknown(event);
@@ -283,10 +286,11 @@ function createAiSdkReader({ writer, idOf }: EventReaderOptions): EventReader {
     end() {
       if (isOver || !began) return;
       for (const [id, call] of calls) if (call.state === "started") putCall(id, undefined, undefined);
-      endCut(writer);
+      if (hasFailed) endFailed(writer);
+      else endCut(writer);
     },
     get isOver() {
-      return isOver;
+      return isOver || hasFailed;
     },
   };
 }

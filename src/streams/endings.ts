@@ -10,6 +10,12 @@ export function endCut(writer: FrameWriter): void {
   writer.put({ type: "turn.end" });
 }
 
+/** A stream that its source ended with an error, which has been told. */
+export function endFailed(writer: FrameWriter): void {
+  writer.endMessage({ stop_reason: "error" });
+  writer.put({ type: "turn.end" });
+}
+
 /** A tool's output as text: its own where it is one, else the JSON. */
 export function outputText(output: unknown): string {
   return typeof output === "string" ? output : (JSON.stringify(output, null, 2) ?? "");

@@ -145,15 +145,15 @@ it("an error fails the turn, and a stream that is cut off says so", () => {
   );
   expect(summary(partsOf(failed))).toEqual(["error The quota is used up"]);
   expect(failed.turns.at(0)?.status).toBe("failed");
-  const cut = fold(
-    readStream("ai-sdk", [
-      sse([
-        { type: "start" },
-        { type: "text-start", id: "t" },
-        { type: "text-delta", id: "t", delta: "Half" },
-      ]),
-    ]),
-  );
+  const half = [
+    { type: "start" },
+    { type: "text-start", id: "t" },
+    { type: "text-delta", id: "t", delta: "Half" },
+  ];
+  const ended = fold(readStream("ai-sdk", [sse([...half, { type: "error", errorText: "Overloaded" }])]));
+  expect(summary(partsOf(ended))).toEqual(["step_start", "text Half", "error Overloaded", "end error"]);
+  expect(ended.turns.at(0)?.status).toBe("failed");
+  const cut = fold(readStream("ai-sdk", [sse(half)]));
   expect(summary(partsOf(cut))).toEqual([
     "step_start",
     "text Half",
