@@ -43,7 +43,7 @@ export interface AgentHost {
   readonly cwd: string;
   /** 0 for a session that a person started, 1 for its runs, and so on. */
   readonly depth: number;
-  /** Folder of the session's own for whole outputs and images. Exists. */
+  /** Folder of the session's own for whole outputs and images, its own and those of the sessions that it was forked from. Exists. */
   readonly files: string;
   /** Absolute path of the daemon's own folder, with keys and histories: file tools do not go into it, `files` excepted. */
   readonly private_folder: string;

@@ -69,7 +69,19 @@ export function locateKept(
   path: string,
 ): Place | undefined {
   const asked = resolve(cwd, path);
-  return asked.startsWith(files + sep) ? locateIn(files, asked) : undefined;
+  if (asked.startsWith(files + sep)) return locateIn(files, asked);
+  const inherited = keptPath(files, asked);
+  return inherited !== asked && existsSync(inherited) ? locateIn(files, inherited) : undefined;
+}
+
+/**
+ * Where a kept file that history names is among the session's own: what a fork took over from another session lies below that
+ * one's name, while its history names it where that one kept it.
+ */
+export function keptPath(files: string, path: string): string {
+  const sessions = dirname(files);
+  const isOthers = path.startsWith(sessions + sep) && !path.startsWith(files + sep);
+  return isOthers ? join(files, relative(sessions, path)) : path;
 }
 
 const PRIVATE =

@@ -1,5 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import { imageType } from "../../agent/image-type.ts";
+import { keptPath } from "../../agent/paths.ts";
 import type { ImageFilePart } from "../../model/part.ts";
 import type { TranscriptPart } from "../../model/transcript.ts";
 import type { RawReply } from "../../protocol.ts";
@@ -58,6 +59,6 @@ export async function attachmentOf(
   const media = mediaOf(part)[n];
   if (!media) return undefined;
   if (media.type !== "image_file") return parseDataUrl(media.url);
-  const bytes = await readOwn(folder, media.file_path);
+  const bytes = await readOwn(folder, keptPath(folder, media.file_path));
   return bytes && { mime_type: media.mime_type ?? "application/octet-stream", bytes };
 }

@@ -1,3 +1,5 @@
+import { copyFileSync, existsSync, linkSync, mkdirSync, readdirSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
 import type { Transcript } from "../../model/accumulate.ts";
 import type { Frame } from "../../model/frame.ts";
 import type { HistoryEvent } from "../../model/history.ts";
@@ -31,6 +33,26 @@ export function historyBefore(
       return { ...event, patch };
     }),
   };
+}
+
+/**
+ * Gives a fork the files that the history it takes over names, where `keptPath` finds them. Links, which outlive the other
+ * session's and cost no room; copies, where the disk has no links.
+ */
+export function inheritFiles(source: string, fork: string): void {
+  if (!existsSync(source)) return;
+  for (const entry of readdirSync(source, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const from = join(entry.parentPath, entry.name);
+    const isOwn = entry.parentPath === source;
+    const to = join(fork, isOwn ? basename(source) : "", relative(source, from));
+    mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+    try {
+      linkSync(from, to);
+    } catch {
+      copyFileSync(from, to);
+    }
+  }
 }
 
 /** What takes a prompt and all after it out of the agent's context. Nothing: it is out of it already. */

@@ -7,7 +7,7 @@ import type { Sessions } from "../sessions.ts";
 import type { Notice } from "../store/store.ts";
 import type { AgentKind, Agents } from "./agents.ts";
 import { attachmentOf, recordOf } from "./evidence.ts";
-import { historyBefore, rewindFrames } from "./fork.ts";
+import { historyBefore, inheritFiles, rewindFrames } from "./fork.ts";
 import type { Host } from "./host.ts";
 import { createJournal } from "./journal.ts";
 import type { Recorder } from "./recorder.ts";
@@ -286,6 +286,8 @@ export function createHosted(options: HostedOptions): HostedSessions {
           );
         }
         if (prompt) checkImages(kind, prompt);
+        const inherited = findPart(recorder, before).events;
+        inheritFiles(shelf.filesOf(id), shelf.filesOf(session_id));
         const { parent: _, ...config } = recorder.config;
         const { agent, model, cwd } = config;
         const entry = begin(
@@ -299,7 +301,7 @@ export function createHosted(options: HostedOptions): HostedSessions {
             ...(kind.entry.scripted === undefined ? {} : { scripted: kind.entry.scripted }),
             forked_from: { session_id: id },
           },
-          findPart(recorder, before).events,
+          inherited,
         );
         const host = hostOf(entry);
         if (prompt) host.send(prompt, "queue");

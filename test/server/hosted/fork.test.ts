@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { AgentHost } from "../../../src/agent/agent.ts";
 import { contextOf } from "../../../src/agent/context.ts";
+import { locateKept } from "../../../src/agent/paths.ts";
 import { systemPrompt } from "../../../src/agent/system-prompt.ts";
 import { createHosted, type HostedSessions } from "../../../src/server/hosted/hosted.ts";
 import { eventually } from "../../eventually.ts";
@@ -13,9 +15,12 @@ let folder: string;
 let hosted: HostedSessions;
 /** What the agent knew when it was asked last: the texts of its context. */
 let known: string[];
+/** That of the agent that was asked last. */
+let host: AgentHost;
 
 /** Says how many it knows of; starts a run where it is told to. */
 const play: Play = async (stage, prompt, signal) => {
+  host = stage.host;
   const system = systemPrompt({
     session_id: stage.host.session_id,
     cwd: folder,
@@ -31,6 +36,12 @@ const play: Play = async (stage, prompt, signal) => {
     stage.call("task", "task");
     const report = await stage.host.startRun({ tool_call_id: "task", prompt: "Child" }, signal);
     stage.result("task", report.outcome);
+  }
+  if (said?.type === "text" && said.text.startsWith("Draw")) {
+    const file_path = join(host.files, `${said.text}.png`);
+    writeFileSync(file_path, said.text);
+    stage.call(said.text, "draw");
+    stage.result(said.text, "drawn", [{ type: "image_file", file_path, mime_type: "image/png" }]);
   }
   await stage.say(`Answer to ${said?.type === "text" ? said.text : ""}`);
   return "completed";
@@ -129,6 +140,50 @@ describe("a fork", () => {
     await idle(other);
     expect(hosted.get(other)?.parent).toBeUndefined();
     expect(hosted.get(other)?.run).toBeUndefined();
+  });
+});
+
+describe("what a fork's history names of files", () => {
+  /** Each picture of the session as the page gets it and as its agent finds it, by its path in the history. */
+  const pictures = async (id: string) => {
+    const parts = [...((await hosted.open(id))?.transcript.parts ?? [])];
+    return await Promise.all(
+      parts.flatMap((part) => {
+        if (part?.type !== "tool_result") return [];
+        const [image] = part.parts;
+        const place = image?.type === "image_file" ? locateKept(host, image.file_path) : undefined;
+        const read = place === undefined ? undefined : readFileSync(place.absolute, "utf8");
+        return hosted
+          .attachment(id, part.id, 0)
+          .then((shown) => [String(shown?.bytes && Buffer.from(shown.bytes)), read]);
+      }),
+    );
+  };
+
+  it("is there for the page and its agent, also in a fork of the fork and when the first session's files are gone", async () => {
+    const [two, three] = [promptOf("Draw 2"), promptOf("Three")];
+    const id = await session(promptOf("Draw 1"), two);
+    const fork = randomUUID();
+    await hosted.fork(id, { session_id: fork, before: two.message_id, prompt: promptOf("Draw 3") });
+    await idle(fork);
+    await hosted.send(fork, three, "queue");
+    await idle(fork);
+    const other = randomUUID();
+    await hosted.fork(fork, { session_id: other, before: three.message_id, prompt: promptOf("Four") });
+    await idle(other);
+    rmSync(join(folder, "files", id), { recursive: true });
+    rmSync(join(folder, "files", fork), { recursive: true });
+    const expected = ["Draw 1", "Draw 3"].map((name) => [name, name]);
+    expect(await pictures(other)).toEqual(expected);
+    expect(existsSync(join(folder, "files", other, fork, "Draw 3.png"))).toBe(true);
+  });
+
+  it("does not lead into files of a session that it does not come from", async () => {
+    const id = await session(promptOf("Draw 1"));
+    const path = join(folder, "files", id, "Draw 1.png");
+    await session(promptOf("One"));
+    expect(locateKept(host, path)).toBeUndefined();
+    expect(locateKept(host, join(host.files, "..", id, "Draw 1.png"))).toBeUndefined();
   });
 });
 

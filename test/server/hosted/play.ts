@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Agent, AgentHost, Prompt, TurnOutcome } from "../../../src/agent/agent.ts";
 import type { Transcript } from "../../../src/model/accumulate.ts";
 import type { Frame } from "../../../src/model/frame.ts";
+import type { MediaPart } from "../../../src/model/part.ts";
 import type { AgentKind, Agents } from "../../../src/server/hosted/agents.ts";
 
 /** What a played agent does in a turn: with its host, by hand. */
@@ -14,7 +15,7 @@ export interface Stage {
   say(text: string, signal?: AbortSignal, ends?: boolean): Promise<void>;
   /** A model call that makes this call; its result is told by `result`. */
   call(tool_call_id: string, tool_name: string, input?: unknown): void;
-  result(tool_call_id: string, output_text: string): void;
+  result(tool_call_id: string, output_text: string, parts?: MediaPart[]): void;
   interrupt(): void;
 }
 
@@ -49,14 +50,14 @@ function createStage(host: AgentHost): Stage {
       emit({ type: "message.tool_call", tool_call_id, tool_name, arguments_json: JSON.stringify(input) });
       emit({ type: "message.end", message_id, stop_reason: "tool_use" });
     },
-    result(tool_call_id, output_text) {
+    result(tool_call_id, output_text, parts = []) {
       emit({
         type: "message.tool_result",
         tool_call_id,
         is_error: false,
         status: "success",
         output_text,
-        parts: [],
+        parts,
       });
     },
     interrupt: () => emit({ type: "interrupt", reason: "Stopped" }),
