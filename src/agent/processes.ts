@@ -1,11 +1,12 @@
 import { type ChildProcess, execFile, type SpawnOptions, spawn } from "node:child_process";
-import { closeSync, constants, openSync, readdirSync, readFileSync } from "node:fs";
+import { closeSync, constants, existsSync, openSync, readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
+import { uuidFrom } from "../model/uuid.ts";
 
 /** Names the call that started a process, in its environment: so that even what left its group and its session is found again. */
 export const MARK = "VERBATIM_PROCESS";
@@ -37,6 +38,11 @@ function isOurs(name: string): boolean {
   );
 }
 
+/** What the marks of a call's processes begin with: known again by a daemon that finds the call without its end. */
+export function markOf(session_id: string, call_id: string): string {
+  return `${uuidFrom(session_id, call_id)}:`;
+}
+
 /** Starts a program as the leader of a process group and session of its own. */
 export function startGroup(
   command: string,
@@ -50,10 +56,10 @@ export function startGroup(
 /**
  * Ends a group with all that belongs to it, TERM first and KILL after a grace; resolves when nothing of it runs any more.
  * On Linux that includes what left the group: the rest of its session, its descendants, and (`mark`) whatever was started with the mark.
- * Elsewhere it is the group alone.
+ * Elsewhere it is the group alone. Without a leader it is what was started with the mark, and its descendants.
  */
 export async function endGroup(
-  leader: number,
+  leader: number | undefined,
   options: { mark?: string; grace_ms?: number } = {},
 ): Promise<void> {
   const { mark, grace_ms = GRACE } = options;
@@ -76,6 +82,18 @@ export async function endGroup(
   }
 }
 
+/**
+ * Begins to end what a call has left running when the daemon that started it was killed. A mark proves whose a process is, which
+ * a number, soon another's, does not. `unknown`: this system does not show marks.
+ */
+export function endLeftBehind(session_id: string, call_id: string): "none" | "ending" | "unknown" {
+  if (!existsSync("/proc/self/environ")) return "unknown";
+  const mark = markOf(session_id, call_id);
+  if (membersOf(undefined, mark).length === 0) return "none";
+  void endGroup(undefined, { mark });
+  return "ending";
+}
+
 function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
@@ -85,8 +103,9 @@ function signal(pid: number, name: NodeJS.Signals): void {
 }
 
 /** The processes of a group that still run (a negative number: the whole group, where its members cannot be listed). */
-function membersOf(leader: number, mark: string | undefined): number[] {
+function membersOf(leader: number | undefined, mark: string | undefined): number[] {
   if (process.platform !== "linux") {
+    if (leader === undefined) return [];
     try {
       process.kill(-leader, 0);
       return [-leader];
@@ -103,7 +122,7 @@ function membersOf(leader: number, mark: string | undefined): number[] {
     if (state === undefined || state === "Z" || state === "X") continue;
     let belongs = Number(group) === leader || Number(session) === leader;
     if (!belongs && mark !== undefined) {
-      belongs = readProcess(name, "environ").includes(`${MARK}=${mark}\0`);
+      belongs = readProcess(name, "environ").includes(`${MARK}=${mark}`);
     }
     running.set(Number(name), { parent: Number(parent), belongs });
   }

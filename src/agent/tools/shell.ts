@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { StringDecoder } from "node:string_decoder";
 import * as z from "zod";
 import type { AgentHost } from "../agent.ts";
-import { commandEnvironment, createPipe, endGroup, startGroup } from "../processes.ts";
+import { commandEnvironment, createPipe, endGroup, markOf, startGroup } from "../processes.ts";
 import { type Tool, type ToolContext, ToolInputError, type ToolOutput } from "../tool.ts";
 import { inputSchema, readInput, requireExactText } from "../tool-input.ts";
 import { createOutputFile } from "../whole-output.ts";
@@ -89,7 +89,7 @@ async function runCommand(
 ): Promise<ToolOutput> {
   const { host, signal } = context;
   if (signal.aborted) return stopped(command, host, "It was not started: the call had been stopped before.");
-  const mark = randomUUID();
+  const mark = `${markOf(host.session_id, context.call_id)}${randomUUID()}`;
   const started = performance.now();
 
   /** Why the command is ended before it ends by itself. */

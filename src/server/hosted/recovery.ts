@@ -1,3 +1,4 @@
+import { endLeftBehind } from "../../agent/processes.ts";
 import type { Recorder } from "./recorder.ts";
 import { openRequests, settlement } from "./settle.ts";
 
@@ -8,8 +9,9 @@ interface Kept {
 
 /**
  * Settles the sessions whose turns the daemon's end cut off: what was open in them is told as interrupted, by frames as any
- * agent would send them. A turn that waits for a person's answer stays open, and with it the turns of the sessions that
- * wait for that run, where all their agents can go on: those are given back, runs before their parents.
+ * agent would send them, and what still runs of their commands is ended. A turn that waits for a person's answer stays open, and
+ * with it the turns of the sessions that wait for that run, where all their agents can go on: those are given back, runs before
+ * their parents.
  */
 export function settleInterrupted(options: {
   sessions: readonly Recorder[];
@@ -44,6 +46,7 @@ export function settleInterrupted(options: {
         at,
         outcome: "interrupted",
         reason: "The daemon ended",
+        noteOf: (call) => (call.tool_name === "shell" ? endCommand(recorder, call.tool_call_id) : undefined),
         ...(keep === undefined ? {} : { keep }),
       }),
     );
@@ -51,6 +54,15 @@ export function settleInterrupted(options: {
     recorder.emit({ type: "turn.end", session_id: recorder.id, at, turn_id, status: "interrupted" });
   }
   return [...kept.keys()];
+}
+
+/** A command outlives a daemon that was killed: nobody would see what it still does. Gives what is to be said of it. */
+function endCommand({ id }: Recorder, tool_call_id: string): string | undefined {
+  const found = endLeftBehind(id, tool_call_id);
+  if (found === "none") return undefined;
+  return found === "ending"
+    ? "The daemon ended while this ran. What it had left running was told to end when the daemon was back."
+    : "The daemon ended while this ran: it may still run.";
 }
 
 /** The session, its parent, and so on; `undefined` where one of them does not wait any more. */

@@ -8,6 +8,8 @@ export interface SettleOptions {
   outcome: "completed" | "failed" | "interrupted";
   /** Of the interrupt, where nobody has told one yet. */
   reason?: string;
+  /** What is to be said of a call beside its output so far. */
+  noteOf?(call: TranscriptPartOf<"tool_call">): string | undefined;
   /** What goes on: these stay open, and with them the turn. */
   keep?: { readonly calls: ReadonlySet<string>; readonly requests: ReadonlySet<string> };
 }
@@ -32,6 +34,8 @@ export function settlement(transcript: Transcript, options: SettleOptions): Fram
   }
   for (const call of openCalls(transcript)) {
     if (keep?.calls.has(call.tool_call_id)) continue;
+    const output = call.progress ?? (interrupted ? "" : "The turn ended before this call had a result.");
+    const note = options.noteOf?.(call);
     frames.push({
       type: "message.tool_result",
       session_id,
@@ -40,7 +44,7 @@ export function settlement(transcript: Transcript, options: SettleOptions): Fram
       tool_name: call.tool_name,
       is_error: !interrupted,
       status: interrupted ? "aborted" : "error",
-      output_text: call.progress ?? (interrupted ? "" : "The turn ended before this call had a result."),
+      output_text: note === undefined ? output : joinLines(output, `[${note}]`),
       parts: [],
     });
   }
@@ -52,6 +56,10 @@ export function settlement(transcript: Transcript, options: SettleOptions): Fram
     frames.push({ type: "request.close", session_id, at, request_id, outcome });
   }
   return frames;
+}
+
+function joinLines(text: string, line: string): string {
+  return text === "" || text.endsWith("\n") ? `${text}${line}` : `${text}\n${line}`;
 }
 
 /** Calls that have no end yet, in order. */

@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { endGroup, markOf, startGroup } from "../../../src/agent/processes.ts";
 import type { Request } from "../../../src/model/request.ts";
 import { createHosted, type HostedSessions } from "../../../src/server/hosted/hosted.ts";
 import { eventually } from "../../eventually.ts";
@@ -62,6 +64,38 @@ const done: Play = async (stage) => {
 };
 
 describe("a daemon that was ended while its sessions worked", () => {
+  it("ends the command that a killed daemon left running, and no other, and says so in its result", async () => {
+    const started = (session_id: string, call_id: string) =>
+      startGroup("/bin/sh", ["-c", "sleep 60 & sleep 60"], {
+        env: { PATH: process.env.PATH ?? "" },
+        mark: `${markOf(session_id, call_id)}${randomUUID()}`,
+      });
+    const first = await restart(async (stage) => {
+      stage.call("ended", "shell");
+      stage.result("ended", "Started a server.");
+      stage.call("one", "shell");
+      stage.call("two", "shell");
+      await stage.host.stored();
+      return await never();
+    });
+    const id = await begin(first);
+    await sees(first, id, "call: shell running");
+    const left = started(id, "one");
+    const others = [started(id, "ended"), started(randomUUID(), "one")];
+    const end = once(left, "exit");
+    const second = await restart(done);
+    expect(await end).toEqual([null, "SIGTERM"]);
+    expect((await shown(second, id)).filter((line) => line.startsWith("result"))).toEqual([
+      "result: success Started a server.",
+      expect.stringMatching(/^result: aborted \[The daemon ended while this ran\. What it had left running/),
+      "result: aborted",
+    ]);
+    for (const other of others) {
+      expect(other.exitCode ?? other.signalCode).toBeNull();
+      await endGroup(other.pid);
+    }
+  });
+
   it("settles what was open, keeps all parts so far, and goes on with a new prompt", async () => {
     const first = await restart(async (stage) => {
       await stage.say("Before.");
