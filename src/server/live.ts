@@ -18,7 +18,10 @@ const JOIN_MS = 16;
 export const MOST_MISSED = 5_000;
 /** Frames in one message of what was missed. */
 const BATCH = 500;
-/** A client with so many unsent bytes gets nothing more until it has read them, then a snapshot; with more it is closed. */
+/**
+ * A client with so many unsent bytes beyond what it asked for gets nothing more until it has read all, then a snapshot; with more
+ * it is closed.
+ */
 const SOFT_LIMIT = 1024 * 1024;
 const HARD_LIMIT = 4 * 1024 * 1024;
 const DRAINED = 64 * 1024;
@@ -59,6 +62,8 @@ interface Client {
   /** Messages are answered one after the other, in the order in which they came. */
   work: Promise<void>;
   waiting: number;
+  /** Bytes of snapshots that are not sent yet. */
+  snapshots: number;
   allowance: number;
   allowance_at: number;
   unanswered: number;
@@ -91,23 +96,30 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
   function send(client: Client, message: Buffer): void {
     if (client.socket.readyState !== WebSocket.OPEN) return;
     client.socket.send(message, { binary: false });
-    // One message may be longer than the limit (a snapshot); a queue that grows beyond it may not.
-    if (client.socket.bufferedAmount > Math.max(HARD_LIMIT, SOFT_LIMIT + message.length)) {
-      client.socket.terminate();
-    }
+    // One message may be longer than the limit; a queue that grows beyond it may not.
+    if (behind(client) > Math.max(HARD_LIMIT, SOFT_LIMIT + message.length)) client.socket.terminate();
+  }
+
+  /** Bytes that wait for a client, without the snapshots: a long one is no sign that nobody reads. */
+  function behind({ socket, snapshots }: Client): number {
+    return socket.bufferedAmount - snapshots;
   }
 
   function deliver(channel: Channel, message: ServerMessage): void {
     const bytes = encode(message);
-    toEveryone(channel, (client) => send(client, bytes));
+    toEveryone(channel, behind, (client) => send(client, bytes));
   }
 
   /** Does it for clients that keep up; those that do not get a snapshot once they have read what they had. */
-  function toEveryone(channel: Channel, sendTo: (client: Client) => void): void {
+  function toEveryone(
+    channel: Channel,
+    unread: (client: Client) => number,
+    sendTo: (client: Client) => void,
+  ): void {
     for (const client of channel.clients) {
       const subscription = client.channels.get(channel.name);
       if (subscription?.state !== "live") continue;
-      if (client.socket.bufferedAmount > SOFT_LIMIT) {
+      if (unread(client) > SOFT_LIMIT) {
         subscription.state = "lagging";
         drain_timer ??= setInterval(catchUp, DRAIN_CHECK_MS);
       } else {
@@ -139,7 +151,12 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
   }
 
   function sendSnapshot(client: Client, channel: Channel, reason: SnapshotReason): void {
-    send(client, channel.snapshot(reason));
+    if (client.socket.readyState !== WebSocket.OPEN) return;
+    const snapshot = channel.snapshot(reason);
+    client.snapshots += snapshot.length;
+    client.socket.send(snapshot, { binary: false }, () => {
+      client.snapshots -= snapshot.length;
+    });
     send(client, encode(synced(channel)));
   }
 
@@ -244,9 +261,10 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
     return await pending;
   }
 
-  /** The channel began a new life: everyone starts from its state. */
+  /** The channel began a new life: everyone starts from its state, and no second snapshot waits behind a first. */
   function replaceAll(channel: Channel): void {
-    toEveryone(channel, (client) => sendSnapshot(client, channel, "rewritten"));
+    const unread = ({ socket }: Client) => socket.bufferedAmount;
+    toEveryone(channel, unread, (client) => sendSnapshot(client, channel, "rewritten"));
   }
 
   function leave(client: Client, name: string): void {
@@ -273,7 +291,7 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
       }
       client.unanswered++;
       client.socket.ping();
-      if (client.socket.bufferedAmount > SOFT_LIMIT) continue;
+      if (behind(client) > SOFT_LIMIT) continue;
       const positions: Record<string, { epoch: string; seq: number }> = {};
       for (const [name, { state }] of client.channels) {
         const channel = channels.get(name);
@@ -299,6 +317,7 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
         channels: new Map(),
         work: Promise.resolve(),
         waiting: 0,
+        snapshots: 0,
         allowance: BURST,
         allowance_at: performance.now(),
         unanswered: 0,

@@ -528,6 +528,82 @@ describe("the live socket", { timeout: 60_000 }, () => {
     expectSame(quick, sessions);
   });
 
+  describe("with a snapshot that is longer than what may wait", () => {
+    const turns = (count: number): Frame[] =>
+      Array.from({ length: count }, (_, n) => ({
+        type: "user.message",
+        session_id,
+        at: n,
+        message_id: uuidOf(`long ${n}`),
+        parts: [{ type: "text", text: `${n}`.repeat(100) }],
+      }));
+
+    /** A client that has stopped reading before its snapshot of at least 12 MB came. */
+    async function stalled() {
+      const sessions = createMemorySessions();
+      sessions.add(session_id, turns(40_000));
+      const doors = await open(sessions);
+      const client = new Client(doors);
+      await client.connect();
+      client.subscribe();
+      client.socket?.pause();
+      await expect.poll(() => doors.live.queued).toBeGreaterThan(4 * 1024 * 1024);
+      return { sessions, doors, client };
+    }
+
+    it("sends it whole, and what happens meanwhile behind it", async () => {
+      const { sessions, doors, client } = await stalled();
+      for (let n = 0; n < 20; n++) {
+        const queued = doors.live.queued;
+        sessions.push(session_id, many(n, n + 1));
+        await expect.poll(() => doors.live.queued).toBeGreaterThan(queued);
+      }
+      expect(doors.live.clients).toBe(1);
+      client.socket?.resume();
+      await client.until(() => client.synced, "synced");
+      sessions.push(session_id, many(20, 21));
+      const { seq } = (await sessions.open(session_id)) ?? { seq: -1 };
+      await client.until(() => client.seq === seq, "the last frame");
+      expect(client.snapshots).toEqual(["first"]);
+      expectSame(client, sessions);
+    });
+
+    it("holds no more for a client that does not read it than for any other", async () => {
+      const { sessions, doors, client } = await stalled();
+      const quick = new Client(doors);
+      await quick.resume();
+      await quick.until(() => quick.synced, "synced");
+      const snapshot = doors.live.queued;
+      let queued = snapshot;
+      for (let n = 0; n < 100; n++) {
+        const text = "x".repeat(60_000);
+        const part_id = uuidOf(`big ${n}`);
+        sessions.push(session_id, [
+          { type: "marker", session_id, at: n, part_id, kind: "note", title: "", text },
+        ]);
+        queued = Math.max(queued, doors.live.queued);
+        if (n % 10 === 9) await quick.until(() => quick.seq === 40_001 + n, "the quick client's frames");
+      }
+      expect(queued - snapshot).toBeGreaterThan(1024 * 1024);
+      expect(queued - snapshot).toBeLessThan(4 * 1024 * 1024);
+      client.socket?.resume();
+      await client.until(() => client.snapshots.includes("too_slow"), "a snapshot for the slow client");
+      expectSame(client, sessions);
+      expect(quick.snapshots).toEqual(["first"]);
+    });
+
+    it("puts no second one behind it while it waits", async () => {
+      const { sessions, doors, client } = await stalled();
+      const snapshot = doors.live.queued;
+      for (let n = 0; n < 3; n++) sessions.rewrite(session_id, [...turns(10_000), ...many(0, 1)]);
+      expect(doors.live.queued).toBe(snapshot);
+      client.socket?.resume();
+      await client.until(() => client.snapshots.includes("too_slow"), "a snapshot of the new life");
+      expect(client.snapshots).toEqual(["first", "too_slow"]);
+      expectSame(client, sessions);
+    });
+  });
+
   it("lets go of a client that is gone without a word", async () => {
     const sessions = createMemorySessions();
     sessions.add(session_id);
