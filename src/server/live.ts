@@ -24,6 +24,8 @@ const BATCH = 500;
  */
 const SOFT_LIMIT = 1024 * 1024;
 const HARD_LIMIT = 4 * 1024 * 1024;
+/** As much of what was missed may wait behind what is unread already. */
+const MOST_MISSED_BYTES = HARD_LIMIT - SOFT_LIMIT;
 const DRAINED = 64 * 1024;
 /** How often a slow client's queue is looked at, in milliseconds. */
 const DRAIN_CHECK_MS = 100;
@@ -231,9 +233,9 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
     channel.clients.add(client);
     client.channels.set(name, { state: "live" });
     const known = epoch !== undefined && after_seq !== undefined;
-    const missed = known ? channel.missed(epoch, after_seq) : undefined;
+    const missed = known ? written(channel.missed(epoch, after_seq)) : undefined;
     if (missed) {
-      for (const message of missed) send(client, encode(message));
+      for (const message of missed) send(client, message);
       send(client, encode(synced(channel)));
     } else {
       sendSnapshot(client, channel, !known ? "first" : epoch === channel.epoch ? "too_old" : "epoch");
@@ -346,6 +348,19 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
 
 function encode(message: ServerMessage): Buffer {
   return Buffer.from(JSON.stringify(message));
+}
+
+/** What was missed, as it is sent; `undefined`: it is too much. */
+function written(missed: ServerMessage[] | undefined): Buffer[] | undefined {
+  const messages: Buffer[] = [];
+  let bytes = 0;
+  for (const message of missed ?? []) {
+    const encoded = encode(message);
+    bytes += encoded.length;
+    if (bytes > MOST_MISSED_BYTES) return undefined;
+    messages.push(encoded);
+  }
+  return missed && messages;
 }
 
 function synced({ name, epoch, seq }: Channel): ServerMessage {

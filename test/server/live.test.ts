@@ -312,6 +312,28 @@ describe("the live socket", { timeout: 60_000 }, () => {
     expect(client.gaps).toBe(0);
   });
 
+  it("sends a snapshot to a client that missed more than may wait for it", async () => {
+    const sessions = createMemorySessions();
+    sessions.add(session_id, many(0, 1));
+    const doors = await open(sessions);
+    const client = new Client(doors);
+    await client.resume();
+    await client.until(() => client.synced, "synced");
+    client.socket?.terminate();
+    for (let n = 0; n < 400; n++) {
+      const part_id = uuidOf(`missed ${n}`);
+      const text = "x".repeat(60_000);
+      sessions.push(session_id, [
+        { type: "marker", session_id, at: n, part_id, kind: "note", title: "", text },
+      ]);
+    }
+    await client.resume();
+    await client.until(() => client.synced || client.closed, "synced again");
+    expect(client.closed).toBeUndefined();
+    expect(client.snapshots).toEqual(["first", "too_old"]);
+    expectSame(client, sessions);
+  });
+
   it("begins anew for everyone when the session's file was replaced", async () => {
     const sessions = createMemorySessions();
     sessions.add(session_id, createWork(session_id, 1).take(40));
