@@ -13,5 +13,13 @@ export interface ToldOutput {
 export function newProgress({ latest, shown }: ToldOutput, output: string): string {
   if (output === "" || output === latest) return "";
   const goesOn = latest === "" ? shown === 0 : output.startsWith(latest);
-  return goesOn ? output.slice(latest.length) : `\n${output}`;
+  return goesOn ? copyOf(output.slice(latest.length)) : `\n${output}`;
+}
+
+/**
+ * The same text, held on its own: what is cut out of a string holds all of it, so that each piece of an output would hold another
+ * state of the whole.
+ */
+export function copyOf(text: string): string {
+  return JSON.parse(JSON.stringify(text));
 }

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { claudeCode } from "../../src/formats/claude-code/format.ts";
+import { canMeasure, heldBy } from "../held-by.ts";
 import { account, call, type Fields, result, SESSION, say, writer } from "./claude-support.ts";
 
 // Calls and results of Claude Code, and what their cards know, one line of a file after another.
@@ -1163,6 +1165,32 @@ describe("progress", () => {
         ],
       ],
     });
+  });
+
+  it.runIf(canMeasure).each([
+    [
+      "a run",
+      (n: number) => ({
+        type: "agent_progress",
+        message: { message: { role: "assistant", content: [say(`${n}${" words".repeat(150)}`)] } },
+      }),
+    ],
+    ["a shell", (n: number) => ({ type: "bash_progress", fullOutput: "of words\n".repeat(100 * n) })],
+  ])("of %s is held once, not each of its states", (_, data) => {
+    const held = (count: number) =>
+      heldBy(() => {
+        const write = writer();
+        const reader = claudeCode.createReader({ path: `${SESSION}.jsonl` });
+        const read = (record: object) => reader.push(Buffer.from(`${JSON.stringify(record)}\n`));
+        read(write.user("go"));
+        read(write.assistant("m1", [call("t", {}, "Task")]));
+        const frames: unknown[] = [reader];
+        for (let n = 1; n <= count; n += 1) {
+          for (const record of read(progress(write, data(n)))) frames.push(...record.frames);
+        }
+        return frames;
+      });
+    expect(held(400) / held(100)).toBeLessThan(6);
   });
 
   it("of a run links it with its call", () => {

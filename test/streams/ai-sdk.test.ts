@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { canMeasure, heldBy } from "../held-by.ts";
 import { fold, partsOf, readStream, sse, summary } from "./read.ts";
 
 const turn = [
@@ -161,6 +162,24 @@ it("an error fails the turn, and a stream that is cut off says so", () => {
     expect.stringMatching(/^error The stream/),
   ]);
   expect(cut.turns.at(0)?.status).toBe("failed");
+});
+
+it.runIf(canMeasure)("output that is told again and again is held once, not each of its states", () => {
+  const held = (count: number) =>
+    heldBy(() => {
+      const outputs = Array.from({ length: count }, (_, n) => ({
+        type: "tool-output-available",
+        toolCallId: "c",
+        output: "of words\n".repeat(100 * (n + 1)),
+        preliminary: true,
+      }));
+      const start = { type: "tool-input-available", toolCallId: "c", toolName: "run", input: {} };
+      return readStream(
+        "ai-sdk",
+        [start, ...outputs].map((event) => sse([event])),
+      );
+    });
+  expect(held(400) / held(100)).toBeLessThan(6);
 });
 
 it("output that comes bit by bit is progress, and what is denied is aborted", () => {

@@ -1,3 +1,4 @@
+import { copyOf } from "../../model/progress.ts";
 import { firstLine } from "../first-line.ts";
 import type { Disposition } from "../format.ts";
 import { asArray, asNumber, asObject, asString, asStrings, asText, type JsonObject } from "../narrow.ts";
@@ -438,7 +439,7 @@ export function readProgress(session: Session, line: Line): Disposition {
   const id = asString(line.value.parentToolUseID) ?? asString(line.value.toolUseID);
   const call = id === undefined ? undefined : session.callNamed(id);
   if (id === undefined || call === undefined) return { kind: "hidden", rule: `progress: ${type}` };
-  let text: string | undefined;
+  let fresh: string;
   switch (type) {
     case "agent_progress": {
       const agent_key = asText(data?.agentId);
@@ -446,34 +447,31 @@ export function readProgress(session: Session, line: Line): Disposition {
       if (fact !== undefined && agent_key !== undefined) fact.agent_key ??= agent_key;
       const said = runProgress(data);
       if (said === "") return { kind: "hidden", rule: "progress: agent_progress" };
-      text = call.progress + said;
+      fresh = said;
       break;
     }
-    case "bash_progress":
-      text = asString(data?.fullOutput) ?? asString(data?.output);
+    case "bash_progress": {
+      const output = asString(data?.fullOutput) ?? asString(data?.output) ?? "";
+      fresh = output.startsWith(call.progress) ? copyOf(output.slice(call.progress.length)) : "";
       break;
+    }
     case "query_update":
-      text = `${call.progress}Searching: ${asString(data?.query) ?? ""}\n`;
+      fresh = `Searching: ${asString(data?.query) ?? ""}\n`;
       break;
     case "search_results_received":
-      text = `${call.progress}${asNumber(data?.resultCount) ?? 0} results: ${asString(data?.query) ?? ""}\n`;
+      fresh = `${asNumber(data?.resultCount) ?? 0} results: ${asString(data?.query) ?? ""}\n`;
       break;
     default:
       return { kind: "hidden", rule: `progress: ${type}` };
   }
-  if (
-    text !== undefined &&
-    call.result === undefined &&
-    text.length > call.progress.length &&
-    text.startsWith(call.progress)
-  ) {
+  if (fresh !== "" && call.result === undefined) {
     session.push(line, {
       type: "message.tool_progress",
       tool_call_id: call.id,
-      text: text.slice(call.progress.length),
+      text: fresh,
       offset: call.progress.length,
     });
-    call.progress = text;
+    call.progress += fresh;
   }
   return { kind: "folded", into: `the live output of ${id}` };
 }

@@ -1,5 +1,3 @@
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import type { Definition, Node, RootContent } from "mdast";
 import { fromMarkdown } from "mdast-util-from-markdown";
@@ -10,6 +8,7 @@ import { growthOf, noteGrowth } from "../../../src/model/growth.ts";
 import { createMarkdownStream } from "../../../src/web/ui/markdown-blocks.ts";
 import type { MarkdownBlock, MarkdownDocument, Piece } from "../../../src/web/ui/markdown-document.ts";
 import { hasTasks, inspect, isLoose } from "../../../src/web/ui/markdown-tree.ts";
+import { canMeasure, heldBy } from "../../held-by.ts";
 import { BLOCKS, GIANTS } from "./markdown-texts.ts";
 
 // What a text is read into, without a page. That it looks as react-markdown renders the whole text is `markdown.test.tsx`'s.
@@ -201,36 +200,24 @@ describe("a text that grows", () => {
     expect(words(stream.read("b\n\nc", false, false, growth))).toEqual(["paragraph: b", "paragraph: c"]);
   });
 
-  // What a mutant runs is recorded, which takes memory of its own.
-  it.skipIf(process.env.VERBATIM_MUTATION_FILES !== undefined)(
-    "holds itself once, not each of its states",
-    () => {
-      setFlagsFromString("--expose-gc");
-      const collect: unknown = runInNewContext("gc");
-      if (typeof collect !== "function") throw new Error("No collector to call.");
-      const held = (read: (stream: ReturnType<typeof createMarkdownStream>) => void): number => {
+  it.runIf(canMeasure)("holds itself once, not each of its states", () => {
+    const held = (read: (stream: ReturnType<typeof createMarkdownStream>) => void): number =>
+      heldBy(() => {
         const stream = createMarkdownStream();
-        collect();
-        const { heapUsed } = process.memoryUsage();
         read(stream);
-        collect();
-        const now = process.memoryUsage().heapUsed;
-        // It is alive until now.
-        stream.readAll();
-        return now - heapUsed;
-      };
-      const text = lines(1_000, (n) => `Paragraph ${n} with some words in it.\n`);
-      const atOnce = held((stream) => stream.read(text, false));
-      const growing = held((stream) => {
-        // Put together, as a text that comes is: what is cut out of such a string holds all of it.
-        for (let end = 50, grown = ""; end < text.length; end += 50) {
-          grown += text.slice(end - 50, end);
-          stream.read(grown, false);
-        }
+        return stream;
       });
-      expect(growing / atOnce).toBeLessThan(4);
-    },
-  );
+    const text = lines(1_000, (n) => `Paragraph ${n} with some words in it.\n`);
+    const atOnce = held((stream) => stream.read(text, false));
+    const growing = held((stream) => {
+      // Put together, as a text that comes is: what is cut out of such a string holds all of it.
+      for (let end = 50, grown = ""; end < text.length; end += 50) {
+        grown += text.slice(end - 50, end);
+        stream.read(grown, false);
+      }
+    });
+    expect(growing / atOnce).toBeLessThan(4);
+  });
 
   it("is what the whole of it is, with long lists and tables", () => {
     fc.assert(
