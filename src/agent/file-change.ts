@@ -1,9 +1,12 @@
 import { structuredPatch } from "diff";
 import type { FileDiff } from "../model/ui-extra.ts";
 
-/** Above this many characters or changed lines, a change is shown as all lines out, all lines in. */
+/**
+ * Above this many characters or changed lines, a change is shown as all lines out, all lines in. The time that the lines take
+ * grows with their square, and the daemon does nothing else meanwhile.
+ */
 const TEXT_LIMIT = 2_000_000;
-const EDIT_LIMIT = 4_000;
+const EDIT_LIMIT = 1_000;
 
 /** What a change did to a file, in hunks with three lines around each; `before` is absent for a file that is new. */
 export function fileChange(path: string, before: string | undefined, after: string): FileDiff {
@@ -13,7 +16,6 @@ export function fileChange(path: string, before: string | undefined, after: stri
       : structuredPatch(path, path, before ?? "", after, undefined, undefined, {
           context: 3,
           maxEditLength: EDIT_LIMIT,
-          timeout: 500,
         });
   const hunks = patch
     ? patch.hunks.map((hunk) => ({
