@@ -140,25 +140,28 @@ export function createLineReader(start: { line: number; byte: number } = { line:
     const { records, rest } = leadingRecords(bytes, from, to);
     if (rest >= to) return records;
     const trailing: LineRecord[] = [];
+    let pieces: Set<number> | undefined;
     let end = to;
     while (end > rest) {
       if (bytes[end - 1] === NUL) {
         const start = skipNulBack(bytes, rest, end);
-        trailing.unshift(nulRecord(start, end));
+        trailing.push(nulRecord(start, end));
         end = trimEnd(bytes, rest, start);
         continue;
       }
       const start = objectStart(bytes, rest, end);
-      if (start === undefined || start === rest || belongsAt(bytes, rest, start)) break;
+      if (start === undefined || start === rest) break;
+      pieces ??= piecesOf(bytes, rest, start + 1);
+      if (pieces.has(start)) break;
       const record = parse(bytes, start, end);
       if (record.value === undefined || Object.keys(record.value).length === 0) break;
-      trailing.unshift(record);
+      trailing.push(record);
       end = trimEnd(bytes, rest, start);
     }
     if (end > rest) {
       records.push(rest === from && end === to ? whole : parse(bytes, rest, end));
     }
-    records.push(...trailing);
+    for (const record of trailing.reverse()) records.push(record);
     return records;
   }
 
@@ -306,28 +309,32 @@ function objectStart(bytes: Uint8Array, from: number, to: number): number | unde
 }
 
 /**
- * Whether an object may stand at `at` inside the record torn after it that begins at `from`: as an array's item or a
- * member's value. Then it is a piece of that record; otherwise it is a record of its own, joined to a torn one.
+ * Where objects begin that may stand inside the torn record that begins at `from`: as an array's item or a member's value.
+ * Those are pieces of that record; any other is a record of its own, joined to a torn one.
  */
-function belongsAt(bytes: Uint8Array, from: number, at: number): boolean {
+function piecesOf(bytes: Uint8Array, from: number, to: number): Set<number> {
+  const pieces = new Set<number>();
   const containers: number[] = [];
   let inString = false;
   let before = 0;
-  for (let position = from; position < at; position += 1) {
+  for (let position = from; position < to; position += 1) {
     const byte = bytes[position] ?? 0;
     if (inString) {
       if (byte === BACKSLASH) position += 1;
       else if (byte === QUOTE) inString = false;
       continue;
     }
+    if (byte === OPEN_BRACE) {
+      const isItem = containers.at(-1) === OPEN_BRACKET && (before === COMMA || before === OPEN_BRACKET);
+      const isMember = containers.at(-1) !== OPEN_BRACKET && before === COLON;
+      if (isItem || isMember) pieces.add(position);
+    }
     if (byte === QUOTE) inString = true;
     else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) containers.push(byte);
     else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) containers.pop();
     if (!isSpace(byte)) before = byte;
   }
-  if (inString) return false;
-  if (containers.at(-1) === OPEN_BRACKET) return before === COMMA || before === OPEN_BRACKET;
-  return before === COLON;
+  return pieces;
 }
 
 function isDeeperThan(value: object, levels: number): boolean {

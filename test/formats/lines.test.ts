@@ -1,5 +1,9 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { createLineReader, type LineRecord } from "../../src/formats/lines.ts";
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -17,6 +21,29 @@ function read(content: string | Uint8Array, cuts: number[] = []): LineRecord[] {
   }
   records.push(...reader.close());
   return records;
+}
+
+const { decode } = TextDecoder.prototype;
+/** The same bytes, which count how often one of them is looked at. */
+function countReads(data: Uint8Array): { bytes: Uint8Array; reads: () => number } {
+  let reads = 0;
+  const real = new WeakMap<object, Uint8Array>();
+  const wrap = (target: Uint8Array): Uint8Array => {
+    const wrapped = new Proxy(target, {
+      get(_, key) {
+        if (key === "subarray") return (from: number, to: number) => wrap(target.subarray(from, to));
+        if (typeof key === "string" && /^\d/.test(key)) reads += 1;
+        const value: unknown = Reflect.get(target, key, target);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    real.set(wrapped, target);
+    return wrapped;
+  };
+  vi.spyOn(TextDecoder.prototype, "decode").mockImplementation(function (this: TextDecoder, input) {
+    return decode.call(this, real.get(Object(input)) ?? input);
+  });
+  return { bytes: wrap(data), reads: () => reads };
 }
 
 const values = (records: LineRecord[]): unknown[] => records.flatMap((r) => (r.value ? [r.value] : []));
@@ -110,6 +137,17 @@ describe("createLineReader", () => {
         expect(errors(records)).toHaveLength(1);
       }
     }
+  });
+
+  it("finds many that were joined to a torn one in proportion to their length", () => {
+    const looksAt = (joined: number) => {
+      const line = `{"type":"assistant","text":"to${'{"type":"user","list":[{"x":"}{"}]}'.repeat(joined)}\n`;
+      const counted = countReads(bytes(line));
+      const records = createLineReader().push(counted.bytes);
+      expect(records).toHaveLength(joined + 1);
+      return counted.reads();
+    };
+    expect(looksAt(400) / looksAt(100)).toBeLessThan(5);
   });
 
   it("does not take a piece of a torn record for a record", () => {
