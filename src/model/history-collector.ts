@@ -27,18 +27,25 @@ interface Draft {
   readonly positions: number[];
 }
 
+/** A history that is written already: its events, and what its frames fold to. */
+export interface WrittenHistory {
+  readonly events: readonly HistoryEvent[];
+  readonly transcript: Transcript;
+}
+
 /**
  * Frames in, history out: exactly one assistant message for each model call, written when the call ends. What arrives
- * meanwhile is written at once and says behind which part it stands, so that `framesOf` restores the exact order.
+ * meanwhile is written at once and says behind which part it stands, so that `framesOf` restores the exact order. Goes on
+ * from `stored` where that is given.
  */
-export function createHistory(session_id: string): HistoryCollector {
-  let transcript = emptyTranscript(session_id);
+export function createHistory(session_id: string, stored?: WrittenHistory): HistoryCollector {
+  let transcript = stored?.transcript ?? emptyTranscript(session_id);
   let draft: Draft | undefined;
   /** An aborted message waits for one frame: the interrupt that follows it says why. */
   let aborted: AssistantMessage | undefined;
   /** Parts of other messages than the draft, by position, not yet whole; with the part that they stood behind. */
   const late = new Map<number, string | undefined>();
-  const written = new Set<string>();
+  const written = new Set(stored?.events.flatMap(messageOf));
   /** Of the message that is being written, as its provider must get it back. */
   let recorded: AssistantMessage | undefined;
   let events: HistoryEvent[] = [];
@@ -194,6 +201,12 @@ export function createHistory(session_id: string): HistoryCollector {
       return take();
     },
   };
+}
+
+/** The message that an event says is over. */
+function messageOf(event: HistoryEvent): string[] {
+  if (!("role" in event) || event.role !== "assistant" || event.parts === undefined) return [];
+  return event.interrupt?.alone === true ? [] : [event.id];
 }
 
 /** Whether the message in the making is over with this frame. */

@@ -13,7 +13,7 @@ import {
 } from "../../src/model/accumulate.ts";
 import { type Frame, frame as frameSchema } from "../../src/model/frame.ts";
 import { decodeEvent, encodeEvent, type HistoryEvent } from "../../src/model/history.ts";
-import { createHistory } from "../../src/model/history-collector.ts";
+import { createHistory, type HistoryCollector } from "../../src/model/history-collector.ts";
 import { createOrderChecker } from "../../src/model/order.ts";
 import { framesOf } from "../../src/model/replay.ts";
 import { emptySummary, summarize } from "../../src/model/summarize.ts";
@@ -67,6 +67,36 @@ describe("the fold", () => {
       }),
       RUNS,
     );
+  });
+
+  it("gives the same parts where a history goes on that was stored, without the frames that it was made of", () => {
+    let count = 0;
+    fc.assert(
+      fc.property(anyFrames(), fc.nat(), (frames, cut) => {
+        const first = createHistory(SESSION);
+        const at = cut % (frames.length + 1);
+        const events = frames.slice(0, at).flatMap((frame) => first.push(frame));
+        if (!first.isWhole) return;
+        count += 1;
+        const rest = frames.slice(at);
+        const goOn = (history: HistoryCollector) => [
+          ...rest.flatMap((frame) => history.push(frame)),
+          ...history.flush(),
+        ];
+        const stored = framesOf(events, SESSION);
+        const transcript = fold(stored);
+        const more = goOn(createHistory(SESSION, { events, transcript }));
+        expect(lasting(fold(framesOf([...events, ...more], SESSION)))).toEqual(
+          lasting(fold(rest, transcript)),
+        );
+        const replayed = createHistory(SESSION);
+        for (const frame of stored) replayed.push(frame);
+        replayed.flush();
+        expect(more).toEqual(goOn(replayed));
+      }),
+      RUNS,
+    );
+    expect(count).toBeGreaterThan(100);
   });
 
   it("gives the same transcript however the deltas are split", () => {

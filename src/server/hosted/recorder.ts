@@ -1,7 +1,7 @@
 import type { Frame } from "../../model/frame.ts";
 import { frame as frameSchema } from "../../model/frame.ts";
 import { decodeEvent, encodeEvent, type HistoryEvent } from "../../model/history.ts";
-import { createHistory, type HistoryCollector } from "../../model/history-collector.ts";
+import { createHistory } from "../../model/history-collector.ts";
 import { framesOf } from "../../model/replay.ts";
 import type { SessionSummary } from "../../model/session.ts";
 import { emptySummary, summarizeAll } from "../../model/summarize.ts";
@@ -66,10 +66,13 @@ export function createRecorder(options: RecorderOptions): Recorder {
   let events_stored = events.length;
   let frames_stored = stored?.pending.length ?? 0;
   events.push(...(options.inherited ?? []));
-  const replayed = [...framesOf(events, id), ...pending];
+  const told = framesOf(events, id);
+  const replayed = [...told, ...pending];
 
   const fold = createFold(id);
-  for (const frame of replayed) if (isShown(frame)) fold.push(frame);
+  for (const frame of told) if (isShown(frame)) fold.push(frame);
+  const collector = createHistory(id, { events, transcript: fold.transcript });
+  for (const frame of pending) if (isShown(frame)) fold.push(frame);
   fold.hold();
   let summary = summarizeAll(emptySummary(id, config.agent, config.created_at), replayed);
   summary = { ...summary, byte_size: (stored?.history ?? []).reduce((sum, line) => sum + line.length, 0) };
@@ -77,7 +80,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
   const prompts = new Set<string>();
   for (const frame of replayed) if (frame.type === "user.message") prompts.add(frame.message_id);
 
-  let collector: HistoryCollector | undefined;
+  /** Of `pending`: events are made of it when they are needed, since most sessions are only looked at. */
+  let uncollected = pending;
   /** Frames since the last moment at which all was told by events, and how many events there were then. */
   let untold = [...pending];
   let told_events = events.length;
@@ -91,23 +95,18 @@ export function createRecorder(options: RecorderOptions): Recorder {
   let config_changed = stored === undefined;
   let state_changed = stored === undefined;
 
-  /** Made when it is needed: most sessions are only looked at. */
-  function collecting(): HistoryCollector {
-    if (collector) return collector;
-    collector = createHistory(id);
-    for (const frame of framesOf(events, id)) collector.push(frame);
-    // An ending that waits for a frame behind it is in history already.
-    collector.flush();
-    for (const frame of pending) collect(collector, frame);
-    return collector;
+  function collectPending() {
+    const waiting = uncollected;
+    uncollected = [];
+    for (const frame of waiting) collect(frame);
   }
 
-  function collect(into: HistoryCollector, frame: Frame) {
-    for (const event of into.push(frame)) {
+  function collect(frame: Frame) {
+    for (const event of collector.push(frame)) {
       events.push(event);
       lines.push(encodeEvent(event));
     }
-    if (!into.isWhole) return;
+    if (!collector.isWhole) return;
     untold = [];
     told_events = events.length;
     whole = frames.length;
@@ -189,19 +188,19 @@ export function createRecorder(options: RecorderOptions): Recorder {
     },
     prompts,
     emit(...given) {
-      const into = collecting();
+      collectPending();
       for (const one of given) {
         if (one.session_id !== id) throw new RangeError(`A frame of ${one.session_id} was given to ${id}`);
         const frame = storable(one);
         if (frame.type === "user.message") prompts.add(frame.message_id);
         frames.push(frame);
         untold.push(frame);
-        collect(into, frame);
+        collect(frame);
       }
       announce();
     },
     history() {
-      if (pending.length > 0) collecting();
+      collectPending();
       return events;
     },
     frames: () => [...framesOf(events.slice(0, told_events), id), ...untold],
