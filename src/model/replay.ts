@@ -11,7 +11,21 @@ import { partId } from "./uuid.ts";
  * Interrupts are derived from `aborted`. Lines that could not be read become `unknown` frames in their place.
  */
 export function framesOf(history: readonly HistoryEvent[], session_id: string): Frame[] {
-  const frames: Frame[] = [];
+  const replay = createReplay(session_id);
+  const frames = history.flatMap((event) => replay.push(event));
+  return [...frames, ...replay.end()];
+}
+
+/** `framesOf`, one event after the other. */
+export interface Replay {
+  push(event: HistoryEvent): Frame[];
+  /** What still waited for an event that has not come. */
+  end(): Frame[];
+}
+
+export function createReplay(session_id: string): Replay {
+  let frames: Frame[] = [];
+  let count = 0;
   let transcript = emptyTranscript(session_id);
   /** Events that stand behind a part which has not come yet, in order. */
   const waiting = new Map<string, HistoryEvent[]>();
@@ -20,6 +34,7 @@ export function framesOf(history: readonly HistoryEvent[], session_id: string): 
   /** Takes the frames of one part, or one that makes none; what stands behind that part follows when it is whole. */
   const emit = (...together: Frame[]): void => {
     frames.push(...together);
+    count += together.length;
     const from = transcript.parts.length;
     transcript = together.reduce(accumulate, transcript);
     for (let position = from; position < transcript.parts.length; position += 1) {
@@ -28,29 +43,39 @@ export function framesOf(history: readonly HistoryEvent[], session_id: string): 
       seen.add(id);
       const ready = waiting.get(id);
       waiting.delete(id);
-      for (const event of ready ?? []) replayEvent(event, session_id, frames.length, emit);
+      for (const event of ready ?? []) replayEvent(event, session_id, count, emit);
     }
   };
   const releaseAll = (): void => {
     for (const [id, events] of waiting) {
       waiting.delete(id);
-      for (const event of events) replayEvent(event, session_id, frames.length, emit);
+      for (const event of events) replayEvent(event, session_id, count, emit);
     }
   };
-  for (const event of history) {
-    const behind = "after_part_id" in event ? event.after_part_id : undefined;
-    if (behind !== undefined && !seen.has(behind)) {
-      const events = waiting.get(behind);
-      if (events === undefined) waiting.set(behind, [event]);
-      else events.push(event);
-      continue;
-    }
-    // A message that was never written down leaves what stood behind its parts waiting; a new turn waits no longer.
-    if ("role" in event && event.role === "user" && behind === undefined) releaseAll();
-    replayEvent(event, session_id, frames.length, emit);
-  }
-  releaseAll();
-  return frames;
+  const take = (): Frame[] => {
+    const taken = frames;
+    frames = [];
+    return taken;
+  };
+  return {
+    push(event) {
+      const behind = "after_part_id" in event ? event.after_part_id : undefined;
+      if (behind !== undefined && !seen.has(behind)) {
+        const events = waiting.get(behind);
+        if (events === undefined) waiting.set(behind, [event]);
+        else events.push(event);
+        return [];
+      }
+      // A message that was never written down leaves what stood behind its parts waiting; a new turn waits no longer.
+      if ("role" in event && event.role === "user" && behind === undefined) releaseAll();
+      replayEvent(event, session_id, count, emit);
+      return take();
+    },
+    end() {
+      releaseAll();
+      return take();
+    },
+  };
 }
 
 function millisecondsOf(created_at: string): number {

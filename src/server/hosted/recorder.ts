@@ -1,8 +1,10 @@
+import { setImmediate } from "node:timers/promises";
+import type { Transcript } from "../../model/accumulate.ts";
 import type { Frame } from "../../model/frame.ts";
 import { frame as frameSchema } from "../../model/frame.ts";
 import { decodeEvent, encodeEvent, type HistoryEvent } from "../../model/history.ts";
 import { createHistory } from "../../model/history-collector.ts";
-import { framesOf } from "../../model/replay.ts";
+import { createReplay, framesOf } from "../../model/replay.ts";
 import type { SessionSummary } from "../../model/session.ts";
 import { emptySummary, summarizeAll } from "../../model/summarize.ts";
 import type { ChannelFrame } from "../../protocol.ts";
@@ -11,6 +13,9 @@ import { joinDeltas, storable } from "./frames.ts";
 import type { SessionWrite } from "./history-store.ts";
 import type { Journal, Taken, Writer } from "./journal.ts";
 import type { SessionConfig, SessionState } from "./session-config.ts";
+
+/** So long the reading of a record may keep the event loop, in milliseconds. */
+const SLICE = 8;
 
 /**
  * One session's record. Frames go in; they become history, rows and what is shown, but what is shown (`fold`, `summary`)
@@ -57,29 +62,87 @@ export interface RecorderOptions {
 }
 
 export function createRecorder(options: RecorderOptions): Recorder {
-  const { id, journal, stored } = options;
-  let config = options.config;
-  let state = options.state;
-  const events: HistoryEvent[] = (stored?.history ?? []).map(decodeEvent);
-  const pending = (stored?.pending ?? []).flatMap(readFrame);
-  /** Events that `history` of the store holds, and frames that `pending` of it holds. */
-  let events_stored = events.length;
-  let frames_stored = stored?.pending.length ?? 0;
-  events.push(...(options.inherited ?? []));
-  const told = framesOf(events, id);
-  const replayed = [...told, ...pending];
+  const reading = read(options);
+  for (;;) {
+    const step = reading.next();
+    if (step.done) return recorderOf(options, step.value);
+  }
+}
 
+/** As `createRecorder`; gives way to other work between events. `undefined`: it was cancelled. */
+export async function loadRecorder(
+  options: RecorderOptions,
+  cancelled: () => boolean,
+): Promise<Recorder | undefined> {
+  const reading = read(options);
+  let since = performance.now();
+  while (!cancelled()) {
+    const step = reading.next();
+    if (step.done) return recorderOf(options, step.value);
+    if (performance.now() - since <= SLICE) continue;
+    await setImmediate();
+    since = performance.now();
+  }
+  return undefined;
+}
+
+/** What is in the store, or inherited, as a record begins with it. */
+interface Beginning {
+  events: HistoryEvent[];
+  pending: Frame[];
+  /** What the events fold to, without `pending`. */
+  transcript: Transcript;
+  fold: Fold;
+  summary: SessionSummary;
+  prompts: Set<string>;
+}
+
+/** Pauses behind each event. */
+function* read({ id, config, stored, inherited = [] }: RecorderOptions): Generator<undefined, Beginning> {
+  const history = stored?.history ?? [];
+  const events: HistoryEvent[] = [];
+  const replay = createReplay(id);
   const fold = createFold(id);
-  for (const frame of told) if (isShown(frame)) fold.push(frame);
-  const collector = createHistory(id, { events, transcript: fold.transcript });
-  for (const frame of pending) if (isShown(frame)) fold.push(frame);
-  fold.hold();
-  let summary = summarizeAll(emptySummary(id, config.agent, config.created_at), replayed);
-  summary = { ...summary, byte_size: (stored?.history ?? []).reduce((sum, line) => sum + line.length, 0) };
-  let next_summary = summary;
   const prompts = new Set<string>();
-  for (const frame of replayed) if (frame.type === "user.message") prompts.add(frame.message_id);
+  let summary = emptySummary(id, config.agent, config.created_at);
+  const take = (frames: readonly Frame[]) => {
+    for (const frame of frames) {
+      if (isShown(frame)) fold.push(frame);
+      if (frame.type === "user.message") prompts.add(frame.message_id);
+    }
+    summary = summarizeAll(summary, frames);
+  };
+  let byte_size = 0;
+  for (const line of history) {
+    const event = decodeEvent(line);
+    events.push(event);
+    take(replay.push(event));
+    byte_size += line.length;
+    yield;
+  }
+  for (const event of inherited) {
+    events.push(event);
+    take(replay.push(event));
+  }
+  take(replay.end());
+  const { transcript } = fold;
+  const pending = (stored?.pending ?? []).flatMap(readFrame);
+  take(pending);
+  fold.hold();
+  return { events, pending, transcript, fold, summary: { ...summary, byte_size }, prompts };
+}
 
+function recorderOf(options: RecorderOptions, beginning: Beginning): Recorder {
+  const { id, journal, stored } = options;
+  const { events, pending, fold, prompts } = beginning;
+  let { config, state } = options;
+  /** Events that `history` of the store holds, and frames that `pending` of it holds. */
+  let events_stored = stored?.history.length ?? 0;
+  let frames_stored = stored?.pending.length ?? 0;
+  let { summary } = beginning;
+  let next_summary = summary;
+
+  const collector = createHistory(id, { events, transcript: beginning.transcript });
   /** Of `pending`: events are made of it when they are needed, since most sessions are only looked at. */
   let uncollected = pending;
   /** Frames since the last moment at which all was told by events, and how many events there were then. */

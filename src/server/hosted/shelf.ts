@@ -10,7 +10,7 @@ import type { Agents } from "./agents.ts";
 import { filesFolder } from "./evidence.ts";
 import { controlOf, createHost, type Host } from "./host.ts";
 import type { Journal } from "./journal.ts";
-import { createRecorder, type Recorder } from "./recorder.ts";
+import { createRecorder, loadRecorder, type Recorder, type RecorderOptions } from "./recorder.ts";
 import type { SessionConfig, SessionState } from "./session-config.ts";
 
 /** Rows that change within this time are told together, in milliseconds. */
@@ -36,6 +36,8 @@ export interface Entry {
   state: SessionState;
   has_pending: boolean;
   recorder?: Recorder;
+  /** Its record is being read. */
+  loading?: Promise<Recorder | undefined>;
   host?: Host;
   view?: View;
   used_at: number;
@@ -113,9 +115,8 @@ export function createShelf(options: ShelfOptions): Shelf {
     return row;
   }
 
-  function record(entry: Entry, begins?: { inherited?: readonly HistoryEvent[] }): Recorder {
-    if (entry.recorder) return entry.recorder;
-    const recorder = createRecorder({
+  function optionsOf(entry: Entry, begins?: { inherited?: readonly HistoryEvent[] }): RecorderOptions {
+    return {
       id: entry.id,
       journal,
       config: entry.config,
@@ -127,9 +128,28 @@ export function createShelf(options: ShelfOptions): Shelf {
         entry.view?.tell(frames);
         list.mark(entry.id);
       },
-    });
-    entry.recorder = recorder;
-    return recorder;
+    };
+  }
+
+  function record(entry: Entry, begins?: { inherited?: readonly HistoryEvent[] }): Recorder {
+    if (entry.recorder) return entry.recorder;
+    entry.recorder = createRecorder(optionsOf(entry, begins));
+    delete entry.loading;
+    return entry.recorder;
+  }
+
+  /** As `record`, and other sessions go on meanwhile. */
+  async function load(entry: Entry): Promise<Recorder> {
+    if (entry.recorder) return entry.recorder;
+    entry.loading ??= loadRecorder(optionsOf(entry), () => entry.recorder !== undefined);
+    const { loading } = entry;
+    const loaded = await loading;
+    // Whoever needed the record at once has read it and writes: what was read here is old then.
+    if (loaded && entry.loading === loading) {
+      entry.recorder = loaded;
+      delete entry.loading;
+    }
+    return record(entry);
   }
 
   function hostOf(entry: Entry): Host {
@@ -205,8 +225,9 @@ export function createShelf(options: ShelfOptions): Shelf {
     if (!entry.view) {
       // Where another daemon writes, what it has written since is read again.
       if (!journal.writable) delete entry.recorder;
-      const recorder = record(entry);
-      entry.view = createView({
+      const recorder = await load(entry);
+      if (closed) return undefined;
+      entry.view ??= createView({
         id,
         fold: recorder.fold,
         now,

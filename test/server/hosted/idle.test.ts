@@ -53,6 +53,56 @@ it("a session that nobody looks at keeps its row alone, and whoever held it foll
   end();
 });
 
+/** A session with a long history that is not loaded, and its daemon. */
+async function long() {
+  const id = randomUUID();
+  const before = createHosted({ folder, agents: played(speak) });
+  hosted = before;
+  before.pushed(id, "another").emit(
+    ...Array.from({ length: 5_000 }, (_, n) => ({
+      type: "marker" as const,
+      session_id: id,
+      at: n,
+      part_id: randomUUID(),
+      kind: "note" as const,
+      title: `${n}`,
+    })),
+  );
+  await before.pushed(id, "another").stored();
+  await before.close();
+  const at = createHosted({ folder, agents: played(speak) });
+  hosted = at;
+  return { at, id };
+}
+
+it("a session with a long history is opened beside other work", async () => {
+  const { at, id } = await long();
+  let turns = 0;
+  let opened = false;
+  const count = () => {
+    turns += 1;
+    if (!opened) setImmediate(count);
+  };
+  setImmediate(count);
+  const open = await at.open(id);
+  opened = true;
+  expect(turns).toBeGreaterThan(2);
+  expect(open?.transcript.parts.length).toBe(5_000);
+});
+
+it("what is written while a session is opened is in it, for all who open it", async () => {
+  const { at, id } = await long();
+  const opening = [at.open(id), at.open(id)];
+  const marker = { type: "marker" as const, session_id: id, kind: "note" as const };
+  at.pushed(id, "another").emit({ ...marker, at: 1, part_id: randomUUID(), title: "at once" });
+  const [first, second] = await Promise.all(opening);
+  expect(first).toBe(second);
+  at.pushed(id, "another").emit({ ...marker, at: 2, part_id: randomUUID(), title: "later" });
+  await at.pushed(id, "another").stored();
+  const titles = [...(first?.transcript.parts ?? [])].slice(-2);
+  expect(titles).toMatchObject([{ title: "at once" }, { title: "later" }]);
+});
+
 it("what is left of a session that nobody looks at is its row's fields, and nothing that was remembered to count them", async () => {
   const journal = createJournal({ folder, now: Date.now });
   const shelf = createShelf({
