@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { codex } from "../../src/formats/codex/format.ts";
 import type { Frame } from "../../src/model/frame.ts";
 import { accountOf } from "./account.ts";
@@ -2193,4 +2193,15 @@ describe("a file", () => {
     );
     expect(child.parts[0]?.id).toEqual("c2ae9e67-30b9-574a-8f52-42609532c035");
   });
+});
+
+it("reads a thought that is told over and over in proportion to how often that is", () => {
+  const looks = (count: number) => {
+    const has = vi.spyOn(Set.prototype, "has");
+    account(...Array.from({ length: count }, () => event("agent_reasoning", { text: "Again" })));
+    const { length } = has.mock.calls;
+    has.mockRestore();
+    return length;
+  };
+  expect(looks(400) / looks(100)).toBeLessThan(5);
 });

@@ -20,12 +20,19 @@ interface Said {
   part_id: string | undefined;
 }
 
+/** All that was said in the same words. */
+interface Alike {
+  said: Said[];
+  /** How many of the first ones each log has told: a log never takes back what it told. */
+  told: Map<Log, number>;
+}
+
 /**
  * What was said since the turn began, so that each thing is shown once however many logs tell it. A copy is taken for one
  * thing only: who says the same twice is shown twice.
  */
 export class Copies {
-  private readonly byText = new Map<string, Said[]>();
+  private readonly byText = new Map<string, Alike>();
   private readonly byId = new Map<string, Said>();
   /** Plans that were shown before the message in which they stand. */
   private plans: { text: string; said: Said }[] = [];
@@ -86,8 +93,16 @@ export class Copies {
 
   private add(key: string, said: Said): void {
     const known = this.byText.get(key);
-    if (known === undefined) this.byText.set(key, [said]);
-    else known.push(said);
+    if (known === undefined) this.byText.set(key, { said: [said], told: new Map() });
+    else known.said.push(said);
+  }
+
+  /** The first that a log has not told. */
+  private untold({ said, told }: Alike, log: Log): Said | undefined {
+    let count = told.get(log) ?? 0;
+    while (said[count]?.logs.has(log)) count += 1;
+    told.set(log, count);
+    return said[count];
   }
 
   private find(record: Base, log: Log): Said[] {
@@ -97,7 +112,8 @@ export class Copies {
     const texts = record.kind === "text" ? [record.texts.join("\n")] : record.texts;
     const found: Said[] = [];
     for (const text of texts) {
-      const said = this.byText.get(keyOf(record.kind, text))?.find((each) => !each.logs.has(log));
+      const alike = this.byText.get(keyOf(record.kind, text));
+      const said = alike && this.untold(alike, log);
       if (said === undefined) {
         const plan = this.plans.find((each) => !each.said.logs.has(log) && text.includes(each.text));
         return plan === undefined || record.kind !== "text" ? [] : [plan.said];
@@ -110,8 +126,8 @@ export class Copies {
   /** A plan stands between marks in a message. */
   private findPlan(record: Base): Said[] {
     const plan = (record.texts[0] ?? "").trim();
-    for (const [key, said] of this.byText) {
-      const open = said.find((each) => !each.logs.has("plan"));
+    for (const [key, alike] of this.byText) {
+      const open = this.untold(alike, "plan");
       if (open !== undefined && key.startsWith("text:") && key.includes(plan)) return [open];
     }
     return [];
