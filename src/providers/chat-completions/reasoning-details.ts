@@ -34,7 +34,7 @@ const CONTENT = new Map([
 
 interface Entry {
   readonly type: string;
-  readonly content: string[];
+  content: string;
   fields: Record<string, unknown>;
 }
 
@@ -82,9 +82,9 @@ export function createDetailMerger(): DetailMerger {
       const added = typeof content === "string" ? content : "";
       const known = key === undefined ? undefined : entryOf(given, type, added);
       const position = known ?? entries.length;
-      const entry = entries[position] ?? { type, content: [], fields: {} };
+      const entry = entries[position] ?? { type, content: "", fields: {} };
       if (known === undefined) entries.push(entry);
-      if (added !== "") entry.content.push(added);
+      entry.content += added;
       for (const [name, value] of Object.entries(given)) {
         // Of an entry's index, the first counts: it is what the entry is known by.
         if (name !== key && !(name === "index" && entry.fields.index !== undefined))
@@ -98,15 +98,15 @@ export function createDetailMerger(): DetailMerger {
         ...(typeof format === "string" ? { format } : {}),
       };
     },
-    contentOf: (entry) => entries[entry]?.content.join("") ?? "",
+    contentOf: (entry) => entries[entry]?.content ?? "",
     formatOf: (entry) => asNonEmpty(entries[entry]?.fields.format),
     merged: () =>
       entries.flatMap((entry) => {
         const { type, content, fields } = entry;
         const key = CONTENT.get(type);
         if (key === undefined) return [{ ...fields, type }];
-        if (content.length === 0 && !hasSignature(entry)) return [];
-        return [{ ...fields, type, [key]: content.join("") }];
+        if (content === "" && !hasSignature(entry)) return [];
+        return [{ ...fields, type, [key]: content }];
       }),
   };
 }
