@@ -5,7 +5,8 @@ import type { ErrorReply, StatusReply } from "../protocol.ts";
 import type { Frontend } from "./frontend.ts";
 import { bodyLimitOf, type Guard } from "./guard.ts";
 import type { HostedSessions } from "./hosted/hosted.ts";
-import { addHostedRoutes } from "./hosted/routes.ts";
+import { Refused } from "./hosted/refused.ts";
+import { addHostedRoutes, refusal } from "./hosted/routes.ts";
 import { placedParts, sessionPage, wholePart } from "./pages.ts";
 import { searchParts } from "./search.ts";
 import type { OpenSession, Sessions } from "./sessions.ts";
@@ -173,8 +174,11 @@ export function createApp(options: AppOptions) {
 
   app.notFound((context) => refuse(context, 404, "route", "There is no such route."));
   app.onError((error, context) => {
-    report(error);
-    const refused = refuse(context, 500, "failed", "This could not be done.", "See the daemon's terminal.");
+    const isRefused = error instanceof Refused;
+    if (!isRefused) report(error);
+    const refused = isRefused
+      ? refusal(context, error)
+      : refuse(context, 500, "failed", "This could not be done.", "See the daemon's terminal.");
     for (const [name, value] of Object.entries(guard.headers(context.req.header("host")))) {
       refused.headers.set(name, value);
     }

@@ -31,6 +31,8 @@ export interface SessionsOptions {
   paths?: readonly string[];
   /** Where the store is. Absent: nothing is kept, and a session goes when its file does. */
   dataFolder?: string;
+  /** See `DatabaseOptions`. */
+  check_limit?: number;
   timing?: Partial<SessionsTiming>;
   /** Reads what nobody waits for on threads of its own, for sessions of the formats that ship. Closed with the sessions. */
   indexer?: Indexer;
@@ -76,6 +78,7 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   const keeper = createKeeper<Entry>({
     ...(options.dataFolder !== undefined && { dataFolder: options.dataFolder }),
+    ...(options.check_limit !== undefined && { check_limit: options.check_limit }),
     now,
     retry: timing.retry,
     rowOf: storedFile,

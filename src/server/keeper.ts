@@ -16,6 +16,8 @@ const MOST_PENDING = 8 * 1024 * 1024;
 export interface KeeperOptions<Entry> {
   /** Absent: nothing is kept. */
   dataFolder?: string;
+  /** See `DatabaseOptions`. */
+  check_limit?: number;
   now: () => number;
   /** How long to wait after a write that failed, in milliseconds. */
   retry: number;
@@ -56,7 +58,11 @@ export interface Keeper<Entry> {
 export function createKeeper<Entry>(options: KeeperOptions<Entry>): Keeper<Entry> {
   const { now } = options;
   const opened: OpenedStore = options.dataFolder
-    ? openStore({ folder: options.dataFolder, now })
+    ? openStore({
+        folder: options.dataFolder,
+        now,
+        ...(options.check_limit !== undefined && { check_limit: options.check_limit }),
+      })
     : { read_only: true, notices: [] };
   let store: SessionStore | undefined = opened.store;
   const archive: Archive | undefined = store && createArchive(store);

@@ -8,6 +8,7 @@ import {
   type ServerMessage,
   sessionsChannel,
 } from "../protocol.ts";
+import { Refused } from "./hosted/refused.ts";
 import { createKeptChanges } from "./kept-changes.ts";
 import { cutFrame, sessionPage } from "./pages.ts";
 import type { OpenSession, Sessions } from "./sessions.ts";
@@ -222,10 +223,19 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
       return refuse(client, "too_many_channels", `A socket may hold ${MOST_CHANNELS} channels.`, name);
     }
     let channel: Channel | undefined;
-    do {
-      channel = await openChannel(name);
-      // Another client that waited for it may have left, and closed it, before this one had its turn.
-    } while (channel && channels.get(name) !== channel);
+    try {
+      do {
+        channel = await openChannel(name);
+        // Another client that waited for it may have left, and closed it, before this one had its turn.
+      } while (channel && channels.get(name) !== channel);
+    } catch (error) {
+      if (error instanceof Refused) {
+        const { code, message, remedy } = error;
+        return refuse(client, code, remedy === undefined ? message : `${message} ${remedy}`, name);
+      }
+      refuse(client, "failed", "This could not be opened: see the daemon's terminal.", name);
+      throw error;
+    }
     if (!channel) return refuse(client, "no_channel", "There is no such channel.", name);
     if (client.socket.readyState !== WebSocket.OPEN) return closeIfIdle(channel);
     // What waits for the others is part of this client's missing frames, and must not come to it twice.

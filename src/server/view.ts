@@ -67,12 +67,14 @@ export function createView({ id, fold: first, now, summary, reopen }: ViewOption
       let end = () => {};
       let ended = false;
       if (retired) {
-        void reopen().then((opened) => {
+        const follow = (opened: OpenSession | undefined) => {
           if (!opened || ended) return;
           heir = opened;
           end = opened.subscribe(listener);
           listener({ type: "reset" });
-        });
+        };
+        // Where it cannot be opened any more, whoever asks for it next is told why.
+        reopen().then(follow, () => {});
       }
       return () => {
         ended = true;

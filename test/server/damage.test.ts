@@ -13,14 +13,17 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CLIENT_HEADER } from "../../src/protocol.ts";
 import { createSessions } from "../../src/server/catalog.ts";
 import { createHosted, type HostedSessions } from "../../src/server/hosted/hosted.ts";
 import type { Sessions } from "../../src/server/sessions.ts";
 import { eventually } from "../eventually.ts";
 import { LONG, times } from "../long.ts";
 import { seeded } from "../seeded.ts";
+import { openDoors } from "./doors.ts";
 import { answer, frameFormat, prompt, sessionId, write } from "./frame-format.ts";
 import { played, promptOf, words } from "./hosted/play.ts";
+import { openPageClient } from "./page-client.ts";
 
 const TRIES = times(4, 200);
 const FILES = 6;
@@ -40,12 +43,13 @@ const agents = played(async (stage) => {
   return "completed";
 });
 
-function openFiles(data: string): Sessions {
+function openFiles(data: string, limits: { check_limit?: number } = {}): Sessions {
   return createSessions({
     formats: [frameFormat],
     roots: [{ format: frameFormat, path: agent() }],
     dataFolder: data,
     hints: false,
+    ...limits,
     timing: { hot: 20, list: 20, settle: 10, publish: 5, persist: 5, retry: 20, tick: 10 },
   });
 }
@@ -107,6 +111,12 @@ function damages(random: () => number): Damage {
   };
 }
 
+/** A store is checked whole as it is opened, or is too large for that. */
+const CHECKED: [string, { check_limit?: number }][] = [
+  ["", {}],
+  [", unchecked,", { check_limit: 0 }],
+];
+
 const noticesOf = (sessions: Sessions) =>
   sessions
     .status()
@@ -116,94 +126,187 @@ const noticesOf = (sessions: Sessions) =>
 describe("a store with a bit flipped, cut short or overwritten", {
   timeout: LONG ? 1_800_000 : 120_000,
 }, () => {
-  it(`of the archive is used where it is whole, else set aside and built again, ${TRIES} times`, async () => {
-    const random = seeded(21);
-    const counts = { whole: 0, aside: 0, told: 0 };
-    for (let round = 0; round < TRIES; round += 1) {
-      const data = join(base, `archive ${round}`);
-      cpSync(good, data, { recursive: true });
-      const file = join(data, "verbatim.db");
-      const { bytes } = damages(random);
-      writeFileSync(file, bytes(readFileSync(file)));
-      const sessions = openFiles(data);
-      try {
-        await eventually(() => expect(sessions.status().index.done).toBe(true));
-        for (let n = 0; n < FILES; n += 1) {
-          // The agents' files are there: everything is shown, whatever became of the store.
-          expect(await shown(sessions, sessionId(`${n}`)), `round ${round}`).toEqual([
-            `prompt: Prompt ${n}`,
-            ...Array.from({ length: 5 }, (_, m) => `text: ${m} ${talk(n)}`),
-          ]);
-        }
-        const aside = readdirSync(data).some((name) => name.startsWith("verbatim.db.broken-"));
-        expect(noticesOf(sessions).includes("set aside"), `round ${round}`).toBe(aside);
-        counts[aside ? "aside" : "whole"] += 1;
-      } finally {
-        await sessions.close();
-      }
-      // The next start: no second time, and what is archived is what the files hold, or is said to be damaged.
-      renameSync(agent(), `${agent()} away`);
-      const again = openFiles(data);
-      try {
-        for (let n = 0; n < FILES; n += 1) {
-          const id = sessionId(`${n}`);
-          await eventually(() => expect(again.get(id)?.archived, `round ${round}`).toBe(true));
-          const archived = await shown(again, id);
-          if (archived.length === 6) {
-            expect(archived[5] === `text: 4 ${talk(n)}`, `round ${round}`).toBe(true);
-          } else {
-            expect(noticesOf(again), `round ${round}`).not.toBe("");
-            counts.told += 1;
+  it.each(CHECKED)(
+    `of the archive%s is used where it is whole, else set aside and built again, ${TRIES} times`,
+    async (_, limits) => {
+      const random = seeded(21);
+      const counts = { whole: 0, aside: 0, told: 0 };
+      for (let round = 0; round < TRIES; round += 1) {
+        const data = join(base, `archive ${round}`);
+        cpSync(good, data, { recursive: true });
+        const file = join(data, "verbatim.db");
+        const { bytes } = damages(random);
+        writeFileSync(file, bytes(readFileSync(file)));
+        const sessions = openFiles(data, limits);
+        try {
+          await eventually(() => expect(sessions.status().index.done).toBe(true));
+          for (let n = 0; n < FILES; n += 1) {
+            // The agents' files are there: everything is shown, whatever became of the store.
+            expect(await shown(sessions, sessionId(`${n}`)), `round ${round}`).toEqual([
+              `prompt: Prompt ${n}`,
+              ...Array.from({ length: 5 }, (_, m) => `text: ${m} ${talk(n)}`),
+            ]);
           }
+          const aside = readdirSync(data).some((name) => name.startsWith("verbatim.db.broken-"));
+          expect(noticesOf(sessions).includes("set aside"), `round ${round}`).toBe(aside);
+          counts[aside ? "aside" : "whole"] += 1;
+        } finally {
+          await sessions.close();
         }
-      } finally {
-        await again.close();
-        renameSync(`${agent()} away`, agent());
+        // The next start: no second time, and what is archived is what the files hold, or is said to be damaged.
+        renameSync(agent(), `${agent()} away`);
+        const again = openFiles(data, limits);
+        try {
+          for (let n = 0; n < FILES; n += 1) {
+            const id = sessionId(`${n}`);
+            await eventually(() => expect(again.get(id)?.archived, `round ${round}`).toBe(true));
+            const archived = await shown(again, id);
+            if (archived.length === 6) {
+              expect(archived[5] === `text: 4 ${talk(n)}`, `round ${round}`).toBe(true);
+            } else {
+              expect(noticesOf(again), `round ${round}`).not.toBe("");
+              counts.told += 1;
+            }
+          }
+        } finally {
+          await again.close();
+          renameSync(`${agent()} away`, agent());
+        }
+        rmSync(data, { recursive: true });
       }
-      rmSync(data, { recursive: true });
-    }
-    expect(counts.aside).toBeGreaterThan(0);
-    console.info("archive", counts);
-  });
+      expect(counts.aside).toBeGreaterThan(0);
+      console.info("archive", counts);
+    },
+  );
 
-  it(`of the sessions that the daemon runs is used where it is whole, else set aside, ${TRIES} times`, async () => {
-    const random = seeded(22);
-    const counts = { whole: 0, aside: 0, differs: 0 };
-    for (let round = 0; round < TRIES; round += 1) {
-      const data = join(base, `history ${round}`);
-      cpSync(good, data, { recursive: true });
-      const file = join(data, "history.db");
-      const { bytes } = damages(random);
-      writeFileSync(file, bytes(readFileSync(file)));
-      const begin = (): HostedSessions => createHosted({ folder: data, agents });
-      let hosted = begin();
-      try {
-        const aside = readdirSync(data).some((name) => name.startsWith("history.db.broken-"));
-        expect(noticesOf(hosted).includes("set aside"), `round ${round}`).toBe(aside);
-        expect(hosted.writable).toBe(true);
-        counts[aside ? "aside" : "whole"] += 1;
-        for (const id of aside ? [] : hosted_ids) {
-          const lines = await shown(hosted, id);
-          if (lines[1] !== `text: ${talk(7)}`) counts.differs += 1;
+  it.each(CHECKED)(
+    `of the sessions that the daemon runs%s is used where it is whole, else set aside, ${TRIES} times`,
+    async (_, limits) => {
+      const random = seeded(22);
+      const counts = { whole: 0, aside: 0, differs: 0, unreadable: 0, found_later: 0 };
+      for (let round = 0; round < TRIES; round += 1) {
+        const data = join(base, `history ${round}`);
+        cpSync(good, data, { recursive: true });
+        const file = join(data, "history.db");
+        const { bytes } = damages(random);
+        writeFileSync(file, bytes(readFileSync(file)));
+        const begin = (): HostedSessions => createHosted({ folder: data, agents, ...limits });
+        let hosted = begin();
+        try {
+          const aside = readdirSync(data).some((name) => name.startsWith("history.db.broken-"));
+          expect(noticesOf(hosted).includes("set aside"), `round ${round}`).toBe(aside);
+          expect(hosted.writable).toBe(true);
+          counts[aside ? "aside" : "whole"] += 1;
+          for (const id of aside ? [] : hosted_ids) {
+            const lines = await shown(hosted, id).catch((error: unknown) => {
+              expect(error, `round ${round}`).toMatchObject({ code: "unreadable" });
+              expect(noticesOf(hosted), `round ${round}`).toContain("cannot be read");
+              expect(limits.check_limit, `round ${round}`).toBe(0);
+            });
+            if (!lines) counts.unreadable += 1;
+            else if (lines[1] !== `text: ${talk(7)}`) counts.differs += 1;
+          }
+          // It can be worked with, and a second daemon may look.
+          const id = randomUUID();
+          const start = async (): Promise<boolean> => {
+            hosted.start(id, { agent: "player", cwd: base, prompt: promptOf("New") }).catch(() => {});
+            const isDone = () =>
+              hosted.get(id)?.control?.state === "idle" && hosted.get(id)?.status === "completed";
+            await eventually(() =>
+              expect(isDone() || noticesOf(hosted).includes("cannot be written")).toBe(true),
+            );
+            return isDone();
+          };
+          if (!(await start())) {
+            // Where a write was the first to meet the damage, the next start finds all of it.
+            expect(limits.check_limit, `round ${round}`).toBe(0);
+            counts.found_later += 1;
+            await hosted.close();
+            hosted = begin();
+            expect(noticesOf(hosted), `round ${round}`).toContain("set aside");
+            expect(await start(), `round ${round}`).toBe(true);
+          }
+          const second = begin();
+          expect(second.writable).toBe(false);
+          await second.close();
+          await hosted.close();
+          hosted = begin();
+          expect(noticesOf(hosted), `round ${round}`).toBe("");
+          expect((await shown(hosted, id))[0]).toBe("prompt: New");
+        } finally {
+          await hosted.close();
         }
-        // It can be worked with, and a second daemon may look.
-        const id = randomUUID();
-        await hosted.start(id, { agent: "player", cwd: base, prompt: promptOf("New") });
-        await eventually(() => expect(hosted.get(id)?.control?.state).toBe("idle"));
-        const second = begin();
-        expect(second.writable).toBe(false);
-        await second.close();
-        await hosted.close();
-        hosted = begin();
-        expect(noticesOf(hosted), `round ${round}`).toBe("");
-        expect((await shown(hosted, id))[0]).toBe("prompt: New");
+        rmSync(data, { recursive: true });
+      }
+      expect(counts.aside).toBeGreaterThan(0);
+      console.info("history", counts);
+    },
+  );
+
+  it("that was too large to be checked costs the sessions that it hit, tells of them, and keeps no daemon from starting", async () => {
+    const data = join(base, "large");
+    const begin = () =>
+      createHosted({
+        folder: data,
+        check_limit: 0,
+        agents: played(async (_stage, { parts: [part] }) =>
+          part?.type === "text" && part.text === "Hang" ? await new Promise<never>(() => {}) : "completed",
+        ),
+      });
+    const [idle, working, whole] = [randomUUID(), randomUUID(), randomUUID()];
+    let hosted = begin();
+    for (const id of [idle, working, whole]) {
+      const text = id === whole ? "Short" : "A long prompt that is hit. ".repeat(2_000);
+      await hosted.start(id, { agent: "player", cwd: base, prompt: promptOf(text) });
+      await eventually(() => expect(hosted.get(id)?.control?.state).toBe("idle"));
+    }
+    await hosted.close();
+    hosted = begin();
+    await hosted.send(working, promptOf("Hang"), "queue");
+    // The daemon's end leaves a turn as a kill does.
+    await hosted.close();
+    const file = join(data, "history.db");
+    const bytes = readFileSync(file);
+    for (let at = 0; at < bytes.length; at += 4_096) {
+      const page = bytes.subarray(at, at + 4_096).toString("latin1");
+      if (/^.{0,60}prompt that/s.test(page) && /prompt that.{0,60}$/s.test(page))
+        bytes.fill(0xa5, at, at + 2_048);
+    }
+    writeFileSync(file, bytes);
+    for (const start of ["first", "second"]) {
+      hosted = begin();
+      const doors = await openDoors({ sessions: hosted, hosted });
+      const client = openPageClient({
+        daemon_port: () => doors.port,
+        headers: () => ({ cookie: doors.cookie, origin: doors.origin }),
+      });
+      try {
+        expect(hosted.writable, start).toBe(true);
+        expect(hosted.get(working)?.status).toBe("interrupted");
+        expect(noticesOf(hosted)).toContain("The record of a session cannot be read");
+        for (const id of [idle, working]) {
+          const headers = { cookie: doors.cookie, [CLIENT_HEADER]: "1" };
+          const reply = await fetch(`${doors.origin}/api/sessions/${id}`, { headers });
+          expect(reply.status).toBe(500);
+          expect(await reply.json()).toMatchObject({ error: { code: "unreadable" } });
+          await expect(hosted.send(id, promptOf("More"), "queue")).rejects.toMatchObject({
+            code: "unreadable",
+          });
+          const session = client.follow(id);
+          await eventually(() =>
+            expect(session.state.getState().refused?.message).toContain("cannot be read"),
+          );
+        }
+        expect(noticesOf(hosted)).toContain("The records of 2 sessions cannot be read");
+        await hosted.send(whole, promptOf(start), "queue");
+        await eventually(() => expect(hosted.get(whole)?.control?.state).toBe("idle"));
+        expect(await shown(hosted, whole)).toContain(`prompt: ${start}`);
       } finally {
+        client.close();
+        await doors.close();
         await hosted.close();
       }
-      rmSync(data, { recursive: true });
     }
-    expect(counts.aside).toBeGreaterThan(0);
-    console.info("history", counts);
   });
 
   it("is no reason not to start for a second daemon that only reads", async () => {

@@ -675,6 +675,23 @@ describe("the live socket", { timeout: 60_000 }, () => {
     await client.until(() => client.synced, "synced");
   });
 
+  it("refuses a session that cannot be opened, and keeps the socket", async () => {
+    const sessions = createMemorySessions();
+    sessions.add(session_id, many(0, 1));
+    const { open: openSession } = sessions;
+    sessions.open = async () => {
+      throw new Error("The disk is gone");
+    };
+    const client = new Client(await open(sessions));
+    await client.connect();
+    client.subscribe();
+    await client.until(() => client.of("refused").length === 1, "a refusal");
+    expect(client.of("refused")[0]).toMatchObject({ channel, code: "failed" });
+    sessions.open = openSession;
+    client.subscribe();
+    await client.until(() => client.synced, "synced");
+  });
+
   it("closes a socket that sends too much: a long message, a flood, fragments without an end", async () => {
     const sessions = createMemorySessions();
     sessions.add(session_id, many(0, 1));

@@ -3,6 +3,7 @@ import { userEvent } from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Frame } from "../../src/model/frame.ts";
 import type { SessionSummary } from "../../src/model/session.ts";
+import { Refused } from "../../src/server/hosted/refused.ts";
 import { App } from "../../src/web/App.tsx";
 import type { Client } from "../../src/web/store.ts";
 import { createMemorySessions } from "../server/memory-sessions.ts";
@@ -348,6 +349,16 @@ test("an address that names no session, and one that names no page, say so, in t
   render(<App client={client} />);
   expect(screen.getByRole("heading", { name: "No such page" })).toBeTruthy();
   expect(document.title).toBe("No such page · Verbatim");
+});
+
+test("a session whose record cannot be read says why", async () => {
+  daemon.sessions.open = async () => {
+    throw new Refused(500, "unreadable", "The record of this session cannot be read.", "Keep a copy.");
+  };
+  history.replaceState(null, "", `/session/${PARENT}`);
+  render(<App client={client} />);
+  expect(await screen.findByRole("heading", { name: "This session cannot be shown" })).toBeTruthy();
+  expect(screen.getByText("The record of this session cannot be read. Keep a copy.")).toBeTruthy();
 });
 
 test("a session that the daemon finds only later opens by itself", async () => {

@@ -71,7 +71,7 @@ export interface HistoryStore {
 }
 
 /** Opens `history.db` of a data folder: see `openDatabase`. */
-export function openHistoryStore(options: { folder: string; now: () => number }): {
+export function openHistoryStore(options: { folder: string; now: () => number; check_limit?: number }): {
   store?: HistoryStore;
   read_only: boolean;
   notices: Notice[];

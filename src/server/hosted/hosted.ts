@@ -28,6 +28,8 @@ export interface HostedOptions {
   /** How long approvals and questions wait where they do not say so themselves, in milliseconds. Absent: for ever. */
   answer_within?: number;
   timing?: Partial<HostedTiming>;
+  /** See `DatabaseOptions`. */
+  check_limit?: number;
   /** Beside those of the journal. */
   notices?: () => readonly Notice[];
   report?: (error: unknown) => void;
@@ -66,7 +68,11 @@ export function createHosted(options: HostedOptions): HostedSessions {
   const now = options.now ?? Date.now;
   const report = options.report ?? (() => {});
   const { agents } = options;
-  const journal = createJournal({ folder: options.folder, now });
+  const journal = createJournal({
+    folder: options.folder,
+    now,
+    ...(options.check_limit === undefined ? {} : { check_limit: options.check_limit }),
+  });
   const shelf = createShelf({
     journal,
     folder: options.folder,
@@ -157,9 +163,18 @@ export function createHosted(options: HostedOptions): HostedSessions {
       ({ config, has_pending, summary }) =>
         config.kind === "hosted" && (has_pending || summary.status === "running"),
     );
-    for (const entry of cut_off) record(entry);
+    const sessions = cut_off.flatMap((entry) => {
+      try {
+        return record(entry);
+      } catch (error) {
+        // The notices tell of one that cannot be read, and so does its page.
+        if (!(error instanceof Refused)) report(error);
+        entry.summary = { ...entry.summary, status: "interrupted" };
+        return [];
+      }
+    });
     const resumed = settleInterrupted({
-      sessions: cut_off.flatMap(({ recorder }) => recorder ?? []),
+      sessions,
       canResume: (agent) => agents.find(agent)?.can_resume === true,
       now,
     });
@@ -197,7 +212,7 @@ export function createHosted(options: HostedOptions): HostedSessions {
     },
     status: () => ({
       index: { files_found: 0, files_done: 0, bytes_found: 0, bytes_done: 0, done: true },
-      notices: [...journal.notices, ...(options.notices?.() ?? [])],
+      notices: [...journal.notices, ...shelf.notices, ...(options.notices?.() ?? [])],
       roots: [],
     }),
     ...(journal.retry && { retry: journal.retry }),

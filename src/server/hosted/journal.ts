@@ -51,7 +51,12 @@ export interface Journal {
   close(): void;
 }
 
-export function createJournal(options: { folder: string; now: () => number; retry?: number }): Journal {
+export function createJournal(options: {
+  folder: string;
+  now: () => number;
+  retry?: number;
+  check_limit?: number;
+}): Journal {
   const opened = openHistoryStore(options);
   let store: HistoryStore | undefined = opened.store;
   const writable = store !== undefined && !opened.read_only;

@@ -5,12 +5,15 @@ import { emptySummary } from "../../model/summarize.ts";
 import { createList, type SessionList } from "../list.ts";
 import { fieldsOf } from "../row.ts";
 import type { OpenSession } from "../sessions.ts";
+import { messageOf } from "../store/database.ts";
+import type { Notice } from "../store/store.ts";
 import { createView, type View } from "../view.ts";
 import type { Agents } from "./agents.ts";
 import { filesFolder } from "./evidence.ts";
 import { controlOf, createHost, type Host } from "./host.ts";
 import type { Journal } from "./journal.ts";
 import { createRecorder, loadRecorder, type Recorder, type RecorderOptions } from "./recorder.ts";
+import { Refused } from "./refused.ts";
 import type { SessionConfig, SessionState } from "./session-config.ts";
 
 /** Rows that change within this time are told together, in milliseconds. */
@@ -26,6 +29,10 @@ export interface HostedTiming {
   tick: number;
 }
 const TIMING: HostedTiming = { idle: 300_000, silence: 900_000, tick: 10_000 };
+
+/** Of a store that is damaged in places, or on a disk that fails. */
+const REMEDY =
+  "Other sessions go on. Keep a copy of that file; where it is moved away while Verbatim does not run, a new one is begun.";
 
 /** A session as it is known here. What is not looked at and does not work keeps only its row. */
 export interface Entry {
@@ -59,8 +66,10 @@ export interface ShelfOptions {
 export interface Shelf {
   readonly entries: ReadonlyMap<string, Entry>;
   readonly list: SessionList;
+  /** Of sessions whose records cannot be read. */
+  readonly notices: readonly Notice[];
   rowOf(entry: Entry): SessionSummary;
-  /** The session's record, loaded. */
+  /** The session's record, loaded; what loads one throws `Refused` where the store does not give it. */
   record(entry: Entry): Recorder;
   /** The session's agent and turns, loaded. */
   hostOf(entry: Entry): Host;
@@ -77,6 +86,8 @@ export function createShelf(options: ShelfOptions): Shelf {
   const { journal, agents, now, report } = options;
   const timing = { ...TIMING, ...options.timing };
   const entries = new Map<string, Entry>();
+  /** By session: why its record cannot be read. */
+  const unreadable = new Map<string, string>();
   let closed = false;
 
   for (const row of journal.load()) {
@@ -115,15 +126,27 @@ export function createShelf(options: ShelfOptions): Shelf {
     return row;
   }
 
+  /** What the store has of a session; throws `Refused` where it does not give it. */
+  function storedOf(entry: Entry): NonNullable<RecorderOptions["stored"]> {
+    try {
+      const stored = { history: journal.history(entry.id), pending: journal.pending(entry.id) };
+      unreadable.delete(entry.id);
+      return stored;
+    } catch (error) {
+      const message = messageOf(error);
+      unreadable.set(entry.id, message);
+      const text = `The record of this session cannot be read from ${journal.path}: ${message}.`;
+      throw new Refused(500, "unreadable", text, REMEDY);
+    }
+  }
+
   function optionsOf(entry: Entry, begins?: { inherited?: readonly HistoryEvent[] }): RecorderOptions {
     return {
       id: entry.id,
       journal,
       config: entry.config,
       state: entry.state,
-      ...(begins === undefined
-        ? { stored: { history: journal.history(entry.id), pending: journal.pending(entry.id) } }
-        : begins),
+      ...(begins ?? { stored: storedOf(entry) }),
       onCommitted(frames) {
         entry.view?.tell(frames);
         list.mark(entry.id);
@@ -243,6 +266,15 @@ export function createShelf(options: ShelfOptions): Shelf {
   return {
     entries,
     list,
+    get notices(): readonly Notice[] {
+      const [message] = unreadable.values();
+      if (message === undefined) return [];
+      const what =
+        unreadable.size === 1 ? "The record of a session" : `The records of ${unreadable.size} sessions`;
+      return [
+        { level: "error", text: `${what} cannot be read from ${journal.path}: ${message}.`, remedy: REMEDY },
+      ];
+    },
     rowOf,
     record,
     hostOf,

@@ -15,8 +15,10 @@ import { join } from "node:path";
 import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
 import { type Notice, StoreError } from "./store.ts";
 
-/** Up to this size the whole store is checked when it is opened; a bigger one shows its damage when it is read. */
+/** See `check_limit`. */
 const CHECK_LIMIT = 64 * 1024 * 1024;
+/** Ends the name of a file beside a store that a write found damaged: the next start checks the whole of it, whatever its size. */
+const SUSPECT = ".suspect";
 
 /** One SQLite store of the data folder, and what a person is told about it. */
 export interface DatabaseOptions<Store> {
@@ -26,6 +28,8 @@ export interface DatabaseOptions<Store> {
   file: string;
   lock: string;
   now: () => number;
+  /** Up to so many bytes the whole store is checked when it is opened; a bigger one shows its damage when it is read. */
+  check_limit?: number;
   /** Each entry brings a store from the version of its index to the next. */
   migrations: readonly string[];
   /** Reads rows that must be readable; throws a `StoreError` of kind `broken` where they are not. */
@@ -161,7 +165,7 @@ function freeName(wanted: string): string {
 }
 
 function setAside(path: string, aside: string): void {
-  for (const suffix of ["", "-wal", "-shm"]) {
+  for (const suffix of ["", "-wal", "-shm", SUSPECT]) {
     if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix);
   }
 }
@@ -264,9 +268,11 @@ function openWritable<Store>(options: DatabaseOptions<Store>, path: string): Sto
   try {
     const found = versionOf(database);
     if (found > migrations.length) throw new NewerStore(found, migrations.length);
-    if (pragma(database, "page_count") * pragma(database, "page_size") <= CHECK_LIMIT) {
+    const size = pragma(database, "page_count") * pragma(database, "page_size");
+    if (size <= (options.check_limit ?? CHECK_LIMIT) || existsSync(path + SUSPECT)) {
       const verdict = Object.values(database.prepare("PRAGMA quick_check(1)").get() ?? {})[0];
       if (verdict !== "ok") throw new StoreError("broken", String(verdict));
+      rmSync(path + SUSPECT, { force: true });
     }
     database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");
     if (found < migrations.length) {
@@ -343,9 +349,19 @@ export function inTransaction(database: DatabaseSync, work: () => void): void {
     } catch (error) {
       // A full disk may already have rolled it back.
       if (database.isTransaction) database.exec("ROLLBACK");
+      if (asStoreError(error).kind === "broken") suspect(database);
       throw error;
     }
   });
+}
+
+function suspect(database: DatabaseSync): void {
+  const path = database.location();
+  try {
+    if (path !== null) writeFileSync(path + SUSPECT, "");
+  } catch {
+    // A store that is small enough is checked anyway.
+  }
 }
 
 /** A column that holds a number or a text; throws a `StoreError` of kind `broken` where it holds something else. */

@@ -53,6 +53,8 @@ export interface StoreOptions {
   now: () => number;
   /** For tests of the migration itself. */
   migrations?: readonly string[];
+  /** See `DatabaseOptions`. */
+  check_limit?: number;
 }
 
 /** Opens the archive of a data folder: see `openDatabase`. */
@@ -62,6 +64,7 @@ export function openStore(options: StoreOptions): OpenedStore {
     file: "verbatim.db",
     lock: "lock.db",
     now: options.now,
+    ...(options.check_limit !== undefined && { check_limit: options.check_limit }),
     migrations: options.migrations ?? MIGRATIONS,
     create: (database, writable) => (writable ? createLoaded(database) : createStore(database)),
     words: {

@@ -69,27 +69,31 @@ export function SessionPane(props: Props): ReactNode {
   const session = useMemo(() => openSession(client, session_id), [client, session_id]);
   useEffect(() => session.follow(), [session]);
   const ready = useStore(session.state, (state) => state.transcript !== undefined);
-  const isRefused = useStore(session.state, (state) => state.refused !== undefined);
+  const refused = useStore(session.state, (state) => state.refused);
+  const isMissing = refused?.code === "no_channel";
 
   useFocusOnOpening({ isBeside: besideOf !== undefined, isReady: ready });
   // Right after its start the daemon has not found every file yet.
   const known = useRow(session_id) !== undefined;
   useEffect(() => {
-    if (known && isRefused) session.retry();
-  }, [known, isRefused, session]);
+    if (known && isMissing) session.retry();
+  }, [known, isMissing, session]);
 
-  usePageTitle(!ready && isRefused && besideOf === undefined ? "No such session · Verbatim" : undefined);
+  const why = isMissing ? "No such session" : "This session cannot be shown";
+  usePageTitle(!ready && refused && besideOf === undefined ? `${why} · Verbatim` : undefined);
   if (ready) return <ReadyPane key={session_id} {...props} session={session} />;
-  const [title, text] = isRefused
-    ? [
-        "No such session",
-        "The daemon knows no session at this address: it was on another machine, or never reached this archive.",
-      ]
+  const [title, text] = refused
+    ? isMissing
+      ? [
+          why,
+          "The daemon knows no session at this address: it was on another machine, or never reached this archive.",
+        ]
+      : [why, refused.message]
     : connection.status === "lost"
       ? ["The daemon does not answer", "Start it with npm start; this page connects by itself."]
       : ["Reading the session", ""];
   return (
-    <main className="blank" aria-busy={!isRefused}>
+    <main className="blank" aria-busy={!refused}>
       <h1>{title}</h1>
       {text !== "" && <p>{text}</p>}
       <p>
@@ -112,7 +116,7 @@ function ReadyPane({
   const summary = useStore(session.state, (state) => state.summary);
   const synced = useStore(session.state, (state) => state.synced);
   const failure = useStore(session.state, (state) => state.failure);
-  const isRefused = useStore(session.state, (state) => state.refused !== undefined);
+  const refused = useStore(session.state, (state) => state.refused);
   const row = useRow(session_id) ?? summary;
   const runs = useRuns(session_id);
   const main = besideOf === undefined;
@@ -360,7 +364,7 @@ function ReadyPane({
         row={row}
         since={since}
         context={transcript.context}
-        synced={synced || isRefused}
+        synced={synced || refused !== undefined}
         besideOf={besideOf}
       >
         <button type="button" className="button" aria-expanded={finding} onClick={openFind}>
@@ -447,10 +451,12 @@ function ReadyPane({
               : `Some parts could not be loaded. ${failureText(failure)}`}
         </p>
       )}
-      {isRefused && (
+      {refused && (
         <p className="notice notice-warning" role="status">
-          The daemon no longer has this session: it was started without the session's folder, or the file went
-          before it was kept. What this page had loaded is shown.
+          {refused.code === "no_channel"
+            ? "The daemon no longer has this session: it was started without the session's folder, or the file went before it was kept."
+            : refused.message}{" "}
+          What this page had loaded is shown.
         </p>
       )}
       <WaitingBanner session_id={session_id} />
