@@ -1,6 +1,14 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -37,6 +45,7 @@ interface Ended {
   lines: string[];
   errors: string;
   killed: boolean;
+  writes: number;
 }
 
 /** Runs disk-worker.ts on a folder whose writes can be made to fail. */
@@ -62,7 +71,12 @@ function work(folder: string, ...args: string[]): Promise<Ended> {
   });
   return new Promise((resolve) => {
     child.once("close", (_code, signal) =>
-      resolve({ lines: out.split("\n").slice(0, -1), errors, killed: signal === "SIGKILL" }),
+      resolve({
+        lines: out.split("\n").slice(0, -1),
+        errors,
+        killed: signal === "SIGKILL",
+        writes: readFileSync(orders).readInt32LE(12),
+      }),
     );
   });
 }
@@ -87,7 +101,9 @@ const spread = (count: number, last: number) =>
 
 const FAILING = times(6, 1_000);
 const KILLS = times(6, 500);
-const MIGRATION_KILLS = times(3, 50);
+const MIGRATION_KILLS = times(2, 50);
+/** Around the write with which a migration is done, so many. */
+const AROUND = times(1, 3);
 
 describe.skipIf(!built)(
   "a disk that fails (skipped where no C compiler builds the layer that fails it)",
@@ -183,7 +199,7 @@ describe.skipIf(!built)(
       );
     });
 
-    it(`is killed at ${MIGRATION_KILLS} writes of a migration: the store is old or new, whole, and the copy is kept`, async () => {
+    it(`is killed at ${MIGRATION_KILLS} writes of a migration and where it is done: the store is old or new, whole, and the copy is kept`, async () => {
       const prepare = async (name: string) => {
         const folder = join(base, name);
         const data = join(folder, "data");
@@ -211,42 +227,56 @@ describe.skipIf(!built)(
         return { folder, data };
       };
       const { folder: whole } = await prepare("migration");
-      // So many writes a whole migration takes at most.
       const undisturbed = await work(whole, "migrate", "1000000");
       expect(undisturbed.errors).toBe("");
       expect(undisturbed.lines.at(-1)).toBe("done");
       const states = { old: 0, new: 0 };
-      for (let kill = 0; kill < MIGRATION_KILLS; kill += 1) {
-        const { folder, data } = await prepare(`migration ${kill}`);
-        const at = 1 + Math.floor((kill / MIGRATION_KILLS) * 190);
+      const killAt = async (at: number, goesOn = true): Promise<"old" | "new"> => {
+        const { folder, data } = await prepare(`migration ${at}`);
         const ended = await work(folder, "migrate", String(at));
         expect(ended.errors).toBe("");
+        expect(ended.killed, `at ${at} of ${undisturbed.writes}`).toBe(true);
         const file = join(data, "verbatim.db");
         expectWhole(file);
         const version = Number(rows(file, "PRAGMA user_version")[0]?.user_version);
         const columns = rows(file, "PRAGMA table_info(chunk)").length;
         expect(rows(file, "SELECT count(*) AS n FROM chunk").map((row) => ({ ...row }))).toEqual([{ n: 60 }]);
-        if (version === MIGRATIONS.length) {
-          states.old += 1;
-          expect(columns).toBe(4);
-        } else {
-          states.new += 1;
+        const state = version === MIGRATIONS.length ? "old" : "new";
+        states[state] += 1;
+        if (state === "old") expect(columns, `at ${at}`).toBe(4);
+        else {
           expect(version).toBe(MIGRATIONS.length + 1);
           expect(rows(file, "SELECT DISTINCT note FROM chunk").map((row) => ({ ...row }))).toEqual([
             { note: "new" },
           ]);
           expectWhole(`${file}.version-${MIGRATIONS.length}`);
         }
-        // The next start brings it to the end.
-        const again = await work(folder, "migrate", "1000000");
-        expect(again.errors).toBe("");
-        expect(JSON.parse(again.lines[0] ?? "")).toEqual({ opened: true, notices: [] });
-        expect(rows(file, "PRAGMA user_version")[0]?.user_version).toBe(MIGRATIONS.length + 1);
-        const copies = readdirSync(data).filter((name) => name.includes(".version-"));
-        expect(copies.length).toBeGreaterThan(0);
+        if (goesOn) {
+          // The next start brings it to the end.
+          const again = await work(folder, "migrate", "1000000");
+          expect(again.errors).toBe("");
+          expect(JSON.parse(again.lines[0] ?? "")).toEqual({ opened: true, notices: [] });
+          expect(rows(file, "PRAGMA user_version")[0]?.user_version).toBe(MIGRATIONS.length + 1);
+          const copies = readdirSync(data).filter((name) => name.includes(".version-"));
+          expect(copies.length).toBeGreaterThan(0);
+        }
         rmSync(folder, { recursive: true });
+        return state;
+      };
+      const last = undisturbed.writes;
+      for (let kill = 0; kill < MIGRATION_KILLS; kill += 1)
+        await killAt(1 + Math.round(((last - 1) * kill) / (MIGRATION_KILLS - 1)));
+      // Old up to there, new from there on.
+      let [old, done] = [1, last];
+      while (done - old > 1) {
+        const middle = Math.floor((old + done) / 2);
+        if ((await killAt(middle, LONG)) === "old") old = middle;
+        else done = middle;
       }
+      for (let at = old - AROUND; at < old; at += 1) expect(await killAt(at)).toBe("old");
+      for (let at = done + 1; at <= done + AROUND; at += 1) expect(await killAt(at)).toBe("new");
       expect(states.old).toBeGreaterThan(0);
+      expect(states.new).toBeGreaterThan(0);
       console.info("killed migrations", states);
     });
   },
