@@ -27,10 +27,11 @@ const orders = openSync(process.env.DISK_ORDERS ?? "", "r+");
 function order(what: Fault | "none", from = 0, count = 0): void {
   writeSync(orders, new Uint8Array(new Int32Array([CODES[what], from, count, 0]).buffer), 0, 16, 0);
 }
-function writes(): number {
-  const bytes = new Int32Array(4);
-  readSync(orders, new Uint8Array(bytes.buffer), 0, 16, 0);
-  return bytes[3] ?? 0;
+function counted(): { writes: number; syncs: number } {
+  const counts = new Int32Array(5);
+  readSync(orders, new Uint8Array(counts.buffer), 0, 20, 0);
+  const [, , , writes = 0, syncs = 0] = counts;
+  return { writes, syncs };
 }
 
 const say = (line: string) => writeSync(1, `${line}\n`);
@@ -169,7 +170,7 @@ async function failing(what: "eio" | "enospc", n: number): Promise<void> {
         () => hosted.get(id)?.control?.state === "idle" && hosted.get(id)?.control?.queued.length === 0,
       );
     }
-    const struck = writes() >= n;
+    const struck = counted().writes >= n;
     look();
     const told = notices.size > 0;
     // Writes of a checkpoint may fail without a word: what is in the log is safe, and is written the next time.
@@ -179,7 +180,7 @@ async function failing(what: "eio" | "enospc", n: number): Promise<void> {
         () => sessions.status().notices.length === 0 && hosted.status().notices.length === 0,
       );
     }
-    say(JSON.stringify({ n, what, struck, told, opened, writes: writes() }));
+    say(JSON.stringify({ n, what, struck, told, opened, writes: counted().writes }));
   } finally {
     clearInterval(looking);
     order("none");
@@ -231,6 +232,38 @@ async function killed(n: number): Promise<void> {
   }
 }
 
+/** What is acknowledged was given to the disk itself, not only to the system. */
+async function synced(rounds: number): Promise<void> {
+  const data = join(folder, "data");
+  const { store } = openStore({ folder: data, now: Date.now });
+  const hosted = createHosted({ folder: data, agents: played(talk) });
+  assert.ok(store);
+  const archive = createArchive(store);
+  const pushed = randomUUID();
+  const recorder = hosted.pushed(pushed, "pusher");
+  await recorder.stored();
+  let least = Number.POSITIVE_INFINITY;
+  const count = async (work: () => unknown) => {
+    const before = counted().syncs;
+    await work();
+    least = Math.min(least, counted().syncs - before);
+  };
+  for (let round = 0; round < rounds; round += 1) {
+    const common = { session_id: pushed, at: 1 };
+    await count(async () => {
+      recorder.emit({ type: "marker", ...common, part_id: randomUUID(), kind: "note", title: `${round}` });
+      await recorder.stored();
+    });
+    archive.append(1, archive.end(1), Buffer.from(noise(3_000, round)));
+    const chunks = await archive.take();
+    await count(() => store.write({ chunks }));
+    archive.written();
+  }
+  store.close();
+  await hosted.close();
+  say(JSON.stringify({ least }));
+}
+
 /** Brings a store to a version that is made up, and is killed on the way. */
 function migrating(n: number): void {
   order("kill", n, 1);
@@ -252,6 +285,9 @@ switch (mode) {
     break;
   case "kill":
     await killed(Number(rest[0]));
+    break;
+  case "sync":
+    await synced(Number(rest[0]));
     break;
   case "migrate":
     migrating(Number(rest[0]));

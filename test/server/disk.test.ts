@@ -52,7 +52,7 @@ interface Ended {
 function work(folder: string, ...args: string[]): Promise<Ended> {
   mkdirSync(folder, { recursive: true });
   const orders = join(folder, "orders");
-  writeFileSync(orders, Buffer.alloc(16));
+  writeFileSync(orders, Buffer.alloc(20));
   const child: ChildProcess = spawn(
     process.execPath,
     ["--disable-warning=ExperimentalWarning", join(import.meta.dirname, "disk-worker.ts"), folder, ...args],
@@ -197,6 +197,12 @@ describe.skipIf(!built)(
       console.info(
         `${KILLS} kills, ${prompts.size} prompts, ${marks.size} pushed, ${archived} bytes acknowledged`,
       );
+    });
+
+    it("is synced by every commit that is acknowledged", async () => {
+      const { lines, errors } = await work(join(base, "syncs"), "sync", "50");
+      expect(errors).toBe("");
+      expect(JSON.parse(lines.at(-1) ?? "").least).toBeGreaterThan(0);
     });
 
     it(`is killed at ${MIGRATION_KILLS} writes of a migration and where it is done: the store is old or new, whole, and the copy is kept`, async () => {

@@ -2,7 +2,8 @@
  * Makes the disk fail, or the process die, at the n-th write below one folder. Loaded with LD_PRELOAD by failing-disk.ts.
  * DISK_FOLDER: the folder. DISK_ORDERS: a file of the text "WHAT FROM COUNT": from the FROM-th write after the orders
  * changed on (from 1), COUNT writes fail with WHAT = eio or enospc, or the process ends there (kill). The number of
- * writes since then is kept in DISK_ORDERS with ".count" behind it. A write is a pwrite, write, ftruncate or fsync.
+ * writes since then is kept in DISK_ORDERS, and behind it how many of them were an fsync or fdatasync. A write is a pwrite,
+ * write, ftruncate or one of those.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -18,7 +19,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* Shared with whoever gives the orders: what (0 nothing, 1 eio, 2 enospc, 3 kill), from, count, writes so far. */
+/* Shared with whoever gives the orders: what (0 nothing, 1 eio, 2 enospc, 3 kill), from, count, writes so far, syncs of them. */
 static volatile int *orders;
 static const char *folder;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -29,7 +30,7 @@ __attribute__((constructor)) static void begin(void) {
   if (!path || !folder) return;
   int fd = open(path, O_RDWR);
   if (fd < 0) return;
-  void *mapped = mmap(NULL, 4 * sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  void *mapped = mmap(NULL, 5 * sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   if (mapped != MAP_FAILED) orders = mapped;
   close(fd);
 }
@@ -57,6 +58,12 @@ static int fate(int fd) {
   return what == 1 ? EIO : ENOSPC;
 }
 
+/* Counts a sync that is done. */
+static int synced(int fd, int result) {
+  if (result == 0 && concerns(fd)) __sync_fetch_and_add(&orders[4], 1);
+  return result;
+}
+
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 #define STRIKE(fd) \
   do { \
@@ -66,6 +73,6 @@ static int fate(int fd) {
 
 ssize_t pwrite64(int fd, const void *bytes, size_t count, off64_t at) { STRIKE(fd); return REAL(pwrite64)(fd, bytes, count, at); }
 ssize_t write(int fd, const void *bytes, size_t count) { STRIKE(fd); return REAL(write)(fd, bytes, count); }
-int fsync(int fd) { STRIKE(fd); return REAL(fsync)(fd); }
-int fdatasync(int fd) { STRIKE(fd); return REAL(fdatasync)(fd); }
+int fsync(int fd) { STRIKE(fd); return synced(fd, REAL(fsync)(fd)); }
+int fdatasync(int fd) { STRIKE(fd); return synced(fd, REAL(fdatasync)(fd)); }
 int ftruncate64(int fd, off64_t length) { STRIKE(fd); return REAL(ftruncate64)(fd, length); }
