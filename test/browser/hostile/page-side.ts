@@ -36,8 +36,11 @@ export interface SeenRow {
   controls: number;
 }
 
-/** Comes before every script of the page: counts what must not happen. */
-export function installWitness(): void {
+/**
+ * Comes before every script of the page: counts what must not happen. Answers a message `rendered` on a socket of the page
+ * with the same, once the page has rendered what came before it.
+ */
+export function installWitness(rendered: string): void {
   const witnessed = { executed: [], opened: [], violations: [], errors: [] } as Record<string, string[]>;
   const note = (kind: string, what: unknown): void => {
     witnessed[kind]?.push(String(what));
@@ -52,6 +55,17 @@ export function installWitness(): void {
   window.open = (url) => {
     note("opened", url);
     return null;
+  };
+  window.WebSocket = class extends WebSocket {
+    constructor(...given: ConstructorParameters<typeof WebSocket>) {
+      super(...given);
+      this.addEventListener("message", (event) => {
+        if (event.data !== rendered) return;
+        event.stopImmediatePropagation();
+        // The page renders in a frame that it asked for before.
+        requestAnimationFrame(() => this.send(rendered));
+      });
+    }
   };
   document.addEventListener("securitypolicyviolation", (event) => {
     // The witness's own try, and the icon that a browser asks for by itself.

@@ -38,6 +38,8 @@ export interface Wire {
 
 /** Where every page under test finds its witness: answered here, never by the daemon. */
 const WITNESS = "/__witness.js";
+/** Asks the witness of a page, on the page's own socket, to say the same once what came before is rendered. */
+const RENDERED = "__rendered";
 
 export async function startWire(options: WireOptions): Promise<Wire> {
   const daemon = new URL(options.origin);
@@ -54,7 +56,7 @@ export async function startWire(options: WireOptions): Promise<Wire> {
     };
     if (url.pathname === WITNESS) {
       response.setHeader("content-type", "text/javascript");
-      response.end(`(${installWitness.toString()})()`);
+      response.end(`(${installWitness.toString()})(${JSON.stringify(RENDERED)})`);
       return;
     }
     const page = options.pages?.(url);
@@ -115,18 +117,31 @@ export async function startWire(options: WireOptions): Promise<Wire> {
       const url = new URL(incoming.url ?? "/", `ws://${daemon.host}`);
       const upstream = new WebSocket(`ws://${daemon.host}${url.pathname}${url.search}`, { headers });
       const early: string[] = [];
+      let rendered = (): void => undefined;
       client.on("message", (data) => {
-        if (upstream.readyState === WebSocket.OPEN) upstream.send(data.toString());
-        else early.push(data.toString());
+        const text = data.toString();
+        if (text === RENDERED) rendered();
+        else if (upstream.readyState === WebSocket.OPEN) upstream.send(text);
+        else early.push(text);
       });
       upstream.on("open", () => {
         for (const data of early) upstream.send(data);
       });
-      const cut = options.inPieces ? createCutter() : (text: string) => [text];
+      const cut = options.inPieces ? createCutter() : (text: string): Piece[] => [{ text }];
+      let sent = Promise.resolve();
+      const send = async ({ text, grows }: Piece): Promise<void> => {
+        client.send(text);
+        if (!grows || client.readyState !== WebSocket.OPEN) return;
+        client.send(RENDERED);
+        await new Promise<void>((resolve) => {
+          rendered = resolve;
+        });
+      };
       upstream.on("message", (data) => {
-        for (const text of cut(data.toString())) client.send(text);
+        for (const piece of cut(data.toString())) sent = sent.then(() => send(piece));
       });
       const end = (): void => {
+        rendered();
         client.terminate();
         upstream.terminate();
       };
@@ -168,11 +183,17 @@ function withWitness(page: string): string {
   return page.includes("<head>") ? page.replace("<head>", `<head>${tag}`) : tag + page;
 }
 
+/** A message for the page. `grows`: it adds to a text that is not whole, and nothing follows before the page shows it so. */
+interface Piece {
+  text: string;
+  grows?: boolean;
+}
+
 /**
  * Turns each finished text and output of a socket's frames into pieces with frames of their own, as if it had been written
  * slowly. The `seq` of what follows is moved on; what the page says is never about a `seq`, unless its connection breaks.
  */
-function createCutter(): (message: string) => string[] {
+function createCutter(): (message: string) => Piece[] {
   const added = new Map<string, number>();
   const kinds = new Map<string, string>();
   return (text) => {
@@ -181,16 +202,16 @@ function createCutter(): (message: string) => string[] {
     if (message.type === "heartbeat") {
       for (const [channel, position] of Object.entries(message.positions))
         position.seq += added.get(channel) ?? 0;
-      return [JSON.stringify(message)];
+      return [{ text: JSON.stringify(message) }];
     }
     if (message.type === "synced") {
       message.seq += added.get(message.channel) ?? 0;
-      return [JSON.stringify(message)];
+      return [{ text: JSON.stringify(message) }];
     }
-    if (message.type !== "frames") return [text];
+    if (message.type !== "frames") return [{ text }];
     const { channel, epoch } = message;
     let extra = added.get(channel) ?? 0;
-    const out: string[] = [];
+    const out: Piece[] = [];
     for (const { seq, frame } of message.frames) {
       const frames: object[] = [];
       const { session_id, at } = frame;
@@ -208,7 +229,8 @@ function createCutter(): (message: string) => string[] {
       frames.push(frame);
       for (const [index, each] of frames.entries()) {
         const numbered = { seq: seq + extra + index, frame: each };
-        out.push(JSON.stringify({ type: "frames", channel, epoch, frames: [numbered] }));
+        const text = JSON.stringify({ type: "frames", channel, epoch, frames: [numbered] });
+        out.push({ text, grows: each !== frame });
       }
       extra += frames.length - 1;
     }
