@@ -272,10 +272,11 @@ describe("who takes long to say what it wants", () => {
       : []),
   ];
 
-  it("is let go, all of them", { timeout: 90_000 }, async () => {
+  it("is let go after 10 s, or 30 where it is a body", { timeout: 90_000 }, async () => {
     const doors = await open(createMemorySessions());
     await Promise.all(
-      slow.map(async ([, pieces]) => {
+      slow.map(async ([what, pieces]) => {
+        const began = performance.now();
         const socket = connect(doors.port, "127.0.0.1");
         closing.push(() => socket.destroy());
         const closed = new Promise<void>((resolve) => socket.on("close", () => resolve()));
@@ -288,6 +289,8 @@ describe("who takes long to say what it wants", () => {
         }, 100);
         closing.push(() => clearInterval(timer));
         await closed;
+        // Twice as long on a machine that does other work; a limit of another size is still told from this one.
+        expect(performance.now() - began, what).toBeLessThan(what.startsWith("a body") ? 60_000 : 20_000);
       }),
     );
   });
