@@ -1,4 +1,5 @@
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from "react";
+import { loadHelpDialogs } from "./HelpAndSettings.tsx";
 import { followLinks, parseRoute, type Route, useAddress } from "./router.ts";
 import { ScreenFailure } from "./ScreenFailure.tsx";
 import { SessionsScreen } from "./sessions/SessionsScreen.tsx";
@@ -36,7 +37,10 @@ function Screen(): ReactNode {
   useEffect(followLinks, []);
   // Fetched while one reads the list, so that a click does not wait for it. Offline it is tried again on the click.
   useEffect(() => {
-    const timer = setTimeout(() => void loadSessionScreen().catch(() => {}), 500);
+    const timer = setTimeout(() => {
+      void loadSessionScreen().catch(() => {});
+      void loadHelpDialogs().catch(() => {});
+    }, 500);
     return () => clearTimeout(timer);
   }, []);
 

@@ -403,3 +403,26 @@ test("a theme that is chosen holds on the page and for the next visit", async ()
   client.settings.setState({ ...client.settings.getState(), theme: "system" });
   expect(document.documentElement.dataset.theme).toBeUndefined();
 });
+
+test("a key opens the keys and the settings, and what a narrow screen has no room for leads to both", async () => {
+  history.replaceState(null, "", `/session/${PARENT}`);
+  render(<App client={client} />);
+  await screen.findByText("It is repaired.");
+  const closed = (): Promise<void> => waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
+  await userEvent.keyboard("?");
+  const keys = await screen.findByRole("dialog", { name: "Keys" });
+  expect(within(keys).getByText("Settings").previousElementSibling?.textContent).toBe(",");
+  await userEvent.click(within(keys).getByRole("button", { name: "Close" }));
+  await closed();
+  await userEvent.keyboard(",");
+  await userEvent.click(await screen.findByRole("radio", { name: "Dark" }));
+  expect(document.documentElement.dataset.theme).toBe("dark");
+  await userEvent.click(screen.getByRole("radio", { name: "As the system" }));
+  await userEvent.click(screen.getByRole("button", { name: "Close" }));
+  await closed();
+  await userEvent.click(screen.getByRole("button", { name: "More" }));
+  const more = await screen.findByRole("dialog", { name: "This session" });
+  await userEvent.click(within(more).getByRole("button", { name: "Settings" }));
+  await screen.findByRole("dialog", { name: "Settings" });
+  await waitFor(() => expect(screen.getAllByRole("dialog")).toHaveLength(1));
+});
