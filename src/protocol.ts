@@ -208,6 +208,7 @@ export const newSessionReply = record({ session_id: uuid });
 /** `POST /api/sessions/:id/prompts` → `{}`. While the agent works: `queue` for after the turn, `steer` into it now. */
 export const sendPromptBody = record({ prompt: promptBody, when: z.enum(["queue", "steer"]) });
 export type SendPromptBody = z.infer<typeof sendPromptBody>;
+/** `GET /api/sessions/:id/prompts/:message` → `PromptBody`: all of a prompt that waits, of which the row has the title. */
 /** `POST /api/sessions/:id/prompts/:message/withdraw` with `{}` → `{}`: takes a queued prompt back. */
 /** `POST /api/sessions/:id/stop` with `{}` → `{}`: interrupts the turn and all runs below it. */
 /** `POST /api/sessions/:id/compact` with `{}` → `{}`. `POST /api/sessions/:id/model` with `{ model }` → `{}`. */

@@ -45,6 +45,8 @@ export interface SessionApi {
   agents(): Promise<ApiResult<AgentsReply>>;
   startSession(body: NewSessionBody): Promise<ApiResult<{ session_id: string }>>;
   sendPrompt(session_id: string, prompt: PromptBody, when: "queue" | "steer"): Promise<ApiResult<unknown>>;
+  /** A prompt that waits for the end of the turn. */
+  waitingPrompt(session_id: string, message_id: string): Promise<ApiResult<PromptBody>>;
   withdrawPrompt(session_id: string, message_id: string): Promise<ApiResult<unknown>>;
   stop(session_id: string): Promise<ApiResult<unknown>>;
   compact(session_id: string): Promise<ApiResult<unknown>>;
@@ -134,6 +136,7 @@ export function createApi(base = ""): Api {
     agents: () => json("/api/agents"),
     startSession: (body) => post("/api/sessions", body),
     sendPrompt: (id, prompt, when) => post(`${session(id)}/prompts`, { prompt, when }),
+    waitingPrompt: (id, message_id) => json(`${session(id)}/prompts/${encodeURIComponent(message_id)}`),
     withdrawPrompt: (id, message_id) =>
       post(`${session(id)}/prompts/${encodeURIComponent(message_id)}/withdraw`, {}),
     stop: (id) => post(`${session(id)}/stop`, {}),

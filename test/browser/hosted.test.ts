@@ -194,7 +194,8 @@ describe("a session that is started in the page", () => {
     await queue.getByText("Never mind").waitFor();
     await queue.getByRole("button", { name: "Withdraw Never mind" }).click();
     await queue.waitFor({ state: "detached" });
-    await promptField(page).press("Escape");
+    await expect.poll(() => promptField(page).inputValue()).toBe("Never mind");
+    await page.keyboard.press("Escape");
     await page.getByText("Esc again stops the agent").first().waitFor();
     await badge(page, "[RUNNING]").waitFor();
     await promptField(page).press("Escape");

@@ -174,12 +174,9 @@ describe("the composer", () => {
     expect(ids.at(-1)).not.toBe(ids[0]);
   });
 
-  test("queues while the agent works, steers with Alt+Enter, and takes a queued prompt back", async () => {
+  test("queues while the agent works, and steers with Alt+Enter", async () => {
     accept();
-    sessions.say(SESSION, {
-      status: "running",
-      control: control({ state: "working", queued: [{ message_id: uuid(700), text: "And the docs" }] }),
-    });
+    sessions.say(SESSION, { status: "running", control: control({ state: "working" }) });
     show(SESSION);
     const field = await promptField();
     await userEvent.type(field, "Later{Enter}");
@@ -188,10 +185,89 @@ describe("the composer", () => {
     await userEvent.type(field, "Now{Alt>}{Enter}{/Alt}");
     await waitFor(() => expect(posted()).toHaveLength(2));
     expect(posted().map(({ body }) => (body as { when: string }).when)).toEqual(["queue", "steer"]);
-    await userEvent.click(screen.getByRole("button", { name: "Withdraw And the docs" }));
-    await waitFor(() =>
-      expect(posted().at(-1)?.route).toBe(`POST /api/sessions/${SESSION}/prompts/${uuid(700)}/withdraw`),
-    );
+  });
+
+  describe("takes a queued prompt back", () => {
+    const PICTURE = "data:image/png;base64,iVBORw==";
+    const WITHDRAW = `POST /api/sessions/${SESSION}/prompts/${uuid(700)}/withdraw`;
+    const waits = (withdraw: [number, unknown] = [200, {}]): void => {
+      daemon.answer(({ route }) => {
+        if (route === `GET /api/sessions/${SESSION}/prompts/${uuid(700)}`)
+          return [200, { message_id: uuid(700), text: "And the docs,\nall of them", images: [PICTURE] }];
+        if (route !== WITHDRAW) return route.startsWith("POST") ? [200, {}] : undefined;
+        if (withdraw[0] === 200) sessions.say(SESSION, { control: control({ state: "working" }) });
+        return withdraw;
+      });
+      sessions.say(SESSION, {
+        status: "running",
+        control: control({ state: "working", queued: [{ message_id: uuid(700), text: "And the docs," }] }),
+      });
+      show(SESSION);
+    };
+    const withdraw = async (): Promise<void> =>
+      userEvent.click(await screen.findByRole("button", { name: "Withdraw And the docs," }));
+
+    test("into the field, whole, with its pictures, to be changed and sent as another one", async () => {
+      waits();
+      await withdraw();
+      const field = await promptField();
+      await waitFor(() => expect(field.textContent).toBe("And the docs,\nall of them"));
+      expect(await screen.findByRole("img", { name: "Image 1" })).toBeTruthy();
+      expect(document.activeElement).toBe(field);
+      await waitFor(() => expect(screen.queryByRole("button", { name: /^Withdraw/ })).toBeNull());
+      await userEvent.keyboard(" please{Enter}");
+      await waitFor(() => expect(sentPrompts().at(-1)?.text).toBe("And the docs,\nall of them please"));
+      expect(sentPrompts().at(-1)).toMatchObject({ images: [PICTURE] });
+      expect(sentPrompts().at(-1)?.message_id).not.toBe(uuid(700));
+    });
+
+    test("in front of what is written there", async () => {
+      waits();
+      await userEvent.type(await promptField(), "And the tests");
+      await withdraw();
+      await waitFor(async () =>
+        expect((await promptField()).textContent).toBe("And the docs,\nall of them\n\nAnd the tests"),
+      );
+    });
+
+    test("once what is on its way has left, which goes without it", async () => {
+      waits();
+      let arrive = (): void => {};
+      const arrived = new Promise<void>((resolve) => {
+        arrive = resolve;
+      });
+      await userEvent.type(await promptField(), "On its way");
+      daemon.answer(async ({ route }) => {
+        if (route.startsWith("GET") && route.includes("/prompts/"))
+          return [200, { message_id: uuid(700), text: "And the docs", images: [] }];
+        if (route === `POST /api/sessions/${SESSION}/prompts`) await arrived;
+        return route.startsWith("POST") ? [200, {}] : undefined;
+      });
+      await userEvent.keyboard("{Enter}");
+      await withdraw();
+      await waitFor(() => expect(posted().map(({ route }) => route)).toContain(WITHDRAW));
+      expect((await promptField()).textContent).toBe("On its way");
+      arrive();
+      await waitFor(async () => expect((await promptField()).textContent).toBe("And the docs"));
+      expect(sentPrompts().map((sent) => sent?.text)).toContain("On its way");
+    });
+
+    test("but not one that the agent has already", async () => {
+      waits([409, { error: { code: "begun", message: "The agent has this prompt already." } }]);
+      await withdraw();
+      expect((await screen.findByRole("alert")).textContent).toContain("The agent has this prompt already.");
+      expect((await promptField()).textContent).toBe("");
+    });
+  });
+
+  test("has the focus after Stop, whose button goes away", async () => {
+    accept();
+    sessions.say(SESSION, { status: "running", control: control({ state: "working" }) });
+    show(SESSION);
+    await userEvent.click(await screen.findByRole("button", { name: "Stop" }));
+    sessions.say(SESSION, { status: "interrupted", control: control() });
+    await waitFor(() => expect(screen.queryByRole("button", { name: "Stop" })).toBeNull());
+    expect(document.activeElement).toBe(await promptField());
   });
 
   test("offers no steering where the agent cannot be steered", async () => {

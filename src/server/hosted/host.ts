@@ -25,6 +25,8 @@ export interface Host {
   readonly working: boolean;
   /** Begins a turn, or lets the prompt wait. A prompt that was sent before changes nothing. */
   send(prompt: Prompt, when: "queue" | "steer", origin?: "agent"): void;
+  /** A prompt that waits for the end of the turn. */
+  waiting(message_id: string): Prompt;
   withdraw(message_id: string): void;
   /** Interrupts the turn; nothing to do where none runs. */
   stop(): void;
@@ -325,6 +327,11 @@ export function createHost(options: HostOptions): Host {
       else if (when === "steer" && kind.can_steer && !current.ending) steer(prompt);
       else recorder.setState({ queue: [...recorder.state.queue, prompt] });
       changed();
+    },
+    waiting(message_id) {
+      const found = recorder.state.queue.find((prompt) => prompt.message_id === message_id);
+      if (found === undefined) throw new Refused(404, "no_prompt", "No such prompt waits.");
+      return found;
     },
     withdraw(message_id) {
       const { queue, withdrawn } = recorder.state;

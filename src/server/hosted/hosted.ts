@@ -42,6 +42,8 @@ export interface HostedSessions extends Sessions {
   readonly agents: Agents;
   /** What sessions were started with, newest first. */
   recent(): { agent: string; model?: string; cwd: string }[];
+  /** The whole of a prompt that waits; throws `Refused` where none does. */
+  waiting(id: string, message_id: string): Prompt;
   /** All of these reject with `Refused`, and resolve once what was done is on disk. Done twice they are done once. */
   start(
     session_id: string,
@@ -267,6 +269,7 @@ export function createHosted(options: HostedOptions): HostedSessions {
       hostOf(entry).send(prompt, when);
       await stored(id);
     },
+    waiting: (id, message_id) => hostOf(check(id)).waiting(message_id),
     async withdraw(id, message_id) {
       hostOf(check(id)).withdraw(message_id);
       await stored(id);

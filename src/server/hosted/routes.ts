@@ -59,6 +59,12 @@ export function addHostedRoutes(app: Hono, hosted: HostedSessions, cwd: string):
     }),
   );
 
+  app.get("/api/sessions/:id/prompts/:message", (context) =>
+    answering(context, 200, async () =>
+      bodyOf(hosted.waiting(context.req.param("id"), context.req.param("message"))),
+    ),
+  );
+
   app.post("/api/sessions/:id/prompts/:message/withdraw", (context) =>
     answering(context, 200, async () => {
       await hosted.withdraw(context.req.param("id"), context.req.param("message"));
@@ -214,6 +220,13 @@ function promptOf({ message_id, text, images = [] }: PromptBody): Prompt {
     ],
   };
 }
+
+/** A prompt as it was typed. */
+const bodyOf = ({ message_id, parts }: Prompt): PromptBody => ({
+  message_id,
+  text: parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n"),
+  images: parts.flatMap((part) => (part.type === "image_url" ? [part.url] : [])),
+});
 
 function checkImage(url: string, field: string): void {
   const head = /^data:image\/(?:png|jpeg|gif|webp);base64,/.exec(url)?.[0];

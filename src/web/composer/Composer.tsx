@@ -6,7 +6,7 @@ import type { OpenSession, OpenSessionState } from "../open-session.ts";
 import { sessionHref } from "../router.ts";
 import { useClient } from "../store.ts";
 import { visible } from "../ui/hidden-text.tsx";
-import { draftOf } from "./draft.ts";
+import { type Draft, draftOf } from "./draft.ts";
 import { PromptInput } from "./PromptInput.tsx";
 import type { Stop } from "./use-stop.ts";
 import "./composer.css";
@@ -76,7 +76,7 @@ function OpenComposer({ row, control, stop, input, session }: Props): ReactNode 
       {control.queued.length > 0 && (
         <ol className="queued" aria-label="Prompts that wait for the end of this turn">
           {control.queued.map(({ message_id: id, text: words }) => (
-            <Queued key={id} session_id={row.id} message_id={id} text={words} />
+            <Queued key={id} session_id={row.id} message_id={id} text={words} draft={draft} input={input} />
           ))}
         </ol>
       )}
@@ -122,7 +122,15 @@ function OpenComposer({ row, control, stop, input, session }: Props): ReactNode 
         </span>
         <span className="composer-send">
           {working && (
-            <button type="button" className="button" disabled={stop.stopping} onClick={stop.stop}>
+            <button
+              type="button"
+              className="button"
+              disabled={stop.stopping}
+              onClick={() => {
+                stop.stop();
+                input.current?.focus();
+              }}
+            >
               Stop
             </button>
           )}
@@ -180,10 +188,15 @@ function Queued({
   session_id,
   message_id,
   text,
+  draft,
+  input,
 }: {
   session_id: string;
   message_id: string;
   text: string;
+  /** It goes back there. */
+  draft: Draft;
+  input: Props["input"];
 }): ReactNode {
   const { api } = useClient();
   const [busy, setBusy] = useState(false);
@@ -191,9 +204,13 @@ function Queued({
   const withdraw = async (): Promise<void> => {
     setBusy(true);
     setProblem(undefined);
-    const reply = await api.withdrawPrompt(session_id, message_id);
+    // This button goes away with the prompt.
+    input.current?.focus();
+    const prompt = await api.waitingPrompt(session_id, message_id);
+    const reply = prompt.ok ? await api.withdrawPrompt(session_id, message_id) : prompt;
     setBusy(false);
     if (!reply.ok) setProblem(failureText(reply.failure));
+    else if (prompt.ok) draft.giveBack(prompt.value);
   };
   return (
     <li>

@@ -1,4 +1,5 @@
 import { createStore, type StoreApi } from "zustand/vanilla";
+import type { PromptBody } from "../../protocol.ts";
 import type { ApiFailure } from "../api.ts";
 import { failureText } from "../failure-text.ts";
 import { newId } from "../new-id.ts";
@@ -21,6 +22,8 @@ export interface Draft {
   send(when: "queue" | "steer"): void;
   /** Stops sending: it may be changed, and is then another prompt. */
   takeBack(): void;
+  /** A prompt that comes back goes before what is written here; what is on its way leaves first. */
+  giveBack(prompt: PromptBody): void;
   /** The daemon shows a prompt of this id: if that is this one, it has arrived. */
   seen(message_id: string): void;
 }
@@ -63,8 +66,25 @@ function createDraft(session_id: string, { api, live }: Client): Draft {
     } else settle({ problem: problemText(reply.failure), tried: false });
   };
 
+  const giveBack = (prompt: PromptBody): void => {
+    const { sending, text, images } = state.getState();
+    if (sending === undefined) {
+      change({
+        text: [prompt.text, text].filter((words) => words.trim() !== "").join("\n\n"),
+        images: [...(prompt.images ?? []), ...images],
+      });
+      return;
+    }
+    const stop = state.subscribe((now) => {
+      if (now.sending !== undefined) return;
+      stop();
+      giveBack(prompt);
+    });
+  };
+
   return {
     state,
+    giveBack,
     setText: (text) => change({ text }),
     setImages: (images) => change({ images, lost_images: 0 }),
     send(when) {

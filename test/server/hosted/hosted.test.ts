@@ -147,8 +147,10 @@ describe("a session that the daemon runs", () => {
     await eventually(() =>
       expect(hosted.get(id)?.control?.queued.map(({ text }) => text)).toEqual(["Second", "Not this"]),
     );
+    expect(hosted.waiting(id, back.message_id)).toEqual(back);
     await hosted.withdraw(id, back.message_id);
     await hosted.withdraw(id, back.message_id);
+    expect(() => hosted.waiting(id, back.message_id)).toThrow("No such prompt waits.");
     await hosted.send(id, back, "queue");
     release();
     await idle(hosted, id);

@@ -113,6 +113,25 @@ describe("the routes of sessions that the daemon runs", () => {
     expect((await reply.arrayBuffer()).byteLength).toBe(5 * 1024 * 1024);
   });
 
+  it("give a prompt that waits back as it was typed, until it is withdrawn", async () => {
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await open(async (stage, prompt, signal) => {
+      await released;
+      return await echo(stage, prompt, signal);
+    });
+    const { session_id } = (await post("/api/sessions", newSession())).body;
+    const prompt = newPrompt(`Look\n\n${"closely ".repeat(100)}`, { images: [image(10)] });
+    const at = `/api/sessions/${session_id}/prompts`;
+    await post(at, { prompt, when: "queue" });
+    expect(await get(`${at}/${prompt.message_id}`)).toEqual(prompt);
+    expect(await post(`${at}/${prompt.message_id}/withdraw`, {})).toEqual({ status: 200, body: {} });
+    expect(await get(`${at}/${prompt.message_id}`)).toMatchObject({ error: { code: "no_prompt" } });
+    release();
+  });
+
   it.each<[string, () => unknown, number, string]>([
     ["no JSON", () => "{", 400, "JSON"],
     ["a session without an id", () => newSession({ session_id: "x" }), 400, "session_id"],
