@@ -64,6 +64,23 @@ describe.each(LOOKS)("the page, $name", ({ options }) => {
   });
 });
 
+it("no row of the list is cut, however wide the window is", async () => {
+  const context = await browser.newContext();
+  const { page, complaints } = await enter(context, { ...daemon, launch: address });
+  address = await nextLink(page);
+  await page.getByRole("link", { name: /daylight saving ends/ }).waitFor();
+  const cut = () =>
+    page
+      .locator(".list-item")
+      .evaluateAll((rows) => rows.filter((row) => row.scrollHeight > row.clientHeight).length);
+  for (const width of [1280, 655, 641, 640, 639, 390]) {
+    await page.setViewportSize({ width, height: 400 });
+    await expect.poll(async () => [width, await cut()]).toEqual([width, 0]);
+  }
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
 it("what one can do with a prompt or a part stands in the place of its kind, not upon it", async () => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   const { page } = await enter(context, { ...daemon, launch: address });

@@ -70,6 +70,9 @@ function useCalmVersion(): number {
   return version;
 }
 
+/** Whether a row has two lines, as sessions.css has it. */
+const isNarrow = (): boolean => matchMedia("(max-width: 640px)").matches;
+
 /** Kept while the page lives: coming back from a session shows the list as it was left. */
 const lists = new WeakMap<
   Client,
@@ -104,7 +107,7 @@ export function SessionsScreen(): ReactNode {
   const now = useNow(10_000);
   const search = useRef<HTMLInputElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
-  const [view, setView] = useState({ top: left.scrollTop, height: 800, narrow: false });
+  const [view, setView] = useState({ top: left.scrollTop, height: 800, narrow: isNarrow() });
   const [wanted, setWanted] = useState<string | undefined>();
 
   const query = useDeferredValue(text);
@@ -134,11 +137,7 @@ export function SessionsScreen(): ReactNode {
     element.scrollTop = left.scrollTop;
     const look = (): void => {
       left.scrollTop = element.scrollTop;
-      setView({
-        top: element.scrollTop,
-        height: element.clientHeight,
-        narrow: element.clientWidth > 0 && element.clientWidth < 640,
-      });
+      setView({ top: element.scrollTop, height: element.clientHeight, narrow: isNarrow() });
     };
     const observer = new ResizeObserver(look);
     observer.observe(element);
