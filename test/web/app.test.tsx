@@ -159,6 +159,46 @@ test("what one types filters the list, a run that matches brings its session alo
   await waitFor(() => expect(titles()).toHaveLength(1));
 });
 
+test("a filter says how many sessions it lists, and its chips what they would list with it", async () => {
+  render(<App client={client} />);
+  const search = await screen.findByRole("searchbox", { name: "Filter sessions" });
+  await screen.findByText("2 sessions, 0 running");
+  expect(screen.getByRole("button", { name: "Done 1" })).toBeTruthy();
+  await userEvent.type(search, "changelog");
+  expect(await screen.findByText("1 of 2 sessions")).toBeTruthy();
+  expect(screen.getByRole("button", { name: "Failed 1" })).toBeTruthy();
+  await userEvent.click(screen.getByRole("button", { name: "Done 0" }));
+  expect(await screen.findByText("0 of 2 sessions")).toBeTruthy();
+  expect(document.title).toBe("Verbatim: sessions");
+});
+
+test("coming back to the list, one is at the session that one left it from, and goes on from there", async () => {
+  render(<App client={client} />);
+  await screen.findByRole("link", { name: /Repair the uploader/ });
+  await userEvent.keyboard("G{Enter}");
+  await screen.findByRole("heading", { level: 1, name: "Write the changelog" });
+  history.back();
+  const link = await screen.findByRole("link", { name: /Write the changelog.*turn/ });
+  expect(document.activeElement).toBe(link);
+  await userEvent.keyboard("k");
+  expect(document.activeElement).toBe(screen.getByRole("link", { name: /Repair the uploader/ }));
+});
+
+test("what is in view stays there when a session comes above it; the keys begin there", async () => {
+  render(<App client={client} />);
+  await screen.findByRole("link", { name: /Repair the uploader/ });
+  const list = screen.getByRole("main", { name: "Sessions" });
+  // The second project's heading is the first row in view.
+  list.scrollTop = 40 + 32;
+  fireEvent.scroll(list);
+  facts[STOPPED] = { ...facts[STOPPED], cwd: "/home/op/new", last_activity_at: at + 9 };
+  daemon.sessions.add(STOPPED, [prompt(STOPPED, "Draw it.", 400)]);
+  await screen.findByRole("link", { name: /Draw the map/ });
+  expect(list.scrollTop).toBe(2 * (40 + 32));
+  await userEvent.keyboard("j");
+  expect(document.activeElement).toBe(screen.getByRole("link", { name: /Write the changelog/ }));
+});
+
 test("what a person stopped is no success, and has a filter of its own", async () => {
   daemon.sessions.add(STOPPED, [prompt(STOPPED, "Draw it.", 400)]);
   render(<App client={client} />);

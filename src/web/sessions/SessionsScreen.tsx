@@ -8,6 +8,7 @@ import {
   useRef,
   useState,
 } from "react";
+import { flushSync } from "react-dom";
 import { useStore } from "zustand";
 import { ConnectionState } from "../ConnectionState.tsx";
 import { counted, exactNumber } from "../figures.ts";
@@ -74,15 +75,23 @@ function useCalmVersion(): number {
 const isNarrow = (): boolean => matchMedia("(max-width: 640px)").matches;
 
 /** Kept while the page lives: coming back from a session shows the list as it was left. */
-const lists = new WeakMap<
-  Client,
-  { text: string; states: ReadonlySet<StateFilter>; expanded: ReadonlySet<string>; scrollTop: number }
->();
-function leftOf(client: Client) {
+interface Left {
+  text: string;
+  states: ReadonlySet<StateFilter>;
+  expanded: ReadonlySet<string>;
+  scrollTop: number;
+  /** The session that had the focus last. */
+  focused?: string | undefined;
+}
+const lists = new WeakMap<Client, Left>();
+function leftOf(client: Client): Left {
   const left = lists.get(client) ?? { text: "", states: new Set(), expanded: new Set(), scrollTop: 0 };
   lists.set(client, left);
   return left;
 }
+
+const keyOf = (item: ListItem): string =>
+  item.type === "group" ? `group ${item.key}` : `${item.depth} ${item.row.id}`;
 
 const CHIPS: { state: StateFilter; label: string }[] = [
   { state: "waiting", label: "Needs you" },
@@ -108,7 +117,6 @@ export function SessionsScreen(): ReactNode {
   const search = useRef<HTMLInputElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: left.scrollTop, height: 800, narrow: isNarrow() });
-  const [wanted, setWanted] = useState<string | undefined>();
 
   const query = useDeferredValue(text);
   const { byId, runs, waiting } = client.rows.getState();
@@ -121,8 +129,9 @@ export function SessionsScreen(): ReactNode {
     () => createRowHeights(items.map((item) => (item.type === "group" ? 40 : view.narrow ? 56 : 32))),
     [items, view.narrow],
   );
-  const { all, by } = useMemo(() => filtered(byId, waiting), [version, byId, waiting]);
-  const running = by.running.size;
+  const { all, by: whole } = useMemo(() => filtered(byId, waiting, ""), [version, byId, waiting]);
+  const { by } = useMemo(() => filtered(byId, waiting, query), [version, byId, waiting, query]);
+  const running = whole.running.size;
 
   usePageTitle(running > 0 ? `Verbatim: ${running} running` : "Verbatim: sessions");
   useEffect(() => {
@@ -131,14 +140,16 @@ export function SessionsScreen(): ReactNode {
     left.expanded = expanded;
   }, [left, text, states, expanded]);
 
+  const look = useCallback(() => {
+    const element = scroller.current;
+    if (element === null) return;
+    left.scrollTop = element.scrollTop;
+    setView({ top: element.scrollTop, height: element.clientHeight, narrow: isNarrow() });
+  }, [left]);
   useLayoutEffect(() => {
     const element = scroller.current;
     if (element === null) return;
     element.scrollTop = left.scrollTop;
-    const look = (): void => {
-      left.scrollTop = element.scrollTop;
-      setView({ top: element.scrollTop, height: element.clientHeight, narrow: isNarrow() });
-    };
     const observer = new ResizeObserver(look);
     observer.observe(element);
     element.addEventListener("scroll", look, { passive: true });
@@ -146,60 +157,75 @@ export function SessionsScreen(): ReactNode {
       observer.disconnect();
       element.removeEventListener("scroll", look);
     };
-  }, [left]);
+  }, [left, look]);
 
-  const toggle = useCallback((id: string) => {
+  // What is in view stays there when something comes or goes above it: it is shifted as most of its rows are.
+  const shown = useRef({ items, heights });
+  useLayoutEffect(() => {
+    const before = shown.current;
+    shown.current = { items, heights };
+    const element = scroller.current;
+    if (element === null || left.scrollTop === 0) return;
+    const tops = new Map(items.map((item, index) => [keyOf(item), heights.top(index)]));
+    const from = before.heights.at(left.scrollTop);
+    const shifts = before.items
+      .slice(from, before.heights.at(left.scrollTop + element.clientHeight))
+      .map((item, index) => (tops.get(keyOf(item)) ?? Number.NaN) - before.heights.top(from + index))
+      .filter((shift) => !Number.isNaN(shift))
+      .sort((a, b) => a - b);
+    const shift = shifts[shifts.length >> 1] ?? 0;
+    if (shift === 0) return;
+    element.scrollTop = left.scrollTop + shift;
+    look();
+  }, [left, items, heights, look]);
+
+  /** Shows or hides a session's runs; without `open`, the other of the two. */
+  const toggle = useCallback((id: string | undefined, open?: boolean) => {
+    if (id === undefined) return;
     setExpanded((before) => {
       const after = new Set(before);
-      if (!after.delete(id)) after.add(id);
+      if (open ?? !before.has(id)) after.add(id);
+      else after.delete(id);
       return after;
     });
   }, []);
 
   const focused = (): string | undefined =>
     document.activeElement instanceof HTMLElement ? document.activeElement.dataset.session : undefined;
-  const indexOf = (id: string | undefined): number =>
-    items.findIndex((item) => item.type === "session" && item.row.id === id);
-  /** Moves the focus over rows, loading them into view first: the row may not be in the document yet. */
+  /** Moves the focus over rows, loading them into view first. */
   const move = (by: 1 | -1 | "first" | "last"): void => {
-    const rows = items.flatMap((item, index) => (item.type === "session" ? [index] : []));
-    const here = rows.indexOf(indexOf(focused() ?? wanted));
-    const at =
+    const element = scroller.current;
+    if (element === null) return;
+    const id = focused();
+    const rows = items.flatMap((item, index) =>
+      item.type === "session"
+        ? { id: item.row.id, top: heights.top(index), end: heights.top(index + 1) }
+        : [],
+    );
+    const here = rows.findIndex((row) => row.id === id);
+    const to = rows.at(
       by === "first"
         ? 0
         : by === "last"
-          ? rows.length - 1
+          ? -1
           : here < 0
-            ? 0
-            : Math.min(rows.length - 1, Math.max(0, here + by));
-    const index = rows[at];
-    const item = index === undefined ? undefined : items[index];
-    const element = scroller.current;
-    if (index === undefined || item?.type !== "session" || element === null) return;
-    const top = heights.top(index);
-    if (top - 40 < element.scrollTop) element.scrollTop = top - 40;
-    else if (top + heights.height(index) > element.scrollTop + element.clientHeight)
-      element.scrollTop = top + heights.height(index) - element.clientHeight;
-    setWanted(item.row.id);
+            ? rows.findIndex(({ top }) => top >= element.scrollTop)
+            : Math.min(rows.length - 1, Math.max(0, here + by)),
+    );
+    if (to === undefined) return;
+    // Below the heads of the list and of a group, above the end of what is in view.
+    const least = to.end + element.scrollHeight - heights.total - element.clientHeight;
+    element.scrollTop = Math.min(to.top - 40, Math.max(element.scrollTop, least));
+    // The row is in the document once what is in view now is rendered.
+    flushSync(look);
+    focus(to.id);
   };
-  const setOpen = (open: boolean): void => {
-    const id = focused();
-    if (id === undefined) return;
-    setExpanded((before) => {
-      const after = new Set(before);
-      if (open) after.add(id);
-      else after.delete(id);
-      return after;
-    });
-  };
-  useEffect(() => {
-    if (wanted === undefined) return;
+  const focus = useCallback((id: string | undefined): void => {
     const links = scroller.current?.querySelectorAll<HTMLElement>("[data-session]") ?? [];
-    const link = [...links].find(({ dataset }) => dataset.session === wanted);
-    if (link === undefined) return;
-    link.focus({ preventScroll: true });
-    setWanted(undefined);
-  });
+    [...links].find(({ dataset }) => dataset.session === id)?.focus({ preventScroll: true });
+  }, []);
+  // Coming back, one is where one was.
+  useEffect(() => focus(left.focused), [left, focus]);
 
   const bindings: KeyBinding[] = [
     { keys: ["n", "s"], does: "New session", run: () => navigate(NEW_SESSION) },
@@ -216,8 +242,8 @@ export function SessionsScreen(): ReactNode {
         if (id !== undefined) navigate(sessionHref(id));
       },
     },
-    { keys: ["l", "ArrowRight"], does: "Show its runs", run: () => setOpen(true) },
-    { keys: ["h", "ArrowLeft"], does: "Hide its runs", run: () => setOpen(false) },
+    { keys: ["l", "ArrowRight"], does: "Show its runs", run: () => toggle(focused(), true) },
+    { keys: ["h", "ArrowLeft"], does: "Hide its runs", run: () => toggle(focused(), false) },
     {
       keys: ["/", "Ctrl+f"],
       does: "Filter",
@@ -238,6 +264,7 @@ export function SessionsScreen(): ReactNode {
   const from = Math.max(0, heights.at(Math.max(0, view.top - OVERSCAN)));
   const to = Math.min(items.length, heights.at(view.top + view.height + OVERSCAN) + 1);
   const filtering = text !== "" || states.size > 0;
+  const listed = items.filter((item) => item.type === "session" && item.depth === 0).length;
 
   return (
     <div className="sessions">
@@ -266,6 +293,15 @@ export function SessionsScreen(): ReactNode {
               }
             }}
           />
+          <p className={filtering ? "filter-count" : "unseen"} role="status">
+            {!loaded
+              ? ""
+              : filtering
+                ? `${exactNumber(listed)} of ${counted(all.size, "session")}`
+                : `${counted(all.size, "session")}, ${running} running${
+                    needsYou > 0 ? `, ${needsYou} ${needsYou === 1 ? "waits" : "wait"} for you` : ""
+                  }`}
+          </p>
           <fieldset className="chips">
             <legend className="unseen">States</legend>
             {CHIPS.map(({ state, label }) => (
@@ -303,7 +339,14 @@ export function SessionsScreen(): ReactNode {
         <HelpAndSettings bindings={bindings} />
       </header>
       <Notices status={status} outdated={outdated} />
-      <main className="sessions-list" ref={scroller} aria-label="Sessions">
+      <main
+        className="sessions-list"
+        ref={scroller}
+        aria-label="Sessions"
+        onFocus={() => {
+          left.focused = focused() ?? left.focused;
+        }}
+      >
         {items.length > 0 && (
           <div className="list-head" aria-hidden="true">
             <div className="session-row">
@@ -327,7 +370,7 @@ export function SessionsScreen(): ReactNode {
             const style = { transform: `translateY(${heights.top(index)}px)`, height: heights.height(index) };
             return (
               <li
-                key={item.type === "group" ? `group ${item.key}` : `${item.depth} ${item.row.id}`}
+                key={keyOf(item)}
                 className="list-item"
                 style={style}
                 aria-setsize={items.length}
@@ -368,13 +411,6 @@ export function SessionsScreen(): ReactNode {
           />
         )}
       </main>
-      <p className="unseen" role="status">
-        {loaded
-          ? `${counted(all.size, "session")}, ${running} running${
-              needsYou > 0 ? `, ${needsYou} ${needsYou === 1 ? "waits" : "wait"} for you` : ""
-            }`
-          : ""}
-      </p>
     </div>
   );
 }

@@ -105,16 +105,27 @@ function isTop(byId: ReadonlyMap<string, SessionSummary>, row: SessionSummary): 
   return false;
 }
 
-/** The sessions that stand on their own, and those of them that each filter lists: by a state of their own or of a run below. */
+/** The words of a filter: each must occur in a row. */
+const wordsOf = (text: string): string[] => text.toLowerCase().split(/\s+/).filter(Boolean);
+const hasWords = (row: SessionSummary, words: readonly string[]): boolean =>
+  words.every((word) => searchText(row).includes(word));
+
+/**
+ * The sessions that stand on their own, and those of them that each filter lists beside `text`: by a state of their own or of
+ * a run below.
+ */
 export function filtered(
   byId: ReadonlyMap<string, SessionSummary>,
   waiting: ReadonlySet<string>,
+  text: string,
 ): { all: ReadonlySet<string>; by: Readonly<Record<StateFilter, ReadonlySet<string>>> } {
   const all = new Set<string>();
   for (const row of byId.values()) if (isTop(byId, row)) all.add(row.id);
   const none = (): Set<string> => new Set();
   const by = { waiting: none(), running: none(), failed: none(), interrupted: none(), completed: none() };
+  const words = wordsOf(text);
   for (const row of byId.values()) {
+    if (!hasWords(row, words)) continue;
     for (const id of [row.id, ...ancestorsOf(byId, row)]) {
       if (!all.has(id)) continue;
       by[row.status].add(id);
@@ -140,13 +151,13 @@ export function listItems(
       undefined,
     );
   };
-  const words = query.text.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = wordsOf(query.text);
   const filtering = words.length > 0 || query.states.size > 0;
   const matches = (row: SessionSummary): boolean =>
     (query.states.size === 0 ||
       query.states.has(row.status) ||
       (query.states.has("waiting") && waiting.has(row.id))) &&
-    words.every((word) => searchText(row).includes(word));
+    hasWords(row, words);
 
   const childrenOf = (id: string): SessionSummary[] =>
     [...(runs.get(id) ?? [])]

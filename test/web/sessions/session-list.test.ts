@@ -144,26 +144,30 @@ test("every word must be found, wherever it stands, in any case", () => {
   expect(list(rows, { states: new Set(["failed"]) })).toEqual([]);
 });
 
-test("a filter's number is how many sessions it lists, whatever runs below them", () => {
+test("a filter's number is how many sessions it lists, whatever runs below them and whatever words are filtered by", () => {
   const states: StateFilter[] = ["waiting", "running", "failed", "interrupted", "completed"];
   const ids = ["a", "b", "c", "d", "e", "f"];
   const facts = fc.record({
     status: fc.constantFrom("running", "failed", "interrupted", "completed"),
     above: fc.option(fc.constantFrom(...ids, "gone"), { nil: undefined }),
     asks: fc.boolean(),
+    title: fc.constantFrom("Boats", "Tides", "Boats and tides"),
   });
+  const texts = fc.constantFrom("", "boat", "boat tide");
   fc.assert(
-    fc.property(fc.array(facts, { maxLength: ids.length }), (given) => {
-      const rows = given.map(({ status, above, asks }, at) =>
+    fc.property(fc.array(facts, { maxLength: ids.length }), texts, (given, text) => {
+      const rows = given.map(({ status, above, asks, title }, at) =>
         row(ids[at] ?? "", {
           status,
+          title,
           ...(above !== undefined && { parent: { session_id: above } }),
           ...(asks && { requests: [{ request_id: "1", kind: "approval", title: "May I?", asked_at: now }] }),
         }),
       );
-      const { all, by } = filtered(new Map(rows.map((each) => [each.id, each])), waitingOf(rows));
+      const byId = new Map(rows.map((each) => [each.id, each]));
+      const { all, by } = filtered(byId, waitingOf(rows), text);
       for (const state of states) {
-        const listed = list(rows, { states: new Set([state]) });
+        const listed = list(rows, { text, states: new Set([state]) });
         expect(by[state].size).toBe(listed.filter((line) => !/^(?:#| )/.test(line)).length);
       }
       expect(all.size).toBe(list(rows).filter((line) => !line.startsWith("#")).length);
