@@ -81,6 +81,23 @@ it("no row of the list is cut, however wide the window is", async () => {
   await context.close();
 });
 
+it("in forced colours, what is chosen looks another way than what is not", async () => {
+  const context = await browser.newContext({ forcedColors: "active" });
+  const { page, complaints } = await enter(context, { ...daemon, launch: address });
+  address = await nextLink(page);
+  const ground = (element: Locator) => element.evaluate((shown) => getComputedStyle(shown).backgroundColor);
+  const chip = (name: string) => page.getByRole("button", { name, exact: true });
+  await chip("Project").waitFor();
+  expect(await ground(chip("Project"))).not.toBe(await ground(chip("Time")));
+  await page.getByRole("link", { name: /daylight saving ends/ }).click();
+  const turn = page.locator(".outline-item a[aria-current]");
+  await turn.waitFor();
+  expect(await ground(turn)).toBe(await ground(page.getByRole("button", { name: /^Turns/ })));
+  expect(await ground(turn)).not.toBe(await ground(page.getByRole("button", { name: "Find", exact: true })));
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
 it("what one can do with a prompt or a part stands in the place of its kind, not upon it", async () => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   const { page } = await enter(context, { ...daemon, launch: address });
