@@ -98,6 +98,21 @@ it("in forced colours, what is chosen looks another way than what is not", async
   await context.close();
 });
 
+it("a prompt is written from the side where its language begins", async () => {
+  const context = await browser.newContext();
+  const { page, complaints } = await enter(context, { ...daemon, launch: address });
+  address = await nextLink(page);
+  await page.getByRole("link", { name: "New session" }).click();
+  const field = page.getByRole("textbox", { name: "Prompt" });
+  const direction = () => field.evaluate((shown) => getComputedStyle(shown).direction);
+  await field.fill("Repair it");
+  expect(await direction()).toBe("ltr");
+  await field.fill("אנא תקן");
+  expect(await direction()).toBe("rtl");
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
 it("what one can do with a prompt or a part stands in the place of its kind, not upon it", async () => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   const { page } = await enter(context, { ...daemon, launch: address });

@@ -113,6 +113,7 @@ export function PromptInput({
       <textarea
         ref={input}
         className="prompt-text"
+        dir="auto"
         aria-label={label}
         aria-describedby={describedBy}
         aria-invalid={invalid || undefined}
