@@ -15,7 +15,6 @@ import { counted, exactNumber } from "../figures.ts";
 import { HelpAndSettings } from "../HelpAndSettings.tsx";
 import { type KeyBinding, useKeys } from "../keys.ts";
 import { NEW_SESSION, navigate, sessionHref } from "../router.ts";
-import { createRowHeights } from "../row-heights.ts";
 import { type Client, useClient, useConnection, useSetting, useStatus } from "../store.ts";
 import { ErrorBoundary, reasonOf } from "../ui/ErrorBoundary.tsx";
 import { visible, visibleText } from "../ui/hidden-text.tsx";
@@ -90,8 +89,16 @@ function leftOf(client: Client): Left {
   return left;
 }
 
-const keyOf = (item: ListItem): string =>
-  item.type === "group" ? `group ${item.key}` : `${item.depth} ${item.row.id}`;
+/** The list's lines, each with its place. */
+function placed(items: readonly ListItem[], height: number) {
+  let end = 0;
+  return items.map((item, index) => {
+    const top = end;
+    end += item.type === "group" ? 40 : height;
+    const key = item.type === "group" ? `group ${item.key}` : `${item.depth} ${item.row.id}`;
+    return { item, index, key, top, end };
+  });
+}
 
 const CHIPS: { state: StateFilter; label: string }[] = [
   { state: "waiting", label: "Needs you" },
@@ -125,10 +132,8 @@ export function SessionsScreen(): ReactNode {
     () => listItems(byId, runs, waiting, { text: query, states, groupBy, expanded, now }),
     [version, query, states, groupBy, expanded, now, byId, runs, waiting],
   );
-  const heights = useMemo(
-    () => createRowHeights(items.map((item) => (item.type === "group" ? 40 : view.narrow ? 56 : 32))),
-    [items, view.narrow],
-  );
+  const rows = useMemo(() => placed(items, view.narrow ? 56 : 32), [items, view.narrow]);
+  const total = rows.at(-1)?.end ?? 0;
   const { all, by: whole } = useMemo(() => filtered(byId, waiting, ""), [version, byId, waiting]);
   const { by } = useMemo(() => filtered(byId, waiting, query), [version, byId, waiting, query]);
   const running = whole.running.size;
@@ -160,24 +165,23 @@ export function SessionsScreen(): ReactNode {
   }, [left, look]);
 
   // What is in view stays there when something comes or goes above it: it is shifted as most of its rows are.
-  const shown = useRef({ items, heights });
+  const shown = useRef(rows);
   useLayoutEffect(() => {
     const before = shown.current;
-    shown.current = { items, heights };
+    shown.current = rows;
     const element = scroller.current;
     if (element === null || left.scrollTop === 0) return;
-    const tops = new Map(items.map((item, index) => [keyOf(item), heights.top(index)]));
-    const from = before.heights.at(left.scrollTop);
-    const shifts = before.items
-      .slice(from, before.heights.at(left.scrollTop + element.clientHeight))
-      .map((item, index) => (tops.get(keyOf(item)) ?? Number.NaN) - before.heights.top(from + index))
+    const tops = new Map(rows.map(({ key, top }) => [key, top]));
+    const shifts = before
+      .filter(({ top, end }) => end > left.scrollTop && top < left.scrollTop + element.clientHeight)
+      .map(({ key, top }) => (tops.get(key) ?? Number.NaN) - top)
       .filter((shift) => !Number.isNaN(shift))
       .sort((a, b) => a - b);
     const shift = shifts[shifts.length >> 1] ?? 0;
     if (shift === 0) return;
     element.scrollTop = left.scrollTop + shift;
     look();
-  }, [left, items, heights, look]);
+  }, [left, rows, look]);
 
   /** Shows or hides a session's runs; without `open`, the other of the two. */
   const toggle = useCallback((id: string | undefined, open?: boolean) => {
@@ -197,24 +201,22 @@ export function SessionsScreen(): ReactNode {
     const element = scroller.current;
     if (element === null) return;
     const id = focused();
-    const rows = items.flatMap((item, index) =>
-      item.type === "session"
-        ? { id: item.row.id, top: heights.top(index), end: heights.top(index + 1) }
-        : [],
+    const sessions = rows.flatMap(({ item, top, end }) =>
+      item.type === "session" ? { id: item.row.id, top, end } : [],
     );
-    const here = rows.findIndex((row) => row.id === id);
-    const to = rows.at(
+    const here = sessions.findIndex((session) => session.id === id);
+    const to = sessions.at(
       by === "first"
         ? 0
         : by === "last"
           ? -1
           : here < 0
-            ? rows.findIndex(({ top }) => top >= element.scrollTop)
-            : Math.min(rows.length - 1, Math.max(0, here + by)),
+            ? sessions.findIndex(({ top }) => top >= element.scrollTop)
+            : Math.min(sessions.length - 1, Math.max(0, here + by)),
     );
     if (to === undefined) return;
     // Below the heads of the list and of a group, above the end of what is in view.
-    const least = to.end + element.scrollHeight - heights.total - element.clientHeight;
+    const least = to.end + element.scrollHeight - total - element.clientHeight;
     element.scrollTop = Math.min(to.top - 40, Math.max(element.scrollTop, least));
     // The row is in the document once what is in view now is rendered.
     flushSync(look);
@@ -261,8 +263,11 @@ export function SessionsScreen(): ReactNode {
   useKeys(bindings);
   const needsYou = by.waiting.size;
 
-  const from = Math.max(0, heights.at(Math.max(0, view.top - OVERSCAN)));
-  const to = Math.min(items.length, heights.at(view.top + view.height + OVERSCAN) + 1);
+  // A list that became shorter is told of late by the browser.
+  const viewTop = Math.min(view.top, total - view.height);
+  const rendered = rows.filter(
+    ({ top, end }) => end > viewTop - OVERSCAN && top < viewTop + view.height + OVERSCAN,
+  );
   const filtering = text !== "" || states.size > 0;
   const listed = items.filter((item) => item.type === "session" && item.depth === 0).length;
 
@@ -364,38 +369,34 @@ export function SessionsScreen(): ReactNode {
           </div>
         )}
         {/* A list of what is rendered: its whole length is in the summary below. */}
-        <ul className="list-body" style={{ height: heights.total }}>
-          {items.slice(from, to).map((item, at) => {
-            const index = from + at;
-            const style = { transform: `translateY(${heights.top(index)}px)`, height: heights.height(index) };
-            return (
-              <li
-                key={keyOf(item)}
-                className="list-item"
-                style={style}
-                aria-setsize={items.length}
-                aria-posinset={index + 1}
-              >
-                {item.type === "group" ? (
-                  <Group item={item} />
-                ) : (
-                  <ErrorBoundary
-                    of={item.row}
-                    fallback={(error) => (
-                      <p className="session-line session-broken">
-                        <a href={sessionHref(item.row.id)} data-session={item.row.id}>
-                          {item.row.id}
-                        </a>
-                        cannot be listed: {visible(reasonOf(error), "prose")}
-                      </p>
-                    )}
-                  >
-                    <SessionRow item={item} now={now} showFolder={groupBy === "time"} onToggle={toggle} />
-                  </ErrorBoundary>
-                )}
-              </li>
-            );
-          })}
+        <ul className="list-body" style={{ height: total }}>
+          {rendered.map(({ item, index, key, top, end }) => (
+            <li
+              key={key}
+              className="list-item"
+              style={{ transform: `translateY(${top}px)`, height: end - top }}
+              aria-setsize={items.length}
+              aria-posinset={index + 1}
+            >
+              {item.type === "group" ? (
+                <Group item={item} />
+              ) : (
+                <ErrorBoundary
+                  of={item.row}
+                  fallback={(error) => (
+                    <p className="session-line session-broken">
+                      <a href={sessionHref(item.row.id)} data-session={item.row.id}>
+                        {item.row.id}
+                      </a>
+                      cannot be listed: {visible(reasonOf(error), "prose")}
+                    </p>
+                  )}
+                >
+                  <SessionRow item={item} now={now} showFolder={groupBy === "time"} onToggle={toggle} />
+                </ErrorBoundary>
+              )}
+            </li>
+          ))}
         </ul>
         {items.length === 0 && (
           <Empty
