@@ -82,19 +82,22 @@ export function createHistory(session_id: string, stored?: WrittenHistory): Hist
     else events.push(message);
   };
 
-  const writeLate = (of: Transcript, evenGrowing: boolean): void => {
-    for (const [position, behind] of late) {
-      const part = of.parts.at(position);
-      if (part === undefined || (isGrowing(part) && !evenGrowing)) continue;
-      late.delete(position);
-      events.push({
-        type: "addendum",
-        at: part.at ?? 0,
-        message_id: part.message_id,
-        parts: storedParts(part),
-        ...(behind === undefined ? {} : { after_part_id: behind }),
-      });
-    }
+  const writeLate = (position: number, of: Transcript, evenGrowing: boolean): void => {
+    const part = of.parts.at(position);
+    if (part === undefined || !late.has(position) || (isGrowing(part) && !evenGrowing)) return;
+    const behind = late.get(position);
+    late.delete(position);
+    events.push({
+      type: "addendum",
+      at: part.at ?? 0,
+      message_id: part.message_id,
+      parts: storedParts(part),
+      ...(behind === undefined ? {} : { after_part_id: behind }),
+    });
+  };
+
+  const writeAllLate = (of: Transcript): void => {
+    for (const position of late.keys()) writeLate(position, of, true);
   };
 
   const push = (given: Frame): void => {
@@ -119,7 +122,7 @@ export function createHistory(session_id: string, stored?: WrittenHistory): Hist
     // What follows these may depend on which message is open: nothing may wait past them.
     const isBoundary =
       frame.type === "message.start" || frame.type === "message.end" || frame.type === "interrupt";
-    if (isBoundary && transcript !== before) writeLate(transcript, true);
+    if (isBoundary && transcript !== before) writeAllLate(transcript);
     if (endsDraft(frame, draft, before, transcript)) {
       const ending = draft.message_id === ("message_id" in frame ? frame.message_id : undefined);
       const marker = frame.type === "interrupt" ? changedInterrupt(before, transcript) : undefined;
@@ -152,7 +155,7 @@ export function createHistory(session_id: string, stored?: WrittenHistory): Hist
     if (frame.type === "message.start" && draft === undefined && transcript !== before) {
       if (written.has(frame.message_id)) events.push({ type: "revision", at: frame.at, frame });
       else {
-        writeLate(transcript, true);
+        writeAllLate(transcript);
         draft = {
           message_id: frame.message_id,
           created_at: frame.at,
@@ -168,17 +171,18 @@ export function createHistory(session_id: string, stored?: WrittenHistory): Hist
       if (part === undefined || !isWrittenByModel(part)) continue;
       if (draft === undefined && !written.has(part.message_id)) {
         const { message_id } = part;
-        writeLate(transcript, true);
+        writeAllLate(transcript);
         draft = { message_id, created_at: frame.at, implicit: true, positions: [] };
       }
       if (draft?.message_id === part.message_id) draft.positions.push(position);
       else late.set(position, lastPartId(before));
     }
     // Nothing waits across turns, nor until the next message is whole.
-    if (transcript.turns.length > before.turns.length) writeLate(transcript, true);
+    if (transcript.turns.length > before.turns.length) writeAllLate(transcript);
     const event = eventOf(frame, before, transcript, behind, draft, late);
     if (event !== undefined) events.push(event);
-    writeLate(transcript, false);
+    if (late.size === 0) return;
+    for (const [position] of touchedParts(before, transcript)) writeLate(position, transcript, false);
   };
 
   const take = (): HistoryEvent[] => {
@@ -197,7 +201,7 @@ export function createHistory(session_id: string, stored?: WrittenHistory): Hist
     flush() {
       close({ unfinished: true }, transcript);
       releaseAborted();
-      writeLate(transcript, true);
+      writeAllLate(transcript);
       return take();
     },
   };
