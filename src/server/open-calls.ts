@@ -3,27 +3,33 @@ import type { Frame } from "../model/frame.ts";
 /** The calls of a session that have no result yet, oldest first: what a row of the list says the agent does. */
 export type OpenCalls = readonly { readonly id: string; readonly name: string }[];
 
-/** Folds a frame into the open calls; keeps their identity when it changes nothing. */
-export function followCalls(calls: OpenCalls, frame: Frame): OpenCalls {
-  switch (frame.type) {
-    case "message.tool_call_start":
-    case "message.tool_call":
-      return [
-        ...calls.filter(({ id }) => id !== frame.tool_call_id),
-        { id: frame.tool_call_id, name: frame.tool_name },
-      ];
-    case "message.tool_result":
-      return calls.some(({ id }) => id === frame.tool_call_id)
-        ? calls.filter(({ id }) => id !== frame.tool_call_id)
-        : calls;
-    // What a turn left open stays without a result, as a rule; a late one is only a call less.
-    case "turn.start":
-    case "turn.end":
-    case "interrupt":
-      return calls.length > 0 ? [] : calls;
-    case "user.message":
-      return calls.length > 0 && !frame.queued ? [] : calls;
-    default:
-      return calls;
+/** Folds frames into the open calls; keeps their identity when they change nothing. */
+export function followCalls(calls: OpenCalls, frames: readonly Frame[]): OpenCalls {
+  const open = new Map(calls.map(({ id, name }) => [id, name]));
+  let changed = false;
+  for (const frame of frames) {
+    switch (frame.type) {
+      case "message.tool_call_start":
+      case "message.tool_call":
+        open.delete(frame.tool_call_id);
+        open.set(frame.tool_call_id, frame.tool_name);
+        changed = true;
+        break;
+      case "message.tool_result":
+        if (open.delete(frame.tool_call_id)) changed = true;
+        break;
+      // What a turn left open stays without a result, as a rule; a late one is only a call less.
+      case "turn.start":
+      case "turn.end":
+      case "interrupt":
+      case "user.message":
+        if (open.size === 0 || (frame.type === "user.message" && frame.queued)) break;
+        open.clear();
+        changed = true;
+        break;
+      default:
+        break;
+    }
   }
+  return changed ? [...open].map(([id, name]) => ({ id, name })) : calls;
 }

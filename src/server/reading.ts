@@ -102,7 +102,6 @@ export function createReading({ path, format, folding, idFor, isShown, window }:
           const own = draft.id === frame.session_id ? frame : { ...frame, session_id: draft.id };
           if (draft.unannounced) introduce(draft, own);
           if (draft.fold) pushFrame(draft, own, isShown(draft));
-          if (counting) draft.open_calls = followCalls(draft.open_calls, own);
           const into = counting ? taken : uncounted;
           const others = into.get(draft);
           if (others) others.push(own);
@@ -115,6 +114,7 @@ export function createReading({ path, format, folding, idFor, isShown, window }:
         const counted = before.get(draft);
         before.delete(draft);
         draft.summary = summarizeAll(counted ? resumeSummary(draft.summary, counted) : draft.summary, frames);
+        draft.open_calls = followCalls(draft.open_calls, frames);
       }
     },
     restart(byte) {
