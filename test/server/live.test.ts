@@ -560,10 +560,10 @@ describe("the live socket", { timeout: 60_000 }, () => {
         parts: [{ type: "text", text: `${n}`.repeat(100) }],
       }));
 
-    /** A client that has stopped reading before its snapshot of at least 12 MB came. */
+    /** A client that has stopped reading before its snapshot of over 6 MB came. */
     async function stalled() {
       const sessions = createMemorySessions();
-      sessions.add(session_id, turns(40_000));
+      sessions.add(session_id, turns(16_000));
       const doors = await open(sessions);
       const client = new Client(doors);
       await client.connect();
@@ -604,7 +604,7 @@ describe("the live socket", { timeout: 60_000 }, () => {
           { type: "marker", session_id, at: n, part_id, kind: "note", title: "", text },
         ]);
         queued = Math.max(queued, doors.live.queued);
-        if (n % 10 === 9) await quick.until(() => quick.seq === 40_001 + n, "the quick client's frames");
+        if (n % 10 === 9) await quick.until(() => quick.seq === 16_001 + n, "the quick client's frames");
       }
       expect(queued - snapshot).toBeGreaterThan(1024 * 1024);
       expect(queued - snapshot).toBeLessThan(4 * 1024 * 1024);
