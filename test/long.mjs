@@ -33,7 +33,9 @@ const { status } = spawnSync(
     "browser-alone",
     // One after the other: each of them wants the whole machine.
     "--no-file-parallelism",
-    ...(process.argv.length > 2 ? process.argv.slice(2) : [...SUITES, ...IN_BROWSER]),
+    ...(process.argv.length > 2
+      ? process.argv.slice(2)
+      : [...SUITES, "test/agent/tools/shown.test.ts", ...IN_BROWSER]),
   ],
   {
     cwd: root,

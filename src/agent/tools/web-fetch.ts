@@ -47,6 +47,8 @@ export function createWebFetchTool({ rules, time_limit_ms = TIME_LIMIT }: WebFet
       if (!URL.canParse(asked)) throw new ToolInputError(`${asked} is no address.`);
       const url = new URL(asked);
       url.hash = "";
+      // A question mark with nothing behind it is not sent.
+      if (url.search === "") url.search = "";
       const problem = problemWith(url, rules());
       if (problem !== undefined) throw new ToolInputError(problem);
       return {
