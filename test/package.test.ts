@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, delimiter, join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { expectNoSecrets } from "./secrets.ts";
 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, "..");
@@ -68,17 +69,21 @@ describe("the packed package, in an empty folder", () => {
 
   it("serves its page and its samples", async () => {
     const folder = await emptyFolder("serve");
+    const data = join(folder, "data");
     const daemon = spawn(
       "npx",
-      ["--yes", `./${basename(tarball)}`, "--port", "0", "--data-dir", join(folder, "data"), "--samples"],
+      ["--yes", `./${basename(tarball)}`, "--port", "0", "--data-dir", data, "--samples"],
       {
         cwd: folder,
         env: environment,
         detached: true,
       },
     );
+    const output: string[] = [];
+    for (const stream of [daemon.stdout, daemon.stderr])
+      stream.setEncoding("utf8").on("data", (text: string) => output.push(text));
     try {
-      const address = await printedAddress(daemon);
+      const address = await printedAddress(daemon, () => output.join(""));
       const entry = await fetch(address, { redirect: "manual" });
       const cookie = entry.headers
         .getSetCookie()
@@ -104,8 +109,9 @@ describe("the packed package, in an empty folder", () => {
     } finally {
       if (daemon.pid !== undefined && daemon.exitCode === null) process.kill(-daemon.pid, "SIGTERM");
       await new Promise((resolve) =>
-        daemon.exitCode === null ? daemon.once("exit", resolve) : resolve(null),
+        daemon.exitCode === null ? daemon.once("close", resolve) : resolve(null),
       );
+      expectNoSecrets(output.join(""), data);
     }
   });
 });
@@ -118,16 +124,14 @@ async function emptyFolder(name: string): Promise<string> {
   return folder;
 }
 
-function printedAddress(daemon: ChildProcess): Promise<string> {
+function printedAddress(daemon: ChildProcess, output: () => string): Promise<string> {
   return new Promise((resolve, reject) => {
-    let output = "";
-    const read = (chunk: Buffer) => {
-      output += chunk.toString();
-      const [address] = /http:\/\/\S+/.exec(output) ?? [];
-      if (address !== undefined && output.endsWith("\n")) resolve(address);
+    const read = () => {
+      const [address] = /http:\/\/\S+/.exec(output()) ?? [];
+      if (address !== undefined && output().endsWith("\n")) resolve(address);
     };
     daemon.stdout?.on("data", read);
     daemon.stderr?.on("data", read);
-    daemon.once("exit", (code) => reject(new Error(`The daemon ended with ${code}:\n${output}`)));
+    daemon.once("exit", (code) => reject(new Error(`The daemon ended with ${code}:\n${output()}`)));
   });
 }

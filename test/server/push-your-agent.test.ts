@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { sessionReply } from "../../src/protocol.ts";
 import { eventually } from "../eventually.ts";
+import { expectNoSecrets } from "../secrets.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const page = readFileSync(join(root, "docs/push-your-agent.md"), "utf8");
@@ -31,6 +32,7 @@ describe.skipIf(!hasTools)(
     let home: string;
     let daemon: ChildProcess;
     let address: URL;
+    let output: string;
     let environment: NodeJS.ProcessEnv;
 
     beforeAll(() => {
@@ -58,17 +60,19 @@ describe.skipIf(!hasTools)(
         ["--disable-warning=ExperimentalWarning", main, "--port", "0", "--no-samples"],
         { env: environment, stdio: ["ignore", "pipe", "pipe"] },
       );
-      let out = "";
-      daemon.stdout?.on("data", (text) => {
-        out += text;
-      });
-      await eventually(() => expect(out).toContain("\n"));
-      address = new URL(out.split("\n")[0] ?? "");
+      output = "";
+      for (const stream of [daemon.stdout, daemon.stderr])
+        stream?.setEncoding("utf8").on("data", (text) => {
+          output += text;
+        });
+      await eventually(() => expect(output).toMatch(/^http:\S+\n/m));
+      address = new URL(/^http:\S+$/m.exec(output)?.[0] ?? "");
     });
     afterEach(async () => {
-      const ended = new Promise((done) => daemon.once("exit", done));
+      const ended = new Promise((done) => daemon.once("close", done));
       daemon.kill();
       await ended;
+      expectNoSecrets(output, join(home, "share/verbatim"));
       rmSync(home, { recursive: true, force: true, maxRetries: 5 });
     });
 

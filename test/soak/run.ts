@@ -30,6 +30,7 @@ import { WebSocket } from "ws";
 import { outputChannel } from "../../src/protocol.ts";
 import { BUILT_DAEMON, buildDaemon, NODE_ENVIRONMENT, NODE_FLAGS } from "../built-daemon.ts";
 import { generateClaudeSession } from "../generate-session.ts";
+import { expectNoSecrets } from "../secrets.ts";
 import { judge, type Sample } from "./judge.ts";
 import type { Held } from "./probe.ts";
 
@@ -102,17 +103,21 @@ const child = spawn(
       PATH: process.env.PATH,
       HOME: home,
     },
-    stdio: ["ignore", "pipe", "inherit", "ipc"],
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
   },
 );
 let ended: number | null | undefined;
 child.once("exit", (code) => {
   ended = code;
 });
+let output = "";
+child.stderr?.setEncoding("utf8").on("data", (text) => {
+  output += text;
+  process.stderr.write(text);
+});
 const origin = await new Promise<string>((found, fail) => {
-  let output = "";
-  child.stdout?.on("data", (chunk) => {
-    output += chunk;
+  child.stdout?.setEncoding("utf8").on("data", (text) => {
+    output += text;
     const [link] = /http:\S+/.exec(output) ?? [];
     if (link !== undefined) found(new URL(link).origin);
   });
@@ -137,11 +142,12 @@ try {
   ]);
 } finally {
   child.removeAllListeners("exit");
-  const gone = new Promise((done) => child.once("exit", done));
+  const gone = new Promise((done) => child.once("close", done));
   if (ended === undefined) {
     child.kill("SIGTERM");
     await gone;
   }
+  expectNoSecrets(output, data);
   rmSync(home, { recursive: true, force: true, maxRetries: 5 });
 }
 
