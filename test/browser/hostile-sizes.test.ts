@@ -9,6 +9,8 @@ import { healthy, hostileSession } from "./hostile/session.ts";
 import { longestTasks } from "./hostile/tasks.ts";
 
 const MB = 1024 * 1024;
+/** No text takes so many times the main thread's time (its CPU, not the clock's) of the middle one; the worst has been seen to take 3. */
+const MOST_CPU = 10;
 const WORDS = "the agent reads the file and says what it found in some more words than it needs ";
 
 /** Texts of a size that a page must survive, beside the generators of the payloads. */
@@ -93,6 +95,7 @@ describe("texts that are made to be slow or big", () => {
 
   it("are shown within bounds: few elements, little memory, a page that answers, everything in reach", async () => {
     const table: string[] = [];
+    const times: { id: string; cpu: number }[] = [];
     for (const { attack, session_id } of sessions) {
       const { id } = attack;
       await page.goto(`${daemon.origin}/`);
@@ -132,8 +135,11 @@ describe("texts that are made to be slow or big", () => {
       table.push(
         `${id.padEnd(24)} cpu ${cpu.toFixed(0).padStart(6)} ms  longest ${longest.toFixed(0).padStart(5)} ms  heap ${heap.toFixed(1)} MB`,
       );
+      times.push({ id, cpu });
       expect(heap, `${id}: memory`).toBeLessThan(50);
     }
+    const middle = times.map(({ cpu }) => cpu).sort((one, other) => one - other)[times.length >> 1] ?? 0;
+    expect(times.filter(({ cpu }) => cpu >= MOST_CPU * middle)).toEqual([]);
     if (process.env.TABLE) process.stdout.write(`${table.join("\n")}\n`);
     expect(complaints).toEqual([]);
   }, 600_000);
