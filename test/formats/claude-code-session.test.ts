@@ -617,6 +617,22 @@ describe("the queue", () => {
   });
 });
 
+describe("the end of an answer", () => {
+  it("is told once where nothing is said of its tokens, with what was said last", () => {
+    const { assistant } = writer();
+    const ends = framesOf(
+      "message.end",
+      account(
+        assistant("m1", [say("x")], "end_turn"),
+        assistant("m1", [say("y")], "max_tokens"),
+        assistant("m2", [say("z")], "end_turn"),
+        assistant("m1", [say("late")], "stop_sequence"),
+      ).records,
+    );
+    expect(ends.map(({ stop_reason_raw }) => stop_reason_raw)).toEqual(["max_tokens", "end_turn"]);
+  });
+});
+
 describe("a rewind", () => {
   it("is another prompt under the same line, later than within a second", () => {
     const { user, assistant, line } = writer();

@@ -249,14 +249,16 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   function sayEnd(line: Line, step: Step): void {
     const stop_reason = stopReason(step);
     const end = JSON.stringify([step.stop, stop_reason, step.usage]);
-    if (step.told === end) return;
+    const usage = step.synthetic ? undefined : step.usage;
+    // What has ended is told again for its tokens alone.
+    if (step.told === end || (step.told !== undefined && usage === undefined)) return;
     step.told = end;
     pushUnplaced(line, {
       type: "message.end",
       message_id: step.message_id,
       ...(stop_reason !== undefined && { stop_reason }),
       ...(step.stop !== undefined && { stop_reason_raw: step.stop }),
-      ...(step.usage !== undefined && !step.synthetic && { usage: step.usage }),
+      ...(usage !== undefined && { usage }),
     });
   }
 
@@ -488,7 +490,8 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     },
 
     tellEnd(line, step) {
-      if (!step.cutOff && (step.ended || isWhole(step))) sayEnd(line, step);
+      const isSaid = step.ended || (step.usage !== undefined && isWhole(step));
+      if (!step.cutOff && isSaid) sayEnd(line, step);
     },
 
     endTurn(line, status) {
