@@ -134,9 +134,12 @@ export function SessionsScreen(): ReactNode {
   );
   const rows = useMemo(() => placed(items, view.narrow ? 56 : 32), [items, view.narrow]);
   const total = rows.at(-1)?.end ?? 0;
-  const { all, by: whole } = useMemo(() => filtered(byId, waiting, ""), [version, byId, waiting]);
-  const { by } = useMemo(() => filtered(byId, waiting, query), [version, byId, waiting, query]);
-  const running = whole.running.size;
+  const whole = useMemo(() => filtered(byId, waiting, ""), [version, byId, waiting]);
+  const { by } = useMemo(
+    () => (query === "" ? whole : filtered(byId, waiting, query)),
+    [whole, byId, waiting, query],
+  );
+  const running = whole.by.running.size;
 
   usePageTitle(running > 0 ? `Verbatim: ${running} running` : "Verbatim: sessions");
   useEffect(() => {
@@ -302,8 +305,8 @@ export function SessionsScreen(): ReactNode {
             {!loaded
               ? ""
               : filtering
-                ? `${exactNumber(listed)} of ${counted(all.size, "session")}`
-                : `${counted(all.size, "session")}, ${running} running${
+                ? `${exactNumber(listed)} of ${counted(whole.all.size, "session")}`
+                : `${counted(whole.all.size, "session")}, ${running} running${
                     needsYou > 0 ? `, ${needsYou} ${needsYou === 1 ? "waits" : "wait"} for you` : ""
                   }`}
           </p>
