@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
 import { build } from "vite";
+import config from "../vite.config.ts";
 import { report, round } from "./measure.ts";
 
 /**
@@ -34,36 +35,56 @@ const screen = readdirSync(assets).find((name) => /^SessionScreen-.*\.js$/.test(
 const withMarkdown = new Set(first);
 if (screen !== undefined) for (const file of imports(screen)) withMarkdown.add(file);
 
-const entry = "virtual:base";
-const built = await build({
-  root: import.meta.dirname,
-  configFile: false,
-  logLevel: "error",
-  plugins: [
-    {
-      name: "base",
-      resolveId: (id) => (id === entry ? join(import.meta.dirname, "base.js") : undefined),
-      load: (id) =>
-        id.endsWith("/base.js")
-          ? `import { createElement } from "react"; import { createRoot } from "react-dom/client"; import { create } from "zustand";
-             const use = create(() => ({ text: "hello" }));
-             const App = () => createElement("p", null, use((state) => state.text));
-             createRoot(document.body).render(createElement(App));`
-          : undefined,
+const ENTRY = "virtual:page";
+/** Of a page of nothing but React, zustand and what one line imports: the script, in KB. Shiki's languages come later, by themselves. */
+async function weighPage(line = 'const Text = "p";'): Promise<number> {
+  const built = await build({
+    root: import.meta.dirname,
+    configFile: false,
+    logLevel: "error",
+    plugins: [
+      {
+        name: "page",
+        resolveId: (id) => (id === ENTRY ? join(import.meta.dirname, "page.js") : undefined),
+        load: (id) =>
+          id.endsWith("/page.js")
+            ? `import { createElement } from "react"; import { createRoot } from "react-dom/client"; import { create } from "zustand";
+               ${line}
+               const use = create(() => ({ text: "hello" }));
+               const App = () => { const { text } = use(); return createElement(Text, { text }, text); };
+               createRoot(document.body).render(createElement(App));`
+            : undefined,
+      },
+    ],
+    resolve: { ...product.resolve, dedupe: ["react", "react-dom"] },
+    worker: { format: "es" },
+    build: {
+      write: false,
+      target: "es2023",
+      modulePreload: { polyfill: false },
+      rolldownOptions: { input: ENTRY },
     },
-  ],
-  build: {
-    write: false,
-    target: "es2023",
-    modulePreload: { polyfill: false },
-    rolldownOptions: { input: entry },
-  },
-});
-const outputs = Array.isArray(built) ? built : [built];
-let base = 0;
-for (const output of outputs)
-  if ("output" in output)
-    for (const chunk of output.output) if (chunk.type === "chunk") base += kilobytes(chunk.code);
+  });
+  let total = 0;
+  for (const output of Array.isArray(built) ? built : [built]) {
+    if (!("output" in output)) continue;
+    const chunks = new Map(
+      output.output.flatMap((file) => (file.type === "chunk" ? [[file.fileName, file] as const] : [])),
+    );
+    const needed = new Set([...chunks.values()].flatMap((chunk) => (chunk.isEntry ? chunk.fileName : [])));
+    for (const name of needed) {
+      const chunk = chunks.get(name);
+      total += kilobytes(chunk?.code ?? "");
+      for (const imported of chunk?.imports ?? []) needed.add(imported);
+    }
+  }
+  return total;
+}
+const product = await config({ command: "build", mode: "production" });
+const markdown = join(root, "src/web/ui/Markdown.tsx");
+const base = await weighPage();
+const ours = await weighPage(`import { Markdown as Text } from ${JSON.stringify(markdown)};`);
+const peer = await weighPage('import { Streamdown as Text } from "streamdown";');
 
 report(
   "first-load",
@@ -78,7 +99,17 @@ report(
       },
     },
     {
-      row: "script with Markdown, brotli, / react + zustand",
+      row: "script of a page of nothing but Markdown, brotli, / react + zustand",
+      goal: "≤ 2.0",
+      figures: {
+        verbatim: round(ours / base),
+        "verbatim KB": round(ours),
+        streamdown: round(peer / base),
+        "streamdown KB": round(peer),
+      },
+    },
+    {
+      row: "script of a session's screen, brotli, / react + zustand",
       goal: "≤ 2.0",
       figures: { verbatim: round(weigh(withMarkdown) / base), "verbatim KB": round(weigh(withMarkdown)) },
     },
