@@ -40,7 +40,11 @@ interface SessionOrder {
  * one end for each completed message and none after an interrupt. A bare stream without boundaries is legal. Sessions
  * may interleave: each has a state of its own, which begins anew after its `end`.
  */
-export function createOrderChecker(): { check(frame: Frame): Violation[] } {
+export function createOrderChecker(): {
+  check(frame: Frame): Violation[];
+  /** What of a session waits for its end. */
+  open(session_id: string): { message_id: string | undefined; part_id: string | undefined };
+} {
   const sessions = new Map<string, SessionOrder>();
   return {
     check(frame) {
@@ -61,6 +65,10 @@ export function createOrderChecker(): { check(frame: Frame): Violation[] } {
         violations.push({ rule, session_id: frame.session_id, message });
       });
       return violations;
+    },
+    open(session_id) {
+      const order = sessions.get(session_id);
+      return { message_id: order?.message_id, part_id: order?.open_part?.id };
     },
   };
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import { type Frame, frame as frameSchema } from "../../model/frame.ts";
 import { createLineCutter } from "../../model/line-cutter.ts";
@@ -12,6 +13,7 @@ import { DEEPEST, isDeeper } from "./frames.ts";
 import type { HostedSessions } from "./hosted.ts";
 import type { Recorder } from "./recorder.ts";
 import { Refused } from "./refused.ts";
+import type { SessionState } from "./session-config.ts";
 
 /** Longest line, and longest event of several, in UTF-16 code units: an image of 5 MB in base64, and room. */
 const LINE_LIMIT = 8 * 1024 * 1024;
@@ -94,6 +96,8 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
         `\`format\`: there is no ${JSON.stringify(format)}; there are ${known}.`,
       );
     }
+    /** What a foreign stream is known by: one without an epoch has no rest that another push could bring. */
+    const stream = foreign && (options.epoch ?? randomUUID());
     let recorder: Recorder | undefined;
     /**
      * Begun by the first frame that can be read: a mistake in the address makes no session. Asked for with each frame, since
@@ -123,25 +127,42 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
       });
     }
 
-    /** What a stream left open ends where something else begins: its rest is not waited for any more. */
-    function endWaiting(into: Recorder, at: number): void {
-      const { pushed: before } = into.state;
-      if (before === undefined) return;
-      into.setState({ pushed: { epoch: before.epoch, seq: before.seq } });
-      const { message_id, turn_open } = into.fold.transcript.open;
-      if (!turn_open) return;
-      if (message_id !== undefined) {
-        into.emit({ type: "message.end", session_id, at, message_id, stop_reason: "error" });
-      }
-      into.emit({ type: "error", session_id, at, message: CUT, can_retry: true });
-      into.emit({ type: "turn.end", session_id, at });
-      checkers.delete(into);
+    /** A foreign stream that is over, or is not waited for any more. */
+    function forgetStream(into: Recorder): void {
+      const { stream: _, ...counted } = into.state.pushed ?? {};
+      into.setState({ pushed: counted });
+    }
+
+    /** Whether a frame goes on with what was pushed last: a stream with its rest, frames with the epoch that they have. */
+    function goesOn({ pushed: before }: SessionState, epoch: string | undefined): boolean {
+      if (before?.stream !== undefined) return before.stream === stream;
+      return before?.epoch === undefined || epoch === undefined || before.epoch === epoch;
+    }
+
+    /** What was left open ends where something else begins: its rest is not waited for any more. */
+    function endLeftOpen(into: Recorder, at: number): void {
+      const isTurnLeft = into.state.pushed?.stream !== undefined && into.fold.transcript.open.turn_open;
+      forgetStream(into);
+      const checker = checkerOf(into);
+      const { message_id, part_id } = checker.open(session_id);
+      if (!isTurnLeft && message_id === undefined && part_id === undefined) return;
+      const common = { session_id, at };
+      const ending: Frame[] = [
+        ...(part_id === undefined ? [] : [{ type: "message.part_end" as const, ...common, part_id }]),
+        ...(message_id === undefined
+          ? []
+          : [{ type: "message.end" as const, ...common, message_id, stop_reason: "error" as const }]),
+        { type: "error", ...common, message: CUT, can_retry: true },
+        { type: "turn.end", ...common },
+      ];
+      for (const frame of ending) checker.check(frame);
+      into.emit(...ending);
     }
 
     /** Whether a number is the next one; a repeat is not. */
     function isNext(epoch: string, seq: number): boolean {
       const before = record().state.pushed;
-      const last = before?.epoch === epoch ? before.seq : 0;
+      const last = before?.epoch === epoch ? (before.seq ?? 0) : 0;
       pushed.epoch = epoch;
       pushed.seq = last;
       if (seq <= last) {
@@ -153,14 +174,13 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
       return true;
     }
 
-    function apply(frame: Frame, number?: { epoch: string; seq: number; is_stream?: true }): void {
+    function apply(frame: Frame, number?: { epoch: string; seq: number }): void {
       if (senders.get(session_id) !== sender) {
         refuse("replaced", "another sender has begun to push this session.", 409);
       }
       if (number && !isNext(number.epoch, number.seq)) return;
       const into = record();
-      const before = into.state.pushed;
-      if (before?.is_stream && before.epoch !== number?.epoch) endWaiting(into, now());
+      if (!goesOn(into.state, number?.epoch)) endLeftOpen(into, now());
       const broken = checkerOf(into)
         .check(frame)
         .find(({ rule }) => !KEPT.has(rule));
@@ -171,9 +191,11 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
       }
       into.emit(frame);
       pushed.applied += 1;
-      if (!number) return;
-      into.setState({ pushed: number });
-      pushed.seq = number.seq;
+      const before = into.state.pushed;
+      if (number || before?.stream !== stream) {
+        into.setState({ pushed: { ...before, ...number, ...(stream === undefined ? {} : { stream }) } });
+      }
+      if (number) pushed.seq = number.seq;
     }
 
     function refuseLonger(length: number, what: string): void {
@@ -206,7 +228,7 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
           line = event.line;
           for (const frame of event.frames) {
             seq += 1;
-            apply(frame, epoch === undefined ? undefined : { epoch, seq, is_stream: true });
+            apply(frame, epoch === undefined ? undefined : { epoch, seq });
           }
         }
       };
@@ -219,7 +241,9 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
           const events = reader.push(`${text}\n\n`);
           // With an epoch the rest can still be sent, and begins where this ends: half an event is none, and no end is made up.
           applyAll(epoch === undefined ? events : events.filter(isReadable));
-          if (epoch === undefined || reader.isOver) applyAll(reader.end());
+          if (epoch !== undefined && !reader.isOver) return;
+          applyAll(reader.end());
+          if (recorder?.state.pushed?.stream === stream) forgetStream(record());
         },
       };
     }

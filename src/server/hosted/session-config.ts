@@ -25,10 +25,15 @@ export const sessionState = record({
   queue: z.array(storedPrompt),
   /** Queued prompts that were taken back: sent again, they stay so. */
   withdrawn: z.array(uuid),
-  /**
-   * Of a pushed session: the sender's epoch and the last `seq` of it that was applied. `is_stream`: of a foreign stream, whose
-   * rest may still come as long as nothing else does.
-   */
-  pushed: optional(record({ epoch: z.string(), seq: z.number(), is_stream: optional(z.literal(true)) })),
+  /** Of a pushed session. */
+  pushed: optional(
+    record({
+      /** The sender's, where it counts, and the last `seq` of it that was applied. */
+      epoch: optional(z.string()),
+      seq: optional(z.number()),
+      /** The foreign stream that has not ended, by its epoch or a name of its own: whatever is not its rest ends it. */
+      stream: optional(z.string()),
+    }),
+  ),
 });
 export type SessionState = z.infer<typeof sessionState>;

@@ -119,6 +119,30 @@ describe("frames that an agent pushes", () => {
     });
   });
 
+  it.each([4, 5, 8])("end what the sender's last life left open after %i frames", async (count) => {
+    const again = [
+      { type: "user.message", at, message_id: randomUUID(), parts: [{ type: "text", text: "Again" }] },
+      { type: "turn.end", at },
+    ].map((frame, index) => ({ ...frame, epoch: "two", seq: index + 1 }));
+    expect((await push([...numbered.slice(0, count), ...again])).status).toBe(200);
+    const words_shown = await shown();
+    expect(words_shown.slice(-2)).toEqual([
+      expect.stringContaining("ended before its source had ended it"),
+      "prompt: Again",
+    ]);
+    expect(hosted.get(id)?.status).toBe("completed");
+    await stop();
+    await start();
+    expect(await shown()).toEqual(words_shown);
+  });
+
+  it("go on with a turn of another epoch that waits for its answer", async () => {
+    await push(numbered.slice(0, 2));
+    const answer = whole.slice(2).map((frame, index) => ({ ...frame, epoch: "two", seq: index + 1 }));
+    expect((await push(answer)).status).toBe(200);
+    expect(await shown()).toEqual(transcript);
+  });
+
   it("are refused behind a gap, naming the number that is expected", async () => {
     await push(numbered.slice(0, 2));
     expect(await push([...numbered.slice(2, 4), ...numbered.slice(5)])).toMatchObject({
@@ -310,6 +334,38 @@ describe("a foreign stream that is pushed", () => {
       "text: Hello from elsewhere.",
     ]);
     expect(hosted.get(id)?.status).toBe("completed");
+  });
+
+  it.each(["hangs", "is lost with the daemon"])(
+    "without an epoch, whose connection %s, is over when another begins",
+    async (how) => {
+      const sending = request(address("?format=ai-sdk"), { method: "POST", headers: bearer() });
+      sending.on("error", () => {});
+      sending.write(events.slice(0, 4).join(""));
+      await eventually(async () => expect(await shown()).toEqual(["text: Hello "]));
+      if (how !== "hangs") {
+        await hosted.close();
+        sending.destroy();
+        await doors.close();
+        await start();
+      }
+      for (const _ of [1, 2]) expect((await push(sse, "?format=ai-sdk")).status).toBe(200);
+      expect(await shown()).toEqual([
+        "text: Hello ",
+        expect.stringContaining("The stream ended before its source had ended it"),
+        "text: Hello from elsewhere.",
+        "text: Hello from elsewhere.",
+      ]);
+      expect(hosted.get(id)?.status).toBe("completed");
+      sending.destroy();
+    },
+  );
+
+  it("without an epoch that was refused in its middle is over when another begins", async () => {
+    const long = "x".repeat(8 * 1024 * 1024 + 1);
+    expect((await push(events.slice(0, 4).join("") + long, "?format=ai-sdk")).status).toBe(413);
+    expect((await push(sse, "?format=ai-sdk")).status).toBe(200);
+    expect((await shown()).at(-1)).toBe("text: Hello from elsewhere.");
   });
 
   it("is refused at the line of the event that breaks the order, however its bytes are cut", async () => {
