@@ -31,8 +31,9 @@ const REFUSED: Failure["class"] = "content_blocked";
  * directly before the results of its calls, and what people said meanwhile behind those. Out of context is what was
  * withdrawn, what a `rewind` marker took back (from the message that its `data.message_id` names on), and what a
  * `compaction` marker summarised (all, or up to the message that its `data.last_message_id` names), in whose place its text
- * stands; and a turn that the provider refused, once a prompt follows it, for models go on refusing what they are shown of
- * it. While no call is open, what is appended to the history only appends to the messages, unless one of these comes.
+ * stands; and a turn that the provider refused, once another follows it (making room is one, too), for models go on
+ * refusing what they are shown of it. While no call is open, what is appended to the history only appends to the messages,
+ * unless one of these comes.
  */
 export function contextOf(history: readonly HistoryEvent[], system: SystemMessage): Message[] {
   const withdrawn = findWithdrawn(history);
@@ -57,6 +58,13 @@ export function contextOf(history: readonly HistoryEvent[], system: SystemMessag
     for (const message of held.splice(0)) place(message);
   };
 
+  const dropRefused = (): void => {
+    if (refused_id === undefined) return;
+    release();
+    blocks = rewound(blocks, refused_id) ?? blocks;
+    refused_id = undefined;
+  };
+
   for (const [index, event] of history.entries()) {
     if (withdrawn.events.has(index)) {
       // What stood behind its parts stands where it stood.
@@ -64,8 +72,10 @@ export function contextOf(history: readonly HistoryEvent[], system: SystemMessag
       continue;
     }
     if (!("role" in event)) {
-      if (event.type === "turn_start") prompt_id = undefined;
-      else if (event.type === "error") {
+      if (event.type === "turn_start") {
+        dropRefused();
+        prompt_id = undefined;
+      } else if (event.type === "error") {
         if (field(event.data, "class") === REFUSED) refused_id = prompt_id;
       } else if (event.type === "rewind") {
         release();
@@ -94,12 +104,8 @@ export function contextOf(history: readonly HistoryEvent[], system: SystemMessag
     const message = withdrawn.parts.size === 0 ? whole(event) : withoutParts(whole(event), withdrawn.parts);
     if (message.role === "system") continue;
     if (message.role === "user" && message.queued !== true) {
-      if (refused_id !== undefined) {
-        release();
-        blocks = rewound(blocks, refused_id) ?? blocks;
-      }
+      dropRefused();
       prompt_id = message.id;
-      refused_id = undefined;
     }
     if (message.role === "assistant") {
       // Where nothing was said (an interrupt between two calls, a call that failed before it began), nothing is sent.

@@ -354,6 +354,11 @@ describe("a refused turn", () => {
     expect(story(host.parts)).toContain("prompt Forbidden");
   });
 
+  const compact = async ({ host, agent }: Pick<ReturnType<typeof setUp>, "host" | "agent">) => {
+    host.emit({ type: "turn.start", session_id: host.session_id, at: 1, turn_id: randomUUID() });
+    host.end((await agent.compact?.(new AbortController().signal)) ?? "completed");
+  };
+
   it("is not the last one where a summary was refused", async () => {
     const { host, provider, agent } = setUp([
       { acts: [{ text: "Hello." }] },
@@ -361,11 +366,38 @@ describe("a refused turn", () => {
       { acts: [{ text: "2" }] },
     ]);
     await host.turn(agent, "Hi");
-    host.emit({ type: "turn.start", session_id: host.session_id, at: 1, turn_id: randomUUID() });
-    host.end((await agent.compact?.(new AbortController().signal)) ?? "completed");
+    await compact({ host, agent });
     await host.turn(agent, "1+1?");
     expect(sent(provider, 2)).toEqual(["system", "user Hi", "assistant Hello.", "user 1+1?"]);
   });
+
+  it.each([
+    ["stays", {}, [expect.stringContaining("The summary.")]],
+    [
+      "is refused, too,",
+      { failure: failure("content_blocked") },
+      ["user Hi", "assistant Hello.", "user And you?", "assistant Well."],
+    ],
+  ])(
+    "is not in a summary that is made after it; where that %s it is not sent any more",
+    async (_, how, before) => {
+      const { host, provider, agent } = setUp([
+        { acts: [{ text: "Hello." }] },
+        { acts: [{ text: "Well." }] },
+        { failure: failure("content_blocked") },
+        { acts: [{ text: "The summary." }], ...how },
+        { acts: [{ text: "2" }] },
+        { acts: [{ text: "3" }] },
+      ]);
+      for (const prompt of ["Hi", "And you?", "Forbidden"]) await host.turn(agent, prompt);
+      await compact({ host, agent });
+      expect(sent(provider, 3)[0]).toContain("And you?");
+      expect(sent(provider, 3)[0]).not.toContain("Forbidden");
+      await host.turn(agent, "1+1?");
+      await host.turn(agent, "1+2?");
+      expect(sent(provider, 5)).toEqual(["system", ...before, "user 1+1?", "assistant 2", "user 1+2?"]);
+    },
+  );
 });
 
 describe("room in the context", () => {
