@@ -47,6 +47,8 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
         base_url: endpoint.base_url,
         tool_names: call.tools.map(({ name }) => name),
         ...(call.taken_call_ids === undefined ? {} : { taken_call_ids: call.taken_call_ids }),
+        // A developer's words are attached to what stands before them.
+        answers_results: call.messages.findLast(({ role }) => role !== "developer")?.role === "tool",
         now,
       });
       const send = (frames: readonly Frame[]): void => {

@@ -136,6 +136,8 @@ export interface DecoderContext {
   tool_names?: readonly string[];
   /** Ids that calls of the session have. Absent: none. */
   taken_call_ids?: ReadonlySet<string>;
+  /** What is asked ends in results of tools: a model that has nothing to add to these may end its turn without a word. */
+  answers_results?: boolean;
   now(): number;
 }
 

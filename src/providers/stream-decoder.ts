@@ -68,7 +68,9 @@ export function createStreamDecoder(
         ...(ending?.stop_details === undefined ? {} : { stop_details: ending.stop_details }),
       };
       if (how.type === "abort") return writer.end({ ...said, stop_reason: "aborted" });
-      if (isWhole && ending?.stop_reason === "stop" && !writer.saysSomething)
+      // Gemini's models owe an answer to results, too: that they stop without one is a mistake of theirs.
+      const maySayNothing = context.answers_results === true && context.wire !== "gemini-generate-content";
+      if (isWhole && ending?.stop_reason === "stop" && !maySayNothing && !writer.saysSomething)
         writer.fail(invalidOutputFailure("The model's answer is empty"));
       if (writer.failure === undefined && ending !== undefined && isWhole) return writer.end(ending);
       const why = writer.failure ?? (how.type === "failure" ? how.failure : truncatedFailure());

@@ -98,6 +98,51 @@ describe("a provider over HTTP", () => {
     expect(server.received[1]?.headers).toMatchObject({ authorization: `Bearer ${KEY}` });
   });
 
+  it("takes an answer without a word where the last thing told is a tool's result, and not where it is a prompt", async () => {
+    server = await startServer((response) => {
+      response.writeHead(200, EVENT_STREAM);
+      const events = [
+        {
+          type: "message_start",
+          message: { id: "m", model: "m", usage: { input_tokens: 1, output_tokens: 1 } },
+        },
+        { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 1 } },
+        { type: "message_stop" },
+      ];
+      response.end(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""));
+    });
+    const common = { id: "00000000-0000-4000-8000-0000000000d2", created_at: "2026-01-01T00:00:00.000Z" };
+    const told: Message = { ...common, role: "developer", parts: [{ type: "text", text: "Use tabs." }] };
+    const called: Message[] = [
+      ...call.messages,
+      {
+        ...common,
+        role: "assistant",
+        parts: [{ type: "tool_call", call_id: "c", tool_name: "look", arguments_json: "{}" }],
+      },
+      {
+        ...common,
+        role: "tool",
+        call_id: "c",
+        tool_name: "look",
+        status: "success",
+        output_text: "",
+        parts: [],
+      },
+    ];
+    const outcomes = [];
+    for (const messages of [
+      called,
+      [...called, told],
+      [...call.messages, told],
+      [...called, ...call.messages],
+    ]) {
+      const { reply } = await ask({ endpoint: { base_url: server.url } }, {}, { ...call, messages });
+      outcomes.push(reply.failure?.class ?? reply.message?.stop_reason);
+    }
+    expect(outcomes).toEqual(["stop", "stop", "model_output_invalid", "model_output_invalid"]);
+  });
+
   it("keeps the parts when the connection is reset, and may be tried again", async () => {
     let reset = () => {};
     server = await startServer(async (response) => {

@@ -103,6 +103,17 @@ it.each(mute)("an answer that says nothing is no success, and worth one more try
   });
 });
 
+it.each(mute)(
+  "an answer to results that says nothing ends the turn, except Gemini's: %s",
+  (_, format, sent) => {
+    const events = sent.map((event) => ({ data: JSON.stringify(event), event: undefined }));
+    const { message, failure } = decodeEvents(format, events, undefined, { answers_results: true }).reply;
+    const isGemini = format === geminiGenerateContent;
+    expect(message?.stop_reason).toBe(isGemini ? "error" : "stop");
+    expect(failure?.class).toBe(isGemini ? "model_output_invalid" : undefined);
+  },
+);
+
 describe.each(recordings)("$name", ({ format, bytes, expected }) => {
   const events = eventsOf([bytes]);
   const whole = decodeEvents(format, events);
