@@ -260,6 +260,8 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
       else reader.push(text);
     };
     try {
+      // What a stream left open is told by what is on disk, and the one before may have ended this moment.
+      if (hosted.get(session_id)) await record().stored();
       try {
         for await (const chunk of wholeOr(body, CUT_OFF)) {
           for (const text of cutter.push(decoder.decode(chunk, { stream: true }))) take(text);

@@ -3,9 +3,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { type ClientRequest, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ingestToken } from "../../../src/server/guard.ts";
 import { createHosted, type HostedSessions } from "../../../src/server/hosted/hosted.ts";
+import { createIngestion } from "../../../src/server/hosted/ingest.ts";
 import { eventually } from "../../eventually.ts";
 import { type Doors, openDoors } from "../doors.ts";
 import { played, words } from "./play.ts";
@@ -366,6 +368,22 @@ describe("a foreign stream that is pushed", () => {
     expect((await push(events.slice(0, 4).join("") + long, "?format=ai-sdk")).status).toBe(413);
     expect((await push(sse, "?format=ai-sdk")).status).toBe(200);
     expect((await shown()).at(-1)).toBe("text: Hello from elsewhere.");
+  });
+
+  it("whose end is not on disk yet when another begins is not told as cut off", async () => {
+    const ingestion = createIngestion(hosted, Date.now);
+    const send = (text: string, epoch: string) => {
+      async function* body() {
+        yield new TextEncoder().encode(text);
+      }
+      return ingestion.push({ session_id: id, format: "ai-sdk", epoch }, body());
+    };
+    await send(events.slice(0, 4).join(""), "one");
+    const rest = send(sse, "one");
+    // Behind its frames, and before the commit that writes them.
+    await setImmediate();
+    await Promise.all([rest, send(sse, "two")]);
+    expect(await shown()).toEqual(["text: Hello from elsewhere.", "text: Hello from elsewhere."]);
   });
 
   it("is refused at the line of the event that breaks the order, however its bytes are cut", async () => {
