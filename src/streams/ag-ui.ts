@@ -31,7 +31,7 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
   const calls = new Map<string, Call>();
   /** The ids of those without a result. */
   const open = new Set<string>();
-  /** Messages whose text was streamed: the parts that show it, in order. */
+  /** The parts that show what was streamed, in order, by `keyOf`: a thought may have the id of its message. */
   const shown = new Map<string, { part_id: string; text: string }[]>();
   /** Text of messages that are not the agent's, until they end. */
   const others = new Map<string, { role: string; text: string }>();
@@ -72,11 +72,12 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
 
   const say = (kind: "text" | "thinking", id: string, text: string): void => {
     beginStep(kind === "text" ? id : undefined);
-    const part_id = writer.say(kind, text, `${kind}:${id}`);
-    const parts = shown.get(id) ?? [];
+    const key = keyOf(kind, id);
+    const part_id = writer.say(kind, text, key);
+    const parts = shown.get(key) ?? [];
     const last = parts.at(-1);
     if (last?.part_id === part_id) last.text += text;
-    else shown.set(id, [...parts, { part_id, text }]);
+    else shown.set(key, [...parts, { part_id, text }]);
   };
   /** `message`: what the call names as its message. Calls that name none share one until all of them have ended. */
   const startCall = (id: string, name: string, message: string | undefined): void => {
@@ -98,7 +99,7 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
     if (last === undefined) return;
     if (last.kind === "call") endCall(last.id);
     else if (others.has(last.id)) endOther(last.id);
-    else writer.endPart(`${last.kind}:${last.id}`);
+    else writer.endPart(keyOf(last.kind, last.id));
   };
   const putOther = (id: string, role: string, text: string): void => {
     writer.endPart();
@@ -183,7 +184,7 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
     const messages = asArray(event.messages).map(asObject);
     const firstFresh = 1 + messages.findLastIndex((message) => message?.role === "user" || isKnown(message));
     for (const message of messages.slice(0, firstFresh)) {
-      const parts = shown.get(asString(message?.id) ?? "");
+      const parts = shown.get(keyOfMessage(message));
       const text = asString(message?.content);
       if (parts !== undefined && text !== undefined) revise(parts, text);
     }
@@ -205,9 +206,7 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
   };
   const isKnown = (message: JsonObject | undefined): boolean => {
     const result = asString(message?.toolCallId);
-    return (
-      shown.has(asString(message?.id) ?? "") || (result !== undefined && calls.get(result)?.state === "ended")
-    );
+    return shown.has(keyOfMessage(message)) || (result !== undefined && calls.get(result)?.state === "ended");
   };
   const showMessage = (message: JsonObject | undefined): void => {
     const id = asString(message?.id) ?? "";
@@ -352,7 +351,7 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
       case "TEXT_MESSAGE_END":
         if (message === undefined) return false;
         if (others.has(message)) endOther(message);
-        else writer.endPart(`text:${message}`);
+        else writer.endPart(keyOf("text", message));
         return true;
       case "REASONING_MESSAGE_START":
       case "THINKING_TEXT_MESSAGE_START":
@@ -365,11 +364,11 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
         return true;
       case "REASONING_MESSAGE_END":
       case "THINKING_TEXT_MESSAGE_END":
-        writer.endPart(`thinking:${message ?? "thinking"}`);
+        writer.endPart(keyOf("thinking", message ?? "thinking"));
         return true;
       case "REASONING_ENCRYPTED_VALUE": {
         const signature = asString(event.encryptedValue);
-        const part_id = shown.get(asString(event.entityId) ?? "")?.at(-1)?.part_id;
+        const part_id = shown.get(keyOf("thinking", asString(event.entityId) ?? ""))?.at(-1)?.part_id;
         if (signature === undefined || part_id === undefined) return false;
         writer.endPart();
         writer.put({ type: "message.part_end", part_id, signature, format: "ag-ui" });
@@ -453,6 +452,14 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
       return had_run && !isRunning;
     },
   };
+}
+
+function keyOf(kind: "text" | "thinking", id: string): string {
+  return `${kind}:${id}`;
+}
+
+function keyOfMessage(message: JsonObject | undefined): string {
+  return keyOf(message?.role === "reasoning" ? "thinking" : "text", asString(message?.id) ?? "");
 }
 
 /** Content of a message or a result: text, or parts of text and media. */

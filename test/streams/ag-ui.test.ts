@@ -208,6 +208,39 @@ it("a list of messages leaves alone what was said of a message in several parts,
   expect(textsOf(...both, list("A a", "B b"))).toEqual(["text A ", "text B ", "text a", "text b"]);
 });
 
+it("a list of messages tells a thought from the text that has the same id", () => {
+  const thought = (delta: string) => ({ type: "REASONING_MESSAGE_CONTENT", messageId: "m1", delta });
+  const said = (delta: string) => ({ type: "TEXT_MESSAGE_CONTENT", messageId: "m1", delta });
+  const list = (...messages: object[]) => ({
+    type: "MESSAGES_SNAPSHOT",
+    messages: messages.map((message) => ({ id: "m1", ...message })),
+  });
+  const heard = (...events: object[]) =>
+    shownOf(...events).filter((part) => part.startsWith("text") || part.startsWith("thinking"));
+  const answer = { role: "assistant", content: "Yes." };
+  expect(heard(thought("I think so."), said("Yes."), list(answer))).toEqual([
+    "thinking I think so.",
+    "text Yes.",
+  ]);
+  expect(
+    heard(thought("I think"), said("Ye"), list({ role: "reasoning", content: "I know." }, answer)),
+  ).toEqual(["thinking I know.", "text Yes."]);
+  expect(heard(thought("I think so."), list(answer))).toEqual(["thinking I think so.", "text Yes."]);
+});
+
+it("a proof is the thought's, where a text has the same id", () => {
+  const frames = readStream("ag-ui", [
+    sse([
+      { type: "REASONING_MESSAGE_CONTENT", messageId: "m1", delta: "Hm" },
+      { type: "TEXT_MESSAGE_CONTENT", messageId: "m1", delta: "Yes." },
+      { type: "REASONING_ENCRYPTED_VALUE", subtype: "message", entityId: "m1", encryptedValue: "c2ln" },
+    ]),
+  ]);
+  const parts = partsOf(fold(frames));
+  expect(parts.find(({ type }) => type === "thinking")).toMatchObject({ signature: "c2ln" });
+  expect(parts.find(({ type }) => type === "text")).not.toHaveProperty("signature");
+});
+
 it("a sub-agent's words stay out of its parent's", () => {
   const helper = { subagentRunId: "s1" };
   const frames = readStream("ag-ui", [
