@@ -9,11 +9,11 @@ import { isUuid } from "../../model/uuid.ts";
 import { CUT } from "../../streams/endings.ts";
 import type { StreamFormat } from "../../streams/format.ts";
 import { createStreamReader, findStreamFormat, type ReadEvent, STREAM_FORMATS } from "../../streams/index.ts";
-import { DEEPEST, isDeeper } from "./frames.ts";
+import { DEEPEST, isDeeper, storable } from "./frames.ts";
 import type { HostedSessions } from "./hosted.ts";
 import type { Recorder } from "./recorder.ts";
 import { Refused } from "./refused.ts";
-import type { SessionState } from "./session-config.ts";
+import type { OpenStream, SessionState } from "./session-config.ts";
 
 /** Longest line, and longest event of several, in UTF-16 code units: an image of 5 MB in base64, and room. */
 const LINE_LIMIT = 8 * 1024 * 1024;
@@ -97,7 +97,7 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
       );
     }
     /** What a foreign stream is known by: one without an epoch has no rest that another push could bring. */
-    const stream = foreign && (options.epoch ?? randomUUID());
+    const stream_id = foreign && (options.epoch ?? randomUUID());
     let recorder: Recorder | undefined;
     /**
      * Begun by the first frame that can be read: a mistake in the address makes no session. Asked for with each frame, since
@@ -127,36 +127,43 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
       });
     }
 
-    /** A foreign stream that is over, or is not waited for any more. */
-    function forgetStream(into: Recorder): void {
+    /** Absent: no foreign stream is open, or it is not waited for any more. */
+    function setStream(into: Recorder, stream?: OpenStream): void {
       const { stream: _, ...counted } = into.state.pushed ?? {};
-      into.setState({ pushed: counted });
+      into.setState({ pushed: { ...counted, ...(stream && { stream }) } });
     }
 
     /** Whether a frame goes on with what was pushed last: a stream with its rest, frames with the epoch that they have. */
     function goesOn({ pushed: before }: SessionState, epoch: string | undefined): boolean {
-      if (before?.stream !== undefined) return before.stream === stream;
+      if (before?.stream !== undefined) return before.stream.id === stream_id;
       return before?.epoch === undefined || epoch === undefined || before.epoch === epoch;
     }
 
     /** What was left open ends where something else begins: its rest is not waited for any more. */
-    function endLeftOpen(into: Recorder, at: number): void {
-      const isTurnLeft = into.state.pushed?.stream !== undefined && into.fold.transcript.open.turn_open;
-      forgetStream(into);
-      const checker = checkerOf(into);
-      const { message_id, part_id } = checker.open(session_id);
-      if (!isTurnLeft && message_id === undefined && part_id === undefined) return;
-      const common = { session_id, at };
-      const ending: Frame[] = [
-        ...(part_id === undefined ? [] : [{ type: "message.part_end" as const, ...common, part_id }]),
-        ...(message_id === undefined
-          ? []
-          : [{ type: "message.end" as const, ...common, message_id, stop_reason: "error" as const }]),
+    function endLeftOpen(into: Recorder): void {
+      const ending = endingOf(into);
+      for (const frame of ending) checkerOf(into).check(frame);
+      into.emit(...ending);
+      setStream(into);
+    }
+
+    function endingOf(into: Recorder): Frame[] {
+      const { stream } = into.state.pushed ?? {};
+      if (stream?.ending?.length) return stream.ending;
+      const { message_id, part_id } = checkerOf(into).open(session_id);
+      const isTurnLeft = stream !== undefined && into.fold.transcript.open.turn_open;
+      if (!isTurnLeft && message_id === undefined && part_id === undefined) return [];
+      const common = { session_id, at: now() };
+      const ending: Frame[] = [];
+      if (part_id !== undefined) ending.push({ type: "message.part_end", ...common, part_id });
+      if (message_id !== undefined) {
+        ending.push({ type: "message.end", ...common, message_id, stop_reason: "error" });
+      }
+      ending.push(
         { type: "error", ...common, message: CUT, can_retry: true },
         { type: "turn.end", ...common },
-      ];
-      for (const frame of ending) checker.check(frame);
-      into.emit(...ending);
+      );
+      return ending;
     }
 
     /** Whether a number is the next one; a repeat is not. */
@@ -180,7 +187,7 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
       }
       if (number && !isNext(number.epoch, number.seq)) return;
       const into = record();
-      if (!goesOn(into.state, number?.epoch)) endLeftOpen(into, now());
+      if (!goesOn(into.state, number?.epoch)) endLeftOpen(into);
       const broken = checkerOf(into)
         .check(frame)
         .find(({ rule }) => !KEPT.has(rule));
@@ -192,8 +199,9 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
       into.emit(frame);
       pushed.applied += 1;
       const before = into.state.pushed;
-      if (number || before?.stream !== stream) {
-        into.setState({ pushed: { ...before, ...number, ...(stream === undefined ? {} : { stream }) } });
+      if (number || before?.stream?.id !== stream_id) {
+        const stream = stream_id === undefined ? {} : { stream: { id: stream_id } };
+        into.setState({ pushed: { ...before, ...number, ...stream } });
       }
       if (number) pushed.seq = number.seq;
     }
@@ -239,11 +247,19 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
         },
         end(text) {
           const events = reader.push(`${text}\n\n`);
-          // With an epoch the rest can still be sent, and begins where this ends: half an event is none, and no end is made up.
+          // With an epoch the rest can still be sent, and begins where this ends: half an event is none, and the end only waits.
           applyAll(epoch === undefined ? events : events.filter(isReadable));
-          if (epoch !== undefined && !reader.isOver) return;
-          applyAll(reader.end());
-          if (recorder?.state.pushed?.stream === stream) forgetStream(record());
+          const isOver = epoch === undefined || reader.isOver;
+          const ending = reader.end();
+          if (isOver) applyAll(ending);
+          if (recorder === undefined) return;
+          const into = record();
+          const { stream, seq: last } = into.state.pushed ?? {};
+          if (stream === undefined || stream.id !== stream_id) return;
+          if (isOver) setStream(into);
+          else if (seq === last) {
+            setStream(into, { ...stream, ending: ending.flatMap(({ frames }) => frames).map(storable) });
+          }
         },
       };
     }
@@ -270,8 +286,8 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
           await stored();
         }
       } catch (error) {
-        // With an epoch it is sent again, and goes on where it was cut off; any other foreign stream is over.
-        if (error === CUT_OFF && foreign && options.epoch === undefined) take(cutter.end(), true);
+        // Of frames nobody knows how they would end.
+        if (error === CUT_OFF && foreign) take(cutter.end(), true);
         throw error;
       }
       take(cutter.end() + decoder.decode(), true);

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { frame } from "../../model/frame.ts";
 import { part } from "../../model/part.ts";
 import { optional, record, uuid } from "../../model/record.ts";
 
@@ -19,6 +20,15 @@ export type SessionConfig = z.infer<typeof sessionConfig>;
 
 export const storedPrompt = record({ message_id: uuid, parts: z.array(part) });
 
+/** A foreign stream that has not ended: whatever is pushed that is not its rest ends it. */
+const openStream = record({
+  /** Its epoch, or a name of its own. */
+  id: z.string(),
+  /** What it would say if it were over, where that is known. What a newer version wrote is not worth losing all sessions. */
+  ending: optional(z.array(frame).catch([])),
+});
+export type OpenStream = z.infer<typeof openStream>;
+
 /** What a session remembers beside its history. */
 export const sessionState = record({
   /** Prompts that wait for the running turn's end, in order. */
@@ -31,8 +41,7 @@ export const sessionState = record({
       /** The sender's, where it counts, and the last `seq` of it that was applied. */
       epoch: optional(z.string()),
       seq: optional(z.number()),
-      /** The foreign stream that has not ended, by its epoch or a name of its own: whatever is not its rest ends it. */
-      stream: optional(z.string()),
+      stream: optional(openStream),
     }),
   ),
 });

@@ -370,6 +370,59 @@ describe("a foreign stream that is pushed", () => {
     expect((await shown()).at(-1)).toBe("text: Hello from elsewhere.");
   });
 
+  it.each(["body", "connection"])(
+    "with an epoch, whose %s ends early, loses nothing of what it began where another begins",
+    async (how) => {
+      const cut = [
+        { type: "RUN_STARTED", threadId: "t", runId: "r" },
+        { type: "TOOL_CALL_START", toolCallId: "c", toolCallName: "write", parentMessageId: "m" },
+        { type: "TOOL_CALL_ARGS", toolCallId: "c", delta: '{"path":"a' },
+        {
+          type: "TEXT_MESSAGE_CONTENT",
+          messageId: "h",
+          delta: "Helped.",
+          subagentRunId: "s",
+          name: "helper",
+        },
+        { type: "STATE_SNAPSHOT", snapshot: {} },
+      ]
+        .map((event) => `data: ${JSON.stringify(event)}\n\n`)
+        .join("");
+      const look = async () => {
+        const parts = [...((await hosted.open(id))?.transcript.parts ?? [])];
+        return parts.flatMap((one) => {
+          if (one?.type === "tool_call") return `${one.tool_name} ${one.arguments_json}`;
+          if (one?.type === "marker") return `${one.title} ${one.text ?? ""}`.trim();
+          return [];
+        });
+      };
+      const send = (text: string, isWhole = true) => {
+        async function* body() {
+          yield new TextEncoder().encode(text);
+          if (!isWhole) throw new Error("The connection was reset");
+        }
+        return createIngestion(hosted, Date.now)
+          .push({ session_id: id, format: "ag-ui", epoch: "one" }, body())
+          .catch((error) => error.code);
+      };
+      if (how === "body") expect(await send(cut)).toMatchObject({ applied: 3 });
+      else expect(await send(`${cut}data: {"type": "RUN_FIN`, false)).toBe("cut_off");
+      // Less than there was says nothing of how it would end.
+      expect(await send(cut.slice(0, cut.indexOf("data", 1)))).toMatchObject({ applied: 0 });
+      expect(await look()).toEqual(["write ", "State"]);
+      await stop();
+      await start();
+      for (const _ of [1, 2]) expect((await push(sse, "?format=ai-sdk")).status).toBe(200);
+      expect(await look()).toEqual([
+        'write {"path":"a',
+        "State",
+        "helper did not end Helped.",
+        "The stream ended before its source had ended it: what follows was never sent.",
+      ]);
+      expect((await shown()).slice(-2)).toEqual(Array(2).fill("text: Hello from elsewhere."));
+    },
+  );
+
   it("whose end is not on disk yet when another begins is not told as cut off", async () => {
     const ingestion = createIngestion(hosted, Date.now);
     const send = (text: string, epoch: string) => {
