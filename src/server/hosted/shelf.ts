@@ -226,7 +226,8 @@ export function createShelf(options: ShelfOptions): Shelf {
     if (!recorder || host?.working || view?.watched || now() - entry.used_at < timing.idle) return;
     if (view && now() - view.used_at < timing.idle) return;
     if (host && agents.find(entry.config.agent)?.from_history === false) return;
-    if (!recorder.is_stored || isPushedAndOpen(entry)) return;
+    const isHeardOf = isPushedAndOpen(entry) && rowOf(entry).status === "running";
+    if (!recorder.is_stored || isHeardOf) return;
     void host?.close();
     view?.retire();
     entry.summary = fieldsOf(recorder.summary);

@@ -191,6 +191,35 @@ it("a pushed session of which nothing is heard is shown as interrupted, until it
   await eventually(() => expect(told.at(-1)).toBe("running"));
 });
 
+it("a pushed session that stopped in its turn keeps its row alone, too, and goes on when it is heard of again", async () => {
+  let clock = 1_000_000;
+  const at = createHosted({
+    folder,
+    agents: played(speak),
+    now: () => clock,
+    timing: { idle: 1, silence: 60_000, tick: 2 },
+  });
+  hosted = at;
+  const id = randomUUID();
+  const say = (text: string) =>
+    at.pushed(id, "theirs").emit({ type: "message.delta", session_id: id, at: clock, kind: "text", text });
+  say("Half an ");
+  await at.pushed(id, "theirs").stored();
+  const held = await at.open(id);
+  clock += 61_000;
+  await eventually(async () => {
+    const open = await at.open(id);
+    clock += 10;
+    expect(open?.epoch).not.toBe(held?.epoch);
+  });
+  expect(at.get(id)?.status).toBe("interrupted");
+  say("answer.");
+  await at.pushed(id, "theirs").stored();
+  expect(at.get(id)?.status).toBe("running");
+  const open = await at.open(id);
+  expect(open && words(open.transcript)).toEqual(["text: Half an answer."]);
+});
+
 it("a question waits as long as the operator configures, where it does not say so itself", async () => {
   const at = createHosted({
     folder,
