@@ -65,12 +65,16 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
             ...(silence_ms === undefined ? {} : { silence_ms }),
             onEvent: (data, event) => send(decoder.push(data, event)),
           });
-        how = await attempt(messages);
-        if (how.type === "failure" && refusesThoughts(how.failure))
-          how = await attempt(messages.map(withoutThoughts));
-        const hasFiles = messages.some((message, at) => message !== call.messages[at]);
-        if (how.type === "failure" && hasFiles && refusesImages(how.failure))
-          how = await attempt(call.messages);
+        let hasThoughts = true;
+        let hasFiles = messages.some((message, at) => message !== call.messages[at]);
+        for (;;) {
+          const sent = hasFiles ? messages : call.messages;
+          how = await attempt(hasThoughts ? sent : sent.map(withoutThoughts));
+          if (how.type !== "failure") break;
+          if (hasThoughts && refusesThoughts(how.failure)) hasThoughts = false;
+          else if (hasFiles && refusesImages(how.failure)) hasFiles = false;
+          else break;
+        }
       } catch (error) {
         how = {
           type: "failure",

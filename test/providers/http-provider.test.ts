@@ -451,6 +451,49 @@ describe("a provider over HTTP", () => {
     expect(server.received[1]?.body).toContain("[The image /files/shot.png was not sent]");
   });
 
+  it.each([
+    ["thoughts, then images", [true, false, false], [true, true, false]],
+    ["images, then thoughts", [true, true, false], [true, false, false]],
+  ])(
+    "gives up both what was refused first and what was refused then: %s",
+    async (order, thoughts, images) => {
+      server = await startServer((response, { body }) => {
+        const refused = [
+          body.includes('"thinking"') && "Invalid `signature` in `thinking` block",
+          body.includes("iVBORw0KGgo=") && "This model does not support images.",
+        ].filter((message) => message !== false);
+        const message = order.startsWith("thoughts") ? refused[0] : refused.at(-1);
+        if (message === undefined) {
+          response.writeHead(200, EVENT_STREAM);
+          response.end(all.bytes);
+          return;
+        }
+        response.writeHead(400, { "content-type": "application/json" });
+        response.end(JSON.stringify({ type: "error", error: { type: "invalid_request_error", message } }));
+      });
+      const { message } = decodeBytes(all.format, [all.bytes]).reply;
+      const shot: Message = {
+        role: "user",
+        id: "00000000-0000-4000-8000-0000000000d2",
+        created_at: "2026-01-01T00:00:00.000Z",
+        parts: [{ type: "image_file", file_path: "/files/shot.png" }],
+      };
+      const messages = [
+        ...call.messages,
+        ...(message === undefined ? [] : [{ ...message, provider: "recording" }]),
+        shot,
+      ];
+      const { reply } = await ask(
+        { endpoint: { base_url: server.url }, readImage: async () => "data:image/png;base64,iVBORw0KGgo=" },
+        {},
+        { ...call, messages },
+      );
+      expect(reply.message?.stop_reason).toBe("tool_use");
+      expect(server.received.map(({ body }) => body.includes('"thinking"'))).toEqual(thoughts);
+      expect(server.received.map(({ body }) => body.includes("iVBORw0KGgo="))).toEqual(images);
+    },
+  );
+
   it("says that nobody listens", async () => {
     server = await startServer(() => {});
     const { url } = server;
