@@ -157,4 +157,39 @@ describe.each([
     await page.locator(`[id="${target}"]`).waitFor();
     expect(complaints).toEqual([]);
   });
+
+  it("a selection from its start to its end keeps both in the document, and the page bounded", async () => {
+    const selected = () =>
+      page.evaluate(() => {
+        const { anchorNode, focusNode } = getSelection() ?? {};
+        return [anchorNode, focusNode].map((node) => node?.parentElement?.closest("article")?.id);
+      });
+    const atWords = { position: { x: 20, y: 8 } };
+    await transcript.locator("article p").last().waitFor();
+    await transcript.press("Home");
+    const first = transcript.locator("article", { has: page.locator("p") }).first();
+    await transcript.getByText("Prompt 1:").waitFor();
+    const from = await first.getAttribute("id");
+    await first.locator("p").first().dblclick(atWords);
+    await transcript.press("End");
+    await transcript
+      .getByRole("heading", { name: /^Step 199\d\d$/ })
+      .first()
+      .waitFor();
+    const to = await transcript
+      .locator("article", { has: page.locator("p") })
+      .last()
+      .getAttribute("id");
+    const last = page.locator(`[id="${to}"]`);
+    await last
+      .locator("p")
+      .first()
+      .click({ ...atWords, modifiers: ["Shift"] });
+    await expect.poll(selected).toEqual([from, to]);
+    await page.mouse.wheel(0, -3_000);
+    await expect.poll(() => last.evaluate((row) => row.getBoundingClientRect().top > innerHeight)).toBe(true);
+    expect(await selected()).toEqual([from, to]);
+    expect(await nodes()).toBeLessThan(5_000);
+    expect(complaints).toEqual([]);
+  });
 });

@@ -70,6 +70,8 @@ interface Held {
 const OVERSCAN = 800;
 /** Scrolled so little, the rows that are rendered still cover the view. */
 const KEEP = 200;
+/** A selection across more parts has its two ends in the document, and of what is between them what is in view. */
+const HELD_BETWEEN = 300;
 const AT_END = 4;
 /** Controls that make a row longer, and shorter. */
 const OPENS = ".show-all, [aria-expanded=false], details:not([open]) > summary";
@@ -332,7 +334,13 @@ export const TranscriptScroller = memo(function TranscriptScroller({
       ? joinTurns(turns, layout.visible(layout.topOf(first), layout.topOf(last)))
       : turns;
   const { rows: heldRows = [], parts: heldParts } = held.current ?? {};
-  const turns = keep(keep(inView, focusedRow.current), heldRows[0], heldRows.at(-1));
+  const firstHeld = heldRows[0];
+  const lastHeld = heldRows.at(-1);
+  const kept = keep(inView, focusedRow.current);
+  const turns =
+    firstHeld !== undefined && lastHeld !== undefined && lastHeld - firstHeld > HELD_BETWEEN
+      ? keep(keep(kept, firstHeld), lastHeld)
+      : keep(kept, firstHeld, lastHeld);
   const partAt =
     heldParts === undefined
       ? session.partAt
