@@ -199,6 +199,43 @@ test("what is in view stays there when a session comes above it; the keys begin 
   expect(document.activeElement).toBe(screen.getByRole("link", { name: /Write the changelog/ }));
 });
 
+test("the keyboard stays at its session, however much comes above it and wherever that session goes", async () => {
+  const name = (number: number) => `Session ${number} of 80`;
+  const titled = (number: number) => screen.getByRole("link", { name: new RegExp(name(number)) });
+  for (let number = 1; number <= 80; number += 1) {
+    facts[uuid(1_000 + number)] = {
+      title: name(number),
+      cwd: number <= 40 ? "/home/op/first" : "/home/op/second",
+      status: "completed",
+      last_activity_at: at + 100 - number,
+    };
+    daemon.sessions.add(uuid(1_000 + number), [prompt(uuid(1_000 + number), "Go.", 10 * number + 2_000)]);
+  }
+  const says = (number: number, last_activity_at: number) => {
+    const id = uuid(1_000 + number);
+    facts[id] = { ...facts[id], last_activity_at };
+    daemon.sessions.push(id, answer(id, "More.", 10 * number + 5_000));
+  };
+  render(<App client={client} />);
+  await waitFor(() => titled(1));
+  const list = screen.getByRole("main", { name: "Sessions" });
+  list.scrollTop = 40 + 20 * 32;
+  fireEvent.scroll(list);
+  await userEvent.keyboard("j");
+  expect(document.activeElement).toBe(titled(21));
+  // All of the second project comes above the first.
+  says(80, at + 200);
+  await waitFor(() => expect(list.scrollTop).toBe(40 + 60 * 32));
+  expect(document.activeElement).toBe(titled(21));
+
+  says(21, at + 300);
+  await waitFor(() => expect(list.scrollTop).toBe(20 * 32));
+  expect(document.activeElement).toBe(titled(21));
+  // The next step is taken from what is in view.
+  await userEvent.keyboard("j");
+  expect(document.activeElement).toBe(titled(19));
+});
+
 test("what a person stopped is no success, and has a filter of its own", async () => {
   daemon.sessions.add(STOPPED, [prompt(STOPPED, "Draw it.", 400)]);
   render(<App client={client} />);

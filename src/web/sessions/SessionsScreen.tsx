@@ -207,7 +207,10 @@ export function SessionsScreen(): ReactNode {
     const sessions = rows.flatMap(({ item, top, end }) =>
       item.type === "session" ? { id: item.row.id, top, end } : [],
     );
-    const here = sessions.findIndex((session) => session.id === id);
+    const here = sessions.findIndex(
+      ({ id: session, top, end }) =>
+        session === id && end > element.scrollTop && top < element.scrollTop + element.clientHeight,
+    );
     const to = sessions.at(
       by === "first"
         ? 0
@@ -268,8 +271,12 @@ export function SessionsScreen(): ReactNode {
 
   // A list that became shorter is told of late by the browser.
   const viewTop = Math.min(view.top, total - view.height);
+  // A row that has the focus stays in the document, or the focus would be gone with it.
+  const inFocus = focused();
   const rendered = rows.filter(
-    ({ top, end }) => end > viewTop - OVERSCAN && top < viewTop + view.height + OVERSCAN,
+    ({ item, top, end }) =>
+      (end > viewTop - OVERSCAN && top < viewTop + view.height + OVERSCAN) ||
+      (item.type === "session" && item.row.id === inFocus),
   );
   const filtering = text !== "" || states.size > 0;
   const listed = items.filter((item) => item.type === "session" && item.depth === 0).length;
