@@ -51,6 +51,10 @@ export const sessionHref = (session_id: string, fragment = "", beside?: string):
 
 const here = (): string => location.pathname + location.search + location.hash;
 let address: Address = { href: "", visit: 0 };
+let isBack = true;
+
+/** Whether the reader came back to where the page is, by the browser's own means or a reload; `false`: they followed a link. */
+export const cameBack = (): boolean => isBack;
 
 let stateHere: () => unknown = () => null;
 
@@ -65,6 +69,7 @@ export function keepWhenLeaving(state: () => unknown): () => void {
 /** Goes to an address of this page without loading it again. The one that it is at makes no second entry in the history. */
 export function navigate(href: string, how: "push" | "replace" = "push"): void {
   const before = here();
+  isBack = false;
   if (href === before) {
     history.replaceState(null, "");
     address = { href, visit: address.visit + 1 };
@@ -86,11 +91,15 @@ export function followLinks(): () => void {
     event.preventDefault();
     navigate(link.pathname + link.search + link.hash);
   };
+  const comeBack = (): void => {
+    isBack = true;
+    notify();
+  };
   document.addEventListener("click", follow);
-  window.addEventListener("popstate", notify);
+  window.addEventListener("popstate", comeBack);
   return () => {
     document.removeEventListener("click", follow);
-    window.removeEventListener("popstate", notify);
+    window.removeEventListener("popstate", comeBack);
   };
 }
 

@@ -240,6 +240,36 @@ it.each([
   },
 );
 
+const followLink = (to: string) =>
+  page.evaluate((href) => {
+    const link = Object.assign(document.createElement("a"), { href });
+    document.body.append(link);
+    link.click();
+    link.remove();
+  }, to);
+
+it("a link from another screen leads to its part, the second time too, and back to it one is where one was", async () => {
+  await page.keyboard.press("Home");
+  const text = transcript.locator("article.part-row-text").first();
+  const link = `/session/${session.session_id}#${await text.getAttribute("id")}`;
+  const row = transcript.locator(`.part-row-target[id="${await text.getAttribute("id")}"]`);
+  for (let time = 0; time < 2; time += 1) {
+    await followLink("/");
+    await page.getByRole("main", { name: "Sessions" }).waitFor();
+    await followLink(link);
+    await row.waitFor();
+    await page.keyboard.press("End");
+    await transcript.getByText("The last one so far.").waitFor();
+  }
+  await followLink("/");
+  await page.getByRole("main", { name: "Sessions" }).waitFor();
+  await page.goBack();
+  await transcript.getByText("The last one so far.").waitFor();
+  await page.reload();
+  await transcript.getByText("The last one so far.").waitFor();
+  expect(await row.count()).toBe(0);
+});
+
 it("the way back from a link in the same session leads to what was in view, and to following where the end was", async () => {
   const last = (await transcript.locator("article").last().getAttribute("id")) ?? "";
   await page.keyboard.press("Home");
@@ -247,13 +277,7 @@ it("the way back from a link in the same session leads to what was in view, and 
   const row = transcript.locator(`[id="${first}"]`);
   await page.keyboard.press("ArrowDown");
   const before = await row.evaluate(top);
-  const follow = (id: string) =>
-    page.evaluate((href) => {
-      const link = Object.assign(document.createElement("a"), { href });
-      document.body.append(link);
-      link.click();
-      link.remove();
-    }, `#${id}`);
+  const follow = (id: string) => followLink(`#${id}`);
   await follow(last);
   await row.waitFor({ state: "detached" });
   await page.goBack();

@@ -19,7 +19,7 @@ import { HelpAndSettings } from "../HelpAndSettings.tsx";
 import { type KeyBinding, useKeys } from "../keys.ts";
 import { type OpenSession, openSession } from "../open-session.ts";
 import { loadReading, placeFrom } from "../reading.ts";
-import { keepWhenLeaving, NEW_SESSION, navigate, sessionHref } from "../router.ts";
+import { cameBack, keepWhenLeaving, NEW_SESSION, navigate, sessionHref } from "../router.ts";
 import { RunsPanel, useRuns } from "../runs/RunsPanel.tsx";
 import { sessionTitle } from "../sessions/session-list.ts";
 import { useClient, useConnection, useRow, useSetting } from "../store.ts";
@@ -128,8 +128,9 @@ function ReadyPane({
   const [agentOpen, setAgentOpen] = useState(false);
 
   const [reading] = useState(() => loadReading(session_id));
-  // A place taken under this very address is the newer wish; a link that was followed since goes before it.
-  const resumes = reading.place !== undefined && (reading.fragment === fragment || fragment === "");
+  // One comes back to the place that was taken under this very address; a link goes to what it names, if it names a part.
+  const resumes =
+    reading.place !== undefined && (fragment === "" || (reading.fragment === fragment && cameBack()));
   const [initial] = useState(() =>
     resumes && reading.place !== undefined ? reading.place : { end: true as const },
   );
