@@ -122,6 +122,17 @@ it("what the Tab key reached at the end stays where it is", async () => {
   expect(await control.evaluate(top)).toBe(before);
 });
 
+it("a click after the Tab key does not end following", async () => {
+  await page.keyboard.press("End");
+  await page.keyboard.press("Tab");
+  const row = transcript.locator("article").nth(-2);
+  await row.hover();
+  await row.getByRole("button", { name: "Copy" }).last().click();
+  await say(...twelve("Followed all the same"));
+  await transcript.getByText("Followed all the same 12.").waitFor();
+  expect(await page.getByRole("button", { name: /below$/ }).count()).toBe(0);
+});
+
 const selection = () => page.evaluate(() => getSelection()?.toString() ?? "");
 const selectText = (row: Locator) =>
   row.locator("p").evaluateAll(([first]) => {

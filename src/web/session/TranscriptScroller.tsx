@@ -317,8 +317,15 @@ export const TranscriptScroller = memo(function TranscriptScroller({
     const onKey = ({ key }: KeyboardEvent): void => {
       tabbed.current = key === "Tab";
     };
+    const onPress = (): void => {
+      tabbed.current = false;
+    };
     document.addEventListener("keydown", onKey, { capture: true });
-    return () => document.removeEventListener("keydown", onKey, { capture: true });
+    document.addEventListener("pointerdown", onPress, { capture: true });
+    return () => {
+      document.removeEventListener("keydown", onKey, { capture: true });
+      document.removeEventListener("pointerdown", onPress, { capture: true });
+    };
   }, []);
   useEffect(() => () => observer.disconnect(), [observer]);
   useEffect(() => {
