@@ -104,6 +104,17 @@ it("what is found is on screen, wherever in a part it stands and whatever that p
   expect(complaints).toEqual([]);
 });
 
+it("what is found at the end of a prompt of one long line is found once, where it can be seen", async () => {
+  const prompt = `${"A line that was pasted without a break. ".repeat(150)}SPINDLE`;
+  await appendFile(file, record("user", [{ type: "text", text: prompt }]) + text("Behind the long line."));
+  await transcript.getByText("Behind the long line.").waitFor();
+  await page.keyboard.press("/");
+  await find("SPINDLE");
+  await expect.poll(current).toContain("SPINDLE");
+  expect(await label()).toBe("part 1 of 1");
+  expect(complaints).toEqual([]);
+});
+
 it("Enter goes through all matches of a part before it goes to the next part, Shift+Enter back", async () => {
   await page.keyboard.press("/");
   await find("STRAW");

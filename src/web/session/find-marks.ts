@@ -71,8 +71,11 @@ export function markText(rows: HTMLElement, text: string, changed: () => void): 
   return {
     inPart(part_id) {
       const row = document.getElementById(`part-${part_id}`);
-      const ranges = (panes.get(rows)?.found ?? []).filter(({ startContainer: { parentElement } }) =>
-        row?.contains(parentElement?.closest(".part-body, .turn-prompt") ?? null),
+      // The title of an open prompt stands in its text once more, there whole.
+      const ranges = (panes.get(rows)?.found ?? []).filter(
+        ({ startContainer: { parentElement } }) =>
+          row?.contains(parentElement?.closest(".part-body, .turn-prompt") ?? null) &&
+          !parentElement?.closest(".turn-title-open"),
       );
       const seen = ranges.filter(({ startContainer }) => startContainer.parentElement?.checkVisibility());
       return seen.length > 0 ? seen : ranges;
