@@ -195,6 +195,8 @@ describe("a session that is started in the page", () => {
     await queue.getByRole("button", { name: "Withdraw Never mind" }).click();
     await queue.waitFor({ state: "detached" });
     await expect.poll(() => promptField(page).inputValue()).toBe("Never mind");
+    // What Esc does is said where the room is the transcript's, too.
+    await page.setViewportSize({ width: 1200, height: 500 });
     await page.keyboard.press("Escape");
     await page.getByText("Esc again stops the agent").first().waitFor();
     await badge(page, "[RUNNING]").waitFor();

@@ -109,7 +109,10 @@ function OpenComposer({ row, control, stop, input, session }: Props): ReactNode 
           if (!stop.escape()) input.current?.blur();
         }}
       >
-        <span className="composer-hint" id={hint}>
+        <span
+          className={stop.armed || stop.stopping ? "composer-hint" : "composer-hint composer-keys"}
+          id={hint}
+        >
           {stop.armed
             ? "Esc again stops the agent"
             : stop.stopping
