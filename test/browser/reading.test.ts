@@ -83,6 +83,24 @@ it("a row that was stepped to at the end stays where it is, and following goes o
   expect(await page.getByRole("button", { name: /below$/ }).count()).toBe(0);
 });
 
+it("in a low window, where a turn's heading scrolls away, a step begins at the row at the top", async () => {
+  await page.setViewportSize({ width: 1280, height: 520 });
+  await page.keyboard.press("Home");
+  await transcript.getByText("Prompt 1:").waitFor();
+  const id = await transcript.evaluate(async (box) => {
+    const rows = [...box.querySelectorAll<HTMLElement>("article[id]")];
+    const isLow = (row: HTMLElement | undefined) => row !== undefined && row.offsetHeight < 40;
+    const row = rows.find((row, at) => at > 1 && isLow(row) && isLow(rows[at + 1]));
+    if (row === undefined) return "";
+    box.scrollTop += row.getBoundingClientRect().top - box.getBoundingClientRect().top;
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+    return row.id;
+  });
+  await page.keyboard.press("j");
+  expect(await focused().getAttribute("id")).toBe(id);
+  expect(await focused().evaluate(top)).toBe(await transcript.evaluate(top));
+});
+
 it("a row keeps the focus when it scrolls out of view, and the transcript does when it is loaded", async () => {
   await page.keyboard.press("End");
   await transcript.locator("article").last().focus();

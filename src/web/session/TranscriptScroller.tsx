@@ -384,6 +384,12 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   }, [session, unprompted, failure]);
 
   useImperativeHandle(handle, () => {
+    /** How much of the view a turn's heading covers: in a low window it scrolls away with its turn. */
+    const covered = (turn: number): number => {
+      const heading = box.current?.querySelector(".turn-heading");
+      const scrollsAway = heading && getComputedStyle(heading).position !== "sticky";
+      return scrollsAway ? 0 : layout.headingHeight(turn);
+    };
     const go = (next: Place): void => {
       seeksEnd.current = false;
       place(next);
@@ -394,7 +400,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
       const index = layout.rowOf(wanted);
       const turn = layout.turnOf(index);
       const isHeading = layout.topOf(index) === layout.turnTop(turn);
-      const offset = isHeading ? 0 : -layout.headingHeight(turn) - BELOW_HEADING;
+      const offset = isHeading ? 0 : -covered(turn) - BELOW_HEADING;
       go({ end: false, index, offset });
       // In an open group it stands somewhere below the group's own line.
       const part = index === wanted ? undefined : transcript?.parts.at(wanted);
@@ -423,7 +429,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
         box.current?.scrollBy({ top: unit === "pixels" ? by : by * (seen.current.height - 80) }),
       here() {
         const turn = layout.turnOf(layout.at(seen.current.top));
-        const index = layout.at(seen.current.top + layout.headingHeight(turn) + BELOW_HEADING + 1);
+        const index = layout.at(seen.current.top + covered(turn) + BELOW_HEADING + 1);
         const within = layout.turnTop(turn) < seen.current.top - 1;
         return { index, turn, within };
       },
@@ -434,7 +440,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
         const row = range.startContainer.parentElement?.closest<HTMLElement>("[data-index]");
         const index = Number(row?.dataset.index ?? Number.NaN);
         if (element === null || !row || !Number.isInteger(index)) return;
-        const heading = layout.headingHeight(layout.turnOf(index)) + BELOW_HEADING;
+        const heading = covered(layout.turnOf(index)) + BELOW_HEADING;
         const view = element.getBoundingClientRect();
         const { top, bottom } = range.getBoundingClientRect();
         if (top >= view.top + heading && bottom <= view.bottom - BELOW_HEADING) return;
@@ -452,11 +458,11 @@ export const TranscriptScroller = memo(function TranscriptScroller({
           layout.topOf(from) < viewTop + height &&
           layout.topOf(from) + rowHeight > viewTop;
         const turn = layout.turnOf(layout.at(viewTop));
-        const first = layout.at(viewTop + layout.headingHeight(turn) + BELOW_HEADING + 1);
+        const first = layout.at(viewTop + covered(turn) + BELOW_HEADING + 1);
         const index = nextShown(layout, isInView ? from : first - by, by);
         if (index === undefined) return;
         const rowTop = layout.topOf(index);
-        const heading = layout.headingHeight(layout.turnOf(index));
+        const heading = covered(layout.turnOf(index));
         if (nextShown(layout, index, 1) === undefined && rowTop - heading >= layout.height - height)
           go({ end: true });
         else {
