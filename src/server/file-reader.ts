@@ -83,7 +83,7 @@ const MOST_READERS = 48;
 const MOST_BYTES_READ = 16 * 1024 * 1024;
 /** A file read for the first time that was written to so recently is taken for one that grows, in milliseconds. */
 const FRESH = 60_000;
-/** What grew while nobody looked is read from so many bytes before it on, not from the file's beginning. */
+/** What grew while nobody looked is read from so many bytes before it on; from four times as many where no step is in them. */
 const LOOK_BACK = 256 * 1024;
 const ARCHIVE_BLOCK = 256 * 1024;
 /** Bytes at a file's beginning that name its sessions. */
@@ -153,7 +153,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     await cold.first(() => readNow(entry, true));
   }
 
-  async function readNow(entry: Entry, folded: boolean): Promise<void> {
+  async function readNow(entry: Entry, folded: boolean, look_back = LOOK_BACK): Promise<void> {
     const folding = folded || isViewed(entry);
     const current = entry.reading;
     const onward =
@@ -179,7 +179,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
       : huge
         ? await tailStart(entry)
         : !folding
-          ? await growthStart(entry)
+          ? await growthStart(entry, look_back)
           : undefined;
     const result = await followFile({
       path: entry.path,
@@ -238,6 +238,9 @@ export function createFileReader(options: FileReaderOptions): FileReader {
       entry.identity = result.identity;
       return;
     }
+    // Its reader would take what goes on for a turn of its own, and end no step that is open.
+    if (work.anew && reading.window && !huge && !reading.knows_step)
+      return await readNow(entry, folded, look_back * 4);
     if (isCompressed(entry.path)) {
       await reading.decoder.end();
       reading.ended = true;
@@ -294,16 +297,16 @@ export function createFileReader(options: FileReaderOptions): FileReader {
   const isOneOfMany = () => options.waiting() > MOST_READERS;
 
   /** Where to begin to read what a file gained since it was read; `undefined`: at its beginning. */
-  async function growthStart(entry: Entry): Promise<number | undefined> {
+  async function growthStart(entry: Entry, look_back: number): Promise<number | undefined> {
     const { identity } = entry;
-    if (!identity || identity.size < 2 * LOOK_BACK || isCompressed(entry.path)) return undefined;
+    if (!identity || identity.size < 2 * look_back || isCompressed(entry.path)) return undefined;
     // What follows from the end of a file that is over was counted with it, and now the file goes on.
     if (now() - identity.modified_at > timing.close) return undefined;
     const opened = await openRegular(entry.path);
     if (!opened) return undefined;
     try {
       if (!(await isSame(opened, identity))) return undefined;
-      const start = await lineStart(opened.handle, identity.size, identity.size - LOOK_BACK);
+      const start = await lineStart(opened.handle, identity.size, identity.size - look_back);
       return start < identity.size ? start : undefined;
     } finally {
       await opened.handle.close();

@@ -22,6 +22,8 @@ export interface Reading {
   identity?: FileIdentity;
   /** Present where the reading began inside the file. */
   readonly window?: ReadingWindow;
+  /** A step begins in its window, before what is counted: what goes on there is of a turn that its reader knows. */
+  readonly knows_step: boolean;
   /** Folds what was read into the drafts of the sessions that it belongs to. */
   take(records: readonly ReadRecord[]): void;
   /**
@@ -77,6 +79,7 @@ export function createReading({ path, format, folding, idFor, isShown, window }:
   let counting = window === undefined;
   /** What was read before that, counted on its own: kept rows do not say what was counted last, and what was left open. */
   const before = new Map<Draft, SessionSummary>();
+  let knows_step = false;
   /** Of the readers before this one. */
   const earlier: SessionLinkFacts[] = [];
   const reading: Reading = {
@@ -91,6 +94,9 @@ export function createReading({ path, format, folding, idFor, isShown, window }:
     folding,
     ended: false,
     ...(window && { window }),
+    get knows_step() {
+      return knows_step;
+    },
     take(records) {
       // Rows are counted for many frames at once: a new one for each would cost more than reading them.
       const uncounted = new Map<Draft, Frame[]>();
@@ -98,6 +104,7 @@ export function createReading({ path, format, folding, idFor, isShown, window }:
       for (const { frames, place } of records) {
         counting ||= place.byte + place.length > (window?.count_from ?? 0);
         for (const frame of frames) {
+          knows_step ||= !counting && frame.type === "message.start";
           const draft = draftFor(idFor(frame.session_id));
           const own = draft.id === frame.session_id ? frame : { ...frame, session_id: draft.id };
           if (draft.unannounced) introduce(draft, own);
