@@ -146,7 +146,7 @@ function count(draft: Draft, frame: Frame): void {
       draft.progress.message_id = frame.message_id;
       if (isNew(draft, `message ${frame.message_id}`)) {
         summary.steps += 1;
-        addSeparator(draft);
+        addBefore(draft, { type: "step_start" }, addSeparator);
       }
       return;
     case "message.part_start":
@@ -431,7 +431,7 @@ function countEnd(draft: Draft, frame: Extract<Frame, { type: "message.end" }>):
   const before = recall(draft, key);
   if (before === undefined) {
     ensureTurn(draft);
-    addSeparator(draft);
+    addBefore(draft, { type: "step_finish" }, addSeparator);
   }
   const usage = frame.usage ?? before?.usage;
   const stop_reason = frame.stop_reason ?? before?.stop_reason;

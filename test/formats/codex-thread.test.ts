@@ -1,6 +1,8 @@
 import { describe, expect, it, vi } from "vitest";
 import { codex } from "../../src/formats/codex/format.ts";
+import type { Transcript } from "../../src/model/accumulate.ts";
 import type { Frame } from "../../src/model/frame.ts";
+import { emptySummary, summarizeAll } from "../../src/model/summarize.ts";
 import { accountOf } from "./account.ts";
 import {
   account,
@@ -28,12 +30,13 @@ function framesOf<Type extends Frame["type"]>(type: Type, ...lines: (object | st
     frames.filter((frame): frame is FrameOf<Type> => frame.type === type),
   );
 }
-const turns = (...lines: object[]) =>
-  account(...lines)
-    .transcript.turns.slice()
+const turnsOf = ({ turns }: Transcript) =>
+  turns
+    .slice()
     .map((turn) =>
       [turn?.title, turn?.status, turn?.retracted].filter((word) => word !== undefined).join(", "),
     );
+const turns = (...lines: object[]) => turnsOf(account(...lines).transcript);
 const thought = (texts: string[], more: object = {}) =>
   item({ type: "reasoning", summary: texts.map((text) => ({ type: "summary_text", text })), ...more });
 
@@ -1428,6 +1431,42 @@ describe("a compaction", () => {
       'shown · [compaction] Context compacted "T"',
     ]);
     expect(framesOf("message.start", meta(), user("a"), says("x"), summary)).toHaveLength(1);
+  });
+
+  it("that a turn begins with stands before the turn's prompt, as one turn", () => {
+    const usage = (response_id: string) => ({
+      type: "token_usage_record",
+      payload: { response_id, usage: { input_tokens: 8, output_tokens: 2 } },
+    });
+    const summary = item({
+      type: "message",
+      role: "assistant",
+      content: [{ text: "S" }],
+      metadata: { compaction_output: true },
+    });
+    const turn = (turn_id: string, begun: object[], ended: object = {}) => [
+      event("task_started", { turn_id }),
+      ...begun,
+      { type: "turn_context", payload: { turn_id } },
+      user(turn_id),
+      completed("UserMessage", { content: [{ type: "text", text: turn_id }] }),
+      says("x"),
+      usage(turn_id),
+      event("task_complete", { turn_id, ...ended }),
+    ];
+    const remote = [compacted(), completed("ContextCompaction")];
+    const local = [summary, usage("summary"), compacted(), completed("ContextCompaction")];
+    for (const begun of [remote, local]) {
+      const lines = [...turn("one", []), ...turn("two", begun), ...turn("three", begun, { error: "No" })];
+      const { parts, records, transcript } = accountOfLines(meta({ history_mode: "paginated" }), ...lines);
+      expect(turnsOf(transcript)).toEqual(["one, completed", "two, completed", "three, failed"]);
+      expect(parts.filter((part) => part.type === "prompt" && part.queued)).toEqual([]);
+      const row = summarizeAll(
+        emptySummary(THREAD, "codex", 0),
+        records.flatMap(({ frames }) => frames),
+      );
+      expect(row).toMatchObject({ turns: 3, parts: parts.length, status: "failed" });
+    }
   });
 
   it("ends what was asked before: the same prompt behind it is another", () => {

@@ -881,14 +881,17 @@ describe("a turn's life", () => {
       marker("note"),
       marker("notification"),
       marker("model_switch"),
+      marker("compaction"),
       developer,
     ]) {
       expect(counts(before, prompt("a"))).toEqual([2]);
       expect(counts(prompt("a"), before, prompt("b", 2))).toEqual([2, 1]);
     }
-    for (const kind of ["compaction", "interrupt", "error", "retry", "rewind"] as const) {
+    for (const kind of ["interrupt", "error", "retry", "rewind"] as const) {
       expect(counts(marker(kind), prompt("a"))).toEqual([1, 1]);
     }
+    // A summary of what came before is a step of its own, which says nothing here.
+    expect(counts(begin(), marker("compaction"), end(), prompt("a"))).toEqual([4]);
     expect(counts(say("x"), prompt("a"))).toEqual([1, 1]);
     expect(counts(marker("note"), turnEnd, prompt("a"))).toEqual([1, 1]);
     expect(turns(fold(marker("note"), prompt("a")))[0]).toMatchObject({ title: "a", prompt_index: 1 });

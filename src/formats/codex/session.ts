@@ -369,7 +369,7 @@ export class Session {
     const author = asString(payload.author) ?? "another agent";
     const recipient = asString(payload.recipient) ?? "another agent";
     const { writer } = this;
-    const fresh = writer.turn === undefined || (writer.turn.prompts === 0 && writer.turn.steps === 0);
+    const fresh = writer.turn === undefined || (writer.turn.prompts === 0 && !writer.turn.spoke);
     if (
       this.facts.ownPath !== undefined &&
       author === this.facts.ownPath &&

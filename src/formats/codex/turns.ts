@@ -28,6 +28,8 @@ interface OpenTurn {
   explicit: boolean;
   prompts: number;
   steps: number;
+  /** The model said or did something: more than to sum up what came before. */
+  spoke: boolean;
   texts: number;
 }
 
@@ -127,6 +129,7 @@ export class TurnWriter {
       explicit: codex_id !== undefined,
       prompts: 0,
       steps: 0,
+      spoke: false,
       texts: 0,
     };
     this.push({ ...this.common, type: "turn.start", turn_id: id });
@@ -214,7 +217,9 @@ export class TurnWriter {
 
   private spoken(): Step {
     this.onModelItem?.();
-    return this.modelItem();
+    const step = this.modelItem();
+    if (this.turn !== undefined) this.turn.spoke = true;
+    return step;
   }
 
   /** An output of a call of the open step came. */
@@ -331,7 +336,7 @@ export class TurnWriter {
     this.part();
     const open = this.turn;
     // With no turn's beginning on record, a prompt is one, unless the turn has only just been opened for it.
-    const queued = open !== undefined && (open.prompts > 0 || open.steps > 0);
+    const queued = open !== undefined && (open.prompts > 0 || open.spoke);
     if (open === undefined || (queued && !open.explicit && !hasTasks)) this.openTurn();
     const { turn } = this;
     const message_id = this.recordId("prompt");
@@ -341,7 +346,7 @@ export class TurnWriter {
       message_id,
       part_id: partId(message_id, 0),
       parts: content.parts,
-      ...(turn !== undefined && (turn.prompts > 0 || turn.steps > 0) ? { queued: true } : {}),
+      ...(turn !== undefined && (turn.prompts > 0 || turn.spoke) ? { queued: true } : {}),
       ...(origin === undefined ? {} : { origin }),
     });
     if (turn === undefined) return;

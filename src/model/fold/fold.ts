@@ -244,6 +244,7 @@ export function withoutBarePart({ bare_part: _, ...open }: Open): Open {
 
 /** Markers that an agent puts before the prompt that they belong to. */
 const PREAMBLE: ReadonlySet<string> = new Set<MarkerKind>([
+  "compaction",
   "context",
   "hook",
   "note",
@@ -251,7 +252,17 @@ const PREAMBLE: ReadonlySet<string> = new Set<MarkerKind>([
   "model_switch",
 ]);
 
-/** Whether a part may stand in a turn before its prompt: such a marker, and what no reader knows. */
+/**
+ * Whether a part may stand in a turn before its prompt: such a marker, the borders of a step that said nothing (a compaction's
+ * summary is one), and what no reader knows.
+ */
 export function isPreamble(part: { readonly type: string; readonly kind?: string }): boolean {
-  return part.type === "unknown" || (part.type === "marker" && PREAMBLE.has(part.kind ?? ""));
+  switch (part.type) {
+    case "unknown":
+    case "step_start":
+    case "step_finish":
+      return true;
+    default:
+      return part.type === "marker" && PREAMBLE.has(part.kind ?? "");
+  }
 }
