@@ -191,8 +191,8 @@ it("a turn that ends with the only line that came has ended", async () => {
   await eventually(() => expect(sessions.get(session_id)?.status).toBe("completed"));
 });
 
-it("a turn that was opened before its prompt was there is one turn", async () => {
-  const codex = formatOf("codex");
+/** A new file of Codex's, and a way to add records to it. */
+function codexThread() {
   const session_id = "01a00000-0000-7000-8000-000000000001";
   const day = join(folder, "agent", "sessions", "2026", "03", "01");
   mkdirSync(day, { recursive: true });
@@ -204,17 +204,51 @@ it("a turn that was opened before its prompt was there is one turn", async () =>
       records.map(([type, payload]) => `${JSON.stringify({ timestamp, type, payload })}\n`).join(""),
     );
   };
-  const begin = (turn_id: string): [string, object] => ["event_msg", { type: "task_started", turn_id }];
-  const prompt = (message: string): [string, object] => ["event_msg", { type: "user_message", message }];
-  write(["session_meta", { id: session_id }], begin("one"), prompt("one"));
+  write(["session_meta", { id: session_id }]);
+  return { session_id, write };
+}
+const begin = (turn_id: string): [string, object] => ["event_msg", { type: "task_started", turn_id }];
+const prompt = (message: string): [string, object] => ["event_msg", { type: "user_message", message }];
+
+it("a turn that was opened before its prompt was there is one turn", async () => {
+  const { session_id, write } = codexThread();
+  write(begin("one"), prompt("one"));
   for (let count = 0; count < 100; count += 1)
     write(["event_msg", { type: "agent_message", message: `${count} ${"word ".repeat(2_000)}` }]);
   write(["event_msg", { type: "task_complete", turn_id: "one" }], begin("two"));
-  const sessions = start(0, codex);
+  const sessions = start(0, formatOf("codex"));
   await eventually(() => expect(sessions.status().index.done).toBe(true));
   await eventually(() => expect(sessions.get(session_id)?.turns).toBe(2));
   const before = sessions.get(session_id)?.parts ?? 0;
   write(prompt("two"));
   await eventually(() => expect(sessions.get(session_id)?.parts).toBeGreaterThan(before));
   expect(sessions.get(session_id)?.turns).toBe(2);
+});
+
+it("what is typed into a turn that began far above is no turn of its own", async () => {
+  const { session_id, write } = codexThread();
+  const internal_chat_message_metadata_passthrough = { turn_id: "one" };
+  const item = (payload: object): [string, object] => [
+    "response_item",
+    { ...payload, internal_chat_message_metadata_passthrough },
+  ];
+  write(begin("one"), prompt("one"));
+  for (let count = 0; count < 100; count += 1) {
+    const call_id = `call-${count}`;
+    write(
+      item({ type: "function_call", call_id, name: "exec_command", arguments: "{}" }),
+      item({ type: "function_call_output", call_id, output: "word ".repeat(2_000) }),
+    );
+  }
+  const sessions = start(0, formatOf("codex"));
+  await eventually(() => expect(sessions.get(session_id)?.tool_calls).toBe(100));
+  const before = sessions.get(session_id)?.parts ?? 0;
+  write(
+    item({ type: "message", role: "user", content: [{ type: "input_text", text: "and this" }] }),
+    prompt("and this"),
+    item({ type: "message", role: "assistant", content: [{ type: "output_text", text: "It is done." }] }),
+    ["event_msg", { type: "task_complete", turn_id: "one" }],
+  );
+  await eventually(() => expect(sessions.get(session_id)?.parts).toBeGreaterThan(before));
+  await eventually(() => expect(sessions.get(session_id)).toMatchObject({ turns: 1, status: "completed" }));
 });

@@ -16,6 +16,8 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 export class CodexReader implements Reader {
   private readonly lines: LineReader;
   private readonly path: string;
+  /** The first byte that it is given stands inside the file. */
+  private readonly isInside: boolean;
   /** Codex's id of this thread, by the file's name; without one there, a `session_meta` at its beginning gives it. */
   private own: string | undefined;
   private readonly threadIds = new Set<string>();
@@ -32,6 +34,7 @@ export class CodexReader implements Reader {
 
   constructor(options: ReaderOptions) {
     this.path = options.path;
+    this.isInside = options.start !== undefined && options.start.byte > 0;
     this.lines = createLineReader(options.start);
     this.own = options.path.split("/").at(-1)?.match(UUID)?.at(-1)?.toLowerCase();
     if (this.own !== undefined) this.threadIds.add(this.own);
@@ -151,7 +154,7 @@ export class CodexReader implements Reader {
       // What is no meta may have an id too, of its own: that of a message, say.
       const name = this.own ?? this.path;
       const session_id = isUuid(name) ? name : uuidFrom("codex", name);
-      this.state = new Session(session_id, this.own ?? session_id, this.threadIds);
+      this.state = new Session(session_id, this.own ?? session_id, this.threadIds, this.isInside);
     }
     return this.state;
   }

@@ -16,6 +16,7 @@ import {
   isUserMessage,
   type Line,
   metadataOf,
+  turnIdOf,
 } from "./line.ts";
 import { messageOf, readNotice } from "./notices.ts";
 import { imageUrl, readOutput, toolNames } from "./output.ts";
@@ -86,8 +87,12 @@ export class Session {
   private growing: { part_id: string; texts: string[] } | undefined;
   /** Prompts shown since the model last said something, for copies of them that come late. */
   private asked: { text: string; logs: Set<Log> }[] = [];
+  /** It is read from inside its file, and no record has named the turn that is open there. */
+  private joins: boolean;
 
-  constructor(session_id: string, own: string, ownIds: ReadonlySet<string>) {
+  /** `joins`: it is read from inside its file. */
+  constructor(session_id: string, own: string, ownIds: ReadonlySet<string>, joins: boolean) {
+    this.joins = joins;
     this.own = own;
     this.ownIds = ownIds;
     this.copied = new CopiedHistory(own);
@@ -204,6 +209,7 @@ export class Session {
     if (line.type === "session_meta") return this.sessionMeta(line);
     if (this.copied.contains(line)) return this.countCopied();
     this.began = true;
+    if (this.joins) this.join(line);
     switch (line.type) {
       case "turn_context":
         return this.facts.turnContext(line.payload);
@@ -220,6 +226,15 @@ export class Session {
         writer.unknown(line.value, line.type);
         return { kind: "unknown" };
     }
+  }
+
+  /** A record that names its turn is of one that has a beginning, which stands above. */
+  private join(line: Line): void {
+    const turn_id = turnIdOf(line);
+    if (turn_id === undefined) return;
+    this.joins = false;
+    this.hasTasks = true;
+    this.writer.joinTurn(turn_id);
   }
 
   // --- The session's own facts ---

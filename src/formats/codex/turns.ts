@@ -135,6 +135,12 @@ export class TurnWriter {
     this.push({ ...this.common, type: "turn.start", turn_id: id });
   }
 
+  /** What is read begins inside this turn. */
+  joinTurn(codex_id: string): void {
+    if (this.turnIds.size === 0) this.openTurn(codex_id);
+    else if (this.turn !== undefined) this.turn.explicit = true;
+  }
+
   get turnsOpened(): number {
     return this.turnIds.size;
   }
