@@ -53,6 +53,8 @@ const MOST_GLANCES = 60;
 /** Rows that a page shows at first. */
 const SCREENFUL = 30;
 const MOST_NOTICES = 20;
+/** A file that cannot be read is tried again after one tick, then half as often each time, down to once in so many. */
+const LONGEST_PAUSE = 60;
 
 /** Finds, follows, lists, opens and archives the sessions of all agents on this machine. */
 export function createSessions(options: SessionsOptions): Sessions {
@@ -71,6 +73,8 @@ export function createSessions(options: SessionsOptions): Sessions {
   const owners = new Map<string, Entry>();
   const links = createLinks();
   const troubles = new Map<string, Notice>();
+  /** Files that could not be read, until they are: no look at the disk tells that the reason went. */
+  const failed = new Map<Entry, { pause: number; again_at: number }>();
   const timers = new Set<NodeJS.Timeout>();
   let next_file_id = 1;
   let ready = false;
@@ -145,7 +149,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     waiting: () => backlog.waiting,
     lags: (entry) => catch_up.add(entry),
     wasRead(entry) {
-      troubles.delete(entry.path);
+      recovered(entry);
       if (entry.identity) by_inode.set(entry.identity.inode, entry);
     },
     leftBehind: (ghost) => past.set(ghost.id, ghost),
@@ -214,12 +218,31 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   function run<Value>(entry: Entry, work: () => Value | Promise<Value>): Promise<Value | undefined> {
     const result = entry.queue.then(work).catch((error: unknown) => {
-      entry.done = true;
+      const pause = Math.min(2 * (failed.get(entry)?.pause ?? timing.tick / 2), LONGEST_PAUSE * timing.tick);
+      failed.set(entry, { pause, again_at: performance.now() + pause });
       trouble(entry.path, `This file cannot be read: ${error instanceof Error ? error.message : error}.`);
       return undefined;
     });
     entry.queue = result;
     return result;
+  }
+
+  function recovered(entry: Entry) {
+    failed.delete(entry);
+    troubles.delete(entry.path);
+  }
+
+  /** One after the other: they may have failed because too many were open at once. */
+  async function readFailed() {
+    for (const [entry, { again_at }] of failed) {
+      if (closed) return;
+      if (performance.now() < again_at) continue;
+      await run(entry, async () => {
+        if (entry.gone) failed.delete(entry);
+        else if (isStale(entry)) await reader.read(entry, false);
+        else if (await isThere(entry.path)) recovered(entry);
+      });
+    }
   }
 
   function trouble(path: string, text: string) {
@@ -260,6 +283,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       if (other.gone || !(await standsAt(other.path, file.inode))) {
         if (entries.get(other.path) === other) entries.delete(other.path);
         past.delete(other.id);
+        troubles.delete(other.path);
         watch.setHot(other.path, false);
         other.path = file.path;
         other.gone = false;
@@ -347,6 +371,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   /** The file is gone: its sessions are shown from the archive, or not at all where nothing of them was kept. */
   function leave(entry: Entry) {
     entry.gone = true;
+    recovered(entry);
     huge.delete(entry);
     watch.setHot(entry.path, false);
     if (entries.get(entry.path) === entry) entries.delete(entry.path);
@@ -488,6 +513,9 @@ export function createSessions(options: SessionsOptions): Sessions {
     reader.coolReaders();
   });
   every(timing.tick, async () => {
+    if (ready && backlog.idle) await readFailed();
+  });
+  every(timing.tick, async () => {
     if (ready && backlog.idle) await catch_up.work();
   });
   return {
@@ -510,7 +538,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       const index = { files_found: 0, files_done: 0, bytes_found: 0, bytes_done: 0 };
       for (const entry of entries.values()) {
         const size = entry.seen?.size ?? entry.identity?.size ?? 0;
-        const stale = isStale(entry) && !entry.done;
+        const stale = isStale(entry) && (!entry.done || failed.has(entry));
         index.files_found += 1;
         index.bytes_found += size;
         index.files_done += stale ? 0 : 1;

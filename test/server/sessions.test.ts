@@ -16,6 +16,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { zstdCompressSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Format } from "../../src/formats/format.ts";
 import { formats } from "../../src/formats/index.ts";
 import { accumulate, restoreTranscript, type Transcript } from "../../src/model/accumulate.ts";
 import type { SessionSummary } from "../../src/model/session.ts";
@@ -161,6 +162,37 @@ describe("the list", () => {
     const { index } = sessions.status();
     expect(index).toMatchObject({ files_found: 2_000, files_done: 2_000 });
     expect(index.bytes_done).toBe(index.bytes_found);
+  });
+
+  it("reads a file that could not be read once it can be, though the file itself did not change", async () => {
+    let broken = true;
+    const sometimes: Format = {
+      ...frameFormat,
+      createReader(options) {
+        if (broken) throw new Error("EMFILE: too many open files");
+        return frameFormat.createReader(options);
+      },
+    };
+    for (let n = 0; n < 20; n++) write(path(`${n}.jsonl`), prompt(`${n}`, `Prompt ${n}`));
+    const sessions = start({
+      formats: [sometimes],
+      roots: [{ format: sometimes, path: join(folder, "agent") }],
+    });
+    await eventually(() => expect(sessions.status().notices).toHaveLength(20));
+    expect(sessions.status().notices[0]?.text).toContain("EMFILE");
+    expect(sessions.status().index).toMatchObject({ files_found: 20, files_done: 0, bytes_done: 0 });
+    broken = false;
+    await eventually(() => expect(sessions.list()).toHaveLength(20));
+    await eventually(() => expect(sessions.status().notices).toEqual([]));
+    expect(sessions.status().index).toMatchObject({ files_done: 20, done: true });
+  });
+
+  it("says no more of a file that cannot be read once it is gone", async () => {
+    write(path("one.jsonl.zst"), "no such thing");
+    const sessions = start();
+    await eventually(() => expect(sessions.status().notices).toHaveLength(1));
+    rmSync(path("one.jsonl.zst"));
+    await eventually(() => expect(sessions.status().notices).toEqual([]));
   });
 
   it("tells a copy of a session's file from the session", async () => {
