@@ -4,11 +4,12 @@ import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { isMainThread } from "node:worker_threads";
 import { formats } from "../formats/index.ts";
 import { findWireFormat, wireFormats } from "../providers/index.ts";
-import { listenSomewhere, originsOf, readAddress } from "./address.ts";
+import { type Address, listenSomewhere, originsOf, readAddress } from "./address.ts";
 import { createApp } from "./app.ts";
 import { createSessions } from "./catalog.ts";
 import { readConfig, readKeys } from "./config.ts";
@@ -192,19 +193,60 @@ async function print(text: string): Promise<0> {
 async function runDaemon(paths: string[], flags: Flags): Promise<number> {
   // From the first moment: whoever ends it while it begins leaves no store open.
   const ended = endSignal().then(() => true);
-  let daemon = await startDaemon(paths, flags);
+  checkPaths(paths);
+  // Read once: a daemon that begins again is the one that was started, whatever became of these files.
+  const address = readAddress(flags);
+  let daemon = await startDaemon(paths, flags, address);
   await print(`${daemon.link}\n`);
   daemon.sayNotices();
   if (flags.open) openBrowser(daemon.link, dataDir(flags));
   while (!(await Promise.race([ended, daemon.storable.then(() => false)]))) {
     console.error("The data folder can be used again: Verbatim begins again with it.");
     await daemon.close();
-    daemon = await startDaemon(paths, { ...flags, port: String(daemon.port) });
+    const again = await beginAgain(paths, { ...flags, port: String(daemon.port) }, address, ended);
+    if (again === undefined) return 0;
+    daemon = again;
     await print(`${daemon.link}\n`);
     daemon.sayNotices();
   }
   await daemon.close();
   return 0;
+}
+
+function checkPaths(paths: readonly string[]): void {
+  for (const path of paths) {
+    const stats = attempt(
+      () => statSync(path, { throwIfNoEntry: false }),
+      `${path}: it cannot be read`,
+      "Name a file or folder that you may read.",
+    );
+    if (!stats) throw new UsageError(`${path}: there is no such file or folder.`);
+  }
+}
+
+/** Tries until there is a daemon; `undefined`: the person wanted an end before. */
+async function beginAgain(
+  paths: string[],
+  flags: Flags,
+  address: Address,
+  ended: Promise<unknown>,
+): Promise<Daemon | undefined> {
+  let wanted = true;
+  void ended.then(() => {
+    wanted = false;
+  });
+  let said: string | undefined;
+  while (wanted) {
+    try {
+      return await startDaemon(paths, flags, address);
+    } catch (error) {
+      const reason = safe(error instanceof Error ? error.message : String(error));
+      if (reason !== said) console.error(`Verbatim cannot begin again yet, and tries on. ${reason}`);
+      said = reason;
+    }
+    await Promise.race([ended, sleep(RETRY_MS)]);
+  }
+  return undefined;
 }
 
 /** Runs one prompt in the daemon that runs, or in one that runs as long as this command. */
@@ -220,7 +262,9 @@ async function runInTerminal(words: string[], flags: Flags): Promise<number> {
   void endSignal().then(() => stop.abort());
   const running = await ringDoorbell(data_dir);
   const own =
-    running === undefined ? await startDaemon([], { ...flags, samples: false, port: "0" }) : undefined;
+    running === undefined
+      ? await startDaemon([], { ...flags, samples: false, port: "0" }, readAddress(flags))
+      : undefined;
   const link = running ?? own?.link ?? "";
   own?.sayNotices();
   const terminal =
@@ -274,30 +318,26 @@ interface Daemon {
 /** What a daemon has opened, in this order: closed in the reverse one. */
 type Opened = { close(): Promise<void> | void }[];
 
-async function startDaemon(paths: string[], flags: Flags): Promise<Daemon> {
+async function startDaemon(paths: string[], flags: Flags, address: Address): Promise<Daemon> {
   const opened: Opened = [];
   const close = async () => {
     for (const one of opened.toReversed()) await one.close();
   };
   try {
-    return { ...(await openDaemon(paths, flags, opened)), close };
+    return { ...(await openDaemon(paths, flags, address, opened)), close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-async function openDaemon(paths: string[], flags: Flags, opened: Opened): Promise<Omit<Daemon, "close">> {
-  const address = readAddress(flags);
+async function openDaemon(
+  paths: string[],
+  flags: Flags,
+  address: Address,
+  opened: Opened,
+): Promise<Omit<Daemon, "close">> {
   const data_dir = dataDir(flags);
-  for (const path of paths) {
-    const stats = attempt(
-      () => statSync(path, { throwIfNoEntry: false }),
-      `${path}: it cannot be read`,
-      "Name a file or folder that you may read.",
-    );
-    if (!stats) throw new UsageError(`${path}: there is no such file or folder.`);
-  }
   // All that the daemon writes is its owner's alone.
   const umask = process.umask(0o077);
   const access = inDataFolder(data_dir, () => loadAccess(data_dir));

@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -377,6 +378,32 @@ describe("the command", { timeout: 60_000 }, () => {
     const link = await finish(home, ["--link", "--data-dir", home.data]);
     expect(link).toMatchObject({ code: 0, err: "" });
     expect(new URL(link.out.trim()).origin).toBe(origin);
+    await stop(second.process, "SIGTERM");
+  });
+
+  it("takes over though what it was started with is gone, and tries on until it can", async () => {
+    const home = newHome();
+    const args = ["--port", "0", "--data-dir", home.data, "--no-samples"];
+    const first = start(home, args);
+    await addressOf(first);
+    const password = join(home.path, "password");
+    writeFileSync(password, "correct horse battery\n");
+    const { session_id, lines } = generateClaudeSession({ parts: 20, turns: 2 });
+    const file = join(home.path, `${session_id}.jsonl`);
+    writeFileSync(file, `${lines.join("\n")}\n`);
+    const second = start(home, [...args, "--password-file", password, file]);
+    await addressOf(second);
+    rmSync(password);
+    rmSync(file);
+    const access = join(home.data, "access.json");
+    renameSync(access, `${access}.away`);
+    mkdirSync(access);
+    await stop(first.process, "SIGTERM");
+    await expect.poll(second.err, { timeout: 20_000 }).toContain("tries on. The data folder");
+    rmSync(access, { recursive: true });
+    renameSync(`${access}.away`, access);
+    await expect.poll(() => second.out().trim().split("\n").length, { timeout: 20_000 }).toBe(2);
+    await expect.poll(second.err, { timeout: 20_000 }).toContain(`${file}: there is nothing at this path`);
     await stop(second.process, "SIGTERM");
   });
 
