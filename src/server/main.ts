@@ -60,7 +60,8 @@ Options
 
 run                     Start a session with this prompt and print its turn as it happens; the same
                         session is live in the browser. Ctrl-C stops the turn. Without a daemon that
-                        runs, one runs as long as the command.
+                        runs, one runs as long as the command, and until what others started in it
+                        is done; Ctrl-C ends that, too.
   --agent AGENT         An agent of config.json, or a provider (--provider PROVIDER says the same).
                         Default: what was used last, or the first that has a key.
   --model MODEL         The provider's name of it; for the provider "scripted", a script's name.
@@ -87,6 +88,8 @@ agents and rules are configured in config.json in the data directory.
 const SAME_SIGNAL_MS = 1_000;
 /** How often it is looked whether there is something new to tell in the terminal. */
 const NOTICES_MS = 1_000;
+/** How often it is looked whether all sessions rest. */
+const REST_MS = 200;
 /** How often it is tried whether a store that could not be written can be. */
 const RETRY_MS = 2_000;
 
@@ -259,7 +262,7 @@ async function runInTerminal(words: string[], flags: Flags): Promise<number> {
   }
   const agent = flags.agent ?? flags.provider;
   const stop = new AbortController();
-  void endSignal().then(() => stop.abort());
+  const ended = endSignal().then(() => stop.abort());
   const running = await ringDoorbell(data_dir);
   const own =
     running === undefined
@@ -297,6 +300,12 @@ async function runInTerminal(words: string[], flags: Flags): Promise<number> {
   } finally {
     terminal?.close();
     own?.sayNotices();
+    if (own?.isAtWork() && !stop.signal.aborted) {
+      console.error("Other sessions still run in this daemon: it ends once they rest, or on Ctrl-C.");
+      while (own.isAtWork() && !stop.signal.aborted) await Promise.race([ended, sleep(REST_MS)]);
+      // Whoever follows them hears how they ended.
+      await Promise.race([ended, sleep(REST_MS)]);
+    }
     await own?.close();
   }
 }
@@ -310,6 +319,8 @@ interface Daemon {
    * come back by themselves to a daemon that begins again at the same port.
    */
   storable: Promise<void>;
+  /** Whether a session that it runs works, or waits for a person. */
+  isAtWork(): boolean;
   /** Says now what a person should know and was not told yet, on standard error; what comes up later is said by itself. */
   sayNotices(): void;
   close(): Promise<void>;
@@ -451,6 +462,7 @@ async function openDaemon(
     link: newLink(),
     port: served.port,
     storable: storable.promise,
+    isAtWork,
     sayNotices,
   };
 }

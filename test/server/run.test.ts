@@ -117,6 +117,18 @@ async function enter(link: string) {
   };
 }
 
+/** Gives the first choice of what the session asks that this output of `run` is about; gives what was asked. */
+async function answerFirst({ get, post }: Awaited<ReturnType<typeof enter>>, err: string): Promise<string> {
+  const [, id] = /\/session\/([0-9a-f-]+)/.exec(err) ?? [];
+  const { page } = sessionReply.parse(await get(`/api/sessions/${id}`));
+  const [asked] = page.parts.flatMap(({ part }) => (part.type === "request" ? [part.request] : []));
+  const answered = await post(`/api/sessions/${id}/requests/${asked?.request_id}`, {
+    answer: { option_ids: [asked?.options[0]?.id] },
+  });
+  expect(answered.status).toBe(200);
+  return asked?.title ?? "";
+}
+
 describe("run", () => {
   it("prints the turn as it happened, and ends well when it ends well", async () => {
     const { said, ended } = start(newHome(), ["run", "Say hello", ...scripted("hello")]);
@@ -155,22 +167,38 @@ describe("run", () => {
     const daemon = start(home, ["--port", "0", "--no-samples"]);
     await eventually(() => expect(daemon.said.out).toContain("\n"));
     const { said, ended } = start(home, ["run", "Go", ...scripted("question")]);
-    const { get, post } = await enter(daemon.said.out.trim());
     await eventually(() => expect(said.err).toContain("waits for an answer"));
-    const row = await eventually(async () => {
-      const [asking] = sessionsReply.parse(await get("/api/sessions")).sessions;
-      expect(asking).toBeDefined();
-      return asking;
-    });
-    const { page } = sessionReply.parse(await get(`/api/sessions/${row?.id}`));
-    const asked = page.parts.flatMap(({ part }) => (part.type === "request" ? [part.request] : []))[0];
-    const option = asked?.options[0];
-    const answered = await post(`/api/sessions/${row?.id}/requests/${asked?.request_id}`, {
-      answer: { option_ids: [option?.id] },
-    });
-    expect(answered.status).toBe(200);
+    const title = await answerFirst(await enter(daemon.said.out.trim()), said.err);
     expect(await ended).toBe(0);
-    expect(said.out).toContain(asked?.title);
+    expect(said.out).toContain(title);
+  });
+
+  it("keeps the daemon that it began until what others started in it is done, and ends it on a signal", async () => {
+    const home = newHome();
+    const linkIn = ({ err }: { err: string }) => /http:\S+/.exec(err)?.[0] ?? "";
+    const waits = "waits for an answer";
+    const asking = ["run", "Go", ...scripted("question")];
+    const first = start(home, asking);
+    await eventually(() => expect(first.said.err).toContain(waits));
+    const second = start(home, asking);
+    await eventually(() => expect(second.said.err).toContain(waits));
+    const browser = await enter(linkIn(first.said));
+    await answerFirst(browser, first.said.err);
+    await eventually(() => expect(first.said.err).toContain("Other sessions still run in this daemon"));
+    await answerFirst(browser, second.said.err);
+    expect(await second.ended).toBe(0);
+    expect(await first.ended).toBe(0);
+
+    const third = start(home, asking);
+    await eventually(() => expect(third.said.err).toContain(waits));
+    const endless = start(home, ["run", "Go on", ...scripted("endless")]);
+    await eventually(() => expect(endless.said.out.length).toBeGreaterThan(200));
+    await answerFirst(await enter(linkIn(third.said)), third.said.err);
+    await eventually(() => expect(third.said.err).toContain("Other sessions still run in this daemon"));
+    third.child.kill("SIGINT");
+    expect(await third.ended).toBe(0);
+    endless.child.kill("SIGKILL");
+    await endless.ended;
   });
 
   it("asks at the terminal for two calls of one message, one after the other", async () => {
