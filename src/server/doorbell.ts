@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { chmodSync, rmSync } from "node:fs";
+import { chmodSync, closeSync, constants, openSync, rmSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 
@@ -14,20 +14,34 @@ export interface Doorbell {
 /** Longest path of a local socket that all systems take, in bytes. */
 const PATH_LIMIT = 100;
 
-function socketPath(data_dir: string): string {
-  return process.platform === "win32"
-    ? `\\\\.\\pipe\\verbatim-${createHash("sha256").update(data_dir.toLowerCase()).digest("hex").slice(0, 24)}`
-    : join(data_dir, "daemon.sock");
+/** The socket's path as the system takes it, until `done`; `undefined`: it takes none here. */
+function socketAt(data_dir: string): { path: string; done(): void } | undefined {
+  const done = () => {};
+  if (process.platform === "win32") {
+    const name = createHash("sha256").update(data_dir.toLowerCase()).digest("hex").slice(0, 24);
+    return { path: `\\\\.\\pipe\\verbatim-${name}`, done };
+  }
+  const path = join(data_dir, "daemon.sock");
+  if (Buffer.byteLength(path) <= PATH_LIMIT) return { path, done };
+  if (process.platform !== "linux") return undefined;
+  try {
+    // An open folder has a short path there.
+    const folder = openSync(data_dir, constants.O_RDONLY | constants.O_DIRECTORY);
+    return { path: `/proc/self/fd/${folder}/daemon.sock`, done: () => closeSync(folder) };
+  } catch {
+    return undefined;
+  }
 }
 
 /**
- * Answers each ring with a new link. `undefined`: it cannot be hung here (the path is too long for a socket), and links
- * come only from a new start.
+ * Answers each ring with a new link. Only for the daemon that holds the data folder. `undefined`: it cannot be hung here
+ * (the path is too long for a socket), and links come only from a new start.
  */
 export async function hangDoorbell(data_dir: string, newLink: () => string): Promise<Doorbell | undefined> {
-  const path = socketPath(data_dir);
-  if (Buffer.byteLength(path) > PATH_LIMIT) return undefined;
-  // A daemon that was killed leaves its socket behind; the caller has made sure that nobody answers there.
+  const socket_at = socketAt(data_dir);
+  if (!socket_at) return undefined;
+  const { path, done } = socket_at;
+  // A daemon that was killed leaves its socket behind.
   if (process.platform !== "win32") rmSync(path, { force: true });
   const server = createServer((socket) => {
     socket.on("error", () => socket.destroy());
@@ -36,23 +50,29 @@ export async function hangDoorbell(data_dir: string, newLink: () => string): Pro
   const hung = await new Promise<boolean>((resolve) => {
     server.once("error", () => resolve(false)).listen(path, () => resolve(true));
   });
-  if (!hung) return undefined;
+  if (!hung) {
+    done();
+    return undefined;
+  }
   if (process.platform !== "win32") chmodSync(path, 0o600);
-  return { close: () => new Promise((resolve) => server.close(() => resolve())) };
+  return { close: () => new Promise<void>((resolve) => server.close(() => resolve())).finally(done) };
 }
 
 /** A new launch link of the daemon that runs with this data directory; `undefined`: none does. */
 export function ringDoorbell(data_dir: string): Promise<string | undefined> {
   return new Promise((resolve) => {
-    const path = socketPath(data_dir);
-    if (Buffer.byteLength(path) > PATH_LIMIT) return resolve(undefined);
+    const socket_at = socketAt(data_dir);
+    if (!socket_at) return resolve(undefined);
     let text = "";
-    const socket = connect(path);
+    const socket = connect(socket_at.path);
     socket.setEncoding("utf8").setTimeout(2_000, () => socket.destroy());
     socket.on("data", (chunk: string) => {
       text += chunk;
     });
     socket.on("error", () => socket.destroy());
-    socket.on("close", () => resolve(text.endsWith("\n") ? text.trim() : undefined));
+    socket.on("close", () => {
+      socket_at.done();
+      resolve(text.endsWith("\n") ? text.trim() : undefined);
+    });
   });
 }

@@ -430,9 +430,9 @@ async function openDaemon(
   const served = await listenSomewhere(listen, address.host, flags.port);
   opened.push(served);
   if (samples) opened.push({ close: samples.stop });
-  // With two daemons on one data directory the first one replays, and gives links. Asked once the stores are open: whoever
-  // left them to this one has taken its doorbell down before.
-  const first = (await ringDoorbell(data_dir)) === undefined;
+  // With two daemons on one data directory the one that holds it replays, and gives links: whoever left it to this one has
+  // taken its doorbell down before. Where the disk lets nobody hold it, the first one does.
+  const first = !hosted.taken && (hosted.writable || (await ringDoorbell(data_dir)) === undefined);
   const doorbell = first ? await hangDoorbell(data_dir, newLink) : undefined;
   if (doorbell) opened.push(doorbell);
   if (first) samples?.replay();

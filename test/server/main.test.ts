@@ -10,9 +10,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { createServer } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, describe, expect, it } from "vitest";
 import { CLIENT_HEADER, sessionsReply, statusReply } from "../../src/protocol.ts";
 import { bareEnvironment } from "../environment.ts";
@@ -379,6 +380,48 @@ describe("the command", { timeout: 60_000 }, () => {
     expect(link).toMatchObject({ code: 0, err: "" });
     expect(new URL(link.out.trim()).origin).toBe(origin);
     await stop(second.process, "SIGTERM");
+  });
+
+  it.skipIf(process.platform === "win32")(
+    "leaves alone the doorbell of a daemon that does not answer for a while",
+    async () => {
+      const home = newHome();
+      mkdirSync(home.data);
+      // What a daemon holds that was stopped, as by Ctrl-Z.
+      const lock = new DatabaseSync(join(home.data, "history-lock.db"));
+      lock.exec("BEGIN EXCLUSIVE");
+      const rung: Socket[] = [];
+      const doorbell = createServer((socket) => rung.push(socket));
+      await new Promise<void>((resolve) => doorbell.listen(join(home.data, "daemon.sock"), resolve));
+      try {
+        const args = ["--data-dir", home.data];
+        const run = start(home, ["--port", "0", "--no-samples", ...args]);
+        await addressOf(run);
+        await stop(run.process, "SIGTERM");
+        for (const socket of rung.splice(0)) socket.destroy();
+        const link = start(home, ["--link", ...args]);
+        await expect.poll(() => rung.length, { timeout: 20_000 }).toBe(1);
+        rung[0]?.end("http://127.0.0.1/launch?token=mine\n");
+        expect(await link.ended).toBe(0);
+        expect(link.out()).toContain("token=mine");
+      } finally {
+        doorbell.close();
+        lock.close();
+      }
+    },
+  );
+
+  it("gives links where the path of the data folder is too long for a socket", async () => {
+    const home = newHome();
+    const data = join(home.data, "long ".repeat(30).trim());
+    const run = start(home, ["--port", "0", "--data-dir", data, "--no-samples"]);
+    const { origin } = await enter(await addressOf(run));
+    const link = await finish(home, ["--link", "--data-dir", data]);
+    expect(link).toMatchObject({ code: process.platform === "linux" ? 0 : 2 });
+    if (link.code === 0) expect(await enter(link.out.trim())).toMatchObject({ status: 303, origin });
+    await stop(run.process, "SIGTERM");
+    expect(readdirSync(data)).not.toContain("daemon.sock");
+    expect((await finish(home, ["--link", "--data-dir", data])).err).toContain("No daemon runs");
   });
 
   it("takes over though what it was started with is gone, and tries on until it can", async () => {

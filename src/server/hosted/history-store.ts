@@ -74,6 +74,7 @@ export interface HistoryStore {
 export function openHistoryStore(options: { folder: string; now: () => number; check_limit?: number }): {
   store?: HistoryStore;
   read_only: boolean;
+  taken?: true;
   notices: Notice[];
   retry?(): boolean;
 } {

@@ -39,6 +39,8 @@ export interface HostedOptions {
 export interface HostedSessions extends Sessions {
   /** This daemon may run and record sessions; another one does otherwise, or the disk cannot be used. */
   readonly writable: boolean;
+  /** Another daemon has the data folder. */
+  readonly taken: boolean;
   readonly agents: Agents;
   /** What sessions were started with, newest first. */
   recent(): { agent: string; model?: string; cwd: string }[];
@@ -193,6 +195,7 @@ export function createHosted(options: HostedOptions): HostedSessions {
   return {
     epoch: randomUUID(),
     writable: journal.writable,
+    taken: journal.taken,
     agents,
     get seq() {
       return list.seq;

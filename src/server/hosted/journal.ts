@@ -34,6 +34,8 @@ export interface Writer {
 export interface Journal {
   /** There is a store, and it is this daemon's. */
   readonly writable: boolean;
+  /** Another daemon has its lock. */
+  readonly taken: boolean;
   readonly notices: readonly Notice[];
   /** See `OpenedDatabase`. */
   retry?(): boolean;
@@ -112,6 +114,7 @@ export function createJournal(options: {
 
   return {
     writable,
+    taken: opened.taken === true,
     get notices() {
       return trouble ? [...opened.notices, trouble] : opened.notices;
     },

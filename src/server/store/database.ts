@@ -51,6 +51,8 @@ export interface DatabaseOptions<Store> {
 export interface OpenedDatabase<Store> {
   store?: Store;
   read_only: boolean;
+  /** Another daemon has its lock. */
+  taken?: true;
   notices: Notice[];
   /** Frees the lock; the store is closed before. */
   unlock(): void;
@@ -235,7 +237,13 @@ function openReadOnly<Store extends { close(): void }>(
       "Use the one that runs, or give this one a folder of its own with --data-dir. When that one ends, this one takes over by itself.",
   };
   const retry = () => canBeOpened(options, path);
-  const nothing = { read_only: true, notices: [notice], unlock() {}, retry };
+  const nothing: OpenedDatabase<Store> = {
+    read_only: true,
+    taken: true,
+    notices: [notice],
+    unlock() {},
+    retry,
+  };
   try {
     const database = new DatabaseSync(path, { readOnly: true, timeout: 2_000 });
     if (versionOf(database) !== options.migrations.length) {
