@@ -33,6 +33,7 @@ export interface SessionsOptions {
   dataFolder?: string;
   /** See `DatabaseOptions`. */
   check_limit?: number;
+  read_only?: boolean;
   timing?: Partial<SessionsTiming>;
   /** Reads what nobody waits for on threads of its own, for sessions of the formats that ship. Closed with the sessions. */
   indexer?: Indexer;
@@ -83,6 +84,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   const keeper = createKeeper<Entry>({
     ...(options.dataFolder !== undefined && { dataFolder: options.dataFolder }),
     ...(options.check_limit !== undefined && { check_limit: options.check_limit }),
+    ...(options.read_only !== undefined && { read_only: options.read_only }),
     now,
     retry: timing.retry,
     rowOf: storedFile,

@@ -18,6 +18,7 @@ export interface KeeperOptions<Entry> {
   dataFolder?: string;
   /** See `DatabaseOptions`. */
   check_limit?: number;
+  read_only?: boolean;
   now: () => number;
   /** How long to wait after a write that failed, in milliseconds. */
   retry: number;
@@ -62,6 +63,7 @@ export function createKeeper<Entry>(options: KeeperOptions<Entry>): Keeper<Entry
         folder: options.dataFolder,
         now,
         ...(options.check_limit !== undefined && { check_limit: options.check_limit }),
+        ...(options.read_only !== undefined && { read_only: options.read_only }),
       })
     : { read_only: true, notices: [] };
   let store: SessionStore | undefined = opened.store;

@@ -399,6 +399,8 @@ async function openDaemon(
     paths: paths.map((path) => resolve(path)),
     indexer: createIndexer(),
     dataFolder: data_dir,
+    // Whoever comes first may still be opening the first store: the second is theirs, too.
+    read_only: hosted.taken,
   });
   const sessions = mergeSessions([hosted, found]);
   opened.push(sessions);

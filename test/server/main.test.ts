@@ -382,6 +382,26 @@ describe("the command", { timeout: 60_000 }, () => {
     await stop(second.process, "SIGTERM");
   });
 
+  it("leaves both stores to the daemon that came first, even where that one is still opening the first", async () => {
+    const home = newHome();
+    mkdirSync(home.data);
+    const lock = (name: string) => {
+      const database = new DatabaseSync(join(home.data, name), { timeout: 0 });
+      database.exec("BEGIN EXCLUSIVE");
+      return database;
+    };
+    const history = lock("history-lock.db");
+    const run = start(home, ["--port", "0", "--data-dir", home.data, "--no-samples"]);
+    await addressOf(run);
+    expect(run.err().match(/already uses the data folder/g)).toHaveLength(2);
+    const archive = lock("lock.db");
+    archive.close();
+    history.close();
+    await expect.poll(() => run.out().trim().split("\n").length, { timeout: 20_000 }).toBe(2);
+    expect(() => lock("lock.db")).toThrow("locked");
+    await stop(run.process, "SIGTERM");
+  });
+
   it.skipIf(process.platform === "win32")(
     "leaves alone the doorbell of a daemon that does not answer for a while",
     async () => {

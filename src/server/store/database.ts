@@ -30,6 +30,8 @@ export interface DatabaseOptions<Store> {
   now: () => number;
   /** Up to so many bytes the whole store is checked when it is opened; a bigger one shows its damage when it is read. */
   check_limit?: number;
+  /** Another daemon has the data folder: it is only read, though its own lock may be free yet. */
+  read_only?: boolean;
   /** Each entry brings a store from the version of its index to the next. */
   migrations: readonly string[];
   /** Reads rows that must be readable; throws a `StoreError` of kind `broken` where they are not. */
@@ -76,6 +78,7 @@ export function openDatabase<Store extends { close(): void }>(
       "Name a folder that you may write to with --data-dir.",
     );
   }
+  if (options.read_only) return openReadOnly(options, path);
   let lock: DatabaseSync | undefined;
   try {
     lock = takeLock(options.folder, options.lock);

@@ -55,6 +55,7 @@ export interface StoreOptions {
   migrations?: readonly string[];
   /** See `DatabaseOptions`. */
   check_limit?: number;
+  read_only?: boolean;
 }
 
 /** Opens the archive of a data folder: see `openDatabase`. */
@@ -65,6 +66,7 @@ export function openStore(options: StoreOptions): OpenedStore {
     lock: "lock.db",
     now: options.now,
     ...(options.check_limit !== undefined && { check_limit: options.check_limit }),
+    ...(options.read_only !== undefined && { read_only: options.read_only }),
     migrations: options.migrations ?? MIGRATIONS,
     create: (database, writable) => (writable ? createLoaded(database) : createStore(database)),
     words: {
