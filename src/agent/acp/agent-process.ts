@@ -7,6 +7,8 @@ export interface Exit {
   signal: string | null;
   /** Why it never ran. */
   error?: NodeJS.ErrnoException;
+  /** Why we ended it: what it did, in words. */
+  offence?: string;
 }
 
 export interface AgentProcessOptions {
@@ -26,6 +28,8 @@ export interface AgentProcess {
   lastWords(): string;
   /** Whether the program is gone, or will be within the limit, in milliseconds. */
   endsWithin(limit_ms: number): Promise<boolean>;
+  /** Ends the program for what it did, in words that its `Exit` has; it is heard no more. */
+  endFor(offence: string): void;
   /** Ends the program and all of its group: a request to, and force where that does not help. Resolves when it is gone. */
   stop(): Promise<void>;
 }
@@ -44,6 +48,7 @@ export function startProcess({ command, args, cwd, env }: AgentProcessOptions): 
     detached: process.platform !== "win32",
   });
   let words = "";
+  let offence: string | undefined;
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     words = (words + text).slice(-KEPT);
   });
@@ -72,7 +77,7 @@ export function startProcess({ command, args, cwd, env }: AgentProcessOptions): 
       // What it said last is read to the end first.
       child.once("close", () => {
         clearTimeout(limited);
-        resolve({ code, signal });
+        resolve({ code, signal, ...(offence !== undefined && { offence }) });
       });
     });
   });
@@ -89,16 +94,23 @@ export function startProcess({ command, args, cwd, env }: AgentProcessOptions): 
     return isGone;
   };
 
+  const stop = async (): Promise<void> => {
+    child.stdin.end();
+    signalGroup("SIGTERM");
+    if (!(await endsWithin(PATIENCE))) signalGroup("SIGKILL");
+    await ended;
+  };
+
   return {
     child,
     ended,
     lastWords: () => words.trim().split("\n").slice(-SHOWN).join("\n"),
     endsWithin,
-    async stop() {
-      child.stdin.end();
-      signalGroup("SIGTERM");
-      if (!(await endsWithin(PATIENCE))) signalGroup("SIGKILL");
-      await ended;
+    endFor(what) {
+      offence ??= what;
+      child.stdout.destroy();
+      void stop();
     },
+    stop,
   };
 }

@@ -3,6 +3,7 @@ import type { AnyMessage, ClientContext, RequestPermissionResponse } from "@agen
 import { createLineCutter } from "../../model/line-cutter.ts";
 import { asObject, asString, type JsonObject } from "../../model/narrow.ts";
 import type { AgentProcess } from "./agent-process.ts";
+import { errorText } from "./failures.ts";
 import { CANCEL_REQUEST, REQUEST_PERMISSION, UPDATE } from "./methods.ts";
 
 /** Who hears what the agent says, in its order, before any answer to us that stands behind it is acted on. */
@@ -22,12 +23,15 @@ export interface Connection {
   close(): void;
 }
 
+/** An agent that says more than this in one message is ended; in UTF-16 code units. */
+const MESSAGE_LIMIT = 16 * 1024 ** 2;
+
 /**
  * The protocol's own connection on a program's standard streams. It hands messages on by promises, which blurs the order of
  * updates, questions and answers; so every message is heard here first, as its line is read. Updates go no further: theirs is
  * foreign data, and one that the protocol's schema does not know must not be lost.
  */
-export async function connect({ child }: AgentProcess, listener: Listener): Promise<Connection> {
+export async function connect({ child, endFor }: AgentProcess, listener: Listener): Promise<Connection> {
   // Its schemas cost a daemon that drives no such agent tens of megabytes.
   const { client } = await import("@agentclientprotocol/sdk");
   const asked = new Map<
@@ -72,13 +76,26 @@ export async function connect({ child }: AgentProcess, listener: Listener): Prom
         // What is no JSON-RPC is refused by the connection itself.
         if (isForwarded) controller.enqueue(message as AnyMessage);
       };
-      child.stdout.on("data", (bytes: Buffer) => {
-        for (const line of cutter.push(decoder.write(bytes))) readLine(line);
-      });
+      // Nobody catches what is thrown where a stream is heard: it would end the daemon.
+      const guarded = (hearIt: () => void): void => {
+        try {
+          hearIt();
+        } catch (error) {
+          endFor(`what it sent could not be recorded (${errorText(error)})`);
+        }
+      };
+      child.stdout.on("data", (bytes: Buffer) =>
+        guarded(() => {
+          for (const line of cutter.push(decoder.write(bytes))) readLine(line);
+          if (cutter.length > MESSAGE_LIMIT) {
+            endFor(`it sent a message of more than ${MESSAGE_LIMIT.toLocaleString("en")} characters`);
+          }
+        }),
+      );
       const close = (): void => {
         if (isClosed) return;
         isClosed = true;
-        readLine(cutter.end());
+        guarded(() => readLine(cutter.end()));
         controller.close();
       };
       child.stdout.once("end", close);

@@ -48,9 +48,12 @@ export function exitText(label: string, command: string, exit: Exit, lastWords: 
       ? `${label} cannot be started: there is no program ${command}, or the session's folder is gone. Install it, or correct the command where the agent is configured.`
       : `${label} cannot be started (${command}): ${exit.error.message}`;
   }
-  const how =
-    exit.signal === null ? `with exit code ${exit.code ?? "unknown"}` : `by the signal ${exit.signal}`;
   const said =
     titleOf(lastWords) === undefined ? "It wrote nothing to stderr." : `Its last words:\n${lastWords}`;
+  if (exit.offence !== undefined) {
+    return `${label} was ended: ${exit.offence}. The next prompt starts it again.\n${said}`;
+  }
+  const how =
+    exit.signal === null ? `with exit code ${exit.code ?? "unknown"}` : `by the signal ${exit.signal}`;
   return `${label} ended ${how}. The next prompt starts it again; if it ends again, run ${command} in a terminal to see why.\n${said}`;
 }

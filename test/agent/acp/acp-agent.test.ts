@@ -660,3 +660,45 @@ it("a message that is nested beyond all measure is kept as text, and the turn go
   expect(unknown?.type === "unknown" && unknown.raw).toContain('"title":"deep"');
   expect(host.parts().some((part) => part.type === "text" && part.text === "Still here.")).toBe(true);
 });
+
+it("a message without end costs its agent, which is told, and the next prompt starts it again", async () => {
+  const { host, ask } = setUp([
+    ...opened,
+    hears.prompt(2),
+    says.text("I look."),
+    says.text("a".repeat(17 * 1024 ** 2)),
+    says.result(2),
+  ]);
+  expect(await ask("Look")).toBe("failed");
+  expect(host.parts().at(-1)).toMatchObject({
+    kind: "error",
+    text: expect.stringMatching(
+      /was ended: it sent a message of more than 16,777,216 characters\. The next prompt starts it again\./,
+    ),
+  });
+  expect(host.parts()).toContainEqual(expect.objectContaining({ type: "text", text: "I look." }));
+  expect(await ask("Look again")).toBe("failed");
+  expect(host.frames.filter(({ type }) => type === "error")).toHaveLength(2);
+});
+
+it("what an agent says and nobody can record ends the agent, and nothing else", async () => {
+  const host = createHost(allow);
+  const agent = createAcpAgent({
+    host: {
+      ...host,
+      emit(frame) {
+        if (JSON.stringify(frame).includes("poison")) throw new Error("The record is closed");
+        host.emit(frame);
+      },
+    },
+    command: process.execPath,
+    args: writeScript(host.cwd, "script", [...opened, hears.prompt(2), says.text("poison"), hears.cancel]),
+    env: { PATH: process.env.PATH },
+  });
+  made.push({ host, agent });
+  expect(await host.turn("Look", (prompt) => agent.run(prompt, new AbortController().signal))).toBe("failed");
+  expect(host.parts().at(-1)).toMatchObject({
+    kind: "error",
+    text: expect.stringMatching(/was ended: what it sent could not be recorded \(The record is closed\)/),
+  });
+});
