@@ -9,6 +9,7 @@ import { createCatchUp } from "./catch-up.ts";
 import { type Entry, isStale, modifiedAt, newEntry, type State, sizeOf, storedFile } from "./entry.ts";
 import { type EvidenceFile, readAttachment, readRecord } from "./evidence.ts";
 import { createFileReader } from "./file-reader.ts";
+import { renamed } from "./file-sessions.ts";
 import { isCompressed, openRegular } from "./follow.ts";
 import type { Indexer } from "./indexer.ts";
 import { createKeeper } from "./keeper.ts";
@@ -35,6 +36,8 @@ export interface SessionsOptions {
   check_limit?: number;
   read_only?: boolean;
   timing?: Partial<SessionsTiming>;
+  /** Whether another source has a session of this id: a file's session of that id is listed by another one. */
+  isElsewhere?(id: string): boolean;
   /** Reads what nobody waits for on threads of its own, for sessions of the formats that ship. Closed with the sessions. */
   indexer?: Indexer;
   /** Whether to listen to the system's hints about changed files; looks at intervals find all changes either way. */
@@ -61,6 +64,7 @@ const LONGEST_PAUSE = 60;
 export function createSessions(options: SessionsOptions): Sessions {
   const timing = { ...TIMING, ...options.timing };
   const now = options.now ?? Date.now;
+  const isElsewhere = options.isElsewhere ?? (() => false);
   const entries = new Map<string, Entry>();
   /** Files that are gone, by their number. */
   const past = new Map<number, Entry>();
@@ -144,6 +148,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     by_session,
     waiting_views,
     owners,
+    isElsewhere,
     isClosed: () => closed,
     run,
     setHot: (path, hot) => watch.setHot(path, hot),
@@ -193,9 +198,14 @@ export function createSessions(options: SessionsOptions): Sessions {
         done: true,
       });
     }
-    for (const row of stored.sessions) {
-      const entry = by_id.get(row.file_id);
+    for (const kept of stored.sessions) {
+      const entry = by_id.get(kept.file_id);
       if (!entry) continue;
+      const row = isElsewhere(kept.id) ? renamed(kept, entry.path) : kept;
+      if (row !== kept) {
+        keeper.sessionRemoved(kept.id);
+        keeper.sessionChanged(row.id);
+      }
       entry.sessions.add(row.id);
       by_session.set(row.id, { id: row.id, entry, summary: row.summary, open_calls: row.open_calls });
       owners.set(row.id, entry);

@@ -58,6 +58,8 @@ export interface FileReaderOptions {
   waiting_views: Map<string, View>;
   /** Which file a session's id belongs to. */
   owners: Map<string, Entry>;
+  /** Whether another source has a session of this id. */
+  isElsewhere(id: string): boolean;
   isClosed(): boolean;
   run<Value>(entry: Entry, work: () => Value | Promise<Value>): Promise<Value | undefined>;
   setHot(path: string, hot: boolean): void;
@@ -103,6 +105,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     by_session,
     waiting_views,
     owners,
+    isElsewhere: options.isElsewhere,
     keeper,
     links,
     list,

@@ -8,11 +8,12 @@ import type { Links } from "./links.ts";
 import type { SessionList } from "./list.ts";
 import { joinFacts } from "./reading.ts";
 import { fieldsOf } from "./row.ts";
+import type { StoredSession } from "./store/store.ts";
 import type { View } from "./view.ts";
 
 /** Which sessions a file holds, by the ids that they go by here, and what is known of them beside their transcripts. */
 export interface FileSessions {
-  /** A session's own id, or, where another file that is there holds a session of that id, one made from the path too. */
+  /** A session's own id, or, where another file that is there or another source has a session of that id, one made from the path too. */
   idFor(entry: Entry, id: string): string;
   /** Made, or moved here from another file, where it is not this file's. */
   stateFor(entry: Entry, id: string): State;
@@ -33,6 +34,8 @@ export interface FileSessionsOptions {
   waiting_views: Map<string, View>;
   /** Which file a session's id belongs to. */
   owners: Map<string, Entry>;
+  /** Whether another source has a session of this id. */
+  isElsewhere(id: string): boolean;
   keeper: Keeper<Entry>;
   links: Links;
   list: SessionList;
@@ -41,13 +44,13 @@ export interface FileSessionsOptions {
 }
 
 export function createFileSessions(options: FileSessionsOptions): FileSessions {
-  const { by_session, waiting_views, owners, keeper, links, list } = options;
+  const { by_session, waiting_views, owners, isElsewhere, keeper, links, list } = options;
 
   function idFor(entry: Entry, id: string): string {
     const owner = owners.get(id);
     if (owner === entry) return id;
     const own = uuidFrom(id, entry.path);
-    if (owner && (!owner.gone || entry.sessions.has(own))) {
+    if (isElsewhere(id) || (owner && (!owner.gone || entry.sessions.has(own)))) {
       owners.set(own, entry);
       return own;
     }
@@ -89,9 +92,7 @@ export function createFileSessions(options: FileSessionsOptions): FileSessions {
     for (const facts of found) {
       const id = idFor(entry, facts.session_id);
       const state = by_session.get(id);
-      // A copy's runs are not told from the original's: it is a group of its own.
-      const group = id === facts.session_id ? facts.group : uuidFrom(facts.group, entry.path);
-      const own = { ...facts, session_id: id, group };
+      const own = id === facts.session_id ? facts : ownFacts(facts, id, entry.path);
       const before = more ? links.facts(id) : undefined;
       const [joined = own] = before ? joinFacts([before, own]) : [];
       if (state?.entry === entry && links.setFacts(joined)) list.schedule();
@@ -126,4 +127,15 @@ export function createFileSessions(options: FileSessionsOptions): FileSessions {
   }
 
   return { idFor, stateFor, preview, setFacts, supersede };
+}
+
+/** What was kept of a session whose id another source has by now, by the id that `idFor` gives it. */
+export function renamed({ summary, facts, ...row }: StoredSession, path: string): StoredSession {
+  const id = uuidFrom(row.id, path);
+  return { ...row, id, summary: { ...summary, id }, ...(facts && { facts: ownFacts(facts, id, path) }) };
+}
+
+/** A copy's runs are not told from the original's: it is a group of its own. */
+function ownFacts(facts: SessionLinkFacts, session_id: string, path: string): SessionLinkFacts {
+  return { ...facts, session_id, group: uuidFrom(facts.group, path) };
 }

@@ -391,6 +391,7 @@ async function openDaemon(
     agents,
     ...(answer_within_minutes === undefined ? {} : { answer_within: answer_within_minutes * 60_000 }),
     notices: () => [...config.notices, ...notices, ...sample_notices, ...agents.notices],
+    isElsewhere: (id) => found.get(id) !== undefined,
     report,
   });
   const found = createSessions({
@@ -401,6 +402,7 @@ async function openDaemon(
     dataFolder: data_dir,
     // Whoever comes first may still be opening the first store: the second is theirs, too.
     read_only: hosted.taken,
+    isElsewhere: (id) => hosted.get(id) !== undefined,
   });
   const sessions = mergeSessions([hosted, found]);
   opened.push(sessions);

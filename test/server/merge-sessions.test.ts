@@ -1,6 +1,13 @@
+import { randomUUID } from "node:crypto";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
+import { sessionsReply } from "../../src/protocol.ts";
 import { mergeSessions } from "../../src/server/merge-sessions.ts";
+import { eventually } from "../eventually.ts";
 import { uuidOf } from "../uuid-of.ts";
+import { startDaemon } from "./hosted/daemon.ts";
 import { createMemorySessions } from "./memory-sessions.ts";
 
 const prompt = (session_id: string, text: string) => ({
@@ -67,4 +74,37 @@ it("what all sources say is said once, and they can begin again only together", 
   room = true;
   expect(merged.retry?.()).toBe(true);
   expect(mergeSessions([createMemorySessions()]).retry).toBeUndefined();
+});
+
+it("no session hides another one that has its id: the daemon begins none, and lists a file's by an id of its own", async () => {
+  const home = mkdtempSync(join(tmpdir(), "verbatim-ids-"));
+  const [found, pushed] = [randomUUID(), randomUUID()];
+  const writeFile = (sessionId: string, content: string) => {
+    const path = join(home, ".claude", "projects", "-work", `${sessionId}.jsonl`);
+    mkdirSync(dirname(path), { recursive: true });
+    const message = { role: "user", content };
+    const timestamp = new Date().toISOString();
+    const line = { type: "user", sessionId, uuid: randomUUID(), parentUuid: null, timestamp, message };
+    writeFileSync(path, `${JSON.stringify(line)}\n`);
+  };
+  writeFile(found, "Delete the customer table");
+  const daemon = await startDaemon(home);
+  const push = async (id: string) => {
+    const { session_id: _, ...frame } = prompt(id, "Say hello");
+    return (await daemon.post(`/api/ingest/${id}`, frame)).status;
+  };
+  const listed = async () =>
+    sessionsReply
+      .parse(await daemon.get("/api/sessions"))
+      .sessions.map(({ first_prompt }) => first_prompt)
+      .toSorted();
+  await eventually(async () => expect(await listed()).toEqual(["Delete the customer table"]));
+  expect(await push(found)).toBe(409);
+  expect(await push(pushed)).toBe(200);
+  writeFile(pushed, "Say nothing");
+  await eventually(async () =>
+    expect(await listed()).toEqual(["Delete the customer table", "Say hello", "Say nothing"]),
+  );
+  await daemon.kill("SIGTERM");
+  rmSync(home, { recursive: true });
 });

@@ -192,8 +192,9 @@ describe.skipIf(!hasTools)(
         await push('{"at": 1, "type": "turn.end", "session_id": "00000000-0000-4000-8000-0000000000bb"}'),
       ];
       for (const error of met) expect(rows).toContain(error);
-      // The two that want another sender or another agent are met in the tests of ingestion.
-      expect(rows.filter((row) => !met.includes(row))).toEqual(["409 hosted", "409 replaced"]);
+      // Those that want another sender, agent or source are met in the tests of ingestion.
+      const others = ["409 hosted", "409 session_id", "409 replaced"];
+      expect(rows.filter((row) => !met.includes(row))).toEqual(others);
     });
   },
 );

@@ -20,6 +20,7 @@ import type { Format } from "../../src/formats/format.ts";
 import { formats } from "../../src/formats/index.ts";
 import { accumulate, restoreTranscript, type Transcript } from "../../src/model/accumulate.ts";
 import type { SessionSummary } from "../../src/model/session.ts";
+import { uuidFrom } from "../../src/model/uuid.ts";
 import type { ChannelFrame } from "../../src/protocol.ts";
 import { createSessions, type SessionsOptions } from "../../src/server/catalog.ts";
 import type { OpenSession, SessionEvent, Sessions } from "../../src/server/sessions.ts";
@@ -206,6 +207,29 @@ describe("the list", () => {
     const both = await Promise.all(sessions.list().map(({ id }) => sessions.open(id)));
     expect(both.map((session) => session && texts(session.transcript))).toEqual([["First"], ["First"]]);
     expect(copy?.file).toBe(path("backup", "one.jsonl"));
+  });
+
+  it("lists a session whose id another source has by an id of its own, and keeps it there", async () => {
+    write(path("one.jsonl"), prompt("one", "First"));
+    const own = uuidFrom(sessionId("one"), path("one.jsonl"));
+    const isElsewhere = (id: string) => id === sessionId("one");
+    const before = start();
+    await listed(before, "one");
+    await stop(before);
+    // It was listed before the other source had the id; then its file goes.
+    const after = start({ isElsewhere });
+    await eventually(() => expect(after.status().index.done).toBe(true));
+    expect(after.list().map(({ id }) => id)).toEqual([own]);
+    append(path("one.jsonl"), answer("one", "Yes"));
+    const session = await after.open(own);
+    await eventually(() => expect(session && texts(session.transcript)).toEqual(["First", "Yes"]));
+    rmSync(path("one.jsonl"));
+    await eventually(() => expect(after.get(own)?.archived).toBe(true));
+    await stop(after);
+    const last = start({ isElsewhere });
+    await eventually(() => expect(last.list().map(({ id }) => id)).toEqual([own]));
+    const kept = await last.open(own);
+    expect(kept && texts(kept.transcript)).toEqual(["First", "Yes"]);
   });
 
   it("reads compressed files, and only the plain one where there are both", async () => {

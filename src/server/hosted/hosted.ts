@@ -30,6 +30,8 @@ export interface HostedOptions {
   timing?: Partial<HostedTiming>;
   /** See `DatabaseOptions`. */
   check_limit?: number;
+  /** Whether another source has a session of this id: none is begun here. */
+  isElsewhere?(id: string): boolean;
   /** Beside those of the journal. */
   notices?: () => readonly Notice[];
   report?: (error: unknown) => void;
@@ -94,6 +96,16 @@ export function createHosted(options: HostedOptions): HostedSessions {
     const view = await open(id);
     const index = view && positionOf(view.transcript, part_id);
     return index === undefined ? undefined : view?.transcript.parts.at(index);
+  }
+
+  function checkNew(session_id: string) {
+    if (options.isElsewhere?.(session_id) !== true) return;
+    throw new Refused(
+      409,
+      "session_id",
+      "A session that was found in an agent's file has this id.",
+      "Choose another UUID.",
+    );
   }
 
   // --- What a person does -----------------------------------------------------------------------------------------
@@ -239,6 +251,7 @@ export function createHosted(options: HostedOptions): HostedSessions {
       writable();
       const known = entries.get(session_id);
       if (!known) {
+        checkNew(session_id);
         const kind = available(agent);
         checkImages(kind, prompt);
         const patch: SessionPatch = {
@@ -297,6 +310,7 @@ export function createHosted(options: HostedOptions): HostedSessions {
     async fork(id, { session_id, before, prompt }) {
       const source = check(id);
       if (!entries.has(session_id)) {
+        checkNew(session_id);
         const recorder = record(source);
         const kind = available(recorder.config.agent);
         if (!kind.from_history) {
@@ -354,6 +368,7 @@ export function createHosted(options: HostedOptions): HostedSessions {
       if (known && known.config.kind !== "pushed") {
         throw new Refused(409, "hosted", "An agent of this daemon drives the session of this id.");
       }
+      if (!known) checkNew(session_id);
       const entry =
         known ??
         begin(session_id, { agent, kind: "pushed", cwd: "", depth: 0, created_at: now() }, { agent });

@@ -17,8 +17,8 @@ let hosted: HostedSessions;
 let doors: Doors;
 let id: string;
 
-const start = async (now = Date.now) => {
-  hosted = createHosted({ folder, agents: played(async () => "completed"), now });
+const start = async (now = Date.now, isElsewhere = (_id: string) => false) => {
+  hosted = createHosted({ folder, agents: played(async () => "completed"), now, isElsewhere });
   doors = await openDoors({ sessions: hosted, hosted });
 };
 const stop = async () => {
@@ -74,6 +74,23 @@ const whole = [
 ];
 const numbered = whole.map((frame, index) => ({ ...frame, epoch: "one", seq: index + 1 }));
 const transcript = ["prompt: Go", "text: Hello, harbour.", "call: shell completed", "result: success ok"];
+
+it("a session that another source has is not begun here, and what was begun before goes on", async () => {
+  expect((await push(whole.slice(0, 2))).status).toBe(200);
+  await stop();
+  const [begun, taken] = [id, randomUUID()];
+  await start(Date.now, (other) => other === begun || other === taken);
+  expect((await push(whole.slice(2))).status).toBe(200);
+  expect(await shown()).toEqual(transcript);
+  id = taken;
+  expect(await push(whole)).toMatchObject({
+    status: 409,
+    body: { error: { code: "session_id", message: expect.stringContaining("agent's file") } },
+  });
+  const given = { agent: "played", cwd: folder, prompt: { message_id: randomUUID(), parts: [] } };
+  await expect(hosted.start(taken, given)).rejects.toMatchObject({ status: 409, code: "session_id" });
+  expect(hosted.list()).toHaveLength(1);
+});
 
 describe("frames that an agent pushes", () => {
   it("are a session like any other, in the list and after a restart", async () => {
