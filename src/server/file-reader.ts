@@ -352,12 +352,12 @@ export function createFileReader(options: FileReaderOptions): FileReader {
   function settle(entry: Entry, reading: Reading, modified_at: number) {
     clearTimeout(entry.settle_timer);
     if (reading.ended) {
-      reading.take(reading.reader.close());
+      reading.close();
       return;
     }
     const quiet = now() - modified_at;
     if (quiet > timing.close) {
-      reading.take(reading.reader.close());
+      reading.close();
       reading.ended = true;
     } else if (quiet > timing.settle) {
       reading.take(reading.reader.settle());
@@ -458,7 +458,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     }
     await reading.decoder.end();
     if (entry.side_text !== undefined) reading.take(reading.reader.readSide(entry.side_text));
-    reading.take(reading.reader.close());
+    reading.close();
     reading.ended = true;
     // What an archive cut short cannot tell stays as the list has it.
     for (const id of entry.sessions) if (!reading.drafts.has(id)) return;
@@ -528,7 +528,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     end(entry) {
       const { reading } = entry;
       if (!reading || reading.ended) return;
-      reading.take(reading.reader.close());
+      reading.close();
       reading.ended = true;
       commit(entry, reading, false);
     },

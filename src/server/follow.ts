@@ -173,6 +173,8 @@ function joinTail(tail: Uint8Array, chunk: Uint8Array): Uint8Array {
 /** Bytes as they stand in a file, made into the text's bytes. */
 export interface Decoder {
   write(chunk: Uint8Array): Promise<void>;
+  /** What follows is not wanted: it is taken, and not decoded. */
+  stop(): void;
   end(): Promise<void>;
 }
 
@@ -181,10 +183,14 @@ export const isCompressed = (path: string): boolean => path.endsWith(".zst");
 
 /** Hands the decoded bytes to `sink` as they come, never more than a piece at a time. Throws on damaged data. */
 export function createDecoder(path: string, sink: (bytes: Uint8Array) => void): Decoder {
+  let stopped = false;
   if (!isCompressed(path)) {
     return {
       async write(chunk) {
-        sink(chunk);
+        if (!stopped) sink(chunk);
+      },
+      stop() {
+        stopped = true;
       },
       async end() {},
     };
@@ -207,10 +213,16 @@ export function createDecoder(path: string, sink: (bytes: Uint8Array) => void): 
     });
   return {
     async write(chunk) {
+      if (stopped) return;
       if (failure) throw failure;
       await settled((done) => stream.write(chunk, done));
     },
+    stop() {
+      stopped = true;
+      stream.destroy();
+    },
     async end() {
+      if (stopped) return;
       if (failure) throw failure;
       await settled((done) => {
         stream.once("end", done);

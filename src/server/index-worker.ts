@@ -81,7 +81,8 @@ export function serveIndexing(port: MessagePort): void {
       if (isCompressed(job.path)) await reading.decoder.end();
       if (job.side_text !== undefined) reading.take(reading.reader.readSide(job.side_text));
       const isOver = result.identity.modified_at < job.close_before || isCompressed(job.path);
-      reading.take(isOver ? reading.reader.close() : reading.reader.settle());
+      if (isOver) reading.close();
+      else reading.take(reading.reader.settle());
     }
     send({ type: "end", number, result, rows: rowsOf(reading), facts: reading.facts() });
 

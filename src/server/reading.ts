@@ -2,11 +2,15 @@ import type { Format, Reader, ReadRecord, SessionLinkFacts } from "../formats/fo
 import type { Frame } from "../model/frame.ts";
 import type { SessionSummary } from "../model/session.ts";
 import { emptySummary, resumeSummary, summarizeAll } from "../model/summarize.ts";
+import { uuidFrom } from "../model/uuid.ts";
 import type { ChannelFrame } from "../protocol.ts";
 import { createFold, type Fold } from "./fold.ts";
-import { createDecoder, type Decoder } from "./follow.ts";
+import { createDecoder, type Decoder, isCompressed } from "./follow.ts";
 import { followCalls, type OpenCalls } from "./open-calls.ts";
+import { HUGE, sizeText } from "./segments.ts";
 import type { FileIdentity } from "./store/store.ts";
+
+const NEWLINE = 0x0a;
 
 /** One reader on its way through a file. */
 export interface Reading {
@@ -31,6 +35,8 @@ export interface Reading {
    * with what it read.
    */
   restart(byte: number): void;
+  /** Reads what the reader holds back: nothing follows. Says where the text of a compressed file was left off. */
+  close(): void;
   /** What all its readers found that links runs to calls. */
   facts(): SessionLinkFacts[];
 }
@@ -82,14 +88,23 @@ export function createReading({ path, format, folding, idFor, isShown, window }:
   let knows_step = false;
   /** Of the readers before this one. */
   const earlier: SessionLinkFacts[] = [];
+  /** Bytes of text, and whether there were more of a compressed file than are read. */
+  let decoded = 0;
+  let is_cut = false;
   const reading: Reading = {
     get reader() {
       return reader;
     },
-    // A newline is found ten times faster in a buffer of Node's.
-    decoder: createDecoder(path, (bytes) =>
-      reading.take(reader.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length))),
-    ),
+    decoder: createDecoder(path, (bytes) => {
+      // A newline is found ten times faster in a buffer of Node's.
+      const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+      decoded += text.length;
+      // No record is torn by us.
+      const end = isCompressed(path) && decoded > HUGE ? text.indexOf(NEWLINE) : -1;
+      is_cut = end !== -1;
+      if (is_cut) reading.decoder.stop();
+      reading.take(reader.push(is_cut ? text.subarray(0, end) : text));
+    }),
     drafts: new Map(),
     folding,
     ended: false,
@@ -128,6 +143,16 @@ export function createReading({ path, format, folding, idFor, isShown, window }:
       earlier.push(...reader.linkFacts().sessions);
       reader = format.createReader({ path, start: { line: 0, byte } });
     },
+    close() {
+      reading.take(reader.close());
+      if (!is_cut) return;
+      const frames = [...reading.drafts.values()].map(({ id, summary }) =>
+        leftOff(id, summary.last_activity_at),
+      );
+      reading.take([
+        { place: { line: 0, byte: decoded, length: 0 }, disposition: { kind: "shown" }, frames },
+      ]);
+    },
     facts: () => joinFacts([...earlier, ...reader.linkFacts().sessions]),
   };
 
@@ -156,6 +181,21 @@ export function createReading({ path, format, folding, idFor, isShown, window }:
   }
 
   return reading;
+}
+
+/** A few bytes may decompress to any number of them, and there are no pieces of what can only be read from its beginning. */
+function leftOff(session_id: string, at: number): Frame {
+  return {
+    type: "marker",
+    session_id,
+    at,
+    part_id: uuidFrom(session_id, "left off"),
+    kind: "note",
+    title: "The rest of this session is not shown",
+    text:
+      `Its compressed file holds more than ${sizeText(HUGE)} of text, of which the beginning is read and counted. ` +
+      "Decompress the file beside itself, with zstd -d, to see all of it.",
+  };
 }
 
 /** Facts of one session that several readers found, joined: a call is told once. */

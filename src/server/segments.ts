@@ -7,13 +7,13 @@ import { isCompressed, readAt } from "./follow.ts";
  * a way to the one before and the one after. The last one goes by the session's own id and grows.
  */
 export const SEGMENT = 8 * 1024 * 1024;
-/** A file of more bytes than this is shown in segments. */
+/** A file of more bytes than this is shown in segments; of a compressed one no more text than this is read. */
 export const HUGE = 6 * SEGMENT;
 
 const BLOCK = 64 * 1024;
 const NEWLINE = 0x0a;
 
-/** A compressed file can only be read from its beginning, and is never that large in practice. */
+/** A compressed file can only be read from its beginning. */
 export function isHuge(path: string, size: number): boolean {
   return size > HUGE && !isCompressed(path);
 }

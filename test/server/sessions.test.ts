@@ -249,6 +249,25 @@ describe("the list", () => {
   });
 });
 
+it("reads no more of a compressed file than memory has room for, and says so where it leaves off", async () => {
+  const answers = Array.from({ length: 30 }, (_, n) => answer("one", `Answer ${n} ${"a".repeat(2_000_000)}`));
+  const bytes = zstdCompressSync(prompt("one", "First") + answers.join("") + answer("one", "The end"));
+  expect(bytes.length).toBeLessThan(100_000);
+  mkdirSync(path(), { recursive: true });
+  writeFileSync(path("one.jsonl.zst"), bytes);
+  const sessions = start();
+  const session = await opened(sessions, "one");
+  const parts = [...session.transcript.parts];
+  expect(parts.filter((part) => part?.type === "text")).toHaveLength(26);
+  expect(parts.at(-1)).toMatchObject({
+    type: "marker",
+    title: "The rest of this session is not shown",
+    text: expect.stringMatching(/more than 50.3 MB of text.*zstd -d/),
+  });
+  expect(parts.filter((part) => part?.type === "unknown")).toEqual([]);
+  expect(session.summary).toMatchObject({ steps: 26, parts: parts.length });
+});
+
 describe("an open session", () => {
   it("grows with its file, and its frames fold into the same transcript", async () => {
     write(path("one.jsonl"), prompt("one", "First"));
