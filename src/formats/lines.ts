@@ -18,7 +18,7 @@ export type LineRecord =
  * apart records joined on one line (`}{`, also behind a torn record), and gives every record its place. A run of NUL
  * bytes before, between or after records is a record of its own with an error. A byte-order mark at the start of the file
  * and a carriage return before the newline belong to no record. JSON that is no object, or nested deeper than
- * `MAX_DEPTH`, is an error too.
+ * `MAX_DEPTH`, is an error too, and so is a whole line longer than `MAX_LINE`; NUL bytes that it begins with do not count.
  */
 export interface LineReader {
   /** The chunk may be reused by the caller afterwards. */
@@ -32,6 +32,9 @@ export interface LineReader {
 /** Deepest nesting of arrays and objects that is read; the bound keeps later recursive walks off the stack's end. */
 export const MAX_DEPTH = 500;
 
+/** Longest line that is read, in bytes: while it is, it is in memory several times. */
+export const MAX_LINE = 64 * 1024 * 1024;
+
 const NEWLINE = 0x0a;
 const NUL = 0x00;
 const QUOTE = 0x22;
@@ -43,20 +46,35 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-export function createLineReader(start: { line: number; byte: number } = { line: 1, byte: 0 }): LineReader {
+export function createLineReader(
+  start: { line: number; byte: number } = { line: 1, byte: 0 },
+  max_line = MAX_LINE,
+): LineReader {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-  /** The bytes of the line that has no newline yet; grows by doubling, so that bytes fed one by one cost the same. */
+  /**
+   * The bytes of the line that has no newline yet; grows by doubling, so that bytes fed one by one cost the same. Not kept of a
+   * line that is longer than `MAX_LINE`.
+   */
   let pending = new Uint8Array(0);
   let pendingLength = 0;
-  /** Place of the first pending byte. */
+  /** NUL bytes before `pending` that were not told yet: a file may have gigabytes of them. */
+  let nuls = 0;
+  /** Such were told of this line. */
+  let followsNul = false;
+  /** Place of the first of them, or of the first pending byte. */
   let { byte, line } = start;
-  /** Part of this line was already read by `settle`: an empty rest is no blank line. */
+  /** Part of this line was told already: an empty rest is no blank line. */
   let settled = false;
   /** Pending length at the last `settle` that found nothing, so that polling a long torn line does not read it again. */
   let settleTried = 0;
 
   function append(bytes: Uint8Array): void {
     const length = pendingLength + bytes.length;
+    if (length > max_line) {
+      pending = new Uint8Array(0);
+      pendingLength = length;
+      return;
+    }
     if (length > pending.length) {
       const grown = new Uint8Array(Math.max(length, pending.length * 2, 256));
       grown.set(pending.subarray(0, pendingLength));
@@ -66,7 +84,34 @@ export function createLineReader(start: { line: number; byte: number } = { line:
     pendingLength = length;
   }
 
-  function readLine(bytes: Uint8Array, out: LineRecord[]): void {
+  /** The part of a line behind the NUL bytes that it begins with, which are told once something follows. */
+  function behindNul(bytes: Uint8Array, out: LineRecord[]): Uint8Array {
+    if (pendingLength > 0 || (nuls === 0 && bytes[0] !== NUL)) return bytes;
+    const end = skipNul(bytes, 0, bytes.length);
+    nuls += end;
+    if (end < bytes.length) tellNul(out);
+    return bytes.subarray(end);
+  }
+
+  function tellNul(out: LineRecord[]): void {
+    if (nuls === 0) return;
+    out.push(nulRecord(0, nuls));
+    byte += nuls;
+    nuls = 0;
+    settled = true;
+    followsNul = true;
+  }
+
+  /** `length`: of the line, of which `bytes` may have been let go. */
+  function readLine(bytes: Uint8Array, length: number, out: LineRecord[]): void {
+    if (length > max_line) {
+      out.push({
+        place: place(0, length),
+        text: "",
+        error: `a line of ${length} bytes, longer than ${max_line}`,
+      });
+      return;
+    }
     const bom = byte === 0 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
     const from = skipSpace(bytes, bom, bytes.length);
     const to = trimEnd(bytes, from, bytes.length);
@@ -76,7 +121,7 @@ export function createLineReader(start: { line: number; byte: number } = { line:
     }
     const record = parse(bytes, from, to);
     // A line of text or of pretty-printed JSON is one unreadable record, whatever objects stand in it.
-    const mayHoldRecords = bytes[from] === OPEN_BRACE || bytes.includes(NUL, from);
+    const mayHoldRecords = bytes[from] === OPEN_BRACE || followsNul || bytes.includes(NUL, from);
     if (record.value !== undefined || !mayHoldRecords) out.push(record);
     else out.push(...takeApart(bytes, from, to, record));
   }
@@ -173,6 +218,7 @@ export function createLineReader(start: { line: number; byte: number } = { line:
     byte += length + 1;
     if (line > 0) line += 1;
     settled = false;
+    followsNul = false;
     settleTried = 0;
   }
 
@@ -183,22 +229,23 @@ export function createLineReader(start: { line: number; byte: number } = { line:
       for (;;) {
         const newline = chunk.indexOf(NEWLINE, from);
         if (newline === -1) break;
+        const rest = behindNul(chunk.subarray(from, newline), out);
+        tellNul(out);
         if (pendingLength > 0) {
-          append(chunk.subarray(from, newline));
-          const bytes = pending.subarray(0, pendingLength);
-          readLine(bytes, out);
-          advance(bytes.length);
+          append(rest);
+          readLine(pending.subarray(0, pendingLength), pendingLength, out);
+          advance(pendingLength);
           pendingLength = 0;
           // One long line must not keep its memory for the life of the reader.
           if (pending.length > 1 << 20) pending = new Uint8Array(0);
         } else {
-          const bytes = chunk.subarray(from, newline);
-          readLine(bytes, out);
-          advance(bytes.length);
+          readLine(rest, rest.length, out);
+          advance(rest.length);
         }
         from = newline + 1;
       }
-      if (from < chunk.length) append(chunk.subarray(from));
+      const rest = behindNul(chunk.subarray(from), out);
+      if (rest.length > 0) append(rest);
       return out;
     },
 
@@ -217,6 +264,7 @@ export function createLineReader(start: { line: number; byte: number } = { line:
       const left = bytes.slice(rest);
       byte += rest;
       settled = true;
+      followsNul = false;
       settleTried = 0;
       pending = left;
       pendingLength = left.length;
@@ -225,12 +273,14 @@ export function createLineReader(start: { line: number; byte: number } = { line:
 
     close() {
       const out: LineRecord[] = [];
+      tellNul(out);
       if (pendingLength > 0) {
-        readLine(pending.subarray(0, pendingLength), out);
+        readLine(pending.subarray(0, pendingLength), pendingLength, out);
         byte += pendingLength;
         pendingLength = 0;
         settled = true;
       }
+      followsNul = false;
       return out;
     },
   };

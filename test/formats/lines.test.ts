@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { createLineReader, type LineRecord } from "../../src/formats/lines.ts";
+import { createLineReader, type LineReader, type LineRecord, MAX_LINE } from "../../src/formats/lines.ts";
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -7,9 +7,12 @@ afterEach(() => {
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-function read(content: string | Uint8Array, cuts: number[] = []): LineRecord[] {
+function read(
+  content: string | Uint8Array,
+  cuts: number[] = [],
+  reader: LineReader = createLineReader(),
+): LineRecord[] {
   const data = typeof content === "string" ? bytes(content) : content;
-  const reader = createLineReader();
   const records: LineRecord[] = [];
   let from = 0;
   for (const cut of [...cuts, data.length]) {
@@ -194,6 +197,71 @@ describe("createLineReader", () => {
     expect(records.map((r) => r.place)).toEqual([{ line: 1, byte: 0, length: line.length - 1 }]);
   });
 
+  it("tells a line that is too long as one that is not read, wherever a chunk ends, and reads on behind it", () => {
+    const data = bytes('{"a":1}\n{"b":"longer than"}\n\0\0{"c":"as long"}\n{"d":"without end"}{"e":1}');
+    const short = (cuts: number[]) => read(data, cuts, createLineReader({ line: 1, byte: 0 }, 15));
+    const whole = short([]);
+    expect(whole.map(({ place, value, text, error }) => [place, value ?? `${text}: ${error}`])).toEqual([
+      [{ line: 1, byte: 0, length: 7 }, { a: 1 }],
+      [{ line: 2, byte: 8, length: 19 }, ": a line of 19 bytes, longer than 15"],
+      [{ line: 3, byte: 28, length: 2 }, ": 2 NUL bytes"],
+      [{ line: 3, byte: 30, length: 15 }, { c: "as long" }],
+      [{ line: 4, byte: 46, length: 26 }, ": a line of 26 bytes, longer than 15"],
+    ]);
+    for (let cut = 0; cut <= data.length; cut += 1) expect(short([cut])).toEqual(whole);
+    expect(short(Array.from(data, (_, index) => index))).toEqual(whole);
+  });
+
+  it("does not keep what has no end, and tells it once", () => {
+    const reader = createLineReader();
+    const piece = bytes("x".repeat(1 << 20));
+    reader.push(bytes("{}\n"));
+    for (let count = 0; count < 65; count += 1) expect(reader.push(piece)).toEqual([]);
+    expect(reader.settle()).toEqual([]);
+    expect(reader.push(bytes('{"a":1}'))).toEqual([]);
+    expect(reader.settle()).toEqual([]);
+    const length = 65 * piece.length + 7;
+    expect(reader.close()).toEqual([
+      {
+        place: { line: 2, byte: 3, length },
+        text: "",
+        error: `a line of ${length} bytes, longer than ${MAX_LINE}`,
+      },
+    ]);
+    expect(reader.close()).toEqual([]);
+    expect(reader.push(bytes('\n{"b":2}\n')).map(({ place }) => place)).toEqual([
+      { line: 3, byte: length + 4, length: 7 },
+    ]);
+  });
+
+  it("keeps nothing of NUL bytes that a line begins with, however many they are", () => {
+    const reader = createLineReader();
+    const pieces = process.env.VERBATIM_MUTATION_TESTS === undefined ? 100 : 1;
+    const piece = new Uint8Array(1 << 20);
+    reader.push(bytes('{"a":1}\n'));
+    const before = process.memoryUsage().arrayBuffers;
+    for (let count = 0; count < pieces; count += 1) expect(reader.push(piece)).toEqual([]);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(piece.length);
+    expect(reader.settle()).toEqual([]);
+    const length = pieces * piece.length;
+    const place = (byte: number, of: number) => ({ line: 2, byte, length: of });
+    const records = [
+      ...reader.push(bytes('x{"b":2}')),
+      ...reader.push(bytes("\n\0\n\n\0")),
+      ...reader.close(),
+    ];
+    expect(records.map((record) => [record.place, record.error, record.blank])).toEqual([
+      [place(8, length), `${length} NUL bytes`, undefined],
+      [place(8 + length, 1), expect.stringContaining("no valid JSON"), undefined],
+      [place(9 + length, 7), undefined, undefined],
+      [{ line: 3, byte: 17 + length, length: 1 }, "1 NUL bytes", undefined],
+      [{ line: 4, byte: 19 + length, length: 0 }, undefined, true],
+      [{ line: 5, byte: 20 + length, length: 1 }, "1 NUL bytes", undefined],
+    ]);
+    expect(reader.close()).toEqual([]);
+    expect(reader.push(bytes("\n\n")).map(({ place }) => place.line)).toEqual([6]);
+  });
+
   it("does not pollute prototypes", () => {
     const [value] = values(
       read('{"__proto__":{"isAdmin":true},"constructor":{"prototype":{"isAdmin":true}}}\n'),
@@ -303,6 +371,22 @@ describe("createLineReader", () => {
       " (1 NUL bytes)",
     ]);
     expect(told(read('\0 {"a":1}\n'))).toEqual([" (1 NUL bytes)", { a: 1 }]);
+    // Behind them a record may stand after what is none; on the next line, and behind what was read as the end, it may not.
+    expect(told(read('\0x{"a":1}\nx{"b":2}\n'))).toEqual([
+      " (1 NUL bytes)",
+      "x (no valid JSON)",
+      { a: 1 },
+      'x{"b":2} (no valid JSON)',
+    ]);
+    for (const end of ["settle", "close"] as const) {
+      const reader = createLineReader();
+      const records = [
+        ...reader.push(bytes('\0{"a":1}')),
+        ...reader[end](),
+        ...reader.push(bytes('x{"b":2}\n')),
+      ];
+      expect(told(records)).toEqual([" (1 NUL bytes)", { a: 1 }, 'x{"b":2} (no valid JSON)']);
+    }
     expect(told(read('{"a":1 \0\0\n'))).toEqual(['{"a":1 (no valid JSON)', " (2 NUL bytes)"]);
   });
 
@@ -430,7 +514,9 @@ describe("createLineReader", () => {
     });
 
     it("gives the same records as reading whole, wherever it is called", () => {
-      const data = bytes('{"a":"é"}\n{"b":1}{"c":2}\r\n\n{"d":3}\n{"e":{"f":[{}]}}');
+      const data = bytes(
+        '{"a":"é"}\n{"b":1}{"c":2}\r\n\n{"d":3}\n\0\0{"e":{"f":[{}]}}\n\0x{"g":7}\n{"h":{"i":[{}]}}',
+      );
       const whole = read(data);
       for (let cut = 0; cut <= data.length; cut += 1) {
         const reader = createLineReader();
