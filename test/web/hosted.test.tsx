@@ -54,6 +54,8 @@ const posted = () => daemon.asked.filter(({ route }) => route.startsWith("POST")
 const sentPrompts = () => posted().map(({ body }) => (body as SendPromptBody).prompt);
 const accept = (status = 200, body: unknown = {}) =>
   daemon.answer(({ route }) => (route.startsWith("POST") ? [status, body] : undefined));
+/** A clipboard that holds files, and what its program put there beside them. */
+const pasted = (files: readonly File[], ...kinds: string[]) => ({ files, types: [...kinds, "Files"] });
 const promptField = () => screen.findByRole("textbox", { name: "Prompt" });
 
 describe("the composer", () => {
@@ -99,7 +101,7 @@ describe("the composer", () => {
   test("keeps small pictures over a reload, and says how many were too large for that", async () => {
     show(SESSION);
     const small = new File([Uint8Array.of(1)], "small.png", { type: "image/png" });
-    fireEvent.paste(await promptField(), { clipboardData: { files: [small] } });
+    fireEvent.paste(await promptField(), { clipboardData: pasted([small]) });
     await screen.findByRole("img", { name: "Image 1" });
     await userEvent.type(await promptField(), "Look");
     let reloaded = clientOf(daemon);
@@ -107,7 +109,7 @@ describe("the composer", () => {
     render(<App client={reloaded} />);
     expect(await screen.findByRole("img", { name: "Image 1" })).toBeTruthy();
     const large = new File([new Uint8Array(2_000_000)], "large.png", { type: "image/png" });
-    fireEvent.paste(await promptField(), { clipboardData: { files: [large] } });
+    fireEvent.paste(await promptField(), { clipboardData: pasted([large]) });
     await screen.findByRole("img", { name: "Image 2" });
     reloaded.close();
     reloaded = clientOf(daemon);
@@ -304,7 +306,7 @@ describe("the composer", () => {
     const field = await promptField();
     const picture = new File([Uint8Array.of(137, 80, 78, 71)], "shot.png", { type: "image/png" });
     const notes = new File(["text"], "notes.txt", { type: "text/plain" });
-    fireEvent.paste(field, { clipboardData: { files: [picture, notes] } });
+    fireEvent.paste(field, { clipboardData: pasted([picture, notes]) });
     expect(await screen.findByRole("img", { name: "Image 1" })).toBeTruthy();
     expect((await screen.findByRole("alert")).textContent).toContain("notes.txt is not a picture");
     fireEvent.drop(field, { dataTransfer: { files: [picture], types: ["Files"] } });
@@ -317,6 +319,25 @@ describe("the composer", () => {
     );
   });
 
+  test("takes the words of an office program, which puts a picture of them beside them", async () => {
+    show(SESSION);
+    const field = await promptField();
+    const picture = new File([Uint8Array.of(137, 80, 78, 71)], "image.png", { type: "image/png" });
+    // What nobody prevents, the browser does: it pastes the words.
+    expect(fireEvent.paste(field, { clipboardData: pasted([picture], "text/plain", "text/html") })).toBe(
+      true,
+    );
+    // The name of a file that was copied, the markup of a picture: neither is meant as words.
+    for (const [kind, name] of [
+      ["text/plain", "Image 1"],
+      ["text/html", "Image 2"],
+    ] as const) {
+      expect(fireEvent.paste(field, { clipboardData: pasted([picture], kind) })).toBe(false);
+      await screen.findByRole("img", { name });
+    }
+    expect(screen.getAllByRole("img")).toHaveLength(2);
+  });
+
   test("refuses the eleventh picture, one above 5 MB, and any where the model takes none", async () => {
     show(SESSION);
     const field = await promptField();
@@ -324,12 +345,12 @@ describe("the composer", () => {
       { length: 11 },
       (_, index) => new File([Uint8Array.of(index)], `${index}.png`, { type: "image/png" }),
     );
-    fireEvent.paste(field, { clipboardData: { files: pictures } });
+    fireEvent.paste(field, { clipboardData: pasted(pictures) });
     await waitFor(() => expect(screen.getAllByRole("img")).toHaveLength(10));
     expect((await screen.findByRole("alert")).textContent).toContain("A prompt takes 10 images");
     await userEvent.click(screen.getByRole("button", { name: "Remove image 1" }));
     const large = new File([new Uint8Array(5 * 1024 * 1024 + 1)], "large.png", { type: "image/png" });
-    fireEvent.paste(field, { clipboardData: { files: [large] } });
+    fireEvent.paste(field, { clipboardData: pasted([large]) });
     await waitFor(() =>
       expect(screen.getByRole("alert").textContent).toContain("large.png is larger than 5 MB"),
     );

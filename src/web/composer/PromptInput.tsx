@@ -125,8 +125,11 @@ export function PromptInput({
         onChange={(event) => onText(event.target.value)}
         onKeyDown={press}
         onPaste={(event) => {
-          const files = [...event.clipboardData.files];
-          if (files.length === 0) return;
+          const { files: held, types } = event.clipboardData;
+          const files = [...held];
+          // An office program puts a picture of the words beside them. Without markup the words are a copied file's name.
+          const isWords = types.includes("text/plain") && types.includes("text/html");
+          if (files.length === 0 || isWords) return;
           event.preventDefault();
           void add(files);
         }}
