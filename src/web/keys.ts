@@ -1,4 +1,5 @@
 import { type RefObject, useEffect, useRef } from "react";
+import { composing } from "./ui/composing.ts";
 
 /** What a key does, as the help lists it. `keys`: any of them, in `KeyboardEvent.key` names; `Ctrl+f` also means ⌘F. */
 export interface KeyBinding {
@@ -40,7 +41,8 @@ export function useKeys(bindings: readonly KeyBinding[], pane?: RefObject<HTMLEl
   });
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
-      if (event.defaultPrevented || document.querySelector("dialog[open]") !== null) return;
+      if (event.defaultPrevented || composing(event)) return;
+      if (document.querySelector("dialog[open]") !== null) return;
       if (pane !== undefined && (pane.current === null || !holdsKeys(pane.current))) return;
       const name = keyName(event);
       if (typing(event.target) && !name.startsWith("Ctrl+")) return;

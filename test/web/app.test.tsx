@@ -6,6 +6,7 @@ import type { SessionSummary } from "../../src/model/session.ts";
 import { Refused } from "../../src/server/hosted/refused.ts";
 import { App } from "../../src/web/App.tsx";
 import type { Client } from "../../src/web/store.ts";
+import { COMPOSING } from "../composing.ts";
 import { createMemorySessions } from "../server/memory-sessions.ts";
 import { clientOf, startTestDaemon, type TestDaemon } from "./daemon.ts";
 
@@ -157,6 +158,28 @@ test("what one types filters the list, a run that matches brings its session alo
   await waitFor(() => expect(titles()).toHaveLength(2));
   await userEvent.click(screen.getByRole("button", { name: /Failed/ }));
   await waitFor(() => expect(titles()).toHaveLength(1));
+});
+
+test("keys of an input method are no commands, in the filter, in find and outside", async () => {
+  render(<App client={client} />);
+  await screen.findByRole("link", { name: /Repair the uploader/ });
+  const filter = screen.getByRole("searchbox", { name: "Filter sessions" });
+  await userEvent.type(filter, "r");
+  for (const composing of COMPOSING)
+    for (const key of ["ArrowDown", "Enter", "Escape"])
+      expect(fireEvent.keyDown(filter, { key, ...composing })).toBe(true);
+  expect(document.activeElement).toBe(filter);
+  expect(filter).toHaveProperty("value", "r");
+  filter.blur();
+  for (const composing of COMPOSING) fireEvent.keyDown(document.body, { key: "o", ...composing });
+  for (const composing of COMPOSING) fireEvent.keyDown(document.body, { key: "s", ...composing });
+  expect(location.pathname).toBe("/");
+  await userEvent.click(screen.getByRole("link", { name: /Repair the uploader/ }));
+  await userEvent.click(await screen.findByRole("button", { name: "Find" }));
+  const find = screen.getByRole("searchbox", { name: "Find in this session" });
+  for (const composing of COMPOSING)
+    for (const key of ["Enter", "Escape"]) expect(fireEvent.keyDown(find, { key, ...composing })).toBe(true);
+  expect(screen.getByRole("searchbox", { name: "Find in this session" })).toBe(find);
 });
 
 test("a filter says how many sessions it lists, and its chips what they would list with it", async () => {

@@ -5,6 +5,7 @@ import type { Part } from "../../src/model/part.ts";
 import type { SendPromptBody } from "../../src/protocol.ts";
 import { App } from "../../src/web/App.tsx";
 import type { Client } from "../../src/web/store.ts";
+import { COMPOSING } from "../composing.ts";
 import { clientOf, startTestDaemon, type TestDaemon } from "./daemon.ts";
 import {
   answer,
@@ -78,6 +79,17 @@ describe("the composer", () => {
     });
     await waitFor(async () => expect((await promptField()).textContent).toBe(""));
     expect(Object.keys(localStorage).filter((key) => key.includes("draft"))).toEqual([]);
+  });
+
+  test("leaves an input method its Enter and its Escape", async () => {
+    show(SESSION);
+    const field = await promptField();
+    await userEvent.type(field, "日本");
+    for (const composing of COMPOSING)
+      for (const key of ["Enter", "Escape"])
+        expect(fireEvent.keyDown(field, { key, ...composing })).toBe(true);
+    expect(posted()).toEqual([]);
+    expect(document.activeElement).toBe(field);
   });
 
   test("sends nothing when there is nothing to send", async () => {

@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
+import { composing } from "../ui/composing.ts";
 import { ACCEPTED, blobOf, MOST_IMAGES, readImages } from "./images.ts";
 
 interface Props {
@@ -59,8 +60,7 @@ export function PromptInput({
   };
 
   const press = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
-    // Enter that ends the spelling of a word is the input method's.
-    if (event.nativeEvent.isComposing) return;
+    if (composing(event.nativeEvent)) return;
     if (event.key === "Escape" && onEscape !== undefined) {
       event.preventDefault();
       onEscape();

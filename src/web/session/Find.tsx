@@ -5,6 +5,7 @@ import { failureText } from "../failure-text.ts";
 import { exactNumber } from "../figures.ts";
 import type { OpenSession } from "../open-session.ts";
 import { useClient } from "../store.ts";
+import { composing } from "../ui/composing.ts";
 import { type Marks, markText, revealWithin } from "./find-marks.ts";
 import type { ScrollerHandle } from "./TranscriptScroller.tsx";
 
@@ -203,6 +204,7 @@ export function Find({ session, scroller, input, onHit, onText, onClose }: Props
         autoFocus
         onChange={(event) => setText(event.target.value)}
         onKeyDown={(event) => {
+          if (composing(event.nativeEvent)) return;
           if (event.key === "Enter") {
             event.preventDefault();
             void step(event.shiftKey ? -1 : 1);

@@ -16,6 +16,7 @@ import { HelpAndSettings } from "../HelpAndSettings.tsx";
 import { type KeyBinding, useKeys } from "../keys.ts";
 import { NEW_SESSION, navigate, sessionHref } from "../router.ts";
 import { type Client, useClient, useConnection, useSetting, useStatus } from "../store.ts";
+import { composing } from "../ui/composing.ts";
 import { ErrorBoundary, reasonOf } from "../ui/ErrorBoundary.tsx";
 import { visible, visibleText } from "../ui/hidden-text.tsx";
 import { useNow } from "../use-now.ts";
@@ -299,6 +300,7 @@ export function SessionsScreen(): ReactNode {
             value={text}
             onChange={(event) => setText(event.target.value)}
             onKeyDown={(event) => {
+              if (composing(event.nativeEvent)) return;
               if (event.key === "Escape") {
                 if (text === "") event.currentTarget.blur();
                 setText("");

@@ -1,5 +1,6 @@
 import { type ReactNode, useId } from "react";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
+import { composing } from "../ui/composing.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { Expiry } from "./Expiry.tsx";
 import type { Answering } from "./use-answer.ts";
@@ -40,7 +41,8 @@ export function QuestionForm({
         answer();
       }}
       onKeyDown={(event) => {
-        if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+        if (composing(event.nativeEvent) || event.key !== "Enter" || !(event.ctrlKey || event.metaKey))
+          return;
         event.preventDefault();
         answer();
       }}

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { render, screen, waitFor } from "@testing-library/react";
+import { fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { describe, expect, it } from "vitest";
 import type { Answer, Request } from "../../../src/model/request.ts";
@@ -7,6 +7,7 @@ import type { TranscriptPartOf } from "../../../src/model/transcript.ts";
 import type { TranscriptHost } from "../../../src/web/transcript/host.ts";
 import { TurnTranscript } from "../../../src/web/transcript/TurnTranscript.tsx";
 import { hostOf, idOf, marker, prompt, START, turnOf } from "../../build.ts";
+import { COMPOSING } from "../../composing.ts";
 
 function requestPart(
   given: Partial<Request>,
@@ -179,6 +180,15 @@ describe("a question", () => {
     await userEvent.type(screen.getByRole("textbox", { name: "In your own words" }), "ask Mara");
     await userEvent.keyboard("{Control>}{Enter}{/Control}");
     await waitFor(() => expect(sent).toEqual([{ answer: { option_ids: ["pg", "none"], text: "ask Mara" } }]));
+  });
+
+  it("leaves an input method its keys", async () => {
+    show(requestPart(asked));
+    await userEvent.click(screen.getByRole("radio", { name: "SQLite" }));
+    for (const composing of COMPOSING)
+      expect(
+        fireEvent.keyDown(screen.getByRole("group"), { key: "Enter", ctrlKey: true, ...composing }),
+      ).toBe(true);
   });
 
   it("comes back as it was left when its row was out of view", async () => {
