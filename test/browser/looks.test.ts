@@ -104,11 +104,42 @@ it("a prompt is written from the side where its language begins", async () => {
   address = await nextLink(page);
   await page.getByRole("link", { name: "New session" }).click();
   const field = page.getByRole("textbox", { name: "Prompt" });
-  const direction = () => field.evaluate((shown) => getComputedStyle(shown).direction);
+  const caretAtRight = async () => {
+    const { width } = (await field.boundingBox()) ?? { width: 0 };
+    await field.click({ position: { x: width - 4, y: 20 } });
+    return field.evaluate((shown: HTMLTextAreaElement) => shown.selectionStart);
+  };
   await field.fill("Repair it");
-  expect(await direction()).toBe("ltr");
+  expect(await caretAtRight()).toBe("Repair it".length);
   await field.fill("אנא תקן");
-  expect(await direction()).toBe("rtl");
+  expect(await caretAtRight()).toBe(0);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it("a prompt of sixteen times as many lines takes no more than forty times as long to be pasted", async () => {
+  const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
+  const { page, complaints } = await enter(context, { ...daemon, launch: address });
+  address = await nextLink(page);
+  await page.getByRole("link", { name: "New session" }).click();
+  const field = page.getByRole("textbox", { name: "Prompt" });
+  const chromium = await context.newCDPSession(page);
+  await chromium.send("Performance.enable", { timeDomain: "threadTicks" });
+  const busy = async () => {
+    const { metrics } = await chromium.send("Performance.getMetrics");
+    return metrics.find(({ name }) => name === "TaskDuration")?.value ?? Number.NaN;
+  };
+  const costOf = async (lines: number): Promise<number> => {
+    await field.fill("");
+    await page.evaluate((text) => navigator.clipboard.writeText(text), "What the log says.\n".repeat(lines));
+    const before = await busy();
+    await page.keyboard.press("Control+V");
+    await page.evaluate(() => new Promise((painted) => requestAnimationFrame(() => setTimeout(painted))));
+    return (await busy()) - before;
+  };
+  await costOf(1_000);
+  const cost = await costOf(2_000);
+  expect((await costOf(32_000)) / cost).toBeLessThan(40);
   expect(complaints).toEqual([]);
   await context.close();
 });

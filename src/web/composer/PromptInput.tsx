@@ -113,7 +113,6 @@ export function PromptInput({
       <textarea
         ref={input}
         className="prompt-text"
-        dir="auto"
         aria-label={label}
         aria-describedby={describedBy}
         aria-invalid={invalid || undefined}
