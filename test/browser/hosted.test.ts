@@ -293,6 +293,21 @@ describe("a session that is started in the page", () => {
     expect(complaints).toEqual([]);
   });
 
+  it("has all that one can do with a prompt in reach, however wide the transcript is", async () => {
+    const { page, complaints } = await enter(await newContext(), daemon);
+    await start(page, "hello", "Good morning");
+    await badge(page, "[OK]").waitFor();
+    const heading = transcript(page).locator(".turn-heading");
+    for (const width of [561, 860, 1_200]) {
+      await page.setViewportSize({ width, height: 600 });
+      await heading.hover();
+      const actions = await heading.locator(".part-actions > *").all();
+      expect(actions).toHaveLength(4);
+      for (const action of actions) await action.click({ trial: true, timeout: 5_000 });
+    }
+    expect(complaints).toEqual([]);
+  });
+
   it("says at the field what is wrong with it, and loses nothing over a reload", async () => {
     const { page } = await enter(await newContext(), daemon, [/status of 400/]);
     await page.getByRole("link", { name: "New session" }).waitFor();

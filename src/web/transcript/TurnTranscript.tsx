@@ -232,6 +232,9 @@ const TurnHeading = memo(function TurnHeading({
           <a className="action" href={host.partHref(prompt.id)} aria-label="Link to this turn">
             #
           </a>
+          <button type="button" className="action" aria-expanded={raw} onClick={() => setRaw(!raw)}>
+            Raw
+          </button>
           {host.goOnFrom !== undefined && (
             <button
               type="button"
@@ -243,9 +246,6 @@ const TurnHeading = memo(function TurnHeading({
               From here
             </button>
           )}
-          <button type="button" className="action" aria-expanded={raw} onClick={() => setRaw(!raw)}>
-            Raw
-          </button>
         </div>
       )}
     </header>
