@@ -9,6 +9,7 @@ import { usePageTitle } from "./waiting.ts";
 
 /** With it come Markdown and the tool cards: the list is on screen before they are. */
 const loadSessionScreen = () => import("./session/SessionScreen.tsx");
+const loadAnnouncements = () => import("./Announcements.tsx");
 
 /** The screens whose scripts come when they are wanted. */
 const lazyScreens = () => ({
@@ -34,24 +35,35 @@ function Screen(): ReactNode {
   const tryAgain = useCallback(() => setAttempt((before) => before + 1), []);
   // What could not be fetched is not asked for again by the one that failed.
   const screens = useMemo(lazyScreens, [attempt]);
+  const [announcing, setAnnouncing] = useState<Awaited<ReturnType<typeof loadAnnouncements>>>();
   useEffect(followLinks, []);
   // Fetched while one reads the list, so that a click does not wait for it. Offline it is tried again on the click.
   useEffect(() => {
     const timer = setTimeout(() => {
       void loadSessionScreen().catch(() => {});
       void loadHelpDialogs().catch(() => {});
+      void loadAnnouncements().then(setAnnouncing, () => {});
     }, 500);
     return () => clearTimeout(timer);
   }, []);
 
   if (status === "unauthorized") return <SignedOut />;
+  const route = parseRoute(new URL(href, location.href));
   return (
-    <ErrorBoundary
-      of={`${href} ${attempt}`}
-      fallback={(error) => <ScreenFailure error={error} tryAgain={tryAgain} />}
-    >
-      <RoutedScreen route={parseRoute(new URL(href, location.href))} visit={visit} screens={screens} />
-    </ErrorBoundary>
+    <>
+      {/* There before anything is said in it: a region that comes together with its words may not be heard. */}
+      <p className="unseen" role="status">
+        {announcing !== undefined && (
+          <announcing.Announcements session_id={route.screen === "session" ? route.session_id : undefined} />
+        )}
+      </p>
+      <ErrorBoundary
+        of={`${href} ${attempt}`}
+        fallback={(error) => <ScreenFailure error={error} tryAgain={tryAgain} />}
+      >
+        <RoutedScreen route={route} visit={visit} screens={screens} />
+      </ErrorBoundary>
+    </>
   );
 }
 

@@ -418,7 +418,7 @@ describe("what waits for a person", () => {
   test("is told on the page of every session above it, with the way there", async () => {
     show(SESSION);
     const link = await screen.findByRole("link", { name: "Run a command" });
-    expect(link.closest("[role=status]")?.textContent).toContain("The run Clean up asks:");
+    expect(link.closest("p")?.textContent).toContain("The run Clean up asks:");
     expect(document.title).toMatch(/^\(1\) \[RUNNING\]/);
     await userEvent.click(link);
     expect(await screen.findByRole("region", { name: "Approval" })).toBeTruthy();
@@ -470,6 +470,66 @@ describe("what waits for a person", () => {
     expect(await screen.findByText("Rejected, “not the build”")).toBeTruthy();
     expect(screen.queryByRole("button", { name: /Allow once/ })).toBeNull();
     await waitFor(() => expect(document.title).not.toMatch(/^\(1\)/));
+  });
+});
+
+describe("a screen reader", () => {
+  const request = approval(500, "rm -rf build");
+  /** What is said in a region that was in the document before it was said. */
+  const said = (region: Element): string[] => {
+    const heard: string[] = [];
+    new MutationObserver(() => {
+      const words = region.textContent ?? "";
+      if (words !== "") heard.push(words);
+    }).observe(region, { childList: true, characterData: true, subtree: true });
+    return heard;
+  };
+  const region = () => screen.findAllByRole("status").then(([first]) => first as HTMLElement);
+
+  test("is told what becomes of the session on screen, but not how it ended before", async () => {
+    sessions.add(RUN, [prompt(RUN, "Another.", 200)]);
+    sessions.say(RUN, { title: "Sort the tests", status: "running", control: control({ state: "working" }) });
+    show(SESSION);
+    const says = await region();
+    const heard = said(says);
+    // What speaks there comes after the page.
+    await waitFor(() => expect(says.firstElementChild).not.toBeNull());
+    const waits = { control: control({ state: "waiting" }), requests: [openRequest(request)] };
+    sessions.say(RUN, waits);
+    await waitFor(() =>
+      expect(heard).toEqual(["Another session waits for you: Sort the tests: Run a command"]),
+    );
+    sessions.say(SESSION, { status: "running", control: control({ state: "working" }) });
+    await waitFor(() => expect(heard.at(-1)).toBe("Working"));
+    for (const number of [510, 511]) {
+      sessions.say(SESSION, { requests: [openRequest(approval(number, "ls"))] });
+      const count = number - 509;
+      await waitFor(() =>
+        expect(heard.filter((words) => words === "Waits for you: Run a command")).toHaveLength(count),
+      );
+    }
+    sessions.say(SESSION, { requests: [], status: "failed", control: control() });
+    await waitFor(() => expect(heard.at(-1)).toBe("Failed"));
+    sessions.say(SESSION, { status: "running" });
+    await waitFor(() => expect(heard.at(-1)).toBe("Working"));
+    sessions.say(SESSION, { status: "completed" });
+    await waitFor(() => expect(heard.at(-1)).toBe("Done"));
+  });
+
+  test("is told of a session that waits when it is opened, and of the runs below it", async () => {
+    sessions.say(SESSION, { status: "running", requests: [openRequest(request)] });
+    show(SESSION);
+    const heard = said(await region());
+    await waitFor(() => expect(heard).toEqual(["Waits for you: Run a command"]));
+    sessions.add(RUN, [prompt(RUN, "Find it.", 200)]);
+    sessions.say(RUN, {
+      run: { name: "Explore", task: "Find the loop" },
+      parent: { session_id: SESSION },
+      requests: [openRequest(approval(520, "ls"))],
+    });
+    await waitFor(() =>
+      expect(heard.at(-1)).toBe("A run of this session waits for you: Find the loop: Run a command"),
+    );
   });
 });
 

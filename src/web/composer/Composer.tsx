@@ -81,7 +81,7 @@ function OpenComposer({ row, control, stop, input, session }: Props): ReactNode 
         </ol>
       )}
       {waiting !== undefined && (
-        <p className="composer-note" role="status">
+        <p className="composer-note">
           <span className="needs-you">Waits for you</span>{" "}
           <a href={sessionHref(row.id, `part-${waiting.request_id}`)}>{visible(waiting.title, "prose")}</a>
           {more > 0 && ` and ${more} more`}
