@@ -19,7 +19,11 @@ export interface Address {
 }
 
 const listeners = new Set<() => void>();
+let hasMoved = false;
+/** Whether the page went anywhere since it was loaded: the address that a browser opens has its own focus. */
+export const cameFromWithin = (): boolean => hasMoved;
 const notify = (): void => {
+  hasMoved = true;
   for (const listener of listeners) listener();
 };
 

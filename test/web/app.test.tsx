@@ -365,6 +365,13 @@ test("an image that declares more pixels than a page can bear waits for a click,
   expect(screen.getAllByRole("img", { name: "image" })).toHaveLength(2);
 });
 
+test("a session that is opened from the list has the focus", async () => {
+  render(<App client={client} />);
+  await userEvent.click(await screen.findByRole("link", { name: /Repair the uploader/ }));
+  const transcript = await screen.findByRole("region", { name: "Transcript" });
+  await waitFor(() => expect(document.activeElement).toBe(transcript));
+});
+
 test("a run names its parent and links to the call that started it", async () => {
   history.replaceState(null, "", `/session/${RUN}`);
   render(<App client={client} />);

@@ -1,13 +1,22 @@
 import { type RefObject, useEffect, useLayoutEffect, useRef } from "react";
 import { typing } from "../keys.ts";
+import { cameFromWithin } from "../router.ts";
 import type { ScrollerHandle } from "./TranscriptScroller.tsx";
 
-/** The focus goes into a run that opens beside a session, once it can be read, unless the reader has taken it elsewhere. */
+/**
+ * The focus goes into a session that is opened, once it can be read: into a run beside another session unless the reader has
+ * taken it elsewhere, into one that takes the place of another screen where it went with that.
+ */
 export function useFocusOnOpening({ isBeside, isReady }: { isBeside: boolean; isReady: boolean }): void {
   const isTaken = useRef(false);
   useLayoutEffect(() => {
-    if (!isBeside || !isReady || isTaken.current || typing(document.activeElement)) return;
-    document.querySelector<HTMLElement>(".pane-beside .scroller")?.focus({ preventScroll: true });
+    if (!isReady) return;
+    const isLeft = isBeside
+      ? isTaken.current || typing(document.activeElement)
+      : document.activeElement !== document.body || !cameFromWithin();
+    if (isLeft) return;
+    const pane = isBeside ? ".pane-beside" : ".pane:not(.pane-beside)";
+    document.querySelector<HTMLElement>(`${pane} .scroller`)?.focus({ preventScroll: true });
   }, [isBeside, isReady]);
   useEffect(() => {
     if (!isBeside || isReady) return;
