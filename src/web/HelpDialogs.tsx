@@ -13,6 +13,7 @@ const NAMES: Record<string, string> = {
   ArrowRight: "→",
   Escape: "Esc",
   " ": "Space",
+  "Shift+ ": "Shift+Space",
 };
 
 /** The dialog behind one of the buttons of `HelpAndSettings`. */

@@ -19,9 +19,17 @@ export const typing = (target: EventTarget | null): boolean =>
 function keyName(event: KeyboardEvent): string {
   const control = event.ctrlKey || event.metaKey ? "Ctrl+" : "";
   const alt = event.altKey ? "Alt+" : "";
-  // Shift shows in the character itself (`E`, `?`), not in the name of a key that has none.
-  const shift = event.shiftKey && event.key.length > 1 ? "Shift+" : "";
-  return control + alt + shift + event.key;
+  const key = latinKey(event);
+  // Shift shows in the character itself (`E`, `?`), not in a space and not in the name of a key that has none.
+  const shift = event.shiftKey && (key.length > 1 || key === " ") ? "Shift+" : "";
+  return control + alt + shift + key;
+}
+
+/** What a key writes or is called; where letters of another script stand on the keyboard, the Latin one of that place. */
+function latinKey({ key, code, shiftKey }: KeyboardEvent): string {
+  const [, letter] = /^Key([A-Z])$/.exec(code) ?? [];
+  if (letter === undefined || !/^\P{ASCII}+$/u.test(key)) return key;
+  return shiftKey ? letter : letter.toLowerCase();
 }
 
 /** Whether a pane has the focus or, where none has it, is the first that is on screen. */

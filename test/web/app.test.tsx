@@ -372,6 +372,43 @@ test("a session that is opened from the list has the focus", async () => {
   await waitFor(() => expect(document.activeElement).toBe(transcript));
 });
 
+test.each([
+  { layout: "Cyrillic", j: "о", g: "п", G: "П" },
+  // There some keys write marks, or two letters.
+  { layout: "Arabic", j: "ت", g: "ل", G: "لأ" },
+])(
+  "the keys of letters are where they stand on a keyboard that writes $layout letters",
+  async ({ j, g, G }) => {
+    render(<App client={client} />);
+    await screen.findByRole("link", { name: /Repair the uploader/ });
+    const press = (code: string, key: string, more = {}) =>
+      fireEvent.keyDown(document.body, { code, key, ...more });
+    const stands = () => document.activeElement?.closest("a")?.textContent;
+    press("KeyJ", j);
+    expect(stands()).toContain("Repair the uploader");
+    press("KeyG", G, { shiftKey: true });
+    expect(stands()).toContain("Write the changelog");
+    press("KeyG", g);
+    expect(stands()).toContain("Repair the uploader");
+    // Elsewhere letters of one's own stand on keys that have no letter here.
+    expect(press("Semicolon", "ö")).toBe(true);
+    press("KeyF", "а", { ctrlKey: true });
+    expect(document.activeElement).toBe(screen.getByRole("searchbox"));
+  },
+);
+
+test("Space goes a view down, and with Shift a view up", async () => {
+  history.replaceState(null, "", `/session/${PARENT}`);
+  render(<App client={client} />);
+  const scrolled: number[] = [];
+  Object.assign(await screen.findByRole("region", { name: "Transcript" }), {
+    scrollBy: ({ top }: { top: number }) => scrolled.push(Math.sign(top)),
+  });
+  if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+  await userEvent.keyboard(" {Shift>} {/Shift}");
+  expect(scrolled).toEqual([1, -1]);
+});
+
 test("a run names its parent and links to the call that started it", async () => {
   history.replaceState(null, "", `/session/${RUN}`);
   render(<App client={client} />);

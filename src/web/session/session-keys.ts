@@ -7,7 +7,7 @@ export function scrollKeys(scroller: RefObject<ScrollerHandle | null>): KeyBindi
   const scroll = (by: number, unit: "pixels" | "pages") => (): void => scroller.current?.scroll(by, unit);
   return [
     { keys: ["PageDown", " "], does: "A view down", unfocused: true, run: scroll(1, "pages") },
-    { keys: ["PageUp"], does: "A view up", unfocused: true, run: scroll(-1, "pages") },
+    { keys: ["PageUp", "Shift+ "], does: "A view up", unfocused: true, run: scroll(-1, "pages") },
     { keys: ["ArrowDown"], does: "A little down", unfocused: true, run: scroll(48, "pixels") },
     { keys: ["ArrowUp"], does: "A little up", unfocused: true, run: scroll(-48, "pixels") },
     { keys: ["Home", "g"], does: "Start of the session", run: () => scroller.current?.toStart() },
