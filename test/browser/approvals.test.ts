@@ -189,3 +189,30 @@ it.runIf(process.platform === "linux")(
     expect(complaints).toEqual([]);
   },
 );
+
+it("an answer that did not arrive leaves the keyboard where it was given, to be given again", async () => {
+  const model = await scriptFile(home, "once", {
+    title: "Once",
+    tokens_per_second: 0,
+    steps: [
+      { parts: [{ tool_call: { name: "shell", arguments: { command: "echo hi" } } }] },
+      { parts: [{ text: "That is all." }] },
+    ],
+  });
+  const { page } = await enter(await browser.newContext(), daemon, [/status of 503/]);
+  await page.goto(`${daemon.origin}/session/${await begin(rest, model, folder)}`);
+  const card = page.getByRole("region", { name: "Approval" });
+  const allow = card.getByRole("button", { name: "Allow", exact: true, disabled: false });
+  await page.route("**/requests/**", async (route) => {
+    // The browser takes the focus from a button that is disabled.
+    await page.waitForFunction(() => document.activeElement === document.body);
+    await route.fulfill({ status: 503, contentType: "application/json", body: "{}" });
+  });
+  await allow.focus();
+  await page.keyboard.press("Enter");
+  await card.getByText(/^Not answered/).waitFor();
+  await expect.poll(() => allow.evaluate((button) => button === document.activeElement)).toBe(true);
+  await page.unroute("**/requests/**");
+  await page.keyboard.press("Shift+Y");
+  await page.getByText("That is all.").waitFor();
+});

@@ -323,8 +323,16 @@ describe("the composer", () => {
     expect((await screen.findByRole("alert")).textContent).toContain("notes.txt is not a picture");
     fireEvent.drop(field, { dataTransfer: { files: [picture], types: ["Files"] } });
     expect(await screen.findByRole("img", { name: "Image 2" })).toBeTruthy();
-    await userEvent.click(screen.getByRole("button", { name: "Remove image 1" }));
-    expect(screen.queryByRole("img", { name: "Image 2" })).toBeNull();
+    for (const [left, number] of [
+      [1, 2],
+      [0, 1],
+    ] as const) {
+      await userEvent.click(screen.getByRole("button", { name: `Remove image ${number}` }));
+      expect(screen.queryAllByRole("img")).toHaveLength(left);
+      expect(document.activeElement).toBe(field);
+    }
+    fireEvent.paste(field, { clipboardData: pasted([picture]) });
+    await screen.findByRole("img", { name: "Image 1" });
     await userEvent.type(field, "What is this?{Enter}");
     await waitFor(() =>
       expect(posted()[0]?.body).toMatchObject({ prompt: { images: ["data:image/png;base64,iVBORw=="] } }),

@@ -101,7 +101,11 @@ export function PromptInput({
                   type="button"
                   className="thumbnail-remove"
                   aria-label={`Remove image ${index + 1}`}
-                  onClick={() => onImages(images.filter((_, at) => at !== index))}
+                  onClick={() => {
+                    onImages(images.filter((_, at) => at !== index));
+                    // This button goes away with the image.
+                    input.current?.focus();
+                  }}
                 >
                   ×
                 </button>

@@ -24,16 +24,18 @@ export function useAnswer(part: TranscriptPartOf<"request">, host: TranscriptHos
   const [replied, setReplied] = useState<SettledRequest>();
   const { answerRequest } = host;
 
-  // The form goes with what has the keyboard, which then stands on the row that says what was answered.
-  const row = useRef<HTMLElement>(null);
+  // Disabled or gone with the form, what has the keyboard loses it: it has it again, else the row that says what was answered.
+  const from = useRef<{ element: HTMLElement; row: HTMLElement | null }>(undefined);
   useEffect(() => {
-    if (replied !== undefined && document.activeElement === document.body)
-      row.current?.focus({ preventScroll: true });
-  }, [replied]);
+    if (busy || (replied === undefined && problem === undefined)) return;
+    for (const element of [from.current?.element, from.current?.row])
+      if (document.activeElement === document.body) element?.focus({ preventScroll: true });
+  }, [busy, replied, problem]);
 
   const send = async (answer: Answer, digest?: string): Promise<void> => {
     if (answerRequest === undefined || busy) return;
-    row.current = document.activeElement?.closest("article") ?? null;
+    const element = document.activeElement;
+    from.current = element instanceof HTMLElement ? { element, row: element.closest("article") } : undefined;
     setBusy(true);
     setProblem(undefined);
     try {
