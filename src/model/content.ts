@@ -52,9 +52,9 @@ export function searchText(part: TranscriptPart): string {
     case "text":
       return part.text;
     case "tool_call":
-      return `${part.tool_name}\n${part.arguments_json}${part.progress === undefined ? "" : `\n${part.progress}`}`;
+      return `${part.tool_name}\n${argumentsText(part.arguments_json)}${part.progress === undefined ? "" : `\n${plainOutput(part.progress)}`}`;
     case "tool_result":
-      return part.output_text;
+      return plainOutput(part.output_text);
     case "image":
       return part.media.type === "image_file" ? part.media.file_path : addressText(part.media.url);
     case "file":
@@ -77,6 +77,24 @@ export function searchText(part: TranscriptPart): string {
       return part satisfies never;
   }
 }
+
+/** JSON as it stands and, where that differs, as its strings read: cards show those. It may be no whole JSON yet. */
+function argumentsText(json: string): string {
+  if (!json.includes("\\")) return json;
+  const read = json.replace(/\\(?:u([\da-f]{4})|(.))/gi, (_, code?: string, character = "") =>
+    code === undefined ? (ESCAPED[character] ?? character) : String.fromCharCode(Number.parseInt(code, 16)),
+  );
+  return `${json}\n${read}`;
+}
+const ESCAPED: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
+
+/** What a terminal shows: without the sequences for colours, links and titles. */
+function plainOutput(output: string): string {
+  return output.replace(SEQUENCE, "");
+}
+const SEQUENCE =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about
+  /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b\n]*(?:\u0007|\u001b\\)/g;
 
 /** A data URL is no text to search in, and may be megabytes long. */
 function addressText(url: string): string {

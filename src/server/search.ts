@@ -28,11 +28,11 @@ export async function searchParts(
     const part = transcript.parts.at(index);
     if (!part) continue;
     const text = searchText(part);
-    const at = text.search(pattern);
-    if (at < 0) continue;
+    const found = pattern.exec(text);
+    if (found === null) continue;
     reply.total++;
     if (reply.hits.length < MOST_HITS) {
-      reply.hits.push({ index, part_id: part.id, excerpt: excerpt(text, at, query.length) });
+      reply.hits.push({ index, part_id: part.id, excerpt: excerpt(text, found.index, found[0].length) });
     }
   }
   return reply;

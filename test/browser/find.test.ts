@@ -25,9 +25,11 @@ const record = (type: "user" | "assistant", content: unknown[]): string => {
   return `${JSON.stringify({ ...last, uuid, type, message: said })}\n`;
 };
 const text = (words: string): string => record("assistant", [{ type: "text", text: words }]);
-const command = (id: string, name: string, output: string): string =>
-  record("assistant", [{ type: "tool_use", id, name: "Bash", input: { command: name } }]) +
+const call = (id: string, name: string, input: object, output: string): string =>
+  record("assistant", [{ type: "tool_use", id, name, input }]) +
   record("user", [{ type: "tool_result", tool_use_id: id, content: output, is_error: false }]);
+const command = (id: string, line: string, output: string): string =>
+  call(id, "Bash", { command: line }, output);
 const lines = (count: number, line: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => line(index)).join("\n");
 
@@ -56,6 +58,15 @@ beforeEach(async () => {
         lines(20_000, (n) => (n === 9_000 ? "a BURIED word" : `filler ${n}`)),
       ) +
       text("One STRAW more.") +
+      text("Now run `npm test` in the **src** folder.\nThe line goes on.") +
+      command("toolu_quote", 'git commit -m "Fix the parser"\nls', "\u001b[32m3 passed\u001b[0m in 2 s") +
+      call(
+        "toolu_edit",
+        "Edit",
+        { file_path: "C:\\Users\\ada\\a.ts", old_string: 'const a = "x";', new_string: 'const a = "y";' },
+        "ok",
+      ) +
+      text("\u1100\u1161\u1102\u1161 and ＡＢＣ") +
       lines(20, () => text("Nothing to see. ".repeat(40))) +
       text("The end."),
   );
@@ -152,5 +163,29 @@ it("what comes while one searches is counted, and moves nothing", async () => {
   expect(await transcript.evaluate((element) => element.scrollTop)).toBe(top);
   await page.keyboard.press("Enter");
   await expect.poll(current).toBe("Another NEEDLE.");
+  expect(complaints).toEqual([]);
+});
+
+it("what is seen is found as it reads, whatever it is written in", async () => {
+  await page.keyboard.press("/");
+  const marked = () =>
+    page.evaluate(() =>
+      [...(CSS.highlights.get("find-current") ?? [])].map((range) => range.toString()).join(),
+    );
+  for (const words of [
+    "run npm test",
+    "the src folder",
+    'commit -m "Fix the parser"',
+    "3 passed in 2 s",
+    "C:\\Users\\ada",
+    'const a = "y"',
+    "\uac00\ub098 and ABC",
+  ]) {
+    await find(words);
+    await expect.poll(async () => (await marked()).normalize("NFKC"), { message: words }).toBe(words);
+    expect(await label()).toMatch(/^part 1 of 1(, match 1 of \d)?$/);
+  }
+  await find("folder. The line");
+  await expect.poll(marked).toBe("folder.\nThe line");
   expect(complaints).toEqual([]);
 });

@@ -172,6 +172,18 @@ describe("what a reader could search for", () => {
     });
     const { request, marker, file, unknown } = entries;
     expect(searchText({ ...entries.tool_call, progress: "so far" })).toBe('Bash\n{"c":"ls"}\nso far');
+    expect(
+      searchText({
+        ...entries.tool_call,
+        arguments_json: '{"c":"echo \\"C:\\\\a\\"\\n\\uac00", "torn": "\\"',
+      }),
+    ).toBe('Bash\n{"c":"echo \\"C:\\\\a\\"\\n\\uac00", "torn": "\\"\n{"c":"echo "C:\\a"\n가", "torn": ""');
+    expect(
+      searchText({
+        ...entries.tool_result,
+        output_text: "\u001b[1;32m3 passed\u001b[0m in \u001b]8;;https://x\u001b\\2 s\u001b]8;;\u0007\u001b[",
+      }),
+    ).toBe("3 passed in 2 s\u001b[");
     expect(searchText({ ...entries.image, media: { type: "image_url", url: "https://x/y" } })).toBe(
       "https://x/y",
     );

@@ -94,19 +94,43 @@ export function markText(rows: HTMLElement, text: string, changed: () => void): 
   };
 }
 
+/** Elements that stand within a line: what one reads as one text goes over their ends. */
+const INLINE = "a, b, code, del, em, i, ins, mark, s, span, strong, sub, sup, u";
+const BLOCK = `:not(${INLINE})`;
+
 function rangesIn(rows: HTMLElement, pattern: RegExp): Range[] {
   // Where nothing can be marked, nothing is looked for.
   if (typeof Highlight === "undefined") return [];
   const ranges: Range[] = [];
-  const walker = document.createTreeWalker(rows, NodeFilter.SHOW_TEXT);
-  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
-    for (const { index, 0: found } of (node.nodeValue ?? "").matchAll(pattern)) {
+  /** The text nodes of one block, and where each begins in its text. */
+  let nodes: { node: Node; start: number }[] = [];
+  let text = "";
+  let block: Element | null | undefined;
+  const mark = (): void => {
+    let first = 0;
+    for (const { index, 0: found } of text.matchAll(pattern)) {
+      while ((nodes[first + 1]?.start ?? text.length) <= index) first++;
+      let last = first;
+      while ((nodes[last + 1]?.start ?? text.length) < index + found.length) last++;
+      const [from, to] = [nodes[first], nodes[last]];
+      if (from === undefined || to === undefined) continue;
       const range = document.createRange();
-      range.setStart(node, index);
-      range.setEnd(node, index + found.length);
+      range.setStart(from.node, index - from.start);
+      range.setEnd(to.node, index + found.length - to.start);
       ranges.push(range);
     }
+    nodes = [];
+    text = "";
+  };
+  const walker = document.createTreeWalker(rows, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    const own = node.parentElement?.closest(BLOCK);
+    if (own !== block) mark();
+    block = own;
+    nodes.push({ node, start: text.length });
+    text += node.nodeValue ?? "";
   }
+  mark();
   return ranges;
 }
 

@@ -46,7 +46,7 @@ export function Output({ end, label, ...given }: OutputProps): ReactNode {
   const sought = useMemo(() => {
     if (isSought === undefined) return -1;
     const before = linesOf(content).slice(0, cut === undefined ? -TAIL : undefined);
-    return before.slice(0, MOST_SOUGHT).findLastIndex(isSought);
+    return before.slice(0, MOST_SOUGHT).findLastIndex((line) => isSought(terminalText(line)));
   }, [content, cut, isSought]);
   if (folded && sought >= limit) setShown(Math.ceil((sought + 1) / STEP) * STEP);
 
@@ -124,10 +124,12 @@ const Chunk = memo(function Chunk({ text }: { text: string }): ReactNode {
   const isSought = useIsSought(() =>
     shown === text
       ? ""
-      : text
-          .split("\n")
-          .map((line) => line.slice(LINE))
-          .join("\n"),
+      : terminalText(
+          text
+            .split("\n")
+            .map((line) => line.slice(LINE))
+            .join("\n"),
+        ),
   );
   if (isSought) setWhole(true);
   return (
