@@ -32,15 +32,19 @@ export type ListItem =
       below?: Waiting;
     };
 
+/** One form for what is written in several: in capitals, composed, half or full width. */
+const plain = (text: string): string => text.normalize("NFKC").toLowerCase();
+
 const texts = new WeakMap<SessionSummary, string>();
 function searchText(row: SessionSummary): string {
   let text = texts.get(row);
   if (text === undefined) {
     const { title, first_prompt, cwd, git_branch, agent, model, run, id } = row;
-    text = [title, first_prompt, cwd, git_branch, agent, model, run?.name, run?.task, id]
-      .filter((field) => field !== undefined)
-      .join("\n")
-      .toLowerCase();
+    text = plain(
+      [title, first_prompt, cwd, git_branch, agent, model, run?.name, run?.task, id]
+        .filter((field) => field !== undefined)
+        .join("\n"),
+    );
     texts.set(row, text);
   }
   return text;
@@ -106,7 +110,7 @@ function isTop(byId: ReadonlyMap<string, SessionSummary>, row: SessionSummary): 
 }
 
 /** The words of a filter: each must occur in a row. */
-const wordsOf = (text: string): string[] => text.toLowerCase().split(/\s+/).filter(Boolean);
+const wordsOf = (text: string): string[] => plain(text).split(/\s+/).filter(Boolean);
 const hasWords = (row: SessionSummary, words: readonly string[]): boolean =>
   words.every((word) => searchText(row).includes(word));
 

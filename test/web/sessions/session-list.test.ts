@@ -144,6 +144,17 @@ test("every word must be found, wherever it stands, in any case", () => {
   expect(list(rows, { states: new Set(["failed"]) })).toEqual([]);
 });
 
+test("a word is found in whichever form and width it is written", () => {
+  const rows = [
+    row("1", { title: "보고서".normalize("NFD") }),
+    row("2", { title: "ＡＢＣ" }),
+    row("3", { title: "アイウ" }),
+  ];
+  expect(list(rows, { text: "보고서" })).toEqual(["# No folder", "1"]);
+  expect(list(rows, { text: "abc" })).toEqual(["# No folder", "2"]);
+  expect(list(rows, { text: "ｱｲｳ" })).toEqual(["# No folder", "3"]);
+});
+
 test("a filter's number is how many sessions it lists, whatever runs below them and whatever words are filtered by", () => {
   const states: StateFilter[] = ["waiting", "running", "failed", "interrupted", "completed"];
   const ids = ["a", "b", "c", "d", "e", "f"];
