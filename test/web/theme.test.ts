@@ -61,6 +61,13 @@ const instead = new Map(
   [...thinking.matchAll(/--([\w-]+): var\(--([\w-]+)\);/g)].map(([, ink = "", other = ""]) => [ink, other]),
 );
 
+/** What was found, on whatever ground and in whatever ink it stands. */
+const [, found = ""] =
+  /^::highlight\(find\) \{([^}]*)\}/m.exec(readFileSync("src/web/session/session.css", "utf8")) ?? [];
+const [, foundGround = "", share = ""] =
+  /color-mix\(in srgb, var\(--([\w-]+)\) (\d+)%, transparent\)/.exec(found) ?? [];
+const [, foundInk] = /^ *color: var\(--([\w-]+)\);/m.exec(found) ?? [];
+
 describe.each(["light", "dark"] as const)("the %s theme", (theme) => {
   const colour = (name: string): string => {
     const found = colours.get(name)?.[theme];
@@ -78,6 +85,14 @@ describe.each(["light", "dark"] as const)("the %s theme", (theme) => {
       expect(contrast(blended, colour(surface))).toBeGreaterThanOrEqual(4.5);
     },
   );
+  test.each(
+    [...surfaces, "diff-add-surface", "diff-remove-surface"].flatMap((surface) =>
+      (foundInk === undefined ? inks : [foundInk]).map((ink) => [ink, surface]),
+    ),
+  )("what was found is readable in %s on %s", (ink, surface) => {
+    const ground = blend(colour(foundGround), colour(surface), Number(share) / 100);
+    expect(contrast(colour(ink), ground)).toBeGreaterThanOrEqual(4.5);
+  });
   test.each(surfaces)("the focus ring is visible on %s", (surface) => {
     expect(contrast(colour("focus"), colour(surface))).toBeGreaterThanOrEqual(3);
   });
