@@ -1,0 +1,75 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Browser, Locator, Page } from "playwright-core";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { generateClaudeSession } from "../generate-session.ts";
+import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
+
+let home: Home;
+let daemon: Daemon;
+let browser: Browser;
+let page: Page;
+let complaints: string[];
+let transcript: Locator;
+const session = generateClaudeSession({ parts: 4, turns: 1, seed: 3 });
+const PARAGRAPHS = 80;
+
+beforeEach(async () => {
+  home = await createHome();
+  const folder = join(home.claude, "projects/-home-ada-report");
+  await mkdir(folder, { recursive: true });
+  const { message, ...last } = JSON.parse(session.lines.at(-1) ?? "{}");
+  const record = (type: "user" | "assistant", content: object[], at: number): string =>
+    JSON.stringify({
+      ...last,
+      uuid: `cccccccc-0000-4000-8000-${String(at).padStart(12, "0")}`,
+      type,
+      message: type === "user" ? { role: "user", content } : { ...message, id: `msg_report_${at}`, content },
+    });
+  const text = (words: string, at: number) => record("assistant", [{ type: "text", text: words }], at);
+  const lines = [
+    ...session.lines,
+    ...Array.from({ length: PARAGRAPHS }, (_, at) => text(`Paragraph ${at} of the report.\n\nMore.`, at)),
+    text("The **end** of it.", 100),
+    record("assistant", [{ type: "tool_use", id: "toolu_ls", name: "Bash", input: { command: "ls" } }], 101),
+    record(
+      "user",
+      [{ type: "tool_result", tool_use_id: "toolu_ls", content: "one\ntwo", is_error: false }],
+      102,
+    ),
+    text("Then:\n\n```sh\nnpm test\n```\n\nThat is all.", 103),
+  ];
+  await writeFile(join(folder, `${session.session_id}.jsonl`), `${lines.join("\n")}\n`);
+  daemon = await startDaemon(home, ["--no-samples"]);
+  browser = await openBrowser();
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: daemon.origin });
+  ({ page, complaints } = await enter(context, daemon));
+  await page.goto(`${daemon.origin}/session/${session.session_id}`);
+  transcript = page.getByRole("region", { name: "Transcript", exact: true });
+  await transcript.getByText("That is all.").waitFor();
+});
+afterEach(async () => {
+  await browser.close();
+  await daemon.stop();
+  await home.remove();
+});
+
+it("a selection over several parts copies what they say, and nothing of the page around it", async () => {
+  await transcript.evaluate((box) => {
+    const bodies = [...box.querySelectorAll("article .part-body")].slice(-3);
+    const range = document.createRange();
+    const [first, last] = [bodies[0], bodies.at(-1)];
+    if (first === undefined || last === undefined) throw new Error("no parts");
+    range.setStart(first, 0);
+    range.setEnd(last, last.childNodes.length);
+    getSelection()?.removeAllRanges();
+    getSelection()?.addRange(range);
+  });
+  await page.keyboard.press("Control+c");
+  const copied = async () => (await page.evaluate(() => navigator.clipboard.readText())).split(/\s*\n\s*/);
+  await expect
+    .poll(copied)
+    .toEqual(["The end of it.", "[OK]", "Bash", "ls", "Then:", "npm test", "That is all."]);
+  expect(complaints).toEqual([]);
+});
