@@ -73,3 +73,23 @@ it("a selection over several parts copies what they say, and nothing of the page
     .toEqual(["The end of it.", "[OK]", "Bash", "ls", "Then:", "npm test", "That is all."]);
   expect(complaints).toEqual([]);
 });
+
+it("a print holds the whole session, and leaves the screen as it was", async () => {
+  const paragraphs = transcript.getByText(/^Paragraph \d+ of the report\.$/);
+  const pages = (pdf: Buffer): number => (pdf.toString("latin1").match(/\/Type\s*\/Page[^s]/g) ?? []).length;
+  const look = () =>
+    transcript.evaluate((box) => ({ top: box.scrollTop, rows: box.querySelectorAll("article").length }));
+  const before = await look();
+  expect(pages(await page.pdf({ format: "A4" }))).toBeGreaterThan(4);
+  await expect.poll(look).toEqual(before);
+  await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+  await page.emulateMedia({ media: "print" });
+  expect(await paragraphs.count()).toBe(PARAGRAPHS);
+  expect(await transcript.evaluate((box) => box.scrollHeight - box.clientHeight)).toBe(0);
+  for (const name of ["Copy", "Find"]) expect(await page.getByRole("button", { name }).count()).toBe(0);
+  expect(await page.locator(".print-note").count()).toBe(0);
+  await page.emulateMedia({ media: "screen" });
+  await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+  await expect.poll(look).toEqual(before);
+  expect(complaints).toEqual([]);
+});

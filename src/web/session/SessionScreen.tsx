@@ -2,6 +2,7 @@ import type { MouseEvent, ReactNode } from "react";
 import { navigate, parseRoute, sessionHref } from "../router.ts";
 import { SessionPane } from "./SessionPane.tsx";
 import "./session.css";
+import "./print.css";
 
 interface Props {
   session_id: string;

@@ -19,6 +19,7 @@ import type { TranscriptHost, TurnWindow } from "../transcript/host.ts";
 import { TurnTranscript } from "../transcript/TurnTranscript.tsx";
 import { watchHeldRows } from "./held-rows.ts";
 import { createLayout, joinTurns, type Layout, TURN_GAP, type VisibleTurn } from "./layout.ts";
+import { type Printed, printed } from "./printed.ts";
 
 type Place = NonNullable<Reading["place"]>;
 
@@ -115,6 +116,8 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   /** Once the end is in view it is followed: the reader went to what the agent waits for. */
   const seeksEnd = useRef(false);
   const mounted = useRef(new Map<string, HTMLElement>());
+  const isPrinting = useRef(false);
+  const [onPaper, setOnPaper] = useState<Printed>();
   const [below, setBelow] = useState({ rows: 0, errors: 0 });
   const [, tick] = useReducer((count: number) => count + 1, 0);
   const transcript = useStore(session.state, (state) => state.transcript);
@@ -191,6 +194,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
     () =>
       new ResizeObserver(() => {
         // Before the paint: whatever grew, the rows below it and the anchor are moved in the same frame.
+        if (isPrinting.current) return;
         if (isOnScreen(box.current) && measureAll(layout, mounted.current)) flushSync(tick);
       }),
   );
@@ -214,7 +218,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   const rounds = useRef(0);
   useLayoutEffect(() => {
     const element = box.current;
-    if (element === null) return;
+    if (element === null || isPrinting.current) return;
     for (const [key, row] of mounted.current) {
       if (row.isConnected) continue;
       observer.unobserve(row);
@@ -260,7 +264,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
     if (element === null) return;
     const onScroll = (): void => {
       // Hidden, or just shown again: where it stood is still to be restored.
-      if (!isOnScreen(element) || seen.current.height === 0) return;
+      if (!isOnScreen(element) || seen.current.height === 0 || isPrinting.current) return;
       const top = element.scrollTop;
       const { top: before, height } = seen.current;
       seen.current.top = top;
@@ -281,7 +285,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
     };
     const resized = new ResizeObserver(() => {
       // Before the paint, as for rows.
-      if (element.clientHeight !== seen.current.height) flushSync(tick);
+      if (element.clientHeight !== seen.current.height && !isPrinting.current) flushSync(tick);
     });
     resized.observe(element);
     element.addEventListener("scroll", onScroll, { passive: true });
@@ -328,6 +332,29 @@ export const TranscriptScroller = memo(function TranscriptScroller({
     };
   }, []);
   useEffect(() => () => observer.disconnect(), [observer]);
+  useEffect(() => {
+    const begin = (): void => {
+      const rows = layout.visible(0, layout.height);
+      const paper = printed(
+        rows,
+        (index) => session.partAt(index) !== undefined,
+        layout.at(seen.current.top),
+      );
+      isPrinting.current = true;
+      flushSync(() => setOnPaper(paper));
+      if (paper.unloaded !== undefined) void session.load(paper.unloaded.from, paper.unloaded.to);
+    };
+    const end = (): void => {
+      isPrinting.current = false;
+      flushSync(() => setOnPaper(undefined));
+    };
+    addEventListener("beforeprint", begin);
+    addEventListener("afterprint", end);
+    return () => {
+      removeEventListener("beforeprint", begin);
+      removeEventListener("afterprint", end);
+    };
+  }, [session, layout]);
   useEffect(() => {
     const first = anchor.current;
     onPlace(first, layout.turnOf(first.end ? layout.parts - 1 : first.index));
@@ -518,14 +545,15 @@ export const TranscriptScroller = memo(function TranscriptScroller({
           control.click();
         }}
       >
-        <div className="transcript-body" style={{ height: layout.height }}>
-          {turns.map(({ turn, top: turnTop, height, rows }) => (
+        <div className="transcript-body" style={onPaper ? {} : { height: layout.height }}>
+          {onPaper?.leftOut !== undefined && <p className="print-note">{onPaper.leftOut}</p>}
+          {(onPaper?.turns ?? turns).map(({ turn, top: turnTop, ...window }) => (
             <div key={`${turn.id} ${generation}`} className="turn-place" style={{ top: turnTop }}>
               <TurnTranscript
                 turn={turn}
                 partAt={partAt}
                 host={host}
-                window={{ height, rows, measure: measureFor(turn.id, turn.index) }}
+                window={{ ...window, measure: measureFor(turn.id, turn.index) }}
                 {...(targetPartId === undefined ? {} : { targetPartId })}
                 sought={sought}
               />

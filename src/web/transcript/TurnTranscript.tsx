@@ -8,7 +8,7 @@ import { badgeOf, StatusBadge } from "../ui/StatusBadge.tsx";
 import { duration } from "../ui/size.tsx";
 import { SoughtText, useIsSought } from "../ui/sought-text.ts";
 import { wholeTextOf } from "./field-text.ts";
-import type { TranscriptHost, TurnTranscriptProps } from "./host.ts";
+import type { TranscriptHost, TurnTranscriptProps, TurnWindow } from "./host.ts";
 import { MarkerGroup } from "./MarkerGroup.tsx";
 import { continuesGroup, groupFrom } from "./marker-groups.ts";
 import { useNow, useOpenState } from "./open-state.ts";
@@ -49,7 +49,7 @@ export function TurnTranscript({
     <section
       className="turn"
       aria-labelledby={`turn-${turn.id}`}
-      {...(window ? { style: { height: window.height } } : {})}
+      {...(window?.height === undefined ? {} : { style: { height: window.height } })}
     >
       <SoughtText value={soughtIn(prompt !== undefined && prompt.id === targetPartId)}>
         <TurnHeading
@@ -103,17 +103,13 @@ export function TurnTranscript({
 }
 
 /** Every row of the turn, in the page's flow. */
-function flow(
-  turn: Turn,
-  partAt: TurnTranscriptProps["partAt"],
-  host: TranscriptHost,
-): { index: number; top: number | undefined }[] {
-  const rows: { index: number; top: number | undefined }[] = [];
+function flow(turn: Turn, partAt: TurnTranscriptProps["partAt"], host: TranscriptHost): TurnWindow["rows"] {
+  const rows: { index: number }[] = [];
   for (let index = turn.first_part; index < turn.first_part + turn.part_count; index++) {
     const part = partAt(index);
     if (index === turn.prompt_index || (part !== undefined && !isRow(part, host))) continue;
     if (continuesGroup(partAt, index, turn.first_part, host)) continue;
-    rows.push({ index, top: undefined });
+    rows.push({ index });
   }
   return rows;
 }

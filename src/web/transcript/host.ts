@@ -75,10 +75,10 @@ export interface TranscriptHost {
 
 /** The rows of a turn that are on screen, placed by the screen's virtual list. Absent: all rows, in the page's flow. */
 export interface TurnWindow {
-  /** Height of the whole turn, heading included, in pixels. */
-  height: number;
-  /** Rows to render: `index` is a position in the session's parts, `top` is relative to the turn's top. */
-  rows: readonly { index: number; top: number }[];
+  /** Height of the whole turn, heading included, in pixels; absent: that of its rows. */
+  height?: number;
+  /** Rows to render: `index` is a position in the session's parts, `top` is relative to the turn's top; absent: in the flow. */
+  rows: readonly { index: number; top?: number }[];
   /** Ref callback for each row's element (`data-index` holds its index) and for the heading. */
   measure(element: HTMLElement | null): void;
 }

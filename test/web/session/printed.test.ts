@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+import { accumulate, emptyTranscript } from "../../../src/model/accumulate.ts";
+import { createLayout } from "../../../src/web/session/layout.ts";
+import { printed } from "../../../src/web/session/printed.ts";
+
+const SESSION = "7c1d8a52-2222-4333-8444-555566667777";
+const id = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
+
+/** As many turns, each a prompt and as many texts. */
+function rowsOf(turns: number, texts: number) {
+  const common = { session_id: SESSION, at: 0 };
+  let transcript = emptyTranscript(SESSION);
+  for (let index = 0, made = 0; index < turns; index++) {
+    transcript = accumulate(transcript, {
+      ...common,
+      type: "user.message",
+      message_id: id(++made),
+      parts: [{ type: "text", text: "Do it." }],
+    });
+    for (let text = 0; text < texts; text++) {
+      const part_id = id(++made);
+      transcript = accumulate(transcript, { ...common, type: "message.part_start", part_id, kind: "text" });
+      transcript = accumulate(transcript, { ...common, type: "message.part_end", part_id, text: "Done." });
+    }
+  }
+  const layout = createLayout();
+  layout.reset(transcript, false);
+  return layout.visible(0, layout.height);
+}
+const indexes = ({ turns }: ReturnType<typeof printed>) =>
+  turns.flatMap(({ rows }) => rows.map(({ index }) => index));
+
+test("all that is here is printed, and nothing is said to be left out", () => {
+  const paper = printed(rowsOf(2, 3), () => true, 0);
+  expect(indexes(paper)).toEqual([1, 2, 3, 5, 6, 7]);
+  expect(paper.turns.map(({ turn }) => turn.index)).toEqual([0, 1]);
+  expect(paper).not.toHaveProperty("leftOut");
+  expect(paper).not.toHaveProperty("unloaded");
+});
+
+test("what is not loaded is said to be left out, and where it is", () => {
+  const paper = printed(rowsOf(2, 3), (index) => index > 4, 0);
+  expect(indexes(paper)).toEqual([5, 6, 7]);
+  expect(paper.turns.map(({ turn }) => turn.index)).toEqual([1]);
+  expect(paper.leftOut).toBe(
+    "3 of 6 parts are not printed: 3 had not been loaded yet; another print has more of them.",
+  );
+  expect(paper.unloaded).toEqual({ from: 1, to: 4 });
+});
+
+test("of more than one print holds, it has those from the one in view on, else the last", () => {
+  const rows = rowsOf(3, 1_000);
+  const from = (inView: number) => indexes(printed(rows, () => true, inView));
+  expect(from(0)).toHaveLength(2_000);
+  expect(from(0)[0]).toBe(1);
+  expect(from(50)[0]).toBe(50);
+  expect(from(3_002).at(-1)).toBe(3_002);
+  expect(from(3_002)).toHaveLength(2_000);
+  expect(printed(rows, () => true, 0).leftOut).toBe(
+    "1,000 of 3,000 parts are not printed: 1,000 are more than the 2,000 of one print.",
+  );
+});
