@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { times } from "../long.ts";
 import { seeded } from "../seeded.ts";
@@ -215,4 +215,94 @@ it("an answer that did not arrive leaves the keyboard where it was given, to be 
   await page.unroute("**/requests/**");
   await page.keyboard.press("Shift+Y");
   await page.getByText("That is all.").waitFor();
+});
+
+/** A script with calls in one message, so that they are asked about at once. */
+const shellCalls = (...commands: string[]) => ({
+  title: "Clean up",
+  tokens_per_second: 0,
+  steps: [
+    { parts: commands.map((command) => ({ tool_call: { name: "shell", arguments: { command } } })) },
+    { parts: [{ text: "Done." }] },
+  ],
+});
+
+/** The middle of an Allow button, in the page's own pixels. */
+async function middleOf(button: Locator): Promise<[number, number]> {
+  const box = await button.boundingBox();
+  if (box === null) throw new Error("The button is not on screen.");
+  return [box.x + box.width / 2, box.y + box.height / 2];
+}
+
+/** Waits until an Allow button has come to a place on screen where something else was. */
+async function comesUnder(page: Page, at: [number, number]): Promise<void> {
+  await page.waitForFunction(
+    ([x, y]) => document.elementFromPoint(x, y)?.closest("[data-answer=allow_once]") != null,
+    at,
+    { polling: "raf" },
+  );
+}
+
+it("a second click that comes down on the next request, which slid under the pointer, does not answer it", async () => {
+  const { page, complaints } = await enter(
+    await browser.newContext({ viewport: { width: 1280, height: 900 } }),
+    daemon,
+  );
+  const model = await scriptFile(home, "two", shellCalls("ls\npwd", "touch ran"));
+  await page.goto(`${daemon.origin}/session/${await begin(rest, model, folder)}`);
+  const allow = page.getByRole("button", { name: "Allow", exact: true });
+  await expect.poll(() => allow.count()).toBe(2);
+  const at = await middleOf(allow.first());
+  await page.locator("[data-answer=allow_once]:not([aria-disabled=true])").first().click();
+  await page.getByText("Allowed once").waitFor();
+  // As near to the button's middle as it comes: the form that went was higher than what stands for it now.
+  await comesUnder(page, at);
+  await page.mouse.click(...at);
+  await page.locator("[data-answer=allow_once][aria-disabled=false]").waitFor();
+  expect(await page.getByText("Allowed once").count()).toBe(1);
+  await allow.click();
+  await page.getByText("Done.", { exact: true }).waitFor();
+  expect(await page.getByText("Allowed once").count()).toBe(2);
+  expect(complaints).toEqual([]);
+});
+
+it("a double click on a row of the list opens the session and answers nothing that waits there", async () => {
+  const { page, complaints } = await enter(
+    await browser.newContext({ viewport: { width: 1280, height: 900 } }),
+    daemon,
+  );
+  const model = await scriptFile(home, "one", shellCalls("touch ran"));
+  const ids: string[] = [];
+  for (let index = 0; index < 12; index += 1) ids.push(await begin(rest, model, folder));
+  const allow = page.getByRole("button", { name: "Allow", exact: true });
+  await page.goto(`${daemon.origin}/session/${ids[0]}`);
+  await allow.waitFor();
+  const at = await middleOf(allow);
+  await page.goBack();
+  await page.waitForFunction(
+    ([x, y]) => document.elementFromPoint(x, y)?.closest("a[href^='/session/']") != null,
+    at,
+  );
+  await page.mouse.click(...at);
+  await comesUnder(page, at);
+  await page.mouse.click(...at);
+  await page.locator("[data-answer=allow_once][aria-disabled=false]").click();
+  await page.getByText("Done.", { exact: true }).waitFor();
+  expect(complaints).toEqual([]);
+});
+
+it.each(["Enter", "Shift+Y"])("%s that is held down answers one request, not the next one", async (key) => {
+  const { page } = await enter(await browser.newContext({ viewport: { width: 1280, height: 900 } }), daemon);
+  const model = await scriptFile(home, "two", shellCalls("pwd", "touch ran"));
+  await page.goto(`${daemon.origin}/session/${await begin(rest, model, folder)}`);
+  const allow = page.getByRole("button", { name: "Allow", exact: true });
+  await expect.poll(() => allow.count()).toBe(2);
+  await allow.first().focus();
+  if (key === "Shift+Y") await page.keyboard.down("Shift");
+  const held = key === "Enter" ? "Enter" : "Y";
+  for (let repeat = 0; repeat < 10; repeat += 1) await page.keyboard.down(held);
+  await page.getByText("Allowed once").waitFor();
+  for (let repeat = 0; repeat < 10; repeat += 1) await page.keyboard.down(held);
+  await allow.click();
+  await page.getByText("Done.", { exact: true }).waitFor();
 });

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useState } from "react";
+import type { ReactNode } from "react";
 import type { RequestOption } from "../../model/request.ts";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
 import { ExactText } from "../ui/ExactText.tsx";
@@ -6,6 +6,7 @@ import { visible } from "../ui/hidden-text.tsx";
 import { Expiry } from "./Expiry.tsx";
 import { namesTool } from "./part-words.ts";
 import type { Answering } from "./use-answer.ts";
+import { useMeantClicks } from "./use-meant-click.ts";
 
 type Kind = NonNullable<RequestOption["kind"]>;
 
@@ -16,20 +17,6 @@ const KEYS: Record<Kind, string | undefined> = {
   reject_once: "N",
   reject_always: undefined,
 };
-/** Nobody has read it so soon after it was asked: a click then was meant for what stood there before. In milliseconds. */
-const UNREAD_MS = 500;
-
-/** Whether the request has only just appeared. A clock that is ahead of this browser's makes nobody wait. */
-function useUnread(at: number | undefined): boolean {
-  const age = at === undefined ? UNREAD_MS : Date.now() - at;
-  const [unread, setUnread] = useState(age >= 0 && age < UNREAD_MS);
-  useEffect(() => {
-    if (!unread) return;
-    const timer = setTimeout(() => setUnread(false), UNREAD_MS);
-    return () => clearTimeout(timer);
-  }, [unread]);
-  return unread;
-}
 
 const isReject = ({ kind }: RequestOption): boolean => kind === "reject_once" || kind === "reject_always";
 
@@ -44,7 +31,7 @@ export function ApprovalForm({
   const { request } = part;
   const { draft, setDraft, busy, problem, send } = answering;
   const { subject } = request;
-  const unread = useUnread(part.at);
+  const { place, isNew, isMeant } = useMeantClicks();
   const lines = subject === undefined ? 0 : subject.split("\n").length;
 
   const answer = async (option: RequestOption): Promise<void> => {
@@ -81,15 +68,18 @@ export function ApprovalForm({
       {send === undefined ? (
         <p className="note">It is answered on the page of the daemon that runs this session.</p>
       ) : (
-        <div className="request-answers">
+        <div ref={place} className="request-answers">
           {request.options.map((option) => (
             <button
               key={option.id}
               type="button"
               className={`answer${isReject(option) ? " answer-reject" : ""}`}
-              disabled={busy || (unread && !isReject(option))}
+              disabled={busy}
+              aria-disabled={isNew}
               title={option.description}
-              onClick={() => void answer(option)}
+              onClick={(event) => {
+                if (isMeant(event)) void answer(option);
+              }}
               {...(option.kind === undefined ? {} : { "data-answer": option.kind })}
             >
               {visible(option.label, "prose")}

@@ -4,6 +4,7 @@ import { composing } from "../ui/composing.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { Expiry } from "./Expiry.tsx";
 import type { Answering } from "./use-answer.ts";
+import { useMeantClicks } from "./use-meant-click.ts";
 
 /** A question of the agent's: options to choose from, words of one's own, or both. */
 export function QuestionForm({
@@ -16,6 +17,7 @@ export function QuestionForm({
   const { request } = part;
   const { draft, setDraft, busy, problem, send } = answering;
   const name = useId();
+  const { place, isNew, isMeant } = useMeantClicks();
   const multiple = request.multiple === true;
   const hasText = request.free_text === true || request.options.length === 0;
   const text = draft.text.trim();
@@ -82,8 +84,16 @@ export function QuestionForm({
       {send === undefined ? (
         <p className="note">It is answered on the page of the daemon that runs this session.</p>
       ) : (
-        <div className="request-answers">
-          <button type="submit" className="answer" disabled={isEmpty || busy}>
+        <div ref={place} className="request-answers">
+          <button
+            type="submit"
+            className="answer"
+            disabled={isEmpty || busy}
+            aria-disabled={isNew}
+            onClick={(event) => {
+              if (!isMeant(event)) event.preventDefault();
+            }}
+          >
             Answer
             <span className="key" aria-hidden="true">
               Ctrl+Enter

@@ -52,12 +52,19 @@ function show(part: TranscriptPartOf<"request">, host: Partial<TranscriptHost> =
   return { sent, ...shown };
 }
 
+/** Clicks a button as somebody does who has read what it is about. */
+async function press(name: string) {
+  const button = await screen.findByRole("button", { name });
+  await waitFor(() => expect(button.getAttribute("aria-disabled")).toBe("false"));
+  await userEvent.click(button);
+}
+
 describe("an approval", () => {
   it("shows all of what runs, and sends the digest of what it shows", async () => {
     const subject = "rm -rf build\n\techo done  \n";
     const { sent } = show(requestPart({ subject }));
     expect(screen.getByRole("group", { name: "Exactly what runs" }).textContent).toBe(subject);
-    await userEvent.click(screen.getByRole("button", { name: "Always allow rm" }));
+    await press("Always allow rm");
     await waitFor(() => expect(sent).toHaveLength(1));
     expect(sent[0]).toEqual({
       digest: createHash("sha256").update(subject).digest("hex"),
@@ -81,23 +88,33 @@ describe("an approval", () => {
     ]);
   });
 
-  it("cannot be allowed by a click that was meant for what stood there before it", async () => {
-    show(requestPart({ subject: "make" }, { at: Date.now() }));
+  it("is not answered by a click that was meant for what stood there before it, however long ago it was asked", async () => {
+    const { sent } = show(requestPart({ subject: "make" }, { at: START }));
+    for (const name of ["Allow once", "Reject"]) await userEvent.click(screen.getByRole("button", { name }));
+    await press("Always allow rm");
+    await waitFor(() => expect(sent).toHaveLength(1));
+    expect(sent[0]?.answer).toEqual({ option_ids: ["always"] });
+  });
+
+  it("is not answered by the second click of two", async () => {
+    const { sent } = show(requestPart({ subject: "make" }));
     const allow = screen.getByRole("button", { name: "Allow once" });
-    expect(allow.hasAttribute("disabled")).toBe(true);
-    expect(screen.getByRole("button", { name: "Reject" }).hasAttribute("disabled")).toBe(false);
-    await waitFor(() => expect(allow.hasAttribute("disabled")).toBe(false));
+    await waitFor(() => expect(allow.getAttribute("aria-disabled")).toBe("false"));
+    fireEvent.click(allow, { detail: 2 });
+    await press("Reject");
+    await waitFor(() => expect(sent).toHaveLength(1));
+    expect(sent[0]?.answer).toEqual({ option_ids: ["no"] });
   });
 
   it("is rejected with a reason; a reason does not travel with an allowance", async () => {
     const first = show(requestPart({ subject: "make", free_text: true }));
     await userEvent.type(screen.getByRole("textbox", { name: /Reason/ }), "use pnpm");
-    await userEvent.click(screen.getByRole("button", { name: "Reject" }));
+    await press("Reject");
     await waitFor(() => expect(first.sent[0]?.answer).toEqual({ option_ids: ["no"], text: "use pnpm" }));
     first.unmount();
     const second = show(requestPart({ subject: "make", free_text: true }));
     await userEvent.type(screen.getByRole("textbox", { name: /Reason/ }), "use pnpm");
-    await userEvent.click(screen.getByRole("button", { name: "Allow once" }));
+    await press("Allow once");
     await waitFor(() => expect(second.sent[0]?.answer).toEqual({ option_ids: ["once"] }));
   });
 
@@ -120,9 +137,9 @@ describe("an approval", () => {
         return { outcome: "answered", answer };
       },
     });
-    await userEvent.click(screen.getByRole("button", { name: "Allow once" }));
+    await press("Allow once");
     expect((await screen.findByRole("alert")).textContent).toBe("Not answered. The daemon does not answer.");
-    await userEvent.click(screen.getByRole("button", { name: "Allow once" }));
+    await press("Allow once");
     expect(await screen.findByText("Allowed once")).toBeTruthy();
   });
 
@@ -168,7 +185,7 @@ describe("a question", () => {
     expect(screen.getByRole("button", { name: "Answer" }).hasAttribute("disabled")).toBe(true);
     await userEvent.click(screen.getByRole("radio", { name: /PostgreSQL/ }));
     await userEvent.click(screen.getByRole("radio", { name: "SQLite" }));
-    await userEvent.click(screen.getByRole("button", { name: "Answer" }));
+    await press("Answer");
     await waitFor(() => expect(sent).toEqual([{ answer: { option_ids: ["lite"] } }]));
     expect((await screen.findByText(/^Answered/)).textContent).toBe("Answered: SQLite");
   });
