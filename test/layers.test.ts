@@ -7,6 +7,7 @@ const SRC = join(import.meta.dirname, "../src");
 /** The first that a path begins with is the file's layer. What it may import: layers, and packages (`react/` and so on). */
 const LAYERS: { layer: string; from: string[]; packages: RegExp }[] = [
   { layer: "model/", from: [], packages: /^(zod|uuid)$/ },
+  { layer: "hidden-text.ts", from: [], packages: /^$/ },
   { layer: "protocol.ts", from: ["model/"], packages: /^zod$/ },
   { layer: "formats/", from: ["model/"], packages: /^(zod|uuid)$/ },
   { layer: "exports/", from: ["model/", "protocol.ts"], packages: /^$/ },
@@ -19,19 +20,32 @@ const LAYERS: { layer: string; from: string[]; packages: RegExp }[] = [
   { layer: "streams/", from: ["model/"], packages: /^zod$/ },
   {
     layer: "server/",
-    from: ["model/", "protocol.ts", "formats/", "streams/", "exports/", "providers/", "agent/"],
+    from: [
+      "model/",
+      "hidden-text.ts",
+      "protocol.ts",
+      "formats/",
+      "streams/",
+      "exports/",
+      "providers/",
+      "agent/",
+    ],
     packages: /^(node:.*|hono(\/.*)?|@hono\/.*|ws|zod|diff|pg|nats|@nats-io\/.*)$/,
   },
   {
     layer: "web/ui/",
-    from: [],
+    from: ["hidden-text.ts"],
     packages:
       /^(react|react-dom|react-markdown|shiki|@shikijs\/.*|(remark|rehype|micromark|mdast|hast|unist|unified|vfile)(-.*)?|.*-jsx|html-url-attributes)(\/.*)?$/,
   },
-  { layer: "web/transcript/", from: ["model/", "web/ui/"], packages: /^(react|react-dom|diff)(\/.*)?$/ },
+  {
+    layer: "web/transcript/",
+    from: ["model/", "hidden-text.ts", "web/ui/"],
+    packages: /^(react|react-dom|diff)(\/.*)?$/,
+  },
   {
     layer: "web/",
-    from: ["model/", "protocol.ts", "exports/", "web/transcript/", "web/ui/"],
+    from: ["model/", "hidden-text.ts", "protocol.ts", "exports/", "web/transcript/", "web/ui/"],
     packages: /^(react|react-dom|zustand|@tanstack\/react-virtual)(\/.*)?$/,
   },
 ];

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { useStore } from "zustand";
 import { useShallow } from "zustand/react/shallow";
+import { visibleText } from "../../hidden-text.ts";
 import type { SessionSummary } from "../../model/session.ts";
 import { tokensOf } from "../../model/tokens.ts";
 import { counted, shortNumber } from "../figures.ts";
@@ -9,7 +10,7 @@ import { StateBadge } from "../StateBadge.tsx";
 import { runKind, sessionTitle } from "../sessions/session-list.ts";
 import { useClient } from "../store.ts";
 import { activityOf } from "../transcript/activity.ts";
-import { visible, visibleText } from "../ui/hidden-text.tsx";
+import { visible } from "../ui/hidden-text.tsx";
 import { ancestorsOf, useWaiting } from "../waiting.ts";
 
 /** The runs of a session in the order in which they began; live, and the same list until one of them differs. */

@@ -1,10 +1,11 @@
 import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
+import { visibleText } from "../../hidden-text.ts";
 import type { Transcript } from "../../model/accumulate.ts";
 import { counted, exactTime } from "../figures.ts";
 import { sessionHref } from "../router.ts";
 import { StateBadge } from "../StateBadge.tsx";
 import { untitled } from "../transcript/part-words.ts";
-import { visible, visibleText } from "../ui/hidden-text.tsx";
+import { visible } from "../ui/hidden-text.tsx";
 
 const ROW = 28;
 /** Rows are rendered in lots of so many, and one lot beyond the view on each side. */

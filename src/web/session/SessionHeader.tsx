@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { visibleText } from "../../hidden-text.ts";
 import type { SessionSummary } from "../../model/session.ts";
 import { tokensIn, tokensOf } from "../../model/tokens.ts";
 import { ConnectionState } from "../ConnectionState.tsx";
@@ -9,7 +10,7 @@ import { StateBadge } from "../StateBadge.tsx";
 import { agentName } from "../sessions/SessionRow.tsx";
 import { runKind, sessionTitle } from "../sessions/session-list.ts";
 import { price } from "../transcript/price.ts";
-import { visible, visibleText } from "../ui/hidden-text.tsx";
+import { visible } from "../ui/hidden-text.tsx";
 import { duration } from "../ui/size.tsx";
 import { useNow } from "../use-now.ts";
 

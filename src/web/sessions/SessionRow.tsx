@@ -1,10 +1,11 @@
 import { memo, type ReactNode } from "react";
+import { visibleText } from "../../hidden-text.ts";
 import { tokensOf } from "../../model/tokens.ts";
 import { ago, counted, exactNumber, exactTime, shortNumber, shortPath } from "../figures.ts";
 import { sessionHref } from "../router.ts";
 import { StateBadge } from "../StateBadge.tsx";
 import { activityOf } from "../transcript/activity.ts";
-import { visible, visibleText } from "../ui/hidden-text.tsx";
+import { visible } from "../ui/hidden-text.tsx";
 import { type ListItem, runKind, sessionTitle } from "./session-list.ts";
 
 const AGENTS = new Map([

@@ -10,6 +10,7 @@ import {
 } from "react";
 import { flushSync } from "react-dom";
 import { useStore } from "zustand";
+import { visibleText } from "../../hidden-text.ts";
 import { ConnectionState } from "../ConnectionState.tsx";
 import { counted, exactNumber } from "../figures.ts";
 import { HelpAndSettings } from "../HelpAndSettings.tsx";
@@ -18,7 +19,7 @@ import { NEW_SESSION, navigate, sessionHref } from "../router.ts";
 import { type Client, useClient, useConnection, useSetting, useStatus } from "../store.ts";
 import { composing } from "../ui/composing.ts";
 import { ErrorBoundary, reasonOf } from "../ui/ErrorBoundary.tsx";
-import { visible, visibleText } from "../ui/hidden-text.tsx";
+import { visible } from "../ui/hidden-text.tsx";
 import { useNow } from "../use-now.ts";
 import { usePageTitle, useWaitingKey } from "../waiting.ts";
 import { Notices } from "./Notices.tsx";

@@ -1,6 +1,6 @@
+import { visibleText } from "../../hidden-text.ts";
 import type { SessionStatus, SessionSummary } from "../../model/session.ts";
 import { dayName, shortPath } from "../figures.ts";
-import { visibleText } from "../ui/hidden-text.tsx";
 import { ancestorsOf, type Waiting, waitingBelow } from "../waiting.ts";
 
 /** `waiting`: for a person's answer, the session's own or a run's below it. */

@@ -1,7 +1,8 @@
 import { type ReactNode, useEffect, useState } from "react";
+import { visibleText } from "../../hidden-text.ts";
 import type { MediaPart } from "../../model/part.ts";
 import { CodeBlock } from "../ui/CodeBlock.tsx";
-import { visible, visibleText } from "../ui/hidden-text.tsx";
+import { visible } from "../ui/hidden-text.tsx";
 import { RemoteImage } from "../ui/SafeLink.tsx";
 import { byteSize } from "../ui/size.tsx";
 import type { Attachment, TranscriptHost } from "./host.ts";

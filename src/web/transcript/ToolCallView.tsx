@@ -1,6 +1,7 @@
 import { type ReactNode, useMemo } from "react";
+import { visibleText } from "../../hidden-text.ts";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
-import { visible, visibleText } from "../ui/hidden-text.tsx";
+import { visible } from "../ui/hidden-text.tsx";
 import { Output, type OutputProps } from "../ui/Output.tsx";
 import { type BadgeStatus, StatusBadge } from "../ui/StatusBadge.tsx";
 import { duration } from "../ui/size.tsx";

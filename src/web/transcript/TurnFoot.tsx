@@ -1,7 +1,7 @@
 import { memo, type ReactNode } from "react";
+import { visibleText } from "../../hidden-text.ts";
 import { tokensIn } from "../../model/tokens.ts";
 import type { TranscriptPartOf, Turn } from "../../model/transcript.ts";
-import { visibleText } from "../ui/hidden-text.tsx";
 import { duration, shortNumber, shortTokens } from "../ui/size.tsx";
 import { price } from "./price.ts";
 

@@ -1,5 +1,6 @@
 import { type ComponentProps, createContext, type ReactNode, useContext, useMemo, useState } from "react";
-import { visible, visibleText } from "./hidden-text.tsx";
+import { visibleText } from "../../hidden-text.ts";
+import { visible } from "./hidden-text.tsx";
 import { claimsOtherHost, judgeUrl, type Verdict } from "./safe-url.ts";
 
 const InsideLink = createContext(false);

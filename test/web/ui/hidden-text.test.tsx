@@ -1,6 +1,9 @@
 import { render } from "@testing-library/react";
+import { createElement, type ReactNode } from "react";
+import { renderToStaticMarkup } from "react-dom/server";
 import { describe, expect, it } from "vitest";
-import { findHidden, type TextKind, visible, visibleText } from "../../../src/web/ui/hidden-text.tsx";
+import { findHidden, type TextKind, visibleText } from "../../../src/hidden-text.ts";
+import { visible } from "../../../src/web/ui/hidden-text.tsx";
 import { Markdown } from "../../../src/web/ui/Markdown.tsx";
 
 const labels = (text: string, kind: TextKind = "code") =>
@@ -64,5 +67,21 @@ describe("hidden text", () => {
   it("is written out where only text can stand", () => {
     expect(visibleText("invoice_\u202egpj.exe", "name")).toBe("invoice_⟨U+202E⟩gpj.exe");
     expect(visible("plain", "name")).toBe("plain");
+  });
+});
+
+describe("text on the page", () => {
+  it("stays a string where nothing hides in it", () => {
+    expect(visible("plain", "exact")).toBe("plain");
+    expect(visible("", "name")).toBe("");
+  });
+
+  it("has a mark for each hidden character, which says more to who points at it", () => {
+    const html = (shown: ReactNode) => renderToStaticMarkup(createElement("p", {}, shown));
+    expect(html(visible("a\u200bb\u202ec", "code"))).toBe(
+      '<p>a<mark class="hidden-text" title="zero-width space, U+200B">U+200B</mark>b' +
+        '<mark class="hidden-text" title="right-to-left override, U+202E">U+202E</mark>c</p>',
+    );
+    expect(html(visible("\u200b", "code"))).toContain("<p><mark");
   });
 });

@@ -1,7 +1,8 @@
 import type { ReactNode } from "react";
+import { visibleText } from "../../../hidden-text.ts";
 import type { SessionSummary } from "../../../model/session.ts";
 import { tokensOf } from "../../../model/tokens.ts";
-import { visible, visibleText } from "../../ui/hidden-text.tsx";
+import { visible } from "../../ui/hidden-text.tsx";
 import { Markdown } from "../../ui/Markdown.tsx";
 import { badgeOf, StatusBadge } from "../../ui/StatusBadge.tsx";
 import { duration, shortNumber, shortTokens } from "../../ui/size.tsx";

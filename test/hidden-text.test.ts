@@ -1,9 +1,7 @@
-import { createElement, type ReactNode } from "react";
-import { renderToStaticMarkup } from "react-dom/server";
 import { describe, expect, it } from "vitest";
-import { findHidden, type TextKind, visible, visibleText } from "../../../src/web/ui/hidden-text.tsx";
+import { findHidden, type TextKind, visibleText } from "../src/hidden-text.ts";
 
-// Character by character, without a page: `hidden-text.test.tsx` looks at where they stand on one.
+// Character by character: `web/ui/hidden-text.test.tsx` looks at where they stand on a page.
 
 const labels = (text: string, kind: TextKind = "code") =>
   findHidden(text, kind).flatMap((piece) => ("label" in piece ? [piece.label] : []));
@@ -248,22 +246,8 @@ describe("letters that look like others", () => {
   });
 });
 
-describe("text on the page", () => {
-  it("stays a string where nothing hides in it", () => {
-    expect(visible("plain", "exact")).toBe("plain");
-    expect(visible("", "name")).toBe("");
-  });
-
-  it("has a mark for each hidden character, which says more to who points at it", () => {
-    const html = (shown: ReactNode) => renderToStaticMarkup(createElement("p", {}, shown));
-    expect(html(visible("a\u200bb\u202ec", "code"))).toBe(
-      '<p>a<mark class="hidden-text" title="zero-width space, U+200B">U+200B</mark>b' +
-        '<mark class="hidden-text" title="right-to-left override, U+202E">U+202E</mark>c</p>',
-    );
-    expect(html(visible("\u200b", "code"))).toContain("<p><mark");
-  });
-
-  it("is written out with brackets where a mark cannot stand", () => {
+describe("text with what hides in it", () => {
+  it("is written out with brackets, where a mark cannot stand", () => {
     expect(visibleText("\u200ba\u202e", "code")).toBe("⟨U+200B⟩a⟨U+202E⟩");
     expect(visibleText("", "code")).toBe("");
   });
