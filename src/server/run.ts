@@ -15,7 +15,7 @@ import {
   sessionReply,
 } from "../protocol.ts";
 import { createPrinter } from "./run-printer.ts";
-import { safe } from "./terminal-text.ts";
+import { subjectSize, subjectText, visibleLine } from "./terminal-text.ts";
 
 /** One prompt, run by the daemon at `origin` and shown in the terminal. */
 export interface RunOptions {
@@ -36,7 +36,7 @@ export interface RunOptions {
   /** `json`: the session's frames, a line each. */
   as: "text" | "json";
   write(text: string): Promise<void>;
-  /** What is not the transcript, one line each. */
+  /** What is not the transcript: lines without the last one's end. */
   warn(text: string): void;
   /** Asks whoever sits at the terminal, and gives their line. Absent: nobody does, and requests wait for a browser. */
   ask?(question: string, signal: AbortSignal): Promise<string>;
@@ -233,7 +233,7 @@ function createAnswerer(options: RunOptions, session_id: string): (transcript: T
             if (!signal.aborted) options.warn(error instanceof Error ? error.message : String(error));
           });
       } else {
-        options.warn(safe(`It waits for an answer in the browser: ${part.request.title}`));
+        options.warn(`It waits for an answer in the browser: ${visibleLine(part.request.title)}`);
       }
     }
   };
@@ -246,10 +246,13 @@ async function answer(
   signal: AbortSignal,
 ): Promise<void> {
   if (signal.aborted) return;
-  const choices = request.options.map(({ label }, index) => `${index + 1} ${label}`).join("   ");
-  // Several may be printed above: it says which one it is about.
-  const question = choices === "" ? request.title : `${request.title}\n${choices}`;
-  const said = await options.ask?.(`${safe(question)}\n> `, signal);
+  const { title, kind, subject } = request;
+  // Several may be printed above, or into a file: what is answered stands directly above the choices.
+  const about = [visibleLine(title), subjectText(request)];
+  if (kind === "approval" && subject !== undefined) about.push(subjectSize(subject));
+  options.warn(about.filter((text) => text !== "").join("\n"));
+  const choices = request.options.map(({ label }, index) => `${index + 1} ${visibleLine(label)}`).join("   ");
+  const said = await options.ask?.(choices === "" ? "> " : `${choices}\n> `, signal);
   if (said === undefined || signal.aborted) return;
   const given = answerOf(request, said);
   if (given === undefined) {

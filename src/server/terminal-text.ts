@@ -1,5 +1,7 @@
+import { visibleText } from "../hidden-text.ts";
 import type { Transcript } from "../model/accumulate.ts";
 import { searchText } from "../model/content.ts";
+import type { Request } from "../model/request.ts";
 import type { TranscriptPart, Turn } from "../model/transcript.ts";
 
 /** Lines of one output, and characters of a line, that are printed. */
@@ -52,8 +54,8 @@ function textOfKind(part: TranscriptPart, transcript: Transcript): string | unde
         answer?.option_ids.includes(id) === true ? [label] : [],
       );
       const said = [...labels, ...(answer?.text === undefined ? [] : [answer.text])].join(", ");
-      const subject = request.subject === undefined ? "" : `\n${indent(request.subject, "   ")}`;
-      return `── ${request.kind}: ${request.title} → ${said || (outcome ?? "not answered yet")}${subject}`;
+      const subject = subjectText(request);
+      return `── ${request.kind}: ${visibleLine(request.title)} → ${said || (outcome ?? "not answered yet")}${subject && `\n${subject}`}`;
     }
     case "unknown":
       return `?? ${part.title ?? "unknown record"}${part.error ? `: ${part.error}` : ""}\n${outputText(searchText(part), "")}`;
@@ -102,6 +104,57 @@ function saysMore({ title, text = "" }: { title: string; text?: string }): boole
 
 function indent(text: string, by: string): string {
   return text === "" ? "" : text.replace(/^/gm, by);
+}
+
+/** Blank lines, and spaces in a row, beyond which what stands behind them would be pushed out of sight. */
+const BLANK_LINES = 3;
+const SPACES = 40;
+
+/**
+ * What a request is about, a bar before each of its lines. What a person is about to allow shows all that is in it: what
+ * cannot be seen or looks like something else as code points, spaces at line ends and long rows of empty lines in words.
+ */
+export function subjectText({ kind, subject }: Pick<Request, "kind" | "subject">): string {
+  if (subject === undefined) return "";
+  if (kind === "question") return indent(visibleText(subject, "prose"), "   │ ");
+  const shown: string[] = [];
+  let blank: string[] = [];
+  const closeBlank = () => {
+    // Without the bar: no line of the subject looks like this one.
+    if (blank.length > BLANK_LINES) shown.push(`   … ${count(blank.length, "blank line")}`);
+    else shown.push(...blank.map(exactLine));
+    blank = [];
+  };
+  for (const line of subject.split("\n")) {
+    if (/^[ \t]*$/.test(line)) blank.push(line);
+    else {
+      closeBlank();
+      shown.push(exactLine(line));
+    }
+  }
+  closeBlank();
+  return shown.join("\n");
+}
+
+/** A title or a label: one line, with what hides in it. */
+export function visibleLine(text: string): string {
+  return visibleText(text, "prose").replace(/\s+/g, " ");
+}
+
+/** How much there is of what a person is about to allow. */
+export function subjectSize(subject: string): string {
+  return `${count(subject.split("\n").length, "line")}, ${count(subject.length, "character")}`;
+}
+
+function exactLine(line: string): string {
+  const inWords = (spaces: string) =>
+    `⟨${count(spaces.length, spaces.includes("\t") ? "white-space character" : "space")}⟩`;
+  const text = visibleText(line, "exact").replace(new RegExp(`[ \\t]{${SPACES},}|[ \\t]+$`, "g"), inWords);
+  return `   │ ${text}`;
+}
+
+function count(number: number, noun: string): string {
+  return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 }
 
 /** How a turn stands, as a word in brackets. */

@@ -58,8 +58,11 @@ function start({ path, work }: { path: string; work: string }, args: string[]) {
 
 const scripted = (model: string) => ["--provider", "scripted", "--model", model];
 
-/** Runs, as the command does for somebody at a terminal, two calls of one message that they have to allow. */
-async function sitDown({ path, work }: { path: string; work: string }) {
+/** Runs, as the command does for somebody at a terminal, two calls of one message, or others, that they have to allow. */
+async function sitDown(
+  { path, work }: { path: string; work: string },
+  commands = ["touch one", "touch two"],
+) {
   const daemon = await startDaemon(path);
   running.add(daemon.process);
   daemon.process.once("close", () => running.delete(daemon.process));
@@ -67,7 +70,7 @@ async function sitDown({ path, work }: { path: string; work: string }) {
   const script = {
     title: "Two",
     tokens_per_second: 0,
-    steps: [{ parts: [shell("touch one"), shell("touch two")] }, { parts: [{ text: "Done." }] }],
+    steps: [{ parts: commands.map(shell) }, { parts: [{ text: "Done." }] }],
   };
   writeFileSync(join(path, "script.json"), JSON.stringify(script));
   const said = { out: "", err: "" };
@@ -214,6 +217,29 @@ describe("run", () => {
     expect(await ended).toBe(0);
     expect(existsSync(join(home.work, "one"))).toBe(true);
     expect(existsSync(join(home.work, "two"))).toBe(true);
+    await daemon.kill("SIGTERM");
+  });
+
+  it("asks with all that is to be allowed above the choices, and shows what hides in it", async () => {
+    const empty = "\n".repeat(60);
+    const { daemon, typed, said, ended } = await sitDown(newHome(), [
+      "true # p\u0430th\u200b \u{e0041}\u00a0ok",
+      `true${empty}touch  two  ${" ".repeat(200)}# \n${empty}true`,
+    ]);
+    await eventually(() => expect(prompts(said)).toHaveLength(1));
+    const looks = "   │ true # p⟨а⟨U+0430⟩⟩th⟨U+200B⟩ ⟨U+E0041⟩⟨U+00A0⟩ok\n";
+    expect(said.out).toContain(looks);
+    expect(said.err).toMatch(/│ true #.*\n1 line, 18 characters\n1 .*2 .*\n> /);
+    expect(said.err).toContain(looks);
+    typed.write("1\n");
+    await eventually(() => expect(prompts(said)).toHaveLength(2));
+    for (const text of [said.out, said.err])
+      expect(text).toContain(
+        "   │ true\n   … 59 blank lines\n   │ touch  two⟨202 spaces⟩#⟨1 space⟩\n   … 60 blank lines\n   │ true\n",
+      );
+    expect(said.err).toMatch(/│ true\n122 lines, 343 characters\n1 .*2 .*\n> /);
+    typed.write("1\n");
+    expect(await ended).toBe(0);
     await daemon.kill("SIGTERM");
   });
 
