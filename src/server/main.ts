@@ -5,7 +5,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseArgs } from "node:util";
+import { inspect, parseArgs } from "node:util";
 import { isMainThread } from "node:worker_threads";
 import { formats } from "../formats/index.ts";
 import { findWireFormat, wireFormats } from "../providers/index.ts";
@@ -171,7 +171,7 @@ async function decodeFile(files: string[], flags: Flags): Promise<number> {
   } catch (error) {
     throw new UsageError(`${file}: it cannot be read: ${error instanceof Error ? error.message : error}`);
   }
-  return await print(`${JSON.stringify(decoded, null, 1)}\n`);
+  return await print(`${safe(JSON.stringify(decoded, null, 1))}\n`);
 }
 
 async function showFiles(files: string[], flags: Flags): Promise<number> {
@@ -183,8 +183,13 @@ async function showFiles(files: string[], flags: Flags): Promise<number> {
     write: async (text) => {
       await print(text);
     },
-    warn: (text) => console.error(text),
+    warn: say,
   });
+}
+
+/** Tells the person something on standard error, whatever stands in it of others. */
+function say(text: string): void {
+  console.error(safe(text));
 }
 
 /** Writes to standard output, no faster than it is read. */
@@ -289,7 +294,7 @@ async function runInTerminal(words: string[], flags: Flags): Promise<number> {
       write: async (text) => {
         await print(text);
       },
-      warn: (text) => console.error(text),
+      warn: say,
       ...(terminal === undefined
         ? {}
         : { ask: (question, signal) => terminal.question(question, { signal }) }),
@@ -353,7 +358,7 @@ async function openDaemon(
   const umask = process.umask(0o077);
   const access = inDataFolder(data_dir, () => loadAccess(data_dir));
   const report = (error: unknown) =>
-    console.error(error instanceof Error ? (error.stack ?? error.message) : error);
+    say(error instanceof Error ? (error.stack ?? error.message) : inspect(error));
 
   const roots = formats.map((format) => ({
     format,
@@ -445,8 +450,8 @@ async function openDaemon(
   const said = new Set<string>();
   const sayNotices = () => {
     for (const { text, remedy } of sessions.status().notices) {
-      const notice = safe(remedy === undefined ? text : `${text} ${remedy}`);
-      if (!said.has(notice)) console.error(notice);
+      const notice = remedy === undefined ? text : `${text} ${remedy}`;
+      if (!said.has(notice)) say(notice);
       said.add(notice);
     }
   };
@@ -582,7 +587,7 @@ if (isMainThread) {
     process.exitCode = await main(process.argv.slice(2));
   } catch (error) {
     const usage = error instanceof UsageError;
-    console.error(usage ? error.message : error);
+    say(usage ? error.message : inspect(error));
     process.exitCode = usage ? 2 : 1;
   }
 }

@@ -15,7 +15,7 @@ import {
   sessionReply,
 } from "../protocol.ts";
 import { createPrinter } from "./run-printer.ts";
-import { subjectSize, subjectText, visibleLine } from "./terminal-text.ts";
+import { safe, subjectSize, subjectText, visibleLine } from "./terminal-text.ts";
 
 /** One prompt, run by the daemon at `origin` and shown in the terminal. */
 export interface RunOptions {
@@ -146,7 +146,7 @@ async function follow(options: RunOptions, session_id: string): Promise<TurnStat
               if (message.epoch !== position.epoch || seq <= position.seq) continue;
               position = { epoch: message.epoch, seq };
               transcript = accumulate(transcript, frame);
-              if (options.as === "json") await options.write(`${JSON.stringify(frame)}\n`);
+              if (options.as === "json") await options.write(`${safe(JSON.stringify(frame))}\n`);
             }
             break;
           case "refused":

@@ -131,7 +131,7 @@ async function showSession(
   if (side !== undefined) take(reader.readSide(side), false);
 
   if (as === "accounting") {
-    return await write(`${JSON.stringify(accountFor(file, format.id, lines.values()))}\n`);
+    return await write(`${safe(JSON.stringify(accountFor(file, format.id, lines.values())))}\n`);
   }
   for (const transcript of transcripts.values()) {
     if (as === "json") await writeJson(transcript, write);
@@ -239,7 +239,7 @@ async function writeJson(transcript: Transcript, write: ShowOptions["write"]): P
     const withdrawn = turn?.retracted === undefined ? {} : { retracted: turn.retracted };
     const head = { session_id, turn: turn?.index ?? 0, index, role: roleOf(part) };
     const line = { ...head, ...withdrawn, ...fields, source: place };
-    await write(`${JSON.stringify(line)}\n`);
+    await write(`${safe(JSON.stringify(line))}\n`);
   }
 }
 

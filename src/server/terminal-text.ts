@@ -173,7 +173,10 @@ export function callBadge(status: "pending" | "running" | "completed" | "error" 
       : "[FAILED]";
 }
 
-/** An agent's text must not drive the terminal that shows it: control and direction characters are spelled out. */
+/**
+ * An agent's text must not drive the terminal that shows it: control and direction characters are spelled out. JSON stays
+ * the same JSON.
+ */
 export function safe(text: string): string {
   return text.replace(/\r\n/g, "\n").replace(
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about

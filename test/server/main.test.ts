@@ -127,6 +127,10 @@ describe("the command", { timeout: 60_000 }, () => {
     [["--json"], "show FILE"],
     [["show"], "show FILE"],
     [["no-such-folder"], "no-such-folder: there is no such file or folder"],
+    [
+      ["no\u001b]0;owned\u0007-\u009b2J\u202e"],
+      "no\\u001b]0;owned\\u0007-\\u009b2J\\u202e: there is no such",
+    ],
     [["--host", "0.0.0.0"], "--password-file"],
     [["--host", "192.168.1.5"], "--password-file"],
     [["--host", "::"], "--password-file"],
@@ -510,6 +514,9 @@ describe("the command", { timeout: 60_000 }, () => {
     left.process.stdout?.destroy();
     expect(await left.ended).toBe(0);
     expect(left.err()).toBe("");
+
+    const missing = await finish(home, ["show", "gone\u001b]0;owned\u0007\u009b2J.jsonl"]);
+    expect(missing.err).toBe("gone\\u001b]0;owned\\u0007\\u009b2J.jsonl: there is no such file.\n");
 
     const none = await finish(home, ["show", main]);
     expect(none).toMatchObject({ code: 1, out: "" });

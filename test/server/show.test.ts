@@ -145,7 +145,13 @@ describe("show", () => {
     const { out } = await run([path], "text");
     expect(out).toContain("\\u001b]0;owned\\u0007\\u009b31m\\u202eabc\\u000d\\u0008x");
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there
-    expect(out).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/);
+    const drives = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/;
+    expect(out).not.toMatch(drives);
+    const json = await run([path], "json");
+    expect(json.out).not.toMatch(drives);
+    expect(json.lines.map((line) => JSON.parse(line).text)).toContain(
+      "\u001b]0;owned\u0007\u009b31m\u202eabc\r\bx",
+    );
   });
 
   it("reads a compressed file as the one that was compressed", async () => {
