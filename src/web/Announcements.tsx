@@ -1,9 +1,9 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useStore } from "zustand";
+import { visibleText } from "../hidden-text.ts";
 import type { SessionSummary } from "../model/session.ts";
 import { sessionTitle } from "./sessions/session-list.ts";
 import { useClient, useRow } from "./store.ts";
-import { visibleText } from "./ui/hidden-text.tsx";
 import { ancestorsOf, useWaiting } from "./waiting.ts";
 
 /** What a session does, in words. */
