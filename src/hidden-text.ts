@@ -47,6 +47,9 @@ const ODD_SPACE = /^[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]$/;
 /** Scripts whose spelling needs joiners inside words. */
 const JOINING =
   /[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Nko}\p{Script=Mongolian}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}]|\p{M}/u;
+/** What stands around a break between words, of one script that writes no spaces there. */
+const UNSPACED =
+  /^(?:\p{Script=Thai}{2}|\p{Script=Lao}{2}|\p{Script=Khmer}{2}|\p{Script=Myanmar}{2}|\p{Script=Tibetan}{2})$/u;
 const PICTOGRAPH = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\u20e3|\ufe0f/u;
 const VARIATION_BASE = /[\p{Emoji}\p{Script=Han}\p{Script=Mongolian}\p{Script=Myanmar}\p{Sm}\p{So}]/u;
 /** Emoji flags of regions: black flag, tag letters, cancel tag. */
@@ -127,6 +130,7 @@ function isLegal(characters: readonly string[], index: number, kind: TextKind): 
   if (code === 0x200c || code === 0x200d) {
     return JOINING.test(before) && (JOINING.test(after) || !/\S/u.test(after));
   }
+  if (code === 0x200b) return kind === "prose" && UNSPACED.test(before + after);
   if (code >= 0xfe00 && code <= 0xfe0f) return VARIATION_BASE.test(before);
   if (code >= 0xe0100 && code <= 0xe01ef) return /\p{Script=Han}/u.test(before);
   if (code === 0x3000)

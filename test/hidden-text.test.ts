@@ -172,6 +172,32 @@ describe("what a script needs", () => {
     expect(labels("a\u3000日", "prose")).toEqual(["U+3000"]);
   });
 
+  it("is a space without width between words of a script that writes none", () => {
+    for (const legal of [
+      "ภาษา\u200bไทย",
+      "ພາສາ\u200bລາວ",
+      "ភាសា\u200bខ្មែរ",
+      "မြန်မာ\u200bဘာသာ",
+      "བོད་\u200bཡིག",
+    ]) {
+      expect(labels(legal, "prose"), legal).toEqual([]);
+      for (const kind of ["code", "name", "exact"] as const)
+        expect(labels(legal, kind), legal).toContain("U+200B");
+    }
+    for (const odd of [
+      "\u200bไ",
+      "ไ\u200b",
+      "ไ\u200ba",
+      "a\u200bไ",
+      "ไ\u200b/",
+      "ไ\u200bລ",
+      "ไ\u200cไ",
+      "日\u200b本",
+    ])
+      expect(labels(odd, "prose"), odd).toHaveLength(1);
+    expect(labels("ไ\u200b\u200bไ", "prose")).toEqual(["U+200B", "U+200B"]);
+  });
+
   it("are spaces that keep figures, units, quotes and signs together in prose", () => {
     for (const legal of [
       "1\u202f000",

@@ -1,5 +1,5 @@
-/** What Markdown writes around words and a page does not show, beside the `](address)` of a link. */
-const MARKS = "*_`~[";
+/** What stands around words and a page does not show: Markdown's, beside the `](address)` of a link, and space without width. */
+const MARKS = "*_`~[\u200b";
 /** Neither more of them, nor at more places of a text: none may make a search slow. */
 const MOST_MARKS = 8;
 const MOST_GAPS = 40;
@@ -41,7 +41,7 @@ function sourceOf(text: string): string {
   return source;
 }
 
-/** Whether marks between two characters are Markdown's: no word of ASCII, line or other mark is cut by them. */
+/** Whether marks between two characters belong to neither: no word of ASCII, line or other mark is cut by them. */
 function maySplit(before: string, after: string): boolean {
   if (before === after || (/\w/.test(before) && /\w/.test(after))) return false;
   return !MARKS.includes(before) || !MARKS.includes(after);

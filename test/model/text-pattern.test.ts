@@ -14,9 +14,10 @@ describe("a text is found", () => {
     ["see the docs for more", "see [the docs](https://a.example/b) for more", undefined],
     ["파일을 보세요", "**파일**을 보세요", "파일**을 보세요"],
     ["__init__ method", "the `__init__` method", "__init__` method"],
+    ["ភាសាខ្មែរ", "ភាសា\u200bខ្មែរ", "ភាសា\u200bខ្មែរ"],
     ["the __init__", "the `__init__` method", "the `__init__"],
     ["a  b", "a b", "a b"],
-  ])("where Markdown marks words and ends lines: %s", (query, text, whole = text) => {
+  ])("whatever its source has around words: %s", (query, text, whole = text) => {
     expect(found(query, text)).toEqual([whole]);
   });
 
