@@ -449,6 +449,29 @@ test("a run opens beside its session and closes again", async () => {
   await waitFor(() => expect(screen.queryByText("It is in retry.ts.")).toBeNull());
 });
 
+test("of many runs those in view are rendered, and every one can be scrolled to", async () => {
+  for (let number = 1; number <= 300; number += 1) {
+    facts[uuid(1_000 + number)] = {
+      run: { name: "Explore", task: `Run ${number} of 300` },
+      parent: { session_id: PARENT },
+      status: "completed",
+      started_at: at + number,
+    };
+    daemon.sessions.add(uuid(1_000 + number));
+  }
+  history.replaceState(null, "", `/session/${PARENT}`);
+  render(<App client={client} />);
+  const runs = await screen.findByRole("navigation", { name: "Runs" });
+  await within(runs).findByRole("link", { name: /Run 1 of 300/ });
+  expect(within(runs).getByText("301")).toBeTruthy();
+  expect(within(runs).getAllByRole("listitem").length).toBeLessThan(50);
+  runs.scrollTop = 300 * 52;
+  fireEvent.scroll(runs);
+  const last = within(runs).getByRole("link", { name: /Run 300 of 300/ });
+  expect(last.closest("li")?.getAttribute("aria-posinset")).toBe("301");
+  expect(last.closest("li")?.getAttribute("aria-setsize")).toBe("301");
+});
+
 test("a link to where one is goes there again, and Back leads to where one came from", async () => {
   history.replaceState(null, "", `/session/${PARENT}`);
   render(<App client={client} />);

@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 import { useStore } from "zustand";
 import { useShallow } from "zustand/react/shallow";
 import { visibleText } from "../../hidden-text.ts";
@@ -6,12 +6,16 @@ import type { SessionSummary } from "../../model/session.ts";
 import { tokensOf } from "../../model/tokens.ts";
 import { counted, shortNumber } from "../figures.ts";
 import { navigate, sessionHref } from "../router.ts";
+import { useRowsInView } from "../rows-in-view.ts";
 import { StateBadge } from "../StateBadge.tsx";
 import { runKind, sessionTitle } from "../sessions/session-list.ts";
 import { useClient } from "../store.ts";
 import { activityOf } from "../transcript/activity.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { ancestorsOf, useWaiting } from "../waiting.ts";
+
+/** A run's height, as session.css has it. */
+const ROW = 52;
 
 /** The runs of a session in the order in which they began; live, and the same list until one of them differs. */
 export function useRuns(session_id: string): SessionSummary[] {
@@ -35,18 +39,37 @@ export function RunsPanel({
   beside: string | undefined;
 }): ReactNode {
   const runs = useRuns(session_id);
+  return runs.length === 0 ? null : <Runs session_id={session_id} beside={beside} runs={runs} />;
+}
+
+function Runs({
+  session_id,
+  beside,
+  runs,
+}: {
+  session_id: string;
+  beside: string | undefined;
+  runs: readonly SessionSummary[];
+}): ReactNode {
+  const box = useRef<HTMLElement>(null);
+  const { from, to } = useRowsInView(box, ROW);
   const { byId } = useClient().rows.getState();
   const waiting = useWaiting();
   const above = new Set(waiting.flatMap(({ row }) => ancestorsOf(byId, row)));
-  if (runs.length === 0) return null;
   return (
-    <nav className="runs" aria-label="Runs">
+    <nav ref={box} className="runs" aria-label="Runs">
       <h2 className="side-title">
         Runs <span className="side-count">{runs.length}</span>
       </h2>
-      <ul className="runs-list">
-        {runs.map((run) => (
-          <li key={run.id} className={`runs-item${run.id === beside ? " is-beside" : ""}`}>
+      <ul className="runs-list" style={{ height: runs.length * ROW }}>
+        {runs.slice(from, to).map((run, at) => (
+          <li
+            key={run.id}
+            className={`runs-item${run.id === beside ? " is-beside" : ""}`}
+            style={{ top: (from + at) * ROW }}
+            aria-setsize={runs.length}
+            aria-posinset={from + at + 1}
+          >
             <a
               href={sessionHref(run.id)}
               className="runs-link"

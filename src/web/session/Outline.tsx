@@ -1,17 +1,14 @@
-import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
+import { type ReactNode, useLayoutEffect, useRef } from "react";
 import { visibleText } from "../../hidden-text.ts";
 import type { Transcript } from "../../model/accumulate.ts";
 import { counted, exactTime } from "../figures.ts";
 import { sessionHref } from "../router.ts";
+import { HEIGHT_ESTIMATE, useRowsInView } from "../rows-in-view.ts";
 import { StateBadge } from "../StateBadge.tsx";
 import { untitled } from "../transcript/part-words.ts";
 import { visible } from "../ui/hidden-text.tsx";
 
 const ROW = 28;
-/** Rows are rendered in lots of so many, and one lot beyond the view on each side. */
-const LOT = 10;
-/** Until the box was measured. */
-const HEIGHT_ESTIMATE = 600;
 
 interface Props {
   transcript: Transcript;
@@ -23,39 +20,14 @@ interface Props {
 export function Outline({ transcript, current, onGo }: Props): ReactNode {
   const box = useRef<HTMLDivElement>(null);
   const { turns } = transcript;
-  const [rows, setRows] = useState(() => {
-    const end = turns.length * ROW - HEIGHT_ESTIMATE;
-    return rowsIn(Math.max(0, Math.min(current * ROW - HEIGHT_ESTIMATE / 2, end)), HEIGHT_ESTIMATE);
-  });
-
-  const read = useRef(current);
+  const end = turns.length * ROW - HEIGHT_ESTIMATE;
+  const begin = Math.max(0, Math.min(current * ROW - HEIGHT_ESTIMATE / 2, end));
+  const rows = useRowsInView(box, ROW, begin, (element) => show(element, current));
   useLayoutEffect(() => {
-    read.current = current;
     if (box.current !== null) show(box.current, current);
   }, [current]);
-  useLayoutEffect(() => {
-    const element = box.current;
-    if (element === null) return;
-    const look = (): void => {
-      const next = rowsIn(element.scrollTop, element.clientHeight);
-      setRows((before) => (before.from === next.from && before.to === next.to ? before : next));
-    };
-    let height = element.clientHeight;
-    const observer = new ResizeObserver(() => {
-      // While it is not shown, as on a phone until it is asked for, it cannot be scrolled either.
-      if (height === 0) show(element, read.current);
-      height = element.clientHeight;
-      look();
-    });
-    observer.observe(element);
-    element.addEventListener("scroll", look, { passive: true });
-    return () => {
-      observer.disconnect();
-      element.removeEventListener("scroll", look);
-    };
-  }, []);
 
-  const from = Math.max(0, rows.from);
+  const { from } = rows;
   const to = Math.min(turns.length, rows.to);
   return (
     <nav className="outline" aria-label="Turns">
@@ -119,13 +91,4 @@ function show(list: HTMLElement, turn: number): void {
   const top = turn * ROW;
   if (top < list.scrollTop || top + ROW > list.scrollTop + list.clientHeight)
     list.scrollTop = top - list.clientHeight / 2;
-}
-
-/** The rows to render for a view, `to` excluded. */
-function rowsIn(top: number, height: number): { from: number; to: number } {
-  const lot = LOT * ROW;
-  return {
-    from: (Math.floor(top / lot) - 1) * LOT,
-    to: (Math.ceil((top + height) / lot) + 1) * LOT,
-  };
 }

@@ -1,0 +1,55 @@
+import { type RefObject, useLayoutEffect, useRef, useState } from "react";
+
+/** Rows are rendered in lots of so many, and one lot beyond the view on each side. */
+const LOT = 10;
+/** Until the box was measured. */
+export const HEIGHT_ESTIMATE = 600;
+
+/**
+ * The rows to render of a list whose rows all have one height, `to` excluded, as its box scrolls; `top`: where that begins.
+ * `shown`: called when the box, which was not shown, is; it may scroll it.
+ */
+export function useRowsInView(
+  box: RefObject<HTMLElement | null>,
+  row: number,
+  top = 0,
+  shown?: (box: HTMLElement) => void,
+): { from: number; to: number } {
+  const [rows, setRows] = useState(() => rowsIn(row, top, HEIGHT_ESTIMATE));
+  const onShown = useRef(shown);
+  useLayoutEffect(() => {
+    onShown.current = shown;
+  });
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const look = (): void => {
+      // While it is hidden it keeps its rows, one of which may be gone back to.
+      if (element.clientHeight === 0) return;
+      const next = rowsIn(row, element.scrollTop, element.clientHeight);
+      setRows((before) => (before.from === next.from && before.to === next.to ? before : next));
+    };
+    let height = element.clientHeight;
+    const observer = new ResizeObserver(() => {
+      // While it is not shown, as on a phone until it is asked for, it cannot be scrolled either.
+      if (height === 0) onShown.current?.(element);
+      height = element.clientHeight;
+      look();
+    });
+    observer.observe(element);
+    element.addEventListener("scroll", look, { passive: true });
+    return () => {
+      observer.disconnect();
+      element.removeEventListener("scroll", look);
+    };
+  }, [box, row]);
+  return rows;
+}
+
+function rowsIn(row: number, top: number, height: number): { from: number; to: number } {
+  const lot = LOT * row;
+  return {
+    from: Math.max(0, (Math.floor(top / lot) - 1) * LOT),
+    to: (Math.ceil((top + height) / lot) + 1) * LOT,
+  };
+}
