@@ -73,7 +73,8 @@ describe.each([
           id: row.id,
           top: row.getBoundingClientRect().top,
         }));
-        return JSON.stringify(rows.find(({ top }) => top > box.top + box.height / 3) ?? "");
+        const row = rows.find(({ top }) => top > box.top + box.height / 3);
+        return row === undefined ? "" : JSON.stringify(row);
       });
     let known = "";
     await expect
