@@ -1,5 +1,5 @@
 import { accumulate, emptyTranscript, type Transcript } from "./accumulate.ts";
-import type { Frame, FrameOf } from "./frame.ts";
+import { type Frame, type FrameOf, resultStatus } from "./frame.ts";
 import type { HistoryEvent } from "./history.ts";
 import type { AssistantMessage } from "./message.ts";
 import type { Part } from "./part.ts";
@@ -451,7 +451,7 @@ function eventOf(
         created_at: isoTime(frame.at),
         call_id: frame.tool_call_id,
         tool_name: frame.tool_name ?? "",
-        status: frame.is_error && frame.status === "success" ? "error" : frame.status,
+        status: resultStatus(frame),
         output_text: frame.output_text,
         parts: frame.parts,
         ...(result === undefined ? {} : { part_id: result.id }),

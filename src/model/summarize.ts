@@ -1,6 +1,6 @@
 import { promptTitle, titleOf } from "./content.ts";
 import { isPreamble } from "./fold/fold.ts";
-import type { Frame } from "./frame.ts";
+import { type Frame, resultStatus } from "./frame.ts";
 import type { StopReason, Usage } from "./message.ts";
 import type { SessionSummary } from "./session.ts";
 import type { MarkerKind } from "./transcript.ts";
@@ -177,7 +177,7 @@ function count(draft: Draft, frame: Frame): void {
     case "message.tool_progress":
       return;
     case "message.tool_result":
-      countResult(draft, frame.tool_call_id, frame.is_error || frame.status === "error");
+      countResult(draft, frame.tool_call_id, resultStatus(frame) === "error");
       return;
     case "message.image":
     case "message.file":

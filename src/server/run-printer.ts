@@ -43,7 +43,7 @@ function textOfPart(part: TranscriptPart, transcript: Transcript): string | unde
     return `${callBadge("running")} ${firstLine(part.tool_name)} ${cut(part.arguments_json)}`;
   }
   if (part.type === "tool_result") {
-    const status = part.status === "success" && !part.is_error ? "completed" : "error";
+    const status = part.status === "success" ? "completed" : "error";
     const call = part.call_index === undefined ? undefined : transcript.parts.at(part.call_index);
     const name = part.tool_name ?? (call?.type === "tool_call" ? call.tool_name : part.tool_call_id);
     const output = outputText(part.output_text, mediaText(part.parts));

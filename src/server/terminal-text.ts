@@ -38,7 +38,7 @@ function textOfKind(part: TranscriptPart, transcript: Transcript): string | unde
     }
     case "tool_result":
       return part.call_index === undefined
-        ? `${callBadge(part.is_error ? "error" : "completed")} result of ${part.tool_call_id}\n${outputText(part.output_text, mediaText(part.parts))}`
+        ? `${callBadge(part.status === "success" ? "completed" : "error")} result of ${part.tool_call_id}\n${outputText(part.output_text, mediaText(part.parts))}`
         : undefined;
     case "image":
     case "file":

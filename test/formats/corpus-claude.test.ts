@@ -177,7 +177,8 @@ function shownOrder(path: string): string[] {
       case "tool_call": {
         if (line.includes('"type":"server_tool_use"')) serverCalls.add(part.tool_call_id);
         const result = part.result_index === undefined ? undefined : transcript.parts.at(part.result_index);
-        const end = result?.type !== "tool_result" ? "no result" : result.is_error ? "error" : "ok";
+        const end =
+          result?.type !== "tool_result" ? "no result" : result.status === "success" ? "ok" : "error";
         return [`call ${part.tool_name} ${end}`];
       }
       case "tool_result":

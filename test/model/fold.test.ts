@@ -1155,7 +1155,7 @@ describe("a call and its result", () => {
     });
     expect(parts(begin(), result("x", { status: "aborted", is_error: true }))[1]).toMatchObject({
       status: "aborted",
-      is_error: true,
+      is_error: false,
     });
     expect(ended({ status: "aborted" })).toMatchObject({ state: { status: "aborted", reason: "out" } });
     expect(ended({ status: "aborted", output_text: "" })).not.toHaveProperty("state.reason");

@@ -1,4 +1,4 @@
-import type { FrameOf } from "../frame.ts";
+import { type FrameOf, resultStatus } from "../frame.ts";
 import {
   abort,
   complete,
@@ -114,12 +114,12 @@ export function putResult(fold: Fold, frame: FrameOf<"message.tool_result">): vo
   // A page may be newer than the frames: its call knows of a result that is still to come here.
   const isHere = candidate !== undefined && candidate < fold.parts.length;
   const earlier = locate(fold, frame, isHere ? candidate : undefined);
-  const status = frame.is_error && frame.status === "success" ? "error" : frame.status;
+  const status = resultStatus(frame);
   const value = {
     tool_call_id: frame.tool_call_id,
     // History has an empty name where none is known.
     ...(frame.tool_name === undefined || frame.tool_name === "" ? {} : { tool_name: frame.tool_name }),
-    is_error: frame.is_error || status === "error",
+    is_error: status === "error",
     status,
     output_text: frame.output_text,
     ...(frame.output_end === undefined ? {} : { output_end: frame.output_end }),

@@ -241,14 +241,15 @@ export function OrphanResult({
       .slice(0, 2_000)
       .split("\n")
       .find((line) => /\S/.test(line)) ?? "";
+  const badge = part.status === "success" ? "ok" : "failed";
   return (
     <Disclosure
       open={open}
       onOpen={setOpen}
-      className={`tool-card tool-${part.is_error ? "failed" : "ok"}`}
+      className={`tool-card tool-${badge}`}
       summary={
         <span className="line">
-          <StatusBadge status={part.is_error ? "failed" : "ok"} />
+          <StatusBadge status={badge} />
           <span className="line-label">{visible(part.tool_name ?? "result", "name")}</span>
           <span className="line-subject">{visible(oneLine(first), "code")}</span>
           <span className="line-figures">result without a call</span>

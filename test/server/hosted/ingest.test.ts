@@ -255,6 +255,23 @@ describe("frames that an agent pushes", () => {
     expect(await look()).toEqual(before);
   });
 
+  it("count no call as failed that a person stopped, whatever else is said of it, after a restart as before", async () => {
+    const stopped = whole.map((frame) =>
+      frame.type === "message.tool_result" ? { ...frame, is_error: true, status: "aborted" } : frame,
+    );
+    expect((await push(stopped)).status).toBe(200);
+    const look = async () => {
+      const { turns, parts } = (await hosted.open(id))?.transcript ?? {};
+      const result = [...(parts ?? [])].find((entry) => entry?.type === "tool_result");
+      return { row: hosted.get(id)?.errors, turn: turns?.at(0)?.errors, result };
+    };
+    const before = await look();
+    expect(before).toMatchObject({ row: 0, turn: 0, result: { status: "aborted", is_error: false } });
+    await stop();
+    await start();
+    expect(await look()).toEqual(before);
+  });
+
   it("are shown while the body still comes, and a broken connection leaves them", async () => {
     const lines = numbered.map((frame) => `${JSON.stringify(frame)}\n`);
     const sending = await new Promise<ClientRequest>((resolve) => {

@@ -597,6 +597,12 @@ describe("parallel calls", () => {
     show([text("a"), result("nobody", "an orphan's output"), text("b")]);
     expect(kinds()).toEqual(["text", "result", "text"]);
     expect(rows()[1]).toContain("result without a call");
+    expect(rows()[1]).toContain("[OK]");
+  });
+
+  it("say of a result without a call that a person stopped it", async () => {
+    show([result("nobody", "Stopped", { status: "aborted" })]);
+    expect(rows()[0]).toContain("[FAILED]");
   });
 });
 

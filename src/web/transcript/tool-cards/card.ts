@@ -67,7 +67,7 @@ export function createView(call: CallView["call"], result: CallView["result"], c
     input: readInput(state.input, call.arguments_json),
     ...(extra === undefined ? {} : { extra }),
     output: result?.output_text ?? (state.status === "completed" ? state.output : (call.progress ?? "")),
-    failed: state.status === "error" || result?.is_error === true,
+    failed: state.status === "error" || state.status === "aborted",
     ...(cwd === undefined ? {} : { cwd }),
   };
 }
