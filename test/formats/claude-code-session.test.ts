@@ -297,6 +297,21 @@ describe("a file that is quiet", () => {
     expect(foretold(() => [])).toEqual(["", ""]);
   });
 
+  it("has ended its turn where the conversation was compacted behind the answer, and not within it", () => {
+    const compacted = (write: Write) => write.line("system", { subtype: "compact_boundary" });
+    const behind = (stop: string, ...blocks: object[]) =>
+      foretold((write) => [write.assistant("m1", blocks, stop), compacted(write)]);
+    expect(behind("end_turn", ...done)).toEqual(["completed", ""]);
+    expect(behind("max_tokens", ...done)).toEqual(["", ""]);
+    expect(behind("tool_use", ...done, call("t", {}))).toEqual(["", ""]);
+    const asked = foretold((write) => [
+      write.assistant("m1", done, "end_turn"),
+      compacted(write),
+      write.user("b"),
+    ]);
+    expect(asked).toEqual(["", ""]);
+  });
+
   it("goes on where the model has only thought, or waits for a tool", () => {
     expect(
       foretold(({ assistant }) => [assistant("m1", [{ type: "thinking", thinking: "t" }], "end_turn")]),

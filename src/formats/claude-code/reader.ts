@@ -516,12 +516,13 @@ function openFile(path: string, identity: Identity): SessionFile {
     settle: () =>
       atEnd((session, line) => {
         // The model gave its turn back in so many words, and nothing that it asked for runs any more. Past its limit it is
-        // asked to go on.
-        const step = session.openStep;
+        // asked to go on. A compaction behind its answer ends the step, and not the turn.
+        const { openStep, lastStep } = session;
+        const step = openStep ?? lastStep;
         const ended = step !== undefined && isWhole(step) && step.stop !== "max_tokens";
         if (ended && session.openCalls() === 0) {
           session.foretellEnd(line, session.turnFailed ? "failed" : "completed");
-        } else if (step === undefined && session.turnFailed) {
+        } else if (openStep === undefined && session.turnFailed) {
           session.foretellEnd(line, "failed");
         }
       }),
