@@ -155,10 +155,10 @@ export function createApp(options: AppOptions) {
 
   app.all("/api/*", (context) => refuse(context, 404, "route", "There is no such route."));
 
-  app.get("*", async (context) => {
+  app.get("*", (context) => {
     const path = context.req.path;
     // Addresses of the page's own screens have no extension: the page itself reads them.
-    const file = await frontend?.read(/\.[a-z0-9]+$/i.test(path) ? path : "/");
+    const file = frontend?.read(/\.[a-z0-9]+$/i.test(path) ? path : "/");
     if (!file) {
       return frontend
         ? context.text("There is no such file.", 404)

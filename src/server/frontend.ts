@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { open, readdir } from "node:fs/promises";
 import { extname, join, posix } from "node:path";
+import { readAt } from "./follow.ts";
 
 /** One file of the built page. */
 export interface FrontendFile {
@@ -15,7 +16,7 @@ export interface FrontendFile {
 /** The built page: a list of files made once, so that no address can name any other file. */
 export interface Frontend {
   /** `path` as in the address, `/` being the page itself; `undefined`: no such file. */
-  read(path: string): Promise<FrontendFile | undefined>;
+  read(path: string): FrontendFile | undefined;
 }
 
 const TYPES: Record<string, string> = {
@@ -32,39 +33,31 @@ const TYPES: Record<string, string> = {
   ".woff2": "font/woff2",
 };
 
-/** Lists the files of a build; `undefined` where there is none. */
+/**
+ * Reads the files of a build; `undefined` where there is none. All of them now: a build that takes its place has others, and
+ * the page that began with this one asks for the rest of it later.
+ */
 export async function openFrontend(folder: string): Promise<Frontend | undefined> {
-  const files = new Map<string, string>();
+  const files = new Map<string, FrontendFile>();
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   for (const entry of entries) {
-    if (!entry.isFile() || !(extname(entry.name) in TYPES)) continue;
+    const type = TYPES[extname(entry.name)];
+    if (!entry.isFile() || type === undefined) continue;
     const file = join(entry.parentPath, entry.name);
+    const body = await readRegular(file);
+    if (!body) continue;
     const address = posix.join("/", file.slice(folder.length).replaceAll("\\", "/"));
-    files.set(address, file);
+    files.set(address, {
+      body,
+      type,
+      etag: `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`,
+      immutable: address.startsWith("/assets/"),
+    });
   }
   const page = files.get("/index.html");
   if (page === undefined) return undefined;
   files.set("/", page);
-  const read = new Map<string, FrontendFile>();
-
-  return {
-    async read(path) {
-      const known = read.get(path);
-      if (known) return known;
-      const file = files.get(path);
-      if (file === undefined) return undefined;
-      const body = await readRegular(file);
-      if (!body) return undefined;
-      const found = {
-        body,
-        type: TYPES[extname(file)] ?? "application/octet-stream",
-        etag: `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`,
-        immutable: path.startsWith("/assets/"),
-      };
-      read.set(path, found);
-      return found;
-    },
-  };
+  return { read: (path) => files.get(path) };
 }
 
 /** Opens first and looks at the handle then: between a look and an opening a file could become a link to another. */
@@ -72,8 +65,11 @@ async function readRegular(file: string): Promise<Uint8Array<ArrayBuffer> | unde
   const handle = await open(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)).catch(() => undefined);
   if (!handle) return undefined;
   try {
-    if (!(await handle.stat()).isFile()) return undefined;
-    return new Uint8Array(await handle.readFile());
+    const state = await handle.stat();
+    if (!state.isFile()) return undefined;
+    const body = new Uint8Array(state.size);
+    await readAt(handle, 0, body.length, body);
+    return body;
   } finally {
     await handle.close();
   }

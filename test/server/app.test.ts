@@ -291,15 +291,17 @@ describe("the page", () => {
     }
   });
 
-  it("opens a file first and looks at it then: a link that takes its place is not followed", async () => {
-    const build = join(folder, "swapped");
+  it("serves the page that it began with, whatever took its place since", async () => {
+    const build = join(folder, "replaced");
     mkdirSync(build);
     writeFileSync(join(build, "index.html"), "page");
     writeFileSync(join(build, "late.js"), "built");
     const frontend = await openFrontend(build);
+    writeFileSync(join(build, "index.html"), "another page");
     rmSync(join(build, "late.js"));
     symlinkSync(join(folder, "secret.js"), join(build, "late.js"));
-    expect(await frontend?.read("/late.js")).toBeUndefined();
+    const text = (path: string) => new TextDecoder().decode(frontend?.read(path)?.body);
+    expect([text("/"), text("/late.js")]).toEqual(["page", "built"]);
   });
 
   it("says what to do where it was not built", async () => {

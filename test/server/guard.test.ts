@@ -41,7 +41,7 @@ function watchedSessions(): { sessions: Sessions; touched: () => number } {
 }
 
 const frontend = {
-  async read(path: string) {
+  read(path: string) {
     if (path !== "/" && path !== "/assets/app.js") return undefined;
     const body = new TextEncoder().encode(`<!doctype html>${SECRET}`);
     return { body, type: "text/html; charset=utf-8", etag: '"tag"', immutable: path !== "/" };
