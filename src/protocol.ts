@@ -35,6 +35,8 @@ export const HEARTBEAT_MS = 4_000;
 /** `GET /api/status` */
 export const statusReply = record({
   version: z.string(),
+  /** The address of the first script of the page that the daemon serves: another one is of another build. */
+  build: z.string().optional(),
   instance: z.string(),
   /** Files found, files indexed so far, bytes of both. */
   index: record({

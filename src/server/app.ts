@@ -61,7 +61,13 @@ export function createApp(options: AppOptions) {
   });
 
   app.get("/api/status", (context) => {
-    const reply: StatusReply = { version, instance: guard.instance, ...sessions.status() };
+    const build = frontend?.build;
+    const reply: StatusReply = {
+      version,
+      ...(build !== undefined && { build }),
+      instance: guard.instance,
+      ...sessions.status(),
+    };
     return context.json(reply);
   });
 

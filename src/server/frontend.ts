@@ -15,6 +15,8 @@ export interface FrontendFile {
 
 /** The built page: a list of files made once, so that no address can name any other file. */
 export interface Frontend {
+  /** The address of the page's first script, which tells one build from another. */
+  readonly build?: string;
   /** `path` as in the address, `/` being the page itself; `undefined`: no such file. */
   read(path: string): FrontendFile | undefined;
 }
@@ -57,7 +59,9 @@ export async function openFrontend(folder: string): Promise<Frontend | undefined
   const page = files.get("/index.html");
   if (page === undefined) return undefined;
   files.set("/", page);
-  return { read: (path) => files.get(path) };
+  const [, build] =
+    /<script type="module"[^>]* src="([^"]+)"/.exec(new TextDecoder().decode(page.body)) ?? [];
+  return { ...(build !== undefined && { build }), read: (path) => files.get(path) };
 }
 
 /** Opens first and looks at the handle then: between a look and an opening a file could become a link to another. */

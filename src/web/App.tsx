@@ -3,7 +3,7 @@ import { loadHelpDialogs } from "./HelpAndSettings.tsx";
 import { followLinks, parseRoute, type Route, useAddress } from "./router.ts";
 import { ScreenFailure } from "./ScreenFailure.tsx";
 import { SessionsScreen } from "./sessions/SessionsScreen.tsx";
-import { type Client, ClientProvider, useConnection } from "./store.ts";
+import { type Client, ClientProvider, useConnection, useStatus } from "./store.ts";
 import { ErrorBoundary } from "./ui/ErrorBoundary.tsx";
 import { usePageTitle } from "./waiting.ts";
 
@@ -23,8 +23,23 @@ const lazyScreens = () => ({
 export function App({ client }: { client: Client }): ReactNode {
   return (
     <ClientProvider value={client}>
+      <Outdated />
       <Screen />
     </ClientProvider>
+  );
+}
+
+/** Says on every screen that the daemon serves another page by now than this one. */
+function Outdated(): ReactNode {
+  const { outdated } = useStatus();
+  if (!outdated) return null;
+  return (
+    <p className="notice notice-warning outdated" role="alert">
+      The daemon was updated since this page was loaded.{" "}
+      <button type="button" className="button" onClick={() => location.reload()}>
+        Load the page anew
+      </button>
+    </p>
   );
 }
 

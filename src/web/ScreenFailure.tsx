@@ -2,9 +2,13 @@ import { type ReactNode, useEffect, useRef } from "react";
 import { useConnection } from "./store.ts";
 import { reasonOf } from "./ui/ErrorBoundary.tsx";
 
+/** What Chromium, Firefox and WebKit say of a script that could not be fetched. */
+const SCRIPT_LOST = /dynamically imported module|importing a module script failed/i;
+
 /** In place of a screen that cannot be shown: why, and the ways on. */
 export function ScreenFailure({ error, tryAgain }: { error: unknown; tryAgain(): void }): ReactNode {
   const { status } = useConnection();
+  const reason = reasonOf(error);
   const before = useRef(status);
   // A script that could not be fetched can be once the daemon is back.
   useEffect(() => {
@@ -19,12 +23,14 @@ export function ScreenFailure({ error, tryAgain }: { error: unknown; tryAgain():
       <div role="alert">
         <h1>This page cannot be shown</h1>
         <p>
-          <code>{reasonOf(error)}</code>
+          <code>{reason}</code>
         </p>
       </div>
       <p>
         {status === "live"
-          ? "Nothing is lost: the session's record is in the daemon and its files."
+          ? SCRIPT_LOST.test(reason)
+            ? "The daemon was probably updated since this page was loaded: load the page anew."
+            : "Nothing is lost: the session's record is in the daemon and its files."
           : "The daemon does not answer. Start it with npm start; this page then goes on by itself."}
       </p>
       <p className="ways-on">

@@ -9,8 +9,14 @@ import "./page.css";
 const root = document.getElementById("root");
 if (root === null) throw new Error("index.html has no element #root.");
 showIcon();
+const { pathname } = new URL(import.meta.url);
 createRoot(root).render(
   <StrictMode>
-    <App client={createClient({ origin: location.origin })} />
+    <App
+      client={createClient({
+        origin: location.origin,
+        ...(pathname.startsWith("/assets/") && { build: pathname }),
+      })}
+    />
   </StrictMode>,
 );

@@ -24,7 +24,7 @@ export interface Client {
   readonly live: Live;
   readonly rows: StoreApi<SessionRows>;
   readonly settings: StoreApi<Settings>;
-  /** The daemon's own state, asked for while someone looks. */
+  /** The daemon's own state; `outdated`: it serves another page than this one. */
   readonly status: StoreApi<{ readonly reply?: StatusReply; readonly outdated: boolean }>;
   refreshStatus(): Promise<void>;
   close(): void;
@@ -33,10 +33,12 @@ export interface Client {
 export interface ClientOptions {
   /** Where the daemon is: `http://127.0.0.1:4777`. */
   origin: string;
+  /** The address of the page's own first script. Absent: it was not built. */
+  build?: string;
   openSocket?: LiveOptions["openSocket"];
 }
 
-export function createClient({ origin, openSocket }: ClientOptions): Client {
+export function createClient({ origin, build, openSocket }: ClientOptions): Client {
   const api = createApi(origin);
   const live = createLive({
     url: `${origin.replace(/^http/, "ws")}/api/live`,
@@ -88,8 +90,6 @@ export function createClient({ origin, openSocket }: ClientOptions): Client {
   live.subscribe(sessionsChannel, applyRows);
 
   const status = createStore<{ reply?: StatusReply; outdated: boolean }>(() => ({ outdated: false }));
-  let builtWith: string | undefined;
-
   return {
     api,
     live,
@@ -99,8 +99,9 @@ export function createClient({ origin, openSocket }: ClientOptions): Client {
     async refreshStatus() {
       const reply = await api.status();
       if (!reply.ok) return;
-      builtWith ??= reply.value.version;
-      status.setState({ reply: reply.value, outdated: reply.value.version !== builtWith });
+      const served = reply.value.build;
+      const outdated = build !== undefined && served !== undefined && served !== build;
+      status.setState({ reply: reply.value, outdated });
     },
     close: live.close,
   };
@@ -130,7 +131,7 @@ export function useRow(id: string | undefined): SessionSummary | undefined {
   return useStore(useClient().rows, (rows) => (id === undefined ? undefined : rows.byId.get(id)));
 }
 
-/** Asks for the daemon's own state now and, while it indexes, every second; else every half minute. */
+/** Asks for the daemon's own state now, whenever it is reached again and, while it indexes, every second; else every half minute. */
 export function useStatus(): { reply?: StatusReply; outdated: boolean } {
   const client = useClient();
   const status = useStore(client.status);

@@ -217,10 +217,40 @@ it("a screen whose script could not be fetched says so, and is there once it can
   address = await nextLink(page);
   await page.getByRole("link", { name: /daylight saving ends/ }).click();
   await page.getByRole("heading", { name: "This page cannot be shown" }).waitFor();
+  await page.getByText("The daemon was probably updated").waitFor();
   expect(await seriousFindings(page)).toEqual([]);
   refused = false;
   await page.getByRole("button", { name: "Try again" }).click();
   await page.getByRole("region", { name: "Transcript", exact: true }).locator("article").first().waitFor();
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it("a page of another build than the daemon serves by now says so, above a screen that has the rest of the window", async () => {
+  const context = await browser.newContext();
+  let other = false;
+  await context.route("**/api/status", async (route) => {
+    const response = await route.fetch();
+    const status = (await response.json()) as object;
+    await route.fulfill({ response, json: { ...status, ...(other && { build: "/assets/index-other.js" }) } });
+  });
+  const { page, complaints } = await enter(context, { ...daemon, launch: address });
+  address = await nextLink(page);
+  await page.getByRole("link", { name: /daylight saving ends/ }).click();
+  const transcript = page.getByRole("region", { name: "Transcript", exact: true });
+  await transcript.locator("article").first().waitFor();
+  const told = page.getByRole("alert").filter({ hasText: "The daemon was updated" });
+  expect(await told.count()).toBe(0);
+  other = true;
+  await page.reload();
+  await told.waitFor();
+  await transcript.locator("article").first().waitFor();
+  expect(await page.evaluate(() => document.documentElement.scrollHeight - innerHeight)).toBe(0);
+  expect(await seriousFindings(page)).toEqual([]);
+  other = false;
+  await told.getByRole("button", { name: "Load the page anew" }).click();
+  await transcript.locator("article").first().waitFor();
+  expect(await told.count()).toBe(0);
   expect(complaints).toEqual([]);
   await context.close();
 });

@@ -70,13 +70,14 @@ const written: Frame[] = [
 
 const guard = createGuard({ access, origins: [ORIGIN] });
 const folder = mkdtempSync(join(tmpdir(), "verbatim-app-"));
+const ENTRY = '<script type="module" crossorigin src="/assets/app-1a2b.js"></script>';
 let app: ReturnType<typeof createApp>;
 
 beforeAll(async () => {
   sessions.add(session_id, [...written, ...createWork(session_id, 3, 0.02).take(1_500)]);
   const build = join(folder, "web");
   mkdirSync(join(build, "assets"), { recursive: true });
-  writeFileSync(join(build, "index.html"), "<!doctype html><title>page</title>");
+  writeFileSync(join(build, "index.html"), `<!doctype html><title>page</title>${ENTRY}`);
   writeFileSync(join(build, "assets/app-1a2b.js"), "export {};");
   writeFileSync(join(folder, "secret.js"), "secret");
   symlinkSync(join(folder, "secret.js"), join(build, "assets/link.js"));
@@ -109,6 +110,7 @@ describe("the API", () => {
     const status = await read("/api/status", statusReply);
     expect(status.version).toBe("1.2.3");
     expect(status.instance).toBe(access.instance);
+    expect(status.build).toBe("/assets/app-1a2b.js");
   });
 
   it("lists the sessions with the position that the list reflects", async () => {

@@ -309,6 +309,23 @@ test("a session that cannot be listed says so in its place, and leaves the other
   expect(row.isConnected).toBe(false);
 });
 
+test("every screen says that the daemon serves another build than the page is of, once it is reached again", async () => {
+  client.close();
+  client = clientOf(daemon, { build: "/assets/index-1.js" });
+  const status = { version: "1.0.0", instance: "1", index: { done: true }, notices: [], roots: [] };
+  let build = "/assets/index-1.js";
+  daemon.answer(({ route }) => (route === "GET /api/status" ? [200, { ...status, build }] : undefined));
+  history.replaceState(null, "", `/session/${PARENT}`);
+  render(<App client={client} />);
+  await screen.findByText("It is repaired.");
+  await waitFor(() => expect(client.status.getState().reply).toBeDefined());
+  expect(screen.queryByText(/daemon was updated/)).toBeNull();
+  build = "/assets/index-2.js";
+  daemon.cut();
+  const told = await screen.findByText(/daemon was updated since this page was loaded/);
+  within(told).getByRole("button", { name: "Load the page anew" });
+});
+
 test("a screen that cannot be shown says why, keeps the way back, and is tried again", async () => {
   const told = hearErrors();
   // The daemon's row, as its schema would not let it through.

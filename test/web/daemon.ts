@@ -114,8 +114,9 @@ export async function startTestDaemon(sessions = createMemorySessions()): Promis
 }
 
 /** The page's client. Node's own WebSocket does not take the events of a simulated document; `ws` has its interface. */
-export const clientOf = (daemon: TestDaemon): Client =>
+export const clientOf = (daemon: TestDaemon, options: { build?: string } = {}): Client =>
   createClient({
+    ...options,
     origin: daemon.origin,
     openSocket: (url) => new WebSocket(url) as unknown as globalThis.WebSocket,
   });

@@ -3,25 +3,11 @@ import type { StatusReply } from "../../protocol.ts";
 import { exactNumber } from "../figures.ts";
 import { byteSize } from "../ui/size.tsx";
 
-/** What a person should know before trusting the list: the daemon's notices, an older page, an index not done. */
-export function Notices({
-  status,
-  outdated,
-}: {
-  status: StatusReply | undefined;
-  outdated: boolean;
-}): ReactNode {
+/** What a person should know before trusting the list: the daemon's notices, an index not done. */
+export function Notices({ status }: { status: StatusReply | undefined }): ReactNode {
   const index = status?.index;
   return (
     <div className="notices">
-      {outdated && (
-        <p className="notice notice-warning" role="alert">
-          The daemon was updated since this page was loaded.{" "}
-          <button type="button" className="button" onClick={() => location.reload()}>
-            Load the new page
-          </button>
-        </p>
-      )}
       {status?.notices.map(({ level, text, remedy }) => (
         <p key={text} className={`notice notice-${level}`} role={level === "error" ? "alert" : "status"}>
           <strong>{text}</strong>

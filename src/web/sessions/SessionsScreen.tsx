@@ -16,7 +16,7 @@ import { counted, exactNumber } from "../figures.ts";
 import { HelpAndSettings } from "../HelpAndSettings.tsx";
 import { type KeyBinding, useKeys } from "../keys.ts";
 import { NEW_SESSION, navigate, sessionHref } from "../router.ts";
-import { type Client, useClient, useConnection, useSetting, useStatus } from "../store.ts";
+import { type Client, useClient, useConnection, useSetting } from "../store.ts";
 import { composing } from "../ui/composing.ts";
 import { ErrorBoundary, reasonOf } from "../ui/ErrorBoundary.tsx";
 import { visible } from "../ui/hidden-text.tsx";
@@ -115,7 +115,7 @@ export function SessionsScreen(): ReactNode {
   const client = useClient();
   const left = leftOf(client);
   const connection = useConnection();
-  const { reply: status, outdated } = useStatus();
+  const status = useStore(client.status, ({ reply }) => reply);
   const version = useCalmVersion();
   const loaded = useStore(client.rows, (rows) => rows.loaded);
   const [groupBy, setGroupBy] = useSetting("groupBy");
@@ -356,7 +356,7 @@ export function SessionsScreen(): ReactNode {
         <ConnectionState />
         <HelpAndSettings bindings={bindings} />
       </header>
-      <Notices status={status} outdated={outdated} />
+      <Notices status={status} />
       <main
         className="sessions-list"
         ref={scroller}
