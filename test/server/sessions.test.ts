@@ -770,6 +770,9 @@ describe("the status", () => {
     await eventually(() => expect(sessions.get(sessionId("one"))?.status).not.toBe("running"));
     write(register, JSON.stringify({ pid: process.pid, busy: true }));
     await eventually(() => expect(sessions.get(sessionId("one"))?.status).toBe("running"));
+    // It did too, and another process has its number since.
+    utimesSync(register, new Date(0), new Date(0));
+    await eventually(() => expect(sessions.get(sessionId("one"))?.status).not.toBe("running"));
   });
 });
 
