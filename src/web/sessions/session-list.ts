@@ -85,15 +85,20 @@ function newestFirst(a: SessionSummary, b: SessionSummary): number {
   return b.last_activity_at - a.last_activity_at || (a.id < b.id ? -1 : 1);
 }
 
-const DAY = 86_400_000;
+/** When the day began that was so many days before: not all days have 24 hours. */
+function dayBefore(now: number, days: number): number {
+  const day = new Date(now);
+  day.setHours(0, 0, 0, 0);
+  return day.setDate(day.getDate() - days);
+}
+
 function period(row: SessionSummary, now: number, waits: boolean): string {
   if (waits) return "Waits for you";
   if (row.status === "running") return "Running now";
-  const today = new Date(now).setHours(0, 0, 0, 0);
   const at = row.last_activity_at;
-  if (at >= today) return "Today";
-  if (at >= today - DAY) return "Yesterday";
-  if (at >= today - 6 * DAY) return "Earlier this week";
+  if (at >= dayBefore(now, 0)) return "Today";
+  if (at >= dayBefore(now, 1)) return "Yesterday";
+  if (at >= dayBefore(now, 6)) return "Earlier this week";
   return dayName(at).slice(0, 7);
 }
 

@@ -94,6 +94,29 @@ test("by time, groups are what a person calls the day", () => {
   ]);
 });
 
+test("a day that the clocks are changed on is a day like any other", () => {
+  const { TZ } = process.env;
+  process.env.TZ = "Europe/Berlin";
+  try {
+    const monday = new Date(2026, 9, 26, 12).getTime();
+    const rows = [
+      row("sunday", { last_activity_at: new Date(2026, 9, 25, 0, 30).getTime() }),
+      row("saturday", { last_activity_at: new Date(2026, 9, 24, 23, 30).getTime() }),
+      row("tuesday", { last_activity_at: new Date(2026, 9, 20, 0, 30).getTime() }),
+    ];
+    expect(list(rows, { groupBy: "time", now: monday })).toEqual([
+      "# Yesterday",
+      "sunday",
+      "# Earlier this week",
+      "saturday",
+      "tuesday",
+    ]);
+  } finally {
+    if (TZ === undefined) delete process.env.TZ;
+    else process.env.TZ = TZ;
+  }
+});
+
 test("runs stand under their session when it is expanded, several levels deep, in the order in which they began", () => {
   const rows = [
     row("top"),
