@@ -1,6 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import { imageType } from "../../agent/image-type.ts";
 import { keptPath } from "../../agent/paths.ts";
+import type { HistoryEvent } from "../../model/history.ts";
 import type { ImageFilePart } from "../../model/part.ts";
 import type { TranscriptPart } from "../../model/transcript.ts";
 import type { RawReply } from "../../protocol.ts";
@@ -14,7 +15,7 @@ const RECORD_LIMIT = 1024 * 1024;
 /** The event of history that a part was made from, as it is stored. `undefined`: its message is not whole yet. */
 export function recordOf(recorder: Recorder, part: TranscriptPart, file: string): RawReply | undefined {
   const found =
-    recorder.find((_, line) => line.includes(part.id)) ??
+    recorder.find((event) => tells(event, part.id)) ??
     recorder.find((event) => "role" in event && event.id === part.message_id);
   if (!found) return undefined;
   const { line, position } = found;
@@ -28,6 +29,17 @@ export function recordOf(recorder: Recorder, part: TranscriptPart, file: string)
     ...(text.length < line.length && { truncated: line.length }),
     archived: false,
   };
+}
+
+/** Whether a part was made from this event. Others name it too: what stands behind it, what withdraws it, who quotes it. */
+function tells(event: HistoryEvent, part_id: string): boolean {
+  if ("type" in event && event.type === "request") return event.request.request_id === part_id;
+  if ("type" in event && event.type === "retract") return false;
+  if ("part_id" in event && event.part_id === part_id) return true;
+  if ("interrupt" in event && event.interrupt?.part_id === part_id) return true;
+  return (
+    "parts" in event && event.parts?.some((part) => "part_id" in part && part.part_id === part_id) === true
+  );
 }
 
 /** Where a session keeps files, below the data folder. */

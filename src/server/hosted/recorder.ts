@@ -37,9 +37,7 @@ export interface Recorder {
   /** All that was emitted, on disk or not yet: history as frames, and the frames that no event says yet. */
   frames(): Frame[];
   /** A stored event's line and its position. */
-  find(
-    matches: (event: HistoryEvent, line: string) => boolean,
-  ): { line: string; position: number } | undefined;
+  find(matches: (event: HistoryEvent) => boolean): { line: string; position: number } | undefined;
   setConfig(change: Partial<SessionConfig>): void;
   setState(change: Partial<SessionState>): void;
   /** All that was emitted and set is on disk. */
@@ -268,7 +266,7 @@ function recorderOf(options: RecorderOptions, beginning: Beginning): Recorder {
     },
     frames: () => [...framesOf(events.slice(0, told_events), id), ...untold],
     find(matches) {
-      const position = events.findIndex((event) => matches(event, encodeEvent(event)));
+      const position = events.findIndex(matches);
       const event = events[position];
       return event && { line: encodeEvent(event), position };
     },

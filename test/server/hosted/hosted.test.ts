@@ -339,3 +339,48 @@ describe("what a person is asked", () => {
     expect(await hosted.answer(id, request_id, yes)).toEqual({ outcome: "cancelled" });
   });
 });
+
+it("shows behind each part the event that it was made from, and none that only names it", async () => {
+  const message_id = randomUUID();
+  const [text_id, call_id, note_id, request_id] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
+  const hosted = open(async ({ host, say, result }) => {
+    const common = { session_id: host.session_id, at: host.now() };
+    host.emit({ ...common, type: "message.start", message_id });
+    host.emit({ ...common, type: "message.part_start", part_id: text_id, kind: "text" });
+    host.emit({ ...common, type: "message.part_end", part_id: text_id, text: "I look." });
+    const call = { part_id: call_id, tool_call_id: "c", tool_name: "bash", arguments_json: "{}" };
+    host.emit({ ...common, type: "message.tool_call", message_id, ...call });
+    // Agents that are driven by a protocol tell all this before the message that made the call has ended.
+    host.emit({ ...common, type: "task.metadata", tool_call_id: "c", metadata: { of: text_id } });
+    const request = { request_id, kind: "question" as const, title: note_id, options: [] };
+    host.emit({ ...common, type: "request.open", request });
+    host.emit({ ...common, type: "marker", kind: "note", part_id: note_id, title: request_id });
+    result("c", call_id);
+    host.emit({ ...common, type: "message.end", message_id, stop_reason: "tool_use" });
+    await say(note_id);
+    host.emit({ ...common, type: "message.retract", message_id, part_id: text_id, reason: "Wrong" });
+    return "completed";
+  });
+  const id = await begin(hosted, "Go");
+  await idle(hosted, id);
+  const parts = [...((await hosted.open(id))?.transcript.parts ?? [])].filter((part) => part !== undefined);
+  const told = await Promise.all(
+    parts.map(async (part) => {
+      const event = JSON.parse((await hosted.raw(id, part.id))?.text ?? "{}");
+      return `${part.type} of ${event.role ?? event.type}${event.id === message_id ? " one" : ""}`;
+    }),
+  );
+  expect(told).toEqual([
+    "prompt of user",
+    "step_start of assistant one",
+    "text of assistant one",
+    "tool_call of assistant one",
+    "request of request",
+    "marker of marker",
+    "tool_result of tool",
+    "step_finish of assistant one",
+    "step_start of assistant",
+    "text of assistant",
+    "step_finish of assistant",
+  ]);
+});
