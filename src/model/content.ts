@@ -24,6 +24,13 @@ export function titleOf(text: string): string | undefined {
   return characters.length <= TITLE_LIMIT ? line : `${characters.slice(0, TITLE_LIMIT - 1).join("")}…`;
 }
 
+/** The beginning of a text of more than so many UTF-16 code units, which ends in "…" and in no half of a surrogate pair. */
+export function shorten(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const last = text.charCodeAt(limit - 2);
+  return `${text.slice(0, last >= 0xd800 && last <= 0xdbff ? limit - 2 : limit - 1)}…`;
+}
+
 /** What a turn is called by: the first line of its prompt, or what was attached where nothing was written. */
 export function promptTitle(parts: readonly Part[]): string | undefined {
   for (const part of parts) {

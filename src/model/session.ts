@@ -55,7 +55,10 @@ export const openRequest = record({
 });
 export type OpenRequest = z.infer<typeof openRequest>;
 
-/** One row of the session list. Folded from frames by `summarize`; the daemon alone decides `status` and `archived`. */
+/**
+ * One row of the session list. Folded from frames by `summarize`, which cuts its texts to 1,000 characters and `cwd` to 4,096;
+ * the daemon alone decides `status` and `archived`.
+ */
 export const sessionSummary = record({
   id: uuid,
   agent: z.string(),

@@ -1,4 +1,4 @@
-import { promptTitle, titleOf } from "./content.ts";
+import { promptTitle, shorten, titleOf } from "./content.ts";
 import { isPreamble } from "./fold/fold.ts";
 import { type Frame, resultStatus } from "./frame.ts";
 import type { StopReason, Usage } from "./message.ts";
@@ -37,6 +37,11 @@ interface Progress {
 }
 const PROGRESS = Symbol("progress");
 type Summarizing = SessionSummary & { readonly [PROGRESS]?: Progress };
+
+/** What a text of a row is cut to, in UTF-16 code units: with each of its changes a row goes whole to every page. */
+export const ROW_TEXT_LIMIT = 1_000;
+/** Longer paths the system does not take. */
+const PATH_LIMIT = 4_096;
 
 /** Repeats come soon after the first: this many things back they are still known as such. */
 const REMEMBERED = 128;
@@ -140,7 +145,7 @@ function count(draft: Draft, frame: Frame): void {
   switch (frame.type) {
     case "message.start":
       act(draft);
-      if (frame.model !== undefined) summary.model = frame.model;
+      if (frame.model !== undefined) summary.model = shorten(frame.model, ROW_TEXT_LIMIT);
       // Sent again while it is open, it ends nothing.
       if (draft.progress.message_id !== frame.message_id) endBare(draft);
       draft.progress.message_id = frame.message_id;
@@ -172,7 +177,7 @@ function count(draft: Draft, frame: Frame): void {
     case "message.tool_call_start":
     case "message.tool_call":
       countCall(draft, frame.tool_call_id, frame.message_id ?? draft.progress.message_id);
-      summary.activity = titleOf(frame.tool_name) ?? frame.tool_name;
+      summary.activity = titleOf(frame.tool_name) ?? shorten(frame.tool_name, ROW_TEXT_LIMIT);
       return;
     case "message.tool_progress":
       return;
@@ -259,7 +264,8 @@ function count(draft: Draft, frame: Frame): void {
       }
       return;
     case "session.update":
-      draft.summary = { ...summary, ...frame.patch };
+      draft.summary = { ...summary, ...shortened(frame.patch) };
+      if (frame.patch.cwd !== undefined) draft.summary.cwd = shorten(frame.patch.cwd, PATH_LIMIT);
       return;
     case "end":
       endBare(draft);
@@ -281,6 +287,15 @@ function count(draft: Draft, frame: Frame): void {
     default:
       frame satisfies never;
   }
+}
+
+/** With all texts in it cut to what a row has room for, also in fields that this version does not know. */
+function shortened<Value>(value: Value): Value {
+  // The casts: what is changed keeps its type.
+  if (typeof value === "string") return shorten(value, ROW_TEXT_LIMIT) as Value;
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(shortened) as Value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, shortened(item)])) as Value;
 }
 
 function isNew(draft: Draft, key: string): boolean {

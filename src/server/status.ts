@@ -1,4 +1,6 @@
+import { shorten } from "../model/content.ts";
 import type { SessionSummary } from "../model/session.ts";
+import { ROW_TEXT_LIMIT } from "../model/summarize.ts";
 import { modifiedAt, type State } from "./entry.ts";
 import type { Links } from "./links.ts";
 import { type Registered, readRegisters } from "./liveness.ts";
@@ -75,7 +77,7 @@ export function createStatus(options: {
       const title = summary.title ?? titles.of(state.id);
       return {
         ...summary,
-        ...(title !== undefined && { title }),
+        ...(title !== undefined && { title: shorten(title, ROW_TEXT_LIMIT) }),
         status: running ? "running" : summary.status === "running" ? silentEnd(state) : summary.status,
         ...(running && doing !== undefined && { activity: doing }),
         ...(link && {
@@ -113,6 +115,6 @@ function silentEnd({ summary, open_calls }: State): SessionSummary["status"] {
 function activityOf(open_calls: OpenCalls): string | undefined {
   const [first, ...others] = open_calls;
   if (!first) return undefined;
-  const name = first.name.split("\n", 1)[0] ?? first.name;
+  const name = shorten(first.name.split("\n", 1)[0] ?? first.name, ROW_TEXT_LIMIT);
   return others.length > 0 ? `${name} and ${others.length} more` : name;
 }

@@ -13,6 +13,32 @@ vi.setConfig({ testTimeout: 120_000 });
 const summaryOf = (...bare: Bare[]) => session(bare).reduce(summarize, emptySummary(SESSION, "codex", 5));
 
 describe("a session's row", () => {
+  it("has no text that is long, whatever a source says about its session", () => {
+    const long = "💡".repeat(100_000);
+    const run = { name: long, task: long, depth: 1, newer: [{ field: long }] };
+    const row = summaryOf(
+      { type: "session.update", patch: { title: `a${long}`, cwd: `/${long}`, git_branch: long, run } },
+      { type: "message.start", message_id: id(3, 1), model: long },
+      {
+        type: "message.tool_call",
+        tool_call_id: "a",
+        tool_name: " ".repeat(1_000_000),
+        arguments_json: "{}",
+      },
+    );
+    const text = `${"💡".repeat(499)}…`;
+    expect(row).toMatchObject({
+      title: `a${text}`,
+      cwd: `/${"💡".repeat(2_047)}…`,
+      git_branch: text,
+      model: text,
+      run: { name: text, task: text, depth: 1 },
+    });
+    expect(JSON.stringify(row).length).toBeLessThan(12_000);
+    const patch = { title: "t".repeat(1_000), cwd: `/${"c".repeat(4_095)}` };
+    expect(summaryOf({ type: "session.update", patch })).toMatchObject(patch);
+  });
+
   it("says what the session is about and what it does now", () => {
     const frames: Bare[] = [
       { type: "session.update", patch: { title: "Title", cwd: "/repo" } },

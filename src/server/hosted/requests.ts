@@ -1,6 +1,8 @@
 import { positionOf } from "../../model/accumulate.ts";
+import { shorten } from "../../model/content.ts";
 import type { Answer, Request, RequestOutcome } from "../../model/request.ts";
 import type { OpenRequest } from "../../model/session.ts";
+import { ROW_TEXT_LIMIT } from "../../model/summarize.ts";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
 import type { Recorder } from "./recorder.ts";
 import { Refused } from "./refused.ts";
@@ -113,7 +115,7 @@ export function createRequests(options: {
           .map(({ request: { request_id, kind, title, expires_at }, asked_at }) => ({
             request_id,
             kind,
-            title,
+            title: shorten(title, ROW_TEXT_LIMIT),
             asked_at,
             ...(expires_at === undefined ? {} : { expires_at }),
           }))
