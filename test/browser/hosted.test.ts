@@ -308,6 +308,21 @@ describe("a session that is started in the page", () => {
     expect(complaints).toEqual([]);
   });
 
+  it("is read in most of a window of 320 by 256 pixels, with all else in reach, as at 400 % zoom", async () => {
+    const { page, complaints } = await enter(await newContext(), daemon);
+    await start(page, "approval", "Make a file");
+    await page.setViewportSize({ width: 320, height: 256 });
+    await transcript(page).getByRole("region", { name: "Approval" }).waitFor();
+    await expect.poll(async () => (await transcript(page).boundingBox())?.height).toBeGreaterThan(128);
+    for (const name of ["Find", "Turns", "More", "Stop"])
+      await page.getByRole("button", { name, exact: true }).click({ trial: true });
+    await promptField(page).fill("And another");
+    await page.getByRole("button", { name: "Queue", exact: true }).click({ trial: true });
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+
   it("says at the field what is wrong with it, and loses nothing over a reload", async () => {
     const { page } = await enter(await newContext(), daemon, [/status of 400/]);
     await page.getByRole("link", { name: "New session" }).waitFor();
