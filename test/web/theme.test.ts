@@ -93,7 +93,19 @@ describe.each(["light", "dark"] as const)("the %s theme", (theme) => {
     const ground = blend(colour(foundGround), colour(surface), Number(share) / 100);
     expect(contrast(colour(ink), ground)).toBeGreaterThanOrEqual(4.5);
   });
-  test.each(surfaces)("the focus ring is visible on %s", (surface) => {
+  test.each(surfaces)("the focus ring and the bounds of a field are visible on %s", (surface) => {
     expect(contrast(colour("focus"), colour(surface))).toBeGreaterThanOrEqual(3);
+    expect(contrast(colour("line-field"), colour(surface))).toBeGreaterThanOrEqual(3);
   });
+});
+
+test.each([
+  ["page.css", ".filter"],
+  ["page.css", ".field-input"],
+  ["composer/composer.css", ".prompt-input"],
+  ["transcript/requests.css", ".answer-text"],
+])("%s bounds the field %s with that line", (file, field) => {
+  const css = readFileSync(`src/web/${file}`, "utf8");
+  const rule = css.slice(css.indexOf(`\n${field} {`)).split("}", 1)[0];
+  expect(rule).toContain("border: 1px solid var(--line-field);");
 });
