@@ -9,7 +9,6 @@ import { usePageTitle } from "./waiting.ts";
 
 /** With it come Markdown and the tool cards: the list is on screen before they are. */
 const loadSessionScreen = () => import("./session/SessionScreen.tsx");
-const loadAnnouncements = () => import("./Announcements.tsx");
 
 /** The screens whose scripts come when they are wanted. */
 const lazyScreens = () => ({
@@ -50,14 +49,13 @@ function Screen(): ReactNode {
   const tryAgain = useCallback(() => setAttempt((before) => before + 1), []);
   // What could not be fetched is not asked for again by the one that failed.
   const screens = useMemo(lazyScreens, [attempt]);
-  const [announcing, setAnnouncing] = useState<Awaited<ReturnType<typeof loadAnnouncements>>>();
+  const [announcing, setAnnouncing] = useState<Awaited<ReturnType<typeof loadSessionScreen>>>();
   useEffect(followLinks, []);
   // Fetched while one reads the list, so that a click does not wait for it. Offline it is tried again on the click.
   useEffect(() => {
     const timer = setTimeout(() => {
-      void loadSessionScreen().catch(() => {});
+      void loadSessionScreen().then(setAnnouncing, () => {});
       void loadHelpDialogs().catch(() => {});
-      void loadAnnouncements().then(setAnnouncing, () => {});
     }, 500);
     return () => clearTimeout(timer);
   }, []);

@@ -4,6 +4,9 @@ import { SessionPane } from "./SessionPane.tsx";
 import "./session.css";
 import "./print.css";
 
+/** Of every screen, but not of the first script. */
+export { Announcements } from "../Announcements.tsx";
+
 interface Props {
   session_id: string;
   fragment: string;
