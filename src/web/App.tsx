@@ -91,7 +91,7 @@ function RoutedScreen({
 }): ReactNode {
   switch (route.screen) {
     case "sessions":
-      return <SessionsScreen />;
+      return <SessionsScreen filter={route} />;
     case "new":
       return (
         <Suspense fallback={<main className="blank" aria-busy="true" />}>

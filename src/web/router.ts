@@ -1,14 +1,25 @@
 import { useSyncExternalStore } from "react";
+import type { StateFilter } from "./sessions/session-list.ts";
+
+/** What the list shows: the sessions with all words of a text, in any of some states; empty: all. */
+export interface ListFilter {
+  readonly text: string;
+  readonly states: ReadonlySet<StateFilter>;
+}
 
 /** What the address names. `fragment`: `part-<id>`, `turn-<id>`, `call-<tool call id>`, or empty. */
 export type Route =
-  | { screen: "sessions" }
+  | ({ screen: "sessions" } & ListFilter)
   | { screen: "new" }
   | { screen: "session"; session_id: string; beside?: string; fragment: string }
   | { screen: "nowhere"; path: string };
 
 /** The address of the screen that starts a session. */
 export const NEW_SESSION = "/new";
+
+const STATES: readonly StateFilter[] = ["waiting", "running", "failed", "interrupted", "completed"];
+/** A server refuses an address of many thousands of characters. */
+const MOST_TEXT = 1_000;
 
 /** Where the page is. */
 export interface Address {
@@ -37,7 +48,12 @@ function decoded(text: string): string {
 }
 
 export function parseRoute(address: { pathname: string; search: string; hash: string }): Route {
-  if (address.pathname === "/") return { screen: "sessions" };
+  if (address.pathname === "/") {
+    const query = new URLSearchParams(address.search);
+    const named = query.get("state")?.split(",") ?? [];
+    const states = new Set(STATES.filter((state) => named.includes(state)));
+    return { screen: "sessions", text: query.get("q") ?? "", states };
+  }
   if (address.pathname === NEW_SESSION) return { screen: "new" };
   const session_id = /^\/session\/([\w-]+)$/.exec(address.pathname)?.[1];
   if (session_id === undefined) return { screen: "nowhere", path: address.pathname };
@@ -48,6 +64,15 @@ export function parseRoute(address: { pathname: string; search: string; hash: st
     fragment: decoded(address.hash.slice(1)),
     ...(beside === null || beside === session_id ? {} : { beside }),
   };
+}
+
+/** The address of the list, filtered. */
+export function sessionsHref({ text, states }: ListFilter): string {
+  const query = [
+    ...(text === "" || text.length > MOST_TEXT ? [] : [new URLSearchParams({ q: text }).toString()]),
+    ...(states.size === 0 ? [] : [`state=${STATES.filter((state) => states.has(state))}`]),
+  ];
+  return `/${query.length === 0 ? "" : "?"}${query.join("&")}`;
 }
 
 export const sessionHref = (session_id: string, fragment = "", beside?: string): string =>

@@ -64,6 +64,26 @@ describe.each(LOOKS)("the page, $name", ({ options }) => {
   });
 });
 
+it("the list is filtered as its address says, which a reload asks for again", async () => {
+  const context = await browser.newContext();
+  const { page, complaints } = await enter(context, { ...daemon, launch: address });
+  address = await nextLink(page);
+  const row = page.getByRole("link", { name: /daylight saving ends/ });
+  await row.waitFor();
+  const rows = page.locator("[data-session]");
+  const all = await rows.count();
+  await page.getByRole("searchbox", { name: "Filter sessions" }).fill("daylight");
+  await page.getByRole("button", { name: /^Done/ }).click();
+  await page.waitForURL("**/?q=daylight&state=completed");
+  await expect.poll(() => rows.count()).toBeLessThan(all);
+  const some = await rows.count();
+  await page.reload();
+  await row.waitFor();
+  expect(await rows.count()).toBe(some);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
 it("no row of the list is cut, however wide the window is", async () => {
   const context = await browser.newContext();
   const { page, complaints } = await enter(context, { ...daemon, launch: address });

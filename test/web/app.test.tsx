@@ -195,6 +195,35 @@ test("a filter says how many sessions it lists, and its chips what they would li
   expect(document.title).toBe("Verbatim: sessions");
 });
 
+test("the address names the list's filter, for a reload and for others, in one entry of the history", async () => {
+  const { unmount } = render(<App client={client} />);
+  await userEvent.type(await screen.findByRole("searchbox", { name: "Filter sessions" }), "write the");
+  await userEvent.click(screen.getByRole("button", { name: /Failed/ }));
+  const entries = history.length;
+  await waitFor(() => expect(location.search).toBe("?q=write+the&state=failed"));
+  expect(history.length).toBe(entries);
+
+  unmount();
+  const reloaded = clientOf(daemon);
+  render(<App client={reloaded} />);
+  expect(await screen.findByText("1 of 2 sessions")).toBeTruthy();
+  expect(screen.getByRole("searchbox", { name: "Filter sessions" })).toHaveProperty("value", "write the");
+  expect(screen.getByRole("button", { name: /Failed/ }).getAttribute("aria-pressed")).toBe("true");
+
+  // Left before the address is written, it is as it was left there and on every way back.
+  await userEvent.type(screen.getByRole("searchbox", { name: "Filter sessions" }), " ch");
+  await userEvent.click(await screen.findByRole("link", { name: /Write the changelog/ }));
+  await userEvent.click(await screen.findByRole("link", { name: "Sessions" }));
+  expect(await screen.findByDisplayValue("write the ch")).toBeTruthy();
+  await waitFor(() => expect(location.search).toBe("?q=write+the+ch&state=failed"));
+  history.back();
+  await screen.findByRole("region", { name: "Transcript" });
+  history.back();
+  expect(await screen.findByDisplayValue("write the ch")).toBeTruthy();
+  expect(location.search).toBe("?q=write+the+ch&state=failed");
+  reloaded.close();
+});
+
 test("coming back to the list, one is at the session that one left it from, and goes on from there", async () => {
   render(<App client={client} />);
   await screen.findByRole("link", { name: /Repair the uploader/ });

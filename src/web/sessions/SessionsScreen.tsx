@@ -15,7 +15,14 @@ import { ConnectionState } from "../ConnectionState.tsx";
 import { counted, exactNumber } from "../figures.ts";
 import { HelpAndSettings } from "../HelpAndSettings.tsx";
 import { type KeyBinding, useKeys } from "../keys.ts";
-import { NEW_SESSION, navigate, sessionHref } from "../router.ts";
+import {
+  keepWhenLeaving,
+  type ListFilter,
+  NEW_SESSION,
+  navigate,
+  sessionHref,
+  sessionsHref,
+} from "../router.ts";
 import { type Client, useClient, useConnection, useSetting } from "../store.ts";
 import { composing } from "../ui/composing.ts";
 import { ErrorBoundary, reasonOf } from "../ui/ErrorBoundary.tsx";
@@ -30,6 +37,8 @@ import "./sessions.css";
 const OVERSCAN = 400;
 /** The list changes with every sign of life of every agent: looked at again at most so often, in milliseconds. */
 const LOOK_MS = 250;
+/** A browser refuses an address that changes with every letter. */
+const ADDRESS_MS = 400;
 /** After these no pointer is down in the page any more. */
 const RELEASES = ["pointerup", "pointercancel", "contextmenu", "blur"] as const;
 
@@ -110,8 +119,8 @@ const CHIPS: { state: StateFilter; label: string }[] = [
   { state: "completed", label: "Done" },
 ];
 
-/** Every session of this machine, grouped, filtered as one types, live. */
-export function SessionsScreen(): ReactNode {
+/** Every session of this machine, grouped, filtered as one types, live. `filter`: what the address says. */
+export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
   const client = useClient();
   const left = leftOf(client);
   const connection = useConnection();
@@ -119,8 +128,9 @@ export function SessionsScreen(): ReactNode {
   const version = useCalmVersion();
   const loaded = useStore(client.rows, (rows) => rows.loaded);
   const [groupBy, setGroupBy] = useSetting("groupBy");
-  const [text, setText] = useState(left.text);
-  const [states, setStates] = useState<ReadonlySet<StateFilter>>(left.states);
+  const initial = filter.text === "" && filter.states.size === 0 ? left : filter;
+  const [text, setText] = useState(initial.text);
+  const [states, setStates] = useState<ReadonlySet<StateFilter>>(initial.states);
   const [expanded, setExpanded] = useState<ReadonlySet<string>>(left.expanded);
   const now = useNow(10_000);
   const search = useRef<HTMLInputElement>(null);
@@ -149,6 +159,19 @@ export function SessionsScreen(): ReactNode {
     left.states = states;
     left.expanded = expanded;
   }, [left, text, states, expanded]);
+  const address = sessionsHref({ text, states });
+  useEffect(() => {
+    const write = (): null => {
+      if (location.pathname + location.search !== address) navigate(address, "replace");
+      return null;
+    };
+    const timer = setTimeout(write, ADDRESS_MS);
+    const stop = keepWhenLeaving(write);
+    return () => {
+      clearTimeout(timer);
+      stop();
+    };
+  }, [address]);
 
   const look = useCallback(() => {
     const element = scroller.current;
