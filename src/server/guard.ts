@@ -164,7 +164,8 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
   let failures: number[] = [];
 
   function tooManyFailures(): boolean {
-    failures = failures.filter((at) => at > now() - LOGIN_WINDOW);
+    // Of what is far ahead the clock was wrong.
+    failures = failures.filter((at) => Math.abs(now() - at) < LOGIN_WINDOW);
     return failures.length >= FAILED_LOGINS;
   }
 

@@ -625,6 +625,22 @@ describe("failed logins", () => {
     },
   );
 
+  it("count no longer once the clock is set back by more than a minute", async () => {
+    const { ask, clock } = guarded({ password: "correct horse" });
+    const login = (password: string) =>
+      ask({
+        method: "POST",
+        target: "/api/login",
+        headers: { ...json, [CLIENT_HEADER]: "1" },
+        body: JSON.stringify({ password }),
+      });
+    for (let attempt = 0; attempt < 10; attempt += 1) expect((await login("wrong"))?.status).toBe(401);
+    clock.now -= MINUTE - 1;
+    expect((await login("correct horse"))?.status).toBe(429);
+    clock.now -= 1;
+    expect((await login("correct horse"))?.status).toBe(204);
+  });
+
   it.each(failing)(
     "by %s, however many, shut nobody out who has what cannot be guessed: a token, a link, a cookie",
     async (_, fail) => {
