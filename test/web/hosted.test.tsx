@@ -266,6 +266,23 @@ describe("the composer", () => {
       expect(sentPrompts().map((sent) => sent?.text)).toContain("On its way");
     });
 
+    test("though the reply was lost with which it was withdrawn", async () => {
+      waits();
+      let tries = 0;
+      daemon.answer(({ route }) => {
+        if (route.startsWith("GET") && route.includes("/prompts/"))
+          return [200, { message_id: uuid(700), text: "And the docs,\nall of them" }];
+        if (route !== WITHDRAW) return undefined;
+        tries += 1;
+        if (tries > 1) return [200, {}];
+        sessions.say(SESSION, { control: control({ state: "working" }) });
+        return "lost";
+      });
+      await withdraw();
+      await waitFor(async () => expect((await promptField()).textContent).toBe("And the docs,\nall of them"));
+      expect(screen.queryByRole("button", { name: /^Withdraw/ })).toBeNull();
+    });
+
     test("but not one that the agent has already", async () => {
       waits([409, { error: { code: "begun", message: "The agent has this prompt already." } }]);
       await withdraw();

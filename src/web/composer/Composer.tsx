@@ -76,7 +76,7 @@ function OpenComposer({ row, control, stop, input, session }: Props): ReactNode 
       {control.queued.length > 0 && (
         <ol className="queued" aria-label="Prompts that wait for the end of this turn">
           {control.queued.map(({ message_id: id, text: words }) => (
-            <Queued key={id} session_id={row.id} message_id={id} text={words} draft={draft} input={input} />
+            <Queued key={id} message_id={id} text={words} draft={draft} input={input} />
           ))}
         </ol>
       )}
@@ -188,20 +188,17 @@ function OpenComposer({ row, control, stop, input, session }: Props): ReactNode 
 }
 
 function Queued({
-  session_id,
   message_id,
   text,
   draft,
   input,
 }: {
-  session_id: string;
   message_id: string;
   text: string;
   /** It goes back there. */
   draft: Draft;
   input: Props["input"];
 }): ReactNode {
-  const { api } = useClient();
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
   const withdraw = async (): Promise<void> => {
@@ -209,11 +206,11 @@ function Queued({
     setProblem(undefined);
     // This button goes away with the prompt.
     input.current?.focus();
-    const prompt = await api.waitingPrompt(session_id, message_id);
-    const reply = prompt.ok ? await api.withdrawPrompt(session_id, message_id) : prompt;
+    const failure = await draft.withdraw(message_id, () =>
+      setProblem("Not withdrawn yet: the daemon does not answer. It is withdrawn as soon as it does."),
+    );
     setBusy(false);
-    if (!reply.ok) setProblem(failureText(reply.failure));
-    else if (prompt.ok) draft.giveBack(prompt.value);
+    setProblem(failure && failureText(failure));
   };
   return (
     <li>

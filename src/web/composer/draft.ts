@@ -22,8 +22,11 @@ export interface Draft {
   send(when: "queue" | "steer"): void;
   /** Stops sending: it may be changed, and is then another prompt. */
   takeBack(): void;
-  /** A prompt that comes back goes before what is written here; what is on its way leaves first. */
-  giveBack(prompt: PromptBody): void;
+  /**
+   * Takes back a prompt that waits in the queue, and asks again until the daemon did or refused to; gives why it could not.
+   * It goes before what is written here; what is on its way leaves first. `unheard`: called while the daemon does not answer.
+   */
+  withdraw(message_id: string, unheard: () => void): Promise<ApiFailure | undefined>;
   /** The daemon shows a prompt of this id: if that is this one, it has arrived. */
   seen(message_id: string): void;
 }
@@ -84,7 +87,20 @@ function createDraft(session_id: string, { api, live }: Client): Draft {
 
   return {
     state,
-    giveBack,
+    async withdraw(message_id, unheard) {
+      const prompt = await api.waitingPrompt(session_id, message_id);
+      if (!prompt.ok) return prompt.failure;
+      let reply = await api.withdrawPrompt(session_id, message_id);
+      // It may be withdrawn all the same: then here are its only words.
+      while (!reply.ok && reply.failure.code === "offline") {
+        unheard();
+        await backOnline(live, RETRY_MS);
+        reply = await api.withdrawPrompt(session_id, message_id);
+      }
+      if (!reply.ok) return reply.failure;
+      giveBack(prompt.value);
+      return undefined;
+    },
     setText: (text) => change({ text }),
     setImages: (images) => change({ images, lost_images: 0 }),
     send(when) {
