@@ -15,6 +15,7 @@ import { isHuge, lastSegment, lineStart, segmentStart } from "./segments.ts";
 import type { OpenSession } from "./sessions.ts";
 import { loadSide } from "./side-file.ts";
 import type { Status } from "./status.ts";
+import type { FileIdentity } from "./store/store.ts";
 import type { SessionsTiming } from "./timing.ts";
 import { createView, type View } from "./view.ts";
 
@@ -201,6 +202,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
                 count_from: replaced
                   ? Number.POSITIVE_INFINITY
                   : (entry.identity?.size ?? Number.POSITIVE_INFINITY),
+                was_over: huge && entry.identity !== undefined && isOver(entry.identity),
                 rowOf: (id) => by_session.get(id),
                 introduce: (id, at) => options.introduce(entry, id, from, at),
               },
@@ -299,12 +301,15 @@ export function createFileReader(options: FileReaderOptions): FileReader {
   /** More wait than readers are kept: its own would be put away before it is needed. */
   const isOneOfMany = () => options.waiting() > MOST_READERS;
 
+  /** Nobody wrote to it for so long that what follows from its end may have been counted. */
+  const isOver = (identity: FileIdentity) => now() - identity.modified_at > timing.close;
+
   /** Where to begin to read what a file gained since it was read; `undefined`: at its beginning. */
   async function growthStart(entry: Entry, look_back: number): Promise<number | undefined> {
     const { identity } = entry;
     if (!identity || identity.size < 2 * look_back || isCompressed(entry.path)) return undefined;
     // What follows from the end of a file that is over was counted with it, and now the file goes on.
-    if (now() - identity.modified_at > timing.close) return undefined;
+    if (isOver(identity)) return undefined;
     const opened = await openRegular(entry.path);
     if (!opened) return undefined;
     try {

@@ -50,6 +50,8 @@ export interface ReadingWindow {
    * them; those before it were. `Infinity`: none are.
    */
   count_from: number;
+  /** The file may have been taken for one that is over there: where a row does not run, what is open was counted with its end. */
+  was_over?: boolean;
   /** What the rows say up to `count_from`. */
   rowOf(id: string): Pick<Draft, "summary" | "open_calls"> | undefined;
   /** What stands above the first part, which is of the time `at`. */
@@ -86,6 +88,8 @@ export function createReading({ path, format, folding, idFor, isShown, window }:
   /** What was read before that, counted on its own: kept rows do not say what was counted last, and what was left open. */
   const before = new Map<Draft, SessionSummary>();
   let knows_step = false;
+  /** Steps that stand open there though their end was counted. */
+  const left_open = new Set<string>();
   /** Of the readers before this one. */
   const earlier: SessionLinkFacts[] = [];
   /** Bytes of text, and whether there were more of a compressed file than are read. */
@@ -121,6 +125,10 @@ export function createReading({ path, format, folding, idFor, isShown, window }:
         for (const frame of frames) {
           knows_step ||= !counting && frame.type === "message.start";
           const draft = draftFor(idFor(frame.session_id));
+          if (!counting && window?.was_over && draft.summary.status !== "running") {
+            if (frame.type === "message.start") left_open.add(frame.message_id);
+            else if (frame.type === "message.end") left_open.delete(frame.message_id);
+          }
           const own = draft.id === frame.session_id ? frame : { ...frame, session_id: draft.id };
           if (draft.unannounced) introduce(draft, own);
           if (draft.fold) pushFrame(draft, own, isShown(draft));
@@ -135,7 +143,13 @@ export function createReading({ path, format, folding, idFor, isShown, window }:
       for (const [draft, frames] of taken) {
         const counted = before.get(draft);
         before.delete(draft);
-        draft.summary = summarizeAll(counted ? resumeSummary(draft.summary, counted) : draft.summary, frames);
+        if (counted) draft.summary = resumeSummary(draft.summary, counted);
+        const known = frames.filter(
+          (frame) => frame.type === "message.end" && left_open.delete(frame.message_id),
+        );
+        if (known.length > 0)
+          draft.summary = resumeSummary(draft.summary, summarizeAll(draft.summary, known));
+        draft.summary = summarizeAll(draft.summary, frames);
         draft.open_calls = followCalls(draft.open_calls, frames);
       }
     },

@@ -16,6 +16,7 @@ import { formats } from "../../src/formats/index.ts";
 import type { SessionSummary } from "../../src/model/session.ts";
 import { createSessions } from "../../src/server/catalog.ts";
 import { createIndexer } from "../../src/server/indexer.ts";
+import { HUGE } from "../../src/server/segments.ts";
 import type { Sessions } from "../../src/server/sessions.ts";
 import { eventually } from "../eventually.ts";
 import { generateClaudeSession } from "../generate-session.ts";
@@ -125,50 +126,48 @@ it("a session that is resumed long after its end was counted counts nothing of t
   await eventually(() => expect(figures(sessions.get(session_id))).toEqual(figures(whole.get(session_id))));
 });
 
+/** A new file of Claude Code's, and ways to add lines to it. */
+function claudeSession() {
+  const session_id = "11111111-1111-4111-8111-111111111111";
+  const project = join(folder, "agent", "projects", "-home-ada");
+  mkdirSync(project, { recursive: true });
+  const file = join(project, `${session_id}.jsonl`);
+  let count = 0;
+  const write = (type: string, fields: object) => {
+    count += 1;
+    const uuid = `${String(count).padStart(8, "0")}-0000-4000-8000-000000000000`;
+    const timestamp = new Date(Date.UTC(2026, 2, 1, 10, 0, count)).toISOString();
+    appendFileSync(file, `${JSON.stringify({ type, uuid, sessionId: session_id, timestamp, ...fields })}\n`);
+  };
+  const user = (content: unknown) => write("user", { message: { role: "user", content } });
+  const answer = (id: string, stop_reason: string, block: object) => {
+    const usage = { input_tokens: 5, output_tokens: 50, cache_read_input_tokens: 40_000 };
+    write("assistant", {
+      message: { id, role: "assistant", model: "m", content: [block], stop_reason, usage },
+    });
+  };
+  return { session_id, file, write, user, answer };
+}
+const words = (count: number) => ({ type: "text", text: "word ".repeat(count) });
+const call = (id: string) => ({ type: "tool_use", id, name: "Read", input: { file_path: `/${id}` } });
+const result = (id: string, content: string) => [{ type: "tool_result", tool_use_id: id, content }];
+
 it.each([0, 60_000])(
   "a session that goes on far behind its last model call counts that call's tokens and no turn of its own (idle %d)",
   async (idle) => {
-    const session_id = "11111111-1111-4111-8111-111111111111";
-    const project = join(folder, "agent", "projects", "-home-ada");
-    mkdirSync(project, { recursive: true });
-    const file = join(project, `${session_id}.jsonl`);
-    let count = 0;
-    const write = (type: string, fields: object) => {
-      count += 1;
-      const uuid = `${String(count).padStart(8, "0")}-0000-4000-8000-000000000000`;
-      const timestamp = new Date(Date.UTC(2026, 2, 1, 10, 0, count)).toISOString();
-      appendFileSync(
-        file,
-        `${JSON.stringify({ type, uuid, sessionId: session_id, timestamp, ...fields })}\n`,
-      );
-    };
-    const user = (content: unknown) => write("user", { message: { role: "user", content } });
-    const answer = (id: string, stop_reason: string, block: object) =>
-      write("assistant", {
-        message: {
-          id,
-          role: "assistant",
-          model: "m",
-          content: [block],
-          stop_reason,
-          usage: { input_tokens: 5, output_tokens: 50, cache_read_input_tokens: 40_000 },
-        },
-      });
+    const { session_id, file, write, user, answer } = claudeSession();
     user("Tell a story");
-    for (let page = 0; page < 4; page += 1)
-      answer(`story-${page}`, "end_turn", { type: "text", text: "word ".repeat(30_000) });
+    for (let page = 0; page < 4; page += 1) answer(`story-${page}`, "end_turn", words(30_000));
     user("Read them");
-    for (const id of ["a", "b", "c", "d"])
-      answer("reads", "tool_use", { type: "tool_use", id, name: "Read", input: { file_path: `/${id}` } });
-    for (const id of ["a", "b", "c", "d"])
-      user([{ type: "tool_result", tool_use_id: id, content: "word ".repeat(30_000) }]);
+    for (const id of ["a", "b", "c", "d"]) answer("reads", "tool_use", call(id));
+    for (const id of ["a", "b", "c", "d"]) user(result(id, "word ".repeat(30_000)));
     const sessions = start(idle);
     await eventually(() => expect(sessions.get(session_id)?.turns).toBe(2));
     // What makes no part is read first, and the reader may be kept from there on.
     write("mode", { mode: "default" });
     await eventually(() => expect(sessions.get(session_id)?.byte_size).toBe(statSync(file).size));
     const before = sessions.get(session_id)?.parts ?? 0;
-    answer("last", "end_turn", { type: "text", text: "They are read." });
+    answer("last", "end_turn", words(3));
     await eventually(() => expect(sessions.get(session_id)?.parts).toBeGreaterThan(before));
     const whole = start(60_000);
     await eventually(() => expect(whole.status().index.done).toBe(true));
@@ -176,6 +175,27 @@ it.each([0, 60_000])(
     await eventually(() => expect(figures(sessions.get(session_id))).toEqual(figures(whole.get(session_id))));
   },
 );
+
+it("a huge session that is resumed long after its end was counted counts nothing of that end twice", async () => {
+  const { session_id, file, user, answer } = claudeSession();
+  user("Tell a story");
+  for (let page = 0; page < 85; page += 1) answer(`story-${page}`, "end_turn", words(120_000));
+  expect(statSync(file).size).toBeGreaterThan(HUGE);
+  user("Read it");
+  answer("reads", "tool_use", call("a"));
+  const long_ago = Date.now() / 1000 - 7_200;
+  utimesSync(file, long_ago, long_ago);
+  const sessions = start(0);
+  await eventually(() => expect(sessions.get(session_id)?.tool_calls).toBe(1));
+  await eventually(() => expect(sessions.get(session_id)?.status).toBe("interrupted"));
+  const before = sessions.get(session_id)?.parts ?? 0;
+  user(result("a", "read"));
+  answer("last", "end_turn", words(3));
+  await eventually(() => expect(sessions.get(session_id)?.parts).toBeGreaterThan(before));
+  const whole = start(60_000);
+  await eventually(() => expect(whole.status().index.done).toBe(true));
+  await eventually(() => expect(figures(sessions.get(session_id))).toEqual(figures(whole.get(session_id))));
+});
 
 it("a turn that ends with the only line that came has ended", async () => {
   const { session_id, lines } = generateClaudeSession({ parts: 2_000, turns: 40 });
