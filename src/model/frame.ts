@@ -1,12 +1,5 @@
 import * as z from "zod";
-import {
-  assistantMessage,
-  legacyMessage,
-  stopReason,
-  type ToolStatus,
-  toolStatus,
-  usage,
-} from "./message.ts";
+import { assistantMessage, legacyMessage, stopReason, toolStatus, usage } from "./message.ts";
 import { mediaPart, part } from "./part.ts";
 import { milliseconds, optional, record, uuid } from "./record.ts";
 import { answer, request, requestOutcome } from "./request.ts";
@@ -244,8 +237,3 @@ export const frame = z.discriminatedUnion("type", [
 ]);
 export type Frame = z.infer<typeof frame>;
 export type FrameOf<Type extends Frame["type"]> = Extract<Frame, { type: Type }>;
-
-/** How a call ended: what is told as an error is one whatever its status, but for what a person stopped. */
-export function resultStatus({ is_error, status }: FrameOf<"message.tool_result">): ToolStatus {
-  return is_error && status === "success" ? "error" : status;
-}

@@ -1,9 +1,10 @@
 import { accumulate, emptyTranscript, type Transcript } from "./accumulate.ts";
-import { type Frame, type FrameOf, resultStatus } from "./frame.ts";
+import type { Frame, FrameOf } from "./frame.ts";
 import type { HistoryEvent } from "./history.ts";
 import type { AssistantMessage } from "./message.ts";
 import type { Part } from "./part.ts";
 import { changedPositions } from "./sequence.ts";
+import { resultStatus } from "./tool-state.ts";
 import type { TranscriptPart, TranscriptPartOf } from "./transcript.ts";
 import { partId } from "./uuid.ts";
 

@@ -1,8 +1,9 @@
 import { promptTitle, shorten, titleOf } from "./content.ts";
 import { isPreamble } from "./fold/fold.ts";
-import { type Frame, resultStatus } from "./frame.ts";
+import type { Frame } from "./frame.ts";
 import type { StopReason, Usage } from "./message.ts";
 import type { SessionSummary } from "./session.ts";
+import { resultStatus } from "./tool-state.ts";
 import type { MarkerKind } from "./transcript.ts";
 import { countUsage } from "./usage.ts";
 

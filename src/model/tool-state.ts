@@ -1,4 +1,6 @@
 import * as z from "zod";
+import type { FrameOf } from "./frame.ts";
+import type { ToolStatus } from "./message.ts";
 import { filePart, imageFilePart, imageUrlPart } from "./part.ts";
 import { milliseconds, optional, record } from "./record.ts";
 
@@ -171,4 +173,9 @@ export function abort(state: ToolState, at: number, reason?: string): AbortedSta
 /** Whether the call has ended: nothing leads out of its state. */
 export function isSettled(state: ToolState): state is CompletedState | FailedState | AbortedState {
   return VALID_TRANSITIONS[state.status].length === 0;
+}
+
+/** How a call ended: what is told as an error is one whatever its status, but for what a person stopped. */
+export function resultStatus({ is_error, status }: FrameOf<"message.tool_result">): ToolStatus {
+  return is_error && status === "success" ? "error" : status;
 }

@@ -1,4 +1,4 @@
-import { type FrameOf, resultStatus } from "../frame.ts";
+import type { FrameOf } from "../frame.ts";
 import {
   abort,
   complete,
@@ -7,6 +7,7 @@ import {
   isSettled,
   parseArguments,
   type RunningState,
+  resultStatus,
   start,
   type ToolState,
 } from "../tool-state.ts";
