@@ -391,6 +391,8 @@ async function openDaemon(
     readFile: (path) => readFile(path, "utf8"),
   });
   opened.push(agents);
+  // Before sessions are read, which may take all the files that a process may have open.
+  const frontend = await openFrontend(join(import.meta.dirname, "../../dist/web"));
   const hosted = createHosted({
     folder: data_dir,
     agents,
@@ -411,7 +413,6 @@ async function openDaemon(
   });
   const sessions = mergeSessions([hosted, found]);
   opened.push(sessions);
-  const frontend = await openFrontend(join(import.meta.dirname, "../../dist/web"));
 
   let newLink = () => "";
   const listen = (port: number) =>
