@@ -90,6 +90,7 @@ export const sessionPage = record({
     model: optional(z.string()),
     bare_part: optional(z.number()),
     implicit: optional(z.boolean()),
+    ended_parts: optional(z.number()),
     outcome: optional(z.enum(["failed", "interrupted"])),
   }),
   usage: optional(usage),

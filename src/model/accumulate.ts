@@ -61,6 +61,8 @@ export interface Open {
   readonly model?: string;
   /** The growing part that a delta opened without a `message.part_start`: whatever opens a part ends it. */
   readonly bare_part?: number;
+  /** All parts before this position stood there when their turn ended. */
+  readonly ended_parts?: number;
   /** How the turn would end if it ended now, where not well: its last thing was an error or an interrupt. */
   readonly outcome?: "failed" | "interrupted";
 }
@@ -244,7 +246,13 @@ export function settleAborted(
       replace(fold, index, { ...part, outcome: "cancelled", closed_at: at });
     }
   }
-  if (fold.open.turn_open) closeTurn(fold, at, fold.open.outcome ?? ending);
+  if (fold.open.turn_open) {
+    const { ended_parts } = fold.open;
+    closeTurn(fold, at, fold.open.outcome ?? ending);
+    // No writer said that it ended: what they still say is no change of their mind.
+    const { ended_parts: _, ...open } = fold.open;
+    fold.open = { ...open, ...(ended_parts === undefined ? {} : { ended_parts }) };
+  }
   return finish(fold);
 }
 

@@ -499,6 +499,9 @@ function eventOf(
         ...(frame.turn_id === undefined ? {} : { turn_id: frame.turn_id }),
         ...(frame.status === undefined ? {} : { status: frame.status }),
       };
+    // The channel's end is no event; what it says of the turn is.
+    case "end":
+      return { type: "turn_end", at: frame.at };
     case "task.start":
       return frame.sub_agent === undefined
         ? undefined
@@ -579,7 +582,6 @@ function eventOf(
     case "interrupt":
     case "context.usage":
     case "task.finish":
-    case "end":
       return undefined;
     default:
       return frame satisfies never;

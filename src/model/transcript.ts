@@ -31,6 +31,8 @@ const common = {
   source: optional(source),
   /** The step (model call) of the turn that it belongs to, from 1; absent before the first. */
   step: optional(z.number()),
+  /** When its writer changed what it says after its turn had ended: what stands here now is not what was shown then. */
+  revised_at: optional(milliseconds),
   /** Withdrawn by its writer: kept, shown folded, with the reason. */
   retracted: optional(z.string()),
   truncated: optional(truncated),

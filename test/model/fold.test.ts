@@ -48,6 +48,69 @@ const statuses = (...bare: Bare[]) => turns(fold(...bare)).map(({ status }) => s
 const error: Bare = { type: "error", message: "Overloaded" };
 const turnEnd: Bare = { type: "turn.end" };
 
+describe("what is told anew", () => {
+  const said = [prompt("Go"), begin(), open(1), close(1, { text: "I delete." })];
+  const thought = [open(2, "thinking"), close(2, { text: "Delete it." })];
+  const shell = call("c", { arguments_json: '{"command":"rm"}' });
+  const turn = [...said, ...thought, shell, result("c", { output_text: "gone" }), end(), turnEnd];
+  const revisedAt = (...bare: Bare[]) =>
+    parts(...bare).flatMap((part) => (part.revised_at === undefined ? [] : [[part.type, part.revised_at]]));
+  const at = 1_000 + turn.length;
+
+  it.each<[string, Bare]>([
+    ["text", close(1, { text: "I look." })],
+    ["thinking", close(2, { text: "Look at it." })],
+    ["tool_call", call("c", { message_id: MESSAGE, arguments_json: '{"command":"ls"}' })],
+    ["tool_call", call("c", { message_id: MESSAGE, arguments_json: '{"command":"rm"}', tool_name: "Look" })],
+    ["tool_result", result("c", { output_text: "a b" })],
+    ["tool_result", result("c", { output_text: "gone", status: "error", is_error: true })],
+  ])("after its turn ended says when, and only then: %s %#", (type, anew) => {
+    expect(revisedAt(...turn, anew)).toEqual([[type, at]]);
+    expect(revisedAt(...turn.slice(0, -1), anew, turnEnd)).toEqual([]);
+    // Neither the agent that goes on in the same turn nor another one makes it unsaid.
+    expect(revisedAt(...turn, begin(2), anew, end(2), turnEnd)).toEqual([[type, at + 1]]);
+    expect(revisedAt(...turn, prompt("And now", 2), anew)).toEqual([[type, at + 1]]);
+    expect(revisedAt(...turn.slice(0, -1), { type: "interrupt" }, anew)).toEqual([[type, at]]);
+    expect(revisedAt(...turn.slice(0, -1), { type: "end" }, anew)).toEqual([[type, at]]);
+  });
+
+  it("is no change where it says the same, or is the first word on it", () => {
+    const same = [close(1, { text: "I delete." }), close(2, { signature: "proof" }), shell];
+    expect(revisedAt(...turn, ...same, result("c", { output_text: "gone" }))).toEqual([]);
+    const extra = { type: "shell", command: "rm" } as const;
+    const media = [{ type: "image_url" as const, url: "data:," }];
+    const more = result("c", { output_text: "gone", parts: media, ui_extra: extra });
+    expect(revisedAt(...turn, more)).toEqual([]);
+    expect(revisedAt(...turn, more, result("c", { output_text: "gone", ui_extra: extra }))).toEqual([
+      ["tool_result", at + 1],
+    ]);
+    expect(revisedAt(...turn, more, result("c", { output_text: "gone", parts: media }))).toEqual([
+      ["tool_result", at + 1],
+    ]);
+    // The turn ended before its call did.
+    const without = [...said, shell, end(), turnEnd];
+    expect(revisedAt(...without, call("c", { arguments_json: "{}" }), result("c"))).toEqual([]);
+    const aborted = result("c", { status: "aborted", output_text: "" });
+    expect(revisedAt(...said, shell, aborted, end(), turnEnd, result("c"))).toEqual([]);
+    expect(revisedAt(prompt("Go"), begin(), open(1), turnEnd, open(2), close(2, { text: "More." }))).toEqual(
+      [],
+    );
+  });
+
+  it("is none in a turn that nobody ended, though it was settled", () => {
+    const settled = settleAborted(fold(...turn.slice(0, -1)), 9_000);
+    const anew = accumulate(settled, {
+      ...close(1, { text: "I look." }),
+      session_id: SESSION,
+      at: 9_001,
+    } as Frame);
+    expect(anew.parts.at(2)).toMatchObject({ text: "I look." });
+    expect(anew.parts.at(2)).not.toHaveProperty("revised_at");
+    expect(settled.open).not.toHaveProperty("ended_parts");
+    expect(settleAborted(fold(...turn, begin(2)), 9_000).open).toHaveProperty("ended_parts", 7);
+  });
+});
+
 describe("a part that is whole at once", () => {
   const common = { session_id: SESSION, at: 1_000 };
   const own = { ...common, id: PART, message_id: PART };
@@ -742,7 +805,12 @@ describe("an interrupt", () => {
         text: "Esc",
       },
     ]);
-    expect(transcript.open).toStrictEqual({ turn_open: false, step: 1, outcome: "interrupted" });
+    expect(transcript.open).toStrictEqual({
+      turn_open: false,
+      step: 1,
+      ended_parts: 5,
+      outcome: "interrupted",
+    });
     expect(transcript.turns.at(0)).toMatchObject({ status: "interrupted", ended_at: 1_003 });
     expect(kinds(fold(begin(), end(), { type: "interrupt" }))).toEqual([
       "step_start",
@@ -867,7 +935,7 @@ describe("a turn's life", () => {
         ended_at: 1_003,
       },
     ]);
-    expect(transcript.open).toStrictEqual({ turn_open: false, step: 1 });
+    expect(transcript.open).toStrictEqual({ turn_open: false, step: 1, ended_parts: 3 });
     expect(fold(prompt(" ")).turns.at(0)).not.toHaveProperty("title");
     expect(turns(fold(say("a"))).map((turn) => turn.id)).toEqual([partId(SESSION, 0)]);
   });

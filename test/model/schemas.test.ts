@@ -285,6 +285,7 @@ const ENTRY = {
   "at?": "number",
   "source?": SOURCE,
   "step?": "number",
+  "revised_at?": "number",
   "retracted?": "text",
   "truncated?": { "text?": "number" },
 };

@@ -50,8 +50,14 @@ export function openTurn(fold: Fold, id: string, at: number, title?: string): vo
     errors: 0,
   });
   fold.positions.turns.set(id, index);
-  const { model } = fold.open;
-  fold.open = { turn_open: true, awaits_prompt: true, step: 0, ...(model === undefined ? {} : { model }) };
+  const { model, ended_parts } = fold.open;
+  fold.open = {
+    turn_open: true,
+    awaits_prompt: true,
+    step: 0,
+    ...(model === undefined ? {} : { model }),
+    ...(ended_parts === undefined ? {} : { ended_parts }),
+  };
 }
 
 /** Ends the turn, with what its last thing says where `status` is not given. */
@@ -59,7 +65,12 @@ export function closeTurn(fold: Fold, at: number, status?: TurnStatus): void {
   closeParts(fold, at);
   const ending = status ?? fold.open.outcome ?? "completed";
   changeTurn(fold, fold.turns.length - 1, (turn) => ({ ...turn, status: ending, ended_at: at }));
-  fold.open = { ...withoutMessage(fold.open), turn_open: false };
+  fold.open = { ...withoutMessage(fold.open), turn_open: false, ended_parts: fold.parts.length };
+}
+
+/** What a part says besides, whose writer changes it at `at`: that it was, where its turn had ended before. */
+export function revised(fold: Fold, position: number, at: number): { revised_at?: number } {
+  return position < (fold.open.ended_parts ?? 0) ? { revised_at: at } : {};
 }
 
 /**

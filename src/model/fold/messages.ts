@@ -23,6 +23,7 @@ import {
   openTurn,
   ownId,
   replace,
+  revised,
   STEP_FINISH,
   STEP_START,
   setGap,
@@ -221,8 +222,12 @@ export function endPart(fold: Fold, frame: FrameOf<"message.part_end">): void {
   const { open, ...closed } = part;
   const ended = open === true ? { ...closed, ended_at: frame.at } : part;
   const whole = ended.type === "text" ? wholeText(ended, frame) : wholeThought(ended, frame);
-  replace(fold, position, whole);
+  const isRevised = open !== true && wordsOf(whole) !== wordsOf(part);
+  replace(fold, position, isRevised ? { ...whole, ...revised(fold, position, frame.at) } : whole);
 }
+
+const wordsOf = (part: TranscriptPartOf<"text"> | TranscriptPartOf<"thinking">): string =>
+  part.type === "text" ? part.text : part.thinking;
 
 type PartEnd = FrameOf<"message.part_end">;
 

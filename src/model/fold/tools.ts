@@ -13,7 +13,18 @@ import {
 } from "../tool-state.ts";
 import type { TranscriptPartOf } from "../transcript.ts";
 import { partId } from "../uuid.ts";
-import { append, commonOf, ensureTurn, type Fold, lastTurn, locate, ownId, replace, setGap } from "./fold.ts";
+import {
+  append,
+  commonOf,
+  ensureTurn,
+  type Fold,
+  lastTurn,
+  locate,
+  ownId,
+  replace,
+  revised,
+  setGap,
+} from "./fold.ts";
 import { grow, messageFor } from "./messages.ts";
 
 // The frames of tool calls: the call, its progress, its result, the run that it started.
@@ -93,6 +104,7 @@ function reviseCall(
     tool_name: frame.tool_name,
     arguments_json: frame.arguments_json,
     state,
+    ...(isSettled(part.state) ? revised(fold, position, frame.at) : {}),
     ...(part.source === undefined && frame.source !== undefined ? { source: frame.source } : {}),
     ...(frame.truncated === undefined ? {} : { truncated: frame.truncated }),
   });
@@ -140,6 +152,7 @@ export function putResult(fold: Fold, frame: FrameOf<"message.tool_result">): vo
       ...rest,
       ...value,
       at: frame.at,
+      ...(takesBack(value, before) ? revised(fold, earlier, frame.at) : {}),
       ...(frame.source === undefined ? {} : { source: frame.source }),
       ...(frame.truncated === undefined ? {} : { truncated: frame.truncated }),
     });
@@ -154,6 +167,24 @@ export function putResult(fold: Fold, frame: FrameOf<"message.tool_result">): vo
     ...value,
   });
   if (known?.call !== undefined) pair(fold, known.call, position);
+}
+
+/**
+ * Whether a result takes back what the one before it said. What an end without a result stood for, and details that were
+ * not told before, take nothing back.
+ */
+function takesBack(
+  now: Pick<TranscriptPartOf<"tool_result">, "status" | "output_text" | "parts" | "ui_extra">,
+  before: TranscriptPartOf<"tool_result">,
+): boolean {
+  if (before.status === "aborted") return false;
+  const { parts, ui_extra } = before;
+  return (
+    before.status !== now.status ||
+    before.output_text !== now.output_text ||
+    (parts.length > 0 && JSON.stringify(parts) !== JSON.stringify(now.parts)) ||
+    (ui_extra !== undefined && JSON.stringify(ui_extra) !== JSON.stringify(now.ui_extra))
+  );
 }
 
 /** Joins a call and its result, each of which may be not loaded; the result's status settles the call. */

@@ -129,6 +129,7 @@ export const LoadedRow = memo(function LoadedRow({
           <Retractable part={part} host={host}>
             <PartView part={part} result={result} host={host} isTarget={isTarget} />
           </Retractable>
+          <Revised at={result?.revised_at ?? part.revised_at} host={host} />
         </ErrorBoundary>
         {raw && <RawView part={part} host={host} />}
         {raw && result !== undefined && <RawView key={result.id} part={result} host={host} />}
@@ -150,6 +151,19 @@ export const LoadedRow = memo(function LoadedRow({
 export function isoTime(at: number): string {
   const date = new Date(at);
   return Number.isNaN(date.getTime()) ? "" : date.toISOString();
+}
+
+/** That what stands here is not what stood here when its turn ended. */
+function Revised({ at, host }: { at: number | undefined; host: TranscriptHost }): ReactNode {
+  if (at === undefined) return null;
+  return (
+    <p className="note">
+      Changed after the turn's end, at{" "}
+      <time dateTime={isoTime(at)} title={isoTime(at)}>
+        {host.formatTime(at)}
+      </time>
+    </p>
+  );
 }
 
 /** What its writer withdrew stays, folded, with the reason. */

@@ -111,6 +111,34 @@ describe("frames that an agent pushes", () => {
     expect(hosted.get(id)?.control).toBeUndefined();
   });
 
+  it("that change what was said after its turn ended say so, after a restart too, and the first version stays", async () => {
+    await push(whole);
+    const later = at + 1_000;
+    await push([
+      { type: "message.part_end", at: later, part_id: part, text: "Nothing." },
+      { type: "message.tool_call", at: later, tool_call_id: "c", tool_name: "look", arguments_json: "{}" },
+      { ...whole[9], at: later, output_text: "nothing" },
+    ]);
+    const revised = async () =>
+      [...((await hosted.open(id))?.transcript.parts ?? [])].map((part) => [part?.type, part?.revised_at]);
+    const marked = [
+      ["text", later],
+      ["tool_call", later],
+      ["tool_result", later],
+    ];
+    expect((await revised()).filter(([, at]) => at !== undefined)).toEqual(marked);
+    expect(await shown()).toEqual([
+      "prompt: Go",
+      "text: Nothing.",
+      "call: look completed",
+      "result: success nothing",
+    ]);
+    await stop();
+    await start();
+    expect((await revised()).filter(([, at]) => at !== undefined)).toEqual(marked);
+    expect((await hosted.raw(id, part ?? ""))?.text).toContain("Hello, harbour.");
+  });
+
   it("go to a session whose id is a UUID, and have an agent's name even where none is said", async () => {
     await push(whole, "?agent=");
     expect(hosted.get(id)?.agent).toBe("pushed");

@@ -217,6 +217,23 @@ describe("a turn", () => {
     expect(screen.getByText("file-one")).toBeTruthy();
   });
 
+  it("says of what was changed after its turn ended that it was, and when", () => {
+    const revised_at = START + 60_000;
+    const bash = call("Bash", { command: "ls" });
+    show([
+      text("I look.", { revised_at }),
+      bash,
+      result(bash, "nothing", { revised_at }),
+      text("As it was."),
+    ]);
+    const notes = screen.getAllByText(/^Changed after the turn's end/);
+    expect(notes.map((note) => note.closest("article")?.getAttribute("aria-label"))).toEqual([
+      "text",
+      "tool",
+    ]);
+    expect(notes[0]?.querySelector("time")?.dateTime).toBe(new Date(revised_at).toISOString());
+  });
+
   it("folds what was withdrawn, with the reason, and opens it", async () => {
     show([text("a withdrawn answer", { retracted: "the request was tried again" })]);
     expect(screen.queryByText("a withdrawn answer")).toBeNull();
