@@ -87,6 +87,8 @@ describe("what is told anew", () => {
     expect(revisedAt(...turn, more, result("c", { output_text: "gone", parts: media }))).toEqual([
       ["tool_result", at + 1],
     ]);
+    // In a turn that goes on, what came since.
+    expect(revisedAt(...turn, open(3), close(3, { text: "a" }), close(3, { text: "b" }))).toEqual([]);
     // The turn ended before its call did.
     const without = [...said, shell, end(), turnEnd];
     expect(revisedAt(...without, call("c", { arguments_json: "{}" }), result("c"))).toEqual([]);

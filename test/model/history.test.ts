@@ -34,6 +34,13 @@ const result = (tool_call_id: string, status: "success" | "aborted" = "success")
 });
 
 describe("a history", () => {
+  it("says that a turn ended which the end of its channel ended, once", () => {
+    const go: Bare = { type: "user.message", message_id: id(2, 1), parts: [{ type: "text", text: "Go" }] };
+    const events = historyOf(go, { type: "end" }, { type: "end" });
+    expect(names(events)).toEqual(["user", "turn_end"]);
+    expect(replay(events).turns.at(0)).toMatchObject({ status: "completed", ended_at: 1_001 });
+  });
+
   it("has exactly one assistant message for each model call, with its usage and stop reason", () => {
     const usage = { input: 3, output: 4 };
     const events = historyOf(

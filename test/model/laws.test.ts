@@ -70,9 +70,11 @@ describe("the fold", () => {
   });
 
   it("gives the same parts where a history goes on that was stored, without the frames that it was made of", () => {
+    let tried = 0;
     let count = 0;
     fc.assert(
       fc.property(anyFrames(), fc.nat(), (frames, cut) => {
+        tried += 1;
         const first = createHistory(SESSION);
         const at = cut % (frames.length + 1);
         const events = frames.slice(0, at).flatMap((frame) => first.push(frame));
@@ -96,7 +98,7 @@ describe("the fold", () => {
       }),
       RUNS,
     );
-    expect(count).toBeGreaterThan(100);
+    expect(count).toBeGreaterThan(tried / 10);
   });
 
   it("gives the same transcript however the deltas are split", () => {
