@@ -1,14 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { findHidden, type TextKind, visibleText } from "../src/hidden-text.ts";
+import { findInexact } from "../src/hidden-text/exact-text.ts";
+import { findHidden, type TextKind, visibleText } from "../src/hidden-text/hidden-text.ts";
 
 // Character by character: `web/ui/hidden-text.test.tsx` looks at where they stand on a page.
 
-const labels = (text: string, kind: TextKind = "code") =>
-  findHidden(text, kind).flatMap((piece) => ("label" in piece ? [piece.label] : []));
+type Kind = TextKind | "exact";
+const find = (text: string, kind: Kind) => (kind === "exact" ? findInexact(text) : findHidden(text, kind));
+const labels = (text: string, kind: Kind = "code") =>
+  find(text, kind).flatMap((piece) => ("label" in piece ? [piece.label] : []));
 
 describe("a hidden character", () => {
-  const titles = (text: string, kind: TextKind = "code") =>
-    findHidden(text, kind).flatMap((piece) => ("title" in piece ? [piece.title] : []));
+  const titles = (text: string, kind: Kind = "code") =>
+    find(text, kind).flatMap((piece) => ("title" in piece ? [piece.title] : []));
   const named: [string, string][] = [
     ["\u0007", "control character"],
     ["\u009f", "control character"],
@@ -49,7 +52,7 @@ describe("a hidden character", () => {
   it.each(named)("%j says what it is called and which it is", (character, name) => {
     const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
     for (const kind of ["code", "name", "exact"] as const) {
-      expect(findHidden(`a${character}b`, kind)).toEqual([
+      expect(find(`a${character}b`, kind)).toEqual([
         { text: "a" },
         { hidden: character, label: code, title: `${name}, ${code}` },
         { text: "b" },
@@ -62,7 +65,7 @@ describe("a hidden character", () => {
     expect(findHidden("", "code")).toEqual([{ text: "" }]);
     for (const text of ["plain\tand\nlines", "é\tand\n ü"]) {
       for (const kind of ["prose", "code", "name", "exact"] as const) {
-        expect(findHidden(text, kind)).toEqual([{ text }]);
+        expect(find(text, kind)).toEqual([{ text }]);
       }
     }
     expect(findHidden("\u200ba\u200b\u200bb\u200b", "code")).toEqual([
@@ -77,12 +80,12 @@ describe("a hidden character", () => {
 
   it("of half a pair is a replacement character, or its number where one must know exactly", () => {
     for (const kind of ["prose", "code", "name"] as const) {
-      expect(findHidden("a\udfff", kind)).toEqual([
+      expect(find("a\udfff", kind)).toEqual([
         { text: "a" },
         { hidden: "\ufffd", label: "\ufffd", title: "half of a surrogate pair, U+DFFF" },
       ]);
     }
-    expect(findHidden("\ud800", "exact")).toEqual([
+    expect(findInexact("\ud800")).toEqual([
       { hidden: "\ufffd", label: "U+D800", title: "half of a surrogate pair, U+D800" },
     ]);
     expect(labels("😀", "exact")).toEqual([]);
@@ -94,7 +97,7 @@ describe("a hidden character", () => {
   it("of tag characters is spelled out in one piece, what cannot be printed as a dot", () => {
     const hidden = `${tags("hi ~")}\u{e0001}\u{e007f}`;
     for (const kind of ["prose", "code", "name"] as const) {
-      expect(findHidden(`a${hidden}b`, kind)).toEqual([
+      expect(find(`a${hidden}b`, kind)).toEqual([
         { text: "a" },
         {
           hidden,
@@ -114,7 +117,7 @@ describe("a hidden character", () => {
   it("belongs to the flag of a region, and to nothing that only begins like one", () => {
     const scotland = `\u{1f3f4}${tags("gbsct")}\u{e007f}`;
     for (const kind of ["prose", "code", "name"] as const) {
-      expect(findHidden(`a${scotland}b`, kind)).toEqual([{ text: `a${scotland}b` }]);
+      expect(find(`a${scotland}b`, kind)).toEqual([{ text: `a${scotland}b` }]);
       expect(labels(`${scotland}${scotland}\u200b`, kind)).toEqual(["U+200B"]);
     }
     expect(labels(`\u{1f3f4}${tags("gbsct")}`)).toEqual(["5 hidden: gbsct"]);
@@ -240,7 +243,7 @@ describe("letters that look like others", () => {
   });
 
   it("are marked in an exact text also where a whole word is made of them", () => {
-    expect(findHidden("rm сор", "exact")).toEqual([
+    expect(findInexact("rm сор")).toEqual([
       { text: "rm " },
       { hidden: "с", label: "с⟨U+0441⟩", title: "looks like another character: U+0441" },
       { hidden: "о", label: "о⟨U+043E⟩", title: "looks like another character: U+043E" },

@@ -7,7 +7,7 @@ const SRC = join(import.meta.dirname, "../src");
 /** The first that a path begins with is the file's layer. What it may import: layers, and packages (`react/` and so on). */
 const LAYERS: { layer: string; from: string[]; packages: RegExp }[] = [
   { layer: "model/", from: [], packages: /^(zod|uuid)$/ },
-  { layer: "hidden-text.ts", from: [], packages: /^$/ },
+  { layer: "hidden-text/", from: [], packages: /^$/ },
   { layer: "protocol.ts", from: ["model/"], packages: /^zod$/ },
   { layer: "formats/", from: ["model/"], packages: /^(zod|uuid)$/ },
   { layer: "exports/", from: ["model/", "protocol.ts"], packages: /^$/ },
@@ -22,7 +22,7 @@ const LAYERS: { layer: string; from: string[]; packages: RegExp }[] = [
     layer: "server/",
     from: [
       "model/",
-      "hidden-text.ts",
+      "hidden-text/",
       "protocol.ts",
       "formats/",
       "streams/",
@@ -34,18 +34,18 @@ const LAYERS: { layer: string; from: string[]; packages: RegExp }[] = [
   },
   {
     layer: "web/ui/",
-    from: ["hidden-text.ts"],
+    from: ["hidden-text/"],
     packages:
       /^(react|react-dom|react-markdown|shiki|@shikijs\/.*|(remark|rehype|micromark|mdast|hast|unist|unified|vfile)(-.*)?|.*-jsx|html-url-attributes)(\/.*)?$/,
   },
   {
     layer: "web/transcript/",
-    from: ["model/", "hidden-text.ts", "web/ui/"],
+    from: ["model/", "hidden-text/", "web/ui/"],
     packages: /^(react|react-dom|diff)(\/.*)?$/,
   },
   {
     layer: "web/",
-    from: ["model/", "hidden-text.ts", "protocol.ts", "exports/", "web/transcript/", "web/ui/"],
+    from: ["model/", "hidden-text/", "protocol.ts", "exports/", "web/transcript/", "web/ui/"],
     packages: /^(react|react-dom|zustand|@tanstack\/react-virtual)(\/.*)?$/,
   },
 ];

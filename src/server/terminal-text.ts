@@ -1,4 +1,5 @@
-import { visibleText } from "../hidden-text.ts";
+import { exactText } from "../hidden-text/exact-text.ts";
+import { visibleText } from "../hidden-text/hidden-text.ts";
 import type { Transcript } from "../model/accumulate.ts";
 import { searchText } from "../model/content.ts";
 import type { Request } from "../model/request.ts";
@@ -149,7 +150,7 @@ export function subjectSize(subject: string): string {
 function exactLine(line: string): string {
   const inWords = (spaces: string) =>
     `⟨${count(spaces.length, spaces.includes("\t") ? "white-space character" : "space")}⟩`;
-  const text = visibleText(line, "exact").replace(new RegExp(`[ \\t]{${SPACES},}|[ \\t]+$`, "g"), inWords);
+  const text = exactText(line).replace(new RegExp(`[ \\t]{${SPACES},}|[ \\t]+$`, "g"), inWords);
   return `   │ ${text}`;
 }
 

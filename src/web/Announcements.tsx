@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useStore } from "zustand";
-import { visibleText } from "../hidden-text.ts";
+import { visibleText } from "../hidden-text/hidden-text.ts";
 import type { SessionSummary } from "../model/session.ts";
 import { sessionTitle } from "./sessions/session-list.ts";
 import { useClient, useRow } from "./store.ts";

@@ -44,7 +44,7 @@ const TARGETS: { sources: string; tests: readonly string[] }[] = [
   { sources: "src/server/guard.ts", tests: ["test/server/guard-decisions.test.ts"] },
   { sources: "src/web/ui/safe-url.ts", tests: ["test/web/ui/safe-url.test.ts"] },
   { sources: "src/web/ui/ansi.ts", tests: ["test/web/ui/ansi.test.ts"] },
-  { sources: "src/hidden-text.ts", tests: ["test/hidden-text.test.ts"] },
+  { sources: "src/hidden-text/*.ts", tests: ["test/hidden-text.test.ts"] },
   { sources: "src/web/ui/hidden-text.tsx", tests: ["test/web/ui/hidden-text.test.tsx"] },
   { sources: "src/web/ui/SafeLink.tsx", tests: ["test/web/ui/safe-link.test.tsx"] },
   { sources: "src/web/ui/ExactText.tsx", tests: ["test/web/ui/exact-signs.test.tsx"] },

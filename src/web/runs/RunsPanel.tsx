@@ -1,7 +1,7 @@
 import { type ReactNode, useRef } from "react";
 import { useStore } from "zustand";
 import { useShallow } from "zustand/react/shallow";
-import { visibleText } from "../../hidden-text.ts";
+import { visibleText } from "../../hidden-text/hidden-text.ts";
 import type { SessionSummary } from "../../model/session.ts";
 import { tokensOf } from "../../model/tokens.ts";
 import { counted, shortNumber } from "../figures.ts";

@@ -1,5 +1,5 @@
 import { type ReactNode, useLayoutEffect, useRef } from "react";
-import { visibleText } from "../../hidden-text.ts";
+import { visibleText } from "../../hidden-text/hidden-text.ts";
 import type { Transcript } from "../../model/accumulate.ts";
 import { counted, exactTime } from "../figures.ts";
 import { sessionHref } from "../router.ts";

@@ -1,5 +1,5 @@
 import { memo, type ReactNode } from "react";
-import { visibleText } from "../../hidden-text.ts";
+import { visibleText } from "../../hidden-text/hidden-text.ts";
 import { tokensOf } from "../../model/tokens.ts";
 import { ago, counted, exactNumber, exactTime, shortNumber, shortPath } from "../figures.ts";
 import { sessionHref } from "../router.ts";

@@ -10,7 +10,7 @@ import {
 } from "react";
 import { flushSync } from "react-dom";
 import { useStore } from "zustand";
-import { visibleText } from "../../hidden-text.ts";
+import { visibleText } from "../../hidden-text/hidden-text.ts";
 import { ConnectionState } from "../ConnectionState.tsx";
 import { counted, exactNumber } from "../figures.ts";
 import { HelpAndSettings } from "../HelpAndSettings.tsx";

@@ -1,4 +1,4 @@
-import { visibleText } from "../../hidden-text.ts";
+import { visibleText } from "../../hidden-text/hidden-text.ts";
 import type { SessionStatus, SessionSummary } from "../../model/session.ts";
 import { dayName, shortPath } from "../figures.ts";
 import { ancestorsOf, type Waiting, waitingBelow } from "../waiting.ts";

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useState } from "react";
-import { visibleText } from "../../hidden-text.ts";
+import { visibleText } from "../../hidden-text/hidden-text.ts";
 import type { MediaPart } from "../../model/part.ts";
 import { CodeBlock } from "../ui/CodeBlock.tsx";
 import { visible } from "../ui/hidden-text.tsx";

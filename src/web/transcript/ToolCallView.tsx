@@ -1,5 +1,5 @@
 import { type ReactNode, useMemo } from "react";
-import { visibleText } from "../../hidden-text.ts";
+import { visibleText } from "../../hidden-text/hidden-text.ts";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { Output, type OutputProps } from "../ui/Output.tsx";

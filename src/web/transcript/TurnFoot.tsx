@@ -1,5 +1,5 @@
 import { memo, type ReactNode } from "react";
-import { visibleText } from "../../hidden-text.ts";
+import { visibleText } from "../../hidden-text/hidden-text.ts";
 import { tokensIn } from "../../model/tokens.ts";
 import type { TranscriptPartOf, Turn } from "../../model/transcript.ts";
 import { duration, shortNumber, shortTokens } from "../ui/size.tsx";

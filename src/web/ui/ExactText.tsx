@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
-import { visible } from "./hidden-text.tsx";
+import { findInexact } from "../../hidden-text/exact-text.ts";
+import { marked } from "./hidden-text.tsx";
 import { ScrollBox } from "./ScrollBox.tsx";
 
 /**
@@ -29,7 +30,7 @@ function ExactLine({ line, isLast }: { line: string; isLast: boolean }): ReactNo
       {tabs.map((word, index) => (
         <span key={index}>
           {index > 0 && <Sign text={"\t"} />}
-          {visible(word, "exact")}
+          {marked(findInexact(word))}
         </span>
       ))}
       {Array.from(end, (space, index) => (

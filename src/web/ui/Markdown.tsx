@@ -3,7 +3,7 @@ import type { Definition, FootnoteDefinition, ListItem, Nodes, RootContent, Tabl
 import { defaultHandlers, type Handlers, type Options, type State, toHast } from "mdast-util-to-hast";
 import { memo, type ReactNode, useEffect, useLayoutEffect, useReducer, useRef, useState } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
-import { findHidden } from "../../hidden-text.ts";
+import { findHidden } from "../../hidden-text/hidden-text.ts";
 import { CodeBlock } from "./CodeBlock.tsx";
 import { visible } from "./hidden-text.tsx";
 import { createMarkdownStream } from "./markdown-blocks.ts";

@@ -1,5 +1,5 @@
 import { type ComponentProps, createContext, type ReactNode, useContext, useMemo, useState } from "react";
-import { visibleText } from "../../hidden-text.ts";
+import { visibleText } from "../../hidden-text/hidden-text.ts";
 import { visible } from "./hidden-text.tsx";
 import { claimsOtherHost, judgeUrl, type Verdict } from "./safe-url.ts";
 

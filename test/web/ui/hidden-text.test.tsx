@@ -2,7 +2,7 @@ import { render } from "@testing-library/react";
 import { createElement, type ReactNode } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { describe, expect, it } from "vitest";
-import { findHidden, type TextKind, visibleText } from "../../../src/hidden-text.ts";
+import { findHidden, type TextKind, visibleText } from "../../../src/hidden-text/hidden-text.ts";
 import { visible } from "../../../src/web/ui/hidden-text.tsx";
 import { Markdown } from "../../../src/web/ui/Markdown.tsx";
 
@@ -72,7 +72,7 @@ describe("hidden text", () => {
 
 describe("text on the page", () => {
   it("stays a string where nothing hides in it", () => {
-    expect(visible("plain", "exact")).toBe("plain");
+    expect(visible("plain", "code")).toBe("plain");
     expect(visible("", "name")).toBe("");
   });
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { fireEvent, render } from "@testing-library/react";
 import type { ReactNode } from "react";
 import { describe, expect, it } from "vitest";
-import { findHidden } from "../../../src/hidden-text.ts";
+import { findHidden } from "../../../src/hidden-text/hidden-text.ts";
 import type { TranscriptPart } from "../../../src/model/transcript.ts";
 import { TurnTranscript } from "../../../src/web/transcript/TurnTranscript.tsx";
 import { Markdown } from "../../../src/web/ui/Markdown.tsx";

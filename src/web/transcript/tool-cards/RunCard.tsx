@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { visibleText } from "../../../hidden-text.ts";
+import { visibleText } from "../../../hidden-text/hidden-text.ts";
 import type { SessionSummary } from "../../../model/session.ts";
 import { tokensOf } from "../../../model/tokens.ts";
 import { visible } from "../../ui/hidden-text.tsx";

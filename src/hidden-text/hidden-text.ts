@@ -1,10 +1,8 @@
 /**
  * Where a text stands decides what in it is suspicious: `code` marks every odd space (a no-break space in a command is
  * no accident), `prose` lets typography be, `name` (tool names, hosts, commands) also marks letters that only look Latin.
- * `exact` is for what a person is about to allow: it lets nothing invisible be, not even where a script needs it, and marks
- * every character that looks like one of ASCII.
  */
-export type TextKind = "prose" | "code" | "name" | "exact";
+export type TextKind = "prose" | "code" | "name";
 
 /** A stretch of a text: `hidden` ones cannot be seen, change direction, or control a terminal. */
 export type TextPiece = { text: string } | { hidden: string; label: string; title: string };
@@ -40,7 +38,8 @@ const NAMES: Record<number, string> = {
   65440: "Hangul filler",
 };
 
-const SUSPECT =
+/** What no text needs, or only some scripts do. */
+export const SUSPECT =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control bytes are what it looks for.
   /[\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u00ad\u061c\u115f\u1160\u1680\u17b4\u17b5\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff]|\u034f|[\u180b-\u180d]|\u180f|[\ufe00-\ufe0f]/;
 const ODD_SPACE = /^[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]$/;
@@ -54,74 +53,31 @@ const PICTOGRAPH = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\u20e3|\ufe0f/u
 const VARIATION_BASE = /[\p{Emoji}\p{Script=Han}\p{Script=Mongolian}\p{Script=Myanmar}\p{Sm}\p{So}]/u;
 /** Emoji flags of regions: black flag, tag letters, cancel tag. */
 const TAG_SEQUENCE = /^\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{1,8}\u{e007f}/u;
-const WORD = /[\p{L}\p{M}\p{N}_]+/gu;
-const FOREIGN = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u;
-const LATIN = /\p{Script=Latin}/u;
+/** Runs of letters and digits. */
+export const WORD = /[\p{L}\p{M}\p{N}_]+/gu;
+/** Letters of scripts some of which look like Latin ones. */
+export const FOREIGN = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u;
+export const LATIN = /\p{Script=Latin}/u;
 
-const codePointName = (code: number): string => `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+/** `U+200B` */
+export const codePointName = (code: number): string =>
+  `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+
+/** What a character is that cannot be seen, in words. */
+export function nameOf(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  const name =
+    NAMES[code] ??
+    (code < 0xa0 ? "control character" : ODD_SPACE.test(character) ? "unusual space" : "invisible character");
+  return `${name}, ${codePointName(code)}`;
+}
+
+/** What half a pair of code units is that says no character alone, in words. */
+export const halfPair = (code: number): string => `half of a surrogate pair, ${codePointName(code)}`;
 
 const isTag = (code: number): boolean => code >= 0xe0000 && code <= 0xe007f;
 
-const UNSEEN = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u;
-/** Scripts that cannot be written without marks above, below and between their letters. */
-const MARKED_SCRIPT =
-  /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}]/u;
-
-/** Whether a character is nothing to see, or only changes how others look: what `exact` shows by its code point. */
-function isUnseen(characters: readonly string[], index: number): boolean {
-  const character = characters[index] ?? "";
-  if (character === " " || character === "\n" || character === "\t") return false;
-  if (UNSEEN.test(character)) return true;
-  if (!/\p{M}/u.test(character)) return false;
-  // One mark on a letter of its own script is spelling; piled up, marks hide what stands around them.
-  let base = index - 1;
-  while (/\p{M}/u.test(characters[base] ?? "")) base -= 1;
-  return index - base > 3 || !MARKED_SCRIPT.test(characters[base] ?? "") || !MARKED_SCRIPT.test(character);
-}
-
-/** Letters and signs that look like one of ASCII, beside those that compatibility decomposition shows to be one. */
-const LOOK_ALIKES = new Set(
-  "аАВеЕСсԁɡһНіІϳјЈКӏМоОрРԛѕЅТԜԝуУхХҮүԌԍԚвкмнтгпьЬ" +
-    "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαγεικνορτυχωη" +
-    "ՍսօոցհյՏԼզ" +
-    "ᎠᎡᎢᎪᎫᎬᎳᎵᎷᎻᎽᏀᏂᏃᏆᏏᏒᏔᏙᏚᏞᏟᏢᏦ" +
-    "ıȷɑɩʟɪɴʀʏᴄᴏᴠᴡᴢƖǀǃʻʼʽʹ˂˃˄ˆˈˋː˸˗˜" +
-    "‐‑‒–—―−‘’‚‛“”„‟′″‵‶‹›⁃⁄∕∖∗∙·•∣∶∼≀⁎⁏⁑⧵⧸⧹❨❩❲❳❴❵｡。、〃〈〉《》「」『』【】〔〕〖〗ꓸ꞉ꞌꓺߺ٭۔܁܂׃׀،؛٪।੦০୦௦๐໐၀٠۰",
-);
-const NOT_ASCII = /\P{ASCII}/u;
-
-/** Whether a character could be read as one of ASCII. Words of another script that cannot be misread as Latin are left alone. */
-function looksLikeAscii(character: string): boolean {
-  if (LOOK_ALIKES.has(character)) return true;
-  const plain = character.normalize("NFKC");
-  return plain !== character && /[\x21-\x7e]/.test(plain);
-}
-
-/** Offsets of what only looks like ASCII, but for words that other letters show to be of another script. */
-function lookAlikes(text: string): Set<number> {
-  const offsets = new Set<number>();
-  let offset = 0;
-  for (const character of text) {
-    if (NOT_ASCII.test(character) && !FOREIGN.test(character) && looksLikeAscii(character))
-      offsets.add(offset);
-    offset += character.length;
-  }
-  for (const word of text.matchAll(WORD)) {
-    if (!FOREIGN.test(word[0])) continue;
-    const letters = Array.from(word[0]);
-    const own = letters.some((letter) => FOREIGN.test(letter) && !looksLikeAscii(letter));
-    if (own && !LATIN.test(word[0])) continue;
-    let at = word.index;
-    for (const letter of letters) {
-      if (FOREIGN.test(letter)) offsets.add(at);
-      at += letter.length;
-    }
-  }
-  return offsets;
-}
-
 function isLegal(characters: readonly string[], index: number, kind: TextKind): boolean {
-  if (kind === "exact") return false;
   const character = characters[index] ?? "";
   const before = characters[index - 1] ?? "";
   const after = characters[index + 1] ?? "";
@@ -149,10 +105,10 @@ function isLegal(characters: readonly string[], index: number, kind: TextKind): 
 
 /** The text cut at everything in it that a reader could not see. `[{ text }]` where there is nothing of the kind. */
 export function findHidden(text: string, kind: TextKind): TextPiece[] {
-  const plain = kind === "exact" ? !NOT_ASCII.test(text) : !(kind === "name" && FOREIGN.test(text));
+  const plain = !(kind === "name" && FOREIGN.test(text));
   if (plain && !SUSPECT.test(text)) return [{ text }];
   const pieces: TextPiece[] = [];
-  const foreign = kind === "exact" ? lookAlikes(text) : kind === "name" ? mixedLetters(text) : undefined;
+  const foreign = kind === "name" ? mixedLetters(text) : undefined;
   const characters = Array.from(text);
   let clean = "";
   const hide = (hidden: string, label: string, title: string): void => {
@@ -166,7 +122,7 @@ export function findHidden(text: string, kind: TextKind): TextPiece[] {
     const code = character.codePointAt(0) ?? 0;
     const start = offset;
     offset += character.length;
-    if (code === 0x1f3f4 && kind !== "exact") {
+    if (code === 0x1f3f4) {
       const flag = TAG_SEQUENCE.exec(characters.slice(index, index + 12).join(""))?.[0];
       if (flag) {
         const length = Array.from(flag).length;
@@ -176,7 +132,7 @@ export function findHidden(text: string, kind: TextKind): TextPiece[] {
         continue;
       }
     }
-    if (isTag(code) && kind !== "exact") {
+    if (isTag(code)) {
       let run = character;
       while (isTag(characters[index + 1]?.codePointAt(0) ?? 0)) {
         index++;
@@ -195,37 +151,23 @@ export function findHidden(text: string, kind: TextKind): TextPiece[] {
       continue;
     }
     if (code >= 0xd800 && code <= 0xdfff) {
-      hide(
-        "\ufffd",
-        kind === "exact" ? codePointName(code) : "\ufffd",
-        `half of a surrogate pair, ${codePointName(code)}`,
-      );
+      hide("\ufffd", "\ufffd", halfPair(code));
       continue;
     }
     if (foreign?.has(start)) {
       hide(
         character,
         `${character}⟨${codePointName(code)}⟩`,
-        `${kind === "exact" ? "looks like another character" : "looks Latin and is not"}: ${codePointName(code)}`,
+        `looks Latin and is not: ${codePointName(code)}`,
       );
       continue;
     }
-    const suspect =
-      kind === "exact"
-        ? isUnseen(characters, index)
-        : (SUSPECT.test(character) && !(code >= 0x10000)) || (code >= 0xe0100 && code <= 0xe01ef);
+    const suspect = (SUSPECT.test(character) && !(code >= 0x10000)) || (code >= 0xe0100 && code <= 0xe01ef);
     if (!suspect || isLegal(characters, index, kind)) {
       clean += character;
       continue;
     }
-    const name =
-      NAMES[code] ??
-      (code < 0xa0
-        ? "control character"
-        : ODD_SPACE.test(character)
-          ? "unusual space"
-          : "invisible character");
-    hide(character, codePointName(code), `${name}, ${codePointName(code)}`);
+    hide(character, codePointName(code), nameOf(character));
   }
   if (clean) pieces.push({ text: clean });
   return pieces;
@@ -246,8 +188,8 @@ function mixedLetters(text: string): Set<number> {
 }
 
 /** The text with each hidden character written as its code point: for attributes, which cannot hold a mark. */
-export function visibleText(text: string, kind: TextKind): string {
-  return findHidden(text, kind)
-    .map((piece) => ("text" in piece ? piece.text : `⟨${piece.label}⟩`))
-    .join("");
-}
+export const visibleText = (text: string, kind: TextKind): string => spelled(findHidden(text, kind));
+
+/** A text whose hidden stretches are written out between brackets. */
+export const spelled = (pieces: readonly TextPiece[]): string =>
+  pieces.map((piece) => ("text" in piece ? piece.text : `⟨${piece.label}⟩`)).join("");
