@@ -39,7 +39,7 @@ describe("docs/specs/http-api.md", () => {
       "part",
       "### Part",
       transcriptPart,
-      ["id", "session_id", "message_id", "at", "source", "step", "retracted", "truncated"],
+      ["id", "session_id", "message_id", "at", "source", "step", "retracted", "revised_at", "truncated"],
     ],
     ["message to the daemon", "### Client to daemon", clientMessage, []],
     ["message to the client", "### Daemon to client", serverMessage, []],

@@ -397,7 +397,7 @@ describe("the command", { timeout: 60_000 }, () => {
     const history = lock("history-lock.db");
     const run = start(home, ["--port", "0", "--data-dir", home.data, "--no-samples"]);
     await addressOf(run);
-    expect(run.err().match(/already uses the data folder/g)).toHaveLength(2);
+    await expect.poll(() => run.err().match(/already uses the data folder/g)).toHaveLength(2);
     const archive = lock("lock.db");
     archive.close();
     history.close();
