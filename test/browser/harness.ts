@@ -271,7 +271,7 @@ export async function readTranscript(page: Page, label = "Transcript"): Promise<
 }
 
 /** Waits until everything in view is loaded and laid out. */
-async function settled(region: Locator): Promise<void> {
+export async function settled(region: Locator): Promise<void> {
   await region
     .page()
     .waitForFunction(

@@ -4,7 +4,7 @@ import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { eventually } from "../eventually.ts";
 import { generateClaudeSession } from "../generate-session.ts";
-import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
+import { createHome, type Daemon, enter, type Home, openBrowser, settled, startDaemon } from "./harness.ts";
 import { begin, idle, restOf, send, storedParts } from "./hosted-session.ts";
 
 // What one reads holds still while the agent writes on.
@@ -302,16 +302,18 @@ it("a link from another screen leads to its part, the second time too, and back 
 it("the way back from a link in the same session leads to what was in view, and to following where the end was", async () => {
   const last = (await transcript.locator("article").last().getAttribute("id")) ?? "";
   await page.keyboard.press("Home");
+  await settled(transcript);
   const first = (await transcript.locator("article.part-row-text").first().getAttribute("id")) ?? "";
   const row = transcript.locator(`[id="${first}"]`);
   await page.keyboard.press("ArrowDown");
+  await settled(transcript);
   const before = await row.evaluate(top);
   const follow = (id: string) => followLink(`#${id}`);
   await follow(last);
   await row.waitFor({ state: "detached" });
   await page.goBack();
   await row.waitFor();
-  expect(await row.evaluate(top)).toBe(before);
+  await expect.poll(() => row.evaluate(top)).toBe(before);
 
   await page.keyboard.press("End");
   await follow(first);
