@@ -113,7 +113,7 @@ it("keys act on the run that lies over its session, wherever the focus is", asyn
   expect(await run.getByRole("searchbox").inputValue()).toBe("shell");
   await page.keyboard.press("Escape");
   await page.keyboard.press("?");
-  expect(await page.getByRole("dialog", { name: "Keys" }).isVisible()).toBe(true);
+  await page.getByRole("dialog", { name: "Keys" }).waitFor();
   await page.keyboard.press("Escape");
   await page.keyboard.press("Escape");
   await run.waitFor({ state: "detached" });
