@@ -92,14 +92,18 @@ function dayBefore(now: number, days: number): number {
   return day.setDate(day.getDate() - days);
 }
 
-function period(row: SessionSummary, now: number, waits: boolean): string {
-  if (waits) return "Waits for you";
-  if (row.status === "running") return "Running now";
-  const at = row.last_activity_at;
-  if (at >= dayBefore(now, 0)) return "Today";
-  if (at >= dayBefore(now, 1)) return "Yesterday";
-  if (at >= dayBefore(now, 6)) return "Earlier this week";
-  return dayName(at).slice(0, 7);
+/** Names the group by time that a row belongs to. */
+function periods(now: number): (row: SessionSummary, waits: boolean) => string {
+  const [today, yesterday, week] = [dayBefore(now, 0), dayBefore(now, 1), dayBefore(now, 6)];
+  return (row, waits) => {
+    if (waits) return "Waits for you";
+    if (row.status === "running") return "Running now";
+    const at = row.last_activity_at;
+    if (at >= today) return "Today";
+    if (at >= yesterday) return "Yesterday";
+    if (at >= week) return "Earlier this week";
+    return dayName(at).slice(0, 7);
+  };
 }
 
 /** Whether it stands on its own: nobody's run, or no way leads up from it to such a session. */
@@ -189,8 +193,9 @@ export function listItems(
     .sort(waiting.size === 0 ? newestFirst : waitingFirst(since));
 
   const groups = new Map<string, SessionSummary[]>();
+  const period = periods(query.now);
   for (const row of top) {
-    const key = query.groupBy === "time" ? period(row, query.now, since(row) !== undefined) : (row.cwd ?? "");
+    const key = query.groupBy === "time" ? period(row, since(row) !== undefined) : (row.cwd ?? "");
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [row]);
     else group.push(row);
