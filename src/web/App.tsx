@@ -67,7 +67,11 @@ function Screen(): ReactNode {
       {/* There before anything is said in it: a region that comes together with its words may not be heard. */}
       <p className="unseen" role="status">
         {announcing !== undefined && (
-          <announcing.Announcements session_id={route.screen === "session" ? route.session_id : undefined} />
+          <ErrorBoundary of={href} fallback={() => "What happens here cannot be announced."}>
+            <announcing.Announcements
+              session_id={route.screen === "session" ? route.session_id : undefined}
+            />
+          </ErrorBoundary>
         )}
       </p>
       <ErrorBoundary
