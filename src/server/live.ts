@@ -1,3 +1,4 @@
+import type { Duplex } from "node:stream";
 import { WebSocket } from "ws";
 import {
   type ChannelFrame,
@@ -12,6 +13,7 @@ import { Refused } from "./hosted/refused.ts";
 import { createKeptChanges } from "./kept-changes.ts";
 import { cutFrame, sessionPage } from "./pages.ts";
 import type { OpenSession, Sessions } from "./sessions.ts";
+import { textFrame } from "./websocket-frame.ts";
 
 /** Frames of one channel within this time are one message, in milliseconds. */
 const JOIN_MS = 16;
@@ -50,8 +52,8 @@ export interface LiveOptions {
 
 /** The socket's half of the protocol: who is subscribed to what, and what each one has been sent. */
 export interface Live {
-  /** Takes over a socket that the guard has let in. */
-  accept(socket: WebSocket): void;
+  /** Takes over a socket that the guard has let in, and the connection beneath it. */
+  accept(socket: WebSocket, connection: Duplex): void;
   readonly clients: number;
   /** Bytes that wait for all clients together. */
   readonly queued: number;
@@ -60,6 +62,8 @@ export interface Live {
 
 interface Client {
   socket: WebSocket;
+  /** Takes the socket's frames as they are on the wire: one is made for all clients, where `socket.send` makes one for each. */
+  connection: Duplex;
   /** By channel: `live` gets every frame; `lagging` gets a snapshot once its queue is empty. */
   channels: Map<string, { state: "live" | "lagging" }>;
   /** Messages are answered one after the other, in the order in which they came. */
@@ -98,7 +102,7 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
 
   function send(client: Client, message: Buffer): void {
     if (client.socket.readyState !== WebSocket.OPEN) return;
-    client.socket.send(message, { binary: false });
+    client.connection.write(message);
     // One message may be longer than the limit; a queue that grows beyond it may not.
     if (behind(client) > Math.max(HARD_LIMIT, SOFT_LIMIT + message.length)) client.socket.terminate();
   }
@@ -157,7 +161,7 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
     if (client.socket.readyState !== WebSocket.OPEN) return;
     const snapshot = channel.snapshot(reason);
     client.snapshots += snapshot.length;
-    client.socket.send(snapshot, { binary: false }, () => {
+    client.connection.write(snapshot, () => {
       client.snapshots -= snapshot.length;
     });
     send(client, encode(synced(channel)));
@@ -322,10 +326,11 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
       for (const { socket } of clients) bytes += socket.bufferedAmount;
       return bytes;
     },
-    accept(socket) {
+    accept(socket, connection) {
       if (clients.size >= MOST_CLIENTS) return socket.close(1013, "too many clients");
       const client: Client = {
         socket,
+        connection,
         channels: new Map(),
         work: Promise.resolve(),
         waiting: 0,
@@ -357,7 +362,7 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
 }
 
 function encode(message: ServerMessage): Buffer {
-  return Buffer.from(JSON.stringify(message));
+  return textFrame(JSON.stringify(message));
 }
 
 /** What was missed, as it is sent; `undefined`: it is too much. */
@@ -420,7 +425,7 @@ function createSessionChannel(
         written = { epoch: open.epoch, seq: open.seq, page };
       }
       const head = { type: "snapshot", channel: name, epoch: open.epoch, seq: open.seq, reason };
-      return Buffer.from(`${JSON.stringify(head).slice(0, -1)},"page":${written.page}}`);
+      return textFrame(`${JSON.stringify(head).slice(0, -1)},"page":${written.page}}`);
     },
     missed(epoch, after_seq) {
       const frames = open.framesAfter(epoch, after_seq);
@@ -483,7 +488,7 @@ function createListChannel(
         seq: sessions.seq,
         reason,
       };
-      return Buffer.from(`${JSON.stringify(head).slice(0, -1)},"sessions":${written.sessions}}`);
+      return textFrame(`${JSON.stringify(head).slice(0, -1)},"sessions":${written.sessions}}`);
     },
     missed(epoch, after_seq) {
       if (epoch !== sessions.epoch || after_seq > sessions.seq) return undefined;

@@ -88,7 +88,7 @@ export async function serve(options: ListenOptions, open: (port: number) => Door
     if (refusal) {
       return refuseSocket(socket, refusal.status, refusal.message, guard.headers(incoming.headers.host));
     }
-    sockets.handleUpgrade(incoming, socket, head, (client) => live.accept(client));
+    sockets.handleUpgrade(incoming, socket, head, (client) => live.accept(client, socket));
   });
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) {

@@ -1,0 +1,39 @@
+import { createServer } from "node:http";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { WebSocket, WebSocketServer } from "ws";
+import { textFrame } from "../../src/server/websocket-frame.ts";
+
+describe("a text frame", () => {
+  const server = createServer();
+  const sockets = new WebSocketServer({ noServer: true });
+  const frames: Buffer[] = [];
+  server.on("upgrade", (incoming, connection, head) =>
+    sockets.handleUpgrade(incoming, connection, head, () => {
+      for (const frame of frames) connection.write(frame);
+    }),
+  );
+  beforeAll(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  it("is read by a client as the text that it was made of, at each length of its head", async () => {
+    const lengths = [0, 1, 125, 126, 127, 65_535, 65_536, 1_000_000];
+    const texts = [...lengths.map((length) => "a".repeat(length)), "“ä𝄞”".repeat(20), "é".repeat(32_768)];
+    frames.push(...texts.map(textFrame));
+    const address = server.address();
+    if (address === null || typeof address === "string") throw new Error("The server has no port.");
+    const client = new WebSocket(`ws://127.0.0.1:${address.port}`);
+    const seen: string[] = [];
+    await new Promise<void>((resolve, reject) => {
+      client.on("error", reject);
+      client.on("message", (data, binary) => {
+        seen.push(binary ? "binary" : data.toString());
+        if (seen.length === texts.length) resolve();
+      });
+    });
+    client.close();
+    expect(seen).toEqual(texts);
+  });
+});
