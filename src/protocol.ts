@@ -253,7 +253,7 @@ export type ClientMessage = z.infer<typeof clientMessage>;
 export const channelFrame = record({ seq: z.number(), frame });
 export type ChannelFrame = z.infer<typeof channelFrame>;
 
-/** Daemon to client: one socket message. Frames of one channel within 16 ms are joined. */
+/** Daemon to client: one socket message. Frames of one channel within 16 ms after a message are joined. */
 export const serverMessage = z.discriminatedUnion("type", [
   record({
     type: z.literal("frames"),

@@ -15,7 +15,7 @@ import { cutFrame, sessionPage } from "./pages.ts";
 import type { OpenSession, Sessions } from "./sessions.ts";
 import { textFrame } from "./websocket-frame.ts";
 
-/** Frames of one channel within this time are one message, in milliseconds. */
+/** Frames of one channel that come within this time after a message are the next one, in milliseconds. */
 const JOIN_MS = 16;
 /** More missed frames than this are not sent again: a snapshot is shorter. */
 export const MOST_MISSED = 5_000;
@@ -399,6 +399,8 @@ function createSessionChannel(
   const name = outputChannel(open.id);
   let waiting: ChannelFrame[] = [];
   let timer: NodeJS.Timeout | undefined;
+  /** When the last message had been written: what comes long after it does not wait for more. */
+  let sent_at = Number.NEGATIVE_INFINITY;
   let written: { epoch: string; seq: number; page: string } | undefined;
 
   const cut = ({ seq, frame }: ChannelFrame): ChannelFrame => ({ seq, frame: cutFrame(frame) });
@@ -417,6 +419,7 @@ function createSessionChannel(
       waiting = [];
       channel.seq = last.seq;
       deliver(channel, { type: "frames", channel: name, epoch: channel.epoch, frames: frames.map(cut) });
+      sent_at = performance.now();
     },
     snapshot(reason) {
       // A thousand clients that come back at once get the same text.
@@ -446,7 +449,7 @@ function createSessionChannel(
     switch (event.type) {
       case "frames":
         for (const frame of event.frames) waiting.push(frame);
-        timer ??= setTimeout(channel.flush, JOIN_MS);
+        timer ??= setTimeout(channel.flush, Math.max(0, sent_at + JOIN_MS - performance.now()));
         return;
       case "reset":
         waiting = [];

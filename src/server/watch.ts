@@ -65,6 +65,7 @@ export interface SessionWatch {
 const SKIPPED = new Set(["node_modules", ".git"]);
 /** No agent nests deeper; it also ends a walk that a file system makes endless. */
 const DEEPEST = 16;
+/** Hints of the system that come within this time after a look are looked at together, in milliseconds. */
 const HINT_DELAY = 15;
 /** The system's limit on watched folders is shared with every other program of the person. */
 const MOST_FOLDERS = 4_000;
@@ -86,6 +87,8 @@ export function watchSessions(options: WatchOptions): SessionWatch {
   /** Formats of files that only their bytes could tell, with the state that they were told from. */
   const detected = new Map<string, { stamp: string; format: Format | undefined }>();
   const hinted = new Set<string>();
+  /** When what was hinted was looked at last: a hint that comes long after it does not wait for more. */
+  let looked_at = Number.NEGATIVE_INFINITY;
   const folders = new Map<string, FSWatcher>();
   const timers = new Set<NodeJS.Timeout>();
   const sides = new Map<string, string>();
@@ -389,10 +392,12 @@ export function watchSessions(options: WatchOptions): SessionWatch {
     if (closed) return;
     hinted.add(path);
     if (hinted.size === 1) {
-      after(HINT_DELAY, async () => {
+      after(Math.max(0, looked_at + HINT_DELAY - performance.now()), async () => {
         const paths = [...hinted];
         hinted.clear();
+        looked_at = performance.now();
         await look(paths);
+        looked_at = performance.now();
       });
     }
   }

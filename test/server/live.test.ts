@@ -450,6 +450,19 @@ describe("the live socket", { timeout: 60_000 }, () => {
     expect(written).toBe(1);
   });
 
+  it("sends what comes after a quiet time without waiting for what may follow", async () => {
+    const sessions = createMemorySessions();
+    sessions.add(session_id, many(0, 1));
+    const client = new Client(await open(sessions));
+    await client.resume();
+    await client.until(() => client.synced, "synced");
+    sessions.push(session_id, many(1, 2));
+    // Due before the 16 ms of a moment are over: timers run in the order in which they are due, however late.
+    setTimeout(() => sessions.push(session_id, many(2, 3)), 12);
+    await client.until(() => client.seq === 3, "both frames");
+    expect(client.of("frames").map(({ frames }) => frames.length)).toEqual([1, 1]);
+  });
+
   it("tells the list and each of its changes, and resumes it", async () => {
     const sessions = createMemorySessions();
     sessions.add(session_id, many(0, 1));
