@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from "react";
-import type { StateFilter } from "./sessions/session-list.ts";
+import { STATES, type StateFilter } from "./sessions/session-list.ts";
 
 /** What the list shows: the sessions with all words of a text, in any of some states; empty: all. */
 export interface ListFilter {
@@ -17,7 +17,6 @@ export type Route =
 /** The address of the screen that starts a session. */
 export const NEW_SESSION = "/new";
 
-const STATES: readonly StateFilter[] = ["waiting", "running", "failed", "interrupted", "completed"];
 /** A server refuses an address of many thousands of characters. */
 const MOST_TEXT = 1_000;
 

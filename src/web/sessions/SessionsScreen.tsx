@@ -31,7 +31,7 @@ import { useNow } from "../use-now.ts";
 import { usePageTitle, useWaitingKey } from "../waiting.ts";
 import { Notices } from "./Notices.tsx";
 import { SessionRow } from "./SessionRow.tsx";
-import { filtered, type ListItem, listItems, type StateFilter } from "./session-list.ts";
+import { filtered, type ListItem, listItems, STATES, type StateFilter } from "./session-list.ts";
 import "./sessions.css";
 
 const OVERSCAN = 400;
@@ -111,13 +111,13 @@ function placed(items: readonly ListItem[], height: number) {
   });
 }
 
-const CHIPS: { state: StateFilter; label: string }[] = [
-  { state: "waiting", label: "Needs you" },
-  { state: "running", label: "Running" },
-  { state: "failed", label: "Failed" },
-  { state: "interrupted", label: "Stopped" },
-  { state: "completed", label: "Done" },
-];
+const LABELS: Record<StateFilter, string> = {
+  waiting: "Needs you",
+  running: "Running",
+  failed: "Failed",
+  interrupted: "Stopped",
+  completed: "Done",
+};
 
 /** Every session of this machine, grouped, filtered as one types, live. `filter`: what the address says. */
 export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
@@ -345,7 +345,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
           </p>
           <fieldset className="chips">
             <legend className="unseen">States</legend>
-            {CHIPS.map(({ state, label }) => (
+            {STATES.map((state) => (
               <button
                 key={state}
                 type="button"
@@ -357,7 +357,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
                   setStates(after);
                 }}
               >
-                {label} <span className="chip-count">{exactNumber(by[state].size)}</span>
+                {LABELS[state]} <span className="chip-count">{exactNumber(by[state].size)}</span>
               </button>
             ))}
           </fieldset>

@@ -3,8 +3,15 @@ import type { SessionStatus, SessionSummary } from "../../model/session.ts";
 import { dayName, shortPath } from "../figures.ts";
 import { ancestorsOf, type Waiting, waitingBelow } from "../waiting.ts";
 
-/** `waiting`: for a person's answer, the session's own or a run's below it. */
-export type StateFilter = SessionStatus | "waiting";
+/** What the list can be filtered by, in order. `waiting`: for a person's answer, the session's own or a run's below it. */
+export const STATES = [
+  "waiting",
+  "running",
+  "failed",
+  "interrupted",
+  "completed",
+] as const satisfies readonly (SessionStatus | "waiting")[];
+export type StateFilter = (typeof STATES)[number];
 export interface ListQuery {
   /** Every word must occur in the title, first prompt, folder, branch, agent or model. */
   readonly text: string;
