@@ -2,6 +2,7 @@ import { type ReactNode, useEffect, useState } from "react";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
 import type { MediaPart } from "../../model/part.ts";
 import { CodeBlock } from "../ui/CodeBlock.tsx";
+import { reasonOf } from "../ui/ErrorBoundary.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { RemoteImage } from "../ui/SafeLink.tsx";
 import { byteSize } from "../ui/size.tsx";
@@ -81,7 +82,7 @@ function FileLine({
           onClick={() => {
             load(reference).then(
               (loaded) => setAddress(loaded.address),
-              (error: unknown) => setFailure(error instanceof Error ? error.message : String(error)),
+              (error: unknown) => setFailure(reasonOf(error)),
             );
           }}
         >
@@ -119,7 +120,7 @@ function LocalImage({
         if (mounted) setImage(loaded);
       },
       (error: unknown) => {
-        if (mounted) setFailure(error instanceof Error ? error.message : String(error));
+        if (mounted) setFailure(reasonOf(error));
       },
     );
     return () => {

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useState } from "react";
 import type { TranscriptPart } from "../../model/transcript.ts";
 import { CodeBlock } from "../ui/CodeBlock.tsx";
+import { reasonOf } from "../ui/ErrorBoundary.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { byteSize } from "../ui/size.tsx";
 import type { RawRecord, TranscriptHost } from "./host.ts";
@@ -18,7 +19,7 @@ export function RawView({ part, host }: { part: TranscriptPart; host: Transcript
         if (wanted) setRecord(loaded);
       },
       (error: unknown) => {
-        if (wanted) setFailure(error instanceof Error ? error.message : String(error));
+        if (wanted) setFailure(reasonOf(error));
       },
     );
     return () => {

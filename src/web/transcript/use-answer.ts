@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import type { Answer } from "../../model/request.ts";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
+import { reasonOf } from "../ui/ErrorBoundary.tsx";
 import type { AnswerDraft, SettledRequest, TranscriptHost } from "./host.ts";
 
 /** One request's answer in the making. */
@@ -43,7 +44,7 @@ export function useAnswer(part: TranscriptPartOf<"request">, host: TranscriptHos
       setReplied(await answerRequest(part.request.request_id, body));
       host.answerDrafts?.delete(part.id);
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+      setProblem(reasonOf(error));
     } finally {
       setBusy(false);
     }
