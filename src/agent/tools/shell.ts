@@ -12,8 +12,6 @@ const DEFAULT_LIMIT = 120_000;
 const LONGEST_LIMIT = 1_800_000;
 /** Linux gives a program no single argument longer than this (MAX_ARG_STRLEN), its final NUL included. */
 const LONGEST_COMMAND = 131_071;
-/** Text that is shown while a command runs, in bytes; its result has the rest. */
-const PROGRESS_LIMIT = 256 * 1024;
 
 const input = z.object({
   command: z.string().describe("What /bin/sh runs, exactly as given."),
@@ -100,7 +98,7 @@ async function runCommand(
     reason ??= why;
     if (leader !== undefined) ending ??= endGroup(leader, { mark, grace_ms });
   };
-  const showProgress = createProgress(context);
+  const decoder = new StringDecoder("utf8");
 
   const pipe = await createPipe();
   let child: ChildProcess;
@@ -131,7 +129,7 @@ async function runCommand(
     pipe.output.on("error", () => pipe.output.destroy());
   });
   pipe.output.on("data", (chunk: Buffer) => {
-    showProgress(chunk);
+    context.progress(decoder.write(chunk));
     if (!file.write(chunk) && !pipe.output.isPaused()) {
       pipe.output.pause();
       void file.drained().then(() => pipe.output.resume());
@@ -196,15 +194,4 @@ function stopped(command: string, host: AgentHost, why: string): ToolOutput {
 
 function joinLines(text: string, line: string): string {
   return text === "" ? line : `${text}${text.endsWith("\n") ? "" : "\n"}${line}`;
-}
-
-/** Shows output as it comes, up to a limit: nobody reads a gigabyte as it passes. */
-function createProgress(context: ToolContext): (chunk: Buffer) => void {
-  const decoder = new StringDecoder("utf8");
-  let shown = 0;
-  return (chunk) => {
-    if (shown >= PROGRESS_LIMIT) return;
-    shown += chunk.length;
-    context.progress(decoder.write(chunk));
-  };
 }

@@ -160,22 +160,12 @@ describe("a long output", () => {
     const timer = setInterval(() => {
       peak = Math.max(peak, process.memoryUsage().rss);
     }, 20);
-    let shown = 0;
-    const output = await run(
-      "head -c 1000000000 /dev/zero | tr '\\0' x",
-      {},
-      {
-        onProgress: (text: string) => {
-          shown += text.length;
-        },
-      },
-    );
+    const output = await run("head -c 1000000000 /dev/zero | tr '\\0' x");
     clearInterval(timer);
     const extra = output.ui_extra?.type === "shell" ? output.ui_extra : undefined;
     expect(extra?.exit_code).toBe(0);
     expect(extra?.persisted_bytes).toBe(1_000_000_000);
     expect(statSync(extra?.persisted_path ?? "").size).toBe(1_000_000_000);
-    expect(shown).toBeLessThan(1_000_000);
     expect(peak - before).toBeLessThan(200 * 1024 ** 2);
     rmSync(extra?.persisted_path ?? "");
   });
