@@ -15,15 +15,14 @@ export interface WalkedFile {
 
 export interface WalkOptions {
   signal: AbortSignal;
-  /** Entries of folders that are looked at, at most. */
-  entry_limit?: number;
   /** Told when the walk did not see everything, and why. */
-  onCut?: (why: string) => void;
+  onCut: (why: string) => void;
 }
 
 const DEEPEST = 64;
 /** Never what somebody looks for; looked into when the walk begins in one of them. */
 const SKIPPED = new Set([".git", "node_modules", ".hg", ".svn"]);
+const ENTRY_LIMIT = 200_000;
 const IGNORE_FILE_LIMIT = 64 * 1024;
 const IGNORE_LINE_LIMIT = 1_000;
 
@@ -42,8 +41,8 @@ interface IgnoreRule {
  * opened; one inside that cannot be is skipped.
  */
 export async function* walkFiles(place: Place, options: WalkOptions): AsyncGenerator<WalkedFile> {
-  const { signal, entry_limit = 200_000, onCut = () => {} } = options;
-  let left = entry_limit;
+  const { signal, onCut } = options;
+  let left = ENTRY_LIMIT;
   const prefix = place.relative === "" ? "" : `${place.relative}/`;
 
   async function* walk(
@@ -64,7 +63,7 @@ export async function* walkFiles(place: Place, options: WalkOptions): AsyncGener
     for (const entry of entries) {
       if (signal.aborted) return;
       if (left-- <= 0) {
-        onCut(`only the first ${entry_limit.toLocaleString("en")} entries were looked at`);
+        onCut(`only the first ${ENTRY_LIMIT.toLocaleString("en")} entries were looked at`);
         return;
       }
       const own = path + entry.name;

@@ -1,13 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { Frame } from "../model/frame.ts";
+import type { FrameBody } from "../model/frame-writer.ts";
 import type { ToolStatus } from "../model/message.ts";
 import type { MediaPart } from "../model/part.ts";
 import type { UiExtra } from "../model/ui-extra.ts";
 import type { AgentHost } from "./agent.ts";
-
-type Without<Shape> = Shape extends unknown ? Omit<Shape, "session_id" | "at"> : never;
-/** A frame without what every frame says: which session, and when. */
-export type BareFrame = Without<Frame>;
 
 /** How a call ended. */
 export interface CallEnd {
@@ -26,7 +23,7 @@ export interface OpenCall {
 export interface Journal {
   /** A provider's frames, as they are. */
   emit(frame: Frame): void;
-  say(frame: BareFrame): void;
+  say(frame: FrameBody): void;
   /** The result of a call; nothing where it has one already. */
   settle(call: OpenCall, end: CallEnd): void;
   /** A call that a former life of the daemon left open. */
@@ -45,7 +42,7 @@ export function createJournal(host: AgentHost): Journal {
     }
     host.emit(frame);
   };
-  const say = (frame: BareFrame): void => {
+  const say = (frame: FrameBody): void => {
     // Only the two fields that every frame has were taken away.
     emit({ ...frame, session_id: host.session_id, at: host.now() } as Frame);
   };

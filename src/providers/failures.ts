@@ -123,13 +123,8 @@ export function stopFailure(raw: string, said?: string): Failure {
 }
 
 /** The model wrote something that its own provider could not read: worth one more try. */
-export function invalidOutputFailure(message: string, data?: unknown): Failure {
-  return describe({
-    class: "model_output_invalid",
-    message,
-    can_retry: true,
-    ...(data === undefined ? {} : { data }),
-  });
+export function invalidOutputFailure(message: string): Failure {
+  return describe({ class: "model_output_invalid", message, can_retry: true });
 }
 
 /** No key was given to a provider that needs one. `help`: where a key comes from. */

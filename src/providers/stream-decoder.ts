@@ -79,11 +79,8 @@ export function createStreamDecoder(
   };
 }
 
-/** What a reported `stop` or `tool_use` means, given whether there are calls (Chat Completions, Gemini, Responses). */
-export function withCalls(stop_reason: StopReason, calls: number): StopReason {
-  if (stop_reason !== "stop" && stop_reason !== "tool_use") return stop_reason;
-  return calls > 0 ? "tool_use" : "stop";
-}
+/** How a message ends that ended by itself, given how many calls it has (Chat Completions, Gemini, Responses, scripts). */
+export const stopWith = (calls: number): StopReason => (calls > 0 ? "tool_use" : "stop");
 
 function excerpt(data: string): string {
   return data.length > 200 ? `${data.slice(0, 200).toWellFormed()}…` : data;

@@ -77,8 +77,10 @@ const PROGRAM = import.meta.url.endsWith(".ts")
   ? new URL("./index-worker.ts", import.meta.url)
   : new URL(import.meta.url);
 
-/** `idle_ms`: how long a thread waits for more. */
-export function createIndexer({ idle_ms = 2_000 }: { idle_ms?: number } = {}): Indexer {
+/** How long a thread waits for more. */
+const IDLE_MS = 2_000;
+
+export function createIndexer(): Indexer {
   const most = Math.min(MOST_THREADS, availableParallelism());
   const threads = new Set<Thread>();
   let paused = false;
@@ -87,7 +89,7 @@ export function createIndexer({ idle_ms = 2_000 }: { idle_ms?: number } = {}): I
   function idlest(): Thread {
     const [least] = [...threads].sort((one, other) => one.load() - other.load());
     if (least && (least.load() < MUCH || threads.size >= most)) return least;
-    const started = startThread(idle_ms, () => threads.delete(started));
+    const started = startThread(() => threads.delete(started));
     threads.add(started);
     if (paused) started.pause();
     return started;
@@ -115,7 +117,7 @@ interface Thread extends Indexer {
 }
 
 /** `ended`: called when nothing can be given to it any more; once or several times. */
-function startThread(idle_ms: number, ended: () => void): Thread {
+function startThread(ended: () => void): Thread {
   const jobs = new Map<number, Job>();
   let next = 1;
   let idle_timer: NodeJS.Timeout | undefined;
@@ -165,7 +167,7 @@ function startThread(idle_ms: number, ended: () => void): Thread {
   function rest(): void {
     if (jobs.size > 0) return;
     clearTimeout(idle_timer);
-    idle_timer = setTimeout(() => void end(), idle_ms).unref();
+    idle_timer = setTimeout(() => void end(), IDLE_MS).unref();
   }
 
   async function end(): Promise<void> {

@@ -2,7 +2,7 @@ import { stopFailure, streamFailure } from "../failures.ts";
 import { asList, asNonEmpty, asNumber, asObject, type JsonObject } from "../json.ts";
 import type { Ending, GrowingText, GrowingThought, MessageWriter } from "../message-writer.ts";
 import type { Decoder, DecoderContext } from "../provider.ts";
-import { createStreamDecoder, type WireReader, withCalls } from "../stream-decoder.ts";
+import { createStreamDecoder, stopWith, type WireReader } from "../stream-decoder.ts";
 import type { ChatProfile } from "./profile.ts";
 import { createDetailMerger } from "./reasoning-details.ts";
 import { createTagSplitter } from "./think-tags.ts";
@@ -200,7 +200,7 @@ function createChatReader(writer: MessageWriter, profile: ChatProfile): WireRead
       if (isOver) begin();
       if (finish_reason !== undefined) return ending(finish_reason, writer.calls, stop_details);
       const said = stop_details === undefined ? {} : { stop_details };
-      return { ...said, stop_reason: withCalls("stop", writer.calls) };
+      return { ...said, stop_reason: stopWith(writer.calls) };
     },
   };
 }
@@ -215,7 +215,7 @@ function textOfThinking(thinking: unknown): string {
 
 function ending(reason: string, calls: number, stop_details: JsonObject | undefined): Ending {
   const said = { stop_reason_raw: reason, ...(stop_details === undefined ? {} : { stop_details }) };
-  if (STOPS.has(reason)) return { ...said, stop_reason: withCalls("stop", calls) };
+  if (STOPS.has(reason)) return { ...said, stop_reason: stopWith(calls) };
   if (LENGTHS.has(reason)) return { ...said, stop_reason: "length" };
   return { ...said, stop_reason: "error", failure: finishFailure(reason) };
 }

@@ -2,7 +2,7 @@ import { blockedFailure, invalidOutputFailure, stopFailure, streamFailure } from
 import { asList, asNonEmpty, asNumber, asObject, type JsonObject } from "../json.ts";
 import type { Ending, GrowingCall, GrowingText, MessageWriter, Place } from "../message-writer.ts";
 import type { Decoder, DecoderContext, ReportedUsage } from "../provider.ts";
-import { createStreamDecoder, type WireReader, withCalls } from "../stream-decoder.ts";
+import { createStreamDecoder, stopWith, type WireReader } from "../stream-decoder.ts";
 import { createStreamedArguments, type StreamedArguments } from "./partial-args.ts";
 
 /** Reads `GenerateContentResponse`s (WIRE 7.3 to 7.7). */
@@ -208,7 +208,7 @@ function ending(reason: string, said: string | undefined, calls: number): Ending
   };
   switch (reason) {
     case "STOP":
-      return { ...raw, stop_reason: withCalls("stop", calls) };
+      return { ...raw, stop_reason: stopWith(calls) };
     case "MAX_TOKENS":
       return { ...raw, stop_reason: "length" };
     case "MALFORMED_FUNCTION_CALL":

@@ -9,7 +9,7 @@ import type {
   Place,
 } from "../message-writer.ts";
 import type { Decoder, DecoderContext, ReportedUsage } from "../provider.ts";
-import { createStreamDecoder, type WireReader, withCalls } from "../stream-decoder.ts";
+import { createStreamDecoder, stopWith, type WireReader } from "../stream-decoder.ts";
 
 /**
  * The stream of the OpenAI Responses API: items by `output_index`, each added, filled by deltas and done; then the whole
@@ -278,7 +278,7 @@ function withoutType(data: JsonObject): JsonObject {
 function endingOf(status: string, response: JsonObject, calls: number): Ending {
   switch (status) {
     case "completed":
-      return { stop_reason: withCalls("stop", calls), stop_reason_raw: status };
+      return { stop_reason: stopWith(calls), stop_reason_raw: status };
     case "incomplete": {
       const reason = asNonEmpty(asObject(response.incomplete_details)?.reason);
       const stop_reason_raw = reason === undefined ? status : `${status}:${reason}`;

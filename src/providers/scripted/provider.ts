@@ -1,7 +1,7 @@
 import { describe } from "../failures.ts";
 import { createMessageWriter, type MessageWriter } from "../message-writer.ts";
 import type { Failure, FailureClass, ModelCall, ModelReply, Provider, StreamOptions } from "../provider.ts";
-import { withCalls } from "../stream-decoder.ts";
+import { stopWith } from "../stream-decoder.ts";
 import { placeInScript, type ScriptPlace } from "./place.ts";
 import { parseScript, type Script, ScriptError, type ScriptPart, type ScriptStep } from "./script.ts";
 import { scripts as shipped } from "./scripts/index.ts";
@@ -178,7 +178,7 @@ async function play({ script, call, place, stream, tokens_per_second, shouldFail
     reasoning_tokens: usage === undefined ? counted.reasoning : (usage.reasoning ?? 0),
     ...(cost === undefined ? {} : { cost }),
   });
-  const stop_reason = step.stop_reason ?? withCalls("stop", writer.calls);
+  const stop_reason = step.stop_reason ?? stopWith(writer.calls);
   return finish({ stop_reason, stop_reason_raw: "script" });
 }
 
