@@ -1,4 +1,4 @@
-import { asObject, asText } from "./narrow.ts";
+import { asObject, asText } from "../model/narrow.ts";
 import { parseObject } from "./parse-object.ts";
 
 /**

@@ -224,18 +224,18 @@ export function accumulateAndAddress(
  * last word is the agent's text, with no call open, is `completed` (older agents write no end of a turn); any other is
  * `interrupted`. `at`: when the session was last alive, in milliseconds since 1970.
  */
-export function settleAborted(
-  transcript: Transcript,
-  at: number,
-  reason = "The agent ended while this ran",
-): Transcript {
+export function settleAborted(transcript: Transcript, at: number): Transcript {
   const fold = begin(transcript);
   let ending: TurnStatus = endsInText(transcript) ? "completed" : "interrupted";
   const first = lastTurn(fold)?.first_part ?? 0;
   for (const [, index] of unpairedOf(transcript).open_calls) {
     const part = fold.parts.at(index);
     if (part?.type === "tool_call" && !isSettled(part.state)) {
-      replace(fold, index, withoutProgress({ ...part, state: abort(part.state, at, reason) }));
+      replace(
+        fold,
+        index,
+        withoutProgress({ ...part, state: abort(part.state, at, "The agent ended while this ran") }),
+      );
       if (index >= first) ending = "interrupted";
     }
   }

@@ -1,13 +1,6 @@
 import * as z from "zod";
 import { frame } from "./frame.ts";
-import {
-  assistantMessage,
-  developerMessage,
-  legacyMessage,
-  systemMessage,
-  toolMessage,
-  userMessage,
-} from "./message.ts";
+import { legacyMessage, message } from "./message.ts";
 import { part } from "./part.ts";
 import { milliseconds, optional, record, uuid } from "./record.ts";
 import { answer, request, requestOutcome } from "./request.ts";
@@ -111,14 +104,6 @@ const otherEvent = z.discriminatedUnion("type", [
   }),
 ]);
 
-const messageEvent = z.discriminatedUnion("role", [
-  systemMessage,
-  developerMessage,
-  userMessage,
-  assistantMessage,
-  toolMessage,
-]);
-
 /** A line that could not be read: kept as it stands, and written back unchanged. */
 export interface UnknownEvent {
   type: "unknown";
@@ -130,7 +115,7 @@ export interface UnknownEvent {
  * legacy one) and what is no message (by `type`). Never in it: streaming deltas, tool-call-start signals, interrupts.
  */
 export type HistoryEvent =
-  | z.infer<typeof messageEvent>
+  | z.infer<typeof message>
   | z.infer<typeof legacyMessage>
   | z.infer<typeof otherEvent>
   | UnknownEvent;
@@ -183,7 +168,7 @@ export function decodeEvent(line: string): HistoryEvent {
     return unknown;
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) return unknown;
-  const schema = !("role" in value) ? otherEvent : "parts" in value ? messageEvent : legacyMessage;
+  const schema = !("role" in value) ? otherEvent : "parts" in value ? message : legacyMessage;
   // The value itself and not the schema's copy of it: it has just been found to be one, and holds all that was written.
   return schema.safeParse(value).success ? (value as HistoryEvent) : unknown;
 }

@@ -1084,9 +1084,11 @@ describe("a turn's life", () => {
 
   it("is settled where nobody ended it, with what was open in it", () => {
     const running = fold(prompt("a"), begin(), open(), call("x"), call("y"), result("y"));
-    const settled = settleAborted(running, 9_000, "gone");
+    const settled = settleAborted(running, 9_000);
     expect(settled.parts.at(2)).toMatchObject({ ended_at: 9_000 });
-    expect(settled.parts.at(3)).toMatchObject({ state: { status: "aborted", reason: "gone" } });
+    expect(settled.parts.at(3)).toMatchObject({
+      state: { status: "aborted", reason: "The agent ended while this ran" },
+    });
     expect(settled.turns.at(0)).toMatchObject({ status: "interrupted", ended_at: 9_000 });
     expect(settleAborted(running, 9_000).parts.at(3)).toMatchObject({
       state: { reason: "The agent ended while this ran" },

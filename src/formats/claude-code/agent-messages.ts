@@ -1,4 +1,4 @@
-import { asText } from "../narrow.ts";
+import { asText } from "../../model/narrow.ts";
 import { parseObject } from "../parse-object.ts";
 import { attribute, parseWrappers, type WrapperElement } from "./wrappers.ts";
 

@@ -1,7 +1,7 @@
+import { asNumber, asObject, asString, asStrings, type JsonObject } from "../../model/narrow.ts";
 import { errorWords } from "../error-words.ts";
 import { firstLine } from "../first-line.ts";
 import type { Disposition } from "../format.ts";
-import { asNumber, asObject, asString, asStrings, type JsonObject } from "../narrow.ts";
 import { parseObject } from "../parse-object.ts";
 import { rawJson } from "../raw-json.ts";
 import { blocksOf, resultContent } from "./content.ts";

@@ -1,5 +1,5 @@
+import { asArray, asObject, asString, type JsonObject } from "../../model/narrow.ts";
 import type { MediaPart, Part } from "../../model/part.ts";
-import { asArray, asObject, asString, type JsonObject } from "../narrow.ts";
 
 /** `message.content` as blocks, whether it was a string, a list, or missing. */
 export function blocksOf(content: unknown): JsonObject[] {

@@ -1,6 +1,6 @@
+import { asObject, asString, type JsonObject } from "../../model/narrow.ts";
 import type { Format, SessionPath } from "../format.ts";
 import { createLineReader } from "../lines.ts";
-import { asObject, asString, type JsonObject } from "../narrow.ts";
 import { parsePath } from "./path.ts";
 import { createClaudeCodeReader } from "./reader.ts";
 

@@ -1,7 +1,15 @@
+import {
+  asArray,
+  asNumber,
+  asObject,
+  asString,
+  asStrings,
+  asText,
+  type JsonObject,
+} from "../../model/narrow.ts";
 import { copyOf } from "../../model/progress.ts";
 import { firstLine } from "../first-line.ts";
 import type { Disposition } from "../format.ts";
-import { asArray, asNumber, asObject, asString, asStrings, asText, type JsonObject } from "../narrow.ts";
 import { parseObject } from "../parse-object.ts";
 import { withdraw } from "./assistant.ts";
 import { blocksOf, resultContent } from "./content.ts";

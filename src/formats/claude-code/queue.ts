@@ -1,5 +1,5 @@
+import { asString, type JsonObject } from "../../model/narrow.ts";
 import type { RecordPlace } from "../format.ts";
-import { asString, type JsonObject } from "../narrow.ts";
 import { blocksOf } from "./content.ts";
 
 /** What a person typed while the agent worked, and where the record of that stands. */

@@ -1,9 +1,9 @@
 import type { Frame } from "../../model/frame.ts";
+import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { SessionPatch } from "../../model/session.ts";
 import { isUuid, uuidFrom } from "../../model/uuid.ts";
 import type { Disposition, LinkFacts, Reader, ReaderOptions, ReadRecord } from "../format.ts";
 import { createLineReader, type LineRecord } from "../lines.ts";
-import { asNumber, asObject, asString, asText, type JsonObject } from "../narrow.ts";
 import { parseObject } from "../parse-object.ts";
 import { agentMessages } from "./agent-messages.ts";
 import { readAssistant } from "./assistant.ts";

@@ -1,13 +1,14 @@
 import { isPreamble } from "../../model/fold/fold.ts";
 import type { Frame } from "../../model/frame.ts";
+import type { FrameBody } from "../../model/frame-writer.ts";
 import type { Usage } from "../../model/message.ts";
+import type { JsonObject } from "../../model/narrow.ts";
 import type { Part } from "../../model/part.ts";
 import type { SessionPatch } from "../../model/session.ts";
 import type { MarkerKind, TurnStatus } from "../../model/transcript.ts";
 import { isUuid, partId, uuidFrom } from "../../model/uuid.ts";
 import { firstLine } from "../first-line.ts";
 import type { RecordPlace, SessionLinkFacts } from "../format.ts";
-import type { JsonObject } from "../narrow.ts";
 import { createPromptQueue, type PromptQueue } from "./queue.ts";
 
 /** One record in the hands of the reader. */
@@ -24,11 +25,6 @@ export interface Line {
   /** What becomes of the record is collected here. */
   frames: Frame[];
 }
-
-type WithoutCommon<Member> = Member extends Frame ? Omit<Member, "session_id" | "at" | "source"> : never;
-/** A frame without what every frame of a record shares. */
-export type BareFrame = WithoutCommon<Frame>;
-export type BareFrameOf<Type extends Frame["type"]> = Extract<BareFrame, { type: Type }>;
 
 export interface Block {
   kind: "text" | "thinking";
@@ -107,7 +103,7 @@ export interface Session {
   /** When the last compaction was, until the model's next step: older lines may be copied behind it. */
   compactedAt: number | undefined;
   /** A compaction's marker whose summary has not been read yet. */
-  boundary: { frame: BareFrameOf<"marker">; place: RecordPlace } | undefined;
+  boundary: { frame: Extract<FrameBody, { type: "marker" }>; place: RecordPlace } | undefined;
   /** A caveat was read: the next command is one that runs no prompt, and so is every one that hangs on the caveat. */
   localCommand: boolean;
   readonly caveats: Set<string>;
@@ -119,7 +115,7 @@ export interface Session {
   /** A command that may run a prompt was read: the next injected text is its expansion. */
   command: string | undefined;
 
-  push(line: Line, frame: BareFrame, place?: RecordPlace): void;
+  push(line: Line, frame: FrameBody, place?: RecordPlace): void;
   update(line: Line, patch: SessionPatch): void;
   /** The id of the next part that the record itself (not a step) makes. */
   recordPart(line: Line): { message_id: string; part_id: string };
@@ -192,7 +188,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   /** The record that `recordPart` counts for. */
   let counted: { line: Line; message_id: string; parts: number } | undefined;
 
-  function push(line: Line, frame: BareFrame, place: RecordPlace = line.place): void {
+  function push(line: Line, frame: FrameBody, place: RecordPlace = line.place): void {
     if (!isPreamble(frame)) preamble = "over";
     else if (preamble === "ahead" && turns.length === 0) {
       preamble = "open";
@@ -201,11 +197,11 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     complete(line, frame).source = { file, line: place.line, byte: place.byte, length: place.length };
   }
   /** Boundaries belong to no record: they follow from several. */
-  function pushUnplaced(line: Line, frame: BareFrame): void {
+  function pushUnplaced(line: Line, frame: FrameBody): void {
     complete(line, frame);
   }
   /** Makes a whole frame of one that was made for this: a copy of each would be a tenth of reading. */
-  function complete(line: Line, frame: BareFrame): Frame {
+  function complete(line: Line, frame: FrameBody): Frame {
     // Omit over a union loses the tie between members; the fields complete any of them.
     const whole = frame as Frame;
     whole.session_id = session_id;

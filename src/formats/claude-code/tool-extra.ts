@@ -1,5 +1,13 @@
+import {
+  asArray,
+  asNumber,
+  asObject,
+  asString,
+  asStrings,
+  asText,
+  type JsonObject,
+} from "../../model/narrow.ts";
 import type { DiffHunk, FileDiff, TodoItem, UiExtra } from "../../model/ui-extra.ts";
-import { asArray, asNumber, asObject, asString, asStrings, asText, type JsonObject } from "../narrow.ts";
 
 /** A finished call as its result's line tells it. */
 export interface FinishedCall {

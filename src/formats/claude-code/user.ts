@@ -1,8 +1,8 @@
 import type { ToolStatus } from "../../model/message.ts";
+import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { Part } from "../../model/part.ts";
 import { firstLine } from "../first-line.ts";
 import type { Disposition } from "../format.ts";
-import { asObject, asString, asText, type JsonObject } from "../narrow.ts";
 import { type AgentMessage, agentMessages, messageOf } from "./agent-messages.ts";
 import { blocksOf, promptParts, resultContent } from "./content.ts";
 import type { Line, Session } from "./session.ts";

@@ -1,5 +1,5 @@
+import { asArray, asObject, asString, asStrings, asText, type JsonObject } from "../../model/narrow.ts";
 import type { Disposition } from "../format.ts";
-import { asArray, asObject, asString, asStrings, asText, type JsonObject } from "../narrow.ts";
 import { type Call, type Calls, commandFacts, mcpFacts, patchFacts } from "./calls.ts";
 import { folded, hidden, SHOWN } from "./disposition.ts";
 import { type Line, rawMember } from "./line.ts";

@@ -1,8 +1,8 @@
 import type { ToolStatus } from "../../model/message.ts";
+import { asNumber, asObject, asString, type JsonObject } from "../../model/narrow.ts";
 import type { MediaPart } from "../../model/part.ts";
 import type { FileDiff } from "../../model/ui-extra.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
-import { asNumber, asObject, asString, type JsonObject } from "../narrow.ts";
 import { type Output, readContent } from "./output.ts";
 import { type CallFacts, commandText, isCodeCell, jsonOrText, terminalOf, toolExtra } from "./tool-extra.ts";
 import type { Moment, TurnWriter } from "./turns.ts";

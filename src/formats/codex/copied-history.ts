@@ -1,4 +1,4 @@
-import { asNumber } from "../narrow.ts";
+import { asNumber } from "../../model/narrow.ts";
 import { type Line, metadataOf, timeOfId, turnIdOf } from "./line.ts";
 import type { Moment } from "./turns.ts";
 

@@ -1,6 +1,6 @@
+import { asString, asText } from "../../model/narrow.ts";
 import type { Format } from "../format.ts";
 import { createLineReader } from "../lines.ts";
-import { asString, asText } from "../narrow.ts";
 import { CodexReader } from "./reader.ts";
 
 const RECORD =

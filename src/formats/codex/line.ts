@@ -1,6 +1,6 @@
+import { asArray, asObject, asString, asStrings, asText, type JsonObject } from "../../model/narrow.ts";
 import { isUuid } from "../../model/uuid.ts";
 import type { RecordPlace } from "../format.ts";
-import { asArray, asObject, asString, asStrings, asText, type JsonObject } from "../narrow.ts";
 import { rawJson } from "../raw-json.ts";
 import type { Base, Copy } from "./copies.ts";
 import type { Moment } from "./turns.ts";

@@ -1,7 +1,7 @@
+import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { errorWords } from "../error-words.ts";
 import { firstLine } from "../first-line.ts";
 import type { Disposition } from "../format.ts";
-import { asArray, asObject, asString, asText, type JsonObject } from "../narrow.ts";
 import { hidden, SHOWN } from "./disposition.ts";
 import type { TurnWriter } from "./turns.ts";
 

@@ -1,6 +1,6 @@
 import type { ToolStatus } from "../../model/message.ts";
+import { asArray, asNumber, asObject, asString } from "../../model/narrow.ts";
 import type { MediaPart } from "../../model/part.ts";
-import { asArray, asNumber, asObject, asString } from "../narrow.ts";
 import { parseObject } from "../parse-object.ts";
 
 /** What a call answered, out of the many shapes that Codex has written outputs in. */

@@ -1,5 +1,5 @@
+import { asObject, asString } from "../../model/narrow.ts";
 import type { DiffHunk, FileDiff } from "../../model/ui-extra.ts";
-import { asObject, asString } from "../narrow.ts";
 
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 const FILE_HEADER = /^\*\*\* (Add|Update|Delete) File: (.+)$/;

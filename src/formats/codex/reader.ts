@@ -1,7 +1,7 @@
+import { asString, type JsonObject } from "../../model/narrow.ts";
 import { isUuid, uuidFrom } from "../../model/uuid.ts";
 import type { Disposition, LinkFacts, Reader, ReaderOptions, ReadRecord, RecordPlace } from "../format.ts";
 import { createLineReader, type LineReader, type LineRecord } from "../lines.ts";
-import { asString, type JsonObject } from "../narrow.ts";
 import { hidden } from "./disposition.ts";
 import { type Line, lineOf } from "./line.ts";
 import { Session } from "./session.ts";

@@ -1,5 +1,5 @@
+import { asObject, asString } from "../../model/narrow.ts";
 import { isUuid } from "../../model/uuid.ts";
-import { asObject, asString } from "../narrow.ts";
 import type { Call, Calls } from "./calls.ts";
 import { argument } from "./tool-extra.ts";
 import type { TurnWriter } from "./turns.ts";

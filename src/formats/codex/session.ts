@@ -1,5 +1,5 @@
+import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { Disposition, SessionLinkFacts } from "../format.ts";
-import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../narrow.ts";
 import { CallRecords } from "./call-records.ts";
 import { Calls } from "./calls.ts";
 import { CopiedHistory } from "./copied-history.ts";

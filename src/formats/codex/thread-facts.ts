@@ -1,7 +1,7 @@
+import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { SessionPatch } from "../../model/session.ts";
 import { isUuid } from "../../model/uuid.ts";
 import type { Disposition } from "../format.ts";
-import { asNumber, asObject, asString, asText, type JsonObject } from "../narrow.ts";
 import { folded, SHOWN } from "./disposition.ts";
 import type { Line } from "./line.ts";
 import type { TurnWriter } from "./turns.ts";

@@ -1,6 +1,6 @@
 import type { ToolStatus } from "../../model/message.ts";
+import { asArray, asNumber, asObject, asString, asStrings, type JsonObject } from "../../model/narrow.ts";
 import type { FileDiff, TodoItem, UiExtra } from "../../model/ui-extra.ts";
-import { asArray, asNumber, asObject, asString, asStrings, type JsonObject } from "../narrow.ts";
 import type { Output } from "./output.ts";
 import { readPatch } from "./patch.ts";
 

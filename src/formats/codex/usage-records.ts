@@ -1,5 +1,5 @@
+import { asNumber, asObject, type JsonObject } from "../../model/narrow.ts";
 import type { Disposition } from "../format.ts";
-import { asNumber, asObject, type JsonObject } from "../narrow.ts";
 import { folded, hidden } from "./disposition.ts";
 import type { TurnWriter } from "./turns.ts";
 import { readUsage } from "./usage.ts";

@@ -1,5 +1,5 @@
 import type { Usage } from "../../model/message.ts";
-import { asNumber, type JsonObject } from "../narrow.ts";
+import { asNumber, type JsonObject } from "../../model/narrow.ts";
 
 /** Codex's figures, whose `input_tokens` contain what was read from and written to the cache. */
 export function readUsage(tokens: JsonObject | undefined): Usage | undefined {

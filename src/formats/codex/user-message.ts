@@ -1,5 +1,5 @@
+import { asArray, asObject, asString, type JsonObject } from "../../model/narrow.ts";
 import type { Part } from "../../model/part.ts";
-import { asArray, asObject, asString, type JsonObject } from "../narrow.ts";
 import { imageUrl } from "./output.ts";
 
 /** What stands in a message of role `user`, in any of the three logs. */
