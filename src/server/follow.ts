@@ -173,7 +173,7 @@ function joinTail(tail: Uint8Array, chunk: Uint8Array): Uint8Array {
 /** Bytes as they stand in a file, made into the text's bytes. */
 export interface Decoder {
   write(chunk: Uint8Array): Promise<void>;
-  /** What follows is not wanted: it is taken, and not decoded. */
+  /** Of a compressed file: what follows is not wanted; it is taken, and not decoded. */
   stop(): void;
   end(): Promise<void>;
 }
@@ -183,18 +183,8 @@ export const isCompressed = (path: string): boolean => path.endsWith(".zst");
 
 /** Hands the decoded bytes to `sink` as they come, never more than a piece at a time. Throws on damaged data. */
 export function createDecoder(path: string, sink: (bytes: Uint8Array) => void): Decoder {
+  if (!isCompressed(path)) return { write: async (chunk) => sink(chunk), stop() {}, async end() {} };
   let stopped = false;
-  if (!isCompressed(path)) {
-    return {
-      async write(chunk) {
-        if (!stopped) sink(chunk);
-      },
-      stop() {
-        stopped = true;
-      },
-      async end() {},
-    };
-  }
   const stream = createZstdDecompress({ chunkSize: 128 * 1024 });
   let failure: Error | undefined;
   stream.on("data", sink);
