@@ -13,7 +13,10 @@ import {
   type StatusReply,
 } from "../protocol.ts";
 
-/** Why a request has no value. `unauthorized`: this browser has no valid cookie. `offline`: no daemon answered. */
+/**
+ * Why a request has no value. `unauthorized`: this browser has no valid cookie. `offline`: no daemon answered, so that what
+ * was asked for may be done all the same.
+ */
 export type ApiFailure =
   | { code: "unauthorized" }
   | { code: "offline" }
@@ -66,12 +69,11 @@ export interface SessionApi {
 }
 
 async function refusal(response: Response): Promise<ApiFailure> {
-  if (response.status === 401) return { code: "unauthorized" };
-  const plain = {
-    code: "refused",
-    status: response.status,
-    message: `The daemon answered ${response.status}.`,
-  } as const;
+  const { status } = response;
+  if (status === 401) return { code: "unauthorized" };
+  const refused = { code: "refused", status, message: `The daemon answered ${status}.` } as const;
+  // The daemon says in words of its own why it fails: this is a proxy that had no answer from it.
+  const plain = status === 408 || status >= 500 ? ({ code: "offline" } as const) : refused;
   try {
     const body: unknown = await response.json();
     if (typeof body !== "object" || body === null || !("error" in body)) return plain;
@@ -79,7 +81,7 @@ async function refusal(response: Response): Promise<ApiFailure> {
     const { code, message, remedy } = (body as ErrorReply).error ?? {};
     if (typeof message !== "string") return plain;
     return {
-      ...plain,
+      ...refused,
       message,
       ...(typeof code === "string" ? { reason: code } : {}),
       ...(typeof remedy === "string" ? { remedy } : {}),

@@ -150,6 +150,39 @@ describe("the composer", () => {
     expect(screen.queryByDisplayValue("Once, please")).toBeNull();
   });
 
+  test.each([408, 502, 503, 504])(
+    "sends the same prompt again when a proxy says %i for the daemon",
+    async (status) => {
+      let replies = 0;
+      daemon.answer(({ route }) => {
+        if (!route.startsWith("POST")) return undefined;
+        replies += 1;
+        return replies === 1 ? [status, "<h1>Bad Gateway</h1>"] : [200, {}];
+      });
+      show(SESSION);
+      await userEvent.type(await promptField(), "Once, please{Enter}");
+      expect((await screen.findByRole("alert")).textContent).toContain("It is sent as soon as it does.");
+      daemon.cut();
+      await waitFor(() => expect(posted()).toHaveLength(2));
+      const [first, second] = posted();
+      expect(second?.body).toEqual(first?.body);
+      await waitFor(() => expect(screen.queryByDisplayValue("Once, please")).toBeNull());
+    },
+  );
+
+  test("changed after the daemon said that it is not on disk yet, it is another prompt", async () => {
+    accept(503, { error: { code: "disk", message: "It is not on disk yet.", remedy: "Make room." } });
+    show(SESSION);
+    await userEvent.type(await promptField(), "Delete the branch{Enter}");
+    expect((await screen.findByRole("alert")).textContent).toContain("It is not on disk yet. Make room.");
+    accept();
+    await userEvent.type(await promptField(), ", not the tag{Enter}");
+    await waitFor(() => expect(sentPrompts()).toHaveLength(2));
+    const [first, second] = sentPrompts();
+    expect(second?.text).toBe("Delete the branch, not the tag");
+    expect(second?.message_id).not.toBe(first?.message_id);
+  });
+
   test("is empty when the prompt whose reply was lost stands in the transcript", async () => {
     daemon.answer(({ route }) => (route.startsWith("POST") ? "lost" : undefined));
     show(SESSION);

@@ -232,3 +232,31 @@ test("a start whose reply was lost is tried again under the same id when the dae
   const [first, second] = bodies();
   expect(second).toEqual(first);
 });
+
+test("a start that a proxy answered for the daemon is tried again under the same id", async () => {
+  let tries = 0;
+  const succeed = started;
+  started = (body) => {
+    tries += 1;
+    return tries === 1 ? [502, "<h1>Bad Gateway</h1>"] : succeed(body);
+  };
+  render(<App client={client} />);
+  await screen.findByText("live");
+  await userEvent.type(await promptField(), "Once{Enter}");
+  expect(await screen.findByRole("heading", { level: 1, name: "A new one" })).toBeTruthy();
+  const [first, second] = bodies();
+  expect(second).toEqual(first);
+});
+
+test("what is changed after the daemon said that it is not on disk yet is another session", async () => {
+  started = () => [503, { error: { code: "disk", message: "It is not on disk yet." } }];
+  render(<App client={client} />);
+  await screen.findByText("live");
+  await userEvent.type(await promptField(), "Delete the branch{Enter}");
+  expect(await screen.findByText("Not started. It is not on disk yet.")).toBeTruthy();
+  await userEvent.type(await promptField(), ", not the tag{Enter}");
+  await waitFor(() => expect(bodies()).toHaveLength(2));
+  const [first, second] = bodies();
+  expect(second?.session_id).not.toBe(first?.session_id);
+  expect(second?.prompt.message_id).not.toBe(first?.prompt.message_id);
+});

@@ -66,7 +66,7 @@ function createDraft(session_id: string, { api, live }: Client): Draft {
       });
       await backOnline(live, RETRY_MS);
       await deliver(this_attempt);
-    } else settle({ problem: problemText(reply.failure), tried: false });
+    } else settle({ problem: problemText(reply.failure) });
   };
 
   const giveBack = (prompt: PromptBody): void => {

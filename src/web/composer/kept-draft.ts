@@ -7,7 +7,7 @@ export interface KeptDraft {
   text: string;
   /** Data URLs. */
   images: readonly string[];
-  /** It was sent at least once, and nobody knows whether it arrived. */
+  /** It was sent at least once: it may have arrived, or may still, when the daemon could not write it to disk at once. */
   tried: boolean;
   /** Images that had no room in the browser's storage and are gone since the last reload. */
   lost_images: number;

@@ -40,6 +40,7 @@ export function NewSessionScreen(): ReactNode {
   const [draft, setDraft] = useState(() => loadDraft(PLACE));
   const [problems, setProblems] = useState<Problems>({});
   const [starting, setStarting] = useState(false);
+  /** How often nobody answered, since somebody last did. */
   const [tries, setTries] = useState(0);
   const prompt = useRef<HTMLTextAreaElement>(null);
   const form = useRef<HTMLFormElement>(null);
@@ -133,12 +134,11 @@ export function NewSessionScreen(): ReactNode {
       if (form.current !== null) navigate(sessionHref(answer.value.session_id), "replace");
       return;
     }
-    if (answer.failure.code === "refused") setDraft({ ...tried, tried: false });
-    setTries((count) => count + 1);
+    setTries((count) => (answer.failure.code === "refused" ? 0 : count + 1));
     setProblems(problemsOf(answer.failure));
   };
   // Once more when the daemon is back: it is the same session, however often it is asked for.
-  const unsent = problems.form !== undefined && draft.tried;
+  const unsent = problems.form !== undefined && tries > 0;
   const begin = useRef(start);
   begin.current = start;
   useEffect(() => {
