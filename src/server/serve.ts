@@ -13,13 +13,18 @@ const MESSAGE_LIMIT = 1024 * 1024;
 const HEADER_LIMIT = 16 * 1024;
 const HANDSHAKE_MS = 10_000;
 const REQUEST_MS = 30_000;
+/** A body that comes more slowly than this is not waited for, in bytes per millisecond. */
+const SLOWEST_BODY = 16;
 
 export interface ListenOptions {
   host: string;
   /** 0: any free one. */
   port: number;
   tls?: { cert: string; key: string };
-  /** How long a request may take to come, in milliseconds, 30 s by default; one that is a stream takes as long as it is. */
+  /**
+   * How long nothing may come of a request that is on its way, in milliseconds, 30 s by default; so long it may take, too, and
+   * longer by its length. One that is a stream takes as long as it is.
+   */
   request_ms?: number;
 }
 
@@ -72,12 +77,21 @@ export async function serve(options: ListenOptions, open: (port: number) => Door
       return;
     }
     if (limit !== Number.POSITIVE_INFINITY) {
+      const { request_ms = REQUEST_MS } = options;
+      const ends_at = performance.now() + request_ms + length / SLOWEST_BODY;
+      let come = incoming.socket.bytesRead;
       const late = () => {
         // It has come, and is answered for long; its end is only told to who reads its body, and of a GET nobody does.
         if (incoming.complete) return;
+        const { bytesRead } = incoming.socket;
+        if (bytesRead > come && performance.now() < ends_at) {
+          come = bytesRead;
+          timer.refresh();
+          return;
+        }
         refuseSocket(incoming.socket, 408, STATUS_CODES[408] ?? "", guard.headers(host));
       };
-      const timer = setTimeout(late, options.request_ms ?? REQUEST_MS);
+      const timer = setTimeout(late, request_ms);
       incoming.once("end", () => clearTimeout(timer)).once("close", () => clearTimeout(timer));
     }
     void answer(incoming, outgoing);

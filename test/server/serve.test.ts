@@ -1,3 +1,5 @@
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { expect, it } from "vitest";
 import { CLIENT_HEADER } from "../../src/protocol.ts";
 import { uuidOf } from "../uuid-of.ts";
@@ -32,5 +34,51 @@ it("cuts off a request that does not come, and none that has come and is answere
   const { status, body } = await answer;
   expect(status).toBe(200);
   expect(body).toContain(id);
+  await doors.close();
+});
+
+it("waits for a long request that comes slowly, and for no short one", async () => {
+  const doors = await openDoors({
+    sessions: createMemorySessions(),
+    password: "correct horse",
+    request_ms: 100,
+  });
+  const head = (length: number) =>
+    rawRequest({
+      method: "POST",
+      path: "/api/login",
+      headers: {
+        Host: `127.0.0.1:${doors.port}`,
+        [CLIENT_HEADER]: "1",
+        "Content-Type": "application/json",
+        "Content-Length": String(length),
+      },
+    });
+  /** Sends a little at a time until it is told to end, or is cut off. */
+  const trickle = (length: number) => {
+    const socket = connect(doors.port, "127.0.0.1");
+    socket.on("error", () => {});
+    socket.write(head(length));
+    let left = length;
+    const timer = setInterval(() => {
+      socket.write(" ");
+      left--;
+    }, 10);
+    socket.on("close", () => clearInterval(timer));
+    const end = () => {
+      clearInterval(timer);
+      socket.write(" ".repeat(left));
+    };
+    return { end, answer: text(socket) };
+  };
+  const long = trickle(16_000);
+  const short = trickle(1_000);
+  // Those that say nothing are the clock here: each is cut off after as long as a request may be silent.
+  for (let round = 0; round < 3; round++) {
+    expect((await sendRaw(doors.port, head(20))).status).toBe(408);
+  }
+  expect(await short.answer).toContain("408 Request Timeout");
+  long.end();
+  expect(await long.answer).toContain("That is not the password.");
   await doors.close();
 });
