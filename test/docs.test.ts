@@ -83,7 +83,7 @@ describe("the documents", () => {
   });
 
   it("name no flag in the README that --help does not know", () => {
-    const help = read("src/server/main.ts");
+    const help = read("src/server/flags.ts");
     const readme = read("README.md");
     for (const [, flag = ""] of readme.matchAll(/`?(--[a-z][a-z-]+)/g)) expect(help).toContain(flag.slice(2));
     expect(readme).toContain("--help");

@@ -5,7 +5,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { inspect, parseArgs } from "node:util";
+import { inspect } from "node:util";
 import { isMainThread } from "node:worker_threads";
 import { formats } from "../formats/index.ts";
 import { findWireFormat, wireFormats } from "../providers/index.ts";
@@ -15,6 +15,7 @@ import { createSessions } from "./catalog.ts";
 import { readConfig, readKeys } from "./config.ts";
 import { type DecodedStream, decodeStream } from "./decode.ts";
 import { hangDoorbell, ringDoorbell } from "./doorbell.ts";
+import { dataDir, type Flags, HELP, readFlags } from "./flags.ts";
 import { openFrontend } from "./frontend.ts";
 import { createGuard, ingestToken, loadAccess } from "./guard.ts";
 import { configuredAgents } from "./hosted/configured-agents.ts";
@@ -31,59 +32,6 @@ import type { Notice } from "./store/store.ts";
 import { safe } from "./terminal-text.ts";
 import { attempt, UsageError } from "./usage-error.ts";
 
-const HELP = `Usage: npm start -- [options] [PATH…]
-       npm start -- run "PROMPT" [--agent AGENT | --provider PROVIDER] [--model MODEL] [--cwd DIR] [--json]
-       npm start -- show FILE… [--json | --accounting]
-       npm start -- decode --wire WIRE FILE.sse
-       npm start -- token
-
-Shows what AI agents on this machine did and do, in a browser. PATH…: files or folders of
-sessions to read beside the agents' own folders.
-
-Options
-  --port N              Port to listen on. Default 4747, or the next free one. 0: any free one.
-  --data-dir DIR        Where the archive and the secrets are kept. Default: ${dataDirText()}
-  --open                Open the page in the default browser.
-  --link                Print a new launch link of the daemon that runs, and end.
-  --samples             Show the sample sessions. Without it they are shown only while no
-                        agent's sessions are found.
-  --no-samples          Never show the sample sessions.
-  --replay-pace N       How fast one of the samples is replayed. Default 1: an agent's pace.
-  --host ADDRESS        Address to listen on. Default 127.0.0.1. Any other than loopback needs
-                        --password-file and --origin.
-  --password-file FILE  File whose first line is the password that browsers are asked for.
-  --origin URL          https:// address at which browsers reach this daemon.
-  --cert FILE           TLS certificate and key (PEM). Without them a proxy in front of this
-  --key FILE            daemon must speak TLS.
-  --version             Print the version.
-  --help                Print this.
-
-run                     Start a session with this prompt and print its turn as it happens; the same
-                        session is live in the browser. Ctrl-C stops the turn. Without a daemon that
-                        runs, one runs as long as the command, and until what others started in it
-                        is done; Ctrl-C ends that, too.
-  --agent AGENT         An agent of config.json, or a provider (--provider PROVIDER says the same).
-                        Default: what was used last, or the first that has a key.
-  --model MODEL         The provider's name of it; for the provider "scripted", a script's name.
-  --cwd DIR             The folder that the agent works in. Default: the present one; of scripts, one of
-                        their own.
-  --json                The session's frames, one JSON object a line.
-
-show                    Print a session file as text, without a daemon.
-  --json                One JSON object per transcript part, in order.
-  --accounting          Instead: what became of the file's lines, one JSON object per file.
-
-decode                  Print what a recorded response of a model provider says, as one JSON object.
-                        FILE -: from standard input.
-  --wire WIRE           One of:${wireFormats.map(({ wire }) => `\n                        ${wire}`).join("")}
-
-token                   Print the token with which a program may push sessions to this daemon.
-
-Environment: CLAUDE_CONFIG_DIR and CODEX_HOME name the agents' folders where they are not in
-the usual place; ANTHROPIC_API_KEY and the like hold the keys of model providers. Providers,
-agents and rules are configured in config.json in the data directory.
-`;
-
 /** A second signal this soon is the same one, come by another way (terminal and `npm`), in milliseconds. */
 const SAME_SIGNAL_MS = 1_000;
 /** How often it is looked whether there is something new to tell in the terminal. */
@@ -93,40 +41,8 @@ const REST_MS = 200;
 /** How often it is tried whether a store that could not be written can be. */
 const RETRY_MS = 2_000;
 
-type Flags = ReturnType<typeof readFlags>["values"];
-
-function readFlags(args: string[]) {
-  return parseArgs({
-    args,
-    allowPositionals: true,
-    allowNegative: true,
-    options: {
-      port: { type: "string" },
-      host: { type: "string" },
-      "data-dir": { type: "string" },
-      open: { type: "boolean" },
-      link: { type: "boolean" },
-      samples: { type: "boolean" },
-      "replay-pace": { type: "string" },
-      "password-file": { type: "string" },
-      origin: { type: "string" },
-      cert: { type: "string" },
-      key: { type: "string" },
-      json: { type: "boolean" },
-      accounting: { type: "boolean" },
-      wire: { type: "string" },
-      agent: { type: "string" },
-      provider: { type: "string" },
-      model: { type: "string" },
-      cwd: { type: "string" },
-      version: { type: "boolean" },
-      help: { type: "boolean", short: "h" },
-    },
-  });
-}
-
 async function main(args: string[]): Promise<number> {
-  const { values: flags, positionals } = parsed(args);
+  const { values: flags, positionals } = readFlags(args);
   if (flags.help) return await print(HELP);
   if (flags.version) return await print(`${version()}\n`);
   if (positionals[0] === "show") return await showFiles(positionals.slice(1), flags);
@@ -142,14 +58,6 @@ async function main(args: string[]): Promise<number> {
   }
   if (flags.link) return await printLink(dataDir(flags));
   return await runDaemon(positionals, flags);
-}
-
-function parsed(args: string[]) {
-  try {
-    return readFlags(args);
-  } catch (error) {
-    throw new UsageError(`${error instanceof Error ? error.message : error} --help lists all options.`);
-  }
 }
 
 async function decodeFile(files: string[], flags: Flags): Promise<number> {
@@ -531,23 +439,6 @@ function openBrowser(link: string, data_dir: string): void {
         : ["xdg-open", file];
   if (command === undefined) return;
   spawn(command, args, { stdio: "ignore", detached: true }).on("error", failed).unref();
-}
-
-function dataDir(flags: Flags): string {
-  return resolve(flags["data-dir"] ?? defaultDataDir());
-}
-
-function defaultDataDir(): string {
-  if (process.platform === "darwin") return join(homedir(), "Library/Application Support/Verbatim");
-  if (process.platform === "win32") {
-    return join(process.env.LOCALAPPDATA || join(homedir(), "AppData/Local"), "Verbatim");
-  }
-  return join(process.env.XDG_DATA_HOME || join(homedir(), ".local/share"), "verbatim");
-}
-
-function dataDirText(): string {
-  const path = defaultDataDir();
-  return path.startsWith(homedir()) ? `~${path.slice(homedir().length)}` : path;
 }
 
 /** From package.json, which stands two folders up in the sources and in the package alike. */

@@ -109,7 +109,7 @@ describe("the command", { timeout: 60_000 }, () => {
     const home = newHome();
     const help = await finish(home, ["--help"]);
     expect(help).toMatchObject({ code: 0, err: "" });
-    const source = readFileSync(main, "utf8");
+    const source = readFileSync(resolve(main, "../flags.ts"), "utf8");
     const flags = [...source.matchAll(/^ {6}"?([a-z-]+)"?: \{ type: "(?:string|boolean)"/gm)].map(
       ([, name]) => name,
     );

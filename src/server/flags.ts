@@ -1,0 +1,118 @@
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { wireFormats } from "../providers/index.ts";
+import { UsageError } from "./usage-error.ts";
+
+export const HELP = `Usage: npm start -- [options] [PATH…]
+       npm start -- run "PROMPT" [--agent AGENT | --provider PROVIDER] [--model MODEL] [--cwd DIR] [--json]
+       npm start -- show FILE… [--json | --accounting]
+       npm start -- decode --wire WIRE FILE.sse
+       npm start -- token
+
+Shows what AI agents on this machine did and do, in a browser. PATH…: files or folders of
+sessions to read beside the agents' own folders.
+
+Options
+  --port N              Port to listen on. Default 4747, or the next free one. 0: any free one.
+  --data-dir DIR        Where the archive and the secrets are kept. Default: ${dataDirText()}
+  --open                Open the page in the default browser.
+  --link                Print a new launch link of the daemon that runs, and end.
+  --samples             Show the sample sessions. Without it they are shown only while no
+                        agent's sessions are found.
+  --no-samples          Never show the sample sessions.
+  --replay-pace N       How fast one of the samples is replayed. Default 1: an agent's pace.
+  --host ADDRESS        Address to listen on. Default 127.0.0.1. Any other than loopback needs
+                        --password-file and --origin.
+  --password-file FILE  File whose first line is the password that browsers are asked for.
+  --origin URL          https:// address at which browsers reach this daemon.
+  --cert FILE           TLS certificate and key (PEM). Without them a proxy in front of this
+  --key FILE            daemon must speak TLS.
+  --version             Print the version.
+  --help                Print this.
+
+run                     Start a session with this prompt and print its turn as it happens; the same
+                        session is live in the browser. Ctrl-C stops the turn. Without a daemon that
+                        runs, one runs as long as the command, and until what others started in it
+                        is done; Ctrl-C ends that, too.
+  --agent AGENT         An agent of config.json, or a provider (--provider PROVIDER says the same).
+                        Default: what was used last, or the first that has a key.
+  --model MODEL         The provider's name of it; for the provider "scripted", a script's name.
+  --cwd DIR             The folder that the agent works in. Default: the present one; of scripts, one of
+                        their own.
+  --json                The session's frames, one JSON object a line.
+
+show                    Print a session file as text, without a daemon.
+  --json                One JSON object per transcript part, in order.
+  --accounting          Instead: what became of the file's lines, one JSON object per file.
+
+decode                  Print what a recorded response of a model provider says, as one JSON object.
+                        FILE -: from standard input.
+  --wire WIRE           One of:${wireFormats.map(({ wire }) => `\n                        ${wire}`).join("")}
+
+token                   Print the token with which a program may push sessions to this daemon.
+
+Environment: CLAUDE_CONFIG_DIR and CODEX_HOME name the agents' folders where they are not in
+the usual place; ANTHROPIC_API_KEY and the like hold the keys of model providers. Providers,
+agents and rules are configured in config.json in the data directory.
+`;
+
+/** What stands on the command line, by name. */
+export type Flags = ReturnType<typeof parseFlags>["values"];
+
+function parseFlags(args: string[]) {
+  return parseArgs({
+    args,
+    allowPositionals: true,
+    allowNegative: true,
+    options: {
+      port: { type: "string" },
+      host: { type: "string" },
+      "data-dir": { type: "string" },
+      open: { type: "boolean" },
+      link: { type: "boolean" },
+      samples: { type: "boolean" },
+      "replay-pace": { type: "string" },
+      "password-file": { type: "string" },
+      origin: { type: "string" },
+      cert: { type: "string" },
+      key: { type: "string" },
+      json: { type: "boolean" },
+      accounting: { type: "boolean" },
+      wire: { type: "string" },
+      agent: { type: "string" },
+      provider: { type: "string" },
+      model: { type: "string" },
+      cwd: { type: "string" },
+      version: { type: "boolean" },
+      help: { type: "boolean", short: "h" },
+    },
+  });
+}
+
+/** The command line's flags and words; throws `UsageError`. */
+export function readFlags(args: string[]) {
+  try {
+    return parseFlags(args);
+  } catch (error) {
+    throw new UsageError(`${error instanceof Error ? error.message : error} --help lists all options.`);
+  }
+}
+
+/** Where the archive and the secrets are kept. */
+export function dataDir(flags: Flags): string {
+  return resolve(flags["data-dir"] ?? defaultDataDir());
+}
+
+function defaultDataDir(): string {
+  if (process.platform === "darwin") return join(homedir(), "Library/Application Support/Verbatim");
+  if (process.platform === "win32") {
+    return join(process.env.LOCALAPPDATA || join(homedir(), "AppData/Local"), "Verbatim");
+  }
+  return join(process.env.XDG_DATA_HOME || join(homedir(), ".local/share"), "verbatim");
+}
+
+function dataDirText(): string {
+  const path = defaultDataDir();
+  return path.startsWith(homedir()) ? `~${path.slice(homedir().length)}` : path;
+}
