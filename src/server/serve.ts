@@ -13,7 +13,7 @@ const MESSAGE_LIMIT = 1024 * 1024;
 const HEADER_LIMIT = 16 * 1024;
 const HANDSHAKE_MS = 10_000;
 const REQUEST_MS = 30_000;
-/** A body that comes more slowly than this is not waited for, in bytes per millisecond. */
+/** A body that comes more slowly than this, on the whole, is not waited for, in bytes per millisecond. */
 const SLOWEST_BODY = 16;
 
 export interface ListenOptions {
@@ -22,8 +22,8 @@ export interface ListenOptions {
   port: number;
   tls?: { cert: string; key: string };
   /**
-   * How long nothing may come of a request that is on its way, in milliseconds, 30 s by default; so long it may take, too, and
-   * longer by its length. One that is a stream takes as long as it is.
+   * How long a request may take to come, in milliseconds, 30 s by default, and a second longer for each 16 kB that have come. One
+   * that is a stream takes as long as it is.
    */
   request_ms?: number;
 }
@@ -78,14 +78,14 @@ export async function serve(options: ListenOptions, open: (port: number) => Door
     }
     if (limit !== Number.POSITIVE_INFINITY) {
       const { request_ms = REQUEST_MS } = options;
-      const ends_at = performance.now() + request_ms + length / SLOWEST_BODY;
-      let come = incoming.socket.bytesRead;
+      const begun_at = performance.now();
+      const before = incoming.socket.bytesRead;
       const late = () => {
         // It has come, and is answered for long; its end is only told to who reads its body, and of a GET nobody does.
         if (incoming.complete) return;
-        const { bytesRead } = incoming.socket;
-        if (bytesRead > come && performance.now() < ends_at) {
-          come = bytesRead;
+        // By what has come, not by what was announced: an attacker's long body costs the attacker as much.
+        const may_take = request_ms + (incoming.socket.bytesRead - before) / SLOWEST_BODY;
+        if (performance.now() - begun_at < may_take) {
           timer.refresh();
           return;
         }
