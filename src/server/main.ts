@@ -213,9 +213,10 @@ async function runInTerminal(words: string[], flags: Flags): Promise<number> {
   } finally {
     terminal?.close();
     own?.sayNotices();
-    if (own?.isAtWork() && !stop.signal.aborted) {
+    const others = () => own?.working() ?? [];
+    if (others().length > 0 && !stop.signal.aborted) {
       console.error("Other sessions still run in this daemon: it ends once they rest, or on Ctrl-C.");
-      while (own.isAtWork() && !stop.signal.aborted) await Promise.race([ended, sleep(REST_MS)]);
+      while (others().length > 0 && !stop.signal.aborted) await Promise.race([ended, sleep(REST_MS)]);
       // Whoever follows them hears how they ended.
       await Promise.race([ended, sleep(REST_MS)]);
     }
@@ -232,8 +233,8 @@ interface Daemon {
    * come back by themselves to a daemon that begins again at the same port.
    */
   storable: Promise<void>;
-  /** Whether a session that it runs works, or waits for a person. */
-  isAtWork(): boolean;
+  /** The sessions that it runs and that work, or wait for a person, by id. */
+  working(): readonly string[];
   /** Says now what a person should know and was not told yet, on standard error; what comes up later is said by itself. */
   sayNotices(): void;
   close(): Promise<void>;
@@ -367,20 +368,18 @@ async function openDaemon(
   const notice_timer = setInterval(sayNotices, NOTICES_MS);
   opened.push({ close: () => clearInterval(notice_timer) });
   const storable = Promise.withResolvers<void>();
-  const isAtWork = () =>
-    hosted.list().some(({ control }) => control?.state === "working" || control?.state === "waiting");
   const { retry } = sessions;
   const retry_timer =
     retry &&
     setInterval(() => {
-      if (!isAtWork() && retry()) storable.resolve();
+      if (hosted.working.length === 0 && retry()) storable.resolve();
     }, RETRY_MS);
   opened.push({ close: () => clearInterval(retry_timer) });
   return {
     link: newLink(),
     port: served.port,
     storable: storable.promise,
-    isAtWork,
+    working: () => hosted.working,
     sayNotices,
   };
 }

@@ -139,6 +139,7 @@ describe("run", () => {
     expect(said.out).toContain("> Say hello");
     expect(said.out.indexOf("thinking │")).toBeLessThan(said.out.indexOf("Hello! I am a script"));
     expect(said.err).toContain("/launch?token=");
+    expect(said.err).not.toContain("Other sessions");
   });
 
   it("prints with --json the frames of the session, which fold to the session that the daemon has", async () => {

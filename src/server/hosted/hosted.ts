@@ -44,6 +44,8 @@ export interface HostedSessions extends Sessions {
   /** Another daemon has the data folder. */
   readonly taken: boolean;
   readonly agents: Agents;
+  /** The sessions that have a turn under way, by id: as it is now, where their rows tell it a moment later. */
+  readonly working: readonly string[];
   /** What sessions were started with, newest first. */
   recent(): { agent: string; model?: string; cwd: string }[];
   /** The whole of a prompt that waits; throws `Refused` where none does. */
@@ -209,6 +211,9 @@ export function createHosted(options: HostedOptions): HostedSessions {
     writable: journal.writable,
     taken: journal.taken,
     agents,
+    get working() {
+      return [...entries.values()].filter(({ host }) => host?.working).map(({ id }) => id);
+    },
     get seq() {
       return list.seq;
     },
