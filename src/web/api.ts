@@ -1,33 +1,19 @@
 import type { Answer, RequestOutcome } from "../model/request.ts";
 import type { TranscriptPart } from "../model/transcript.ts";
-import {
-  type AgentsReply,
-  CLIENT_HEADER,
-  type ErrorReply,
-  type LocateReply,
-  type NewSessionBody,
-  type PartsReply,
-  type PromptBody,
-  type RawReply,
-  type SearchReply,
-  type StatusReply,
+import type {
+  AgentsReply,
+  LocateReply,
+  NewSessionBody,
+  PartsReply,
+  PromptBody,
+  RawReply,
+  SearchReply,
 } from "../protocol.ts";
+import type { ApiResult, Requests } from "./requests.ts";
+import type { Client } from "./store.ts";
 
-/**
- * Why a request has no value. `unauthorized`: this browser has no valid cookie. `offline`: no daemon answered, so that what
- * was asked for may be done all the same.
- */
-export type ApiFailure =
-  | { code: "unauthorized" }
-  | { code: "offline" }
-  /** `reason`: the daemon's own code for it. */
-  | { code: "refused"; status: number; reason?: string; message: string; remedy?: string };
-
-export type ApiResult<Value> = { ok: true; value: Value } | { ok: false; failure: ApiFailure };
-
-/** Every request that the page makes. Failures are values; an aborted request is `offline`. */
+/** What the screens ask of the daemon; the list needs none of it. */
 export interface Api extends SessionApi {
-  status(): Promise<ApiResult<StatusReply>>;
   parts(session_id: string, from: number, to: number): Promise<ApiResult<PartsReply>>;
   locate(
     session_id: string,
@@ -68,77 +54,21 @@ export interface SessionApi {
   rewind(session_id: string, before: string): Promise<ApiResult<unknown>>;
 }
 
-async function refusal(response: Response): Promise<ApiFailure> {
-  const { status } = response;
-  if (status === 401) return { code: "unauthorized" };
-  const refused = { code: "refused", status, message: `The daemon answered ${status}.` } as const;
-  // The daemon says in words of its own why it fails: this is a proxy that had no answer from it.
-  const plain = status === 408 || status >= 500 ? ({ code: "offline" } as const) : refused;
-  try {
-    const body: unknown = await response.json();
-    if (typeof body !== "object" || body === null || !("error" in body)) return plain;
-    // Whoever answers in this shape is the daemon; each field is still checked below.
-    const { code, message, remedy } = (body as ErrorReply).error ?? {};
-    if (typeof message !== "string") return plain;
-    return {
-      ...refused,
-      message,
-      ...(typeof code === "string" ? { reason: code } : {}),
-      ...(typeof remedy === "string" ? { remedy } : {}),
-    };
-  } catch {
-    return plain;
-  }
-}
-
-export function createApi(base = ""): Api {
-  const request = async <Value>(
-    path: string,
-    read: (response: Response) => Promise<Value>,
-    options: { signal?: AbortSignal | undefined; body?: unknown } = {},
-  ): Promise<ApiResult<Value>> => {
-    const { signal, body } = options;
-    try {
-      const response = await fetch(base + path, {
-        headers: {
-          [CLIENT_HEADER]: "1",
-          ...(body === undefined ? {} : { "content-type": "application/json" }),
-        },
-        credentials: "same-origin",
-        ...(signal === undefined ? {} : { signal }),
-        ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
-      });
-      if (!response.ok) return { ok: false, failure: await refusal(response) };
-      return { ok: true, value: await read(response) };
-    } catch {
-      // Nothing else throws here: no connection, or one cut in the middle of a reply.
-      return { ok: false, failure: { code: "offline" } };
-    }
-  };
-  // The daemon that served this page checks what it sends against protocol.ts; checking 200 parts again would cost more
-  // than rendering them.
-  const json = <Value>(path: string, signal?: AbortSignal) =>
-    request(path, (response) => response.json() as Promise<Value>, { signal });
-  const post = <Value>(path: string, body: unknown) =>
-    request(path, (response) => response.json() as Promise<Value>, { body });
+function createApi({ get, post, bytes }: Requests): Api {
   const session = (id: string) => `/api/sessions/${encodeURIComponent(id)}`;
   const part = (id: string, part_id: string) => `${session(id)}/parts/${encodeURIComponent(part_id)}`;
 
   return {
-    status: () => json("/api/status"),
-    parts: (id, from, to) => json(`${session(id)}/parts?from=${from}&to=${to}`),
-    locate: (id, by) => json(`${session(id)}/locate?${new URLSearchParams(by)}`),
-    search: (id, query, signal) => json(`${session(id)}/search?${new URLSearchParams({ q: query })}`, signal),
-    whole: (id, part_id) => json(`${part(id, part_id)}/whole`),
-    raw: (id, part_id) => json(`${part(id, part_id)}/raw`),
-    attachment: (id, part_id, n) =>
-      request(`${session(id)}/attachments/${encodeURIComponent(part_id)}/${n}`, (response) =>
-        response.blob(),
-      ),
-    agents: () => json("/api/agents"),
+    parts: (id, from, to) => get(`${session(id)}/parts?from=${from}&to=${to}`),
+    locate: (id, by) => get(`${session(id)}/locate?${new URLSearchParams(by)}`),
+    search: (id, query, signal) => get(`${session(id)}/search?${new URLSearchParams({ q: query })}`, signal),
+    whole: (id, part_id) => get(`${part(id, part_id)}/whole`),
+    raw: (id, part_id) => get(`${part(id, part_id)}/raw`),
+    attachment: (id, part_id, n) => bytes(`${session(id)}/attachments/${encodeURIComponent(part_id)}/${n}`),
+    agents: () => get("/api/agents"),
     startSession: (body) => post("/api/sessions", body),
     sendPrompt: (id, prompt, when) => post(`${session(id)}/prompts`, { prompt, when }),
-    waitingPrompt: (id, message_id) => json(`${session(id)}/prompts/${encodeURIComponent(message_id)}`),
+    waitingPrompt: (id, message_id) => get(`${session(id)}/prompts/${encodeURIComponent(message_id)}`),
     withdrawPrompt: (id, message_id) =>
       post(`${session(id)}/prompts/${encodeURIComponent(message_id)}/withdraw`, {}),
     stop: (id) => post(`${session(id)}/stop`, {}),
@@ -148,4 +78,13 @@ export function createApi(base = ""): Api {
     fork: (id, body) => post(`${session(id)}/fork`, body),
     rewind: (id, before) => post(`${session(id)}/rewind`, { before }),
   };
+}
+
+const apis = new WeakMap<Requests, Api>();
+
+/** The same for a client at every call. */
+export function apiOf({ requests }: Pick<Client, "requests">): Api {
+  const api = apis.get(requests) ?? createApi(requests);
+  apis.set(requests, api);
+  return api;
 }

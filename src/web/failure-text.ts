@@ -1,4 +1,4 @@
-import type { ApiFailure } from "./api.ts";
+import type { ApiFailure } from "./requests.ts";
 
 /** One sentence for a person. */
 export function failureText(failure: ApiFailure): string {

@@ -4,9 +4,11 @@ import type { Sequence } from "../model/sequence.ts";
 import type { SessionSummary } from "../model/session.ts";
 import type { TranscriptPart } from "../model/transcript.ts";
 import { outputChannel, PAGE_SIZE, type PlacedPart } from "../protocol.ts";
-import type { Api, ApiFailure } from "./api.ts";
+import { type Api, apiOf } from "./api.ts";
 import type { ChannelPosition } from "./channel.ts";
 import type { Batch, Live, Subscription } from "./live.ts";
+import type { ApiFailure } from "./requests.ts";
+import type { Client } from "./store.ts";
 
 /** What changed with a state, so that a view of many parts looks only at those. */
 export type Change =
@@ -59,13 +61,13 @@ export interface SessionClient {
 
 /** Sessions kept folded after they were left, for a way back without waiting. */
 const KEPT_SESSIONS = 6;
-const kept = new WeakMap<SessionClient, Map<string, OpenSession>>();
+const kept = new WeakMap<Client, Map<string, OpenSession>>();
 
 /** The session as this page holds it; made at the first call. */
-export function openSession(client: SessionClient, id: string): OpenSession {
+export function openSession(client: Client, id: string): OpenSession {
   const open = kept.get(client) ?? new Map<string, OpenSession>();
   kept.set(client, open);
-  const session = open.get(id) ?? createOpenSession(id, client);
+  const session = open.get(id) ?? createOpenSession(id, { api: apiOf(client), live: client.live });
   // The last used stands last; whoever still shows an older one holds it by its own reference.
   open.delete(id);
   open.set(id, session);

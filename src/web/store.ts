@@ -3,8 +3,8 @@ import { useStore } from "zustand";
 import { createStore, type StoreApi } from "zustand/vanilla";
 import type { SessionSummary } from "../model/session.ts";
 import { type StatusReply, sessionsChannel } from "../protocol.ts";
-import { type Api, createApi } from "./api.ts";
 import { type Batch, type Connection, createLive, type Live, type LiveOptions } from "./live.ts";
+import { createRequests, type Requests } from "./requests.ts";
 import { createSettings, type Settings } from "./settings.ts";
 
 /** Every session's row. The map is changed in place (thousands of rows, many changes): `version` rises with each change. */
@@ -20,7 +20,8 @@ export interface SessionRows {
 
 /** All that the page holds. One per page; tests make their own against a server of theirs. */
 export interface Client {
-  readonly api: Api;
+  /** `apiOf` puts them into words. */
+  readonly requests: Requests;
   readonly live: Live;
   readonly rows: StoreApi<SessionRows>;
   readonly settings: StoreApi<Settings>;
@@ -39,11 +40,12 @@ export interface ClientOptions {
 }
 
 export function createClient({ origin, build, openSocket }: ClientOptions): Client {
-  const api = createApi(origin);
+  const requests = createRequests(origin);
+  const askStatus = () => requests.get<StatusReply>("/api/status");
   const live = createLive({
     url: `${origin.replace(/^http/, "ws")}/api/live`,
     async probe() {
-      const reply = await api.status();
+      const reply = await askStatus();
       if (reply.ok) return "ok";
       return reply.failure.code === "unauthorized" ? "unauthorized" : "offline";
     },
@@ -91,13 +93,13 @@ export function createClient({ origin, build, openSocket }: ClientOptions): Clie
 
   const status = createStore<{ reply?: StatusReply; outdated: boolean }>(() => ({ outdated: false }));
   return {
-    api,
+    requests,
     live,
     rows,
     settings,
     status,
     async refreshStatus() {
-      const reply = await api.status();
+      const reply = await askStatus();
       if (!reply.ok) return;
       const served = reply.value.build;
       const outdated = build !== undefined && served !== undefined && served !== build;

@@ -1,8 +1,9 @@
 import { createStore, type StoreApi } from "zustand/vanilla";
 import type { PromptBody } from "../../protocol.ts";
-import type { ApiFailure } from "../api.ts";
+import { apiOf } from "../api.ts";
 import { failureText } from "../failure-text.ts";
 import { newId } from "../new-id.ts";
+import type { ApiFailure } from "../requests.ts";
 import type { Client } from "../store.ts";
 import { emptyDraft, type KeptDraft, loadDraft, saveDraft } from "./kept-draft.ts";
 
@@ -33,7 +34,9 @@ export interface Draft {
 
 const RETRY_MS = 3_000;
 
-function createDraft(session_id: string, { api, live }: Client): Draft {
+function createDraft(session_id: string, client: Client): Draft {
+  const { live } = client;
+  const api = apiOf(client);
   const state = createStore<DraftState>(() => loadDraft(session_id));
   state.subscribe((now) => saveDraft(session_id, now));
   let attempt = 0;

@@ -1,4 +1,5 @@
-import type { Api, ApiResult } from "../api.ts";
+import type { Api } from "../api.ts";
+import type { ApiResult } from "../requests.ts";
 import { promptText } from "../transcript/part-words.ts";
 import { MOST_IMAGES, readImages } from "./images.ts";
 

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useState } from "react";
+import { apiOf } from "../api.ts";
 import { failureText } from "../failure-text.ts";
 import { useClient } from "../store.ts";
 
@@ -18,7 +19,7 @@ export interface Stop {
 }
 
 export function useStop(session_id: string, working: boolean): Stop {
-  const { api } = useClient();
+  const api = apiOf(useClient());
   const [armed, setArmed] = useState(false);
   const [stopping, setStopping] = useState(false);
   const [problem, setProblem] = useState<string>();

@@ -1,5 +1,6 @@
 import { type ReactNode, useCallback, useEffect, useId, useRef, useState } from "react";
 import type { AgentsReply } from "../../protocol.ts";
+import { apiOf } from "../api.ts";
 import { ConnectionState } from "../ConnectionState.tsx";
 import { loadDraft, saveDraft } from "../composer/kept-draft.ts";
 import { PromptInput } from "../composer/PromptInput.tsx";
@@ -32,7 +33,7 @@ const RETRY_MS = 3_000;
 
 /** Starts a session: who is to work, where, and at what. All that is chosen and typed survives a reload. */
 export function NewSessionScreen(): ReactNode {
-  const { api } = useClient();
+  const api = apiOf(useClient());
   const connection = useConnection();
   const [reply, setReply] = useState<AgentsReply>();
   const [unread, setUnread] = useState<string>();

@@ -1,6 +1,6 @@
 import type { AgentsReply } from "../../protocol.ts";
-import type { ApiFailure } from "../api.ts";
 import { failureText, refusedField } from "../failure-text.ts";
+import type { ApiFailure } from "../requests.ts";
 
 type Agent = AgentsReply["agents"][number];
 

@@ -1,10 +1,11 @@
 import { type ReactNode, useEffect, useState } from "react";
 import type { SessionControl, SessionSummary } from "../../model/session.ts";
 import type { AgentsReply } from "../../protocol.ts";
-import type { ApiResult } from "../api.ts";
+import { apiOf } from "../api.ts";
 import { Dialog } from "../Dialog.tsx";
 import { failureText } from "../failure-text.ts";
 import { ModelField } from "../new-session/ModelField.tsx";
+import type { ApiResult } from "../requests.ts";
 import { useClient } from "../store.ts";
 
 /** What can be changed about the agent of a session: its model, and how much of its context is filled. */
@@ -17,7 +18,7 @@ export function AgentDialog({
   control: SessionControl;
   onClose(): void;
 }): ReactNode {
-  const { api } = useClient();
+  const api = apiOf(useClient());
   const [agents, setAgents] = useState<AgentsReply["agents"]>();
   const [model, setModel] = useState(row.model ?? "");
   const [busy, setBusy] = useState(false);

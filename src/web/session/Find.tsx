@@ -1,6 +1,7 @@
 import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { Transcript } from "../../model/accumulate.ts";
 import type { SearchReply } from "../../protocol.ts";
+import { apiOf } from "../api.ts";
 import { failureText } from "../failure-text.ts";
 import { exactNumber } from "../figures.ts";
 import type { OpenSession } from "../open-session.ts";
@@ -34,7 +35,7 @@ interface Props {
 
 /** Finds text in the whole session, also where nothing is loaded: the daemon searches, the view goes there. */
 export function Find({ session, scroller, input, onHit, onText, onClose }: Props): ReactNode {
-  const { api } = useClient();
+  const api = apiOf(useClient());
   const [text, setText] = useState("");
   const [reply, setReply] = useState<SearchReply | { failure: string }>();
   /** The hit that one was led to last; absent: to none. */

@@ -1,13 +1,14 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { positionOf } from "../../model/accumulate.ts";
 import type { SessionSummary } from "../../model/session.ts";
-import type { ApiResult } from "../api.ts";
+import { apiOf } from "../api.ts";
 import { draftOf } from "../composer/draft.ts";
 import { type PastPrompt, pastPrompt } from "../composer/past-prompt.ts";
 import { Dialog } from "../Dialog.tsx";
 import { failureText } from "../failure-text.ts";
 import { newId } from "../new-id.ts";
 import type { OpenSession } from "../open-session.ts";
+import type { ApiResult } from "../requests.ts";
 import { navigate, sessionHref } from "../router.ts";
 import { useClient } from "../store.ts";
 import { promptText } from "../transcript/part-words.ts";
@@ -33,6 +34,7 @@ export function GoOnDialog({
   onClose(): void;
 }): ReactNode {
   const client = useClient();
+  const api = apiOf(client);
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
   // Made once for each time that it is opened: a reply that is lost makes no second session.
@@ -40,9 +42,7 @@ export function GoOnDialog({
   const working = row.control?.state !== "idle";
 
   // Asked for at once, so that it is there when something is chosen.
-  const [coming] = useState(() =>
-    pastPrompt(client.api, row.id, prompt_id, row.control?.takes_images === true),
-  );
+  const [coming] = useState(() => pastPrompt(api, row.id, prompt_id, row.control?.takes_images === true));
   const [past, setPast] = useState<ApiResult<PastPrompt>>();
   const isOpen = useRef(false);
   useEffect(() => {
@@ -91,8 +91,8 @@ export function GoOnDialog({
     onClose();
     if (session_id !== row.id) navigate(sessionHref(session_id));
   };
-  const fork = () => goOn(fork_id, () => client.api.fork(row.id, { session_id: fork_id, before: prompt_id }));
-  const rewind = () => goOn(row.id, () => client.api.rewind(row.id, prompt_id));
+  const fork = () => goOn(fork_id, () => api.fork(row.id, { session_id: fork_id, before: prompt_id }));
+  const rewind = () => goOn(row.id, () => api.rewind(row.id, prompt_id));
 
   return (
     <Dialog title="From this prompt" onClose={onClose}>

@@ -11,6 +11,7 @@ import { flushSync } from "react-dom";
 import { useStore } from "zustand";
 import { callPositionOf, positionOf } from "../../model/accumulate.ts";
 import { turnOfPart } from "../../model/positions.ts";
+import { apiOf } from "../api.ts";
 import { Composer } from "../composer/Composer.tsx";
 import { useStop } from "../composer/use-stop.ts";
 import { failureText } from "../failure-text.ts";
@@ -111,7 +112,7 @@ function ReadyPane({
   besideOf,
   session,
 }: Props & { session: OpenSession }): ReactNode {
-  const { api } = useClient();
+  const api = apiOf(useClient());
   const transcript = useStore(session.state, (state) => state.transcript);
   const summary = useStore(session.state, (state) => state.summary);
   const synced = useStore(session.state, (state) => state.synced);

@@ -2,6 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { positionOf } from "../../model/accumulate.ts";
 import { imageSize } from "../../model/image-size.ts";
 import type { SessionSummary } from "../../model/session.ts";
+import { apiOf } from "../api.ts";
 import { failureText } from "../failure-text.ts";
 import { clockTime, shortDuration } from "../figures.ts";
 import type { OpenSession } from "../open-session.ts";
@@ -47,7 +48,7 @@ export function useReadingHost(
   { started_at, cwd, hosted, goOnFrom }: SessionFacts,
 ): ReadingHost {
   const client = useClient();
-  const { api } = client;
+  const api = apiOf(client);
   const session_id = session.id;
   const [thinking] = useSetting("thinking");
   const [showSteps] = useSetting("showSteps");
