@@ -19,7 +19,15 @@ export interface Requests {
   get<Value>(path: string, signal?: AbortSignal): Promise<ApiResult<Value>>;
   post<Value>(path: string, body: unknown): Promise<ApiResult<Value>>;
   bytes(path: string): Promise<ApiResult<Blob>>;
+  /**
+   * What is under way may be so on connections that are dead: it is asked for again where it only reads, else it is
+   * `offline`. A long body has its time first.
+   */
+  giveUp(): void;
 }
+
+/** In bytes a millisecond: what is sent slower is not waited for once connections were lost. */
+const SLOWEST = 16;
 
 async function refusal(response: Response): Promise<ApiFailure> {
   const { status } = response;
@@ -45,12 +53,18 @@ async function refusal(response: Response): Promise<ApiFailure> {
 }
 
 export function createRequests(base: string): Requests {
+  /** With the length of each body. */
+  const underWay = new Map<AbortController, number>();
   const request = async <Value>(
     path: string,
     read: (response: Response) => Promise<Value>,
     options: { signal?: AbortSignal | undefined; body?: unknown } = {},
   ): Promise<ApiResult<Value>> => {
-    const { signal, body } = options;
+    const { signal } = options;
+    const body = options.body === undefined ? undefined : JSON.stringify(options.body);
+    const abort = new AbortController();
+    signal?.addEventListener("abort", () => abort.abort());
+    underWay.set(abort, body?.length ?? 0);
     try {
       const response = await fetch(base + path, {
         headers: {
@@ -58,14 +72,17 @@ export function createRequests(base: string): Requests {
           ...(body === undefined ? {} : { "content-type": "application/json" }),
         },
         credentials: "same-origin",
-        ...(signal === undefined ? {} : { signal }),
-        ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
+        signal: abort.signal,
+        ...(body === undefined ? {} : { method: "POST", body }),
       });
       if (!response.ok) return { ok: false, failure: await refusal(response) };
       return { ok: true, value: await read(response) };
     } catch {
+      if (abort.signal.aborted && !signal?.aborted && body === undefined) return request(path, read, options);
       // Nothing else throws here: no connection, or one cut in the middle of a reply.
       return { ok: false, failure: { code: "offline" } };
+    } finally {
+      underWay.delete(abort);
     }
   };
 
@@ -73,5 +90,8 @@ export function createRequests(base: string): Requests {
     get: (path, signal) => request(path, (response) => response.json(), { signal }),
     post: (path, body) => request(path, (response) => response.json(), { body }),
     bytes: (path) => request(path, (response) => response.blob()),
+    giveUp() {
+      for (const [abort, length] of underWay) setTimeout(() => abort.abort(), length / SLOWEST);
+    },
   };
 }

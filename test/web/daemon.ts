@@ -22,6 +22,8 @@ export interface TestDaemon {
   sessions: MemorySessions;
   /** Cuts every connection, sockets and requests alike. */
   cut(): void;
+  /** Cuts the sockets; requests go on. */
+  cutSockets(): void;
   /** No connection gets through until `up`. */
   down(): void;
   up(): void;
@@ -94,6 +96,9 @@ export async function startTestDaemon(sessions = createMemorySessions()): Promis
       answerOf = how;
     },
     cut,
+    cutSockets() {
+      for (const client of sockets.clients) client.terminate();
+    },
     down() {
       reachable = false;
       cut();

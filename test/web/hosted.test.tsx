@@ -57,6 +57,8 @@ const accept = (status = 200, body: unknown = {}) =>
   daemon.answer(({ route }) => (route.startsWith("POST") ? [status, body] : undefined));
 /** A clipboard that holds files, and what its program put there beside them. */
 const pasted = (files: readonly File[], ...kinds: string[]) => ({ files, types: [...kinds, "Files"] });
+/** A connection that died without a word. */
+const NEVER = new Promise<never>(() => {});
 const promptField = () => screen.findByRole("textbox", { name: "Prompt" });
 
 describe("the composer", () => {
@@ -148,6 +150,21 @@ describe("the composer", () => {
     expect(second?.body).toEqual(first?.body);
     await waitFor(() => expect(screen.queryByRole("alert")).toBeNull());
     expect(screen.queryByDisplayValue("Once, please")).toBeNull();
+  });
+
+  test("sends the same prompt again when its connection died without a word", async () => {
+    let asked = 0;
+    daemon.answer(({ route }) => {
+      if (!route.startsWith("POST")) return undefined;
+      asked += 1;
+      return asked === 1 ? NEVER : [200, {}];
+    });
+    show(SESSION);
+    await userEvent.type(await promptField(), "Once, please{Enter}");
+    await waitFor(() => expect(asked).toBe(1));
+    daemon.cutSockets();
+    await waitFor(() => expect(screen.queryByDisplayValue("Once, please")).toBeNull());
+    expect(asked).toBe(2);
   });
 
   test.each([408, 502, 503, 504])(
@@ -508,6 +525,23 @@ describe("what waits for a person", () => {
         body: { answer: { option_ids: ["once"] } },
       }),
     );
+    expect(await screen.findByText("Allowed once")).toBeTruthy();
+  });
+
+  test("can be answered again where the answer's connection died without a word", async () => {
+    let asked = 0;
+    daemon.answer(({ route }) => {
+      if (!route.startsWith("POST")) return undefined;
+      asked += 1;
+      return asked === 1 ? NEVER : [200, { outcome: "answered", answer: { option_ids: ["once"] } }];
+    });
+    show(GRANDCHILD);
+    // By its key: a click on what came just now counts as meant for what was there before.
+    fireEvent.click(await screen.findByRole("button", { name: /Allow once/ }));
+    await waitFor(() => expect(asked).toBe(1));
+    daemon.cutSockets();
+    expect(await screen.findByText(/The daemon does not answer/)).toBeTruthy();
+    fireEvent.click(screen.getByRole("button", { name: /Allow once/ }));
     expect(await screen.findByText("Allowed once")).toBeTruthy();
   });
 

@@ -128,6 +128,26 @@ test("the pages of a long session are fetched where they are looked at, and stay
     expect(session.partAt(index)?.id).toBe(daemon.sessions.transcript(SESSION).parts.at(index)?.id);
 });
 
+test("a page whose connection died without a word comes once the daemon is heard again", async () => {
+  daemon = await startTestDaemon();
+  daemon.sessions.add(SESSION, Array.from({ length: 100 }, (_, turn) => turnFrames(turn)).flat());
+  let asked = 0;
+  daemon.answer(({ route }) => {
+    if (!route.includes("/parts?")) return undefined;
+    asked += 1;
+    return asked === 1 ? new Promise(() => {}) : undefined;
+  });
+  client = clientOf(daemon);
+  const session = openSession(client, SESSION);
+  session.follow();
+  await eventually(() => expect(session.state.getState().synced).toBe(true));
+  const loaded = session.load(0, 10);
+  await eventually(() => expect(asked).toBe(1));
+  daemon.cutSockets();
+  await loaded;
+  expect(session.partAt(0)).toMatchObject({ type: "prompt" });
+});
+
 test("a daemon that is gone is said to be, and found again when it returns", async () => {
   daemon = await startTestDaemon();
   daemon.sessions.add(SESSION, turnFrames(0));
