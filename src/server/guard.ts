@@ -311,7 +311,9 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
     if (token === "wrong") return refuse(WRONG_TOKEN);
     if (!hasCookie(knock)) {
       if (api || !wantsPage(knock)) return refuse(NO_COOKIE);
-      const page = entrancePage(password === undefined ? "link" : "password");
+      // Another site's page led here: a cookie that there is did not come along.
+      const step = site === "cross-site";
+      const page = entrancePage(password === undefined ? "link" : "password", { step });
       return new Response(knock.method === "HEAD" ? null : page, {
         status: 401,
         headers: { ...headers(host), "content-type": "text/html; charset=utf-8" },
@@ -352,7 +354,7 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
     }
     // The link was followed from another site's page (a web terminal): a redirect would count as that site's request
     // and go without the strict cookie, a step that our own page takes does not.
-    return new Response(entrancePage("enter", next), { headers: cookie });
+    return new Response(entrancePage("enter", { next }), { headers: cookie });
   }
 
   function admitSocket(knock: Knock): Refusal | undefined {

@@ -347,6 +347,39 @@ describe("who is not let in", () => {
     }
   });
 
+  it("is shown the entrance after one step of its own, where another site's page led to it", async () => {
+    const goes = { "sec-fetch-dest": "document", "sec-fetch-mode": "navigate" };
+    for (const password of [undefined, "correct horse"]) {
+      const { ask, cookie } = guarded(password === undefined ? {} : { password });
+      const shown = async (site: string | undefined, target = "/session/x?y") => {
+        const reply = await ask({ target, headers: { ...page, ...goes, "sec-fetch-site": site } });
+        expect([reply?.status, reply?.headers.getSetCookie()], site).toEqual([401, []]);
+        expect(reply?.headers.get("content-security-policy"), site).toContain("frame-ancestors 'none'");
+        return (await reply?.text()) ?? "";
+      };
+      for (const site of [undefined, "none", "same-origin", "same-site"]) {
+        expect(await shown(site), site).not.toContain("step.js");
+      }
+      const led = await shown("cross-site");
+      expect(led).toContain('<script src="/step.js"></script>');
+      // Nothing of where it goes is the other site's to say, nor told to it.
+      expect(await shown("cross-site", "/session/z?%3Cscript%3E")).toBe(led);
+      expect(led.replace('<script src="/step.js"></script>', "")).toBe(await shown("none"));
+      const known = { ...page, ...goes, "sec-fetch-site": "cross-site", cookie: await cookie() };
+      expect(await ask({ target: "/session/x", headers: known })).toBeUndefined();
+      for (const elsewhere of [
+        { target: "/api/x" },
+        { target: "/session/x", headers: { "sec-fetch-dest": "iframe" } },
+        { target: "/session/x", headers: { "sec-fetch-dest": "embed" } },
+        { target: "/step.js", headers: { "sec-fetch-dest": "script", "sec-fetch-mode": "no-cors" } },
+        { target: "/session/x", method: "POST", headers: json },
+      ]) {
+        const headers = { ...page, ...goes, "sec-fetch-site": "cross-site", ...elsewhere.headers };
+        expect((await ask({ ...elsewhere, headers }))?.status, JSON.stringify(elsewhere)).toBe(403);
+      }
+    }
+  });
+
   it("is refused in words where a person looks", async () => {
     const { ask } = guarded();
     const reply = await ask({ headers: { ...page, host: "evil.invalid" } });
@@ -361,6 +394,7 @@ describe("who is not let in", () => {
     for (const [target, type] of [
       ["/entrance.css", "text/css; charset=utf-8"],
       ["/entrance.js?x", "text/javascript; charset=utf-8"],
+      ["/step.js", "text/javascript; charset=utf-8"],
     ] as const) {
       const file = await ask({ target });
       expect([file?.status, file?.headers.get("content-type")]).toEqual([200, type]);

@@ -1,0 +1,89 @@
+import { writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { createHome, type Daemon, enter, type Home, openBrowser, openPage, startDaemon } from "./harness.ts";
+
+const PASSWORD = "correct horse battery";
+/** A part of a session that this daemon does not have: whoever is let in reads so. */
+const PATH = "/session/00000000-0000-4000-8000-000000000000#part-1";
+
+let home: Home;
+let daemon: Daemon;
+let browser: Browser;
+/** Another site's page: to browsers `localhost` is another one than `127.0.0.1`. */
+let chat: { server: Server; address: string };
+
+beforeEach(async () => {
+  home = await createHome();
+  const password = join(home.path, "password");
+  await writeFile(password, `${PASSWORD}\n`);
+  daemon = await startDaemon(home, ["--no-samples", "--password-file", password]);
+  browser = await openBrowser();
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { "content-type": "text/html" });
+    response.end(`<link rel="icon" href="data:,"><a href="${daemon.origin}${PATH}">Look at this</a>`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  // A server on a port has an address of this kind; strings are for pipes.
+  chat = { server, address: `http://localhost:${(server.address() as AddressInfo).port}/` };
+});
+afterEach(async () => {
+  await browser.close();
+  await daemon.stop();
+  chat.server.close();
+  await home.remove();
+});
+
+async function follow(page: Page): Promise<void> {
+  await page.goto(chat.address);
+  await page.getByRole("link", { name: "Look at this" }).click();
+}
+
+it("a link to a part that another site's page shows opens that part in a browser that was let in", async () => {
+  const { page, complaints } = await enter(await browser.newContext(), daemon, [/status of 401/]);
+  for (const _ of ["once", "and again, at once"]) {
+    await follow(page);
+    await page.getByRole("heading", { name: "No such session" }).waitFor();
+    expect(page.url()).toBe(daemon.origin + PATH);
+    await page.reload();
+    await page.getByRole("heading", { name: "No such session" }).waitFor();
+  }
+  expect(complaints).toEqual([]);
+});
+
+it("the password leads to the part that the link named, wherever it was followed", async () => {
+  for (const go of [follow, (page: Page) => page.goto(daemon.origin + PATH)]) {
+    const { page, complaints } = await openPage(await browser.newContext(), [/status of 401/]);
+    const asked: string[] = [];
+    page.on("request", (request) => {
+      if (request.isNavigationRequest() && request.url().startsWith(daemon.origin)) asked.push(request.url());
+    });
+    await go(page);
+    await page.getByLabel("Password").fill(PASSWORD);
+    // No loop: from another site's page it is one step more, and then the form stays.
+    expect(asked).toHaveLength(go === follow ? 2 : 1);
+    expect(page.url()).toBe(daemon.origin + PATH);
+    await page.getByRole("button", { name: "Enter" }).click();
+    await page.getByRole("heading", { name: "No such session" }).waitFor();
+    expect(page.url()).toBe(daemon.origin + PATH);
+    expect(complaints).toEqual([]);
+  }
+});
+
+it("where every step counts as the other site's, one is taken, and then the entrance is shown", async () => {
+  const { page, complaints } = await openPage(await browser.newContext(), [/status of 401/]);
+  let asked = 0;
+  await page.route(`${daemon.origin}/session/**`, async (route) => {
+    asked += 1;
+    const headers = { ...route.request().headers(), "sec-fetch-site": "cross-site" };
+    await route.fulfill({ response: await route.fetch({ headers }) });
+  });
+  await follow(page);
+  await page.getByLabel("Password").fill(PASSWORD);
+  expect(asked).toBe(2);
+  expect(page.url()).toBe(daemon.origin + PATH);
+  expect(complaints).toEqual([]);
+});
