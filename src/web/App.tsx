@@ -142,8 +142,8 @@ function SignedOut(): ReactNode {
     <main className="blank">
       <h1>This browser is not signed in</h1>
       <p>
-        Verbatim shows sessions only to a browser that was opened with a launch link. Each link works once.
-        For a new one, in the folder of Verbatim:
+        Where there is a password, Try again asks for it. A launch link works once. For a new one, in the
+        folder of Verbatim:
       </p>
       <p>
         <code>npm start -- --link</code>

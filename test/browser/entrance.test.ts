@@ -4,13 +4,23 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createHome, type Daemon, enter, type Home, openBrowser, openPage, startDaemon } from "./harness.ts";
+import {
+  BROKEN_CONNECTION,
+  createHome,
+  type Daemon,
+  enter,
+  type Home,
+  openBrowser,
+  openPage,
+  startDaemon,
+} from "./harness.ts";
 
 const PASSWORD = "correct horse battery";
 /** A part of a session that this daemon does not have: whoever is let in reads so. */
 const PATH = "/session/00000000-0000-4000-8000-000000000000#part-1";
 
 let home: Home;
+let args: string[];
 let daemon: Daemon;
 let browser: Browser;
 /** Another site's page: to browsers `localhost` is another one than `127.0.0.1`. */
@@ -20,7 +30,8 @@ beforeEach(async () => {
   home = await createHome();
   const password = join(home.path, "password");
   await writeFile(password, `${PASSWORD}\n`);
-  daemon = await startDaemon(home, ["--no-samples", "--password-file", password]);
+  args = ["--no-samples", "--password-file", password];
+  daemon = await startDaemon(home, args);
   browser = await openBrowser();
   const server = createServer((_request, response) => {
     response.writeHead(200, { "content-type": "text/html" });
@@ -71,6 +82,23 @@ it("the password leads to the part that the link named, wherever it was followed
     expect(page.url()).toBe(daemon.origin + PATH);
     expect(complaints).toEqual([]);
   }
+});
+
+it("a page whose cookie is gone names the password, and is led back by it to where it was", async () => {
+  const context = await browser.newContext();
+  const { page, complaints } = await enter(context, daemon, BROKEN_CONNECTION);
+  await page.goto(daemon.origin + PATH);
+  await page.getByRole("heading", { name: "No such session" }).waitFor();
+  await context.clearCookies();
+  await daemon.stop();
+  daemon = await startDaemon(home, [...args, "--port", String(daemon.port)]);
+  await page.getByText(/there is a password, Try again asks for it/).waitFor();
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByLabel("Password").fill(PASSWORD);
+  await page.getByRole("button", { name: "Enter" }).click();
+  await page.getByRole("heading", { name: "No such session" }).waitFor();
+  expect(page.url()).toBe(daemon.origin + PATH);
+  expect(complaints).toEqual([]);
 });
 
 it("where every step counts as the other site's, one is taken, and then the entrance is shown", async () => {
