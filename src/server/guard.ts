@@ -160,6 +160,11 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
   const cookie_name = `verbatim_${access.instance}`;
   const by_host = new Map(origins.map((origin) => [origin.replace(/^https?:\/\//, ""), origin]));
   const ingest_token = ingestToken(access);
+  // Another password, or one where there was none, locks out who was let in before it.
+  const cookie_key =
+    password === undefined
+      ? access.cookie_key
+      : createHmac("sha256", access.cookie_key).update(`${access.instance} password ${password}`).digest();
   const links: { digest: Buffer; expires: number }[] = [];
   let failures: number[] = [];
 
@@ -186,7 +191,7 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
   }
 
   function sign(payload: string): Buffer {
-    return createHmac("sha256", access.cookie_key).update(`${access.instance} ${payload}`).digest();
+    return createHmac("sha256", cookie_key).update(`${access.instance} ${payload}`).digest();
   }
 
   function newCookie(origin: string): string {

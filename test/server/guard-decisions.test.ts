@@ -449,6 +449,24 @@ describe("a cookie", () => {
     expect(await guarded({ access }).ask({ target: "/x", headers: { cookie: right } })).toBeUndefined();
   });
 
+  it("is no longer one where the password is another, or there is one or none by now", async () => {
+    const { access } = guarded();
+    const passwords = [undefined, "", "correct horse", "correct horse battery"];
+    for (const given of passwords) {
+      const door = (password: string | undefined) =>
+        guarded({ access, ...(password !== undefined && { password }) });
+      const cookie = await door(given).cookie();
+      for (const asked of passwords) {
+        const headers = { cookie, origin: ORIGIN };
+        const isSame = given === asked;
+        expect((await door(asked).ask({ headers: { ...page, cookie } }))?.status, `${given} ${asked}`).toBe(
+          isSame ? undefined : 401,
+        );
+        expect(door(asked).socket({ headers })?.code, `${given} ${asked}`).toBe(isSame ? undefined : "login");
+      }
+    }
+  });
+
   it("lasts ninety days, is for this page's requests only, and over TLS for those alone", async () => {
     const { ask, cookie, clock, guard } = guarded();
     const value = await cookie();
