@@ -218,10 +218,10 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
     });
   }
 
-  /** `undefined`: no token was sent. `also`: another token that is right here. */
+  /** `undefined`: no token was sent; a login for a proxy in front (`Basic …`) is none. `also`: another token that is right here. */
   function bearer(knock: Knock, also?: string): "right" | "wrong" | "too many" | undefined {
-    const authorization = knock.header("authorization");
-    if (authorization === undefined) return undefined;
+    const authorization = knock.header("authorization") ?? "";
+    if (!/^bearer\b/i.test(authorization)) return undefined;
     const token = /^Bearer ([\w-]+)$/.exec(authorization)?.[1] ?? "";
     const right = [access.api_token, ...(also === undefined ? [] : [also])];
     if (right.some((one) => timingSafeEqual(digest(token), digest(one)))) return "right";
