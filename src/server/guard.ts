@@ -158,7 +158,7 @@ export interface GuardOptions {
  */
 export function createGuard({ access, origins, password, now = Date.now }: GuardOptions): Guard {
   const cookie_name = `verbatim_${access.instance}`;
-  const by_host = new Map(origins.map((origin) => [origin.replace(/^https?:\/\//, ""), origin]));
+  const by_host = new Map(origins.flatMap((origin) => hostsOf(origin).map((host) => [host, origin])));
   const ingest_token = ingestToken(access);
   // Another password, or one where there was none, locks out who was let in before it.
   const cookie_key =
@@ -435,6 +435,12 @@ const NO_CLIENT_HEADER: Refusal = {
   code: "client_header",
   message: `The header ${CLIENT_HEADER} is missing.`,
 };
+
+/** What `Host` may say for an origin: browsers leave out a scheme's own port, and some proxies write it. */
+function hostsOf(origin: string): string[] {
+  const { host, port, protocol } = new URL(origin);
+  return port === "" ? [host, `${host}:${protocol === "https:" ? 443 : 80}`] : [host];
+}
 
 function digest(text: string): Buffer {
   return createHash("sha256").update(text).digest();

@@ -154,6 +154,35 @@ describe("the address", () => {
     expect(originsOf({ host: "127.0.0.1", tls }, 80)[0]).toBe("https://127.0.0.1:80");
   });
 
+  it("may say its scheme's own port, as some proxies do, and no other", async () => {
+    const { ask, socket, cookie, guard } = guarded({ origins: [SECURE, "http://localhost", "http://[::1]"] });
+    for (const [host, origin] of [
+      ["verbatim.example:443", SECURE],
+      ["localhost:80", "http://localhost"],
+      ["[::1]:80", "http://[::1]"],
+    ] as const) {
+      const headers = { host, origin, cookie: await cookie(host), [CLIENT_HEADER]: "1" };
+      expect(await ask({ target: "/api/x", headers }), host).toBeUndefined();
+      expect(socket({ headers }), host).toBeUndefined();
+      expect(guard.headers(host)).toEqual(guard.headers(host.replace(/:\d+$/, "")));
+      const page = { ...headers, origin: `${origin}:443` };
+      expect((await said(await ask({ target: "/api/x", headers: page }))).code).toBe("origin");
+    }
+    for (const host of [
+      "verbatim.example:80",
+      "verbatim.example:",
+      "verbatim.example:0443",
+      "localhost:443",
+      "localhost:4747",
+    ]) {
+      expect((await said(await ask({ headers: { host } }))).code, host).toBe("host");
+    }
+    const { ask: other } = guarded({ origins: [ORIGIN] });
+    for (const host of ["127.0.0.1:80", `${HOST}:80`]) {
+      expect((await said(await other({ headers: { host } }))).code, host).toBe("host");
+    }
+  });
+
   it("names a path, and no other server", async () => {
     const { ask, cookie } = guarded();
     const headers = { cookie: await cookie() };
