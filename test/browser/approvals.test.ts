@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { times } from "../long.ts";
 import { seeded } from "../seeded.ts";
 import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
-import { begin, idle, type Rest, restOf, scriptFile, storedParts } from "./hosted-session.ts";
+import { begin, idle, type Rest, restOf, scriptFile, send, storedParts } from "./hosted-session.ts";
 
 const COMMANDS = times(15, 200);
 
@@ -305,4 +305,26 @@ it.each(["Enter", "Shift+Y"])("%s that is held down answers one request, not the
   for (let repeat = 0; repeat < 10; repeat += 1) await page.keyboard.down(held);
   await allow.click();
   await page.getByText("Done.", { exact: true }).waitFor();
+});
+
+it("a click in a low window goes to the button that was pressed, whether it brings the keyboard into the field or takes it", async () => {
+  const { page, complaints } = await enter(
+    await browser.newContext({ viewport: { width: 1280, height: 320 } }),
+    daemon,
+  );
+  const model = await scriptFile(home, "one", shellCalls("touch ran"));
+  const session_id = await begin(rest, model, folder);
+  await page.goto(`${daemon.origin}/session/${session_id}`);
+  const composer = page.getByRole("region", { name: "Write to the agent" });
+  const written = composer.getByRole("button", { name: "Send", exact: true });
+  await page.getByRole("button", { name: "Allow", exact: true }).waitFor();
+  await composer.getByRole("button", { name: "Stop", exact: true }).click();
+  await idle(rest, session_id);
+  await written.waitFor();
+
+  await send(rest, session_id, "Again");
+  await page.locator("[data-answer=allow_once][aria-disabled=false]").click();
+  await page.getByText("Done.", { exact: true }).waitFor();
+  await written.waitFor({ state: "hidden" });
+  expect(complaints).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { type ReactNode, type RefObject, useEffect, useId, useState } from "react";
+import { type ReactNode, type RefObject, useEffect, useId, useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { SessionControl, SessionSummary } from "../../model/session.ts";
 import { failureText } from "../failure-text.ts";
@@ -8,6 +8,7 @@ import { useClient } from "../store.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { type Draft, draftOf } from "./draft.ts";
 import { PromptInput } from "./PromptInput.tsx";
+import { useFocusWithin } from "./use-focus-within.ts";
 import type { Stop } from "./use-stop.ts";
 import "./composer.css";
 
@@ -53,6 +54,8 @@ function OpenComposer({ row, control, stop, input, session }: Props): ReactNode 
   const draft = draftOf(client, row.id);
   const { text, images, sending, problem, tried, message_id, lost_images } = useStore(draft.state);
   const hint = useId();
+  const section = useRef<HTMLElement>(null);
+  const isEntered = useFocusWithin(section);
   const working = control.state !== "idle";
   const canSteer = working && control.can_steer;
   const isEmpty = text.trim() === "" && images.length === 0;
@@ -72,7 +75,11 @@ function OpenComposer({ row, control, stop, input, session }: Props): ReactNode 
   const more = (row.requests?.length ?? 0) - 1;
 
   return (
-    <section className="composer" aria-label="Write to the agent">
+    <section
+      ref={section}
+      className={isEntered ? "composer is-entered" : "composer"}
+      aria-label="Write to the agent"
+    >
       {control.queued.length > 0 && (
         <ol className="queued" aria-label="Prompts that wait for the end of this turn">
           {control.queued.map(({ message_id: id, text: words }) => (

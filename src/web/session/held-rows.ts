@@ -1,5 +1,4 @@
-/** After these no pointer is down in the page any more. */
-const RELEASES = ["pointerup", "pointercancel", "contextmenu", "blur"] as const;
+import { watchReleases } from "../releases.ts";
 
 const rowOf = (element: Element): number[] => {
   const index = element.closest<HTMLElement>("[data-index]")?.dataset.index;
@@ -16,7 +15,6 @@ export function watchHeldRows(
 ): () => void {
   let pressed: number[] | undefined;
   let isHeld = false;
-  let timer: ReturnType<typeof setTimeout> | undefined;
 
   const selected = (): number[] | undefined => {
     const selection = getSelection();
@@ -34,26 +32,19 @@ export function watchHeldRows(
   const press = ({ button, target }: PointerEvent): void => {
     // Of another button, and of the box's own scroll bar, the release may never be told.
     if (button !== 0 || !(target instanceof Element) || target === box) return;
-    clearTimeout(timer);
     pressed = rowOf(target);
     look();
   };
-  const release = (): void => {
+  const unwatch = watchReleases(() => {
     if (pressed === undefined) return;
-    clearTimeout(timer);
-    // The click comes after this event.
-    timer = setTimeout(() => {
-      pressed = undefined;
-      look();
-    });
-  };
+    pressed = undefined;
+    look();
+  });
   box.addEventListener("pointerdown", press);
   document.addEventListener("selectionchange", look);
-  for (const type of RELEASES) addEventListener(type, release);
   return () => {
-    clearTimeout(timer);
+    unwatch();
     box.removeEventListener("pointerdown", press);
     document.removeEventListener("selectionchange", look);
-    for (const type of RELEASES) removeEventListener(type, release);
   };
 }
