@@ -74,6 +74,22 @@ it("a selection over several parts copies what they say, and nothing of the page
   expect(complaints).toEqual([]);
 });
 
+it("a selection from a click to one with Shift far below copies all between, in order", async () => {
+  const atWords = { position: { x: 1, y: 8 } };
+  const paragraph = (at: number) => transcript.getByText(`Paragraph ${at} of the report.`, { exact: true });
+  await transcript.press("Home");
+  await paragraph(0).click(atWords);
+  await page.keyboard.press("End");
+  await paragraph(PARAGRAPHS - 1).click({ ...atWords, modifiers: ["Shift"] });
+  const copied = async () => {
+    await page.keyboard.press("Control+c");
+    const text = await page.evaluate(() => navigator.clipboard.readText());
+    return [...text.matchAll(/^Paragraph (\d+) of the report\.$/gm)].map(([, at]) => Number(at));
+  };
+  await expect.poll(copied).toEqual(Array.from({ length: PARAGRAPHS - 1 }, (_, at) => at));
+  expect(complaints).toEqual([]);
+});
+
 it("a print holds the whole session, and leaves the screen as it was", async () => {
   const paragraphs = transcript.getByText(/^Paragraph \d+ of the report\.$/);
   const pages = (pdf: Buffer): number => (pdf.toString("latin1").match(/\/Type\s*\/Page[^s]/g) ?? []).length;

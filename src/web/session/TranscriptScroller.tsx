@@ -305,6 +305,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
       }
       const before = held.current;
       held.current = { rows, parts: partsOf(session, rows, before?.parts) };
+      if (rows[0] !== before?.rows[0] || rows.at(-1) !== before?.rows.at(-1)) tick();
       const { end } = anchor.current;
       if (before !== undefined && !end) return;
       const { top, height } = seen.current;
