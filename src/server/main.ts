@@ -100,6 +100,13 @@ function say(text: string): void {
   console.error(safe(text));
 }
 
+/** Tells the person what went wrong, and gives the exit code. */
+function fail(error: unknown): number {
+  const is_known = error instanceof UsageError || error instanceof RunError;
+  say(is_known ? error.message : inspect(error));
+  return is_known ? 2 : 1;
+}
+
 /** Writes to standard output, no faster than it is read. */
 async function print(text: string): Promise<0> {
   if (!process.stdout.write(text)) await new Promise((resolve) => process.stdout.once("drain", resolve));
@@ -181,6 +188,9 @@ async function runInTerminal(words: string[], flags: Flags): Promise<number> {
     running === undefined
       ? await startDaemon([], { ...flags, samples: false, port: "0" }, readAddress(flags))
       : undefined;
+  // Begun in another daemon, and taken up by this one: the next one goes on with it.
+  const taken_up = new Set(own?.working());
+  const others = () => (own?.working() ?? []).some((id) => !taken_up.has(id));
   const link = running ?? own?.link ?? "";
   own?.sayNotices();
   const terminal =
@@ -189,7 +199,7 @@ async function runInTerminal(words: string[], flags: Flags): Promise<number> {
       : undefined;
   terminal?.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
   try {
-    return await runPrompt({
+    const exit_code = await runPrompt({
       origin: new URL(link).origin,
       token: loadAccess(data_dir).api_token,
       link,
@@ -207,19 +217,18 @@ async function runInTerminal(words: string[], flags: Flags): Promise<number> {
         ? {}
         : { ask: (question, signal) => terminal.question(question, { signal }) }),
       stop: stop.signal,
-    });
-  } catch (error) {
-    throw error instanceof RunError ? new UsageError(error.message) : error;
-  } finally {
+    }).catch(fail);
     terminal?.close();
     own?.sayNotices();
-    const others = () => own?.working() ?? [];
-    if (others().length > 0 && !stop.signal.aborted) {
+    if (others() && !stop.signal.aborted) {
       console.error("Other sessions still run in this daemon: it ends once they rest, or on Ctrl-C.");
-      while (others().length > 0 && !stop.signal.aborted) await Promise.race([ended, sleep(REST_MS)]);
+      while (others() && !stop.signal.aborted) await Promise.race([ended, sleep(REST_MS)]);
       // Whoever follows them hears how they ended.
       await Promise.race([ended, sleep(REST_MS)]);
     }
+    return exit_code;
+  } finally {
+    terminal?.close();
     await own?.close();
   }
 }
@@ -477,8 +486,6 @@ if (isMainThread) {
   try {
     process.exitCode = await main(process.argv.slice(2));
   } catch (error) {
-    const usage = error instanceof UsageError;
-    say(usage ? error.message : inspect(error));
-    process.exitCode = usage ? 2 : 1;
+    process.exitCode = fail(error);
   }
 }

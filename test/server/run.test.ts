@@ -205,6 +205,28 @@ describe("run", () => {
     await endless.ended;
   });
 
+  it("leaves to the next daemon what an earlier one had begun, and says at once why it cannot begin", async () => {
+    const home = newHome();
+    const daemon = await startDaemon(home.path);
+    running.add(daemon.process);
+    daemon.process.once("close", () => running.delete(daemon.process));
+    const asking = { agent: "scripted", model: "question", cwd: home.work };
+    const prompt = { message_id: crypto.randomUUID(), text: "Go" };
+    await daemon.post("/api/sessions", { session_id: crypto.randomUUID(), ...asking, prompt });
+    const states = async () =>
+      sessionsReply.parse(await daemon.get("/api/sessions")).sessions.map(({ control }) => control?.state);
+    await eventually(async () => expect(await states()).toEqual(["waiting"]));
+    await daemon.kill("SIGTERM");
+
+    const data = ["--data-dir", join(home.path, "data")];
+    const told = start(home, ["run", "Say hello", ...scripted("hello"), ...data]);
+    expect(await told.ended).toBe(0);
+    expect(told.said.err).not.toContain("Other sessions");
+    const unknown = start(home, ["run", "Go", "--provider", "nobody", ...data]);
+    expect(await unknown.ended).toBe(2);
+    expect(unknown.said.err.trim()).toMatch(/^There is no agent or provider nobody.*$/);
+  });
+
   it("asks at the terminal for two calls of one message, one after the other", async () => {
     const home = newHome();
     const { daemon, typed, said, ended } = await sitDown(home);
