@@ -41,7 +41,10 @@ export interface Served {
   close(): Promise<void>;
 }
 
-/** Takes the port; rejects with the system's error (`EADDRINUSE`…). `open` is asked for the doors once it is taken. */
+/**
+ * Takes the port; rejects with the system's error (`EADDRINUSE`…). `open` is asked for the doors once it is taken; where it throws,
+ * the port is given back.
+ */
 export async function serve(options: ListenOptions, open: (port: number) => Doors): Promise<Served> {
   const limits = {
     maxHeaderSize: HEADER_LIMIT,
@@ -54,7 +57,7 @@ export async function serve(options: ListenOptions, open: (port: number) => Door
     ? createHttpsServer({ ...limits, ...options.tls, minVersion: "TLSv1.2", handshakeTimeout: HANDSHAKE_MS })
     : createHttpServer(limits);
   const port = await listen(server, options);
-  const { guard, app, live } = open(port);
+  const { guard, app, live } = opened(server, () => open(port));
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: MESSAGE_LIMIT,
@@ -125,6 +128,15 @@ export async function serve(options: ListenOptions, open: (port: number) => Door
       await closed;
     },
   };
+}
+
+function opened(server: Server, open: () => Doors): Doors {
+  try {
+    return open();
+  } catch (error) {
+    server.close();
+    throw error;
+  }
 }
 
 async function listen(server: Server, { host, port }: ListenOptions): Promise<number> {

@@ -2,6 +2,7 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect, it } from "vitest";
 import { CLIENT_HEADER } from "../../src/protocol.ts";
+import { serve } from "../../src/server/serve.ts";
 import { uuidOf } from "../uuid-of.ts";
 import { openDoors, rawRequest, sendRaw } from "./doors.ts";
 import { createMemorySessions } from "./memory-sessions.ts";
@@ -80,5 +81,16 @@ it("waits for a long request that comes slowly, and for none that hardly comes, 
   expect(await hardly.answer).toContain("408 Request Timeout");
   long.end();
   expect(await long.answer).toContain("That is not the password.");
+  await doors.close();
+});
+
+it("gives the port back where what is behind it cannot be opened", async () => {
+  let taken = 0;
+  const failing = serve({ host: "127.0.0.1", port: 0 }, (port) => {
+    taken = port;
+    throw new Error("No page today.");
+  });
+  await expect(failing).rejects.toThrow("No page today.");
+  const doors = await openDoors({ sessions: createMemorySessions(), port: taken });
   await doors.close();
 });
