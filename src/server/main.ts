@@ -16,7 +16,7 @@ import { readConfig, readKeys } from "./config.ts";
 import { type DecodedStream, decodeStream } from "./decode.ts";
 import { hangDoorbell, ringDoorbell } from "./doorbell.ts";
 import { dataDir, type Flags, HELP, readFlags } from "./flags.ts";
-import { openFrontend } from "./frontend.ts";
+import { type Frontend, openFrontend } from "./frontend.ts";
 import { createGuard, ingestToken, loadAccess } from "./guard.ts";
 import { configuredAgents } from "./hosted/configured-agents.ts";
 import { createHosted } from "./hosted/hosted.ts";
@@ -44,7 +44,7 @@ const RETRY_MS = 2_000;
 async function main(args: string[]): Promise<number> {
   const { values: flags, positionals } = readFlags(args);
   if (flags.help) return await print(HELP);
-  if (flags.version) return await print(`${version()}\n`);
+  if (flags.version) return await print(`${readVersion()}\n`);
   if (positionals[0] === "show") return await showFiles(positionals.slice(1), flags);
   if (positionals[0] === "decode") return await decodeFile(positionals.slice(1), flags);
   if (positionals[0] === "run") return await runInTerminal(positionals.slice(1), flags);
@@ -117,16 +117,15 @@ async function runDaemon(paths: string[], flags: Flags): Promise<number> {
   // From the first moment: whoever ends it while it begins leaves no store open.
   const ended = endSignal().then(() => true);
   checkPaths(paths);
-  // Read once: a daemon that begins again is the one that was started, whatever became of these files.
-  const address = readAddress(flags);
-  let daemon = await startDaemon(paths, flags, address);
+  const program = await readProgram(flags);
+  let daemon = await startDaemon(paths, flags, program);
   await print(`${daemon.link}\n`);
   daemon.sayNotices();
   if (flags.open) openBrowser(daemon.link, dataDir(flags));
   while (!(await Promise.race([ended, daemon.storable.then(() => false)]))) {
     console.error("The data folder can be used again: Verbatim begins again with it.");
     await daemon.close();
-    const again = await beginAgain(paths, { ...flags, port: String(daemon.port) }, address, ended);
+    const again = await beginAgain(paths, { ...flags, port: String(daemon.port) }, program, ended);
     if (again === undefined) return 0;
     daemon = again;
     await print(`${daemon.link}\n`);
@@ -151,7 +150,7 @@ function checkPaths(paths: readonly string[]): void {
 async function beginAgain(
   paths: string[],
   flags: Flags,
-  address: Address,
+  program: Program,
   ended: Promise<unknown>,
 ): Promise<Daemon | undefined> {
   let wanted = true;
@@ -161,7 +160,7 @@ async function beginAgain(
   let said: string | undefined;
   while (wanted) {
     try {
-      return await startDaemon(paths, flags, address);
+      return await startDaemon(paths, flags, program);
     } catch (error) {
       const reason = safe(error instanceof Error ? error.message : String(error));
       if (reason !== said) console.error(`Verbatim cannot begin again yet, and tries on. ${reason}`);
@@ -186,7 +185,7 @@ async function runInTerminal(words: string[], flags: Flags): Promise<number> {
   const running = await ringDoorbell(data_dir);
   const own =
     running === undefined
-      ? await startDaemon([], { ...flags, samples: false, port: "0" }, readAddress(flags))
+      ? await startDaemon([], { ...flags, samples: false, port: "0" }, await readProgram(flags))
       : undefined;
   // Begun in another daemon, and taken up by this one: the next one goes on with it.
   const taken_up = new Set(own?.working());
@@ -249,16 +248,32 @@ interface Daemon {
   close(): Promise<void>;
 }
 
+/** What is read once: a daemon that begins again is the one that was started, whatever became of these files. */
+interface Program {
+  address: Address;
+  frontend: Frontend | undefined;
+  version: string;
+}
+
+async function readProgram(flags: Flags): Promise<Program> {
+  return {
+    address: readAddress(flags),
+    // Before sessions are read, which may take all the files that a process may have open.
+    frontend: await openFrontend(join(import.meta.dirname, "../../dist/web")),
+    version: readVersion(),
+  };
+}
+
 /** What a daemon has opened, in this order: closed in the reverse one. */
 type Opened = { close(): Promise<void> | void }[];
 
-async function startDaemon(paths: string[], flags: Flags, address: Address): Promise<Daemon> {
+async function startDaemon(paths: string[], flags: Flags, program: Program): Promise<Daemon> {
   const opened: Opened = [];
   const close = async () => {
     for (const one of opened.toReversed()) await one.close();
   };
   try {
-    return { ...(await openDaemon(paths, flags, address, opened)), close };
+    return { ...(await openDaemon(paths, flags, program, opened)), close };
   } catch (error) {
     await close();
     throw error;
@@ -268,7 +283,7 @@ async function startDaemon(paths: string[], flags: Flags, address: Address): Pro
 async function openDaemon(
   paths: string[],
   flags: Flags,
-  address: Address,
+  { address, frontend, version }: Program,
   opened: Opened,
 ): Promise<Omit<Daemon, "close">> {
   const data_dir = dataDir(flags);
@@ -309,8 +324,6 @@ async function openDaemon(
     readFile: (path) => readFile(path, "utf8"),
   });
   opened.push(agents);
-  // Before sessions are read, which may take all the files that a process may have open.
-  const frontend = await openFrontend(join(import.meta.dirname, "../../dist/web"));
   const hosted = createHosted({
     folder: data_dir,
     agents,
@@ -348,7 +361,7 @@ async function openDaemon(
           hosted,
           cwd: process.cwd(),
           guard,
-          version: version(),
+          version,
           report,
           ...(frontend ? { frontend } : {}),
         }),
@@ -450,7 +463,7 @@ function openBrowser(link: string, data_dir: string): void {
 }
 
 /** From package.json, which stands two folders up in the sources and in the package alike. */
-function version(): string {
+function readVersion(): string {
   const text = readFileSync(join(import.meta.dirname, "../../package.json"), "utf8");
   const value: unknown = JSON.parse(text);
   return typeof value === "object" && value !== null && "version" in value

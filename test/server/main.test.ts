@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -12,7 +13,7 @@ import {
 } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, describe, expect, it } from "vitest";
 import { CLIENT_HEADER, sessionsReply, statusReply } from "../../src/protocol.ts";
@@ -47,8 +48,8 @@ interface Run {
   ended: Promise<number | null>;
 }
 
-function start(home: Home, args: string[]): Run {
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", main, ...args], {
+function start(home: Home, args: string[], program = main): Run {
+  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", program, ...args], {
     env: {
       ...bareEnvironment,
       HOME: home.path,
@@ -471,6 +472,32 @@ describe("the command", { timeout: 60_000 }, () => {
     renameSync(`${access}.away`, access);
     await expect.poll(() => second.out().trim().split("\n").length, { timeout: 20_000 }).toBe(2);
     await expect.poll(second.err, { timeout: 20_000 }).toContain(`${file}: there is nothing at this path`);
+    await stop(second.process, "SIGTERM");
+  });
+
+  it("takes over with the page and the version that it was started with", async () => {
+    const home = newHome();
+    const root = resolve(main, "../../..");
+    const installed = join(home.path, "installed");
+    const page = join(installed, "dist/web/index.html");
+    cpSync(join(root, "src"), join(installed, "src"), { recursive: true });
+    symlinkSync(join(root, "node_modules"), join(installed, "node_modules"), "junction");
+    writeFileSync(join(installed, "package.json"), JSON.stringify({ type: "module", version: "1.2.3" }));
+    mkdirSync(dirname(page), { recursive: true });
+    writeFileSync(page, "<!doctype html>The page.");
+    const args = ["--port", "0", "--data-dir", home.data, "--no-samples"];
+    const first = start(home, args);
+    await addressOf(first);
+    const second = start(home, args, join(installed, "src/server/main.ts"));
+    const { cookie, origin } = await enter(await addressOf(second));
+    const text = async (path: string) =>
+      await (await fetch(origin + path, { headers: { cookie, [CLIENT_HEADER]: "1" } })).text();
+    rmSync(dirname(page), { recursive: true });
+    rmSync(join(installed, "package.json"));
+    await stop(first.process, "SIGTERM");
+    await expect.poll(() => second.out().trim().split("\n").length, { timeout: 20_000 }).toBe(2);
+    expect(await text("/")).toContain("The page.");
+    expect(await text("/api/status")).toContain('"1.2.3"');
     await stop(second.process, "SIGTERM");
   });
 
