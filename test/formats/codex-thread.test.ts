@@ -1053,6 +1053,65 @@ describe("steps", () => {
   });
 });
 
+describe("a file that is read from inside", () => {
+  const turn = (turn_id: string, ...words: string[]) => [
+    event("task_started", { turn_id }),
+    ...words.flatMap((word) => [
+      { type: "turn_context", payload: { turn_id } },
+      call("x", word, word),
+      output("ok", word),
+    ]),
+    event("task_complete", { turn_id }),
+  ];
+  const whole = [meta(), ...turn("1", "a", "b", "c", "d"), ...turn("2", "e")];
+  const bytesOf = (some: object[]) =>
+    new TextEncoder().encode(some.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  /** The ids that its turns and its steps have, from a line on. */
+  function idsFrom(from: number, lines: object[] = whole): { turns: string[]; steps: string[] } {
+    const start = { line: 0, byte: bytesOf(lines.slice(0, from)).length };
+    const reader = codex.createReader({ path: `rollout-${THREAD}.jsonl`, start });
+    const frames = reader.push(bytesOf(lines.slice(from))).flatMap((record) => record.frames);
+    return {
+      turns: frames.flatMap((frame) => (frame.type === "turn.start" ? [frame.turn_id] : [])),
+      steps: frames.flatMap((frame) => (frame.type === "message.start" ? [frame.message_id] : [])),
+    };
+  }
+
+  it("has the turns of the whole, and steps of its own in the one that it begins in", () => {
+    const all = idsFrom(0);
+    const pieces = [5, 8].map((from) => idsFrom(from));
+    expect(pieces.map(({ turns }) => turns)).toEqual([all.turns, all.turns]);
+    expect(pieces.map(({ steps }) => steps.length)).toEqual([4, 3]);
+    const last = all.steps.at(-1);
+    expect(pieces.map(({ steps }) => steps.at(-1))).toEqual([last, last]);
+    const [joined, other] = pieces.map(({ steps }) => steps.slice(0, -1));
+    expect(new Set([...all.steps, ...(joined ?? []), ...(other ?? [])]).size).toBe(5 + 3 + 2);
+  });
+
+  it.each(["task_started", "turn_started"])(
+    "has the steps of the whole where a turn begins with it: %s",
+    (type) => {
+      const lines = [
+        meta(),
+        event(type, { turn_id: "1" }),
+        says("x"),
+        event(type, { turn_id: "2" }),
+        says("y"),
+      ];
+      const all = idsFrom(0, lines);
+      expect(idsFrom(3, lines)).toEqual({ turns: all.turns.slice(1), steps: all.steps.slice(1) });
+    },
+  );
+
+  it("keeps what is left of a turn out of the one that begins behind it", () => {
+    const lines = [meta(), ...turn("1", "a").slice(0, -1), ...turn("2", "e")];
+    const { turns: all } = idsFrom(0, lines);
+    const { turns: piece } = idsFrom(4, lines);
+    expect(piece).toHaveLength(2);
+    expect(piece.at(-1)).toBe(all.at(-1));
+  });
+});
+
 describe("what the model said", () => {
   it("is its texts, its refusals and its pictures, in their phase", () => {
     const answer = (content: unknown, more: object = {}) =>

@@ -225,7 +225,7 @@ function codexThread() {
     );
   };
   write(["session_meta", { id: session_id }]);
-  return { session_id, write };
+  return { session_id, file, write };
 }
 const begin = (turn_id: string): [string, object] => ["event_msg", { type: "task_started", turn_id }];
 const prompt = (message: string): [string, object] => ["event_msg", { type: "user_message", message }];
@@ -271,4 +271,36 @@ it("what is typed into a turn that began far above is no turn of its own", async
   );
   await eventually(() => expect(sessions.get(session_id)?.parts).toBeGreaterThan(before));
   await eventually(() => expect(sessions.get(session_id)).toMatchObject({ turns: 1, status: "completed" }));
+});
+
+it("a huge thread counts all steps of a turn that is read in pieces", async () => {
+  const { session_id, file, write } = codexThread();
+  const turn: [string, object] = ["turn_context", { turn_id: "one" }];
+  /** As every record of tokens: the last step's, and all so far. */
+  const count = (step: number): [string, object] => {
+    const last_token_usage = { input_tokens: 3, output_tokens: 2 };
+    const total_token_usage = { input_tokens: 3 * step, output_tokens: 2 * step };
+    return ["event_msg", { type: "token_count", info: { last_token_usage, total_token_usage } }];
+  };
+  write(begin("one"), prompt("one"));
+  for (let step = 1; step <= 50; step += 1) {
+    const call_id = `call-${step}`;
+    write(
+      turn,
+      ["response_item", { type: "function_call", call_id, name: "exec_command", arguments: "{}" }],
+      count(step),
+      ["response_item", { type: "function_call_output", call_id, output: "word ".repeat(260_000) }],
+    );
+  }
+  expect(statSync(file).size).toBeGreaterThan(HUGE);
+  const sessions = start(60_000, formatOf("codex"));
+  await eventually(() => expect(sessions.status().index.done).toBe(true));
+  await eventually(() =>
+    expect(sessions.get(session_id)).toMatchObject({
+      turns: 1,
+      steps: 50,
+      tool_calls: 50,
+      usage: { input: 150, output: 100 },
+    }),
+  );
 });

@@ -54,6 +54,8 @@ const NOISE = new Set([
   "account/rateLimits/updated",
   "state",
 ]);
+/** Events that begin a turn. */
+const BEGINNINGS = new Set(["task_started", "turn_started"]);
 /** May stand between a user message and the event that confirms it. */
 const NEUTRAL = new Set(["turn_context", "world_state", "token_count", "thread_settings_applied"]);
 
@@ -234,6 +236,8 @@ export class Session {
     if (turn_id === undefined) return;
     this.joins = false;
     this.hasTasks = true;
+    // With nothing of another turn above it, one that begins here has all of its steps.
+    if (this.writer.turnsOpened === 0 && BEGINNINGS.has(asString(line.payload.type) ?? "")) return;
     this.writer.joinTurn(turn_id);
   }
 

@@ -31,6 +31,8 @@ interface OpenTurn {
   /** The model said or did something: more than to sum up what came before. */
   spoke: boolean;
   texts: number;
+  /** What ids of its steps are made from: where it was joined, its first step is not the one that has the first one's id. */
+  base: string;
 }
 
 /**
@@ -102,8 +104,11 @@ export class TurnWriter {
 
   // --- Turns ---
 
-  /** `codex_id`: from a `task_started`; without it the turn is opened by what a person or the agent does. */
-  openTurn(codex_id?: string): void {
+  /**
+   * `codex_id`: from a `task_started`; without it the turn is opened by what a person or the agent does. `joined`: it began
+   * above what is read.
+   */
+  openTurn(codex_id?: string, joined = false): void {
     const open = this.turn;
     if (open !== undefined) {
       if (codex_id !== undefined && open.codex_id === codex_id) return;
@@ -131,13 +136,14 @@ export class TurnWriter {
       steps: 0,
       spoke: false,
       texts: 0,
+      base: joined ? this.recordId("joined") : id,
     };
     this.push({ ...this.common, type: "turn.start", turn_id: id });
   }
 
   /** What is read begins inside this turn. */
   joinTurn(codex_id: string): void {
-    if (this.turnIds.size === 0) this.openTurn(codex_id);
+    if (this.turnIds.size === 0) this.openTurn(codex_id, true);
     else if (this.turn !== undefined) this.turn.explicit = true;
   }
 
@@ -209,7 +215,7 @@ export class TurnWriter {
     const turn = this.turn;
     const number = turn === undefined ? 1 : turn.steps + 1;
     if (turn !== undefined) turn.steps = number;
-    const message_id = uuidFrom(turn?.id ?? this.session_id, `step:${number}`);
+    const message_id = uuidFrom(turn?.base ?? this.session_id, `step:${number}`);
     this.step = { message_id, parts: 0, calls: false, answered: false };
     this.push({
       ...this.placed,
