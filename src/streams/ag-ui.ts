@@ -145,12 +145,16 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
     });
   };
 
-  /** A run's end: usage stands with its last message. */
-  const endRun = (event: JsonObject, stop_reason?: "error"): void => {
+  /** What waits for its own end is shown as far as it came. */
+  const showWaiting = (): void => {
     endChunk();
     for (const id of calls.keys()) endCall(id);
     for (const id of others.keys()) endOther(id);
     for (const id of helpers.keys()) flushHelper(id, "did not end");
+  };
+  /** A run's end: usage stands with its last message. */
+  const endRun = (event: JsonObject, stop_reason?: "error"): void => {
+    showWaiting();
     const usage = usageOf(event.usage);
     if (writer.message_id === undefined && usage !== undefined) writer.startMessage();
     endStep({ ...(usage === undefined ? {} : { usage }), stop_reason: stop_reason ?? "stop" });
@@ -312,6 +316,7 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
         if (event.result !== undefined && event.result !== null) note("Result of the run", event.result);
         if (outcome?.type === "interrupt") note("The run waits for a person", outcome.interrupts);
         if (outcome?.type === "cancelled") {
+          showWaiting();
           for (const [id, call] of calls) if (call.state !== "ended") abortCall(id, call);
           writer.endPart();
           writer.dropMessage();
@@ -423,7 +428,6 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
     }
   };
   const abortCall = (id: string, call: Call): void => {
-    endCall(id);
     call.state = "ended";
     open.delete(id);
     writer.put({
@@ -441,15 +445,13 @@ function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions):
     push,
     end() {
       if (!began) return;
-      endChunk();
-      for (const id of calls.keys()) endCall(id);
-      for (const id of others.keys()) endOther(id);
-      for (const id of helpers.keys()) flushHelper(id, "did not end");
+      showWaiting();
       if (isRunning) endCut(writer);
       else endStep();
     },
     get isOver() {
-      return had_run && !isRunning;
+      const isWaiting = others.size > 0 || helpers.size > 0 || writer.message_id !== undefined;
+      return had_run && !isRunning && !isWaiting;
     },
   };
 }

@@ -290,7 +290,10 @@ function createAiSdkReader({ writer, idOf }: EventReaderOptions): EventReader {
       else endCut(writer);
     },
     get isOver() {
-      return isOver || hasFailed;
+      return isOver;
+    },
+    get hasFailed() {
+      return hasFailed;
     },
   };
 }

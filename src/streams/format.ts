@@ -8,6 +8,8 @@ export interface EventReader {
   end(): void;
   /** The source has ended all that it began: `end` now makes no end up for it. */
   readonly isOver: boolean;
+  /** Its last event said why it fails: where nothing follows, it ends so. */
+  readonly hasFailed?: boolean;
 }
 
 export interface EventReaderOptions {

@@ -35,8 +35,10 @@ export interface StreamReader {
   push(text: string): ReadEvent[];
   /** The stream is over; one that its source did not end is told as an error, at the line of its last event. */
   end(): ReadEvent[];
-  /** The source has ended its stream itself. */
+  /** The source has ended its stream itself: `end` adds nothing. */
   readonly isOver: boolean;
+  /** It ends with its own error where nothing follows. */
+  readonly hasFailed: boolean;
   /** Length of the lines that wait for the end of their event, in UTF-16 code units. */
   readonly waiting: number;
 }
@@ -87,6 +89,9 @@ export function createStreamReader(
     },
     get isOver() {
       return reader.isOver;
+    },
+    get hasFailed() {
+      return reader.hasFailed === true;
     },
     get waiting() {
       return lines.waiting;

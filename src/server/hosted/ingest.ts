@@ -245,11 +245,11 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
           applyAll(reader.push(`${text}\n`));
           refuseLonger(reader.waiting, "an event");
         },
-        end(text) {
+        end(text, isCutOff) {
           const events = reader.push(`${text}\n\n`);
           // With an epoch the rest can still be sent, and begins where this ends: half an event is none, and the end only waits.
           applyAll(epoch === undefined ? events : events.filter(isReadable));
-          const isOver = epoch === undefined || reader.isOver;
+          const isOver = epoch === undefined || reader.isOver || (reader.hasFailed && !isCutOff);
           const ending = reader.end();
           if (isOver) applyAll(ending);
           if (recorder === undefined) return;
@@ -268,11 +268,11 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
     const cutter = createLineCutter();
     const reader = foreign ? readForeign(foreign) : readFrames();
     let ended = 0;
-    const take = (text: string, isLast = false): void => {
+    const take = (text: string, last?: "whole" | "cut off"): void => {
       ended += 1;
       line = ended;
       refuseLonger(text.length, "a line");
-      if (isLast) reader.end(text);
+      if (last) reader.end(text, last === "cut off");
       else reader.push(text);
     };
     try {
@@ -287,10 +287,10 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
         }
       } catch (error) {
         // Of frames nobody knows how they would end.
-        if (error === CUT_OFF && foreign) take(cutter.end(), true);
+        if (error === CUT_OFF && foreign) take(cutter.end(), "cut off");
         throw error;
       }
-      take(cutter.end() + decoder.decode(), true);
+      take(cutter.end() + decoder.decode(), "whole");
       return pushed;
     } finally {
       if (senders.get(session_id) === sender) senders.delete(session_id);
@@ -315,8 +315,8 @@ async function* wholeOr(body: AsyncIterable<Uint8Array>, cut_off: Refused): Asyn
 /** What reads the lines of a body, one after the other. */
 interface LineReader {
   push(text: string): void;
-  /** The body is over; its last line, empty where the body ends with a line's end. */
-  end(text: string): void;
+  /** The body is over; its last line, empty where the body ends with a line's end. `isCutOff`: its connection broke. */
+  end(text: string, isCutOff: boolean): void;
 }
 
 function isReadable({ frames }: ReadEvent): boolean {

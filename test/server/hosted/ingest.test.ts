@@ -381,6 +381,94 @@ describe("a foreign stream that is pushed", () => {
     },
   );
 
+  const run = { threadId: "t", runId: "r" };
+  const helper = { subagentRunId: "s", name: "Helper" };
+  it.each([
+    [
+      "behind an error",
+      "ai-sdk",
+      [
+        { type: "start" },
+        { type: "text-delta", id: "1", delta: "Before." },
+        { type: "error", errorText: "overloaded" },
+      ],
+      [{ type: "text-delta", id: "2", delta: "After it." }, { type: "finish" }],
+      ["text: Before.", "error: overloaded", "text: After it."],
+    ],
+    [
+      "in a text behind a run",
+      "ag-ui",
+      [
+        { type: "RUN_STARTED", ...run },
+        { type: "TEXT_MESSAGE_CONTENT", messageId: "m", delta: "In it." },
+        { type: "RUN_FINISHED", ...run },
+        { type: "TEXT_MESSAGE_CONTENT", messageId: "n", delta: "Behind " },
+      ],
+      [
+        { type: "TEXT_MESSAGE_CONTENT", messageId: "n", delta: "it." },
+        { type: "TEXT_MESSAGE_END", messageId: "n" },
+      ],
+      ["text: In it.", "text: Behind it."],
+    ],
+    [
+      "in a person's words behind a run",
+      "ag-ui",
+      [
+        { type: "RUN_STARTED", ...run },
+        { type: "RUN_FINISHED", ...run },
+        { type: "TEXT_MESSAGE_START", messageId: "n", role: "user" },
+      ],
+      [
+        { type: "TEXT_MESSAGE_CONTENT", messageId: "n", delta: "Typed." },
+        { type: "TEXT_MESSAGE_END", messageId: "n" },
+      ],
+      ["steer: Typed."],
+    ],
+    [
+      "where a sub-agent goes on behind a run",
+      "ag-ui",
+      [
+        { type: "RUN_STARTED", ...run },
+        { type: "RUN_FINISHED", ...run },
+        { type: "TEXT_MESSAGE_CONTENT", ...helper, delta: "Half " },
+      ],
+      [
+        { type: "TEXT_MESSAGE_CONTENT", ...helper, delta: "and whole." },
+        { type: "SUBAGENT_FINISHED", ...helper },
+      ],
+      ["note: Helper ended"],
+    ],
+    [
+      "behind a run that was cancelled with its sub-agent",
+      "ag-ui",
+      [
+        { type: "RUN_STARTED", ...run },
+        { type: "TEXT_MESSAGE_CONTENT", ...helper, delta: "Half" },
+        { type: "RUN_FINISHED", ...run, outcome: { type: "cancelled" } },
+      ],
+      [{ type: "CUSTOM", name: "Later" }],
+      ["note: Helper did not end", "interrupt: Cancelled", "note: Later"],
+    ],
+  ])("whose connection breaks %s is completed by the same epoch", async (_, format, before, rest, all) => {
+    const text = (sent: object[]) => sent.map((event) => `${JSON.stringify(event)}\n`).join("");
+    async function* body() {
+      yield new TextEncoder().encode(text(before));
+      throw new Error("The connection was reset");
+    }
+    const sending = createIngestion(hosted, Date.now).push({ session_id: id, format, epoch: "one" }, body());
+    await expect(sending).rejects.toMatchObject({ code: "cut_off" });
+    for (const _ of [1, 2]) {
+      expect((await push([...before, ...rest], `?format=${format}&epoch=one`)).status).toBe(200);
+    }
+    expect(await shown()).toEqual(all);
+  });
+
+  it("with an epoch that ends with its own error has failed at once", async () => {
+    const failed = [{ type: "start" }, { type: "text-delta", id: "1", delta: "Half" }, { type: "error" }];
+    for (const _ of [1, 2]) expect((await push(failed, "?format=ai-sdk&epoch=one")).status).toBe(200);
+    expect(hosted.get(id)?.status).toBe("failed");
+  });
+
   it("that ended early waits for its rest, is not told as running for ever, and is over when another begins", async () => {
     await push(events.slice(0, 4).join(""), "?format=ai-sdk&epoch=one");
     expect(await shown()).toEqual(["text: Hello "]);
