@@ -53,7 +53,7 @@ export interface Reader {
    * (their newline, or a record joined to it).
    */
   settle(): ReadRecord[];
-  /** No bytes will follow: what is left is read or shown as unreadable, open messages end. */
+  /** No bytes will follow: what is left is read or shown as unreadable, and the open turn ends as far as the file tells. */
   close(): ReadRecord[];
   /** Text of a small side file (Claude Code's `agent-x.meta.json`); may come late and again. */
   readSide(text: string): ReadRecord[];
@@ -106,5 +106,7 @@ export interface Format {
   classify(path: string): SessionPath | undefined;
   /** Whether a file's first bytes (up to 64 KB, perhaps cut) look like this format. */
   detect(head: Uint8Array): boolean;
+  /** What `close` tells of a file's end has the end of the step that is open there. */
+  closesSteps?: boolean;
   createReader(options: ReaderOptions): Reader;
 }

@@ -50,7 +50,10 @@ export interface ReadingWindow {
    * them; those before it were. `Infinity`: none are.
    */
   count_from: number;
-  /** The file may have been taken for one that is over there: where a row does not run, what is open was counted with its end. */
+  /**
+   * The file may have been taken for one that is over there: where a row does not run, the step that is open was counted with its
+   * end, if its format tells that with the file's.
+   */
   was_over?: boolean;
   /** What the rows say up to `count_from`. */
   rowOf(id: string): Pick<Draft, "summary" | "open_calls"> | undefined;
@@ -125,7 +128,7 @@ export function createReading({ path, format, folding, idFor, isShown, window }:
         for (const frame of frames) {
           knows_step ||= !counting && frame.type === "message.start";
           const draft = draftFor(idFor(frame.session_id));
-          if (!counting && window?.was_over && draft.summary.status !== "running") {
+          if (!counting && window?.was_over && format.closesSteps && draft.summary.status !== "running") {
             if (frame.type === "message.start") left_open.add(frame.message_id);
             else if (frame.type === "message.end") left_open.delete(frame.message_id);
           }

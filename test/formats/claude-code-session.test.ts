@@ -156,6 +156,13 @@ describe("turns", () => {
     expect(turnsOf(line("system", { subtype: "informational", content: "x" }))).toEqual(["completed"]);
   });
 
+  it("at the file's end end with the step that is open, as the format says", () => {
+    const { user, assistant } = writer();
+    const { records } = account(user("a"), assistant("m1", [call("t", {})]));
+    expect(framesOf("message.end", records)).toHaveLength(1);
+    expect(claudeCode.closesSteps).toBe(true);
+  });
+
   it("at the file's end are over where the model gave its turn back", () => {
     const last = (lines: (write: Write) => object[]) => {
       const write = writer();

@@ -777,6 +777,11 @@ describe("turns", () => {
     expect(ends(user("a"), event("turn_aborted"))).toEqual(["interrupted"]);
   });
 
+  it("leave the step open that is open at the file's end, as the format says", () => {
+    expect(framesOf("message.end", meta(), user("a"), call("x", {}))).toEqual([]);
+    expect(codex.closesSteps).toBeUndefined();
+  });
+
   it("that hold several prompts are rolled back as one", () => {
     const lines = [
       event("task_started", { turn_id: "1" }),

@@ -273,25 +273,26 @@ it("what is typed into a turn that began far above is no turn of its own", async
   await eventually(() => expect(sessions.get(session_id)).toMatchObject({ turns: 1, status: "completed" }));
 });
 
+/** Records of a thread's steps, each of which calls a tool: what it asks, its tokens and all so far, what the tool says. */
+const named: [string, object] = ["turn_context", { turn_id: "one" }];
+const asks = (step: number): [string, object] => [
+  "response_item",
+  { type: "function_call", call_id: `call-${step}`, name: "exec_command", arguments: "{}" },
+];
+const counts = (step: number): [string, object] => {
+  const last_token_usage = { input_tokens: 3, output_tokens: 2 };
+  const total_token_usage = { input_tokens: 3 * step, output_tokens: 2 * step };
+  return ["event_msg", { type: "token_count", info: { last_token_usage, total_token_usage } }];
+};
+const answers = (step: number): [string, object] => [
+  "response_item",
+  { type: "function_call_output", call_id: `call-${step}`, output: "word ".repeat(260_000) },
+];
+
 it("a huge thread counts all steps of a turn that is read in pieces", async () => {
   const { session_id, file, write } = codexThread();
-  const turn: [string, object] = ["turn_context", { turn_id: "one" }];
-  /** As every record of tokens: the last step's, and all so far. */
-  const count = (step: number): [string, object] => {
-    const last_token_usage = { input_tokens: 3, output_tokens: 2 };
-    const total_token_usage = { input_tokens: 3 * step, output_tokens: 2 * step };
-    return ["event_msg", { type: "token_count", info: { last_token_usage, total_token_usage } }];
-  };
   write(begin("one"), prompt("one"));
-  for (let step = 1; step <= 50; step += 1) {
-    const call_id = `call-${step}`;
-    write(
-      turn,
-      ["response_item", { type: "function_call", call_id, name: "exec_command", arguments: "{}" }],
-      count(step),
-      ["response_item", { type: "function_call_output", call_id, output: "word ".repeat(260_000) }],
-    );
-  }
+  for (let step = 1; step <= 50; step += 1) write(named, asks(step), counts(step), answers(step));
   expect(statSync(file).size).toBeGreaterThan(HUGE);
   const sessions = start(60_000, formatOf("codex"));
   await eventually(() => expect(sessions.status().index.done).toBe(true));
@@ -303,4 +304,28 @@ it("a huge thread counts all steps of a turn that is read in pieces", async () =
       usage: { input: 150, output: 100 },
     }),
   );
+});
+
+it("a huge thread that goes on long after its end counts the end of the step that was open there", async () => {
+  const { session_id, file, write } = codexThread();
+  write(begin("one"), prompt("one"));
+  for (let step = 1; step <= 40; step += 1) write(named, asks(step), counts(step), answers(step));
+  write(asks(41));
+  expect(statSync(file).size).toBeGreaterThan(HUGE);
+  const long_ago = Date.now() / 1000 - 7_200;
+  utimesSync(file, long_ago, long_ago);
+  const sessions = start(0, formatOf("codex"));
+  await eventually(() => expect(sessions.get(session_id)?.tool_calls).toBe(41));
+  await eventually(() => expect(sessions.get(session_id)?.status).toBe("interrupted"));
+  write(counts(41), answers(41), named, asks(42), counts(42));
+  await eventually(() =>
+    expect(sessions.get(session_id)).toMatchObject({
+      steps: 42,
+      tool_calls: 42,
+      usage: { input: 126, output: 84 },
+    }),
+  );
+  const whole = start(60_000, formatOf("codex"));
+  await eventually(() => expect(whole.status().index.done).toBe(true));
+  await eventually(() => expect(figures(sessions.get(session_id))).toEqual(figures(whole.get(session_id))));
 });

@@ -12,6 +12,7 @@ export const claudeCode: Format = {
   registry: { folder: "sessions", read: readRegistry },
   classify,
   detect,
+  closesSteps: true,
   createReader: createClaudeCodeReader,
 };
 
