@@ -17,23 +17,27 @@ export function CopyButton({
     return () => clearTimeout(timer);
   }, [said]);
   const copy = async (): Promise<void> => {
-    let loaded: string;
-    try {
-      loaded = await text();
-    } catch {
-      setSaid("Not loaded");
-      return;
-    }
-    try {
-      await navigator.clipboard.writeText(loaded);
-      setSaid("Copied");
-    } catch {
-      setSaid("Not copied");
-    }
+    const loaded = (async () => text())();
+    const said = await write(loaded).then(
+      () => "Copied",
+      () =>
+        loaded.then(
+          () => "Not copied",
+          () => "Not loaded",
+        ),
+    );
+    setSaid(said);
   };
   return (
     <button type="button" className={className} onClick={() => void copy()}>
       <span aria-live="polite">{said ?? label}</span>
     </button>
   );
+}
+
+/** Safari lets a page write only within the click itself: there the clipboard is promised what is still being loaded. */
+async function write(text: Promise<string>): Promise<void> {
+  if (globalThis.ClipboardItem === undefined) return navigator.clipboard.writeText(await text);
+  const blob = text.then((loaded) => new Blob([loaded], { type: "text/plain" }));
+  return navigator.clipboard.write([new ClipboardItem({ "text/plain": blob })]);
 }

@@ -1,6 +1,6 @@
 import { fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { noteGrowth } from "../../../src/model/growth.ts";
 import type { TranscriptPart } from "../../../src/model/transcript.ts";
 import type { TranscriptHost, TurnWindow } from "../../../src/web/transcript/host.ts";
@@ -508,15 +508,42 @@ describe("what was loaded and opened", () => {
   });
 });
 
-describe("what Copy copies", () => {
+/** What a promise of words becomes on the clipboard. */
+class PromisedWords {
+  readonly items: Readonly<Record<string, Promise<Blob>>>;
+  constructor(items: Readonly<Record<string, Promise<Blob>>>) {
+    this.items = items;
+  }
+}
+describe.each([
+  { browser: "a browser whose clipboard takes words alone", Item: undefined },
+  { browser: "a browser whose clipboard must be asked within the click", Item: PromisedWords },
+])("what Copy copies in $browser", ({ Item }) => {
   const copied: string[] = [];
-  Object.defineProperty(navigator, "clipboard", {
-    configurable: true,
-    value: { writeText: async (words: string) => void copied.push(words) },
+  let isClick = false;
+  const take = async (words: () => string | Promise<string>): Promise<void> => {
+    if (Item !== undefined && !isClick) throw new DOMException("Not allowed", "NotAllowedError");
+    copied.push(await words());
+  };
+  beforeEach(() => {
+    vi.stubGlobal("ClipboardItem", Item);
+    Object.defineProperty(navigator, "clipboard", {
+      configurable: true,
+      value: {
+        writeText: (words: string) => take(() => words),
+        write: ([item]: PromisedWords[]) =>
+          take(async () => (await item?.items["text/plain"])?.text() ?? "nothing"),
+      },
+    });
   });
-  afterEach(() => copied.splice(0));
+  afterEach(() => {
+    copied.splice(0);
+    vi.unstubAllGlobals();
+  });
   const copy = (): void => {
+    isClick = true;
     fireEvent.click(screen.getByRole("button", { name: "Copy" }));
+    isClick = false;
   };
   /** A daemon that has these parts whole. */
   const holding = (...wholes: TranscriptPart[]) =>
@@ -564,6 +591,13 @@ describe("what Copy copies", () => {
     copy();
     expect(await screen.findByRole("button", { name: "Not loaded" })).toBeTruthy();
     expect(copied).toEqual([]);
+  });
+
+  it("is nothing where the browser refuses, and that is said", async () => {
+    Object.defineProperty(navigator, "clipboard", { configurable: true, value: undefined });
+    show([text("The words")]);
+    copy();
+    expect(await screen.findByRole("button", { name: "Not copied" })).toBeTruthy();
   });
 });
 
