@@ -28,6 +28,8 @@ export interface Requests {
 
 /** In bytes a millisecond: what is sent slower is not waited for once connections were lost. */
 const SLOWEST = 16;
+/** As many connections to one host as browsers hold, and for how many milliseconds an answer on them is waited for. */
+const CONNECTIONS = { most: 6, wait_ms: 2_000 };
 
 async function refusal(response: Response): Promise<ApiFailure> {
   const { status } = response;
@@ -53,6 +55,7 @@ async function refusal(response: Response): Promise<ApiFailure> {
 }
 
 export function createRequests(base: string): Requests {
+  let deadOnesClosed: Promise<unknown> | undefined;
   /** With the length of each body. */
   const underWay = new Map<AbortController, number>();
   const request = async <Value>(
@@ -66,6 +69,7 @@ export function createRequests(base: string): Requests {
     signal?.addEventListener("abort", () => abort.abort());
     underWay.set(abort, body?.length ?? 0);
     try {
+      await deadOnesClosed;
       const response = await fetch(base + path, {
         headers: {
           [CLIENT_HEADER]: "1",
@@ -92,6 +96,16 @@ export function createRequests(base: string): Requests {
     bytes: (path) => request(path, (response) => response.blob()),
     giveUp() {
       for (const [abort, length] of underWay) setTimeout(() => abort.abort(), length / SLOWEST);
+      // What is asked next would wait on those that are idle and dead: each is asked something, and closed without an answer.
+      deadOnesClosed = Promise.allSettled(
+        Array.from({ length: CONNECTIONS.most }, () =>
+          fetch(`${base}/`, {
+            method: "HEAD",
+            cache: "no-store",
+            signal: AbortSignal.timeout(CONNECTIONS.wait_ms),
+          }),
+        ),
+      );
     },
   };
 }
