@@ -112,6 +112,52 @@ describe("the composer", () => {
     reloaded.close();
   });
 
+  test("keeps what is written in one tab over its reload, whatever another tab wrote and sent meanwhile", async () => {
+    accept();
+    show(SESSION);
+    await userEvent.type(await promptField(), "Half a thought");
+    const firstTab = { ...sessionStorage };
+    sessionStorage.clear();
+    localStorage.clear();
+    document.body.innerHTML = "";
+    const other = clientOf(daemon);
+    render(<App client={other} />);
+    await userEvent.type(await promptField(), "Quick question{Enter}");
+    await waitFor(() => expect(posted()).toHaveLength(1));
+    other.close();
+    sessionStorage.clear();
+    for (const [key, value] of Object.entries(firstTab)) sessionStorage.setItem(key, value);
+    document.body.innerHTML = "";
+    const reloaded = clientOf(daemon);
+    render(<App client={reloaded} />);
+    expect(await screen.findByDisplayValue("Half a thought")).toBeTruthy();
+    reloaded.close();
+  });
+
+  test("leaves what another tab wrote while it sent to whoever opens the session next", async () => {
+    let taken = (): void => {};
+    const reply = new Promise<[number, unknown]>((resolve) => {
+      taken = () => resolve([200, {}]);
+    });
+    daemon.answer(({ route }) => (route.startsWith("POST") ? reply : undefined));
+    show(SESSION);
+    await userEvent.type(await promptField(), "Quick question{Enter}");
+    for (const [key, kept] of Object.entries({ ...localStorage }))
+      if (kept.includes("Quick question"))
+        localStorage.setItem(
+          key,
+          JSON.stringify({ ...JSON.parse(kept), message_id: uuid(900), text: "Later" }),
+        );
+    taken();
+    await waitFor(() => expect(screen.queryByDisplayValue("Quick question")).toBeNull());
+    sessionStorage.clear();
+    document.body.innerHTML = "";
+    const next = clientOf(daemon);
+    render(<App client={next} />);
+    expect(await screen.findByDisplayValue("Later")).toBeTruthy();
+    next.close();
+  });
+
   test("keeps small pictures over a reload, and says how many were too large for that", async () => {
     show(SESSION);
     const small = new File([Uint8Array.of(1)], "small.png", { type: "image/png" });

@@ -28,14 +28,15 @@ export const emptyDraft = (): KeptDraft => ({
 /** Images stand beside the words: they are written when they change, not with every letter. */
 const imagesKeyOf = (place: string): string => `${keyOf(place)}.images`;
 
-/** The draft of a place: a session's id, or `new`. */
+/** The draft of a place (a session's id, or `new`): this tab's own, else what any tab wrote last. */
 export function loadDraft(place: string): KeptDraft {
-  const words = read(keyOf(place));
-  if (typeof words !== "object" || words === null) return emptyDraft();
-  // Written by `saveDraft` alone; what else may stand there is checked field by field.
-  const { message_id, text, tried, lost_images } = words as Partial<KeptDraft>;
+  const tab = read("sessionStorage", keyOf(place));
+  const storage = tab === undefined ? "localStorage" : "sessionStorage";
+  const words = tab ?? read(storage, keyOf(place));
+  if (words === undefined) return emptyDraft();
+  const { message_id, text, tried, lost_images } = words;
   if (typeof message_id !== "string" || typeof text !== "string") return emptyDraft();
-  const images = read(imagesKeyOf(place));
+  const images = read(storage, imagesKeyOf(place));
   const kept = Array.isArray(images) ? images.filter((image) => typeof image === "string") : [];
   stored.set(place, kept);
   return {
@@ -47,9 +48,13 @@ export function loadDraft(place: string): KeptDraft {
   };
 }
 
-function read(key: string): unknown {
+type Storages = "sessionStorage" | "localStorage";
+
+function read(storage: Storages, key: string): Partial<KeptDraft> | undefined {
   try {
-    return JSON.parse(localStorage.getItem(key) ?? "null");
+    const value: unknown = JSON.parse(window[storage].getItem(key) ?? "null");
+    // Written by `saveDraft` alone; what else may stand there is checked field by field.
+    return typeof value === "object" && value !== null ? value : undefined;
   } catch {
     // Storage is blocked or holds something else.
     return undefined;
@@ -59,24 +64,43 @@ function read(key: string): unknown {
 /** The images that were last written, or tried to, for each place. */
 const stored = new Map<string, readonly string[]>();
 
+/** Keeps it for this tab's reload and, where no tab writes there later, for whoever opens the place next. */
 export function saveDraft(place: string, draft: KeptDraft): void {
-  const { images, ...words } = draft;
+  const imagesChanged = stored.get(place) !== draft.images;
+  stored.set(place, draft.images);
+  // What another tab wrote since is not this one's to remove.
+  const isOthers = draft.text === "" && draft.images.length === 0 && holdsOthers(place);
+  write("sessionStorage", place, draft, imagesChanged);
+  if (!isOthers) write("localStorage", place, draft, imagesChanged);
+}
+
+function holdsOthers(place: string): boolean {
+  const own = read("sessionStorage", keyOf(place))?.message_id;
+  return own !== undefined && read("localStorage", keyOf(place))?.message_id !== own;
+}
+
+function write(
+  storage: Storages,
+  place: string,
+  { images, ...words }: KeptDraft,
+  imagesChanged: boolean,
+): void {
   try {
-    if (stored.get(place) !== images) {
-      stored.set(place, images);
-      localStorage.removeItem(imagesKeyOf(place));
+    const kept = window[storage];
+    if (imagesChanged) {
+      kept.removeItem(imagesKeyOf(place));
       const length = images.reduce((sum, image) => sum + image.length, 0);
       if (length > 0 && length <= STORED_IMAGES) {
         try {
-          localStorage.setItem(imagesKeyOf(place), JSON.stringify(images));
+          kept.setItem(imagesKeyOf(place), JSON.stringify(images));
         } catch {
           // No room for the images: the words go before them.
         }
       }
     }
-    if (draft.text === "" && images.length === 0) localStorage.removeItem(keyOf(place));
+    if (words.text === "" && images.length === 0) kept.removeItem(keyOf(place));
     else
-      localStorage.setItem(
+      kept.setItem(
         keyOf(place),
         // How many there are: those that are not found when it is read again are lost.
         JSON.stringify({ ...words, lost_images: Math.max(words.lost_images, images.length) }),
