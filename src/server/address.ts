@@ -42,7 +42,7 @@ export function readAddress(flags: AddressFlags): Address {
     address.tls = tls;
   }
   if (LOOPBACK.has(address.host)) {
-    if (address.origin !== undefined && address.password === undefined) {
+    if (address.origin?.startsWith("https:") && address.password === undefined) {
       throw new UsageError("--origin lets other machines in: it needs --password-file.");
     }
     return address;
@@ -52,7 +52,7 @@ export function readAddress(flags: AddressFlags): Address {
       `--host ${address.host} would let other machines read your agents' sessions: it needs --password-file.`,
     );
   }
-  if (address.origin === undefined) {
+  if (!address.origin?.startsWith("https:")) {
     throw new UsageError(
       `--host ${address.host} needs TLS and --origin https://NAME[:PORT], the address that browsers will open. Give --cert and --key, or put a proxy that speaks TLS in front of this daemon.`,
     );
@@ -72,8 +72,14 @@ function readPassword(file: string): string {
 
 function readOrigin(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol !== "https:" || url.origin !== text.replace(/\/$/, "")) {
-    throw new UsageError(`--origin ${text}: give an address such as https://verbatim.example.org.`);
+  const isAllowed =
+    url?.protocol === "https:" ||
+    // What ssh forwards from another machine's loopback address is not read on its way.
+    (url?.protocol === "http:" && LOOPBACK.has(url.hostname.replace(/[[\]]/g, "")));
+  if (!isAllowed || url.origin !== text.replace(/\/$/, "")) {
+    throw new UsageError(
+      `--origin ${text}: give an address such as https://verbatim.example.org, or of what ssh forwards, http://localhost:PORT.`,
+    );
   }
   return url.origin;
 }
@@ -92,13 +98,27 @@ function checkPair({ cert, key }: { cert: string; key: string }): void {
 }
 
 /** The origins at which the daemon is reached on this port, as browsers write them; the first one is that of links. */
-export function originsOf({ host, origin, tls }: Address, port: number): [string, ...string[]] {
-  // A scheme's own port is left out of an origin, and of the `Host` that a browser sends.
-  const at = (name: string) => new URL(`${tls ? "https" : "http"}://${name}:${port}`).origin;
-  const local = ["127.0.0.1", "localhost", "[::1]"].map(at);
-  if (origin !== undefined) return [origin, ...(LOOPBACK.has(host) ? local : [])];
-  const own = at(host.includes(":") ? `[${host}]` : host);
-  return [own, ...local.filter((other) => other !== own)];
+export function originsOf(address: Address, port: number): [string, ...string[]] {
+  const { host, origin } = address;
+  const own = originHere(address, port);
+  if (origin !== undefined && !LOOPBACK.has(host)) return [origin];
+  const local = ["127.0.0.1", "localhost", "[::1]"].map((name) => originAt(name, address, port));
+  const first = origin ?? own;
+  const others = new Set([own, ...local]);
+  others.delete(first);
+  return [first, ...others];
+}
+
+/** Where programs of this machine reach the daemon. */
+export function originHere(address: Address, port: number): string {
+  const { host, origin } = address;
+  if (origin !== undefined && !LOOPBACK.has(host)) return origin;
+  return originAt(host.includes(":") ? `[${host}]` : host, address, port);
+}
+
+/** A scheme's own port is left out of an origin, and of the `Host` that a browser sends. */
+function originAt(name: string, { tls }: Address, port: number): string {
+  return new URL(`${tls ? "https" : "http"}://${name}:${port}`).origin;
 }
 
 /** The port that was asked for, or from the usual one on the next that is free. */

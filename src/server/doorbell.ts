@@ -11,6 +11,14 @@ export interface Doorbell {
   close(): Promise<void>;
 }
 
+/** What is answered to who rings. */
+export interface Answered {
+  /** Lets one browser in, once. */
+  link: string;
+  /** Where programs of this machine reach the daemon: a link may lead through a proxy. */
+  origin: string;
+}
+
 /** Longest path of a local socket that all systems take, in bytes. */
 const PATH_LIMIT = 100;
 
@@ -34,10 +42,10 @@ function socketAt(data_dir: string): { path: string; done(): void } | undefined 
 }
 
 /**
- * Answers each ring with a new link. Only for the daemon that holds the data folder. `undefined`: it cannot be hung here
+ * Answers each ring. Only for the daemon that holds the data folder. `undefined`: it cannot be hung here
  * (the path is too long for a socket), and links come only from a new start.
  */
-export async function hangDoorbell(data_dir: string, newLink: () => string): Promise<Doorbell | undefined> {
+export async function hangDoorbell(data_dir: string, answer: () => Answered): Promise<Doorbell | undefined> {
   const socket_at = socketAt(data_dir);
   if (!socket_at) return undefined;
   const { path, done } = socket_at;
@@ -45,7 +53,8 @@ export async function hangDoorbell(data_dir: string, newLink: () => string): Pro
   if (process.platform !== "win32") rmSync(path, { force: true });
   const server = createServer((socket) => {
     socket.on("error", () => socket.destroy());
-    socket.end(`${newLink()}\n`);
+    const { link, origin } = answer();
+    socket.end(`${link}\n${origin}\n`);
   });
   const hung = await new Promise<boolean>((resolve) => {
     server.once("error", () => resolve(false)).listen(path, () => resolve(true));
@@ -58,8 +67,8 @@ export async function hangDoorbell(data_dir: string, newLink: () => string): Pro
   return { close: () => new Promise<void>((resolve) => server.close(() => resolve())).finally(done) };
 }
 
-/** A new launch link of the daemon that runs with this data directory; `undefined`: none does. */
-export function ringDoorbell(data_dir: string): Promise<string | undefined> {
+/** What the daemon that runs with this data directory answers; `undefined`: none does. */
+export function ringDoorbell(data_dir: string): Promise<Answered | undefined> {
   return new Promise((resolve) => {
     const socket_at = socketAt(data_dir);
     if (!socket_at) return resolve(undefined);
@@ -72,7 +81,8 @@ export function ringDoorbell(data_dir: string): Promise<string | undefined> {
     socket.on("error", () => socket.destroy());
     socket.on("close", () => {
       socket_at.done();
-      resolve(text.endsWith("\n") ? text.trim() : undefined);
+      const [link, origin, end] = text.split("\n");
+      resolve(link !== undefined && origin !== undefined && end === "" ? { link, origin } : undefined);
     });
   });
 }

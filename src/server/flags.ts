@@ -25,7 +25,8 @@ Options
   --host ADDRESS        Address to listen on. Default 127.0.0.1. Any other than loopback needs
                         --password-file and --origin.
   --password-file FILE  File whose first line is the password that browsers are asked for.
-  --origin URL          https:// address at which browsers reach this daemon.
+  --origin URL          https:// address at which browsers reach this daemon, or the http://localhost:PORT
+                        that ssh forwards to it.
   --cert FILE           TLS certificate and key (PEM). Without them a proxy in front of this
   --key FILE            daemon must speak TLS.
   --version             Print the version.

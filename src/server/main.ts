@@ -9,7 +9,7 @@ import { inspect } from "node:util";
 import { isMainThread } from "node:worker_threads";
 import { formats } from "../formats/index.ts";
 import { findWireFormat, wireFormats } from "../providers/index.ts";
-import { type Address, listenSomewhere, originsOf, readAddress } from "./address.ts";
+import { type Address, listenSomewhere, originHere, originsOf, readAddress } from "./address.ts";
 import { createApp } from "./app.ts";
 import { createSessions } from "./catalog.ts";
 import { readConfig, readKeys } from "./config.ts";
@@ -190,7 +190,7 @@ async function runInTerminal(words: string[], flags: Flags): Promise<number> {
   // Begun in another daemon, and taken up by this one: the next one goes on with it.
   const taken_up = new Set(own?.working());
   const others = () => (own?.working() ?? []).some((id) => !taken_up.has(id));
-  const link = running ?? own?.link ?? "";
+  const { link, origin } = running ?? own ?? { link: "", origin: "" };
   own?.sayNotices();
   const terminal =
     process.stdin.isTTY && process.stderr.isTTY && !flags.json
@@ -199,7 +199,7 @@ async function runInTerminal(words: string[], flags: Flags): Promise<number> {
   terminal?.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
   try {
     const exit_code = await runPrompt({
-      origin: new URL(link).origin,
+      origin,
       token: loadAccess(data_dir).api_token,
       link,
       prompt,
@@ -235,6 +235,8 @@ async function runInTerminal(words: string[], flags: Flags): Promise<number> {
 interface Daemon {
   /** Lets one browser in, once. */
   link: string;
+  /** Where programs of this machine reach it. */
+  origin: string;
   port: number;
   /**
    * Resolves when a store that the disk or another daemon kept from being written can be, and no agent is at work: pages
@@ -374,7 +376,8 @@ async function openDaemon(
   // With two daemons on one data directory the one that holds it replays, and gives links: whoever left it to this one has
   // taken its doorbell down before. Where the disk lets nobody hold it, the first one does.
   const first = !hosted.taken && (hosted.writable || (await ringDoorbell(data_dir)) === undefined);
-  const doorbell = first ? await hangDoorbell(data_dir, newLink) : undefined;
+  const origin = originHere(address, served.port);
+  const doorbell = first ? await hangDoorbell(data_dir, () => ({ link: newLink(), origin })) : undefined;
   if (doorbell) opened.push(doorbell);
   if (first) samples?.replay();
   // What agents write into a person's folders is as open as that person has it; ours is made, and closed, by now.
@@ -399,6 +402,7 @@ async function openDaemon(
   opened.push({ close: () => clearInterval(retry_timer) });
   return {
     link: newLink(),
+    origin,
     port: served.port,
     storable: storable.promise,
     working: () => hosted.working,
@@ -420,11 +424,11 @@ async function printToken(data_dir: string): Promise<number> {
 }
 
 async function printLink(data_dir: string): Promise<number> {
-  const link = await ringDoorbell(data_dir);
-  if (link === undefined) {
+  const answered = await ringDoorbell(data_dir);
+  if (answered === undefined) {
     throw new UsageError(`No daemon runs with the data in ${data_dir}: start one with \`npm start\`.`);
   }
-  return await print(`${link}\n`);
+  return await print(`${answered.link}\n`);
 }
 
 function readPace(flags: Flags): number {

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import {
   BROKEN_CONNECTION,
   createHome,
+  cutProxy,
   type Daemon,
   enter,
   type Home,
@@ -99,6 +100,18 @@ it("a page whose cookie is gone names the password, and is led back by it to whe
   await page.getByRole("heading", { name: "No such session" }).waitFor();
   expect(page.url()).toBe(daemon.origin + PATH);
   expect(complaints).toEqual([]);
+});
+
+it("a page is live at the port of another machine from which ssh forwards, where --origin names it", async () => {
+  const forwarded = await cutProxy(daemon.port);
+  await daemon.stop();
+  const origin = `http://localhost:${forwarded.port}`;
+  daemon = await startDaemon(home, ["--no-samples", "--port", String(daemon.port), "--origin", origin]);
+  expect(daemon.origin).toBe(origin);
+  const { page, complaints } = await enter(await browser.newContext(), daemon);
+  await page.getByRole("heading", { name: /No sessions/ }).waitFor();
+  expect(complaints).toEqual([]);
+  await forwarded.close();
 });
 
 it("where every step counts as the other site's, one is taken, and then the entrance is shown", async () => {

@@ -152,6 +152,14 @@ describe("the address", () => {
       "http://localhost:443",
     ]);
     expect(originsOf({ host: "127.0.0.1", tls }, 80)[0]).toBe("https://127.0.0.1:80");
+    const named = { origin: "https://verbatim.example" };
+    expect(originsOf({ host: "0.0.0.0", ...named }, 80)).toEqual([named.origin]);
+    expect(originsOf({ host: "localhost", ...named }, 81)).toEqual([
+      named.origin,
+      "http://localhost:81",
+      "http://127.0.0.1:81",
+      "http://[::1]:81",
+    ]);
   });
 
   it("may say its scheme's own port, as some proxies do, and no other", async () => {

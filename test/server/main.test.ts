@@ -145,7 +145,16 @@ describe("the command", { timeout: 60_000 }, () => {
       ["--host", "0.0.0.0", "--password-file", "none", "--origin", "https://v.example"],
       "none: it cannot be read",
     ],
+    [
+      ["--host", "0.0.0.0", "--password-file", "PASSWORD", "--origin", "http://localhost:8080"],
+      "--host 0.0.0.0 needs TLS",
+    ],
+    [["--host", "0.0.0.0", "--origin", "http://localhost:8080"], "--password-file"],
     [["--origin", "https://v.example"], "--password-file"],
+    [["--origin", "https://localhost:8443"], "--password-file"],
+    [["--origin", "http://localhost.v.example"], "--origin http://localhost.v.example"],
+    [["--origin", "http://192.168.1.5:8080"], "--origin http://192.168.1.5:8080"],
+    [["--origin", "http://localhost:8080/x"], "--origin http://localhost:8080/x"],
     [["--cert", "PASSWORD"], "--key"],
     [["--link"], "No daemon runs"],
     [["LOOP"], "it cannot be read"],
@@ -426,7 +435,7 @@ describe("the command", { timeout: 60_000 }, () => {
         for (const socket of rung.splice(0)) socket.destroy();
         const link = start(home, ["--link", ...args]);
         await expect.poll(() => rung.length, { timeout: 20_000 }).toBe(1);
-        rung[0]?.end("http://127.0.0.1/launch?token=mine\n");
+        rung[0]?.end("http://127.0.0.1/launch?token=mine\nhttp://127.0.0.1:1\n");
         expect(await link.ended).toBe(0);
         expect(link.out()).toContain("token=mine");
       } finally {

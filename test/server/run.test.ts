@@ -227,6 +227,18 @@ describe("run", () => {
     expect(unknown.said.err.trim()).toMatch(/^There is no agent or provider nobody.*$/);
   });
 
+  it("reaches the daemon that runs where it listens, though browsers reach it elsewhere", async () => {
+    const home = newHome();
+    const daemon = start(home, ["--port", "0", "--no-samples", "--origin", "http://localhost:9"]);
+    await eventually(() => expect(daemon.said.out).toMatch(/^http:\/\/localhost:9\/launch\?token=\S+\n$/));
+    const { said, ended } = start(home, ["run", "Say hello", ...scripted("hello")]);
+    expect(await ended).toBe(0);
+    expect(said.out).not.toBe("");
+    expect(said.err).toContain("http://localhost:9/launch?");
+    daemon.child.kill("SIGTERM");
+    expect(await daemon.ended).toBe(0);
+  });
+
   it("asks at the terminal for two calls of one message, one after the other", async () => {
     const home = newHome();
     const { daemon, typed, said, ended } = await sitDown(home);
