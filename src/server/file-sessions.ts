@@ -4,7 +4,7 @@ import { uuidFrom } from "../model/uuid.ts";
 import { type Entry, newEntry, type State, storedFile } from "./entry.ts";
 import type { IndexedRow } from "./indexer.ts";
 import type { Keeper } from "./keeper.ts";
-import type { Links } from "./links.ts";
+import type { KnownFacts, Links } from "./links.ts";
 import type { SessionList } from "./list.ts";
 import { joinFacts } from "./reading.ts";
 import { fieldsOf } from "./row.ts";
@@ -92,11 +92,21 @@ export function createFileSessions(options: FileSessionsOptions): FileSessions {
     for (const facts of found) {
       const id = idFor(entry, facts.session_id);
       const state = by_session.get(id);
-      const own = id === facts.session_id ? facts : ownFacts(facts, id, entry.path);
+      const own = factsOf(entry, facts, id);
       const before = more ? links.facts(id) : undefined;
       const [joined = own] = before ? joinFacts([before, own]) : [];
       if (state?.entry === entry && links.setFacts(joined)) list.schedule();
     }
+  }
+
+  function factsOf(entry: Entry, facts: SessionLinkFacts, id: string): KnownFacts {
+    const own_id = facts.session_id;
+    if (id === own_id) return facts;
+    // The first one that goes by another id because of another source is the session itself; of more files there are copies.
+    const known = links.idOf(own_id);
+    return isElsewhere(own_id) && (known === own_id || known === id)
+      ? { ...facts, session_id: id, own_id }
+      : copied(facts, id, entry.path);
   }
 
   function supersede(entry: Entry, rows: ReadonlyMap<string, unknown>, file_id: number) {
@@ -132,10 +142,15 @@ export function createFileSessions(options: FileSessionsOptions): FileSessions {
 /** What was kept of a session whose id another source has by now, by the id that `idFor` gives it. */
 export function renamed({ summary, facts, ...row }: StoredSession, path: string): StoredSession {
   const id = uuidFrom(row.id, path);
-  return { ...row, id, summary: { ...summary, id }, ...(facts && { facts: ownFacts(facts, id, path) }) };
+  return {
+    ...row,
+    id,
+    summary: { ...summary, id },
+    ...(facts && { facts: { ...facts, session_id: id, own_id: row.id } }),
+  };
 }
 
 /** A copy's runs are not told from the original's: it is a group of its own. */
-function ownFacts(facts: SessionLinkFacts, session_id: string, path: string): SessionLinkFacts {
+function copied(facts: SessionLinkFacts, session_id: string, path: string): SessionLinkFacts {
   return { ...facts, session_id, group: uuidFrom(facts.group, path) };
 }

@@ -7,11 +7,21 @@ export interface Link {
   tool_call_id?: string;
 }
 
+/** What is known of a session to link it, by the id that it goes by here. */
+export interface KnownFacts extends SessionLinkFacts {
+  /** The id that its file gives it, where another source has a session of that id: so its agent, its runs and its calls name it. */
+  own_id?: string;
+}
+
 /** Which run belongs to which call, over all files: found again whenever the facts of one of them change. */
 export interface Links {
   /** `false`: nothing changed. */
-  setFacts(facts: SessionLinkFacts): boolean;
-  facts(session_id: string): SessionLinkFacts | undefined;
+  setFacts(facts: KnownFacts): boolean;
+  facts(session_id: string): KnownFacts | undefined;
+  /** By which id the session goes here that agents' files call so. */
+  idOf(own_id: string): string;
+  /** What agents' files call it. */
+  ownIdOf(session_id: string): string;
   remove(session_id: string): void;
   of(session_id: string): Link | undefined;
   /** Ids of the runs that a session started. */
@@ -25,7 +35,9 @@ const PROMPT_LIMIT = 500;
 const NONE: ReadonlySet<string> = new Set();
 
 export function createLinks(): Links {
-  const known = new Map<string, SessionLinkFacts>();
+  const known = new Map<string, KnownFacts>();
+  /** Sessions that go by another id than their own, by their own. */
+  const renamed = new Map<string, string>();
   const groups = new Map<string, Set<string>>();
   const links = new Map<string, Link>();
   const runs = new Map<string, Set<string>>();
@@ -35,11 +47,29 @@ export function createLinks(): Links {
     const facts = known.get(session_id);
     if (!facts) return;
     known.delete(session_id);
+    forgetOwnId(facts);
     groups.get(facts.group)?.delete(session_id);
     changed.add(facts.group);
     const link = links.get(session_id);
     if (link) runs.get(link.parent)?.delete(session_id);
     links.delete(session_id);
+  }
+
+  function forgetOwnId({ own_id, session_id }: KnownFacts) {
+    if (own_id !== undefined && renamed.get(own_id) === session_id) renamed.delete(own_id);
+  }
+
+  const idOf = (own_id: string) => renamed.get(own_id) ?? own_id;
+
+  /** With the sessions that it names by the ids that they go by here. */
+  function resolved(facts: KnownFacts): SessionLinkFacts {
+    const { group, run } = facts;
+    const parent = run?.parent_session_id;
+    return {
+      ...facts,
+      group: idOf(group),
+      ...(run && { run: parent === undefined ? run : { ...run, parent_session_id: idOf(parent) } }),
+    };
   }
 
   /** Whether names of other groups count in this one: a team's members are sessions of their own. */
@@ -55,7 +85,7 @@ export function createLinks(): Links {
 
   return {
     setFacts(given) {
-      const facts: SessionLinkFacts = {
+      const facts: KnownFacts = {
         ...given,
         calls: given.calls.map(shortened),
         ...(given.run && { run: shortened(given.run) }),
@@ -66,6 +96,8 @@ export function createLinks(): Links {
         groups.get(before.group)?.delete(facts.session_id);
         changed.add(before.group);
       }
+      if (before) forgetOwnId(before);
+      if (facts.own_id !== undefined) renamed.set(facts.own_id, facts.session_id);
       known.set(facts.session_id, facts);
       const group = groups.get(facts.group);
       if (group) group.add(facts.session_id);
@@ -74,6 +106,8 @@ export function createLinks(): Links {
       return true;
     },
     facts: (session_id) => known.get(session_id),
+    idOf,
+    ownIdOf: (session_id) => known.get(session_id)?.own_id ?? session_id,
     remove,
     of: (session_id) => links.get(session_id),
     runsOf: (session_id) => runs.get(session_id) ?? NONE,
@@ -85,7 +119,10 @@ export function createLinks(): Links {
       const members = [...changed].flatMap((group) => [...(groups.get(group) ?? NONE)]);
       changed.clear();
       const found = new Map(
-        linkRuns(members.flatMap((id) => known.get(id) ?? [])).map((link) => [link.session_id, link]),
+        linkRuns(members.flatMap((id) => known.get(id) ?? []).map(resolved)).map((link) => [
+          link.session_id,
+          link,
+        ]),
       );
       return members.flatMap((session_id) => {
         const link = found.get(session_id);

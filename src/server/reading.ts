@@ -216,8 +216,8 @@ function leftOff(session_id: string, at: number): Frame {
 }
 
 /** Facts of one session that several readers found, joined: a call is told once. */
-export function joinFacts(found: readonly SessionLinkFacts[]): SessionLinkFacts[] {
-  const joined = new Map<string, SessionLinkFacts>();
+export function joinFacts<Facts extends SessionLinkFacts>(found: readonly Facts[]): Facts[] {
+  const joined = new Map<string, Facts>();
   for (const facts of found) {
     const before = joined.get(facts.session_id);
     if (before === undefined) {

@@ -32,7 +32,7 @@ export function createStatus(options: {
 
   function isRunning(state: State, depth = 0): boolean {
     if (state.entry.gone) return false;
-    const register = registered.get(state.id);
+    const register = registered.get(links.ownIdOf(state.id));
     if (register?.busy) return true;
     const runs = [...links.runsOf(state.id)].flatMap((id) => by_session.get(id) ?? []);
     // Runs that work in the background outlive the turn that started them.
@@ -43,7 +43,7 @@ export function createStatus(options: {
     // A run has no process of its own: it lives while its parent does and waits for it.
     const link = links.of(state.id);
     const parent = link && by_session.get(link.parent);
-    if (!parent || !registered.has(topOf(parent).id)) return false;
+    if (!parent || !registered.has(links.ownIdOf(topOf(parent).id))) return false;
     return parent.open_calls.some(({ id }) => id === link?.tool_call_id);
   }
 
@@ -66,7 +66,7 @@ export function createStatus(options: {
         if (!before.has(id) || before.get(id)?.busy !== busy) changed.add(id);
       }
       for (const id of before.keys()) if (!registered.has(id)) changed.add(id);
-      return changed;
+      return new Set([...changed].map(links.idOf));
     },
     isRunning: (state) => isRunning(state),
     present(state) {
@@ -74,7 +74,7 @@ export function createStatus(options: {
       const running = isRunning(state);
       const doing = activityOf(state.open_calls) ?? activity;
       const link = links.of(state.id);
-      const title = summary.title ?? titles.of(state.id);
+      const title = summary.title ?? titles.of(links.ownIdOf(state.id));
       return {
         ...summary,
         ...(title !== undefined && { title: shorten(title, ROW_TEXT_LIMIT) }),

@@ -232,6 +232,38 @@ describe("the list", () => {
     expect(kept && texts(kept.transcript)).toEqual(["First", "Yes"]);
   });
 
+  it("leaves its runs, its name and its register to a session whose id another source has", async () => {
+    const one = sessionId("one");
+    const run = sessionId("run");
+    const own = uuidFrom(one, path("one.jsonl"));
+    const calls = [{ tool_call_id: "call-1", agent_key: "a", at: AT }];
+    write(path("one.jsonl"), prompt("one", "First"), call("one", "call-1"), turnEnd("one"));
+    append(path("one.jsonl"), facts({ session_id: one, group: one, calls }));
+    const started = { agent_key: "a", parent_session_id: one, at: AT };
+    write(path("run-1.jsonl"), prompt("run", "Look"), turnEnd("run"));
+    append(path("run-1.jsonl"), facts({ session_id: run, group: one, calls: [], run: started }));
+    const lost = sessionId("lost");
+    const unknown = { agent_key: "b", parent_session_id: run, at: AT };
+    write(path("run-2.jsonl"), prompt("lost", "Look too"), turnEnd("lost"));
+    append(path("run-2.jsonl"), facts({ session_id: lost, group: one, calls: [], run: unknown }));
+    write(join(folder, "agent", "titles.json"), JSON.stringify({ [one]: "A name" }));
+
+    const taken = (...ids: string[]) => ({ isElsewhere: (id: string) => ids.includes(id) });
+    const first = start(taken(one));
+    const isWhole = async (sessions: Sessions, run_id = run) =>
+      await eventually(() => {
+        expect(sessions.get(own)).toMatchObject({ title: "A name", runs: 1 });
+        expect(sessions.get(run_id)?.parent).toEqual({ session_id: own, tool_call_id: "call-1" });
+        expect(sessions.get(lost)?.parent).toEqual({ session_id: run_id });
+      });
+    await isWhole(first);
+    write(join(folder, "agent", "running", one), JSON.stringify({ busy: true }));
+    await eventually(() => expect(first.get(own)?.status).toBe("running"));
+    await stop(first);
+    // What was kept of it is read by the next daemon, for which the run's id is taken, too.
+    await isWhole(start(taken(one, run)), uuidFrom(run, path("run-1.jsonl")));
+  });
+
   it("reads compressed files, and only the plain one where there are both", async () => {
     const text = prompt("one", "First") + answer("one", "Yes");
     mkdirSync(path(), { recursive: true });

@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
 import { zstdDecompressSync } from "node:zlib";
-import type { SessionLinkFacts } from "../../formats/format.ts";
 import { sessionSummary } from "../../model/session.ts";
+import type { KnownFacts } from "../links.ts";
 import type { OpenCalls } from "../open-calls.ts";
 import { guarded, inTransaction, messageOf, number, openDatabase, text } from "./database.ts";
 import {
@@ -248,7 +248,7 @@ function sessionOf(row: Record<string, SQLOutputValue>): StoredSession {
       summary: sessionSummary.parse(JSON.parse(text(row.summary))),
       // Both were written by this module only, and a flipped bit breaks the JSON or the page, not the shape.
       open_calls: JSON.parse(text(row.open_calls)) as OpenCalls,
-      ...(typeof row.facts === "string" && { facts: JSON.parse(row.facts) as SessionLinkFacts }),
+      ...(typeof row.facts === "string" && { facts: JSON.parse(row.facts) as KnownFacts }),
     };
   } catch (error) {
     throw new StoreError("broken", `a row of the list cannot be read: ${messageOf(error)}`, { cause: error });

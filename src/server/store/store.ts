@@ -1,6 +1,6 @@
-import type { SessionLinkFacts } from "../../formats/format.ts";
 import type { SessionSummary } from "../../model/session.ts";
 import type { StatusReply } from "../../protocol.ts";
+import type { KnownFacts } from "../links.ts";
 import type { OpenCalls } from "../open-calls.ts";
 
 export type Notice = StatusReply["notices"][number];
@@ -44,7 +44,7 @@ export interface StoredSession {
   file_id: number;
   summary: SessionSummary;
   open_calls: OpenCalls;
-  facts?: SessionLinkFacts;
+  facts?: KnownFacts;
 }
 
 /** Bytes `[start, start + length)` of a file, compressed with zstd. */
