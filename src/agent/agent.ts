@@ -28,6 +28,8 @@ export interface RunReport {
   outcome: TurnOutcome;
   /** The run's last text. */
   text: string;
+  /** Its last step said nothing: the text is of one before. */
+  is_earlier?: boolean;
   tokens?: number;
   tool_calls: number;
   duration_ms: number;

@@ -56,11 +56,15 @@ async function delegate({ name, task, prompt }: TaskInput, context: ToolContext)
       ui_extra: { type: "sub_agent", ...who, status: "failed" },
     };
   }
-  const { outcome, text, tokens, tool_calls, duration_ms, session_id } = report;
+  const { outcome, text, is_earlier, tokens, tool_calls, duration_ms, session_id } = report;
   const said = await cutText(text, host, call_id);
-  const end =
-    outcome === "completed" ? [] : [`[The sub-agent ${outcome === "failed" ? "failed" : "was stopped"}.]`];
-  const words = [...(said.text === "" ? [] : [said.text]), ...end];
+  const end = {
+    // What it said on the way may be its report, or what it went on to find wrong.
+    completed: is_earlier ? "[The sub-agent said this earlier, and nothing at its end.]" : "",
+    failed: "[The sub-agent failed.]",
+    interrupted: "[The sub-agent was stopped.]",
+  }[outcome];
+  const words = [said.text, end].filter((text) => text !== "");
   return {
     status: outcome === "completed" ? "success" : "error",
     output_text: words.length === 0 ? "[The sub-agent said nothing.]" : words.join("\n"),

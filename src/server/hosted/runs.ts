@@ -91,7 +91,7 @@ export function createRuns(options: {
       return {
         session_id: entry.id,
         outcome,
-        text: entry.recorder ? lastText(entry.recorder.fold.transcript) : "",
+        ...(entry.recorder ? lastText(entry.recorder.fold.transcript) : { text: "" }),
         ...(row.usage === undefined ? {} : { tokens: tokensOf(row.usage) }),
         tool_calls: row.tool_calls,
         duration_ms: now() - started,
@@ -117,10 +117,12 @@ function outcomeOf({ recorder, summary }: Entry): TurnOutcome {
   return status === "running" ? "interrupted" : status;
 }
 
-function lastText({ parts }: Transcript): string {
+function lastText({ parts }: Transcript): Pick<RunReport, "text" | "is_earlier"> {
+  let is_earlier = false;
   for (let index = parts.length - 1; index >= 0; index -= 1) {
     const part = parts.at(index);
-    if (part?.type === "text" && part.text !== "") return part.text;
+    if (part?.type === "text" && part.text !== "") return { text: part.text, is_earlier };
+    if (part?.type === "step_start") is_earlier = true;
   }
-  return "";
+  return { text: "" };
 }

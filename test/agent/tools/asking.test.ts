@@ -112,12 +112,16 @@ describe("task", () => {
     });
   });
 
-  it("says when the run failed, was stopped, or could not be started", async () => {
+  it("says when the run failed, was stopped, ended without a word, or could not be started", async () => {
     const ends = async (startRun: NonNullable<TestHostOptions["startRun"]>) =>
       await call(task, start({ startRun }), input);
     expect(await ends(async () => ({ ...report, outcome: "interrupted" }))).toMatchObject({
       status: "error",
       output_text: "It is in line 7.\n[The sub-agent was stopped.]",
+    });
+    expect(await ends(async () => ({ ...report, is_earlier: true }))).toMatchObject({
+      status: "success",
+      output_text: "It is in line 7.\n[The sub-agent said this earlier, and nothing at its end.]",
     });
     expect(await ends(async () => ({ ...report, text: "", outcome: "failed" }))).toMatchObject({
       output_text: "[The sub-agent failed.]",

@@ -79,6 +79,30 @@ describe("runs", () => {
     expect(at.get(id)?.runs).toBe(20);
   });
 
+  it("report what they said last, and that they said it before a last step without a word", async () => {
+    const reports: unknown[] = [];
+    const at = open(async (stage, { parts: [said] }, signal) => {
+      if (stage.host.depth === 0) {
+        for (const prompt of ["Look", "Look and tell"]) {
+          const { text, is_earlier } = await stage.host.startRun({ tool_call_id: prompt, prompt }, signal);
+          reports.push([text, is_earlier]);
+        }
+        return "completed";
+      }
+      await stage.say("No problems so far.");
+      stage.call("look", "read");
+      stage.result("look", "eval(input)");
+      await stage.say(said?.type === "text" && said.text === "Look and tell" ? "A hole!" : "");
+      return "completed";
+    });
+    const id = await begin(at);
+    await idle(at, id);
+    expect(reports).toEqual([
+      ["No problems so far.", true],
+      ["A hole!", false],
+    ]);
+  });
+
   it("are stopped with the session that they work for, three levels down", async () => {
     const at = open(async (stage, _prompt, signal) => {
       stage.call("below", "task");
