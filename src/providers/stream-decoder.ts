@@ -69,7 +69,8 @@ export function createStreamDecoder(
       };
       if (how.type === "abort") return writer.end({ ...said, stop_reason: "aborted" });
       // Gemini's models owe an answer to results, too: that they stop without one is a mistake of theirs.
-      const maySayNothing = context.answers_results === true && context.wire !== "gemini-generate-content";
+      const isGemini = context.wire === "gemini-generate-content" || /gemini/i.test(context.model);
+      const maySayNothing = context.answers_results === true && !isGemini;
       if (isWhole && ending?.stop_reason === "stop" && !maySayNothing && !writer.saysSomething)
         writer.fail(invalidOutputFailure("The model's answer is empty"));
       if (writer.failure === undefined && ending !== undefined && isWhole) return writer.end(ending);
