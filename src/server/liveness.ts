@@ -65,8 +65,9 @@ async function isOlder(pid: number, written: number): Promise<boolean> {
   const since =
     began === undefined || own === undefined
       ? Date.now() - uptime() * 1_000
-      : // Told from this process on: a container may tell another time since the boot than that of its processes.
-        performance.timeOrigin + (began - own) * TICK;
+      : // Told from this process on: a container may tell another time since the boot than that of its processes. By the
+        // earlier of two clocks: this process may have begun while the clock was ahead, or the machine slept since.
+        Math.min(performance.timeOrigin, Date.now() - performance.now()) + (began - own) * TICK;
   return written > since - CLOCK_SLACK;
 }
 

@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { zstdCompressSync } from "node:zlib";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Format } from "../../src/formats/format.ts";
 import { formats } from "../../src/formats/index.ts";
 import { accumulate, restoreTranscript, type Transcript } from "../../src/model/accumulate.ts";
@@ -805,6 +805,21 @@ describe("the status", () => {
     // It did too, and another process has its number since.
     utimesSync(register, new Date(0), new Date(0));
     await eventually(() => expect(sessions.get(sessionId("one"))?.status).not.toBe("running"));
+  });
+
+  it("is what the agent's register says, though the clock was put back since this process began", async () => {
+    const { now } = Date;
+    const back = vi.spyOn(Date, "now").mockImplementation(() => now() - 3_600_000);
+    try {
+      write(path("one.jsonl"), prompt("one", "First"), turnEnd("one"));
+      const register = join(folder, "agent", "running", sessionId("one"));
+      write(register, JSON.stringify({ pid: process.pid, busy: true }));
+      utimesSync(register, new Date(Date.now()), new Date(Date.now()));
+      const sessions = start();
+      await eventually(() => expect(sessions.get(sessionId("one"))?.status).toBe("running"));
+    } finally {
+      back.mockRestore();
+    }
   });
 });
 
