@@ -752,6 +752,36 @@ describe("turns", () => {
     expect(turns(user("a"), user("b"))).toEqual(["a, completed", "b, interrupted"]);
   });
 
+  it("that an output is the first thing of hold the prompt that is typed behind it", () => {
+    const begin = event("task_started", { turn_id: "1" });
+    const end = event("task_complete", { turn_id: "1" });
+    expect(turns(begin, output("lost"), user("a"), says("x"), end)).toEqual(["completed"]);
+    expect(told(begin, output("lost"), user("a"))).toEqual([
+      "folded into the turn",
+      'shown · result c success "lost"',
+      'shown · prompt (queued) [{"type":"text","text":"a"}]',
+    ]);
+    const before = [event("task_started", { turn_id: "0" }), call("x", {}), event("task_complete")];
+    expect(turns(...before, begin, output("late"), user("a"), says("x"), end)).toEqual([
+      "completed",
+      "completed",
+    ]);
+    // Where no record begins them, a prompt does.
+    expect(turns(output("lost"), user("a"), says("x"))).toEqual(["completed", "a, completed"]);
+  });
+
+  it("wait for their prompt all the same where an output of an earlier turn is told anew", () => {
+    const begin = (turn_id: string) => event("task_started", { turn_id });
+    const behind = (revision: object, ...lines: object[]) =>
+      told(begin("0"), ...lines, output("one"), event("task_complete"), begin("1"), revision, user("a")).at(
+        -1,
+      );
+    const prompt = 'shown · prompt [{"type":"text","text":"a"}]';
+    expect(behind(output("two"), call("x", {}))).toBe(prompt);
+    expect(behind(event("exec_command_end", { call_id: "c", exit_code: 1 }), call("x", {}))).toBe(prompt);
+    expect(behind(output("two"))).toBe(prompt);
+  });
+
   it("that two records begin are two, those that one begins twice are one", () => {
     expect(
       turns(user("a"), event("task_started", { turn_id: "1" }), event("task_started", { turn_id: "2" })),

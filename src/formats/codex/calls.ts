@@ -84,7 +84,7 @@ export class Calls {
       const first = this.unclaimed.get(id);
       const moment = first?.moment ?? writer.now;
       const message_id = uuidFrom(writer.session_id, `output:${moment.source.byte}`);
-      writer.beforeResult();
+      writer.beforeResult(first === undefined);
       if (first === undefined) this.unclaimed.set(id, { moment, turn: writer.turnsOpened });
       writer.push({
         type: "message.tool_result",
@@ -112,7 +112,7 @@ export class Calls {
     if (output.status === "success" && output.running === undefined && call.facts.status !== undefined) {
       call.output = { ...output, status: call.facts.status };
     }
-    this.show(call);
+    this.show(call, isFirst);
     return isFirst;
   }
 
@@ -136,7 +136,7 @@ export class Calls {
     if (call.output.status === "aborted" && late.trim() !== "" && !call.output.text.includes(late)) {
       call.output = { ...call.output, text: `${call.output.text}\n${late}` };
     }
-    this.show(call);
+    this.show(call, false);
   }
 
   /** The call that an event about something inside a code cell belongs to. */
@@ -150,7 +150,7 @@ export class Calls {
     return last;
   }
 
-  private show(call: Call): void {
+  private show(call: Call, isNew: boolean): void {
     const { output } = call;
     if (output === undefined) return;
     const { writer } = this;
@@ -161,7 +161,7 @@ export class Calls {
     const extra = toolExtra(call.name, call.input, facts, output);
     if (extra?.type === "shell" && extra.command !== undefined && extra.background_task_id !== undefined)
       this.background.set(extra.background_task_id, extra.command);
-    writer.beforeResult();
+    writer.beforeResult(isNew);
     writer.push({
       type: "message.tool_result",
       session_id: writer.session_id,

@@ -72,10 +72,11 @@ export class TurnWriter {
     return frames;
   }
 
-  /** Before a result is pushed. */
-  beforeResult(): void {
+  /** Before a result is pushed. `isNew`: it makes a part here, behind which no prompt begins the turn. */
+  beforeResult(isNew: boolean): void {
     this.part();
     this.ensureTurn();
+    if (isNew && this.turn !== undefined) this.turn.spoke = true;
   }
 
   get now(): Moment {
