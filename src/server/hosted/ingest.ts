@@ -189,7 +189,7 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
       const into = record();
       if (!goesOn(into.state, number?.epoch)) endLeftOpen(into);
       const broken = checkerOf(into)
-        .check(frame)
+        .check(asKept(frame))
         .find(({ rule }) => !KEPT.has(rule));
       if (broken) {
         // It has seen what was not taken: the next one begins with what was.
@@ -317,6 +317,11 @@ interface LineReader {
   push(text: string): void;
   /** The body is over; its last line, empty where the body ends with a line's end. `isCutOff`: its connection broke. */
   end(text: string, isCutOff: boolean): void;
+}
+
+/** A channel's end is the turn's in history: what follows is judged as it would be once that was read again. */
+function asKept(frame: Frame): Frame {
+  return frame.type === "end" ? { ...frame, type: "turn.end" } : frame;
 }
 
 function isReadable({ frames }: ReadEvent): boolean {

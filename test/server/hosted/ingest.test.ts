@@ -190,6 +190,26 @@ describe("frames that an agent pushes", () => {
     expect(await shown()).toEqual(transcript);
   });
 
+  it("may follow the end of their channel, in the same push or the next, as after a restart", async () => {
+    const end = { type: "end", at };
+    const revision = { type: "message.part_end", at, part_id: part, text: "Hello, harbour master." };
+    const next = {
+      type: "user.message",
+      at,
+      message_id: randomUUID(),
+      parts: [{ type: "text", text: "On" }],
+    };
+    expect((await push([...whole, end, end, next])).status).toBe(200);
+    expect((await push([end])).status).toBe(200);
+    expect((await push([revision])).status).toBe(200);
+    const all = ["prompt: Go", "text: Hello, harbour master.", ...transcript.slice(2), "prompt: On"];
+    expect(await shown()).toEqual(all);
+    await stop();
+    await start();
+    expect((await push([revision])).status).toBe(200);
+    expect(await shown()).toEqual(all);
+  });
+
   it("are refused behind a gap, naming the number that is expected", async () => {
     await push(numbered.slice(0, 2));
     expect(await push([...numbered.slice(2, 4), ...numbered.slice(5)])).toMatchObject({
