@@ -133,9 +133,12 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
       into.setState({ pushed: { ...counted, ...(stream && { stream }) } });
     }
 
-    /** Whether a frame goes on with what was pushed last: a stream with its rest, frames with the epoch that they have. */
+    /**
+     * Whether a frame goes on with what was pushed last: a stream, which begins its own messages, with its rest alone; frames with
+     * the epoch that they have.
+     */
     function goesOn({ pushed: before }: SessionState, epoch: string | undefined): boolean {
-      if (before?.stream !== undefined) return before.stream.id === stream_id;
+      if (foreign || before?.stream) return before?.stream?.id === stream_id;
       return before?.epoch === undefined || epoch === undefined || before.epoch === epoch;
     }
 

@@ -508,6 +508,29 @@ describe("a foreign stream that is pushed", () => {
     expect(hosted.get(id)?.status).toBe("completed");
   });
 
+  it.each([
+    ["numbered", numbered, "", ""],
+    ["numbered", numbered, "&epoch=a", "&epoch=b"],
+    ["not numbered", whole, "", ""],
+    ["not numbered", whole, "&epoch=a", "&epoch=b"],
+  ])(
+    "ends what frames left open that are %s, and is shown behind it (%#)",
+    async (_, frames, first, second) => {
+      expect((await push(frames.slice(0, 5))).status).toBe(200);
+      for (const epoch of [first, second]) {
+        expect((await push(sse, `?format=ai-sdk${epoch}`)).status).toBe(200);
+      }
+      expect(await shown()).toEqual([
+        "prompt: Go",
+        "text: Hello, ",
+        expect.stringContaining("The stream ended before its source had ended it"),
+        "text: Hello from elsewhere.",
+        "text: Hello from elsewhere.",
+      ]);
+      expect(hosted.get(id)?.status).toBe("completed");
+    },
+  );
+
   it.each(["hangs", "is lost with the daemon"])(
     "without an epoch, whose connection %s, is over when another begins",
     async (how) => {
@@ -610,8 +633,9 @@ describe("a foreign stream that is pushed", () => {
   });
 
   it("is refused at the line of the event that breaks the order, however its bytes are cut", async () => {
-    // A part that was left open: the stream's first message, which its second event begins, must not stand in it.
-    await push(whole.slice(0, 4));
+    // A message ends once: one that is sent again behind another epoch has ended before.
+    await push(sse, "?format=ai-sdk&epoch=one");
+    await push([{ ...numbered[0], epoch: "two" }]);
     const text = `: ping\n\n\n${sse}`;
     const replies = [];
     for (const cut of [text.length, 1, 11, 12, 40]) {
@@ -624,9 +648,9 @@ describe("a foreign stream that is pushed", () => {
       sending.end(text.slice(cut));
       replies.push(JSON.parse(await replied));
     }
-    expect(replies[0].error).toMatchObject({ code: "part_left_open", line: 6, applied: 0 });
-    expect(replies[0].error.message).toMatch(/^Line 6: /);
-    for (const reply of replies) expect(reply).toEqual(replies[0]);
+    const places = replies.map(({ error: { code, line, message } }) => ({ code, line, message }));
+    const message = expect.stringMatching(/^Line 18: Message .* has ended before/);
+    for (const place of places) expect(place).toEqual({ code: "ended_twice", line: 18, message });
   });
 });
 
