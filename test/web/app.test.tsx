@@ -132,8 +132,8 @@ test("the list shows sessions by project, runs under their session when asked fo
   render(<App client={client} />);
   await screen.findByRole("link", { name: /Repair the uploader/ });
   expect(screen.getAllByRole("heading", { level: 2 }).map((heading) => heading.textContent)).toEqual([
-    "~/uploader1 session",
-    "~/site1 session",
+    "~/uploader 1 session",
+    "~/site 1 session",
   ]);
   expect(screen.queryByText("Find the retry loop")).toBeNull();
   await userEvent.click(screen.getByRole("button", { name: "1 run of Repair the uploader" }));
@@ -292,7 +292,7 @@ test("what a person stopped is no success, and has a filter of its own", async (
   daemon.sessions.add(STOPPED, [prompt(STOPPED, "Draw it.", 400)]);
   render(<App client={client} />);
   const stopped = await screen.findByRole("link", { name: /Draw the map/ });
-  expect(stopped.textContent).toContain("[FAILED] stopped");
+  expect(stopped.textContent).toMatch(/\[FAILED\] stopped Draw the map +constructor /);
   await userEvent.click(screen.getByRole("button", { name: "Stopped 1" }));
   await waitFor(() => expect(titles().join()).toMatch(/^[^,]*Draw the map[^,]*$/));
   await userEvent.click(screen.getByRole("link", { name: /Draw the map/ }));

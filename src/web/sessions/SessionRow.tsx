@@ -45,38 +45,38 @@ export const SessionRow = memo(function SessionRow({ item, now, showFolder, onTo
       <a className="session-row" href={sessionHref(row.id)} data-session={row.id}>
         <span className="session-state">
           <StateBadge status={row.status} />
-        </span>
+        </span>{" "}
         <span className="session-name" style={{ paddingInlineStart: depth * 20 }}>
           {depth > 0 && <span className="session-branch">└ </span>}
           <span
             className={`session-title${row.title === undefined && row.run === undefined ? " is-prompt" : ""}`}
           >
             {title}
-          </span>
+          </span>{" "}
           {row.scripted && depth === 0 && (
             <span className="session-mark" title="No model answers: a script is played">
               scripted
             </span>
-          )}
-          {row.sample && depth === 0 && <span className="session-mark">sample</span>}
+          )}{" "}
+          {row.sample && depth === 0 && <span className="session-mark">sample</span>}{" "}
           {row.archived && (
             <span className="session-mark" title="The agent's file is gone; this is Verbatim's copy">
               archived
             </span>
-          )}
+          )}{" "}
           {unlinked && (
             <span className="session-mark" title="A sub-agent's run whose parent is not in the list">
               run
             </span>
-          )}
+          )}{" "}
           {waits !== undefined ? (
             <>
-              <span className="needs-you">waits for you</span>
+              <span className="needs-you">waits for you</span>{" "}
               <span className="session-about session-asks">{visible(waits.title, "prose")}</span>
             </>
           ) : below !== undefined ? (
             <>
-              <span className="needs-you">a run waits for you</span>
+              <span className="needs-you">a run waits for you</span>{" "}
               <span className="session-about session-asks">
                 {sessionTitle(below.row)}: {visible(below.request.title, "prose")}
               </span>
@@ -84,23 +84,22 @@ export const SessionRow = memo(function SessionRow({ item, now, showFolder, onTo
           ) : (
             about !== undefined &&
             about !== title && <span className="session-about">{visible(about, "prose")}</span>
-          )}
+          )}{" "}
           {showFolder && row.cwd !== undefined && depth === 0 && (
             <span className="session-folder" title={visibleText(row.cwd, "name")}>
               {visible(shortPath(row.cwd), "name")}
             </span>
           )}
-        </span>
+        </span>{" "}
         <span className="session-agent" title={row.agent_version && `Version ${row.agent_version}`}>
           {visible(agentName(row.agent), "name")}
-        </span>
+        </span>{" "}
         <span className="session-model" title={row.model && visibleText(row.model, "name")}>
           {visible(row.model ?? "", "name")}
-        </span>
-        <Figure name="turn" value={row.turns} />
-        <Figure name="tool call" value={row.tool_calls} />
-        <Figure name="error" value={row.errors} />
-        <Figure name="token" value={tokens} short={shortNumber(tokens)} />
+        </span>{" "}
+        <Figure name="turn" value={row.turns} /> <Figure name="tool call" value={row.tool_calls} />{" "}
+        <Figure name="error" value={row.errors} />{" "}
+        <Figure name="token" value={tokens} short={shortNumber(tokens)} />{" "}
         <time
           className="session-time"
           dateTime={new Date(row.last_activity_at).toISOString()}

@@ -455,7 +455,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
 function Group({ item }: { item: Extract<ListItem, { type: "group" }> }): ReactNode {
   return (
     <h2 className="group" title={item.detail && visibleText(item.detail, "name")}>
-      <span className="group-name">{visible(item.title, "name")}</span>
+      <span className="group-name">{visible(item.title, "name")}</span>{" "}
       <span className="group-count">
         {counted(item.count, "session")}
         {item.running > 0 && `, ${item.running} running`}

@@ -28,7 +28,7 @@ export function LegacyMessage({
           className="thinking"
           summary={
             <span className="line">
-              <span className="line-subject">Thinking of the whole message</span>
+              <span className="line-subject">Thinking of the whole message</span>{" "}
               <span className="line-figures">
                 {shortNumber(part.truncated?.thinking ?? part.thinking.length)} characters
               </span>

@@ -25,7 +25,11 @@ export function MarkerView({
   const remedy = part.kind === "error" ? remedyOf(part.data) : undefined;
   const line = (
     <span className="marker-line">
-      {part.kind === "error" && <StatusBadge status="failed" />}
+      {part.kind === "error" && (
+        <>
+          <StatusBadge status="failed" />{" "}
+        </>
+      )}
       <span className="marker-title">
         {visible(part.title, "prose")}
         {remedy !== undefined && <span className="marker-remedy"> {visible(remedy, "prose")}</span>}

@@ -65,7 +65,7 @@ export function QuestionForm({
             <span>
               {visible(option.label, "prose")}
               {option.description !== undefined && (
-                <span className="request-about">{visible(option.description, "prose")}</span>
+                <span className="request-about"> {visible(option.description, "prose")}</span>
               )}
             </span>
           </label>

@@ -53,8 +53,8 @@ export function ThinkingView({
       className="thinking"
       summary={
         <span className="line">
-          <span className="line-subject">{visible(beginning, "prose") || "Thinking"}</span>
-          <span className="line-figures">{shortNumber(length)} characters</span>
+          <span className="line-subject">{visible(beginning, "prose") || "Thinking"}</span>{" "}
+          <span className="line-figures">{shortNumber(length)} characters</span>{" "}
           <span className="line-time">{time}</span>
         </span>
       }

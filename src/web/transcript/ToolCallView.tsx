@@ -45,8 +45,9 @@ export function ToolCallView({
         className={`tool-card tool-${badge}`}
         summary={
           <span className="line">
-            <StatusBadge status={badge} />
-            <span className="line-label">{visible(summary.label, "name")}</span>
+            {/* The spaces between cells are for what is copied: Firefox knows no others there. */}
+            <StatusBadge status={badge} />{" "}
+            <span className="line-label">{visible(summary.label, "name")}</span>{" "}
             <span
               className="line-subject"
               {...(summary.title === undefined
@@ -54,12 +55,17 @@ export function ToolCallView({
                 : { title: visibleText(oneLine(summary.title, 600), "name") })}
             >
               {summary.subject}
-              {failure !== undefined && <span className="line-failure">{visible(failure, "prose")}</span>}
-            </span>
+              {failure !== undefined && (
+                <>
+                  {" "}
+                  <span className="line-failure">{visible(failure, "prose")}</span>
+                </>
+              )}
+            </span>{" "}
             <span className="line-figures">
               {summary.figures}
-              {word !== undefined && <span className="line-word">{word}</span>}
-            </span>
+              {word !== undefined && <span className="line-word"> {word}</span>}
+            </span>{" "}
             {!Action && <Elapsed call={call} view={view} />}
           </span>
         }
@@ -69,8 +75,7 @@ export function ToolCallView({
           <Whole view={view} host={host} shown={card.shows?.(view) ?? {}} />
         </div>
       </Disclosure>
-      {Action && <Action view={view} host={host} />}
-      {Action && <Elapsed call={call} view={view} />}
+      {Action && <Action view={view} host={host} />} {Action && <Elapsed call={call} view={view} />}
     </div>
   );
 }
@@ -249,9 +254,9 @@ export function OrphanResult({
       className={`tool-card tool-${badge}`}
       summary={
         <span className="line">
-          <StatusBadge status={badge} />
-          <span className="line-label">{visible(part.tool_name ?? "result", "name")}</span>
-          <span className="line-subject">{visible(oneLine(first), "code")}</span>
+          <StatusBadge status={badge} />{" "}
+          <span className="line-label">{visible(part.tool_name ?? "result", "name")}</span>{" "}
+          <span className="line-subject">{visible(oneLine(first), "code")}</span>{" "}
           <span className="line-figures">result without a call</span>
           <span className="line-time" />
         </span>

@@ -19,10 +19,7 @@ function show(of: Call, output?: string, ui_extra?: UiExtra, host: TranscriptHos
 
 /** The words of the closed line, white space joined. */
 function line(): string {
-  const words: string[] = [];
-  for (const element of document.querySelectorAll(".line > *"))
-    words.push((element.textContent ?? "").replace(/\s+/g, " ").trim());
-  return words.filter((word) => word !== "").join(" ");
+  return (document.querySelector(".line")?.textContent ?? "").replace(/\s+/g, " ").trim();
 }
 
 const body = () => document.querySelector(".tool-body")?.textContent ?? "";
@@ -39,7 +36,7 @@ const closedLines: [string, Call, string | undefined, UiExtra | undefined, strin
     ),
     "Exit code 1\nError: no test",
     { type: "shell", exit_code: 1 },
-    "[FAILED] Bash npm testError: no test exit 1 0.8 s",
+    "[FAILED] Bash npm test Error: no test exit 1 0.8 s",
   ],
   [
     "Codex's command",

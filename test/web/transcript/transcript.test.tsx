@@ -304,6 +304,28 @@ describe("a turn", () => {
     expect(document.querySelector(".turn-state")?.textContent).toBe("[FAILED] stopped");
   });
 
+  it("has words, and not one, between the cells of its lines, for a copy of them", () => {
+    const bash = call("Bash", { command: "ls x" }, { state: failed({ command: "ls x" }, "no such file x") });
+    const stopped = call("Read", { file_path: "a.ts" }, { state: aborted({}) });
+    show([
+      thinking("Let me look."),
+      bash,
+      result(bash, "no such file x"),
+      stopped,
+      { ...result(call("Grep", {}), "one match"), tool_name: "Grep" },
+      marker("error", "It broke"),
+      legacy("Then it works.", { thinking: "An old thought" }),
+    ]);
+    expect(rows().map((row) => row.replace(/\s+/g, " "))).toEqual([
+      expect.stringContaining("Let me look. 12 characters"),
+      expect.stringContaining("[FAILED] Bash ls x no such file x 0.8 s"),
+      expect.stringContaining("[FAILED] Read a.ts stopped"),
+      expect.stringContaining("[OK] Grep one match result without a call"),
+      expect.stringContaining("[FAILED] It broke"),
+      expect.stringContaining("Thinking of the whole message 14 characters"),
+    ]);
+  });
+
   it("says why a record could not be read, and shows the part itself", async () => {
     const host = hostOf({ loadRaw: () => Promise.reject(new Error("the file is gone")) });
     show([text("a")], host);

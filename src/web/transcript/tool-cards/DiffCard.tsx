@@ -209,11 +209,11 @@ function DiffBody({ view }: CardBodyProps): ReactNode {
   return filesOf(view).map((file, index) => (
     <figure className="file-diff" key={index}>
       <figcaption>
-        <span className="file-change">{file.change}</span>
+        <span className="file-change">{file.change}</span>{" "}
         <span className="file-path">
           {visible(file.path, "name")}
           {file.new_path !== undefined && <> → {visible(file.new_path, "name")}</>}
-        </span>
+        </span>{" "}
         <DiffCounts additions={file.additions} deletions={file.deletions} />
       </figcaption>
       {file.hunks.length > 0 && <Diff hunks={file.hunks} label={`Changes of ${file.path}`} />}

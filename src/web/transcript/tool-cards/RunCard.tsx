@@ -124,11 +124,11 @@ function RunAction({ view, host }: CardBodyProps): ReactNode {
         <a className="needs-you" href={waits.href} title={visibleText(waits.title, "prose")}>
           {waits.below ? "its run waits for you" : "waits for you"}
         </a>
-      )}
+      )}{" "}
       {activity !== undefined && waits === undefined && (
         <span className="run-activity">{visible(oneLine(activity, 80), "name")}</span>
-      )}
-      {counts !== undefined && <span className="run-counts">{counts}</span>}
+      )}{" "}
+      {counts !== undefined && <span className="run-counts">{counts}</span>}{" "}
       {id !== undefined && (
         <a
           className="run-link"

@@ -84,7 +84,7 @@ function TodoBody({ view }: CardBodyProps): ReactNode {
         <li key={index} className={`todo-${todo.status}`}>
           <span className="todo-sign" aria-hidden="true">
             {MARKS[todo.status].sign}
-          </span>
+          </span>{" "}
           <span className="unseen">{MARKS[todo.status].words}</span>
           {visible(todo.text, "prose")}
         </li>
