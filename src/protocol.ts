@@ -236,6 +236,11 @@ export type ErrorReply = z.infer<typeof errorReply>;
 
 // --- The socket: GET /api/live ----------------------------------------------------------------------------------------
 
+/** In the socket's address: longer messages come in pieces, so that who waits for one hears of it. */
+export const IN_PIECES = "pieces";
+/** Ends a piece of which more follows (it is "end of transmission block"): JSON holds none. */
+export const PIECE_MARK = "\x17";
+
 /** Client to daemon. */
 export const clientMessage = z.discriminatedUnion("type", [
   /** Without `epoch` and `after_seq`: a snapshot. */

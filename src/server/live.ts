@@ -13,7 +13,7 @@ import { Refused } from "./hosted/refused.ts";
 import { createKeptChanges } from "./kept-changes.ts";
 import { cutFrame, sessionPage } from "./pages.ts";
 import type { OpenSession, Sessions } from "./sessions.ts";
-import { textFrame } from "./websocket-frame.ts";
+import { textFrame, textPieces } from "./websocket-frame.ts";
 
 /** Frames of one channel that come within this time after a message are the next one, in milliseconds. */
 const JOIN_MS = 16;
@@ -52,8 +52,8 @@ export interface LiveOptions {
 
 /** The socket's half of the protocol: who is subscribed to what, and what each one has been sent. */
 export interface Live {
-  /** Takes over a socket that the guard has let in, and the connection beneath it. */
-  accept(socket: WebSocket, connection: Duplex): void;
+  /** Takes over a socket that the guard has let in, and the connection beneath it. `in_pieces`: so are long messages sent. */
+  accept(socket: WebSocket, connection: Duplex, in_pieces?: boolean): void;
   readonly clients: number;
   /** Bytes that wait for all clients together. */
   readonly queued: number;
@@ -64,6 +64,8 @@ interface Client {
   socket: WebSocket;
   /** Takes the socket's frames as they are on the wire: one is made for all clients, where `socket.send` makes one for each. */
   connection: Duplex;
+  /** Makes a message as this client takes it. */
+  frame: (text: string) => Buffer;
   /** By channel: `live` gets every frame; `lagging` gets a snapshot once its queue is empty. */
   channels: Map<string, { state: "live" | "lagging" }>;
   /** Messages are answered one after the other, in the order in which they came. */
@@ -85,7 +87,7 @@ interface Channel {
   seq: number;
   /** Sends what is waiting. */
   flush(): void;
-  snapshot(reason: SnapshotReason): Buffer;
+  snapshot(reason: SnapshotReason): string;
   /** What came after the position, as messages; `undefined`: a snapshot is needed. */
   missed(epoch: string, after_seq: number): ServerMessage[] | undefined;
   close(): void;
@@ -107,14 +109,23 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
     if (behind(client) > Math.max(HARD_LIMIT, SOFT_LIMIT + message.length)) client.socket.terminate();
   }
 
+  function tell(client: Client, message: ServerMessage): void {
+    send(client, client.frame(JSON.stringify(message)));
+  }
+
   /** Bytes that wait for a client, without the snapshots: a long one is no sign that nobody reads. */
   function behind({ socket, snapshots }: Client): number {
     return socket.bufferedAmount - snapshots;
   }
 
   function deliver(channel: Channel, message: ServerMessage): void {
-    const bytes = encode(message);
-    toEveryone(channel, behind, (client) => send(client, bytes));
+    const text = JSON.stringify(message);
+    const made = new Map<Client["frame"], Buffer>();
+    toEveryone(channel, behind, (client) => {
+      const bytes = made.get(client.frame) ?? client.frame(text);
+      made.set(client.frame, bytes);
+      send(client, bytes);
+    });
   }
 
   /** Does it for clients that keep up; those that do not get a snapshot once they have read what they had. */
@@ -159,18 +170,18 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
 
   function sendSnapshot(client: Client, channel: Channel, reason: SnapshotReason): void {
     if (client.socket.readyState !== WebSocket.OPEN) return;
-    const snapshot = channel.snapshot(reason);
+    const snapshot = client.frame(channel.snapshot(reason));
     client.snapshots += snapshot.length;
     client.connection.write(snapshot, () => {
       client.snapshots -= snapshot.length;
     });
-    send(client, encode(synced(channel)));
+    tell(client, synced(channel));
   }
 
   function refuse(client: Client, code: string, message: string, channel?: string): void {
     const refused: ServerMessage = { type: "refused", code, message };
     if (channel !== undefined) refused.channel = channel;
-    send(client, encode(refused));
+    tell(client, refused);
   }
 
   /** Closes against the rules; what the client still sends is not looked at. */
@@ -247,10 +258,10 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
     channel.clients.add(client);
     client.channels.set(name, { state: "live" });
     const known = epoch !== undefined && after_seq !== undefined;
-    const missed = known ? written(channel.missed(epoch, after_seq)) : undefined;
+    const missed = known ? written(client, channel.missed(epoch, after_seq)) : undefined;
     if (missed) {
       for (const message of missed) send(client, message);
-      send(client, encode(synced(channel)));
+      tell(client, synced(channel));
     } else {
       sendSnapshot(client, channel, !known ? "first" : epoch === channel.epoch ? "too_old" : "epoch");
     }
@@ -307,13 +318,14 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
       }
       client.unanswered++;
       client.socket.ping();
-      if (behind(client) > SOFT_LIMIT) continue;
+      // What it asks for waits for what it has not read; said meanwhile that it stands elsewhere, it would ask again.
+      if (client.socket.bufferedAmount > SOFT_LIMIT) continue;
       const positions: Record<string, { epoch: string; seq: number }> = {};
       for (const [name, { state }] of client.channels) {
         const channel = channels.get(name);
         if (channel && state === "live") positions[name] = { epoch: channel.epoch, seq: channel.seq };
       }
-      send(client, encode({ type: "heartbeat", at, positions }));
+      tell(client, { type: "heartbeat", at, positions });
     }
   }, heartbeat_ms);
 
@@ -326,11 +338,12 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
       for (const { socket } of clients) bytes += socket.bufferedAmount;
       return bytes;
     },
-    accept(socket, connection) {
+    accept(socket, connection, in_pieces = false) {
       if (clients.size >= MOST_CLIENTS) return socket.close(1013, "too many clients");
       const client: Client = {
         socket,
         connection,
+        frame: in_pieces ? textPieces : textFrame,
         channels: new Map(),
         work: Promise.resolve(),
         waiting: 0,
@@ -361,16 +374,12 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
   };
 }
 
-function encode(message: ServerMessage): Buffer {
-  return textFrame(JSON.stringify(message));
-}
-
 /** What was missed, as it is sent; `undefined`: it is too much. */
-function written(missed: ServerMessage[] | undefined): Buffer[] | undefined {
+function written({ frame }: Client, missed: ServerMessage[] | undefined): Buffer[] | undefined {
   const messages: Buffer[] = [];
   let bytes = 0;
   for (const message of missed ?? []) {
-    const encoded = encode(message);
+    const encoded = frame(JSON.stringify(message));
     bytes += encoded.length;
     if (bytes > MOST_MISSED_BYTES) return undefined;
     messages.push(encoded);
@@ -428,7 +437,7 @@ function createSessionChannel(
         written = { epoch: open.epoch, seq: open.seq, page };
       }
       const head = { type: "snapshot", channel: name, epoch: open.epoch, seq: open.seq, reason };
-      return textFrame(`${JSON.stringify(head).slice(0, -1)},"page":${written.page}}`);
+      return `${JSON.stringify(head).slice(0, -1)},"page":${written.page}}`;
     },
     missed(epoch, after_seq) {
       const frames = open.framesAfter(epoch, after_seq);
@@ -491,7 +500,7 @@ function createListChannel(
         seq: sessions.seq,
         reason,
       };
-      return textFrame(`${JSON.stringify(head).slice(0, -1)},"sessions":${written.sessions}}`);
+      return `${JSON.stringify(head).slice(0, -1)},"sessions":${written.sessions}}`;
     },
     missed(epoch, after_seq) {
       if (epoch !== sessions.epoch || after_seq > sessions.seq) return undefined;

@@ -5,6 +5,7 @@ import type { Duplex } from "node:stream";
 import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import { WebSocketServer } from "ws";
+import { IN_PIECES } from "../protocol.ts";
 import { bodyLimitOf, type Guard, type Knock } from "./guard.ts";
 import type { Live } from "./live.ts";
 
@@ -105,7 +106,9 @@ export async function serve(options: ListenOptions, open: (port: number) => Door
     if (refusal) {
       return refuseSocket(socket, refusal.status, refusal.message, guard.headers(incoming.headers.host));
     }
-    sockets.handleUpgrade(incoming, socket, head, (client) => live.accept(client, socket));
+    sockets.handleUpgrade(incoming, socket, head, (client) =>
+      live.accept(client, socket, new URLSearchParams(incoming.url?.split("?")[1]).has(IN_PIECES)),
+    );
   });
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET" || !socket.writable) {

@@ -1,6 +1,6 @@
 import { createStore, type StoreApi } from "zustand/vanilla";
 import type { Frame } from "../model/frame.ts";
-import type { ClientMessage, ServerMessage } from "../protocol.ts";
+import { type ClientMessage, PIECE_MARK, type ServerMessage } from "../protocol.ts";
 import { asked, type ChannelPosition, channelStart, receive, restart, subscription } from "./channel.ts";
 
 /** No message for so long means that the connection is dead, whatever the socket says; in milliseconds. */
@@ -56,7 +56,7 @@ interface Follower {
 }
 
 export interface LiveOptions {
-  /** `ws://host/api/live` */
+  /** `ws://host/api/live?pieces` */
   url: string;
   /** Why a connection could not be made: asked after each failure. */
   probe(): Promise<"unauthorized" | "offline" | "ok">;
@@ -67,8 +67,7 @@ export interface LiveOptions {
   silence_ms?: number;
 }
 
-function parse(data: unknown): ServerMessage | undefined {
-  if (typeof data !== "string") return undefined;
+function parse(data: string): ServerMessage | undefined {
   try {
     const message: unknown = JSON.parse(data);
     // The daemon that served this page checks its messages against protocol.ts; a hot path does not check them again.
@@ -129,8 +128,8 @@ export function createLive({
     connection.setState(
       {
         status,
-        ...(heard_at === undefined ? {} : { heard_at }),
-        ...(retry_at === undefined ? {} : { retry_at }),
+        ...(heard_at !== undefined && { heard_at }),
+        ...(retry_at !== undefined && { retry_at }),
       },
       true,
     );
@@ -157,16 +156,14 @@ export function createLive({
     clearTimeout(silence);
     silence = setTimeout(lose, silence_ms);
   };
-  const hear = (message: ServerMessage): void => {
+  const hearOf = (): void => {
     heard_at = Date.now();
     attempt = 0;
     listenForSilence();
     if (connection.getState().status !== "live") setStatus("live");
-    const concerned =
-      message.type === "heartbeat"
-        ? [...followers.values()]
-        : [followers.get(message.channel ?? "")].filter((follower) => follower !== undefined);
-    for (const follower of concerned) {
+  };
+  const hear = (message: ServerMessage): void => {
+    for (const follower of followers.values()) {
       const before = follower.position;
       const { position, snapshot, frames, rows, refused, ask: again } = receive(before, message);
       follower.position = position;
@@ -192,6 +189,8 @@ export function createLive({
     if (closed || socket !== undefined) return;
     const opened = openSocket === undefined ? new WebSocket(url) : openSocket(url);
     socket = opened;
+    /** What has come of a message in pieces. */
+    let begun = "";
     // A handshake that hangs is silence too.
     listenForSilence();
     opened.onopen = () => {
@@ -199,15 +198,20 @@ export function createLive({
       for (const follower of followers.values()) ask(follower);
     };
     opened.onmessage = (event) => {
-      const message = socket === opened ? parse(event.data) : undefined;
+      if (socket !== opened) return;
+      hearOf();
+      const [piece, more] = event.data.split(PIECE_MARK);
+      begun += piece;
+      if (more !== undefined) return;
+      const message = parse(begun);
+      begun = "";
       if (message !== undefined) hear(message);
     };
-    opened.onclose = () => {
+    const end = (): void => {
       if (socket === opened) lose();
     };
-    opened.onerror = () => {
-      if (socket === opened) lose();
-    };
+    opened.onclose = end;
+    opened.onerror = end;
   }
   const reconnect = (): void => {
     if (closed) return;

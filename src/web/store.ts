@@ -2,7 +2,7 @@ import { createContext, useContext, useEffect } from "react";
 import { useStore } from "zustand";
 import { createStore, type StoreApi } from "zustand/vanilla";
 import type { SessionSummary } from "../model/session.ts";
-import { type StatusReply, sessionsChannel } from "../protocol.ts";
+import { IN_PIECES, type StatusReply, sessionsChannel } from "../protocol.ts";
 import { type Batch, type Connection, createLive, type Live, type LiveOptions } from "./live.ts";
 import { createRequests, type Requests } from "./requests.ts";
 import { createSettings, type Settings } from "./settings.ts";
@@ -43,7 +43,7 @@ export function createClient({ origin, build, openSocket }: ClientOptions): Clie
   const requests = createRequests(origin);
   const askStatus = () => requests.get<StatusReply>("/api/status");
   const live = createLive({
-    url: `${origin.replace(/^http/, "ws")}/api/live`,
+    url: `${origin.replace(/^http/, "ws")}/api/live?${IN_PIECES}`,
     async probe() {
       const reply = await askStatus();
       if (reply.ok) return "ok";

@@ -1,4 +1,5 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { PIECE_MARK } from "../../src/protocol.ts";
 
 /**
  * What the proxy does to connections, as it is set when bytes come through. The kinds are Toxiproxy's; `messages` goes
@@ -9,6 +10,8 @@ export interface Faults {
   latency_ms: number;
   /** Chunks of the daemon are cut into pieces of so many bytes, each written on its own. */
   slice: number | undefined;
+  /** A connection carries so many of the daemon's bytes in a millisecond. */
+  bandwidth: number | undefined;
   /** A connection is closed after so many bytes of the daemon. */
   limit: number | undefined;
   /** New connections are reset. */
@@ -38,6 +41,8 @@ export interface FaultProxy {
   close(): Promise<void>;
 }
 
+/** A slow connection carries something so often, in milliseconds. */
+const TICK_MS = 5;
 const NONE = { duplicate: 0, reorder: 0, drop: 0 };
 
 export async function createFaultProxy(
@@ -47,6 +52,7 @@ export async function createFaultProxy(
   const faults: Faults = {
     latency_ms: 0,
     slice: undefined,
+    bandwidth: undefined,
     limit: undefined,
     down: false,
     stalled: false,
@@ -84,6 +90,8 @@ export async function createFaultProxy(
   /** Bytes of the daemon into what is sent on: as they are until the upgrade, then message by message. */
   function createMessages(): (chunk: Buffer) => Buffer[] {
     let waiting: Buffer = Buffer.alloc(0);
+    /** Pieces of one message: what becomes of it becomes of all of them. */
+    let pieces: Buffer[] = [];
     let upgraded = false;
     let held: Buffer | undefined;
     return (chunk) => {
@@ -103,12 +111,16 @@ export async function createFaultProxy(
       for (let length = frameLength(waiting); length !== undefined; length = frameLength(waiting)) {
         const frame = Buffer.from(waiting.subarray(0, length));
         waiting = waiting.subarray(length);
+        const isText = ((frame[0] ?? 0) & 0x0f) === 1;
         // Pings and closings pass.
-        if (((frame[0] ?? 0) & 0x0f) !== 1) {
+        if (!isText && pieces.length === 0) {
           send.push(frame);
           continue;
         }
-        const tampered = tamper(frame, held);
+        pieces.push(frame);
+        if (!isText || frame.at(-1) === PIECE_MARK.charCodeAt(0)) continue;
+        const tampered = tamper(Buffer.concat(pieces), held);
+        pieces = [];
         held = tampered.held;
         send.push(...tampered.send);
       }
@@ -157,9 +169,19 @@ export async function createFaultProxy(
       }
       if (room < piece.length) client.end(() => client.destroy());
     }
-    upstream.on("data", (chunk) => {
+    upstream.on("data", async (chunk) => {
       bytes += chunk.length;
-      for (const piece of messages(chunk)) toClient(() => deliver(piece));
+      const { bandwidth } = faults;
+      if (bandwidth === undefined) {
+        for (const piece of messages(chunk)) toClient(() => deliver(piece));
+        return;
+      }
+      upstream.pause();
+      for (let at = 0; at < chunk.length; at += bandwidth * TICK_MS) {
+        await new Promise((resolve) => setTimeout(resolve, TICK_MS));
+        if (!client.destroyed) deliver(chunk.subarray(at, at + bandwidth * TICK_MS));
+      }
+      upstream.resume();
     });
     client.on("data", (chunk) => toDaemon(() => upstream.write(chunk)));
     // A client that does not read is not read for.
@@ -216,6 +238,7 @@ export async function createFaultProxy(
       Object.assign(faults, {
         latency_ms: 0,
         slice: undefined,
+        bandwidth: undefined,
         limit: undefined,
         down: false,
         stalled: false,

@@ -30,8 +30,12 @@ interface Stage {
   client(options?: Partial<PageClientOptions> & { disturbed?: boolean }): PageClient;
 }
 
-async function setStage(sessions: MemorySessions, random?: () => number): Promise<Stage> {
-  const doors = await openDoors({ sessions, heartbeat_ms: HEARTBEAT_MS });
+async function setStage(
+  sessions: MemorySessions,
+  random?: () => number,
+  heartbeat_ms = HEARTBEAT_MS,
+): Promise<Stage> {
+  const doors = await openDoors({ sessions, heartbeat_ms });
   closing.push(doors.close);
   const proxy = await createFaultProxy(() => doors.port, random);
   closing.push(proxy.close);
@@ -53,13 +57,14 @@ async function setStage(sessions: MemorySessions, random?: () => number): Promis
   };
 }
 
-const marker = (name: string): Frame => ({
+const marker = (name: string, text = ""): Frame => ({
   type: "marker",
   session_id,
   at: 0,
   part_id: uuidOf(`${session_id} ${name}`),
   kind: "note",
   title: name,
+  text,
 });
 
 const lastTitle = (session: OpenSession) => {
@@ -219,6 +224,30 @@ describe("a page behind a broken network", { timeout: LONG ? 900_000 : 180_000 }
     }
     sessions.push(session_id, [marker("The end")]);
     await expectSame(session, sessions, "The end");
+  });
+
+  it("shows a session over a link on which its snapshot takes longer than a dead one may be silent", async () => {
+    const sessions = createMemorySessions();
+    const long = (n: number): Frame => marker(`${n}`, "“A long text” ".repeat(1_000));
+    sessions.add(session_id, [...Array.from({ length: 60 }, (_, n) => long(n)), marker("The end")]);
+    const stage = await setStage(sessions, undefined, 200);
+    stage.proxy.faults.bandwidth = 400;
+    const client = stage.client({ silence_ms: 500 });
+    const session = client.follow(session_id);
+    const began = performance.now();
+    await expectSame(session, sessions, "The end");
+    expect(performance.now() - began).toBeGreaterThan(1_000);
+    expect(client.connections).toBe(1);
+    // A link that dies in the middle of one is noticed all the same.
+    sessions.rewrite(session_id, [...Array.from({ length: 70 }, (_, n) => long(n)), marker("Another end")]);
+    const { bytes } = stage.proxy;
+    await eventually(() => expect(stage.proxy.bytes).toBeGreaterThan(bytes + 100_000));
+    stage.proxy.faults.bandwidth = undefined;
+    stage.proxy.faults.stalled = true;
+    await eventually(() => expect(client.connected).toBe(false));
+    await eventually(() => expect(stage.doors.live.clients).toBe(0));
+    stage.proxy.heal();
+    await expectSame(session, sessions, "Another end");
   });
 
   it("says that it is not live once a half-open link is silent, and comes back to all that was missed", async () => {

@@ -60,13 +60,13 @@ export function openPageClient(options: PageClientOptions): PageClient {
   let socket: NodeSocket | undefined;
   let connections = 0;
   const live = createLive({
-    url: "",
+    url: "/api/live?pieces",
     probe: async () => "offline",
     random: options.random ?? (() => 0),
     ...(options.silence_ms === undefined ? {} : { silence_ms: options.silence_ms }),
-    openSocket() {
+    openSocket(path) {
       connections += 1;
-      const opened = new NodeSocket(`ws://127.0.0.1:${through()}/api/live`, {
+      const opened = new NodeSocket(`ws://127.0.0.1:${through()}${path}`, {
         headers: { host: `127.0.0.1:${daemon_port()}`, ...headers() },
       });
       socket = opened;

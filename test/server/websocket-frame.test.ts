@@ -1,9 +1,10 @@
 import { createServer } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
-import { textFrame } from "../../src/server/websocket-frame.ts";
+import { PIECE_MARK } from "../../src/protocol.ts";
+import { textFrame, textPieces } from "../../src/server/websocket-frame.ts";
 
-describe("a text frame", () => {
+describe("a text on the wire", () => {
   const server = createServer();
   const sockets = new WebSocketServer({ noServer: true });
   const frames: Buffer[] = [];
@@ -35,5 +36,34 @@ describe("a text frame", () => {
     });
     client.close();
     expect(seen).toEqual(texts);
+  });
+
+  it("comes in pieces where it is long, each a text of its own that an answer is asked for", async () => {
+    const texts = ["short", "a“ä𝄞”".repeat(5_000), "é".repeat(8_192)];
+    frames.splice(0, frames.length, ...texts.map(textPieces));
+    const address = server.address();
+    if (address === null || typeof address === "string") throw new Error("The server has no port.");
+    const client = new WebSocket(`ws://127.0.0.1:${address.port}`);
+    const seen: string[] = [];
+    const lengths: number[] = [];
+    let joined = "";
+    let pings = 0;
+    client.on("ping", () => pings++);
+    await new Promise<void>((resolve, reject) => {
+      client.on("error", reject);
+      client.on("message", (data) => {
+        const piece = data.toString();
+        lengths.push(Buffer.byteLength(piece));
+        joined += piece;
+        if (piece.endsWith(PIECE_MARK)) return;
+        seen.push(joined.replaceAll(PIECE_MARK, ""));
+        joined = "";
+        if (seen.length === texts.length) resolve();
+      });
+    });
+    client.close();
+    expect(seen).toEqual(texts);
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(8 * 1024 + 1);
+    expect(pings).toBeGreaterThanOrEqual(lengths.length - 2);
   });
 });

@@ -83,7 +83,7 @@ export async function startTestDaemon(sessions = createMemorySessions()): Promis
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
   server.on("upgrade", (incoming, socket, head) => {
     if (token !== access.api_token) socket.destroy();
-    else sockets.handleUpgrade(incoming, socket, head, (client) => live.accept(client, socket));
+    else sockets.handleUpgrade(incoming, socket, head, (client) => live.accept(client, socket, true));
   });
   const cut = (): void => {
     for (const socket of connections) socket.destroy();
