@@ -19,7 +19,7 @@ import type { TranscriptHost, TurnWindow } from "../transcript/host.ts";
 import { TurnTranscript } from "../transcript/TurnTranscript.tsx";
 import { watchHeldRows } from "./held-rows.ts";
 import { createLayout, joinTurns, type Layout, TURN_GAP, type VisibleTurn } from "./layout.ts";
-import { type Printed, printed } from "./printed.ts";
+import { usePrinted } from "./printed.ts";
 
 type Place = NonNullable<Reading["place"]>;
 
@@ -116,8 +116,6 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   /** Once the end is in view it is followed: the reader went to what the agent waits for. */
   const seeksEnd = useRef(false);
   const mounted = useRef(new Map<string, HTMLElement>());
-  const isPrinting = useRef(false);
-  const [onPaper, setOnPaper] = useState<Printed>();
   const [below, setBelow] = useState({ rows: 0, errors: 0 });
   const [, tick] = useReducer((count: number) => count + 1, 0);
   const transcript = useStore(session.state, (state) => state.transcript);
@@ -129,6 +127,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
     if (first !== undefined) made.reset(first, host.showSteps);
     return made;
   });
+  const { onPaper, isPrinting } = usePrinted(session, layout, () => layout.at(seen.current.top));
   const laidOut = useRef({ transcript: session.state.getState().transcript, showSteps: host.showSteps });
   if (laidOut.current.showSteps !== host.showSteps && laidOut.current.transcript !== undefined) {
     layout.reset(laidOut.current.transcript, host.showSteps);
@@ -333,29 +332,6 @@ export const TranscriptScroller = memo(function TranscriptScroller({
     };
   }, []);
   useEffect(() => () => observer.disconnect(), [observer]);
-  useEffect(() => {
-    const begin = (): void => {
-      const rows = layout.visible(0, layout.height);
-      const paper = printed(
-        rows,
-        (index) => session.partAt(index) !== undefined,
-        layout.at(seen.current.top),
-      );
-      isPrinting.current = true;
-      flushSync(() => setOnPaper(paper));
-      if (paper.unloaded !== undefined) void session.load(paper.unloaded.from, paper.unloaded.to);
-    };
-    const end = (): void => {
-      isPrinting.current = false;
-      flushSync(() => setOnPaper(undefined));
-    };
-    addEventListener("beforeprint", begin);
-    addEventListener("afterprint", end);
-    return () => {
-      removeEventListener("beforeprint", begin);
-      removeEventListener("afterprint", end);
-    };
-  }, [session, layout]);
   useEffect(() => {
     const first = anchor.current;
     onPlace(first, layout.turnOf(first.end ? layout.parts - 1 : first.index));

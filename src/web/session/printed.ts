@@ -1,6 +1,9 @@
+import { type RefObject, useEffect, useRef, useState } from "react";
+import { flushSync } from "react-dom";
 import type { Turn } from "../../model/transcript.ts";
 import { exactNumber } from "../figures.ts";
-import type { VisibleTurn } from "./layout.ts";
+import type { OpenSession } from "../open-session.ts";
+import type { Layout, VisibleTurn } from "./layout.ts";
 
 /** Rows that one print holds: all of them are on the page at once. */
 const MOST_PRINTED = 2_000;
@@ -55,4 +58,36 @@ export function printed(
       ? {}
       : { unloaded: { from: Math.max(from, to + 1 - MOST_PRINTED), to: to + 1 } }),
   };
+}
+
+/** What of a session is on paper while it is printed. `isPrinting` is true before that is on the page, and until it is gone. */
+export function usePrinted(
+  session: OpenSession,
+  layout: Layout,
+  inView: () => number,
+): { onPaper: Printed | undefined; isPrinting: RefObject<boolean> } {
+  const isPrinting = useRef(false);
+  const [onPaper, setOnPaper] = useState<Printed>();
+  const first = useRef(inView);
+  first.current = inView;
+  useEffect(() => {
+    const begin = (): void => {
+      const rows = layout.visible(0, layout.height);
+      const paper = printed(rows, (index) => session.partAt(index) !== undefined, first.current());
+      isPrinting.current = true;
+      flushSync(() => setOnPaper(paper));
+      if (paper.unloaded !== undefined) void session.load(paper.unloaded.from, paper.unloaded.to);
+    };
+    const end = (): void => {
+      isPrinting.current = false;
+      flushSync(() => setOnPaper(undefined));
+    };
+    addEventListener("beforeprint", begin);
+    addEventListener("afterprint", end);
+    return () => {
+      removeEventListener("beforeprint", begin);
+      removeEventListener("afterprint", end);
+    };
+  }, [session, layout]);
+  return { onPaper, isPrinting };
 }
