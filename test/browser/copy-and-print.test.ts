@@ -12,7 +12,8 @@ let page: Page;
 let complaints: string[];
 let transcript: Locator;
 const session = generateClaudeSession({ parts: 4, turns: 1, seed: 3 });
-const PARAGRAPHS = 80;
+/** So many that a selection over all of them has only its ends on the page. */
+const PARAGRAPHS = 120;
 
 beforeEach(async () => {
   home = await createHome();
@@ -87,6 +88,26 @@ it("a selection from a click to one with Shift far below copies all between, in 
     return [...text.matchAll(/^Paragraph (\d+) of the report\.$/gm)].map(([, at]) => Number(at));
   };
   await expect.poll(copied).toEqual(Array.from({ length: PARAGRAPHS - 1 }, (_, at) => at));
+  await expect.poll(() => transcript.locator("article").count()).toBeLessThan(PARAGRAPHS);
+  expect(await page.getByRole("alert").count()).toBe(0);
+  expect(complaints).toEqual([]);
+});
+
+it("a selection that begins in the margin is one of what stands beside it", async () => {
+  const row = transcript.locator("article", { hasText: "The end of it." });
+  const [gutter, next] = [row.locator(".part-time"), transcript.getByText("That is all.")];
+  const [from, to] = [await gutter.boundingBox(), await next.boundingBox()];
+  if (from === null || to === null) throw new Error("not on screen");
+  await page.mouse.move(from.x + 2, from.y + 4);
+  await page.mouse.down();
+  await page.mouse.move(to.x + to.width, to.y + to.height / 2, { steps: 4 });
+  await page.mouse.up();
+  await page.keyboard.press("Control+c");
+  const copied = async () =>
+    (await page.evaluate(() => navigator.clipboard.readText())).trim().split(/\s*\n\s*/);
+  await expect
+    .poll(copied)
+    .toEqual(["The end of it.", "[OK]", "Bash", "ls", "Then:", "npm test", "That is all."]);
   expect(complaints).toEqual([]);
 });
 

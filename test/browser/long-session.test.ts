@@ -191,6 +191,13 @@ describe.each([
     await expect.poll(() => last.evaluate((row) => row.getBoundingClientRect().top > innerHeight)).toBe(true);
     expect(await selected()).toEqual([from, to]);
     expect(await nodes()).toBeLessThan(5_000);
+    await page.keyboard.press("Control+c");
+    await page
+      .getByRole("alert")
+      .filter({ hasText: /^[\d,]+ of [\d,]+ parts are not copied: [\d,]+ had not been loaded yet/ })
+      .waitFor();
+    expect(await selected()).toEqual([from, to]);
+    await expect.poll(nodes).toBeLessThan(5_000);
     expect(complaints).toEqual([]);
   });
 });

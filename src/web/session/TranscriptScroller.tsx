@@ -17,6 +17,7 @@ import type { OpenSession } from "../open-session.ts";
 import type { Reading } from "../reading.ts";
 import type { TranscriptHost, TurnWindow } from "../transcript/host.ts";
 import { TurnTranscript } from "../transcript/TurnTranscript.tsx";
+import { useCopied } from "./copied.ts";
 import { watchHeldRows } from "./held-rows.ts";
 import { createLayout, joinTurns, type Layout, TURN_GAP, type VisibleTurn } from "./layout.ts";
 import { usePrinted } from "./printed.ts";
@@ -71,7 +72,7 @@ interface Held {
 const OVERSCAN = 800;
 /** Scrolled so little, the rows that are rendered still cover the view. */
 const KEEP = 200;
-/** A selection across more parts has its two ends in the document, and of what is between them what is in view. */
+/** A selection across more parts has its two ends in the document, and of what is between them what is in view, until it is copied. */
 const HELD_BETWEEN = 300;
 const AT_END = 4;
 /** Controls that make a row longer, and shorter. */
@@ -127,6 +128,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
     if (first !== undefined) made.reset(first, host.showSteps);
     return made;
   });
+  const { between, leftOut } = useCopied(session, layout, box, held);
   const { onPaper, isPrinting } = usePrinted(session, layout, () => layout.at(seen.current.top));
   const laidOut = useRef({ transcript: session.state.getState().transcript, showSteps: host.showSteps });
   if (laidOut.current.showSteps !== host.showSteps && laidOut.current.transcript !== undefined) {
@@ -348,10 +350,11 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   const firstHeld = heldRows[0];
   const lastHeld = heldRows.at(-1);
   const kept = keep(inView, focusedRow.current);
-  const turns =
+  const ends =
     firstHeld !== undefined && lastHeld !== undefined && lastHeld - firstHeld > HELD_BETWEEN
       ? keep(keep(kept, firstHeld), lastHeld)
       : keep(kept, firstHeld, lastHeld);
+  const turns = joinTurns(ends, between);
   const partAt =
     heldParts === undefined
       ? session.partAt
@@ -538,6 +541,11 @@ export const TranscriptScroller = memo(function TranscriptScroller({
           ))}
         </div>
       </div>
+      {leftOut !== undefined && (
+        <p className="copy-note" role="alert">
+          {leftOut}
+        </p>
+      )}
       {(below.rows + below.errors > 0 || isBehind) && (
         <button type="button" className="below" onClick={() => handle.current?.toEnd()}>
           {`${below.rows > 0 ? `${below.rows} new below` : "Changed below"}`}

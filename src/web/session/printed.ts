@@ -5,16 +5,19 @@ import { exactNumber } from "../figures.ts";
 import type { OpenSession } from "../open-session.ts";
 import type { Layout, VisibleTurn } from "./layout.ts";
 
-/** Rows that one print holds: all of them are on the page at once. */
-const MOST_PRINTED = 2_000;
+/** Rows that one print or copy holds: all of them are on the page at once. */
+const MOST = 2_000;
 
-/** What of a session goes on paper, in the flow of its pages. */
-export interface Printed {
-  readonly turns: readonly { turn: Turn; top: number; rows: readonly { index: number }[] }[];
+interface Bounded {
   /** What is not among it, in a sentence; absent: all is. */
   readonly leftOut?: string;
-  /** Where parts are that another print would have, were they loaded. */
+  /** Where parts are that another print or copy would have, were they loaded. */
   readonly unloaded?: { readonly from: number; readonly to: number };
+}
+
+/** What of a session goes on paper, in the flow of its pages. */
+export interface Printed extends Bounded {
+  readonly turns: readonly { turn: Turn; top: number; rows: readonly { index: number }[] }[];
 }
 
 /** All rows of a session that are here, from the one in view on where they are too many. */
@@ -23,40 +26,55 @@ export function printed(
   isHere: (index: number) => boolean,
   inView: number,
 ): Printed {
+  const taken = takeRows(turns, isHere, inView, { one: "print", done: "printed" });
+  return {
+    ...taken,
+    turns: taken.turns.map(({ turn, top, rows }) => ({
+      turn,
+      top,
+      rows: rows.map(({ index }) => ({ index })),
+    })),
+  };
+}
+
+/** Those of some rows that are here, from one of them on where they are too many. `words` say what takes them. */
+export function takeRows(
+  turns: readonly VisibleTurn[],
+  isHere: (index: number) => boolean,
+  start: number,
+  words: { one: "print" | "copy"; done: "printed" | "copied" },
+): Bounded & { readonly turns: readonly VisibleTurn[] } {
   const all = turns.flatMap(({ rows }) => rows.map(({ index }) => index));
   const here = all.filter(isHere);
   const first = Math.max(
     0,
     Math.min(
-      here.findIndex((index) => index >= inView),
-      here.length - MOST_PRINTED,
+      here.findIndex((index) => index >= start),
+      here.length - MOST,
     ),
   );
-  const shown = new Set(here.slice(first, first + MOST_PRINTED));
+  const shown = new Set(here.slice(first, first + MOST));
   const away = all.filter((index) => !isHere(index));
   const [from, to] = [away[0], away.at(-1)];
   const why = [
-    away.length > 0 && `${exactNumber(away.length)} had not been loaded yet; another print has more of them`,
+    away.length > 0 &&
+      `${exactNumber(away.length)} had not been loaded yet; another ${words.one} has more of them`,
     here.length > shown.size &&
-      `${exactNumber(here.length - shown.size)} are more than the ${exactNumber(MOST_PRINTED)} of one print`,
+      `${exactNumber(here.length - shown.size)} are more than the ${exactNumber(MOST)} of one ${words.one}`,
   ].filter((word) => word !== false);
   return {
-    turns: turns
-      .map(({ turn, top, rows }) => ({
-        turn,
-        top,
-        isWhole: rows.length === 0,
-        rows: rows.flatMap(({ index }) => (shown.has(index) ? [{ index }] : [])),
-      }))
-      .filter(({ rows, isWhole }) => isWhole || rows.length > 0),
+    turns: turns.flatMap((turn) => {
+      const rows = turn.rows.filter(({ index }) => shown.has(index));
+      return turn.rows.length === 0 || rows.length > 0 ? [{ ...turn, rows }] : [];
+    }),
     ...(why.length === 0
       ? {}
       : {
-          leftOut: `${exactNumber(all.length - shown.size)} of ${exactNumber(all.length)} parts are not printed: ${why.join(", ")}.`,
+          leftOut: `${exactNumber(all.length - shown.size)} of ${exactNumber(all.length)} parts are not ${words.done}: ${why.join(", ")}.`,
         }),
     ...(from === undefined || to === undefined
       ? {}
-      : { unloaded: { from: Math.max(from, to + 1 - MOST_PRINTED), to: to + 1 } }),
+      : { unloaded: { from: Math.max(from, to + 1 - MOST), to: to + 1 } }),
   };
 }
 

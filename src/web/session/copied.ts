@@ -1,0 +1,58 @@
+import { type RefObject, useEffect, useState } from "react";
+import { flushSync } from "react-dom";
+import type { OpenSession } from "../open-session.ts";
+import type { Layout, VisibleTurn } from "./layout.ts";
+import { takeRows } from "./printed.ts";
+
+/** The box while it is read for the clipboard: transcript.css leaves out what is the page's. */
+const COPIED = "is-copied";
+
+/**
+ * The rows between the two ends of a selection while it is copied: then the browser takes what is on the page. `leftOut` says
+ * what was not copied, until another selection is made.
+ */
+export function useCopied(
+  session: OpenSession,
+  layout: Layout,
+  box: RefObject<HTMLElement | null>,
+  held: RefObject<{ readonly rows: readonly number[] } | undefined>,
+): { between: readonly VisibleTurn[]; leftOut: string | undefined } {
+  const [between, setBetween] = useState<readonly VisibleTurn[]>([]);
+  const [leftOut, setLeftOut] = useState<string>();
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const copy = (): void => {
+      const first = held.current?.rows[0];
+      const last = held.current?.rows.at(-1);
+      box.current?.classList.add(COPIED);
+      if (first !== undefined && last !== undefined && layout.isShown(first) && layout.isShown(last)) {
+        const { turns, leftOut, unloaded } = takeRows(
+          layout.visible(layout.topOf(first), layout.topOf(last)),
+          (index) => session.partAt(index) !== undefined,
+          first,
+          { one: "copy", done: "copied" },
+        );
+        flushSync(() => {
+          setBetween(turns);
+          setLeftOut(leftOut);
+        });
+        if (unloaded !== undefined) void session.load(unloaded.from, unloaded.to);
+      }
+      clearTimeout(timer);
+      // The browser reads the page after this event.
+      timer = setTimeout(() => {
+        box.current?.classList.remove(COPIED);
+        setBetween([]);
+      });
+    };
+    const forget = (): void => setLeftOut(undefined);
+    document.addEventListener("copy", copy);
+    document.addEventListener("selectionchange", forget);
+    return () => {
+      clearTimeout(timer);
+      document.removeEventListener("copy", copy);
+      document.removeEventListener("selectionchange", forget);
+    };
+  }, [session, layout, box, held]);
+  return { between, leftOut };
+}
