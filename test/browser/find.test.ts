@@ -189,3 +189,16 @@ it("what is seen is found as it reads, whatever it is written in", async () => {
   await expect.poll(marked).toBe("folder.\nThe line");
   expect(complaints).toEqual([]);
 });
+
+it("what stands in two columns is not found as one word", async () => {
+  await page.keyboard.press("/");
+  const marked = () =>
+    page.evaluate(() => [...(CSS.highlights.get("find") ?? [])].map((range) => range.toString()));
+  await appendFile(file, command("toolu_host", "host localhost", "127.0.0.1") + text("A word: hhost."));
+  await transcript.getByText("A word: hhost.").waitFor();
+  await find("localhost");
+  await expect.poll(marked).toContain("localhost");
+  await find("hhost");
+  await expect.poll(marked).toEqual(["hhost"]);
+  expect(complaints).toEqual([]);
+});

@@ -96,7 +96,9 @@ export function markText(rows: HTMLElement, text: string, changed: () => void): 
 
 /** Elements that stand within a line: what one reads as one text goes over their ends. */
 const INLINE = "a, b, code, del, em, i, ins, mark, s, span, strong, sub, sup, u";
-const BLOCK = `:not(${INLINE})`;
+/** What stands in these stands in columns or apart: one does not read on from one to the next. */
+const APART = ".line, .line-figures, .marker-line, .part-gutter, .run-action, .tool-with-action, .turn-facts";
+const BLOCK = `:not(${INLINE}), .line-failure, :is(${APART}) > *`;
 
 function rangesIn(rows: HTMLElement, pattern: RegExp): Range[] {
   // Where nothing can be marked, nothing is looked for.
