@@ -1,5 +1,7 @@
 import { type Context, Hono } from "hono";
+import { accepts } from "hono/accepts";
 import { bodyLimit } from "hono/body-limit";
+import { compress } from "hono/compress";
 import { callPositionOf, positionOf } from "../model/accumulate.ts";
 import type { ErrorReply, StatusReply } from "../protocol.ts";
 import type { Frontend } from "./frontend.ts";
@@ -16,6 +18,8 @@ export interface AppOptions {
   guard: Guard;
   /** Absent: only the API is served. */
   frontend?: Frontend;
+  /** Readers are on other machines: what is long is compressed for them. */
+  remote?: boolean;
   /** Absent: no sessions can be run here. */
   hosted?: HostedSessions;
   /** The folder where the daemon was started. */
@@ -32,7 +36,7 @@ const QUERY_LIMIT = 1_000;
 
 /** Every REST route and the built page, behind the guard. Testable without a port: `app.request(…)`. */
 export function createApp(options: AppOptions) {
-  const { sessions, guard, frontend, hosted, version, report = () => {} } = options;
+  const { sessions, guard, frontend, hosted, version, remote = false, report = () => {} } = options;
   const app = new Hono();
 
   app.use(async (context, next) => {
@@ -59,6 +63,8 @@ export function createApp(options: AppOptions) {
     const onError = () => refuse(context, 413, "too_large", `A body may have ${maxSize} bytes.`);
     return await bodyLimit({ maxSize, onError })(context, next);
   });
+
+  if (remote) for (const path of COMPRESSED) app.get(path, compress({ encoding: "gzip" }));
 
   app.get("/api/status", (context) => {
     const build = frontend?.build;
@@ -161,7 +167,7 @@ export function createApp(options: AppOptions) {
 
   app.all("/api/*", (context) => refuse(context, 404, "route", "There is no such route."));
 
-  app.get("*", (context) => {
+  app.get("*", async (context) => {
     const path = context.req.path;
     // Addresses of the page's own screens have no extension: the page itself reads them.
     const file = frontend?.read(/\.[a-z0-9]+$/i.test(path) ? path : "/");
@@ -170,12 +176,19 @@ export function createApp(options: AppOptions) {
         ? context.text("There is no such file.", 404)
         : context.text("The page is not built. Run `npm run build`, then start again.", 503);
     }
+    const brotli = remote ? file.brotli : undefined;
+    const compresses = brotli !== undefined && acceptsBrotli(context);
+    const etag = compresses ? file.etag.replace(/"$/, '-br"') : file.etag;
     const headers = {
-      etag: file.etag,
+      etag,
       "cache-control": file.immutable ? "private, max-age=31536000, immutable" : "no-cache",
+      ...(brotli && { vary: "accept-encoding" }),
     };
-    if (context.req.header("if-none-match") === file.etag) return context.body(null, 304, headers);
-    return context.body(file.body, 200, { ...headers, "content-type": file.type });
+    if (context.req.header("if-none-match") === etag) return context.body(null, 304, headers);
+    const typed = { ...headers, "content-type": file.type };
+    return compresses
+      ? context.body(await brotli(), 200, { ...typed, "content-encoding": "br" })
+      : context.body(file.body, 200, typed);
   });
 
   app.notFound((context) => refuse(context, 404, "route", "There is no such route."));
@@ -191,6 +204,27 @@ export function createApp(options: AppOptions) {
     return refused;
   });
   return app;
+}
+
+/** Replies that are long, without any that holds a link or a password: docs/decisions/0020-compressed-for-others.md */
+const COMPRESSED = [
+  "/api/sessions",
+  "/api/sessions/:id",
+  "/api/sessions/:id/parts",
+  "/api/sessions/:id/parts/:part/whole",
+  "/api/sessions/:id/parts/:part/raw",
+  "/api/sessions/:id/search",
+];
+
+function acceptsBrotli(context: Context): boolean {
+  return (
+    accepts(context, {
+      header: "Accept-Encoding",
+      supports: ["br"],
+      default: "identity",
+      match: (accepted) => (accepted.some(({ type, q }) => type === "br" && q > 0) ? "br" : "identity"),
+    }) === "br"
+  );
 }
 
 const PICTURES: ReadonlySet<string> = new Set([

@@ -365,6 +365,7 @@ async function openDaemon(
           guard,
           version,
           report,
+          remote: address.origin !== undefined,
           ...(frontend ? { frontend } : {}),
         }),
         live: createLive({ sessions, report }),

@@ -1,10 +1,12 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type * as z from "zod";
 import type { Frame } from "../../src/model/frame.ts";
+import { partId } from "../../src/model/uuid.ts";
 import {
   CLIENT_HEADER,
   errorReply,
@@ -257,6 +259,77 @@ describe("the API", () => {
     const entered = await app.request(link, { headers: { host: "127.0.0.1:4747" } });
     expect(entered.status).toBe(303);
     expect(await refusal("/api/link", 404)).toMatchObject({ code: "route" });
+  });
+});
+
+describe("to readers on other machines", () => {
+  let remote: typeof app;
+  beforeAll(async () => {
+    const frontend = await openFrontend(join(folder, "web"));
+    if (!frontend) throw new Error("no frontend");
+    remote = createApp({ sessions, guard, frontend, version: "1.2.3", remote: true });
+  });
+  const browser = { "accept-encoding": "gzip, deflate, br, zstd" };
+  const askRemote = (path: string, more: Record<string, string> = browser, init: RequestInit = {}) =>
+    remote.request(path, {
+      ...init,
+      headers: { host: "127.0.0.1:4747", authorization: `Bearer ${access.api_token}`, ...more },
+    });
+  const bytesOf = async (reply: Response) => Buffer.from(await reply.arrayBuffer());
+
+  it("long replies go compressed, and say by what", async () => {
+    for (const path of [
+      "/api/sessions",
+      session,
+      `${session}/parts?from=0&to=200`,
+      `${session}/search?q=a`,
+    ]) {
+      const reply = await askRemote(path);
+      expect(reply.headers.get("content-encoding"), path).toBe("gzip");
+      expect(reply.headers.get("vary")?.toLowerCase(), path).toBe("accept-encoding");
+      expect(reply.headers.get("cache-control"), path).toBe("no-store");
+      const whole = await (await ask(path)).text();
+      const zipped = await bytesOf(reply);
+      expect(gunzipSync(zipped).toString(), path).toBe(whole);
+      expect((await askRemote(path, {})).headers.has("content-encoding"), path).toBe(false);
+    }
+  });
+
+  it("nothing that holds a link, and no reader's bytes of a medium, goes compressed", async () => {
+    const json = { ...browser, "content-type": "application/json" };
+    const link = await askRemote("/api/link", json, { method: "POST", body: "{}" });
+    expect(link.status).toBe(200);
+    const medium = await askRemote(`${session}/attachments/${partId(uuidOf("ask"), 0)}/0`);
+    expect(medium.status).toBe(200);
+    for (const reply of [link, medium, await askRemote("/api/status")])
+      expect(reply.headers.has("content-encoding")).toBe(false);
+  });
+
+  it("the page and its files go compressed, each form with an etag of its own", async () => {
+    for (const path of ["/", "/assets/app-1a2b.js"]) {
+      const plain = await askRemote(path, { "accept-encoding": "gzip, br;q=0" });
+      const reply = await askRemote(path);
+      const whole = await plain.text();
+      expect(plain.headers.has("content-encoding")).toBe(false);
+      expect(reply.headers.get("content-encoding")).toBe("br");
+      expect(reply.headers.get("content-type")).toBe(plain.headers.get("content-type"));
+      expect(reply.headers.get("cache-control")).toBe(plain.headers.get("cache-control"));
+      expect(brotliDecompressSync(await bytesOf(reply)).toString()).toBe(whole);
+      for (const { headers } of [plain, reply]) expect(headers.get("vary")).toBe("accept-encoding");
+      const etag = reply.headers.get("etag") ?? "";
+      expect(etag).not.toBe(plain.headers.get("etag"));
+      const again = await askRemote(path, { ...browser, "if-none-match": etag });
+      expect(again.status).toBe(304);
+      expect((await askRemote(path, { "if-none-match": etag })).status).toBe(200);
+    }
+  });
+
+  it("and to those on this one nothing does", async () => {
+    for (const path of ["/", "/assets/app-1a2b.js", "/api/sessions", session]) {
+      const { headers } = await ask(path, { headers: browser });
+      expect(headers.has("content-encoding")).toBe(false);
+      expect(headers.has("vary")).toBe(false);
+    }
   });
 });
 
