@@ -1,6 +1,12 @@
 import type { SessionSummary } from "../model/session.ts";
 import type { Sessions } from "./sessions.ts";
 
+/**
+ * Rows of which only the time or the size changed are told together, so often, in milliseconds: an agent that writes changes them
+ * with each word.
+ */
+const GROWTH_MS = 500;
+
 /** The rows as they were told last, and those that have to be looked at again. */
 export interface SessionList {
   /** Rises by one with every change that is told. */
@@ -36,9 +42,14 @@ export function createList(options: ListOptions): SessionList {
   const rows = new Map<string, SessionSummary>();
   const changed = new Set<string>();
   const lively = new Set<string>();
+  /** Have grown since they were told. */
+  const held = new Set<string>();
   let sorted: readonly SessionSummary[] | undefined;
   let seq = 0;
   let timer: NodeJS.Timeout | undefined;
+  /** When rows that had only grown were told last. */
+  let growth_at = Number.NEGATIVE_INFINITY;
+  let growth_timer: NodeJS.Timeout | undefined;
   let closed = false;
 
   function mark(id: string) {
@@ -55,6 +66,13 @@ export function createList(options: ListOptions): SessionList {
     timer = undefined;
   }
 
+  function publishGrowth() {
+    growth_timer = undefined;
+    for (const id of held) changed.add(id);
+    held.clear();
+    publish();
+  }
+
   function publish() {
     unschedule();
     options.prepare();
@@ -62,6 +80,8 @@ export function createList(options: ListOptions): SessionList {
       const parent = options.parentOf(id);
       if (parent !== undefined) changed.add(parent);
     }
+    const wait = growth_at + GROWTH_MS - performance.now();
+    const grown = new Set<string>();
     const updated: SessionSummary[] = [];
     const removed: string[] = [];
     for (const id of changed) {
@@ -76,11 +96,21 @@ export function createList(options: ListOptions): SessionList {
       else lively.delete(id);
       const before = rows.get(id);
       if (before && JSON.stringify(before) === JSON.stringify(row)) continue;
+      if (before && hasOnlyGrown(before, row)) {
+        grown.add(id);
+        if (wait > 0) continue;
+      }
       rows.set(id, row);
       updated.push(row);
     }
     changed.clear();
     unschedule();
+    if (grown.size > 0 && wait <= 0) {
+      growth_at = performance.now();
+    } else if (grown.size > 0 && !closed) {
+      for (const id of grown) held.add(id);
+      growth_timer ??= setTimeout(publishGrowth, wait);
+    }
     if (updated.length === 0 && removed.length === 0) return;
     sorted = undefined;
     seq += 1;
@@ -111,6 +141,12 @@ export function createList(options: ListOptions): SessionList {
     close() {
       closed = true;
       unschedule();
+      clearTimeout(growth_timer);
     },
   };
+}
+
+function hasOnlyGrown(before: SessionSummary, row: SessionSummary): boolean {
+  const { last_activity_at, byte_size } = row;
+  return JSON.stringify({ ...before, last_activity_at, byte_size }) === JSON.stringify(row);
 }
