@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useStore } from "zustand";
 import { visibleText } from "../hidden-text/hidden-text.ts";
-import type { SessionSummary } from "../model/session.ts";
+import type { OpenRequest, SessionSummary } from "../model/session.ts";
 import { sessionTitle } from "./sessions/session-list.ts";
 import { useClient, useRow } from "./store.ts";
 import { ancestorsOf, useWaiting } from "./waiting.ts";
@@ -14,12 +14,11 @@ interface State {
   readonly isOver: boolean;
 }
 
+const waitsFor = ({ title }: OpenRequest): string => `Waits for you: ${visibleText(title, "prose")}`;
+
 function stateOf({ status, requests }: SessionSummary): State {
   const [request] = requests ?? [];
-  if (request !== undefined) {
-    const words = `Waits for you: ${visibleText(request.title, "prose")}`;
-    return { key: request.request_id, words, isOver: false };
-  }
+  if (request !== undefined) return { key: request.request_id, words: waitsFor(request), isOver: false };
   switch (status) {
     case "running":
       return { key: status, words: "Working", isOver: false };
@@ -54,9 +53,10 @@ export function Announcements({ session_id }: { session_id: string | undefined }
 
     const known = asked.current;
     asked.current = new Set(waiting.map(({ request }) => request.request_id));
-    const others = waiting.filter(
-      (one) => one.row.id !== session_id && known?.has(one.request.request_id) === false,
-    );
+    const asking = waiting.filter(({ request }) => known?.has(request.request_id) === false);
+    for (const { row: asker, request } of asking)
+      if (asker.id === session_id && request.request_id !== key) news.push(waitsFor(request));
+    const others = asking.filter((one) => one.row.id !== session_id);
     const [first] = others;
     if (first !== undefined) {
       const isBelow = ancestorsOf(rows.getState().byId, first.row).some((id) => id === session_id);

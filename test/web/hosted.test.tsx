@@ -646,6 +646,9 @@ describe("a screen reader", () => {
         expect(heard.filter((words) => words === "Waits for you: Run a command")).toHaveLength(count),
       );
     }
+    const second = { ...openRequest(approval(512, "pwd")), title: "Print the folder" };
+    sessions.say(SESSION, { requests: [openRequest(approval(511, "ls")), second] });
+    await waitFor(() => expect(heard.at(-1)).toBe("Waits for you: Print the folder"));
     sessions.say(SESSION, { requests: [], status: "failed", control: control() });
     await waitFor(() => expect(heard.at(-1)).toBe("Failed"));
     sessions.say(SESSION, { status: "running" });
