@@ -64,7 +64,7 @@ describe.each(LOOKS)("the page, $name", ({ options }) => {
   });
 });
 
-it("the list is filtered as its address says, which a reload asks for again", async () => {
+it("the list is filtered as its address says, which a reload or a jump in the history asks for again", async () => {
   const context = await browser.newContext();
   const { page, complaints } = await enter(context, { ...daemon, launch: address });
   address = await nextLink(page);
@@ -80,6 +80,17 @@ it("the list is filtered as its address says, which a reload asks for again", as
   await page.reload();
   await row.waitFor();
   expect(await rows.count()).toBe(some);
+  await row.click();
+  await page.getByRole("region", { name: "Transcript", exact: true }).waitFor();
+  await page.keyboard.press("u");
+  await page.getByRole("searchbox", { name: "Filter sessions" }).fill("");
+  await page.getByRole("button", { name: /^Done/ }).click();
+  await page.waitForURL((url) => url.pathname === "/" && url.search === "");
+  await expect.poll(() => rows.count()).toBe(all);
+  await page.evaluate(() => history.go(-2));
+  await expect.poll(() => rows.count()).toBe(some);
+  expect(await page.getByRole("searchbox", { name: "Filter sessions" }).inputValue()).toBe("daylight");
+  expect(new URL(page.url()).search).toBe("?q=daylight&state=completed");
   expect(complaints).toEqual([]);
   await context.close();
 });

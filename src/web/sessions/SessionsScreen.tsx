@@ -160,6 +160,16 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
     left.expanded = expanded;
   }, [left, text, states, expanded]);
   const address = sessionsHref({ text, states });
+  const named = sessionsHref(filter);
+  const [known, setKnown] = useState(named);
+  if (named !== known) {
+    setKnown(named);
+    // Gone to by the history: what this screen wrote is what it shows.
+    if (named !== address) {
+      setText(filter.text);
+      setStates(filter.states);
+    }
+  }
   useEffect(() => {
     const write = (): null => {
       if (location.pathname + location.search !== address) navigate(address, "replace");
