@@ -55,10 +55,14 @@ const posted = () => daemon.asked.filter(({ route }) => route.startsWith("POST")
 const sentPrompts = () => posted().map(({ body }) => (body as SendPromptBody).prompt);
 const accept = (status = 200, body: unknown = {}) =>
   daemon.answer(({ route }) => (route.startsWith("POST") ? [status, body] : undefined));
-/** A clipboard that holds files, and what its program put there beside them. */
-const pasted = (files: readonly File[], ...kinds: string[]) => ({ files, types: [...kinds, "Files"] });
 /** A connection that died without a word. */
 const NEVER = new Promise<never>(() => {});
+/** Files, and beside them words by their type. */
+const pasted = (files: readonly File[], words: Readonly<Record<string, string>> = {}) => ({
+  files,
+  types: [...Object.keys(words), "Files"],
+  getData: (type: string) => words[type] ?? "",
+});
 const promptField = () => screen.findByRole("textbox", { name: "Prompt" });
 
 describe("the composer", () => {
@@ -457,18 +461,19 @@ describe("the composer", () => {
     const field = await promptField();
     const picture = new File([Uint8Array.of(137, 80, 78, 71)], "image.png", { type: "image/png" });
     // What nobody prevents, the browser does: it pastes the words.
-    expect(fireEvent.paste(field, { clipboardData: pasted([picture], "text/plain", "text/html") })).toBe(
-      true,
-    );
-    // The name of a file that was copied, the markup of a picture: neither is meant as words.
-    for (const [kind, name] of [
-      ["text/plain", "Image 1"],
-      ["text/html", "Image 2"],
-    ] as const) {
-      expect(fireEvent.paste(field, { clipboardData: pasted([picture], kind) })).toBe(false);
-      await screen.findByRole("img", { name });
+    const words = { "text/plain": "Words", "text/html": "<b>Words</b>" };
+    expect(fireEvent.paste(field, { clipboardData: pasted([picture], words) })).toBe(true);
+    // The name of a file that was copied, the markup of a picture: none is meant as words.
+    const named = [
+      { "text/plain": "sketch.png" },
+      { "text/html": "<img src='sketch.png'>" },
+      { "text/plain": "\r\n", "text/html": "<img src='sketch.png'>" },
+    ];
+    for (const [index, beside] of named.entries()) {
+      expect(fireEvent.paste(field, { clipboardData: pasted([picture], beside) })).toBe(false);
+      await screen.findByRole("img", { name: `Image ${index + 1}` });
     }
-    expect(screen.getAllByRole("img")).toHaveLength(2);
+    expect(screen.getAllByRole("img")).toHaveLength(3);
   });
 
   test("refuses the eleventh picture, one above 5 MB, and any where the model takes none", async () => {

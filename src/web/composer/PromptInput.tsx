@@ -128,10 +128,11 @@ export function PromptInput({
         onChange={(event) => onText(event.target.value)}
         onKeyDown={press}
         onPaste={(event) => {
-          const { files: held, types } = event.clipboardData;
-          const files = [...held];
+          const files = [...event.clipboardData.files];
           // An office program puts a picture of the words beside them. Without markup the words are a copied file's name.
-          const isWords = types.includes("text/plain") && types.includes("text/html");
+          const isWords = ["text/html", "text/plain"].every(
+            (type) => event.clipboardData.getData(type).trim() !== "",
+          );
           if (files.length === 0 || isWords) return;
           event.preventDefault();
           void add(files);
