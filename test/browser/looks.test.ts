@@ -278,6 +278,17 @@ it("a page of another build than the daemon serves by now says so, above a scree
   await transcript.locator("article").first().waitFor();
   expect(await page.evaluate(() => document.documentElement.scrollHeight - innerHeight)).toBe(0);
   expect(await seriousFindings(page)).toEqual([]);
+  const width = async () => (await page.locator(".blank").boundingBox())?.width;
+  await page.goto(new URL("/nowhere", page.url()).href);
+  await told.waitFor();
+  const besideNotice = await width();
+  other = false;
+  await page.reload();
+  await expect.poll(() => told.count()).toBe(0);
+  expect(besideNotice).toBe(await width());
+  other = true;
+  await page.goBack();
+  await told.waitFor();
   other = false;
   await told.getByRole("button", { name: "Load the page anew" }).click();
   await transcript.locator("article").first().waitFor();
