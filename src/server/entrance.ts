@@ -13,7 +13,8 @@ form.addEventListener("submit", async (event) => {
   }).catch(() => undefined);
   if (reply?.ok) return location.reload();
   const said = await reply?.json().catch(() => undefined);
-  note.textContent = said?.error?.message ?? "Verbatim does not answer.";
+  const { message = "Verbatim does not answer.", remedy = "" } = said?.error ?? {};
+  note.textContent = \`\${message} \${remedy}\`;
 });
 `;
 
@@ -78,7 +79,7 @@ ${ASK_FOR_LINK}`,
 <form><label>Password <input type="password" name="password" autocomplete="current-password" autofocus required></label>
 <button>Enter</button></form>
 <p><output></output></p>
-<script src="/entrance.js" type="module"></script>`,
+<script src="/entrance.js" defer></script>`,
         head,
       );
     case "enter":

@@ -246,6 +246,14 @@ export function createGuard({ access, origins, password, now = Date.now }: Guard
       return { status: 400, code: "target", message: "The request names no path of this server." };
     }
     const from = knock.header("origin");
+    if (from !== undefined && from !== origin && origins.includes(from)) {
+      return {
+        status: 403,
+        code: "origin",
+        message: `A page that was opened at ${from} asks at ${host}.`,
+        remedy: "A proxy between them must pass on the Host that it was asked for.",
+      };
+    }
     if (from !== undefined && from !== origin) {
       return { status: 403, code: "origin", message: "Requests of other pages are refused." };
     }

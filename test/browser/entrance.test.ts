@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
+import { createServer, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
@@ -112,6 +112,33 @@ it("a page is live at the port of another machine from which ssh forwards, where
   await page.getByRole("heading", { name: /No sessions/ }).waitFor();
   expect(complaints).toEqual([]);
   await forwarded.close();
+});
+
+it("Enter says what is amiss where a proxy asks the daemon under a name of its own", async () => {
+  const { port } = daemon;
+  const proxy = createServer((incoming, outgoing) => {
+    const headers = { ...incoming.headers, host: `127.0.0.1:${port}` };
+    const passed = request(
+      { port, host: "127.0.0.1", method: incoming.method, path: incoming.url, headers },
+      (reply) => {
+        outgoing.writeHead(reply.statusCode ?? 502, reply.headers);
+        reply.pipe(outgoing);
+      },
+    );
+    incoming.pipe(passed);
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  // As above.
+  const origin = `http://localhost:${(proxy.address() as AddressInfo).port}`;
+  await daemon.stop();
+  daemon = await startDaemon(home, [...args, "--port", String(port), "--origin", origin]);
+  const page = await browser.newPage();
+  await page.goto(origin);
+  await page.getByLabel("Password").fill(PASSWORD);
+  await page.getByRole("button", { name: "Enter" }).click();
+  await page.getByText(/A proxy between them must pass on the Host that it was asked for/).waitFor();
+  proxy.close();
+  proxy.closeAllConnections();
 });
 
 it("where every step counts as the other site's, one is taken, and then the entrance is shown", async () => {

@@ -109,18 +109,30 @@ describe("the address", () => {
   });
 
   it("may be any of the daemon's own, with a page of the same one", async () => {
-    const { ask, cookie } = guarded();
+    const { ask, socket, cookie } = guarded();
     for (const origin of [ORIGIN, OTHER, SECURE]) {
       const host = origin.replace(/^https?:\/\//, "");
       const headers = { host, cookie: await cookie(host), [CLIENT_HEADER]: "1" };
       expect(await ask({ target: "/api/sessions", headers: { ...headers, origin } })).toBeUndefined();
-      for (const wrong of [ORIGIN, OTHER, SECURE, "null", "", `${origin}/`].filter((one) => one !== origin)) {
+      for (const wrong of ["https://evil.invalid", "null", "", `${origin}/`]) {
         const reply = await ask({ target: "/api/sessions", headers: { ...headers, origin: wrong } });
         expect(await said(reply)).toEqual({
           status: 403,
           code: "origin",
           message: "Requests of other pages are refused.",
         });
+      }
+      // As through a proxy that asks under a name of its own.
+      for (const other of [ORIGIN, OTHER, SECURE].filter((one) => one !== origin)) {
+        const refusal = {
+          status: 403,
+          code: "origin",
+          message: `A page that was opened at ${other} asks at ${host}.`,
+          remedy: "A proxy between them must pass on the Host that it was asked for.",
+        };
+        const asked = { headers: { ...headers, origin: other } };
+        expect(await said(await ask({ target: "/api/sessions", ...asked }))).toEqual(refusal);
+        expect(socket(asked)).toEqual(refusal);
       }
     }
   });
