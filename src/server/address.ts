@@ -1,6 +1,5 @@
-import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { createSecureContext } from "node:tls";
+import { type CertificatePair, readPair } from "./certificate.ts";
 import type { Served } from "./serve.ts";
 import { attempt, UsageError } from "./usage-error.ts";
 
@@ -22,7 +21,7 @@ export interface Address {
   password?: string;
   /** Where browsers reach the daemon when that is not where it listens. */
   origin?: string;
-  tls?: { cert: string; key: string };
+  tls?: CertificatePair;
 }
 
 /** Where to listen; refuses what would let strangers in. */
@@ -33,13 +32,7 @@ export function readAddress(flags: AddressFlags): Address {
   if ((flags.cert === undefined) !== (flags.key === undefined))
     throw new UsageError("--cert and --key go together.");
   if (flags.cert !== undefined && flags.key !== undefined) {
-    const tls = { cert: readText(flags.cert), key: readText(flags.key) };
-    attempt(
-      () => checkPair(tls),
-      `--cert ${flags.cert}, --key ${flags.key}: these are no certificate and its key`,
-      "Name two PEM files that belong together, the key without a passphrase.",
-    );
-    address.tls = tls;
+    address.tls = readPair({ cert: flags.cert, key: flags.key });
   }
   if (LOOPBACK.has(address.host)) {
     if (address.origin?.startsWith("https:") && address.password === undefined) {
@@ -87,14 +80,6 @@ function readOrigin(text: string): string {
 function readText(file: string): string {
   const remedy = "Name a file that you may read.";
   return attempt(() => readFileSync(file, "utf8"), `${file}: it cannot be read`, remedy);
-}
-
-function checkPair({ cert, key }: { cert: string; key: string }): void {
-  // A server takes empty ones without a word.
-  if (!new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) {
-    throw new Error("the key is not that of the certificate");
-  }
-  createSecureContext({ cert, key });
 }
 
 /** The origins at which the daemon is reached on this port, as browsers write them; the first one is that of links. */

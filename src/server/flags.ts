@@ -27,8 +27,8 @@ Options
   --password-file FILE  File whose first line is the password that browsers are asked for.
   --origin URL          https:// address at which browsers reach this daemon, or the http://localhost:PORT
                         that ssh forwards to it.
-  --cert FILE           TLS certificate and key (PEM). Without them a proxy in front of this
-  --key FILE            daemon must speak TLS.
+  --cert FILE           TLS certificate and key (PEM), read again when they are renewed. Without
+  --key FILE            them a proxy in front of this daemon must speak TLS.
   --version             Print the version.
   --help                Print this.
 

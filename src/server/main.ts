@@ -12,6 +12,7 @@ import { findWireFormat, wireFormats } from "../providers/index.ts";
 import { type Address, listenSomewhere, originHere, originsOf, readAddress } from "./address.ts";
 import { createApp } from "./app.ts";
 import { createSessions } from "./catalog.ts";
+import { type CertificatePair, followCertificate } from "./certificate.ts";
 import { readConfig, readKeys } from "./config.ts";
 import { type DecodedStream, decodeStream } from "./decode.ts";
 import { hangDoorbell, ringDoorbell } from "./doorbell.ts";
@@ -373,6 +374,15 @@ async function openDaemon(
     });
   const served = await listenSomewhere(listen, address.host, flags.port);
   opened.push(served);
+  if (address.tls !== undefined && flags.cert !== undefined && flags.key !== undefined) {
+    const take = (tls: CertificatePair) => {
+      // A daemon that begins again does so with this one.
+      address.tls = tls;
+      served.renew(tls);
+    };
+    const files = { cert: flags.cert, key: flags.key };
+    opened.push(followCertificate({ files, current: address.tls, take, warn: say }));
+  }
   if (samples) opened.push({ close: samples.stop });
   // With two daemons on one data directory the one that holds it replays, and gives links: whoever left it to this one has
   // taken its doorbell down before. Where the disk lets nobody hold it, the first one does.

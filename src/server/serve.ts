@@ -6,6 +6,7 @@ import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import { WebSocketServer } from "ws";
 import { IN_PIECES } from "../protocol.ts";
+import type { CertificatePair } from "./certificate.ts";
 import { bodyLimitOf, type Guard, type Knock } from "./guard.ts";
 import type { Live } from "./live.ts";
 
@@ -13,6 +14,7 @@ import type { Live } from "./live.ts";
 const MESSAGE_LIMIT = 1024 * 1024;
 const HEADER_LIMIT = 16 * 1024;
 const HANDSHAKE_MS = 10_000;
+const OLDEST_TLS = "TLSv1.2";
 const REQUEST_MS = 30_000;
 /** A body that comes more slowly than this, on the whole, is not waited for, in bytes per millisecond. */
 const SLOWEST_BODY = 16;
@@ -21,7 +23,7 @@ export interface ListenOptions {
   host: string;
   /** 0: any free one. */
   port: number;
-  tls?: { cert: string; key: string };
+  tls?: CertificatePair;
   /**
    * How long a request may take to come, in milliseconds, 30 s by default, and a second longer for each 16 kB that have come. One
    * that is a stream takes as long as it is.
@@ -38,6 +40,8 @@ export interface Doors {
 
 export interface Served {
   port: number;
+  /** From the next connection on this certificate is shown, where one was before. */
+  renew(tls: CertificatePair): void;
   /** Ends at once: answers under way are cut off. */
   close(): Promise<void>;
 }
@@ -54,9 +58,10 @@ export async function serve(options: ListenOptions, open: (port: number) => Door
     connectionsCheckingInterval: 500,
     keepAliveTimeout: 30_000,
   };
-  const server: Server = options.tls
-    ? createHttpsServer({ ...limits, ...options.tls, minVersion: "TLSv1.2", handshakeTimeout: HANDSHAKE_MS })
-    : createHttpServer(limits);
+  const secure =
+    options.tls &&
+    createHttpsServer({ ...limits, ...options.tls, minVersion: OLDEST_TLS, handshakeTimeout: HANDSHAKE_MS });
+  const server: Server = secure ?? createHttpServer(limits);
   const port = await listen(server, options);
   const { guard, app, live } = opened(server, () => open(port));
   const sockets = new WebSocketServer({
@@ -122,6 +127,9 @@ export async function serve(options: ListenOptions, open: (port: number) => Door
 
   return {
     port,
+    renew(tls) {
+      secure?.setSecureContext({ ...tls, minVersion: OLDEST_TLS });
+    },
     async close() {
       live.close();
       sockets.close();
