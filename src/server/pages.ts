@@ -422,16 +422,21 @@ export function cutFrame(frame: Frame): Frame {
   }
 }
 
-/** Parts `[from, to)` cut, with the results of their calls wherever those stand. */
+/** Parts `[from, to)` cut, as many as about a megabyte allows, with the results of their calls wherever those stand. */
 export function placedParts(transcript: Transcript, from: number, to: number): PlacedPart[] {
   const start = Math.max(0, from);
   const end = Math.min(transcript.parts.length, to, start + PAGE_SIZE);
   const page: PlacedPart[] = [];
-  for (let index = start; index < end; index++) {
+  let bytes = 0;
+  let index = start;
+  for (; index < end && (bytes < PAGE_BYTES || page.length < PAGE_MINIMUM); index++) {
     const part = transcript.parts.at(index);
-    if (part) page.push({ index, part: cutPart(part) });
+    if (!part) continue;
+    const placed = { index, part: cutPart(part) };
+    bytes += jsonLength(placed);
+    page.push(placed);
   }
-  return withResults(transcript, page, start, end);
+  return withResults(transcript, page, start, index);
 }
 
 function withResults(transcript: Transcript, page: PlacedPart[], start: number, end: number): PlacedPart[] {

@@ -173,23 +173,25 @@ export function createOpenSession(id: string, { api, live }: SessionClient): Ope
     );
   };
 
-  const loadPage = async (page: number): Promise<void> => {
-    const from = page * PAGE_SIZE;
+  const loadParts = async (from: number, to: number): Promise<void> => {
     for (let attempt = 0; attempt < 3; attempt += 1) {
-      const reply = await api.parts(id, from, from + PAGE_SIZE);
+      const reply = await api.parts(id, from, to);
       if (!reply.ok) {
         state.setState({ failure: reply.failure, change: { type: "parts", touched: [] } });
         return;
       }
-      const { epoch, seq, parts } = reply.value;
+      const { epoch, seq, parts, part_count } = reply.value;
       await reached(epoch, seq);
       if (position !== undefined && position.epoch !== epoch) continue;
       // A frame that came after the page was read changed a part of it while nothing stood there to be changed.
-      const outdated = touches.some(
-        (touch) => touch.seq > seq && touch.index >= from && touch.index < from + PAGE_SIZE,
-      );
+      const outdated = touches.some((touch) => touch.seq > seq && touch.index >= from && touch.index < to);
       if (outdated) continue;
       fill(parts);
+      // Of parts that are long fewer come than were asked for.
+      const come = new Set(parts.map(({ index }) => index));
+      let next = from;
+      while (come.has(next)) next += 1;
+      if (next > from && next < Math.min(to, part_count)) await loadParts(next, to);
       return;
     }
   };
@@ -208,7 +210,7 @@ export function createOpenSession(id: string, { api, live }: SessionClient): Ope
         [...wanted].map((page) => {
           const started =
             loading.get(page) ??
-            loadPage(page).finally(() => {
+            loadParts(page * PAGE_SIZE, (page + 1) * PAGE_SIZE).finally(() => {
               loading.delete(page);
             });
           loading.set(page, started);

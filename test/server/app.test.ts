@@ -121,6 +121,31 @@ describe("the API", () => {
     expect(reply).toMatchObject({ epoch: sessions.epoch, seq: sessions.seq });
   });
 
+  it("gives no more than about a megabyte of parts at once, and goes on from there", async () => {
+    const id = uuidOf("long parts");
+    const text = "a long text ".repeat(5_000);
+    const part_ids = Array.from({ length: 60 }, (_, n) => uuidOf(`long part ${n}`));
+    sessions.add(
+      id,
+      part_ids.map((part_id) => ({
+        type: "marker",
+        session_id: id,
+        at,
+        part_id,
+        kind: "note",
+        title: "",
+        text,
+      })),
+    );
+    const first = await (await ask(`/api/sessions/${id}/parts?from=0&to=60`)).text();
+    expect(first.length).toBeLessThan(1.2 * 1024 * 1024);
+    const { parts } = partsReply.parse(JSON.parse(first));
+    expect(parts.map(({ index }) => index)).toEqual(Array.from(parts, (_, index) => index));
+    const rest = await read(`/api/sessions/${id}/parts?from=${parts.length}&to=60`, partsReply);
+    expect(rest.parts.at(0)?.index).toBe(parts.length);
+    sessions.remove(id);
+  });
+
   it("gives a session's end, and its parts in pages that join without a gap", async () => {
     const { page, seq } = await read(session, sessionReply);
     expect(seq).toBeGreaterThan(1_500);

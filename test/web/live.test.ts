@@ -148,6 +148,23 @@ test("a page whose connection died without a word comes once the daemon is heard
   expect(session.partAt(0)).toMatchObject({ type: "prompt" });
 });
 
+test("a page of long parts, which comes in several replies, is there as a whole", async () => {
+  daemon = await startTestDaemon();
+  const text = "a long text ".repeat(5_000);
+  const frames = Array.from(
+    { length: 300 },
+    (_, n): Frame => ({ ...common, type: "marker", part_id: uuid(n), kind: "note", title: `${n}`, text }),
+  );
+  daemon.sessions.add(SESSION, frames);
+  client = clientOf(daemon);
+  const session = openSession(client, SESSION);
+  session.follow();
+  await eventually(() => expect(session.state.getState().synced).toBe(true));
+  await session.load(0, 200);
+  for (let index = 0; index < 200; index += 1)
+    expect(session.partAt(index)).toMatchObject({ title: `${index}` });
+});
+
 test("a daemon that is gone is said to be, and found again when it returns", async () => {
   daemon = await startTestDaemon();
   daemon.sessions.add(SESSION, turnFrames(0));
