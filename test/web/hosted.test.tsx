@@ -531,14 +531,14 @@ describe("what waits for a person", () => {
   test("is told in the list on every session above it, can be filtered, and stands in the title", async () => {
     render(<App client={client} />);
     const row = await screen.findByRole("link", { name: /Repair the uploader/ });
-    await waitFor(() => expect(row.textContent).toContain("a run waits for youClean up: Run a command"));
+    await waitFor(() => expect(row.textContent).toContain("a run waits for you Clean up: Run a command"));
     await waitFor(() => expect(document.title).toMatch(/^\(1\) /));
     await userEvent.click(screen.getByRole("button", { name: "Needs you 1" }));
     await waitFor(() => expect(screen.queryByRole("link", { name: /Another's session/ })).toBeNull());
     const asks = screen
       .getAllByRole("link")
       .find((link) => link.getAttribute("href") === `/session/${GRANDCHILD}`);
-    expect(asks?.textContent).toContain("waits for youRun a command");
+    expect(asks?.textContent).toContain("waits for you Run a command");
   });
 
   test("is told on the page of every session above it, with the way there", async () => {
