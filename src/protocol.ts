@@ -213,7 +213,12 @@ export const sendPromptBody = record({ prompt: promptBody, when: z.enum(["queue"
 export type SendPromptBody = z.infer<typeof sendPromptBody>;
 /** `GET /api/sessions/:id/prompts/:message` → `PromptBody`: all of a prompt that waits, of which the row has the title. */
 /** `POST /api/sessions/:id/prompts/:message/withdraw` with `{}` → `{}`: takes a queued prompt back. */
-/** `POST /api/sessions/:id/stop` with `{}` → `{}`: interrupts the turn and all runs below it. */
+/**
+ * `POST /api/sessions/:id/stop` → `{}`: interrupts the turn and all runs below it. `turn_id`: that turn alone, so that one
+ * which began meanwhile, unseen, goes on.
+ */
+export const stopBody = record({ turn_id: optional(uuid) });
+export type StopBody = z.infer<typeof stopBody>;
 /** `POST /api/sessions/:id/compact` with `{}` → `{}`. `POST /api/sessions/:id/model` with `{ model }` → `{}`. */
 export const modelBody = record({ model: z.string() });
 /** `POST /api/sessions/:id/requests/:request` → `{ outcome, answer? }` as it stands now: the first answer wins. */

@@ -8,6 +8,7 @@ import type {
   PromptBody,
   RawReply,
   SearchReply,
+  StopBody,
 } from "../protocol.ts";
 import type { ApiResult, Requests } from "./requests.ts";
 import type { Client } from "./store.ts";
@@ -37,7 +38,7 @@ export interface SessionApi {
   /** A prompt that waits for the end of the turn. */
   waitingPrompt(session_id: string, message_id: string): Promise<ApiResult<PromptBody>>;
   withdrawPrompt(session_id: string, message_id: string): Promise<ApiResult<unknown>>;
-  stop(session_id: string): Promise<ApiResult<unknown>>;
+  stop(session_id: string, body: StopBody): Promise<ApiResult<unknown>>;
   compact(session_id: string): Promise<ApiResult<unknown>>;
   setModel(session_id: string, model: string): Promise<ApiResult<unknown>>;
   /** How the request stands now: another browser may have been first. */
@@ -71,7 +72,7 @@ function createApi({ get, post, bytes }: Requests): Api {
     waitingPrompt: (id, message_id) => get(`${session(id)}/prompts/${encodeURIComponent(message_id)}`),
     withdrawPrompt: (id, message_id) =>
       post(`${session(id)}/prompts/${encodeURIComponent(message_id)}/withdraw`, {}),
-    stop: (id) => post(`${session(id)}/stop`, {}),
+    stop: (id, body) => post(`${session(id)}/stop`, body),
     compact: (id) => post(`${session(id)}/compact`, {}),
     setModel: (id, model) => post(`${session(id)}/model`, { model }),
     answer: (id, request_id, body) => post(`${session(id)}/requests/${encodeURIComponent(request_id)}`, body),

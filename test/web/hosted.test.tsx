@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Part } from "../../src/model/part.ts";
 import type { SendPromptBody } from "../../src/protocol.ts";
 import { App } from "../../src/web/App.tsx";
+import { openSession } from "../../src/web/open-session.ts";
 import type { Client } from "../../src/web/store.ts";
 import { COMPOSING } from "../composing.ts";
 import { clientOf, startTestDaemon, type TestDaemon } from "./daemon.ts";
@@ -427,6 +428,26 @@ describe("the composer", () => {
     (document.activeElement as HTMLElement).blur();
     await userEvent.keyboard("{Escape}{Escape}");
     await waitFor(() => expect(posted()).toHaveLength(2));
+  });
+
+  test("names the turn on screen when it stops, and can stop the next one", async () => {
+    accept();
+    sessions.say(SESSION, { status: "running", control: control({ state: "working" }) });
+    show(SESSION);
+    const start = (turn_id: string) =>
+      act(() => sessions.push(SESSION, [{ session_id: SESSION, at, type: "turn.start", turn_id }]));
+    start(uuid(700));
+    const shown = openSession(client, SESSION).state;
+    await waitFor(() => expect(shown.getState().transcript?.turns.length).toBe(2));
+    await userEvent.click(await screen.findByRole("button", { name: "Stop" }));
+    await waitFor(() => expect(posted()[0]?.body).toEqual({ turn_id: uuid(700) }));
+    expect(screen.getByRole("button", { name: "Stop" }).hasAttribute("disabled")).toBe(true);
+    start(uuid(800));
+    await waitFor(() =>
+      expect(screen.getByRole("button", { name: "Stop" }).hasAttribute("disabled")).toBe(false),
+    );
+    await userEvent.click(screen.getByRole("button", { name: "Stop" }));
+    await waitFor(() => expect(posted()[1]?.body).toEqual({ turn_id: uuid(800) }));
   });
 
   test("takes pictures that are pasted, chosen or dropped, shows them, and gives them back", async () => {

@@ -28,8 +28,8 @@ export interface Host {
   /** A prompt that waits for the end of the turn. */
   waiting(message_id: string): Prompt;
   withdraw(message_id: string): void;
-  /** Interrupts the turn; nothing to do where none runs. */
-  stop(): void;
+  /** Interrupts the turn, if it is the one that is named; nothing to do where none runs. Whether that was meant. */
+  stop(turn_id?: string): boolean;
   compact(): void;
   setModel(model: string): void;
   answer: Requests["answer"];
@@ -292,6 +292,17 @@ export function createHost(options: HostOptions): Host {
     );
   }
 
+  function isCurrent(turn_id: string): boolean {
+    const { turns } = recorder.fold.transcript;
+    // What an agent itself tells as a turn within the running one is stopped with it.
+    for (let index = turns.length - 1; index >= 0; index -= 1) {
+      const id = turns.at(index)?.id;
+      if (id === turn_id) return current !== undefined;
+      if (id === current?.turn_id) return false;
+    }
+    return false;
+  }
+
   function steer(prompt: Prompt) {
     recorder.emit({
       type: "user.message",
@@ -344,8 +355,10 @@ export function createHost(options: HostOptions): Host {
       recorder.setState({ queue: kept, withdrawn: [...withdrawn, message_id].slice(-REMEMBERED) });
       changed();
     },
-    stop() {
+    stop(turn_id) {
+      if (turn_id !== undefined && !isCurrent(turn_id)) return false;
       current?.controller.abort();
+      return true;
     },
     compact() {
       const kind = open();

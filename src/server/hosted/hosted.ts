@@ -57,7 +57,8 @@ export interface HostedSessions extends Sessions {
   ): Promise<void>;
   send(id: string, prompt: Prompt, when: "queue" | "steer"): Promise<void>;
   withdraw(id: string, message_id: string): Promise<void>;
-  stop(id: string): Promise<void>;
+  /** `turn_id`: only while that turn runs. */
+  stop(id: string, turn_id?: string): Promise<void>;
   compact(id: string): Promise<void>;
   setModel(id: string, model: string): Promise<void>;
   answer(
@@ -295,8 +296,8 @@ export function createHosted(options: HostedOptions): HostedSessions {
       hostOf(check(id)).withdraw(message_id);
       await stored(id);
     },
-    async stop(id) {
-      hostOf(check(id)).stop();
+    async stop(id, turn_id) {
+      if (!hostOf(check(id)).stop(turn_id)) return;
       for (const below of runs.below(id)) entries.get(below)?.host?.stop();
     },
     async compact(id) {

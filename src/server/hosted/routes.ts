@@ -14,6 +14,7 @@ import {
   type PromptBody,
   rewindBody,
   sendPromptBody,
+  stopBody,
 } from "../../protocol.ts";
 import type { HostedSessions } from "./hosted.ts";
 import { createIngestion, PushRefused } from "./ingest.ts";
@@ -74,7 +75,8 @@ export function addHostedRoutes(app: Hono, hosted: HostedSessions, cwd: string):
 
   app.post("/api/sessions/:id/stop", (context) =>
     answering(context, 200, async () => {
-      await hosted.stop(context.req.param("id"));
+      const { turn_id } = await read(context, stopBody);
+      await hosted.stop(context.req.param("id"), turn_id);
       return {};
     }),
   );

@@ -18,7 +18,8 @@ export interface Stop {
   escape(): boolean;
 }
 
-export function useStop(session_id: string, working: boolean): Stop {
+/** `turn_id`: the turn that is on screen, which alone is stopped. */
+export function useStop(session_id: string, working: boolean, turn_id: string | undefined): Stop {
   const api = apiOf(useClient());
   const [armed, setArmed] = useState(false);
   const [stopping, setStopping] = useState(false);
@@ -29,23 +30,24 @@ export function useStop(session_id: string, working: boolean): Stop {
     const timer = setTimeout(() => setArmed(false), ARMED_MS);
     return () => clearTimeout(timer);
   }, [armed]);
+  // Each turn is stopped on its own.
+  const turn = working ? turn_id : "";
   useEffect(() => {
-    if (working) return;
     setArmed(false);
     setStopping(false);
     setProblem(undefined);
-  }, [working]);
+  }, [turn]);
 
   const stop = useCallback(() => {
     setArmed(false);
     setStopping(true);
     setProblem(undefined);
-    void api.stop(session_id).then((reply) => {
+    void api.stop(session_id, turn_id === undefined ? {} : { turn_id }).then((reply) => {
       if (reply.ok) return;
       setStopping(false);
       setProblem(`Not stopped. ${failureText(reply.failure)} Press Stop again.`);
     });
-  }, [api, session_id]);
+  }, [api, session_id, turn_id]);
 
   return {
     armed,

@@ -123,7 +123,7 @@ function ReadyPane({
   const main = besideOf === undefined;
   const control = row?.control;
   const working = control?.state === "working" || control?.state === "waiting";
-  const stop = useStop(session_id, working);
+  const stop = useStop(session_id, working, transcript?.turns.at(transcript.turns.length - 1)?.id);
   const composer = useRef<HTMLTextAreaElement>(null);
   const [goingOn, setGoingOn] = useState<string>();
   const [agentOpen, setAgentOpen] = useState(false);

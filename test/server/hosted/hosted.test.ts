@@ -208,6 +208,36 @@ describe("a session that the daemon runs", () => {
     expect(hosted.get(id)).toMatchObject({ status: "interrupted", control: { queued: [{ text: "Later" }] } });
   });
 
+  it("is stopped in the turn that the stop names, and goes on in another that has begun since", async () => {
+    let release = () => {};
+    const hosted = open(async (stage, prompt, signal) => {
+      const [part] = prompt.parts;
+      if (part?.type === "text" && part.text === "Second") return await hang(stage, prompt, signal);
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      return "completed";
+    });
+    const running = async () => {
+      const turns = [...((await hosted.open(id))?.transcript.turns ?? [])];
+      return turns.at(-1)?.id;
+    };
+    const id = await begin(hosted, "First");
+    const first = await running();
+    await hosted.send(id, promptOf("Second"), "queue");
+    await eventually(() => {
+      release();
+      expect(hosted.get(id)?.turns).toBe(2);
+    });
+    await eventually(async () => expect(await shown(hosted, id)).toContain("call: shell running"));
+    await hosted.stop(id, first);
+    await hosted.stop(id, randomUUID());
+    expect(await shown(hosted, id)).toEqual(["prompt: First", "prompt: Second", "call: shell running"]);
+    await hosted.stop(id, await running());
+    await idle(hosted, id);
+    expect(await shown(hosted, id)).toContain("call: shell aborted");
+  });
+
   it("is stopped for that turn alone: one that runs 30 s later goes on, also where the first was steered at its end", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"], shouldAdvanceTime: true });
     let release = () => {};

@@ -174,6 +174,8 @@ describe("the routes of sessions that the daemon runs", () => {
     const at = `/api/sessions/${session_id}`;
     expect(await post(`/api/sessions/${randomUUID()}/stop`, {})).toMatchObject({ status: 404 });
     expect(await post(`${at}/stop`, {})).toEqual({ status: 200, body: {} });
+    expect(await post(`${at}/stop`, { turn_id: randomUUID() })).toEqual({ status: 200, body: {} });
+    expect(await post(`${at}/stop`, { turn_id: 1 })).toMatchObject({ status: 400 });
     expect(await post(`${at}/compact`, {})).toMatchObject({
       status: 409,
       body: { error: { code: "cannot" } },
