@@ -12,6 +12,7 @@ import type {
 } from "../protocol.ts";
 import type { ApiResult, Requests } from "./requests.ts";
 import type { Client } from "./store.ts";
+import { givenUpWhenLost } from "./under-way.ts";
 
 /** What the screens ask of the daemon; the list needs none of it. */
 export interface Api extends SessionApi {
@@ -84,8 +85,8 @@ function createApi({ get, post, bytes }: Requests): Api {
 const apis = new WeakMap<Requests, Api>();
 
 /** The same for a client at every call. */
-export function apiOf({ requests }: Pick<Client, "requests">): Api {
-  const api = apis.get(requests) ?? createApi(requests);
-  apis.set(requests, api);
+export function apiOf(client: Pick<Client, "requests" | "live">): Api {
+  const api = apis.get(client.requests) ?? createApi(givenUpWhenLost(client));
+  apis.set(client.requests, api);
   return api;
 }

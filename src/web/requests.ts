@@ -17,19 +17,9 @@ export interface Requests {
   // The daemon that served this page checks what it sends against protocol.ts; checking 200 parts again would cost more
   // than rendering them.
   get<Value>(path: string, signal?: AbortSignal): Promise<ApiResult<Value>>;
-  post<Value>(path: string, body: unknown): Promise<ApiResult<Value>>;
-  bytes(path: string): Promise<ApiResult<Blob>>;
-  /**
-   * What is under way may be so on connections that are dead: it is asked for again where it only reads, else it is
-   * `offline`. A long body has its time first.
-   */
-  giveUp(): void;
+  post<Value>(path: string, body: unknown, signal?: AbortSignal): Promise<ApiResult<Value>>;
+  bytes(path: string, signal?: AbortSignal): Promise<ApiResult<Blob>>;
 }
-
-/** In bytes a millisecond: what is sent slower is not waited for once connections were lost. */
-const SLOWEST = 16;
-/** As many connections to one host as browsers hold, and for how many milliseconds an answer on them is waited for. */
-const CONNECTIONS = { most: 6, wait_ms: 2_000 };
 
 async function refusal(response: Response): Promise<ApiFailure> {
   const { status } = response;
@@ -55,57 +45,33 @@ async function refusal(response: Response): Promise<ApiFailure> {
 }
 
 export function createRequests(base: string): Requests {
-  let deadOnesClosed: Promise<unknown> | undefined;
-  /** With the length of each body. */
-  const underWay = new Map<AbortController, number>();
   const request = async <Value>(
     path: string,
     read: (response: Response) => Promise<Value>,
-    options: { signal?: AbortSignal | undefined; body?: unknown } = {},
+    signal: AbortSignal | undefined,
+    body?: unknown,
   ): Promise<ApiResult<Value>> => {
-    const { signal } = options;
-    const body = options.body === undefined ? undefined : JSON.stringify(options.body);
-    const abort = new AbortController();
-    signal?.addEventListener("abort", () => abort.abort());
-    underWay.set(abort, body?.length ?? 0);
     try {
-      await deadOnesClosed;
       const response = await fetch(base + path, {
         headers: {
           [CLIENT_HEADER]: "1",
           ...(body === undefined ? {} : { "content-type": "application/json" }),
         },
         credentials: "same-origin",
-        signal: abort.signal,
-        ...(body === undefined ? {} : { method: "POST", body }),
+        ...(signal === undefined ? {} : { signal }),
+        ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
       });
       if (!response.ok) return { ok: false, failure: await refusal(response) };
       return { ok: true, value: await read(response) };
     } catch {
-      if (abort.signal.aborted && !signal?.aborted && body === undefined) return request(path, read, options);
       // Nothing else throws here: no connection, or one cut in the middle of a reply.
       return { ok: false, failure: { code: "offline" } };
-    } finally {
-      underWay.delete(abort);
     }
   };
 
   return {
-    get: (path, signal) => request(path, (response) => response.json(), { signal }),
-    post: (path, body) => request(path, (response) => response.json(), { body }),
-    bytes: (path) => request(path, (response) => response.blob()),
-    giveUp() {
-      for (const [abort, length] of underWay) setTimeout(() => abort.abort(), length / SLOWEST);
-      // What is asked next would wait on those that are idle and dead: each is asked something, and closed without an answer.
-      deadOnesClosed = Promise.allSettled(
-        Array.from({ length: CONNECTIONS.most }, () =>
-          fetch(`${base}/`, {
-            method: "HEAD",
-            cache: "no-store",
-            signal: AbortSignal.timeout(CONNECTIONS.wait_ms),
-          }),
-        ),
-      );
-    },
+    get: (path, signal) => request(path, (response) => response.json(), signal),
+    post: (path, body, signal) => request(path, (response) => response.json(), signal, body),
+    bytes: (path, signal) => request(path, (response) => response.blob(), signal),
   };
 }

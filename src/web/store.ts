@@ -51,9 +51,6 @@ export function createClient({ origin, build, openSocket }: ClientOptions): Clie
     },
     ...(openSocket === undefined ? {} : { openSocket }),
   });
-  live.connection.subscribe((now, before) => {
-    if (now.status === "live" && before.status === "lost") requests.giveUp();
-  });
   const settings = createSettings();
 
   const byId = new Map<string, SessionSummary>();
