@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { shortDuration } from "./figures.ts";
+import type { Connection } from "./live.ts";
 import { useClient, useConnection } from "./store.ts";
 import { useNow } from "./use-now.ts";
 
@@ -31,3 +32,12 @@ function NotLive(): ReactNode {
     </span>
   );
 }
+
+/** Why nothing is shown yet, while the connection is lost: a heading, and what to do. */
+export const lostWords = ({ blocked }: Connection): readonly [heading: string, text: string] =>
+  blocked
+    ? [
+        "No live connection",
+        "The daemon answers, but a proxy before it must pass on WebSockets at /api/live; this page connects by itself.",
+      ]
+    : ["The daemon does not answer", "Start it with npm start; this page connects by itself."];

@@ -19,6 +19,8 @@ export interface Connection {
   readonly heard_at?: number;
   /** When the next attempt starts. */
   readonly retry_at?: number;
+  /** The daemon answers requests, but no socket to it has opened: what is between passes none on. */
+  readonly blocked?: boolean;
 }
 
 /** What one channel received since the last animation frame, joined. A snapshot comes before the frames after it. */
@@ -91,6 +93,8 @@ export function createLive({
   const followers = new Map<string, Follower>();
   let socket: WebSocket | undefined;
   let attempt = 0;
+  let openedOnce = false;
+  let blocked = false;
   let heard_at: number | undefined;
   let retry: ReturnType<typeof setTimeout> | undefined;
   let silence: ReturnType<typeof setTimeout> | undefined;
@@ -130,6 +134,7 @@ export function createLive({
         status,
         ...(heard_at !== undefined && { heard_at }),
         ...(retry_at !== undefined && { retry_at }),
+        blocked,
       },
       true,
     );
@@ -147,6 +152,8 @@ export function createLive({
     setStatus("lost", Date.now() + wait);
     retry = setTimeout(connect, wait);
     void probe().then((answer) => {
+      blocked = answer === "ok" && !openedOnce;
+      connection.setState({ blocked });
       if (answer !== "unauthorized" || socket !== undefined || closed) return;
       clearTimeout(retry);
       setStatus("unauthorized");
@@ -195,6 +202,8 @@ export function createLive({
     listenForSilence();
     opened.onopen = () => {
       if (socket !== opened) return;
+      openedOnce = true;
+      blocked = false;
       for (const follower of followers.values()) ask(follower);
     };
     opened.onmessage = (event) => {

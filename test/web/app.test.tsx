@@ -594,6 +594,21 @@ test("a daemon that is gone leaves what is shown, with its age; a lost cookie sh
   expect(await screen.findByText("npm start -- --link")).toBeTruthy();
 });
 
+test.each(["/", `/session/${PARENT}`])(
+  "%s says, where requests are answered and no socket opens, that a proxy must pass WebSockets on",
+  async (address) => {
+    history.replaceState(null, "", address);
+    daemon.refuseSockets();
+    const behind = clientOf(daemon);
+    render(<App client={behind} />);
+    expect(await screen.findByText(/a proxy .* must pass on WebSockets at \/api\/live/)).toBeTruthy();
+    expect(screen.queryByText(/Start it with npm start/)).toBeNull();
+    daemon.down();
+    expect(await screen.findByText(/Start it with npm start/)).toBeTruthy();
+    behind.close();
+  },
+);
+
 test("a session that the daemon has no longer says so, keeps what was loaded, and comes back with it", async () => {
   history.replaceState(null, "", `/session/${PARENT}`);
   render(<App client={client} />);

@@ -24,6 +24,8 @@ export interface TestDaemon {
   cut(): void;
   /** Cuts the sockets; requests go on. */
   cutSockets(): void;
+  /** Answers requests and opens no socket, as behind a proxy that does not pass upgrades on. */
+  refuseSockets(): void;
   /** No connection gets through until `up`. */
   down(): void;
   up(): void;
@@ -40,6 +42,7 @@ export async function startTestDaemon(sessions = createMemorySessions()): Promis
   const access = newAccess();
   const connections = new Set<Socket>();
   let reachable = true;
+  let refusesSockets = false;
   let token = access.api_token;
   const asked: Asked[] = [];
   let answerOf: Parameters<TestDaemon["answer"]>[0] = () => undefined;
@@ -82,7 +85,7 @@ export async function startTestDaemon(sessions = createMemorySessions()): Promis
   const app = createApp({ sessions, guard, version: "1.0.0" });
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
   server.on("upgrade", (incoming, socket, head) => {
-    if (token !== access.api_token) socket.destroy();
+    if (token !== access.api_token || refusesSockets) socket.destroy();
     else sockets.handleUpgrade(incoming, socket, head, (client) => live.accept(client, socket, true));
   });
   const cut = (): void => {
@@ -98,6 +101,9 @@ export async function startTestDaemon(sessions = createMemorySessions()): Promis
     cut,
     cutSockets() {
       for (const client of sockets.clients) client.terminate();
+    },
+    refuseSockets() {
+      refusesSockets = true;
     },
     down() {
       reachable = false;

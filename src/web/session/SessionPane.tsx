@@ -12,6 +12,7 @@ import { useStore } from "zustand";
 import { callPositionOf, positionOf } from "../../model/accumulate.ts";
 import { turnOfPart } from "../../model/positions.ts";
 import { apiOf } from "../api.ts";
+import { lostWords } from "../ConnectionState.tsx";
 import { Composer } from "../composer/Composer.tsx";
 import { useStop } from "../composer/use-stop.ts";
 import { failureText } from "../failure-text.ts";
@@ -91,7 +92,7 @@ export function SessionPane(props: Props): ReactNode {
         ]
       : [why, refused.message]
     : connection.status === "lost"
-      ? ["The daemon does not answer", "Start it with npm start; this page connects by itself."]
+      ? lostWords(connection)
       : ["Reading the session", ""];
   return (
     <main className="blank" aria-busy={!refused}>

@@ -11,7 +11,7 @@ import {
 import { flushSync } from "react-dom";
 import { useStore } from "zustand";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
-import { ConnectionState } from "../ConnectionState.tsx";
+import { ConnectionState, lostWords } from "../ConnectionState.tsx";
 import { counted, exactNumber } from "../figures.ts";
 import { HelpAndSettings } from "../HelpAndSettings.tsx";
 import { type KeyBinding, useKeys } from "../keys.ts";
@@ -449,7 +449,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
             loaded={loaded}
             filtering={filtering}
             total={byId.size}
-            offline={connection.status === "lost"}
+            lost={connection.status === "lost" ? lostWords(connection) : undefined}
             roots={status?.roots.map(({ path }) => path) ?? []}
             onClear={() => {
               setText("");
@@ -478,26 +478,23 @@ function Empty({
   loaded,
   filtering,
   total,
-  offline,
+  lost,
   roots,
   onClear,
 }: {
   loaded: boolean;
   filtering: boolean;
   total: number;
-  offline: boolean;
+  /** Why the list has not come; absent: it is on its way. */
+  lost: readonly [heading: string, text: string] | undefined;
   roots: readonly string[];
   onClear(): void;
 }): ReactNode {
   if (!loaded)
     return (
       <div className="blank">
-        <h2>{offline ? "The daemon does not answer" : "Reading the list"}</h2>
-        <p>
-          {offline
-            ? "Start it with npm start; this page connects by itself."
-            : "The newest sessions come first, the rest is indexed behind them."}
-        </p>
+        <h2>{lost?.[0] ?? "Reading the list"}</h2>
+        <p>{lost?.[1] ?? "The newest sessions come first, the rest is indexed behind them."}</p>
       </div>
     );
   if (filtering && total > 0)
