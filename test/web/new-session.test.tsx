@@ -161,6 +161,28 @@ test("what was chosen and typed survives a reload", async () => {
   again.close();
 });
 
+test("a form that was begun in another tab is, changed here, another session", async () => {
+  const asked: NewSessionBody[] = [];
+  started = (body) => {
+    asked.push(body);
+    return new Promise(() => {});
+  };
+  const one = within(render(<App client={client} />).container);
+  await userEvent.type(await one.findByRole("textbox", { name: "Prompt" }), "Tidy up");
+  sessionStorage.clear();
+  const otherTab = clientOf(daemon);
+  const two = within(render(<App client={otherTab} />).container);
+  await userEvent.type(await two.findByRole("textbox", { name: "Prompt" }), " the tests{Enter}");
+  await waitFor(() => expect(asked).toHaveLength(1));
+  await userEvent.type(one.getByRole("textbox", { name: "Prompt" }), "{Enter}");
+  await waitFor(() => expect(asked).toHaveLength(2));
+  const [second, first] = asked;
+  expect([first?.prompt.text, second?.prompt.text]).toEqual(["Tidy up", "Tidy up the tests"]);
+  expect(second?.session_id).not.toBe(first?.session_id);
+  expect(second?.prompt.message_id).not.toBe(first?.prompt.message_id);
+  otherTab.close();
+});
+
 test("a known model is chosen and says what it costs, any other may be typed", async () => {
   render(<App client={client} />);
   await userEvent.click(await screen.findByRole("radio", { name: /Anthropic/ }));

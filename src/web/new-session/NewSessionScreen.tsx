@@ -78,12 +78,16 @@ export function NewSessionScreen(): ReactNode {
   }, [ready]);
 
   const agent = reply?.agents.find(({ id }) => id === choice.agent);
+  /** Another tab may hold what was stored too, and start it. */
+  const own = useRef(false);
   /** What is changed after it may have been started is another session. */
   const change = (changed: Partial<Choice>, ...fields: (keyof Problems)[]): void => {
-    const next = { ...choice, ...changed, ...(draft.tried ? { session_id: newId() } : {}) };
+    const another = draft.tried || !own.current;
+    own.current = true;
+    const next = { ...choice, ...changed, ...(another ? { session_id: newId() } : {}) };
     setChoice(next);
     saveChoice(next);
-    if (draft.tried) setDraft({ ...draft, message_id: newId(), tried: false });
+    if (another) setDraft({ ...draft, message_id: newId(), tried: false });
     setProblems((before) => {
       const rest = { ...before };
       for (const field of [...fields, "form" as const]) delete rest[field];
