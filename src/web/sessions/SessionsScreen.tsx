@@ -129,8 +129,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
   const loaded = useStore(client.rows, (rows) => rows.loaded);
   const [groupBy, setGroupBy] = useSetting("groupBy");
   const initial = filter.text === "" && filter.states.size === 0 ? left : filter;
-  const [text, setText] = useState(initial.text);
-  const [states, setStates] = useState<ReadonlySet<StateFilter>>(initial.states);
+  const [{ text, states }, setFilter] = useState<ListFilter>(initial);
   const [expanded, setExpanded] = useState<ReadonlySet<string>>(left.expanded);
   const now = useNow(10_000);
   const search = useRef<HTMLInputElement>(null);
@@ -165,10 +164,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
   if (named !== known) {
     setKnown(named);
     // Gone to by the history: what this screen wrote is what it shows.
-    if (named !== address) {
-      setText(filter.text);
-      setStates(filter.states);
-    }
+    if (named !== address) setFilter(filter);
   }
   useEffect(() => {
     const write = (): null => {
@@ -332,12 +328,12 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
             placeholder="Filter by title, prompt, folder, agent, model"
             aria-label="Filter sessions"
             value={text}
-            onChange={(event) => setText(event.target.value)}
+            onChange={(event) => setFilter({ text: event.target.value, states })}
             onKeyDown={(event) => {
               if (composing(event.nativeEvent)) return;
               if (event.key === "Escape") {
                 if (text === "") event.currentTarget.blur();
-                setText("");
+                setFilter({ text: "", states });
               } else if (event.key === "ArrowDown" || event.key === "Enter") {
                 event.preventDefault();
                 move("first");
@@ -364,7 +360,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
                 onClick={() => {
                   const after = new Set(states);
                   if (!after.delete(state)) after.add(state);
-                  setStates(after);
+                  setFilter({ text, states: after });
                 }}
               >
                 {LABELS[state]} <span className="chip-count">{exactNumber(by[state].size)}</span>
@@ -451,10 +447,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
             total={byId.size}
             lost={connection.status === "lost" ? lostWords(connection) : undefined}
             roots={status?.roots.map(({ path }) => path) ?? []}
-            onClear={() => {
-              setText("");
-              setStates(new Set());
-            }}
+            onClear={() => setFilter({ text: "", states: new Set() })}
           />
         )}
       </main>
