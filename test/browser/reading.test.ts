@@ -62,6 +62,19 @@ const newBelow = (count: number) => page.getByRole("button", { name: `${count} n
 const top = (element: Element): number => element.getBoundingClientRect().top;
 const focused = () => page.locator("article:focus");
 
+it("a page that the browser kept stands at the end as before, where the browser brings its boxes back at their start", async () => {
+  const fromEnd = await transcript.evaluate(async (box) => {
+    // As WebKit does.
+    box.scrollTop = 0;
+    dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }));
+    for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame);
+    return box.scrollHeight - box.clientHeight - box.scrollTop;
+  });
+  expect(fromEnd).toBeLessThanOrEqual(4);
+  await say("Written since.");
+  await transcript.getByText("Written since.").waitFor();
+});
+
 it("a row that was stepped to at the end stays where it is, and following goes on at the last row", async () => {
   await page.keyboard.press("k");
   await page.keyboard.press("End");

@@ -335,6 +335,14 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   }, []);
   useEffect(() => () => observer.disconnect(), [observer]);
   useEffect(() => {
+    // WebKit brings the box of a page that it kept back at its start: what is heard of that must not pass for the reader's.
+    const comeBack = ({ persisted }: PageTransitionEvent): void => {
+      if (persisted) flushSync(tick);
+    };
+    addEventListener("pageshow", comeBack);
+    return () => removeEventListener("pageshow", comeBack);
+  }, []);
+  useEffect(() => {
     const first = anchor.current;
     onPlace(first, layout.turnOf(first.end ? layout.parts - 1 : first.index));
   }, [layout, onPlace]);
