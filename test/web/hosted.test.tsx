@@ -1,6 +1,6 @@
 import { act, fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Part } from "../../src/model/part.ts";
 import type { SendPromptBody } from "../../src/protocol.ts";
 import { App } from "../../src/web/App.tsx";
@@ -475,6 +475,24 @@ describe("the composer", () => {
     await waitFor(() =>
       expect(posted()[0]?.body).toMatchObject({ prompt: { images: ["data:image/png;base64,iVBORw=="] } }),
     );
+  });
+
+  test("is as high as what one writes wraps to, in a browser that does not see to that itself", async () => {
+    const wrapped = vi.spyOn(Element.prototype, "scrollHeight", "get").mockImplementation(function (
+      this: Element,
+    ) {
+      const { length } = this instanceof HTMLTextAreaElement ? this.value : "";
+      return 16 + 24 * Math.ceil(Math.max(1, length) / 100);
+    });
+    show(SESSION);
+    const field = await promptField();
+    expect(field.style.height).toBe("40px");
+    await userEvent.click(field);
+    await userEvent.paste("word ".repeat(120));
+    expect(field.style.height).toBe("160px");
+    await userEvent.clear(field);
+    expect(field.style.height).toBe("40px");
+    wrapped.mockRestore();
   });
 
   test("takes the words of an office program, which puts a picture of them beside them", async () => {

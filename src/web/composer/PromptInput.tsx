@@ -1,4 +1,12 @@
-import { type KeyboardEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
 import { composing } from "../ui/composing.ts";
 import { ACCEPTED, blobOf, MOST_IMAGES, readImages } from "./images.ts";
 
@@ -47,6 +55,17 @@ export function PromptInput({
   // Read while they are added: what is there then, not what was there when the reading began.
   const latest = useRef(images);
   latest.current = images;
+
+  useLayoutEffect(() => {
+    const field = input.current;
+    // Where the browser sizes it by what it holds (composer.css).
+    if (field === null || getComputedStyle(field).getPropertyValue("field-sizing") === "content") return;
+    // Nothing around it becomes lower while it is measured: the transcript would not stand at its end any more.
+    field.style.marginBottom = `${field.offsetHeight}px`;
+    field.style.height = "0";
+    field.style.height = `${field.scrollHeight}px`;
+    field.style.marginBottom = "";
+  }, [input, text]);
 
   const add = async (files: readonly File[]): Promise<void> => {
     if (files.length === 0 || readOnly) return;
@@ -123,8 +142,7 @@ export function PromptInput({
         placeholder={placeholder}
         value={text}
         readOnly={readOnly}
-        // Where the browser cannot size it by what it holds (composer.css), by its lines.
-        rows={Math.min(12, text.split("\n", 12).length)}
+        rows={1}
         onChange={(event) => onText(event.target.value)}
         onKeyDown={press}
         onPaste={(event) => {
