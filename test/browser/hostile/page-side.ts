@@ -68,8 +68,8 @@ export function installWitness(rendered: string): void {
     }
   };
   document.addEventListener("securitypolicyviolation", (event) => {
-    // The witness's own try, and the icon that a browser asks for by itself.
-    if (!event.sourceFile.endsWith("/__witness.js") && !event.blockedURI.endsWith("/favicon.ico"))
+    // Not the witness's own try.
+    if (!event.sourceFile.endsWith("/__witness.js"))
       note(
         "violations",
         `${event.effectiveDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber} ${event.sample}`,
