@@ -1,4 +1,4 @@
-// `npm run test:engines`: the harness of hostile text, all of it, in Debian's Firefox and in WebKitGTK. Installs them where apt
+// `npm run test:engines`: a session in use, and the harness of hostile text, all of it, in Debian's Firefox and in WebKitGTK. Installs them where apt
 // can; says at its end which of them were tested, and fails where none is there.
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync } from "node:fs";

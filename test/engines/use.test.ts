@@ -1,0 +1,70 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createHome, startDaemon } from "../browser/harness.ts";
+import { startWire } from "../browser/hostile/wire.ts";
+import { eventually } from "../eventually.ts";
+import { generateClaudeSession } from "../generate-session.ts";
+import { findFirefox, openFirefox } from "./firefox.ts";
+import { findWebKit, openWebKit } from "./webkit.ts";
+
+const ENGINES = [
+  { name: "Firefox", found: findFirefox(), openEngine: openFirefox },
+  { name: "WebKitGTK", found: findWebKit(), openEngine: openWebKit },
+];
+const SESSION = generateClaudeSession({ parts: 400, turns: 4, seed: 7 });
+
+/** Where the transcript stands, and the words that a copy of one call's line would have. */
+const look = (): { fromEnd: number; row: string | undefined; copied: string } | undefined => {
+  const box = document.querySelector("[role=region][aria-label=Transcript]");
+  const line = box?.querySelector("article:has(.status-ok) summary");
+  if (!box || !line) return undefined;
+  getSelection()?.selectAllChildren(line);
+  const copied = getSelection()?.toString() ?? "";
+  getSelection()?.removeAllRanges();
+  const { top } = box.getBoundingClientRect();
+  const row = [...box.querySelectorAll("article")].find(
+    (each) => each.getBoundingClientRect().top > top + 100,
+  );
+  return { row: row?.id, fromEnd: Math.round(box.scrollHeight - box.clientHeight - box.scrollTop), copied };
+};
+
+describe.each(ENGINES)("a session in $name", ({ found, openEngine }) => {
+  it.skipIf(found === undefined)(
+    "is copied in words, and stands where it was when one comes back to it",
+    async () => {
+      const home = await createHome();
+      const folder = join(home.claude, "projects/-home-ada-use");
+      await mkdir(folder, { recursive: true });
+      const file = join(folder, `${SESSION.session_id}.jsonl`);
+      await writeFile(file, SESSION.lines.map((line) => `${line}\n`).join(""));
+      const daemon = await startDaemon(home, ["--no-samples"]);
+      const wire = await startWire({ origin: daemon.origin });
+      const engine = await openEngine(wire.port);
+      try {
+        const page = await engine.newPage();
+        await page.goto(daemon.launch);
+        await page.goto(`${daemon.origin}/session/${SESSION.session_id}`);
+        await eventually(async () => expect((await page.run(look, undefined))?.fromEnd).toBe(0));
+        expect((await page.run(look, undefined))?.copied).toMatch(/^\[OK\]\s+\w+\s+\S/);
+        for (const up of [0, 2_000]) {
+          await page.run(async (by) => {
+            document.querySelector("[role=region][aria-label=Transcript]")?.scrollBy(0, -by);
+            for (let frame = 0; frame < 10; frame += 1) await new Promise(requestAnimationFrame);
+          }, up);
+          const before = await page.run(look, undefined);
+          expect(before?.row).toBeTruthy();
+          await page.goto(`${daemon.origin}/`);
+          await page.run(() => void setTimeout(() => history.back()), undefined);
+          await eventually(async () => expect((await page.run(look, undefined))?.row).toBe(before?.row));
+          if (up === 0) expect((await page.run(look, undefined))?.fromEnd).toBe(0);
+        }
+      } finally {
+        await engine.close();
+        await wire.close();
+        await daemon.stop();
+        await home.remove();
+      }
+    },
+  );
+});
