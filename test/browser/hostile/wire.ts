@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, request, type Server, type ServerRe
 import { type AddressInfo, connect } from "node:net";
 import type { Duplex } from "node:stream";
 import { WebSocket, WebSocketServer } from "ws";
-import type { ServerMessage } from "../../../src/protocol.ts";
+import { IN_PIECES, type ServerMessage } from "../../../src/protocol.ts";
 import { installWitness } from "./page-side.ts";
 
 /** What a browser asked the network for. */
@@ -115,6 +115,8 @@ export async function startWire(options: WireOptions): Promise<Wire> {
         if (typeof value === "string") headers[name] = value;
       }
       const url = new URL(incoming.url ?? "/", `ws://${daemon.host}`);
+      // What is cut here is asked for whole.
+      if (options.inPieces) url.searchParams.delete(IN_PIECES);
       const upstream = new WebSocket(`ws://${daemon.host}${url.pathname}${url.search}`, { headers });
       const early: string[] = [];
       let rendered = (): void => undefined;
