@@ -67,7 +67,7 @@ function approvalId(session_id: string, message_id: string, call_id: string, dig
   return uuidFrom(session_id, `approval ${message_id} ${call_id} ${digest}`);
 }
 
-export type Verdict = { allowed: true; rule?: PermissionRule } | { allowed: false; says?: string };
+type Verdict = { allowed: true; rule?: PermissionRule } | { allowed: false; says?: string };
 
 /** What an answer to an approval means. One that chooses nothing we know, or says something in words alone, allows nothing. */
 export function verdictOf(answer: Answer, call: { tool_name: string; target: string }): Verdict {

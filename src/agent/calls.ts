@@ -9,7 +9,7 @@ import { decide, type PermissionRule } from "./permissions.ts";
 import { createProgress } from "./progress.ts";
 import { type PreparedCall, type Tool, ToolInputError, type ToolOutput } from "./tool.ts";
 
-export interface CallRunnerOptions {
+interface CallRunnerOptions {
   host: AgentHost;
   journal: Journal;
   tools: readonly Tool[];
@@ -19,7 +19,7 @@ export interface CallRunnerOptions {
   stop_within_ms: number;
 }
 
-export interface CallRunner {
+interface CallRunner {
   /**
    * Runs the calls of one message and settles each as it ends; resolves when none runs any more. After an abort some are
    * left without a result: whoever aborted settles them, with what `stopped` knows of them. Rejects only for a failure of
@@ -31,7 +31,7 @@ export interface CallRunner {
 }
 
 /** The message that calls stand in, as far as it says which of them may run. */
-export interface CallSource {
+interface CallSource {
   executable: ReadonlySet<string>;
   message: AssistantMessage;
 }

@@ -31,7 +31,7 @@ const FILL = 0.7;
  * What a model is asked to summarise, from the most of the record to the least: whoever asks takes the next one where the
  * model finds the one before too long. As text in one prompt, because a request without tools may not hold calls.
  */
-export function summaryPrompts(messages: readonly Message[], limit: number | undefined): string[] {
+function summaryPrompts(messages: readonly Message[], limit: number | undefined): string[] {
   const prompts: string[] = [];
   for (const level of LEVELS) {
     const record = messages
@@ -89,7 +89,7 @@ function shortened(text: string, limit: number): string {
   return `${text.slice(0, half)}\n… (${left_out} characters left out)\n${text.slice(-half)}`.toWellFormed();
 }
 
-export interface SummaryOptions {
+interface SummaryOptions {
   provider: Provider;
   model: string;
   host: AgentHost;

@@ -4,7 +4,7 @@ import { compileGlob, type PathMatcher } from "./glob-pattern.ts";
 import { type OpenFolder, openFolder, PathError, type Place } from "./paths.ts";
 
 /** A regular file that was come upon. */
-export interface WalkedFile {
+interface WalkedFile {
   /** Below the session's folder. */
   readonly path: string;
   /** Below the folder where the walk began. */
@@ -13,7 +13,7 @@ export interface WalkedFile {
   open(): Promise<FileHandle>;
 }
 
-export interface WalkOptions {
+interface WalkOptions {
   signal: AbortSignal;
   /** Told when the walk did not see everything, and why. */
   onCut: (why: string) => void;

@@ -14,7 +14,7 @@ export interface CallEnd {
   ui_extra?: UiExtra;
 }
 
-export interface OpenCall {
+interface OpenCall {
   readonly call_id: string;
   readonly tool_name: string;
 }

@@ -1,14 +1,14 @@
 import { Worker } from "node:worker_threads";
 import { ToolInputError } from "./tool.ts";
 
-export interface LineMatch {
+interface LineMatch {
   /** Counts from 1. */
   line: number;
   text: string;
 }
 
 /** A regular expression that is tried in a thread of its own: one that would never end is ended. */
-export interface LineSearch {
+interface LineSearch {
   /** The lines that match, `limit` at most. Rejects with `SlowPatternError` when it takes too long; nothing can be searched then. */
   search(bytes: Uint8Array<ArrayBuffer>, limit: number): Promise<LineMatch[]>;
   close(): Promise<void>;

@@ -5,7 +5,7 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { endGroup, startGroup } from "./processes.ts";
 
-export interface ServerProcessOptions {
+interface ServerProcessOptions {
   command: string;
   args: readonly string[];
   env: Record<string, string>;

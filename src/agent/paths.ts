@@ -148,7 +148,7 @@ function refused(path: string, error: unknown): ToolInputError {
   throw error;
 }
 
-export function codeOf(error: unknown): string | undefined {
+function codeOf(error: unknown): string | undefined {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 

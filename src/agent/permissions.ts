@@ -34,10 +34,10 @@ export const permissionRule = z.strictObject({
   decision: z.enum(["allow", "ask", "deny"]),
 });
 export type PermissionRule = z.infer<typeof permissionRule>;
-export type PermissionDecision = PermissionRule["decision"];
+type PermissionDecision = PermissionRule["decision"];
 
 /** A call as the rules see it. */
-export interface RuledCall {
+interface RuledCall {
   tool_name: string;
   /** `PreparedCall.target`. */
   target: string;

@@ -147,7 +147,7 @@ function readProcess(pid: string, file: "stat" | "environ"): string {
 }
 
 /** A pipe: what is written to `input` (a file descriptor for a child) comes out of `output`. */
-export interface Pipe {
+interface Pipe {
   readonly input: number;
   readonly output: Socket;
   /** Closes our end of `input`, so that `output` ends with the last process that writes. */

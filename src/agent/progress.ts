@@ -7,7 +7,7 @@ const SHOWN_LIMIT = 200_000;
 const CUT = "\n… more output than is shown while it runs; the result has it\n";
 
 /** Live output of one call. */
-export interface Progress {
+interface Progress {
   push(text: string): void;
   /** Nothing is shown after this: the result says the whole. */
   close(): void;

@@ -3,7 +3,7 @@ import type { ToolCallPart } from "../model/part.ts";
 import { inputOf } from "./call-input.ts";
 
 /** The calls of a session's last model call that have no result, after its daemon ended. */
-export interface LeftCalls {
+interface LeftCalls {
   readonly message: AssistantMessage;
   readonly calls: readonly ToolCallPart[];
   /** Those that may be executed, as far as a stored message tells: it ended well, and the call is whole. */

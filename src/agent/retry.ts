@@ -2,7 +2,7 @@ import { retryDelay } from "../providers/failures.ts";
 import type { Failure, ModelReply } from "../providers/provider.ts";
 
 /** A try that failed and is not the last one. */
-export interface FailedTry<Reply> {
+interface FailedTry<Reply> {
   reply: Reply;
   failure: Failure;
   /** "Overloaded; trying again in 4 s (2 of 5)". */
@@ -44,7 +44,7 @@ function secondsOf(ms: number): string {
 }
 
 /** Waits; ends at once when the signal is aborted. */
-export function wait(ms: number, signal: AbortSignal): Promise<void> {
+function wait(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) {
       resolve();

@@ -4,7 +4,7 @@ import type { SystemMessage } from "../model/message.ts";
 import { uuidFrom } from "../model/uuid.ts";
 import type { Tool } from "./tool.ts";
 
-export interface SystemPromptFacts {
+interface SystemPromptFacts {
   session_id: string;
   cwd: string;
   platform: string;
@@ -71,7 +71,7 @@ const INSTRUCTION_FILES = ["AGENTS.md", "CLAUDE.md"] as const;
 /** In bytes. More than this is no instruction, and would fill the context of every call. */
 const INSTRUCTIONS_LIMIT = 60_000;
 
-export interface InstructionFile {
+interface InstructionFile {
   /** The file's name: the title of the message that shows it. */
   readonly title: string;
   readonly text: string;

@@ -11,7 +11,7 @@ const HEAD = 10_000;
 const TAIL = 20_000;
 
 /** An output as the model gets it, and where the whole of it is. */
-export interface CutOutput {
+interface CutOutput {
   text: string;
   /** Length of the whole in bytes. */
   byte_size: number;
@@ -40,7 +40,7 @@ export async function cutText(text: string, host: AgentHost, call_id: string): P
 }
 
 /** An output that goes to disk as it comes: it takes the same memory at any length. */
-export interface OutputFile {
+interface OutputFile {
   /** False: wait for `drained` before writing more. */
   write(chunk: Uint8Array): boolean;
   drained(): Promise<void>;

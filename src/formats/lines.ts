@@ -30,7 +30,7 @@ export interface LineReader {
 }
 
 /** Deepest nesting of arrays and objects that is read; the bound keeps later recursive walks off the stack's end. */
-export const MAX_DEPTH = 500;
+const MAX_DEPTH = 500;
 
 /** Longest line that is read, in bytes: while it is, it is in memory several times. */
 export const MAX_LINE = 64 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import type { SessionLinkFacts } from "./format.ts";
 
 /** Where a run belongs. Without `tool_call_id` the call that started it is not known: it is listed, never dropped. */
-export interface RunToParent {
+interface RunToParent {
   session_id: string;
   parent_session_id: string;
   tool_call_id?: string;

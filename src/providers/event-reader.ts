@@ -5,7 +5,7 @@ import { parseJson } from "./json.ts";
 const LONGEST_SAMPLE = 20_000;
 
 /** Bytes of a response in, its events out. */
-export interface EventReader {
+interface EventReader {
   push(bytes: Uint8Array): void;
   /** No byte follows: a last event without a blank line behind it is an event too, if it is JSON; else the body was cut in it. */
   end(): void;

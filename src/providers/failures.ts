@@ -2,7 +2,7 @@ import { asList, asNonEmpty, asNumber, asObject, type JsonObject, parseJson } fr
 import type { Failure, FailureClass } from "./provider.ts";
 
 /** Longer waits than this are the person's business: the call fails and says when it may be tried again. */
-export const LONGEST_WAIT_MS = 60_000;
+const LONGEST_WAIT_MS = 60_000;
 const TRIES = 5;
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_OWN_WAIT_MS = 30_000;

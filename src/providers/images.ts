@@ -20,7 +20,7 @@ export function sentImage(url: string): SentImage | undefined {
   return { type: "data", media_type: sniffed(plain) ?? declared.toLowerCase(), data: plain };
 }
 
-export function dataUrl({ media_type, data }: Extract<SentImage, { type: "data" }>): string {
+function dataUrl({ media_type, data }: Extract<SentImage, { type: "data" }>): string {
   return `data:${media_type};base64,${data}`;
 }
 

@@ -121,7 +121,7 @@ export const providers: readonly ProviderEntry[] = [
   },
 ];
 
-export interface ProviderSettings extends Pick<HttpProviderOptions, "silence_ms" | "readImage"> {
+interface ProviderSettings extends Pick<HttpProviderOptions, "silence_ms" | "readImage"> {
   /** Instead of the entry's own; needed where it has none. */
   base_url?: string;
   api_key?: string;

@@ -1,5 +1,5 @@
 /** US dollars per million tokens. Absent: the provider does not tell, and `input` counts for it. */
-export interface Price {
+interface Price {
   readonly input: number;
   readonly output: number;
   readonly cache_read?: number;

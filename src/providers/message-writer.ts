@@ -38,7 +38,7 @@ export interface GrowingThought extends GrowingText {
   sign(proof: Proof): void;
 }
 
-export interface Proof {
+interface Proof {
   signature: string;
   format: string;
   id?: string;
@@ -58,7 +58,7 @@ export interface GrowingCall {
 }
 
 /** What the wire says of a call when it begins. */
-export interface CallFields {
+interface CallFields {
   /** Absent or empty: the provider names none, and one is made. */
   call_id?: string | undefined;
   tool_name: string;
@@ -114,7 +114,7 @@ export interface MessageWriter {
 }
 
 /** The id of a call whose provider names none, or none that is unique: the same whenever the stream is read. */
-export function mintCallId(message_id: string, index: number): string {
+function mintCallId(message_id: string, index: number): string {
   return `call_${partId(message_id, index).replaceAll("-", "")}`;
 }
 

@@ -37,7 +37,7 @@ export interface CallPlace {
 }
 
 /** A history that every encoder may trust: WIRE section 3. */
-export interface NormalHistory {
+interface NormalHistory {
   /** All system messages; empty: none. */
   system: string;
   messages: NormalMessage[];
@@ -73,7 +73,7 @@ export type NormalPart =
   | Extract<Part, { type: "image_url" }>;
 
 /** One result for each call of the message before it, in the order of the calls. */
-export interface NormalResults {
+interface NormalResults {
   role: "results";
   results: NormalResult[];
 }
@@ -330,10 +330,7 @@ function resultOf({ call, missing, result, attached }: Slot): NormalResult {
   };
 }
 
-export function isSameModel(
-  message: AssistantMessage,
-  target: Pick<Target, "provider" | "api" | "model">,
-): boolean {
+function isSameModel(message: AssistantMessage, target: Pick<Target, "provider" | "api" | "model">): boolean {
   return (
     message.provider === target.provider && message.api === target.api && message.model_id === target.model
   );
@@ -429,7 +426,7 @@ function withTextFirst(parts: readonly NormalPart[]): NormalPart[] {
 }
 
 /** The thoughts that a signature proves: the nearest before it that has none yet, and those that share its id. */
-export function signedThoughts(parts: readonly Part[]): Set<Part> {
+function signedThoughts(parts: readonly Part[]): Set<Part> {
   const signed = new Set<Part>();
   const untaken: ThinkingTextPart[] = [];
   for (const part of parts) {

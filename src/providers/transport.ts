@@ -4,7 +4,7 @@ import { networkFailure, responseFailure, timeoutFailure } from "./failures.ts";
 import type { Decoder, EncodedRequest, StreamEnd } from "./provider.ts";
 
 /** How long a provider may say nothing at all, in milliseconds; comments and pings count as life. */
-export const SILENCE_MS = 300_000;
+const SILENCE_MS = 300_000;
 /** Once the answer is complete only figures can follow: a server that leaves the connection open is not waited for. */
 const WAIT_AFTER_END_MS = 5_000;
 const LONGEST_ERROR_BODY = 1_000_000;
@@ -20,7 +20,7 @@ async function loadClient() {
 }
 let dispatcher: Dispatcher | undefined;
 
-export interface Exchange {
+interface Exchange {
   request: EncodedRequest;
   /** Reads the answer. */
   decoder: Pick<Decoder, "phase">;

@@ -8,7 +8,7 @@ const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
 const SHORTEST_PASSWORD = 12;
 
 /** What the command line says of where to listen. */
-export interface AddressFlags {
+interface AddressFlags {
   host?: string | undefined;
   "password-file"?: string | undefined;
   origin?: string | undefined;

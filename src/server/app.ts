@@ -13,7 +13,7 @@ import { placedParts, sessionPage, wholePart } from "./pages.ts";
 import { searchParts } from "./search.ts";
 import type { OpenSession, Sessions } from "./sessions.ts";
 
-export interface AppOptions {
+interface AppOptions {
   sessions: Sessions;
   guard: Guard;
   /** Absent: only the API is served. */

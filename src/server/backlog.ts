@@ -1,5 +1,5 @@
 /** Files to be read in the background, the newest first. */
-export interface Backlog<Entry> {
+interface Backlog<Entry> {
   /** Whether nothing waits and nothing is being read. */
   readonly idle: boolean;
   /** How many wait. */

@@ -8,7 +8,7 @@ const BLOCK = 256 * 1024;
 const TURN = 4 * 1024 * 1024;
 
 /** Files whose archive is behind what was read, and what brings it up to that. */
-export interface CatchUp {
+interface CatchUp {
   add(entry: Entry): void;
   /** Copies into the archive what was read for the list alone, or while it could not be written, a block at a time. */
   work(): Promise<void>;

@@ -8,7 +8,7 @@ import type { SessionsTiming } from "./timing.ts";
 import type { FoundFile } from "./watch.ts";
 
 /** Reads files of which only the rows are wanted, on other threads. */
-export interface ColdReader {
+interface ColdReader {
   /** Reads a file, within `run` of it. */
   read(entry: Entry): Promise<void>;
   /** Begins to read a huge file's rows beside what else is done with it. */
@@ -19,7 +19,7 @@ export interface ColdReader {
   first<Value>(work: () => Promise<Value>): Promise<Value>;
 }
 
-export interface ColdReaderOptions {
+interface ColdReaderOptions {
   indexer: Indexer;
   timing: SessionsTiming;
   now: () => number;

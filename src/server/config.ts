@@ -46,7 +46,7 @@ const mcpServerConfig = z.preprocess(
     }),
   ]),
 );
-export type McpServerConfig = z.infer<typeof mcpServerConfig>;
+type McpServerConfig = z.infer<typeof mcpServerConfig>;
 
 /** The provider that plays scripts: nothing of it can be configured. */
 const SCRIPTED = "scripted";

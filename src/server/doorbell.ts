@@ -7,7 +7,7 @@ import { join } from "node:path";
  * How the person who started the daemon asks it for another launch link: a local socket in the data directory, which
  * the system lets only that person open. No secret is sent, so none can be sent to the wrong process.
  */
-export interface Doorbell {
+interface Doorbell {
   close(): Promise<void>;
 }
 

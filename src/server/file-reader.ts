@@ -20,7 +20,7 @@ import type { SessionsTiming } from "./timing.ts";
 import { createView, type View } from "./view.ts";
 
 /** Reads files, and makes what was read into sessions that are listed and shown. All of it within `run` of the entry. */
-export interface FileReader {
+interface FileReader {
   /** Reads what a file gained; all of it where it is another file now, or where `folded` transcripts are wanted. */
   read(entry: Entry, folded: boolean): Promise<void>;
   /** Lists what the beginning of a file says that was never read, until it is. */
@@ -42,7 +42,7 @@ export interface FileReader {
   coolReaders(): void;
 }
 
-export interface FileReaderOptions {
+interface FileReaderOptions {
   /** Absent: all is read on this thread, and no file is too large. */
   indexer?: Indexer;
   /** What stands above the first part of a huge file's last segment. */

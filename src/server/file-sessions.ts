@@ -28,7 +28,7 @@ export interface FileSessions {
   supersede(entry: Entry, rows: ReadonlyMap<string, unknown>, file_id: number): void;
 }
 
-export interface FileSessionsOptions {
+interface FileSessionsOptions {
   by_session: Map<string, State>;
   /** Of sessions that went while someone looked. */
   waiting_views: Map<string, View>;

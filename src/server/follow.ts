@@ -7,12 +7,12 @@ import { OPEN_FLAGS } from "./watch.ts";
 const HEAD_LENGTH = 1_024;
 const TAIL_LENGTH = 256;
 /** Bytes that are handed on at a time, at most. */
-export const CHUNK = 256 * 1024;
+const CHUNK = 256 * 1024;
 /** Buffers of chunks that wait for the next reading: as many as are read at a time, or so. */
 const MOST_SPARE = 4;
 const spare: Uint8Array<ArrayBuffer>[] = [];
 
-export interface FollowOptions {
+interface FollowOptions {
   path: string;
   /** The file as it was when it was last read. */
   known?: FileIdentity;

@@ -7,7 +7,7 @@ import { brotliCompress, constants } from "node:zlib";
 import { readAt } from "./follow.ts";
 
 /** One file of the built page. */
-export interface FrontendFile {
+interface FrontendFile {
   body: Uint8Array<ArrayBuffer>;
   type: string;
   etag: string;

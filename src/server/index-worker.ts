@@ -13,7 +13,7 @@ const PREVIEW_MS = 250;
 const NEWLINE = 0x0a;
 
 /** The other side of `createIndexer`: reads files into rows, on a thread of its own. */
-export function serveIndexing(port: MessagePort): void {
+function serveIndexing(port: MessagePort): void {
   /** Jobs that go on; one that is not among them ends where it is. */
   const running = new Set<number>();
   let pause: PromiseWithResolvers<void> | undefined;

@@ -13,7 +13,7 @@ import {
 const PENDING_LIMIT = 2 * 1024 * 1024;
 const MOST_PENDING = 8 * 1024 * 1024;
 
-export interface KeeperOptions<Entry> {
+interface KeeperOptions<Entry> {
   /** Absent: nothing is kept. */
   dataFolder?: string;
   /** See `DatabaseOptions`. */

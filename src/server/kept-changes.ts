@@ -10,7 +10,7 @@ interface KeptChange {
  * The list's last changes, for clients that come back. Each row is held once, with the last change that brought it: who
  * missed several of its changes only needs that one, and a thousand busy sessions cost a thousand rows.
  */
-export interface KeptChanges {
+interface KeptChanges {
   /** `seq` is the one after that of the change before. */
   add(change: { seq: number; changed: readonly SessionSummary[]; removed: readonly string[] }): void;
   /** The changes after `seq`, in order and without a gap; `undefined` when some of them are no longer held. */

@@ -26,7 +26,7 @@ export interface SessionList {
   close(): void;
 }
 
-export interface ListOptions {
+interface ListOptions {
   /** Changes within this time are told together, in milliseconds. */
   delay: number;
   /** Called before rows are looked at: may mark more of them. */

@@ -72,7 +72,7 @@ export interface Draft {
   unannounced?: boolean;
 }
 
-export interface ReadingOptions {
+interface ReadingOptions {
   path: string;
   format: Format;
   folding: boolean;

@@ -3,7 +3,7 @@ import type { TranscriptPart } from "../model/transcript.ts";
 import { callBadge, cut, firstLine, mediaText, outputText, safe, textOf } from "./terminal-text.ts";
 
 /** Prints a transcript as it grows, part by part, in its order; what was printed is never taken back. */
-export interface Printer {
+interface Printer {
   print(transcript: Transcript): Promise<void>;
 }
 

@@ -18,7 +18,7 @@ import { createPrinter } from "./run-printer.ts";
 import { safe, subjectSize, subjectText, visibleLine } from "./terminal-text.ts";
 
 /** One prompt, run by the daemon at `origin` and shown in the terminal. */
-export interface RunOptions {
+interface RunOptions {
   /** `http://127.0.0.1:4747` */
   origin: string;
   /** The daemon's `api_token`. */

@@ -10,7 +10,7 @@ const REPLAYED = "claude-code/projects/-home-mara-tidewatch/6f0c2a9e-41d7-4c55-9
 const SHORTEST_PAUSE = 300;
 const LONGEST_PAUSE = 2_500;
 
-export interface SamplesOptions {
+interface SamplesOptions {
   /** The daemon's data directory: the samples are copied into its `samples` folder, laid out as agents lay out theirs. */
   dataDir: string;
   /** Divides the replay's pauses: 1 is an agent's pace, 20 is twenty times as fast, `Infinity` has no pauses. */

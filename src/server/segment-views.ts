@@ -9,7 +9,7 @@ import { lastSegment, SEGMENT, segmentId, segmentOf, segmentStart, sizeText } fr
 import type { OpenSession } from "./sessions.ts";
 
 /** The segments of huge sessions but for the last: opened by ids of their own, each a transcript that does not grow. */
-export interface Segments {
+interface Segments {
   open(id: string): Promise<OpenSession | undefined>;
   /** The row of the session that a segment belongs to, as the segment shows it. */
   get(id: string): SessionSummary | undefined;

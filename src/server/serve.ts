@@ -19,7 +19,7 @@ const REQUEST_MS = 30_000;
 /** A body that comes more slowly than this, on the whole, is not waited for, in bytes per millisecond. */
 const SLOWEST_BODY = 16;
 
-export interface ListenOptions {
+interface ListenOptions {
   host: string;
   /** 0: any free one. */
   port: number;
@@ -32,7 +32,7 @@ export interface ListenOptions {
 }
 
 /** What answers once the port is known. */
-export interface Doors {
+interface Doors {
   guard: Guard;
   app: Hono;
   live: Live;

@@ -8,7 +8,7 @@ import { accumulate, emptyTranscript, type Transcript } from "../model/accumulat
 import type { TranscriptPart, Turn } from "../model/transcript.ts";
 import { safe, statusBadge, textOf } from "./terminal-text.ts";
 
-export interface ShowOptions {
+interface ShowOptions {
   files: readonly string[];
   formats: readonly Format[];
   /** `text`: for people; `json`: one object per part; `accounting`: what became of the lines of each file. */
@@ -19,7 +19,7 @@ export interface ShowOptions {
 }
 
 /** What became of the lines of a file: the other figures add up to `lines`. */
-export interface Accounting {
+interface Accounting {
   file: string;
   agent: string;
   /** Lines ended by a newline, and a last one without it. One that holds several records counts as its most visible one. */
@@ -191,7 +191,7 @@ function accountFor(file: string, agent: string, lines: Iterable<Disposition>): 
 type Role = "user" | "assistant" | "tool" | "system";
 
 /** Who a part comes from. */
-export function roleOf(part: TranscriptPart): Role {
+function roleOf(part: TranscriptPart): Role {
   switch (part.type) {
     case "prompt":
       return "user";

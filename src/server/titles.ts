@@ -3,7 +3,7 @@ import { openRegular, readAt } from "./follow.ts";
 import type { WatchRoot } from "./watch.ts";
 
 /** Names that agents keep beside their sessions, one file for a root (`Format.titles`). */
-export interface Titles {
+interface Titles {
   /** Reads the files that changed; gives the sessions that are called otherwise than before. */
   look(): Promise<Set<string>>;
   of(session_id: string): string | undefined;

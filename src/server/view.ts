@@ -16,7 +16,7 @@ export interface View extends OpenSession {
   retire(): void;
 }
 
-export interface ViewOptions {
+interface ViewOptions {
   id: string;
   fold: Fold;
   now: () => number;

@@ -5,7 +5,7 @@ import { asObject, type JsonObject } from "../model/narrow.ts";
 export type StreamEvent = { line: number; value: JsonObject } | { line: number; text: string; error: string };
 
 /** Cuts text, in any pieces, into the JSON objects that it carries: as server-sent events or one on each line, also mixed. */
-export interface EventLines {
+interface EventLines {
   push(text: string): StreamEvent[];
   /** Reads what is left as if its line had ended. */
   end(): StreamEvent[];

@@ -13,7 +13,7 @@ export function findStreamFormat(id: string): StreamFormat | undefined {
   return STREAM_FORMATS.find((format) => format.id === id);
 }
 
-export interface StreamReaderOptions {
+interface StreamReaderOptions {
   session_id: string;
   now(): number;
   /**
@@ -30,7 +30,7 @@ export interface ReadEvent {
 }
 
 /** Reads one stream of an agent of others. */
-export interface StreamReader {
+interface StreamReader {
   /** Text in any pieces. An event that is not understood and a line that cannot be read become `unknown` parts. */
   push(text: string): ReadEvent[];
   /** The stream is over; one that its source did not end is told as an error, at the line of its last event. */

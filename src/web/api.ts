@@ -32,7 +32,7 @@ export interface Api extends SessionApi {
  * What changes something in the sessions that the daemon runs. Each carries an id of the page's making, so that it may be
  * sent again when its reply was lost.
  */
-export interface SessionApi {
+interface SessionApi {
   agents(): Promise<ApiResult<AgentsReply>>;
   startSession(body: NewSessionBody): Promise<ApiResult<{ session_id: string }>>;
   sendPrompt(session_id: string, prompt: PromptBody, when: "queue" | "steer"): Promise<ApiResult<unknown>>;

@@ -24,7 +24,7 @@ type Rows = Extract<ServerMessage, { type: "sessions" }>;
 type Refusal = Extract<ServerMessage, { type: "refused" }>;
 
 /** What to do after a message: at most one of `snapshot`, `frames`, `rows`, `refused`. */
-export interface Received {
+interface Received {
   readonly position: ChannelPosition;
   readonly snapshot?: Snapshot;
   readonly frames?: readonly ChannelFrame[];

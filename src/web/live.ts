@@ -4,7 +4,7 @@ import { type ClientMessage, PIECE_MARK, type ServerMessage } from "../protocol.
 import { asked, type ChannelPosition, channelStart, receive, restart, subscription } from "./channel.ts";
 
 /** No message for so long means that the connection is dead, whatever the socket says; in milliseconds. */
-export const SILENCE_MS = 10_000;
+const SILENCE_MS = 10_000;
 const BACKOFF_MS = { first: 500, most: 8_000 };
 /** How long a flush may wait where no animation frame comes: a hidden tab still folds. */
 const HIDDEN_FLUSH_MS = 250;

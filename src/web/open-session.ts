@@ -11,7 +11,7 @@ import type { ApiFailure } from "./requests.ts";
 import type { Client } from "./store.ts";
 
 /** What changed with a state, so that a view of many parts looks only at those. */
-export type Change =
+type Change =
   /** Everything may differ: a first state, or a snapshot. */
   | { readonly type: "reset" }
   /** Positions whose parts differ, beside those appended. */
@@ -54,7 +54,7 @@ const REMEMBERED = 4_000;
 const RESYNC_MS = 2_000;
 
 /** What a session needs of the page: its ways to the daemon. */
-export interface SessionClient {
+interface SessionClient {
   readonly api: Pick<Api, "parts">;
   readonly live: Live;
 }

@@ -21,7 +21,7 @@ export const NEW_SESSION = "/new";
 const MOST_TEXT = 1_000;
 
 /** Where the page is. */
-export interface Address {
+interface Address {
   /** Path, query and fragment. */
   readonly href: string;
   /** Rises where the address was asked for again that one is at already: what it names is gone to once more. */

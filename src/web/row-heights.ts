@@ -3,7 +3,7 @@
  * row cost O(log n). (A virtual list that keeps the tops themselves rewrites all that follow at every change: with
  * 20,000 rows that is the cost of each frame of a live session.)
  */
-export interface RowHeights {
+interface RowHeights {
   readonly length: number;
   /** Sum of all heights, in pixels. */
   readonly total: number;

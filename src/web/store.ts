@@ -31,7 +31,7 @@ export interface Client {
   close(): void;
 }
 
-export interface ClientOptions {
+interface ClientOptions {
   /** Where the daemon is: `http://127.0.0.1:4777`. */
   origin: string;
   /** The address of the page's own first script. Absent: it was not built. */

@@ -11,7 +11,7 @@ export interface Exit {
   offence?: string;
 }
 
-export interface AgentProcessOptions {
+interface AgentProcessOptions {
   command: string;
   args: readonly string[];
   cwd: string;

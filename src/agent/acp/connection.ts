@@ -7,7 +7,7 @@ import { errorText } from "./failures.ts";
 import { CANCEL_REQUEST, REQUEST_PERMISSION, UPDATE } from "./methods.ts";
 
 /** Who hears what the agent says, in its order, before any answer to us that stands behind it is acted on. */
-export interface Listener {
+interface Listener {
   /** A `session/update`. */
   onUpdate(params: JsonObject): void;
   /** A notification that the protocol does not have, or a request for what was not offered. */

@@ -36,7 +36,7 @@ function optionOf(value: unknown): RequestOption[] {
  * A shell command alone where nothing else would matter for it; changes of files as they would be made; else all that the
  * agent gives the tool; and where it tells none of these, its own words for the call.
  */
-export function subjectOf(toolCall: JsonObject): string {
+function subjectOf(toolCall: JsonObject): string {
   const facts = createFacts(asString(toolCall.toolCallId) ?? "", toolCall);
   const input = asObject(facts.rawInput);
   // A list of words has no one way to be written as a line.

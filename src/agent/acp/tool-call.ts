@@ -93,7 +93,7 @@ export function contentText({ content }: CallFacts): string {
   return texts.join("\n");
 }
 
-export interface CallResult {
+interface CallResult {
   output_text: string;
   parts: MediaPart[];
   ui_extra?: UiExtra;

@@ -32,16 +32,16 @@ export const SKIPPED = {
   compaction_running: "a compaction that has not ended",
   not_offered: "a request for what was not offered; it was answered so",
 } as const;
-export type Skipped = keyof typeof SKIPPED;
+type Skipped = keyof typeof SKIPPED;
 
-export interface UpdateReaderOptions {
+interface UpdateReaderOptions {
   session_id: string;
   newId(): string;
   now(): number;
 }
 
 /** Turns what an agent says over the Agent Client Protocol into frames: one reader for each session, pure but for its ids. */
-export interface UpdateReader {
+interface UpdateReader {
   /** How often each of `SKIPPED` was met. */
   readonly skipped: Readonly<Partial<Record<Skipped, number>>>;
   /** A prompt begins. `text` is what the agent may say back. */

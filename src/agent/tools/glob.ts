@@ -16,7 +16,7 @@ const input = z.object({
 
 const LIMIT = 1_000;
 
-export interface GlobOptions {
+interface GlobOptions {
   /** The operator's rules: which files it may not name. */
   rules: () => readonly PermissionRule[];
 }

@@ -30,7 +30,7 @@ const TOTAL_LIMIT = 2 * 1024 ** 3;
 /** A search is over after this, with what it has, in milliseconds. */
 const TIME_LIMIT = 30_000;
 
-export interface GrepOptions {
+interface GrepOptions {
   /** The operator's rules: which files it may not show lines of. */
   rules: () => readonly PermissionRule[];
   /** How long the pattern may take for one file, in milliseconds. */

@@ -27,7 +27,7 @@ const input = z.object({
     .describe("What the command is for, in a few words, for the person who watches."),
 });
 
-export interface ShellOptions {
+interface ShellOptions {
   /** The daemon's environment; commands see it without keys (see `commandEnvironment`). */
   environment: Readonly<Record<string, string | undefined>>;
   /** Takes `-c -- COMMAND`, as every POSIX shell does. */

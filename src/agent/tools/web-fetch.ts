@@ -18,7 +18,7 @@ const SIZE_LIMIT = 5 * 1024 ** 2;
 const TIME_LIMIT = 30_000;
 const REDIRECT_LIMIT = 5;
 
-export interface WebFetchOptions {
+interface WebFetchOptions {
   /** The operator's rules: what a redirect may lead to, and which private addresses are meant. */
   rules: () => readonly PermissionRule[];
   /** In milliseconds, for the whole of a fetch. */

@@ -24,7 +24,7 @@ const TRAILER =
   /^(?:Address this before completing your current task\.|After completing your current task, |This came from another Claude session|That "other Claude session" is an agent|This is task direction from your coordinator)/;
 
 /** Whether an element holds what another agent wrote. */
-export function isAgentMessage({ tag }: WrapperElement): boolean {
+function isAgentMessage({ tag }: WrapperElement): boolean {
   return TAGS.has(tag);
 }
 

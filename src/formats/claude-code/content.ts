@@ -15,7 +15,7 @@ export function blocksOf(content: unknown): JsonObject[] {
 }
 
 /** An image or document block as media, by data or by address; anything else is kept as it is. */
-export function mediaOf(block: JsonObject): MediaPart {
+function mediaOf(block: JsonObject): MediaPart {
   const source = asObject(block.source);
   const data = asString(source?.data);
   const mime = asString(source?.media_type);

@@ -3,7 +3,7 @@ import type { RecordPlace } from "../format.ts";
 import { blocksOf } from "./content.ts";
 
 /** What a person typed while the agent worked, and where the record of that stands. */
-export interface QueuedPrompt {
+interface QueuedPrompt {
   text: string;
   place: RecordPlace;
 }

@@ -52,7 +52,7 @@ export interface Step {
   synthetic: boolean;
 }
 
-export interface Call {
+interface Call {
   /** As frames name it: the agent's own id, unless that was given to another call before. */
   id: string;
   tool_name: string;
@@ -69,7 +69,7 @@ export interface Call {
   turn: number;
 }
 
-export interface PromptOptions {
+interface PromptOptions {
   origin?: "agent" | "notification" | "command";
   /** The agent that says it: named before its words, but where they are what a run was started for. */
   from?: string;

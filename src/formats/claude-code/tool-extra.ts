@@ -10,7 +10,7 @@ import {
 import type { DiffHunk, FileDiff, TodoItem, UiExtra } from "../../model/ui-extra.ts";
 
 /** A finished call as its result's line tells it. */
-export interface FinishedCall {
+interface FinishedCall {
   tool_name: string | undefined;
   /** The call's arguments; absent for an orphan. */
   input: JsonObject | undefined;

@@ -35,7 +35,7 @@ export function readUser(session: Session, line: Line, isRun: boolean): Disposit
 }
 
 /** A record that made several things is counted as the most visible of them. */
-export function firstOf(one: Disposition | undefined, other: Disposition): Disposition {
+function firstOf(one: Disposition | undefined, other: Disposition): Disposition {
   const rank = ["shown", "unknown", "folded", "hidden", "unreadable"];
   return one !== undefined && rank.indexOf(one.kind) <= rank.indexOf(other.kind) ? one : other;
 }
@@ -136,7 +136,7 @@ function noteRun(session: Session, id: string, result: JsonObject | undefined, o
 }
 
 /** The first word on which run a call started stands: a later message to the same run does not move it. */
-export function noteAgentKey(session: Session, id: string, agent_key: string | undefined): void {
+function noteAgentKey(session: Session, id: string, agent_key: string | undefined): void {
   const fact = session.facts.calls.find((call) => call.tool_call_id === id);
   if (fact !== undefined && fact.agent_key === undefined && agent_key !== undefined)
     fact.agent_key = agent_key;

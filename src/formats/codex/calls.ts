@@ -204,7 +204,7 @@ export class Calls {
 const RESULT = 0x3fff_fff0;
 
 /** A duration as Rust writes it, in milliseconds. */
-export function milliseconds(duration: unknown): number | undefined {
+function milliseconds(duration: unknown): number | undefined {
   const parts = asObject(duration);
   const seconds = asNumber(parts?.secs);
   if (seconds === undefined) return asNumber(duration);

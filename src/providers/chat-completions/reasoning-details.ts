@@ -1,10 +1,10 @@
 import { asNonEmpty, asObject } from "../json.ts";
 
 /** One entry of OpenRouter's `reasoning_details`, merged from its fragments; sent back as it is. */
-export type ReasoningDetail = Readonly<Record<string, unknown>> & { readonly type: string };
+type ReasoningDetail = Readonly<Record<string, unknown>> & { readonly type: string };
 
 /** What a fragment did: which entry it belongs to, and what it added to that. */
-export interface DetailChange {
+interface DetailChange {
   /** Position in the merged list. */
   entry: number;
   type: string;
@@ -15,7 +15,7 @@ export interface DetailChange {
 }
 
 /** Merges fragments of reasoning into entries that can be sent back. */
-export interface DetailMerger {
+interface DetailMerger {
   /** `undefined`: it is none. */
   add(fragment: unknown): DetailChange | undefined;
   /** What an entry has of text or ciphertext so far. */

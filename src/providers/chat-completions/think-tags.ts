@@ -1,11 +1,11 @@
 /** A stretch of content that is all thinking, or all text. */
-export interface TaggedPiece {
+interface TaggedPiece {
   thinking: boolean;
   text: string;
 }
 
 /** Takes the thinking out of content that has it between tags, at its beginning only. */
-export interface TagSplitter {
+interface TagSplitter {
   push(content: string): TaggedPiece[];
   /** Nothing follows: what was held back. */
   end(): TaggedPiece[];

@@ -11,7 +11,7 @@ export function createGeminiDecoder(context: DecoderContext): Decoder {
 }
 
 /** What carried a signature, as its part's `detail` says: on replay it must be on the same kind of part again. */
-export interface SignatureCarrier {
+interface SignatureCarrier {
   carrier: string;
 }
 

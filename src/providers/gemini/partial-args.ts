@@ -1,7 +1,7 @@
 import { asObject } from "../json.ts";
 
 /** One piece of a call's arguments, as Vertex streams them on request. */
-export interface PartialArg {
+interface PartialArg {
   /** `$.a[0].b` or `$['a'][0]["b"]`. */
   jsonPath?: unknown;
   stringValue?: unknown;

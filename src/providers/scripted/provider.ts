@@ -6,7 +6,7 @@ import { placeInScript, type ScriptPlace } from "./place.ts";
 import { parseScript, type Script, ScriptError, type ScriptPart, type ScriptStep } from "./script.ts";
 import { scripts as shipped } from "./scripts/index.ts";
 
-export interface ScriptedOptions {
+interface ScriptedOptions {
   /** Beside those that ship; the same name replaces one. */
   scripts?: Readonly<Record<string, Script>>;
   /** Reads the file of a model id such as `file:/home/me/script.json`. Absent: there are no such models. */

@@ -100,7 +100,7 @@ const step = z.strictObject({
 /** One model call. */
 export type ScriptStep = z.infer<typeof step>;
 
-export const script = z
+const script = z
   .strictObject({
     title: z.string().min(1),
     description: z.string().optional(),

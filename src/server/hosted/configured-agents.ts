@@ -15,7 +15,7 @@ import type { Notice } from "../store/store.ts";
 import type { AgentKind, Agents } from "./agents.ts";
 import { imageOf } from "./evidence.ts";
 
-export interface ConfiguredAgentsOptions {
+interface ConfiguredAgentsOptions {
   config: Config;
   /** By provider. Never given to an agent's own processes, nor stored, nor shown. */
   keys: ReadonlyMap<string, string>;
@@ -30,7 +30,7 @@ export interface ConfiguredAgentsOptions {
 }
 
 /** Agents, and what they share. */
-export interface ConfiguredAgents extends Agents {
+interface ConfiguredAgents extends Agents {
   /** What does not work of what is configured. */
   readonly notices: readonly Notice[];
   /** Ends the MCP servers that were started. */

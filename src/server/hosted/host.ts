@@ -43,7 +43,7 @@ export interface Host {
   close(): Promise<void>;
 }
 
-export interface HostOptions {
+interface HostOptions {
   recorder: Recorder;
   /** `undefined`: its agent is not configured any more. */
   kind: () => AgentKind | undefined;

@@ -20,7 +20,7 @@ import { createShelf, type Entry, type HostedTiming } from "./shelf.ts";
 const DISK_LIMIT = 10_000;
 const MOST_RECENT = 10;
 
-export interface HostedOptions {
+interface HostedOptions {
   /** The data folder. */
   folder: string;
   agents: Agents;

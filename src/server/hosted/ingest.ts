@@ -25,7 +25,7 @@ const KEPT: ReadonlySet<Rule> = new Set<Rule>(["orphan_result"]);
 /** A number of a frame, where its sender counts. */
 const numbered = z.object({ epoch: z.string().min(1).max(200), seq: z.int().min(1) });
 
-export interface PushOptions {
+interface PushOptions {
   session_id: string;
   /** What the sender is called, where it says so: shown as the session's agent. */
   agent?: string;
@@ -36,7 +36,7 @@ export interface PushOptions {
 }
 
 /** What became of a push: where the sender stands, and how many of its frames were new. */
-export interface Pushed {
+interface Pushed {
   epoch?: string;
   /** The last frame of that epoch that is stored. */
   seq?: number;
@@ -64,7 +64,7 @@ export class PushRefused extends Refused {
 }
 
 /** Takes what agents push. One sender writes a session at a time: a new one takes the place of the one before. */
-export interface Ingestion {
+interface Ingestion {
   /** Applies a body while it comes; rejects with `Refused`. Whatever it resolves or rejects with, what it tells is on disk. */
   push(options: PushOptions, body: AsyncIterable<Uint8Array>): Promise<Pushed>;
 }

@@ -11,7 +11,7 @@ import { openRequests } from "./settle.ts";
 /** Longer waits than this are not what a timer can do, in milliseconds: 24 days. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
-export interface Outcome {
+interface Outcome {
   outcome: RequestOutcome;
   answer?: Answer;
 }

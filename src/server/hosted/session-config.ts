@@ -18,7 +18,7 @@ export const sessionConfig = record({
 });
 export type SessionConfig = z.infer<typeof sessionConfig>;
 
-export const storedPrompt = record({ message_id: uuid, parts: z.array(part) });
+const storedPrompt = record({ message_id: uuid, parts: z.array(part) });
 
 /** A foreign stream that has not ended: whatever is pushed that is not its rest ends it. */
 const openStream = record({

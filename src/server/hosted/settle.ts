@@ -3,7 +3,7 @@ import type { Frame } from "../../model/frame.ts";
 import { isSettled } from "../../model/tool-state.ts";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
 
-export interface SettleOptions {
+interface SettleOptions {
   at: number;
   outcome: "completed" | "failed" | "interrupted";
   /** Of the interrupt, where nobody has told one yet. */
@@ -63,7 +63,7 @@ function joinLines(text: string, line: string): string {
 }
 
 /** Calls that have no end yet, in order. */
-export function openCalls(transcript: Transcript): TranscriptPartOf<"tool_call">[] {
+function openCalls(transcript: Transcript): TranscriptPartOf<"tool_call">[] {
   return unpairedOf(transcript)
     .open_calls.toSorted(([, one], [, other]) => one - other)
     .flatMap(([, index]) => {

@@ -50,7 +50,7 @@ export interface Entry {
   used_at: number;
 }
 
-export interface ShelfOptions {
+interface ShelfOptions {
   journal: Journal;
   /** The data folder. */
   folder: string;
@@ -63,7 +63,7 @@ export interface ShelfOptions {
 }
 
 /** All sessions of the journal: their rows, and those of them that are loaded because somebody looks or an agent works. */
-export interface Shelf {
+interface Shelf {
   readonly entries: ReadonlyMap<string, Entry>;
   readonly list: SessionList;
   /** Of sessions whose records cannot be read. */

@@ -21,7 +21,7 @@ const CHECK_LIMIT = 64 * 1024 * 1024;
 const SUSPECT = ".suspect";
 
 /** One SQLite store of the data folder, and what a person is told about it. */
-export interface DatabaseOptions<Store> {
+interface DatabaseOptions<Store> {
   /** The data folder; made if it is missing. */
   folder: string;
   /** Of the store, and of the small database that is its lock. */
@@ -50,7 +50,7 @@ export interface DatabaseOptions<Store> {
 }
 
 /** A store that was opened; `read_only`: another daemon writes to it. Closing it is the caller's. */
-export interface OpenedDatabase<Store> {
+interface OpenedDatabase<Store> {
   store?: Store;
   read_only: boolean;
   /** Another daemon has its lock. */

@@ -47,7 +47,7 @@ export const MIGRATIONS: readonly string[] = [
    CREATE UNIQUE INDEX chunk_place ON chunk (file_id, start, length);`,
 ];
 
-export interface StoreOptions {
+interface StoreOptions {
   /** The data folder; made if it is missing. */
   folder: string;
   now: () => number;

@@ -7,7 +7,7 @@ import type { ApiFailure } from "../requests.ts";
 import type { Client } from "../store.ts";
 import { emptyDraft, type KeptDraft, loadDraft, saveDraft } from "./kept-draft.ts";
 
-export interface DraftState extends KeptDraft {
+interface DraftState extends KeptDraft {
   /** On its way: it cannot be changed until the daemon answered, or the reader takes it back. */
   readonly sending?: "queue" | "steer";
   /** Why it is still here, and what to do. */

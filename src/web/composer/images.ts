@@ -1,6 +1,6 @@
 /** As many images, and as many bytes each, as a prompt takes. */
 export const MOST_IMAGES = 10;
-export const MOST_BYTES = 5 * 1024 * 1024;
+const MOST_BYTES = 5 * 1024 * 1024;
 
 const TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 export const ACCEPTED = [...TYPES].join(",");

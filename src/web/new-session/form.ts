@@ -5,7 +5,7 @@ import type { ApiFailure } from "../requests.ts";
 type Agent = AgentsReply["agents"][number];
 
 /** Where a problem stands: at the field that it is about, or at the end. */
-export type Field = "agent" | "model" | "cwd" | "prompt" | "form";
+type Field = "agent" | "model" | "cwd" | "prompt" | "form";
 export type Problems = Partial<Record<Field, string>>;
 
 /** What was chosen, apart from the prompt. Kept in this browser until it was used. */

@@ -17,7 +17,7 @@ const SAVE_MS = 300;
 const HEADER = 1024 * 1024;
 
 /** What the transcript needs from the screen, and what the screen remembers for the reader. */
-export interface ReadingHost {
+interface ReadingHost {
   host: TranscriptHost;
   setOpen(part_id: string, open: boolean): void;
   /** `undefined`: each part as the settings say. Forgets what was opened and closed by hand. */

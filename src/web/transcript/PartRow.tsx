@@ -12,7 +12,7 @@ import { PartView } from "./PartView.tsx";
 import { kindOf } from "./part-words.ts";
 import { RawView } from "./RawView.tsx";
 
-export interface PartRowProps {
+interface PartRowProps {
   part: TranscriptPart | undefined;
   /** The result of a call, where it is here. */
   result: TranscriptPartOf<"tool_result"> | undefined;

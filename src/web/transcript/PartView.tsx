@@ -15,7 +15,7 @@ import { OrphanResult, ToolCallView } from "./ToolCallView.tsx";
 import { UnknownView } from "./UnknownView.tsx";
 import { WholeText } from "./WholeText.tsx";
 
-export interface PartViewProps {
+interface PartViewProps {
   part: TranscriptPart;
   result: TranscriptPartOf<"tool_result"> | undefined;
   host: TranscriptHost;

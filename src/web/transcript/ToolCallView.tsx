@@ -149,7 +149,7 @@ function outputOf(result: Result, host: TranscriptHost): Omit<OutputProps, "labe
 }
 
 /** The badge of a call, and the word beside it where the badge alone would mislead. */
-export function statusOf(call: Call, result: Result | undefined): { badge: BadgeStatus; word?: string } {
+function statusOf(call: Call, result: Result | undefined): { badge: BadgeStatus; word?: string } {
   const { state } = call;
   switch (state.status) {
     case "pending":

@@ -81,7 +81,7 @@ export function promptText(parts: readonly Part[]): string {
   return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
 }
 
-export function mediaAddress(media: MediaPart): string {
+function mediaAddress(media: MediaPart): string {
   switch (media.type) {
     case "image_url":
       return media.url;

@@ -6,7 +6,7 @@ const UNREAD_MS = 500;
 const LOOK_MS = 100;
 
 /** Buttons that only take clicks that were meant for them. */
-export interface MeantClicks {
+interface MeantClicks {
   /** What moves with the buttons. */
   readonly place: RefObject<HTMLDivElement | null>;
   /** They came to where they stand only just now. */

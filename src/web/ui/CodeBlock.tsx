@@ -9,7 +9,7 @@ import { useIsSought } from "./sought-text.ts";
 const FIRST_LINES = 2_000;
 const FIRST = 256 * 1024;
 
-export interface CodeBlockProps {
+interface CodeBlockProps {
   code: string;
   /** As the fence or the file name gives it; empty for plain text. */
   language: string;

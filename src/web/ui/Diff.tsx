@@ -4,7 +4,7 @@ import { ScrollBox } from "./ScrollBox.tsx";
 import { useIsSought } from "./sought-text.ts";
 
 /** A hunk as a unified diff has it: `lines` begin with a space, `-` or `+`; numbers count from 1, 0 where unknown. */
-export interface Hunk {
+interface Hunk {
   readonly old_start: number;
   readonly new_start: number;
   readonly lines: readonly string[];

@@ -24,7 +24,7 @@ const LAY_OUT_PAGES = 4;
 /** Between two of these that are laid out after their text has ended. */
 const LAY_OUT_MS = 30;
 
-export interface MarkdownProps {
+interface MarkdownProps {
   text: string;
   /** The text still grows: what ends it may be unfinished. */
   open?: boolean;

@@ -5,7 +5,7 @@ import workerUrl from "./highlight-worker.ts?worker&url";
 /** Packed tokens of each line: pairs of length and kind. */
 export type LineTokens = readonly number[];
 
-export interface Highlighted {
+interface Highlighted {
   /** Tokens in pages of `PAGE_LINES` lines; a page that did not change is the same array. */
   readonly pages: readonly (readonly LineTokens[])[];
   /** Why the rest stays plain. */
@@ -121,7 +121,7 @@ const ALIASES = new Map<string, string>(
 );
 
 /** The highlighter's name of a language that a fence or a file's ending names. Any string may come in. */
-export function languageName(given: string): string {
+function languageName(given: string): string {
   const name = given.toLowerCase();
   return ALIASES.get(name) ?? name;
 }

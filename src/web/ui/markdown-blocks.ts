@@ -50,7 +50,7 @@ interface Checkpoint {
   saidPlain: boolean;
 }
 
-export interface MarkdownStream {
+interface MarkdownStream {
   /**
    * Reads the text so far; cheap when it continues the text of the read before, for then only the tail is parsed.
    * `complete`: nothing follows, so nothing is put off. `short`: much new text is not read at once (`behind`), for what is

@@ -19,7 +19,7 @@ export interface CarriedList {
 }
 
 /** A long table that still grows, of which the first rows are done. */
-export interface CarriedTable {
+interface CarriedTable {
   readonly kind: "table";
   readonly raw: string;
   /** The lines above its rows, with which the parser takes what follows for rows. */

@@ -8,7 +8,7 @@ export interface TextGrowth {
 }
 
 /** What of a growing text is still to be read. */
-export interface MarkdownWindow {
+interface MarkdownWindow {
   /** What has come and was not left behind. Its lines end in `\n`. */
   readonly text: string;
   /** Takes the text so far. `false`: it does not continue the one before, and the window begins with it anew. */

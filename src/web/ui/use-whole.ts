@@ -12,7 +12,7 @@ export interface CutText {
 }
 
 /** A text as far as it is here by now. */
-export interface Whole {
+interface Whole {
   readonly text: string;
   /** Its true length while not all of it is here. */
   readonly cut: number | undefined;

@@ -75,7 +75,7 @@ function label(view: CallView, files: readonly FileDiff[]): string {
 const cache = new WeakMap<object, FileDiff[]>();
 
 /** The files that a call changes, with their hunks. */
-export function filesOf(view: CallView): FileDiff[] {
+function filesOf(view: CallView): FileDiff[] {
   const key = view.result ?? view.call;
   const known = cache.get(key);
   if (known) return known;
@@ -166,7 +166,7 @@ function whole(before: string, after: string): FileDiff["hunks"][number] {
 }
 
 /** Codex's patch text: `*** Add|Update|Delete File: path`, `*** Move to:`, hunks that begin with `@@`. */
-export function readPatch(patch: string): FileDiff[] {
+function readPatch(patch: string): FileDiff[] {
   const files: FileDiff[] = [];
   let lines: string[] = [];
   const close = (): void => {

@@ -59,7 +59,7 @@ function taskLine({ input }: CallView): string | undefined {
     : `task ${id}${status === undefined ? "" : ` ${status.replace("_", " ")}`}`;
 }
 
-export function todosOf({ extra, input }: CallView): TodoItem[] {
+function todosOf({ extra, input }: CallView): TodoItem[] {
   if (extra?.type === "todos") return extra.todos;
   return [...list(input, "todos"), ...list(input, "plan")].filter(isRecord).flatMap((item) => {
     const said = text(item, "content", "step", "text", "subject", "description");

@@ -19,7 +19,7 @@ export interface CallView {
 }
 
 /** The closed line: `label` is the tool, `subject` what matters about it, `figures` stand at the end of the line. */
-export interface Summary {
+interface Summary {
   label: string;
   subject: ReactNode;
   /** The same as plain text, for those who cannot see the line. */
