@@ -72,7 +72,7 @@ interface Held {
 const OVERSCAN = 800;
 /** Scrolled so little, the rows that are rendered still cover the view. */
 const KEEP = 200;
-/** A selection across more parts has its two ends in the document, and of what is between them what is in view, until it is copied. */
+/** A selection across more parts has its two ends in the document, and what is between them where it is in view or copied. */
 const HELD_BETWEEN = 300;
 const AT_END = 4;
 /** Controls that make a row longer, and shorter. */
