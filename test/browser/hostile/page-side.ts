@@ -68,8 +68,8 @@ export function installWitness(rendered: string): void {
     }
   };
   document.addEventListener("securitypolicyviolation", (event) => {
-    // Not the witness's own try.
-    if (!event.sourceFile.endsWith("/__witness.js"))
+    // The witness's own try, and the icon that WebKit now and then asks for by itself, though the page has one.
+    if (!event.sourceFile.endsWith("/__witness.js") && !event.blockedURI.endsWith("/favicon.ico"))
       note(
         "violations",
         `${event.effectiveDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber} ${event.sample}`,
