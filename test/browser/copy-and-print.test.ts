@@ -1,9 +1,10 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { Browser, Locator, Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { generateClaudeSession } from "../generate-session.ts";
-import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
+import { createHome, type Daemon, enter, type Home, openBrowser, settled, startDaemon } from "./harness.ts";
 
 let home: Home;
 let daemon: Daemon;
@@ -116,7 +117,13 @@ it("a print holds the whole session, and leaves the screen as it was", async () 
   const pages = (pdf: Buffer): number => (pdf.toString("latin1").match(/\/Type\s*\/Page[^s]/g) ?? []).length;
   const look = () =>
     transcript.evaluate((box) => ({ top: box.scrollTop, rows: box.querySelectorAll("article").length }));
-  const before = await look();
+  let before = await look();
+  // Until it stands still: what was estimated is measured while it is laid out.
+  for (let was: typeof before | undefined; !isDeepStrictEqual(was, before); ) {
+    was = before;
+    await settled(transcript);
+    before = await look();
+  }
   expect(pages(await page.pdf({ format: "A4" }))).toBeGreaterThan(4);
   await expect.poll(look).toEqual(before);
   await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
