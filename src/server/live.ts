@@ -122,8 +122,11 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
     const text = JSON.stringify(message);
     const made = new Map<Client["frame"], Buffer>();
     toEveryone(channel, behind, (client) => {
-      const bytes = made.get(client.frame) ?? client.frame(text);
-      made.set(client.frame, bytes);
+      let bytes = made.get(client.frame);
+      if (bytes === undefined) {
+        bytes = client.frame(text);
+        made.set(client.frame, bytes);
+      }
       send(client, bytes);
     });
   }
