@@ -1,69 +1,90 @@
 import {
   codePointName,
-  FOREIGN,
+  type HiddenPiece,
   halfPair,
   LATIN,
-  nameOf,
+  runAt,
   SUSPECT,
   spelled,
   type TextPiece,
+  unseen,
   WORD,
 } from "./hidden-text.ts";
+import { LOOK_ALIKES } from "./look-alikes.ts";
 
-const UNSEEN = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u;
+const UNSEEN = /[\p{C}\p{Z}]/u;
 /** Scripts that cannot be written without marks above, below and between their letters. */
 const MARKED_SCRIPT =
-  /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}]/u;
+  /[\p{scx=Arab}\p{scx=Hebr}\p{scx=Syrc}\p{scx=Thaa}\p{scx=Deva}\p{scx=Beng}\p{scx=Guru}\p{scx=Gujr}\p{scx=Orya}\p{scx=Taml}\p{scx=Telu}\p{scx=Knda}\p{scx=Mlym}\p{scx=Sinh}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}\p{scx=Tibt}\p{scx=Hira}\p{scx=Kana}]/u;
 
 /** Whether a character is nothing to see, or only changes how others look: what is shown by its code point. */
 function isUnseen(characters: readonly string[], index: number): boolean {
   const character = characters[index] ?? "";
   if (character === " " || character === "\n" || character === "\t") return false;
-  if (UNSEEN.test(character)) return true;
-  if (!/\p{M}/u.test(character)) return false;
+  if (UNSEEN.test(character) || SUSPECT.test(character)) return true;
+  if (!MARK.test(character)) return false;
   // One mark on a letter of its own script is spelling; piled up, marks hide what stands around them.
   let base = index - 1;
-  while (/\p{M}/u.test(characters[base] ?? "")) base -= 1;
+  while (index - base <= 3 && MARK.test(characters[base] ?? "")) base -= 1;
   return index - base > 3 || !MARKED_SCRIPT.test(characters[base] ?? "") || !MARKED_SCRIPT.test(character);
 }
 
-/** Letters and signs that look like one of ASCII, beside those that compatibility decomposition shows to be one. */
-const LOOK_ALIKES = new Set(
-  "аАВеЕСсԁɡһНіІϳјЈКӏМоОрРԛѕЅТԜԝуУхХҮүԌԍԚвкмнтгпьЬ" +
-    "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαγεικνορτυχωη" +
-    "ՍսօոցհյՏԼզ" +
-    "ᎠᎡᎢᎪᎫᎬᎳᎵᎷᎻᎽᏀᏂᏃᏆᏏᏒᏔᏙᏚᏞᏟᏢᏦ" +
-    "ıȷɑɩʟɪɴʀʏᴄᴏᴠᴡᴢƖǀǃʻʼʽʹ˂˃˄ˆˈˋː˸˗˜" +
-    "‐‑‒–—―−‘’‚‛“”„‟′″‵‶‹›⁃⁄∕∖∗∙·•∣∶∼≀⁎⁏⁑⧵⧸⧹❨❩❲❳❴❵｡。、〃〈〉《》「」『』【】〔〕〖〗ꓸ꞉ꞌꓺߺ٭۔܁܂׃׀،؛٪।੦০୦௦๐໐၀٠۰",
-);
 const NOT_ASCII = /\P{ASCII}/u;
+const LETTER = /[\p{L}\p{N}]/u;
+const MARK = /\p{M}/u;
+/** Latin letters of phonetic and historic writing, many of them small capitals; not those that languages are written with. */
+const ODD_LATIN =
+  /(?![ɓɔɖɗəɛɠɨɲʃʉʊʒ])\p{Script=Latin}(?<=[\u0250-\u02af\u1d00-\u1dbf\u2c60-\u2c7f\ua720-\ua7ff\uab30-\uab6f\u{10780}-\u{107bf}\u{1df00}-\u{1dfff}])/u;
+/** Letters and digits of scripts that are not taken for Latin as a whole, and often stand beside it without a space. */
+const OWN_SHAPES =
+  /[\p{Script_Extensions=Han}\p{Script_Extensions=Hiragana}\p{Script_Extensions=Katakana}\p{Script_Extensions=Hangul}\p{Script_Extensions=Bopomofo}\p{Script_Extensions=Thai}\p{Script_Extensions=Lao}\p{Script_Extensions=Khmer}\p{Script_Extensions=Myanmar}\p{Script_Extensions=Tibetan}\p{Script_Extensions=Arabic}\p{Script_Extensions=Hebrew}\p{Script_Extensions=Syriac}\p{Script_Extensions=Thaana}\p{Script_Extensions=Devanagari}\p{Script_Extensions=Bengali}\p{Script_Extensions=Gurmukhi}\p{Script_Extensions=Gujarati}\p{Script_Extensions=Oriya}\p{Script_Extensions=Tamil}\p{Script_Extensions=Telugu}\p{Script_Extensions=Kannada}\p{Script_Extensions=Malayalam}\p{Script_Extensions=Sinhala}\p{Script_Extensions=Ethiopic}\p{Script_Extensions=Georgian}\p{Script_Extensions=Mongolian}\p{Script_Extensions=Adlam}]/u;
 
-/** Whether a character could be read as one of ASCII. Words of another script that cannot be misread as Latin are left alone. */
+/** Whether a character could be read as one of ASCII. */
 function looksLikeAscii(character: string): boolean {
-  if (LOOK_ALIKES.has(character)) return true;
   const plain = character.normalize("NFKC");
-  return plain !== character && /[\x21-\x7e]/.test(plain);
+  return (
+    LOOK_ALIKES.has(character) ||
+    LOOK_ALIKES.has(plain) ||
+    ODD_LATIN.test(character) ||
+    // Letters beyond the first plane are of scripts that hardly anybody writes, and Han.
+    (character.length > 1 && LETTER.test(character) && !OWN_SHAPES.test(character)) ||
+    (plain !== character && /[\x21-\x7e]/.test(plain))
+  );
 }
 
-/** Offsets of what only looks like ASCII, but for words that other letters show to be of another script. */
+/**
+ * Offsets of what only looks like ASCII. A letter or digit of another script is left alone where those that stand with it
+ * show that it is of that script: in the whole word, or in what stands together of a script with shapes of its own.
+ */
 function lookAlikes(text: string): Set<number> {
   const offsets = new Set<number>();
-  let offset = 0;
+  const settle = (run: [at: number, character: string][], isMixed: boolean): void => {
+    if (!isMixed && !run.every(([, character]) => looksLikeAscii(character))) return;
+    for (const [at] of run) offsets.add(at);
+  };
+  let at = 0;
   for (const character of text) {
-    if (NOT_ASCII.test(character) && !FOREIGN.test(character) && looksLikeAscii(character))
-      offsets.add(offset);
-    offset += character.length;
+    const isForeign = LETTER.test(character) && !LATIN.test(character);
+    if (NOT_ASCII.test(character) && !isForeign && looksLikeAscii(character)) offsets.add(at);
+    at += character.length;
   }
   for (const word of text.matchAll(WORD)) {
-    if (!FOREIGN.test(word[0])) continue;
-    const letters = Array.from(word[0]);
-    const own = letters.some((letter) => FOREIGN.test(letter) && !looksLikeAscii(letter));
-    if (own && !LATIN.test(word[0])) continue;
-    let at = word.index;
-    for (const letter of letters) {
-      if (FOREIGN.test(letter)) offsets.add(at);
-      at += letter.length;
+    if (!NOT_ASCII.test(word[0])) continue;
+    const foreign: [number, string][] = [];
+    let own: [number, string][] = [];
+    at = word.index;
+    for (const character of word[0]) {
+      const isLetter = NOT_ASCII.test(character) && LETTER.test(character) && !LATIN.test(character);
+      if (isLetter && OWN_SHAPES.test(character)) own.push([at, character]);
+      else if (!MARK.test(character)) {
+        settle(own, false);
+        own = [];
+        if (isLetter) foreign.push([at, character]);
+      }
+      at += character.length;
     }
+    settle(own, false);
+    settle(foreign, LATIN.test(word[0]));
   }
   return offsets;
 }
@@ -79,9 +100,13 @@ export function findInexact(text: string): TextPiece[] {
   const characters = Array.from(text);
   let clean = "";
   let offset = 0;
-  for (const [index, character] of characters.entries()) {
+  for (let index = 0; index < characters.length; ) {
+    const character = characters[index] ?? "";
     const hidden = hiddenAt(characters, index, alike.has(offset));
-    offset += character.length;
+    const length = hidden?.hidden.length ?? character.length;
+    offset += length;
+    // A piece holds one character, maybe many times.
+    index += length / character.length;
     if (hidden === undefined) {
       clean += character;
       continue;
@@ -94,19 +119,18 @@ export function findInexact(text: string): TextPiece[] {
   return pieces;
 }
 
-function hiddenAt(characters: readonly string[], index: number, isAlike: boolean): TextPiece | undefined {
+function hiddenAt(characters: readonly string[], index: number, isAlike: boolean): HiddenPiece | undefined {
   const character = characters[index] ?? "";
   const code = character.codePointAt(0) ?? 0;
   const label = codePointName(code);
   if (code >= 0xd800 && code <= 0xdfff) return { hidden: "\ufffd", label, title: halfPair(code) };
-  if (isAlike) {
-    return {
-      hidden: character,
-      label: `${character}⟨${label}⟩`,
-      title: `looks like another character: ${label}`,
-    };
-  }
-  return isUnseen(characters, index) ? { hidden: character, label, title: nameOf(character) } : undefined;
+  if (isUnseen(characters, index)) return unseen(character, runAt(characters, index));
+  if (!isAlike) return undefined;
+  return {
+    hidden: character,
+    label: `${character}⟨${label}⟩`,
+    title: `looks like another character: ${label}`,
+  };
 }
 
 /** The text with everything that `findInexact` finds written as its code point. */

@@ -1,18 +1,21 @@
 /**
- * Where a text stands decides what in it is suspicious: `code` marks every odd space (a no-break space in a command is
+ * Where a text stands decides what in it is suspicious: `code` marks odd spaces (a no-break space in a command is
  * no accident), `prose` lets typography be, `name` (tool names, hosts, commands) also marks letters that only look Latin.
  */
 export type TextKind = "prose" | "code" | "name";
 
 /** A stretch of a text: `hidden` ones cannot be seen, change direction, or control a terminal. */
-export type TextPiece = { text: string } | { hidden: string; label: string; title: string };
+export type TextPiece = { text: string } | HiddenPiece;
+/**
+ * `hidden`: as it stands in the text. `label` is short and stands in its place (`U+200B`), `title` says in words what
+ * it is.
+ */
+export type HiddenPiece = { hidden: string; label: string; title: string };
 
 const NAMES: Record<number, string> = {
   160: "no-break space",
   173: "soft hyphen",
   1564: "Arabic letter mark",
-  4447: "Hangul filler",
-  4448: "Hangul filler",
   6158: "Mongolian vowel separator",
   8203: "zero-width space",
   8204: "zero-width non-joiner",
@@ -33,31 +36,41 @@ const NAMES: Record<number, string> = {
   8296: "first strong isolate",
   8297: "pop directional isolate",
   10240: "blank braille pattern",
-  12644: "Hangul filler",
   65279: "byte order mark",
-  65440: "Hangul filler",
 };
 
-/** What no text needs, or only some scripts do. */
+/** What no text needs, or only some scripts do; some are blank that Unicode does not count among what is. */
 export const SUSPECT =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control bytes are what it looks for.
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u00ad\u061c\u115f\u1160\u1680\u17b4\u17b5\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff]|\u034f|[\u180b-\u180d]|\u180f|[\ufe00-\ufe0f]/;
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u2800\u3000\ufff9-\ufffc\u{13430}-\u{1343f}\u{13441}\u{13442}\u{16fe4}\u{1d159}\p{Cs}\p{Default_Ignorable_Code_Point}]/u;
 const ODD_SPACE = /^[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]$/;
-/** Scripts whose spelling needs joiners inside words. */
+/** `10 km`, `1 000`, `« mot »`, `Bonjour !`, `p. 12`, `z. B.`, `3 × 4`, `v Praze`, and suffixes of Mongolian. */
+const TYPOGRAPHY =
+  /^[«„“—–]|[»!?:;%€$£°—–]$|^[\p{N}.§№×÷±−].[\p{L}\p{N}×÷±−]$|^[\p{L}\p{M}](?:.\p{N}|\xa0\p{L})$|\u202f\p{sc=Mong}/u;
+/** So many blanks in a row are still layout. */
+const MOST_BLANKS = 8;
+const BOX_DRAWING = /[─-╿]/;
+/** What wide blanks stand behind; nothing, where they indent a paragraph. */
+const WIDE = /^$|[\n\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{N}\p{P}]/u;
+/** Scripts whose spelling needs joiners inside words, by their codes: the page's first script has them. */
 const JOINING =
-  /[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Nko}\p{Script=Mongolian}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Tibetan}]|\p{M}/u;
-/** What stands around a break between words, of one script that writes no spaces there. */
-const UNSPACED =
-  /^(?:\p{Script=Thai}{2}|\p{Script=Lao}{2}|\p{Script=Khmer}{2}|\p{Script=Myanmar}{2}|\p{Script=Tibetan}{2})$/u;
+  /[\p{scx=Arab}\p{scx=Syrc}\p{scx=Nkoo}\p{scx=Mong}\p{scx=Deva}\p{scx=Beng}\p{scx=Guru}\p{scx=Gujr}\p{scx=Orya}\p{scx=Taml}\p{scx=Telu}\p{scx=Knda}\p{scx=Mlym}\p{scx=Sinh}\p{scx=Khmr}\p{scx=Mymr}\p{scx=Tibt}]/u;
+/** Scripts that write no spaces between words, but may say where one ends. */
+const UNSPACED = /[\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}\p{sc=Tibt}]/u;
+const NO_WORD = /[^\p{L}\p{M}\p{N}\p{P}]/u;
 const PICTOGRAPH = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\u20e3|\ufe0f/u;
-const VARIATION_BASE = /[\p{Emoji}\p{Script=Han}\p{Script=Mongolian}\p{Script=Myanmar}\p{Sm}\p{So}]/u;
-/** Emoji flags of regions: black flag, tag letters, cancel tag. */
-const TAG_SEQUENCE = /^\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{1,8}\u{e007f}/u;
+/** What has variants, each with the selectors that there are for it. */
+const VARIANT =
+  /^(?:(?!\p{ASCII})\p{Emoji}[\ufe0e\ufe0f]|[\d#*][\ufe0e\ufe0f]\u20e3|\p{sc=Hani}[\ufe00-\ufe02\u{e0100}-\u{e01ef}]|[、。，．！：；？‘’“”][\ufe00\ufe01]|(?!\p{ASCII})[\p{Sm}\p{sc=Mymr}\p{sc=Phag}]\ufe00|\p{sc=Mong}(?:[\u180b-\u180d\u180f]|\u180e\p{sc=Mong}))/u;
+/** The flags of England, Scotland and Wales: black flag, tag letters, cancel tag. There are no others. */
+const TAG_SEQUENCE =
+  /^\u{1f3f4}\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}/u;
 /** Runs of letters and digits. */
 export const WORD = /[\p{L}\p{M}\p{N}_]+/gu;
 /** Letters of scripts some of which look like Latin ones. */
-export const FOREIGN = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u;
-export const LATIN = /\p{Script=Latin}/u;
+const FOREIGN = /[\p{sc=Cyrl}\p{sc=Grek}\p{sc=Armn}\p{sc=Cher}]/u;
+/** A letter of the Latin script. */
+export const LATIN = /\p{sc=Latn}/u;
 
 /** `U+200B` */
 export const codePointName = (code: number): string =>
@@ -72,35 +85,49 @@ export function nameOf(character: string): string {
   return `${name}, ${codePointName(code)}`;
 }
 
+/** A character that cannot be seen, or several of the same in a row. */
+export function unseen(character: string, count: number): HiddenPiece {
+  const label = codePointName(character.codePointAt(0) ?? 0);
+  const title = nameOf(character);
+  if (count === 1) return { hidden: character, label, title };
+  const times = count.toLocaleString("en");
+  return { hidden: character.repeat(count), label: `${label} × ${times}`, title: `${times} × ${title}` };
+}
+
+/** How many of the same character stand in a row. */
+export function runAt(characters: readonly string[], start: number): number {
+  let end = start + 1;
+  while (characters[end] === characters[start]) end++;
+  return end - start;
+}
+
 /** What half a pair of code units is that says no character alone, in words. */
 export const halfPair = (code: number): string => `half of a surrogate pair, ${codePointName(code)}`;
 
 const isTag = (code: number): boolean => code >= 0xe0000 && code <= 0xe007f;
 
-function isLegal(characters: readonly string[], index: number, kind: TextKind): boolean {
+/** Whether so many of a character belong where they stand: most are odd where there are two. */
+function isLegal(characters: readonly string[], index: number, count: number, kind: TextKind): boolean {
   const character = characters[index] ?? "";
   const before = characters[index - 1] ?? "";
-  const after = characters[index + 1] ?? "";
+  const after = characters[index + count] ?? "";
   const code = character.codePointAt(0) ?? 0;
+  // As `tree` draws, and as wide letters are set.
+  const led = kind === "code" ? code === 0xa0 && BOX_DRAWING : kind === "prose" && code === 0x3000 && WIDE;
+  if (led && count <= MOST_BLANKS && led.test(before)) return true;
+  if (count > 1) return false;
+  if (kind === "code" && (code === 0xa0 || code === 0x202f)) return /^\p{N}{2}$/u.test(before + after);
   if (code === 0x200d && PICTOGRAPH.test(before) && PICTOGRAPH.test(after)) return true;
   if (code === 0x200c || code === 0x200d) {
-    return JOINING.test(before) && (JOINING.test(after) || !/\S/u.test(after));
+    if (JOINING.test(before))
+      return JOINING.test(after) || !/\S/u.test(kind === "prose" ? after.replace(/\p{P}/u, "") : after);
+    // A suffix of a word in Latin letters, or of one with marks of Markdown around it.
+    return kind === "prose" && code === 0x200c && JOINING.test(after) && !NO_WORD.test(before);
   }
-  if (code === 0x200b) return kind === "prose" && UNSPACED.test(before + after);
-  if (code >= 0xfe00 && code <= 0xfe0f) return VARIATION_BASE.test(before);
-  if (code >= 0xe0100 && code <= 0xe01ef) return /\p{Script=Han}/u.test(before);
-  if (code === 0x3000)
-    return kind === "prose" && /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{P}]|^$/u.test(before);
-  if (kind === "prose" && ODD_SPACE.test(character)) {
-    // Typography: `10 km`, `1 000`, `« mot »`, `Bonjour !`, `p. 12`.
-    return (
-      /[«„“—–]/.test(before) ||
-      /[»!?:;%€$£°—–]/.test(after) ||
-      (/[\p{N}§№]/u.test(before) && /[\p{L}\p{N}]/u.test(after)) ||
-      (/[\p{L}.]/u.test(before) && /\p{N}/u.test(after))
-    );
-  }
-  return false;
+  if (code === 0x200b)
+    return kind === "prose" && UNSPACED.test(before + after) && !NO_WORD.test(before + after);
+  if (VARIANT.test(before + character + after)) return true;
+  return kind === "prose" && ODD_SPACE.test(character) && TYPOGRAPHY.test(before + character + after);
 }
 
 /** The text cut at everything in it that a reader could not see. `[{ text }]` where there is nothing of the kind. */
@@ -111,10 +138,10 @@ export function findHidden(text: string, kind: TextKind): TextPiece[] {
   const foreign = kind === "name" ? mixedLetters(text) : undefined;
   const characters = Array.from(text);
   let clean = "";
-  const hide = (hidden: string, label: string, title: string): void => {
+  const add = (piece: HiddenPiece): void => {
     if (clean) pieces.push({ text: clean });
     clean = "";
-    pieces.push({ hidden, label, title });
+    pieces.push(piece);
   };
   let offset = 0;
   for (let index = 0; index < characters.length; index++) {
@@ -122,13 +149,17 @@ export function findHidden(text: string, kind: TextKind): TextPiece[] {
     const code = character.codePointAt(0) ?? 0;
     const start = offset;
     offset += character.length;
+    if (code >= 0x20 && code < 0x7f) {
+      clean += character;
+      continue;
+    }
     if (code === 0x1f3f4) {
       const flag = TAG_SEQUENCE.exec(characters.slice(index, index + 12).join(""))?.[0];
       if (flag) {
-        const length = Array.from(flag).length;
         clean += flag;
         offset += flag.length - character.length;
-        index += length - 1;
+        // Each of its characters is two units.
+        index += flag.length / 2 - 1;
         continue;
       }
     }
@@ -142,32 +173,36 @@ export function findHidden(text: string, kind: TextKind): TextPiece[] {
       const decoded = Array.from(run, (tag) => String.fromCharCode((tag.codePointAt(0) ?? 0) & 0x7f))
         .join("")
         .replace(/[^\x20-\x7e]/g, "·");
-      const count = Array.from(run).length;
-      hide(
-        run,
-        `${count} hidden: ${decoded}`,
-        `${count} hidden tag characters (U+E0000–U+E007F) that spell: ${decoded}`,
-      );
+      const count = run.length / 2;
+      add({
+        hidden: run,
+        label: `${count} hidden: ${decoded}`,
+        title: `${count} hidden tag characters (U+E0000–U+E007F) that spell: ${decoded}`,
+      });
       continue;
     }
     if (code >= 0xd800 && code <= 0xdfff) {
-      hide("\ufffd", "\ufffd", halfPair(code));
+      add({ hidden: "\ufffd", label: "\ufffd", title: halfPair(code) });
       continue;
     }
     if (foreign?.has(start)) {
-      hide(
-        character,
-        `${character}⟨${codePointName(code)}⟩`,
-        `looks Latin and is not: ${codePointName(code)}`,
-      );
+      const label = codePointName(code);
+      add({
+        hidden: character,
+        label: `${character}⟨${label}⟩`,
+        title: `looks Latin and is not: ${label}`,
+      });
       continue;
     }
-    const suspect = (SUSPECT.test(character) && !(code >= 0x10000)) || (code >= 0xe0100 && code <= 0xe01ef);
-    if (!suspect || isLegal(characters, index, kind)) {
+    if (!SUSPECT.test(character)) {
       clean += character;
       continue;
     }
-    hide(character, codePointName(code), nameOf(character));
+    const count = runAt(characters, index);
+    if (isLegal(characters, index, count, kind)) clean += character.repeat(count);
+    else add(unseen(character, count));
+    index += count - 1;
+    offset += (count - 1) * character.length;
   }
   if (clean) pieces.push({ text: clean });
   return pieces;
@@ -187,7 +222,7 @@ function mixedLetters(text: string): Set<number> {
   return offsets;
 }
 
-/** The text with each hidden character written as its code point: for attributes, which cannot hold a mark. */
+/** The text with what is hidden in it written as code points: for attributes, which cannot hold a mark. */
 export const visibleText = (text: string, kind: TextKind): string => spelled(findHidden(text, kind));
 
 /** A text whose hidden stretches are written out between brackets. */
