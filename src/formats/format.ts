@@ -31,6 +31,10 @@ export interface LinkFacts {
   /** Every session that this file holds (one, but for formats that keep runs inline). */
   sessions: SessionLinkFacts[];
 }
+/**
+ * The same of one session: which runs its calls start, and, where it is a run itself, what began it. Times are in
+ * milliseconds.
+ */
 export interface SessionLinkFacts {
   session_id: string;
   /** Only sessions of the same group are linked by keys and prompts: the top session's own id. */

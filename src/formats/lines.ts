@@ -1,3 +1,4 @@
+import { messageOf } from "../model/narrow.ts";
 import type { RecordPlace } from "./format.ts";
 
 /** One record of a file of JSON lines: a JSON object, or what kept the bytes from being one, or a blank line. */
@@ -46,6 +47,7 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
+/** Reads from `start`, a line's beginning; a line of more than `max_line` bytes is a record with an error. */
 export function createLineReader(
   start: { line: number; byte: number } = { line: 1, byte: 0 },
   max_line = MAX_LINE,
@@ -147,7 +149,7 @@ export function createLineReader(
       return {
         place: place(from, to),
         text,
-        error: `no valid JSON: ${problem instanceof Error ? problem.message : String(problem)}`,
+        error: `no valid JSON: ${messageOf(problem)}`,
       };
     }
   }

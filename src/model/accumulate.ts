@@ -1,4 +1,13 @@
-import { closeTurn, endTurn, type Fold, lastTurn, replace, retractTurn, startTurn } from "./fold/fold.ts";
+import {
+  changeTurn,
+  closeTurn,
+  endTurn,
+  type Fold,
+  lastTurn,
+  replace,
+  retractTurn,
+  startTurn,
+} from "./fold/fold.ts";
 import {
   endMessage,
   endPart,
@@ -50,6 +59,7 @@ export interface Transcript {
   readonly unpaired?: Unpaired;
 }
 
+/** What is not over at a transcript's end: beside its parts, all that the next frame depends on. */
 export interface Open {
   readonly message_id?: string;
   /** The message was made up, for a stream that names none: it is no step. */
@@ -227,7 +237,8 @@ export function accumulateAndAddress(
 export function settleAborted(transcript: Transcript, at: number): Transcript {
   const fold = begin(transcript);
   let ending: TurnStatus = endsInText(transcript) ? "completed" : "interrupted";
-  const first = lastTurn(fold)?.first_part ?? 0;
+  const turn = lastTurn(fold);
+  const first = turn?.first_part ?? 0;
   for (const [, index] of unpairedOf(transcript).open_calls) {
     const part = fold.parts.at(index);
     if (part?.type === "tool_call" && !isSettled(part.state)) {
@@ -246,7 +257,14 @@ export function settleAborted(transcript: Transcript, at: number): Transcript {
       replace(fold, index, { ...part, outcome: "cancelled", closed_at: at });
     }
   }
-  if (fold.open.turn_open) {
+  if (fold.open.awaits_prompt === true && turn?.status === "running") {
+    // The prompt that it waits for belongs to it, however late it comes.
+    changeTurn(fold, turn.index, (waiting) => ({
+      ...waiting,
+      status: fold.open.outcome ?? ending,
+      ended_at: at,
+    }));
+  } else if (fold.open.turn_open && fold.open.awaits_prompt !== true) {
     const { ended_parts } = fold.open;
     closeTurn(fold, at, fold.open.outcome ?? ending);
     // No writer said that it ended: what they still say is no change of their mind.

@@ -522,6 +522,13 @@ function eventOf(
       return { type: "session_update", ...common, patch: frame.patch };
     case "todo.change":
       return { type: "todo_change", ...common, todos: frame.todos };
+    case "context.usage":
+      return {
+        type: "context_usage",
+        ...common,
+        tokens: frame.tokens,
+        ...(frame.limit === undefined ? {} : { limit: frame.limit }),
+      };
     case "request.open":
       return { type: "request", ...common, request: frame.request };
     case "request.close": {
@@ -580,7 +587,6 @@ function eventOf(
     case "message.end":
     case "message.record":
     case "interrupt":
-    case "context.usage":
     case "task.finish":
       return undefined;
     default:

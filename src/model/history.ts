@@ -84,6 +84,7 @@ const otherEvent = z.discriminatedUnion("type", [
     answer: optional(answer),
   }),
   record({ ...common, type: z.literal("todo_change"), todos: z.array(todoItem) }),
+  record({ ...common, type: z.literal("context_usage"), tokens: z.number(), limit: optional(z.number()) }),
   record({ ...common, type: z.literal("session_update"), patch: sessionPatch }),
   /** A part (with a thought its signature) that was added to a message after that message had been written down. */
   record({ ...common, type: z.literal("addendum"), message_id: uuid, parts: z.array(part) }),

@@ -22,6 +22,7 @@ export type Usage = z.infer<typeof usage>;
 export const stopReason = z.enum(["stop", "length", "tool_use", "error", "aborted"]);
 export type StopReason = z.infer<typeof stopReason>;
 
+/** How a call ended: well, by a failure or a time-out, or because a person or a cancelled task stopped it. */
 export const toolStatus = z.enum(["success", "error", "aborted"]);
 export type ToolStatus = z.infer<typeof toolStatus>;
 
@@ -56,6 +57,7 @@ export const userMessage = record({
   /** Who wrote it, where that was not a person at the prompt. */
   origin: optional(z.enum(["agent", "notification", "command"])),
 });
+/** All that one model call said, in one message, with what its provider must get back of it. */
 export const assistantMessage = record({
   ...common,
   role: z.literal("assistant"),
@@ -121,6 +123,7 @@ export type AssistantMessage = z.infer<typeof assistantMessage>;
 export type ToolMessage = z.infer<typeof toolMessage>;
 export type LegacyMessage = z.infer<typeof legacyMessage>;
 
+/** A stored message that has parts; `legacyMessage` is none of these. */
 export const message = z.discriminatedUnion("role", [
   systemMessage,
   developerMessage,

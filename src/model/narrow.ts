@@ -1,6 +1,7 @@
 /** Narrowing of foreign JSON: the value where it has the wanted shape, else `undefined`. */
 export type JsonObject = Record<string, unknown>;
 
+/** An object that is neither null nor a list. */
 export function asObject(value: unknown): JsonObject | undefined {
   // An object that is no array and not null has string keys, whose values stay unknown.
   return value !== null && typeof value === "object" && !Array.isArray(value)
@@ -14,12 +15,19 @@ export function asString(value: unknown): string | undefined {
 export function asText(value: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value : undefined;
 }
+/** A number that is finite. */
 export function asNumber(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
+/** Here what is no list is an empty one. */
 export function asArray(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
+/** The strings of a list, without whatever else is in it; what is no list has none. */
 export function asStrings(value: unknown): string[] {
   return asArray(value).filter((item): item is string => typeof item === "string");
+}
+/** What is told of something thrown: an error's message, anything else as a string. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

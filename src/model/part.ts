@@ -36,6 +36,10 @@ export const imageUrlPart = record({
 });
 export type ImageUrlPart = z.infer<typeof imageUrlPart>;
 
+/**
+ * An image in a file. The path is as its writer gave it: whoever opens it asks first whether it lies among the
+ * session's own.
+ */
 export const imageFilePart = record({
   ...stored,
   type: z.literal("image_file"),
@@ -46,6 +50,7 @@ export const imageFilePart = record({
 });
 export type ImageFilePart = z.infer<typeof imageFilePart>;
 
+/** A file by its address, or in a data URL. */
 export const filePart = record({
   ...stored,
   type: z.literal("file"),

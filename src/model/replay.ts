@@ -274,6 +274,11 @@ function replayEvent(
     case "todo_change":
       emit({ ...common, type: "todo.change", todos: event.todos });
       return;
+    case "context_usage": {
+      const { tokens, limit } = event;
+      emit({ ...common, type: "context.usage", tokens, ...(limit === undefined ? {} : { limit }) });
+      return;
+    }
     case "session_update":
       emit({ ...common, type: "session.update", patch: event.patch });
       return;

@@ -1,21 +1,29 @@
 import { promptTitle, shorten, titleOf } from "./content.ts";
-import { isPreamble } from "./fold/fold.ts";
+import { ERROR, isPreamble } from "./fold/fold.ts";
 import type { Frame } from "./frame.ts";
 import type { StopReason, Usage } from "./message.ts";
 import type { SessionSummary } from "./session.ts";
 import { resultStatus } from "./tool-state.ts";
 import type { MarkerKind } from "./transcript.ts";
 import { countUsage } from "./usage.ts";
+import { partId } from "./uuid.ts";
 
+/** Of a call, of its result and of an error: what it is withdrawn with. */
+interface Named {
+  readonly message_id?: string | undefined;
+  readonly part_id?: string | undefined;
+}
 /** What is known of a thing that was counted. */
-interface Facts {
+interface Facts extends Named {
   readonly usage?: Usage | undefined;
   readonly failed?: boolean;
   /** Of a call, and of a result without one: the turn that it came in, and the call's message. */
   readonly turn?: number;
   /** Of a message's end. */
   readonly stop_reason?: StopReason | undefined;
-  readonly message_id?: string | undefined;
+  /** Of a result: what it is withdrawn with where that is not its call. */
+  readonly own?: Named;
+  readonly withdrawn?: boolean;
 }
 const NOTHING: Facts = {};
 
@@ -177,13 +185,13 @@ function count(draft: Draft, frame: Frame): void {
       return;
     case "message.tool_call_start":
     case "message.tool_call":
-      countCall(draft, frame.tool_call_id, frame.message_id ?? draft.progress.message_id);
+      countCall(draft, frame);
       summary.activity = titleOf(frame.tool_name) ?? shorten(frame.tool_name, ROW_TEXT_LIMIT);
       return;
     case "message.tool_progress":
       return;
     case "message.tool_result":
-      countResult(draft, frame.tool_call_id, resultStatus(frame) === "error");
+      countResult(draft, frame);
       return;
     case "message.image":
     case "message.file":
@@ -224,7 +232,7 @@ function count(draft: Draft, frame: Frame): void {
     case "marker":
       if (isNew(draft, `part ${frame.part_id}`)) {
         addMarker(draft, frame.kind);
-        if (frame.kind === "error") failed(draft);
+        if (frame.kind === "error") failed(draft, frame.part_id, frame.message_id);
       }
       return;
     case "request.open":
@@ -242,7 +250,7 @@ function count(draft: Draft, frame: Frame): void {
     case "error":
       if (frame.part_id === undefined || isNew(draft, `part ${frame.part_id}`)) {
         addMarker(draft);
-        failed(draft);
+        failed(draft, frame.part_id);
       }
       return;
     case "interrupt":
@@ -275,9 +283,11 @@ function count(draft: Draft, frame: Frame): void {
         draft.progress.turn_open = false;
       }
       return;
+    case "message.retract":
+      retract(draft, frame);
+      return;
     // These change no figure of the row.
     case "message.record":
-    case "message.retract":
     case "turn.retract":
     case "request.close":
     case "todo.change":
@@ -361,9 +371,23 @@ function addBefore(draft: Draft, part: Parameters<typeof isPreamble>[0], add: (d
   if (isPreamble(part)) draft.progress.turn_empty = turn_empty;
 }
 
-function failed(draft: Draft): void {
+/** `message_id`: of the message that an error's part belongs to, where it is no message of its own. */
+function failed(draft: Draft, part_id: string | undefined, message_id = part_id): void {
   draft.summary.errors += 1;
   draft.progress.outcome = "failed";
+  if (part_id !== undefined) remember(draft, `part ${part_id}`, { failed: true, message_id, part_id });
+}
+
+/** What failed in what is withdrawn is no error of the session's any more. */
+function retract(draft: Draft, frame: Extract<Frame, { type: "message.retract" }>): void {
+  const isMeant = ({ message_id, part_id }: Named): boolean =>
+    message_id === frame.message_id && (frame.part_id === undefined || part_id === frame.part_id);
+  for (const [key, facts] of new Map([...draft.progress.earlier, ...draft.progress.latest])) {
+    if (facts.failed === undefined) continue;
+    if (!isMeant(facts) && (facts.own === undefined || !isMeant(facts.own))) continue;
+    if (facts.failed) draft.summary.errors -= 1;
+    remember(draft, key, { ...facts, failed: false, withdrawn: true });
+  }
 }
 
 function interrupt(draft: Draft): void {
@@ -410,7 +434,11 @@ function countDelta(
 }
 
 /** As in the transcript, the same id in a later turn and another message is another call. */
-function countCall(draft: Draft, tool_call_id: string, message_id: string | undefined): void {
+function countCall(
+  draft: Draft,
+  frame: Extract<Frame, { type: "message.tool_call_start" | "message.tool_call" }>,
+): void {
+  const { tool_call_id, part_id, message_id = draft.progress.message_id } = frame;
   const known = recall(draft, `call ${tool_call_id}`);
   if (known !== undefined) {
     if (known.turn === draft.summary.turns) return;
@@ -421,13 +449,14 @@ function countCall(draft: Draft, tool_call_id: string, message_id: string | unde
   draft.summary.tool_calls += 1;
   const turn = draft.summary.turns;
   const orphan = known === undefined ? recall(draft, `result ${tool_call_id} of no call`) : undefined;
-  remember(draft, `call ${tool_call_id}`, { turn, message_id });
+  remember(draft, `call ${tool_call_id}`, { failed: false, turn, message_id, part_id });
   if (orphan?.turn === turn)
-    remember(draft, `result ${tool_call_id} of ${turn}`, { failed: orphan.failed === true });
+    remember(draft, `result ${tool_call_id} of ${turn}`, { ...orphan, message_id, part_id });
 }
 
-function countResult(draft: Draft, tool_call_id: string, isError: boolean): void {
+function countResult(draft: Draft, frame: Extract<Frame, { type: "message.tool_result" }>): void {
   const { summary } = draft;
+  const { tool_call_id } = frame;
   const call = recall(draft, `call ${tool_call_id}`);
   const key = `result ${tool_call_id} of ${call?.turn ?? "no call"}`;
   const before = recall(draft, key);
@@ -435,8 +464,13 @@ function countResult(draft: Draft, tool_call_id: string, isError: boolean): void
     ensureTurn(draft);
     addPart(draft);
   }
-  summary.errors += (isError ? 1 : 0) - (before?.failed === true ? 1 : 0);
-  remember(draft, key, { failed: isError, turn: before?.turn ?? summary.turns });
+  const withdrawn = before?.withdrawn === true || call?.withdrawn === true;
+  const failed = resultStatus(frame) === "error" && !withdrawn;
+  summary.errors += (failed ? 1 : 0) - (before?.failed === true ? 1 : 0);
+  const { message_id, part_id } = call ?? NOTHING;
+  const { turn = summary.turns, own = { message_id: frame.message_id, part_id: frame.part_id } } =
+    before ?? NOTHING;
+  remember(draft, key, { failed, turn, message_id, part_id, own, withdrawn });
   delete summary.activity;
 }
 
@@ -454,9 +488,10 @@ function countEnd(draft: Draft, frame: Extract<Frame, { type: "message.end" }>):
   if (frame.usage !== undefined) summary.usage = countUsage(summary.usage, before?.usage, frame.usage);
   remember(draft, key, { stop_reason, usage });
   if (draft.progress.message_id === frame.message_id) draft.progress.message_id = undefined;
-  if (frame.error !== undefined && isNew(draft, `error ${frame.message_id}`)) {
+  const error_id = partId(frame.message_id, ERROR);
+  if (frame.error !== undefined && isNew(draft, `part ${error_id}`)) {
     addMarker(draft);
-    failed(draft);
+    failed(draft, error_id, frame.message_id);
   }
   if (stop_reason === "error" && before?.stop_reason !== "error") draft.progress.outcome = "failed";
   if (stop_reason === "aborted" && before?.stop_reason !== "aborted") interrupt(draft);

@@ -150,11 +150,6 @@ export function fail(state: ToolState, error: string, at: number): FailedState {
   };
 }
 
-/** running → error, because `limit_ms` have passed since its start. */
-export function timeOut(state: ToolState, limit_ms: number, at: number): FailedState {
-  return fail(state, `Timed out after ${limit_ms} ms`, at);
-}
-
 /** pending or running → aborted: a person, a cancelled task or a crash stopped it. */
 export function abort(state: ToolState, at: number, reason?: string): AbortedState {
   if (state.status === "aborted") return state;

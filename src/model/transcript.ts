@@ -65,7 +65,6 @@ export const runLink = record({
   name: optional(z.string()),
   task: optional(z.string()),
 });
-export type RunLink = z.infer<typeof runLink>;
 
 export const toolCallEntry = record({
   ...common,
@@ -173,6 +172,7 @@ export const legacyEntry = record({
   thinking: optional(z.string()),
 });
 
+/** A part as it is shown, in a turn; those of stored messages are `part` in `part.ts`. */
 export const transcriptPart = z.discriminatedUnion("type", [
   thinkingEntry,
   textEntry,

@@ -5,6 +5,7 @@ const NAMESPACE = "6d1f5c0e-6f0b-5b0a-9c39-1d2d6f5f3a71";
 
 const PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
+/** Whether this is a UUID as it is written: 36 characters, of whatever version, in either case. */
 export function isUuid(value: unknown): value is string {
   return typeof value === "string" && PATTERN.test(value);
 }

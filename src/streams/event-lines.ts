@@ -1,5 +1,5 @@
 import { createLineCutter } from "../model/line-cutter.ts";
-import { asObject, type JsonObject } from "../model/narrow.ts";
+import { asObject, type JsonObject, messageOf } from "../model/narrow.ts";
 
 /** One event of a stream, or a line that is none; `line` counts from 1. */
 export type StreamEvent = { line: number; value: JsonObject } | { line: number; text: string; error: string };
@@ -27,7 +27,7 @@ export function createEventLines(): EventLines {
       if (value !== undefined) return { line: at, value };
       return { line: at, text, error: `Line ${at} is JSON, and no object` };
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       return { line: at, text, error: `Line ${at} is no JSON: ${why}` };
     }
   };

@@ -12,6 +12,10 @@ export interface EventReader {
   readonly hasFailed?: boolean;
 }
 
+/**
+ * What a reader of events has from whoever reads the stream: where frames go, and ids and times that do not depend on
+ * it.
+ */
 export interface EventReaderOptions {
   writer: FrameWriter;
   /** An id that is the same whenever the same name is given in this stream. */

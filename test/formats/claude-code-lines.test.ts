@@ -133,6 +133,51 @@ describe("Claude Code lines, one by one", () => {
     ]);
   });
 
+  it("shows once all else that was copied behind a compaction, by its own time or the compaction's", () => {
+    const { user, assistant, line } = writer();
+    const failed = (text: string) =>
+      line("assistant", { isApiErrorMessage: true, message: { content: [say(text)] } });
+    const notice = "<task-notification><summary>Tests ended</summary></task-notification>";
+    const before = [
+      user("go"),
+      user("<bash-input>ls</bash-input>"),
+      user("<bash-stdout>a.txt</bash-stdout>"),
+      user(notice),
+      user([say("context")], { isMeta: true }),
+      user("<command-name>/review</command-name>"),
+      failed("API Error: no"),
+      user([result("t", "ok"), say("[Request interrupted by user]")]),
+    ];
+    const boundary = line("system", { subtype: "compact_boundary", parentUuid: null });
+    const summary = user("what was", { isCompactSummary: true });
+    let count = 0;
+    const copies = (records: readonly object[], fields: object) =>
+      records.map((record) => {
+        count += 1;
+        return { ...record, uuid: `${10_000_000 + count}-1111-4000-8000-000000000000`, ...fields };
+      });
+    const shown = outline(read([...before, boundary, summary]).parts);
+    const { timestamp } = boundary;
+    for (const fields of [{}, { timestamp }]) {
+      expect(outline(read([...before, boundary, summary, ...copies(before, fields)]).parts)).toEqual(shown);
+    }
+    const again = line("system", { subtype: "compact_boundary", parentUuid: null });
+    const late = [
+      again,
+      user("more", { isCompactSummary: true }),
+      ...copies(before, { timestamp }),
+      ...copies([summary], {}),
+    ];
+    const twice = [...before, boundary, summary, ...copies(before, { timestamp }), ...late];
+    expect(outline(read(twice).parts)).toHaveLength(shown.length + 1);
+    // What a person does again is no copy.
+    const anew = [user("<bash-input>ls</bash-input>"), failed("API Error: no")];
+    expect(outline(read([...before, boundary, summary, ...anew]).parts)).toHaveLength(shown.length + 2);
+    expect(
+      outline(read([...before, assistant("m", "x"), ...copies(before.slice(1, 3), {})]).parts),
+    ).toHaveLength(shown.length + 2);
+  });
+
   it("reads the result of a server's tool as a result, with its failure", () => {
     const { user, assistant } = writer();
     const lines = [

@@ -193,6 +193,143 @@ describe("an answer", () => {
     ]);
   });
 
+  it("may say one thing twice in one line, which a copy of it does not say again", () => {
+    const whole = [say("a"), call("t", {}), say("a"), call("u", {})];
+    const twice = 'shown · text "a" · call t Bash {} · text "a" · call u Bash {}';
+    const again = "folded into an earlier line of its message";
+    expect(behind(answer(whole), answer(whole))).toEqual([twice, again]);
+    expect(behind(answer(whole), answer([say("x")], "m2"), answer(whole))).toEqual([
+      twice,
+      'shown · text "x"',
+      again,
+    ]);
+    expect(behind(answer([say("a")]), answer(whole.slice(0, 3)), answer(whole))).toEqual([
+      'shown · text "a"',
+      'shown · call t Bash {} · text "a"',
+      "shown · call u Bash {}",
+    ]);
+  });
+
+  it("keeps a text that another one begins with, where that is copied", () => {
+    const lines = [answer([say("a")]), answer([call("t", {})]), answer([say("a b")]), answer([say("c")])];
+    expect(behind(...lines, answer([say("x")], "m2"), answer([say("a b")]))).toEqual([
+      'shown · text "a"',
+      "shown · call t Bash {}",
+      'shown · text "a b"',
+      'shown · text "c"',
+      'shown · text "x"',
+      "folded into an earlier line of its message",
+    ]);
+  });
+
+  it("that grows behind a call is one text in each snapshot of the whole", () => {
+    const blocks = (...texts: string[]) => [say("a"), call("t", {}), ...texts.map(say)];
+    expect(
+      behind(answer([say("a")]), answer(blocks("b")), answer(blocks("b c")), answer(blocks("b c", "d"))),
+    ).toEqual([
+      'shown · text "a"',
+      'shown · call t Bash {} · text "b c"',
+      "folded into an earlier line of its message",
+      'shown · text "d"',
+    ]);
+    expect(
+      behind(answer([say(" "), call("t", {}), say("b")]), answer([say(" "), call("t", {}), say("b c")])),
+    ).toEqual(['shown · call t Bash {} · text "b c"', "folded into an earlier line of its message"]);
+  });
+
+  it("under the id of an earlier turn's is another answer, unless it is copied", () => {
+    const write = writer();
+    const first = [write.user("one"), write.assistant("", [say("Done.")], "end_turn")];
+    const second = [write.user("two"), write.assistant("", [say("Done.")], "end_turn")];
+    const copies = first.map((line, at) => ({ ...line, uuid: `0000000${at}-1111-4000-8000-000000000000` }));
+    const { told, transcript } = account(...first, ...second, ...copies.slice(1), first[1] ?? {});
+    expect(told.slice(1)).toEqual([
+      'shown · text "Done."',
+      'shown · prompt [{"type":"text","text":"two"}]',
+      'shown · text "Done."',
+      "folded into an earlier line of its message",
+      "folded into the same line before it",
+      "folded into the end of the turn",
+    ]);
+    expect(transcript.turns.slice().map((turn) => turn?.steps)).toEqual([1, 1]);
+  });
+
+  describe("with what a person ran between its lines", () => {
+    const usage = (input_tokens: number) => ({ input_tokens, output_tokens: 10 });
+    const asked = (name: string) => ({ content: [call(name, {})] });
+    /** How often the model was called, and its tokens. */
+    const stepsOf = (first: Fields, second: Fields, answered?: string) => {
+      const write = writer();
+      const line = ({ requestId, ...message }: Fields) =>
+        write.line("assistant", {
+          message: { id: "m", model: "m", content: [say("I look.")], usage: usage(100), ...message },
+          ...(requestId !== undefined && { requestId }),
+        });
+      const { parts, transcript } = account(
+        ...[write.user("go"), line(first)],
+        ...(answered === undefined ? [] : [write.user([result(answered, "ok")])]),
+        ...[write.user("<bash-input>ls</bash-input>"), write.user("<bash-stdout>a</bash-stdout>")],
+        line({ ...asked("t"), ...second }),
+      );
+      const steps = parts.filter(({ type }) => type === "step_start").length;
+      return [steps, transcript.turns.slice().reduce((sum, turn) => sum + (turn?.usage?.input ?? 0), 0)];
+    };
+
+    it("is one where the model was given as much, and more of it was owed", () => {
+      expect(stepsOf({}, {})).toEqual([1, 100]);
+      expect(stepsOf(asked("s"), {})).toEqual([1, 100]);
+      expect(stepsOf({}, { usage: usage(200) })).toEqual([2, 300]);
+      expect(stepsOf({ stop_reason: "end_turn" }, {})).toEqual([2, 200]);
+      expect(stepsOf(asked("s"), {}, "s")).toEqual([2, 200]);
+    });
+
+    it("is what its request's id says", () => {
+      const [one, other] = [{ requestId: "one" }, { requestId: "other" }];
+      expect(stepsOf({ ...asked("s"), ...one }, one, "s")).toEqual([1, 100]);
+      expect(stepsOf(one, { ...one, usage: usage(200) })).toEqual([1, 200]);
+      expect(stepsOf(one, other)).toEqual([2, 200]);
+    });
+  });
+
+  it("under one id with the one before is another, where results came and the model was given more", () => {
+    const write = writer();
+    const line = (content: unknown, input_tokens: number) =>
+      write.line("assistant", { message: { id: "m", model: "m", content, usage: { input_tokens } } });
+    const prompt = write.user("go");
+    const steps = (...lines: Fields[]) =>
+      account(prompt, ...lines)
+        .parts.filter(({ type }) => type === "text" || type === "tool_call")
+        .map(({ step }) => step);
+    const asked = () => line([call("t", {})], 100);
+    const answered = () => write.user([result("t", "ok")]);
+    expect(steps(line([say("a")], 100), asked(), answered(), line([say("a")], 200))).toEqual([1, 1, 2]);
+    expect(steps(line([say("a")], 100), asked(), answered(), line([say("b")], 100))).toEqual([1, 1, 1]);
+    expect(steps(line([say("a")], 100), asked(), line([say("b")], 200), answered())).toEqual([1, 1, 1]);
+  });
+
+  it("under the id of all others is shown behind a compaction, too", () => {
+    const write = writer();
+    const line = (text: string, input_tokens: number, fields: Fields = {}) =>
+      write.line("assistant", {
+        message: { id: "m", model: "m", content: [say(text)], usage: { input_tokens } },
+        ...fields,
+      });
+    const before = [write.user("go"), line("a", 100)];
+    const boundary = write.line("system", { subtype: "compact_boundary", parentUuid: null });
+    const { told } = account(
+      ...before,
+      boundary,
+      line("a", 100, { timestamp: boundary.timestamp }),
+      write.user("on"),
+      line("a", 50),
+    );
+    expect(told.slice(3, 6)).toEqual([
+      "folded into an earlier line of its message",
+      'shown · prompt [{"type":"text","text":"on"}]',
+      'shown · text "a"',
+    ]);
+  });
+
   it("that answers for another model says so", () => {
     expect(
       behind(

@@ -869,23 +869,49 @@ describe("a call", () => {
     ]);
   });
 
-  it("that comes again is one call, with other arguments until it has answered", () => {
+  it("that comes again is one call: its arguments may come later, and a longer snapshot has others until it has answered", () => {
     const write = writer();
     expect(
       account(
+        write.assistant("m1", [call("t", {})]),
         write.assistant("m1", [call("t", { a: 1 })]),
         write.assistant("m1", [call("t", { a: 1 })]),
-        write.assistant("m1", [call("t", { a: 2 })]),
+        write.assistant("m1", [call("t", { a: 2 }), say("on")]),
         write.user([result("t", "ok")]),
-        write.assistant("m1", [call("t", { a: 3 })]),
+        write.assistant("m1", [call("t", { a: 3 }), say("on")]),
       ).told,
     ).toEqual([
       'shown · call t Bash {"a":2}',
       "folded into an earlier line of its message",
       "folded into an earlier line of its message",
+      'shown · text "on"',
       'shown · result t success "ok" {"type":"shell","exit_code":0}',
       "folded into an earlier line of its message",
       "folded into the end of the turn",
+    ]);
+  });
+
+  it("under the id of another one of its message is a call of its own, with its own result", () => {
+    const write = writer();
+    const asked = (command: string) => write.assistant("m1", [call("", { command })]);
+    const answered = (text: string) => write.user([result("", text)]);
+    const { parts } = account(
+      ...[asked("one"), asked("two"), answered("1"), answered("2")],
+      ...[asked("two"), answered("3"), asked("two"), answered("4")],
+    );
+    const calls = parts.flatMap((part) => (part.type === "tool_call" ? [part] : []));
+    expect(
+      calls.map(({ tool_call_id, arguments_json }) => [
+        arguments_json,
+        ...parts.flatMap((part) =>
+          part.type === "tool_result" && part.tool_call_id === tool_call_id ? [part.output_text] : [],
+        ),
+      ]),
+    ).toEqual([
+      ['{"command":"one"}', "1"],
+      ['{"command":"two"}', "2"],
+      ['{"command":"two"}', "3"],
+      ['{"command":"two"}', "4"],
     ]);
   });
 
@@ -912,8 +938,8 @@ describe("a call", () => {
     );
     expect(other.told.slice(0, 3)).toEqual([
       'shown · call t Read {"a":1}',
+      expect.stringMatching(/^shown · call t@\d+ Write \{"a":1\}$/),
       expect.stringMatching(/^shown · call t@\d+ Write \{"a":2\}$/),
-      "folded into an earlier line of its message",
     ]);
   });
 

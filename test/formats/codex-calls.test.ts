@@ -105,6 +105,19 @@ describe("a call", () => {
     ]);
   });
 
+  it("that is asked for again under the same id is another one, once it has answered", () => {
+    const asked = call("exec_command", { cmd: "git status" });
+    const { told, transcript } = account(asked, output("dirty"), says("I commit."), asked, output("clean"));
+    expect(told).toEqual([
+      'shown · call c exec_command {"cmd":"git status"}',
+      expect.stringMatching(/^shown · result c success "dirty"/),
+      'shown · text "I commit."',
+      expect.stringMatching(/^shown · call c@\d+ exec_command \{"cmd":"git status"\}$/),
+      expect.stringMatching(/^shown · result c@\d+ success "clean"/),
+    ]);
+    expect(transcript.turns.at(0)?.tool_calls).toBe(2);
+  });
+
   it("is answered once by the same words, and anew by others", () => {
     expect(told(call("x", {}), output("one"), output("one"), output("two"), output("two"))).toEqual([
       "shown · call c x {}",
@@ -261,6 +274,22 @@ describe("a command that ended", () => {
         },
       ],
     ]);
+  });
+
+  it("offers as a file what was kept of an output that was cut for the model", () => {
+    const cut = output("Exit code: 0\nOutput:\n1 2…90 tokens truncated…8 9");
+    const asked = call("exec_command", { cmd: "a" });
+    const file = (text: string) =>
+      `[{"type":"file","mime":"text/plain","filename":"output.txt","url":"data:text/plain;charset=utf-8,${text}"}]`;
+    const kept = `1 2 3 é${" 4".repeat(30)} 8 9`;
+    const shown = file(encodeURIComponent(kept));
+    expect(told(asked, cut, ended({ aggregated_output: kept })).at(1)).toContain(shown);
+    expect(told(asked, ended({ aggregated_output: kept }), cut).at(2)).toContain(shown);
+    const without = (shown: object, aggregated_output: string) =>
+      told(asked, shown, ended({ aggregated_output })).at(1);
+    expect(without(cut, "1 2 8 9")).not.toContain('"file"');
+    expect(without(output("fine"), "fine, and more")).not.toContain('"file"');
+    expect(without(output("aborted by user\n1…9 tokens truncated…2"), kept)).not.toContain('"file"');
   });
 
   it("after its call was cut off gives it what it still wrote", () => {
@@ -1006,6 +1035,11 @@ describe("a sub-agent", () => {
     );
     expect(last("no JSON")).toEqual(
       'shown · [notification] Sub-agent reported "<subagent_notification>\\nno JSON\\n</subagent_notification>"',
+    );
+    // However many blanks: this took half a minute when it took the square of them.
+    const blank = " ".repeat(100_000);
+    expect(last({ agent_path: KID, status: { completed: `4${blank}2` } })).toEqual(
+      `shown · [notification] Sub-agent Bohr completed "4${blank}2"`,
     );
     expect(
       frames("task.finish", ...linked, notice({ agent_id: KID, status: { errored: "x" } }), says("x")),

@@ -11,9 +11,12 @@ import {
   call,
   completed,
   event,
+  fold,
   item,
   meta,
   output,
+  partsOf,
+  readPieces,
   says,
   THREAD,
   user,
@@ -1101,14 +1104,18 @@ describe("a file that is read from inside", () => {
   const whole = [meta(), ...turn("1", "a", "b", "c", "d"), ...turn("2", "e")];
   const bytesOf = (some: object[]) =>
     new TextEncoder().encode(some.map((line) => `${JSON.stringify(line)}\n`).join(""));
-  /** The ids that its turns and its steps have, from a line on. */
-  function idsFrom(from: number, lines: object[] = whole): { turns: string[]; steps: string[] } {
+  /** The ids that its turns, its steps and its calls have, from a line on. */
+  function idsFrom(
+    from: number,
+    lines: object[] = whole,
+  ): { turns: string[]; steps: string[]; calls: string[] } {
     const start = { line: 0, byte: bytesOf(lines.slice(0, from)).length };
     const reader = codex.createReader({ path: `rollout-${THREAD}.jsonl`, start });
     const frames = reader.push(bytesOf(lines.slice(from))).flatMap((record) => record.frames);
     return {
       turns: frames.flatMap((frame) => (frame.type === "turn.start" ? [frame.turn_id] : [])),
       steps: frames.flatMap((frame) => (frame.type === "message.start" ? [frame.message_id] : [])),
+      calls: frames.flatMap((frame) => (frame.type === "message.tool_call" ? [frame.tool_call_id] : [])),
     };
   }
 
@@ -1134,7 +1141,7 @@ describe("a file that is read from inside", () => {
         says("y"),
       ];
       const all = idsFrom(0, lines);
-      expect(idsFrom(3, lines)).toEqual({ turns: all.turns.slice(1), steps: all.steps.slice(1) });
+      expect(idsFrom(3, lines)).toEqual({ turns: all.turns.slice(1), steps: all.steps.slice(1), calls: [] });
     },
   );
 
@@ -1144,6 +1151,23 @@ describe("a file that is read from inside", () => {
     const { turns: piece } = idsFrom(4, lines);
     expect(piece).toHaveLength(2);
     expect(piece.at(-1)).toBe(all.at(-1));
+  });
+
+  it.each([
+    ["is named before", 5],
+    ["is named by its end alone", 6],
+  ])("has no call of its own for a command above it that ends after its turn, which %s", (_, from) => {
+    const late = event("item_completed", { turn_id: "1", item: { type: "CommandExecution", id: "a" } });
+    const one = [meta(), ...turn("1", "a", "b")];
+    const two = [...one, ...turn("2", "e").slice(0, -1)];
+    for (const before of [one, two]) expect(idsFrom(from, [...before, late])).toEqual(idsFrom(from, before));
+    expect(idsFrom(0, [...one, late])).toEqual(idsFrom(0, one));
+  });
+
+  it("shows what a person ran in a turn above it", () => {
+    const ran = event("exec_command_end", { turn_id: "1", call_id: "z", source: "user_shell" });
+    const lines = [meta(), ...turn("1", "a", "b")];
+    expect(idsFrom(5, [...lines, ran]).calls).toEqual([...idsFrom(5, lines).calls, "z"]);
   });
 });
 
@@ -1306,6 +1330,39 @@ describe("what the model said", () => {
     expect(
       told(event("agent_message", { message: "a" }), event("task_started", { turn_id: "1" }), says("a")),
     ).toEqual(['shown · text "a"', "folded into the turn", 'shown · text "a"']);
+  });
+
+  it("of two summaries is one thought wherever its file stood still meanwhile", () => {
+    const lines = [
+      meta(),
+      event("agent_reasoning", { text: "a" }),
+      event("agent_reasoning", { text: "b" }),
+      thought(["a", "b"]),
+      says("c"),
+    ].map((line) => new TextEncoder().encode(`${JSON.stringify(line)}\n`));
+    for (let still = 1; still < lines.length; still += 1) {
+      const pieces = [lines.slice(0, still), lines.slice(still)].map((some) => Buffer.concat(some));
+      const thoughts = partsOf(fold(readPieces(`rollout-${THREAD}.jsonl`, pieces, true))).flatMap((part) =>
+        part.type === "thinking" ? [part.thinking] : [],
+      );
+      expect(thoughts).toEqual(["a\n\nb"]);
+    }
+  });
+
+  it("that only its event tells is not lost to the next one's", () => {
+    expect(
+      told(
+        event("agent_reasoning", { text: "a" }),
+        event("token_count"),
+        event("agent_reasoning", { text: "b" }),
+        thought(["b"]),
+      ),
+    ).toEqual([
+      'shown · thinking "a"',
+      "hidden: rate limits",
+      "folded into the reasoning item",
+      'shown · thinking "b"',
+    ]);
   });
 
   it("told by events alone is shown from them, a thought's summaries as one", () => {

@@ -11,7 +11,7 @@ import {
   unpairedOf,
 } from "../../src/model/accumulate.ts";
 import { type Frame, frame as frameSchema } from "../../src/model/frame.ts";
-import { callOf, isRow, resultOf } from "../../src/model/pair-tools.ts";
+import { isRow } from "../../src/model/rows.ts";
 import { isUuid, partId, uuidFrom } from "../../src/model/uuid.ts";
 import * as frames from "./frames.ts";
 import { begin, end, prompt, SESSION, say } from "./frames.ts";
@@ -246,15 +246,20 @@ describe("a tool call", () => {
       result("a", "1"),
       result("b", "2"),
     );
-    const calls = defined(transcript.parts).filter((part) => part.type === "tool_call");
-    expect(calls.map((part) => [part.tool_call_id, resultOf(transcript, part)?.output_text])).toEqual([
-      ["a", "1"],
-      ["b", "2"],
-      ["c", "3"],
+    const parts = defined(transcript.parts);
+    const calls = parts.filter((part) => part.type === "tool_call");
+    expect(calls.map((part) => [part.tool_call_id, parts[part.result_index ?? -1]])).toMatchObject([
+      ["a", { output_text: "1" }],
+      ["b", { output_text: "2" }],
+      ["c", { output_text: "3" }],
     ]);
     expect(calls.map((part) => part.state.status)).toEqual(["completed", "completed", "completed"]);
-    const results = defined(transcript.parts).filter((part) => part.type === "tool_result");
-    expect(results.map((part) => callOf(transcript, part)?.tool_call_id)).toEqual(["c", "a", "b"]);
+    const results = parts.filter((part) => part.type === "tool_result");
+    expect(results.map((part) => parts[part.call_index ?? -1])).toMatchObject([
+      { tool_call_id: "c" },
+      { tool_call_id: "a" },
+      { tool_call_id: "b" },
+    ]);
     expect(results.some((part) => isRow(part, { showSteps: true }))).toBe(false);
   });
 
@@ -343,8 +348,12 @@ describe("a tool call", () => {
       call("0"),
       result("0", "b"),
     );
-    const calls = defined(transcript.parts).filter((part) => part.type === "tool_call");
-    expect(calls.map((part) => resultOf(transcript, part)?.output_text)).toEqual(["a", "b"]);
+    const parts = defined(transcript.parts);
+    const calls = parts.filter((part) => part.type === "tool_call");
+    expect(calls.map((part) => parts[part.result_index ?? -1])).toMatchObject([
+      { output_text: "a" },
+      { output_text: "b" },
+    ]);
   });
 
   it("shows its output as it comes, and links the run that it started", () => {

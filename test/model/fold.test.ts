@@ -747,6 +747,34 @@ describe("a message", () => {
     });
   });
 
+  it("is withdrawn with what its calls gave back or still will, and has no errors then", () => {
+    const call: Bare = {
+      type: "message.tool_call",
+      tool_call_id: "a",
+      tool_name: "Read",
+      arguments_json: "{}",
+    };
+    const result: Bare = {
+      type: "message.tool_result",
+      tool_call_id: "a",
+      is_error: true,
+      status: "error",
+      output_text: "Not run",
+      parts: [],
+    };
+    const broken = end(1, { stop_reason: "error", error: "It broke" });
+    expect(fold(begin(), call, result, broken).turns.at(0)?.errors).toBe(2);
+    const withdraw: Bare = { type: "message.retract", message_id: MESSAGE, reason: "r" };
+    for (const frames of [
+      [begin(), call, result, broken, withdraw],
+      [begin(), call, broken, withdraw, result],
+    ]) {
+      const transcript = fold(...frames);
+      expect(transcript.turns.at(0)?.errors).toBe(0);
+      expect(transcript.parts.slice().map((part) => part?.retracted)).toEqual(Array(5).fill("r"));
+    }
+  });
+
   it("is withdrawn with all its parts and no other's, or in one part alone", () => {
     const other: Bare = { type: "unknown", part_id: id(4, 8), raw: 1 };
     const withdraw = (more: Partial<Extract<Bare, { type: "message.retract" }>> = {}): Bare => ({
@@ -1115,6 +1143,19 @@ describe("a turn's life", () => {
       offset: 0,
     });
     expect(settleAborted(seen, 1).parts.at(1)).not.toHaveProperty("progress");
+  });
+
+  it("takes the prompt that it was opened for also where it was settled meanwhile", () => {
+    const settled = settleAborted(fold({ type: "turn.start", turn_id: id(5, 1) }, marker("hook")), 9_000);
+    expect(turns(settled)).toMatchObject([{ status: "interrupted", ended_at: 9_000 }]);
+    expect(settleAborted(settled, 9_999)).toBe(settled);
+    const asked = session([prompt("a")]).reduce(accumulate, settled);
+    expect(turns(asked)).toMatchObject([{ status: "running", title: "a", prompt_index: 1 }]);
+    expect(asked.turns.at(0)).not.toHaveProperty("ended_at");
+    const untitled = session([prompt("")]).reduce(accumulate, settled);
+    expect(turns(untitled)).toMatchObject([{ status: "running", prompt_index: 1 }]);
+    const answered = session([begin()]).reduce(accumulate, settled);
+    expect(turns(answered)).toMatchObject([{ status: "running" }]);
   });
 });
 

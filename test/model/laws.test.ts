@@ -269,8 +269,9 @@ describe("the fold", () => {
         expect(sum((turn) => turn.errors)).toBe(
           parts.filter(
             (part) =>
-              (part.type === "tool_result" && part.is_error) ||
-              (part.type === "marker" && part.kind === "error"),
+              part.retracted === undefined &&
+              ((part.type === "tool_result" && part.is_error) ||
+                (part.type === "marker" && part.kind === "error")),
           ).length,
         );
         const tokens = parts.map((part) => (part.type === "step_finish" ? (part.tokens?.input ?? 0) : 0));

@@ -11,8 +11,7 @@ import {
   validatePart,
 } from "../../src/model/factories.ts";
 import { isLegacyMessage, legacyBlocks, toLegacy } from "../../src/model/legacy.ts";
-import { callOf, isRow, resultOf } from "../../src/model/pair-tools.ts";
-import { sequenceOf } from "../../src/model/sequence.ts";
+import { isRow } from "../../src/model/rows.ts";
 import { type TranscriptPart, transcriptPart } from "../../src/model/transcript.ts";
 import { countUsage } from "../../src/model/usage.ts";
 import { isUuid, partId, uuidFrom } from "../../src/model/uuid.ts";
@@ -257,20 +256,6 @@ describe("a row", () => {
     expect(steps.map(row)).toEqual([false, false]);
     const others = Object.values(entries).filter(({ type }) => !type.startsWith("step"));
     expect(new Set(others.map(row))).toEqual(new Set([true]));
-  });
-
-  it("of a call leads to its result and back, where they are what they should be", () => {
-    const call = { ...entries.tool_call, result_index: 1 };
-    const result = { ...entries.tool_result, call_index: 0 };
-    const parts = sequenceOf<TranscriptPart>([call, result]);
-    expect(resultOf({ parts }, call)).toBe(result);
-    expect(callOf({ parts }, result)).toBe(call);
-    expect(resultOf({ parts }, entries.tool_call)).toBeUndefined();
-    expect(callOf({ parts }, entries.tool_result)).toBeUndefined();
-    expect(resultOf({ parts }, { ...call, result_index: 0 })).toBeUndefined();
-    expect(callOf({ parts }, { ...result, call_index: 1 })).toBeUndefined();
-    expect(resultOf({ parts }, { ...call, result_index: 9 })).toBeUndefined();
-    expect(callOf({ parts }, { ...result, call_index: 9 })).toBeUndefined();
   });
 });
 

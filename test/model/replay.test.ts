@@ -115,6 +115,8 @@ describe("a history gives back", () => {
     ["what was told of a task", [{ type: "task.metadata", metadata: 1 }]],
     ["facts about the session", [{ type: "session.update", patch: { title: "t" } }]],
     ["what is to be done", [{ type: "todo.change", todos: [{ text: "t", status: "pending" }] }]],
+    ["how full the context is", [{ type: "context.usage", tokens: 1 }]],
+    ["how full the context is, of how much", [{ type: "context.usage", tokens: 1, limit: 2 }]],
     ["a request", [{ type: "request.open", request }]],
     [
       "its answer",
@@ -262,12 +264,7 @@ describe("a history gives back", () => {
   });
 
   it("nothing of what is only seen while it happens, nor of another session", () => {
-    const frames = session([
-      { type: "context.usage", tokens: 1 },
-      { type: "task.finish" },
-      { type: "task.start" },
-      { type: "end" },
-    ]);
+    const frames = session([{ type: "task.finish" }, { type: "task.start" }, { type: "end" }]);
     expect(historyOf(frames)).toEqual([]);
     expect(historyOf(session([prompt()], id(1, 2)))).toEqual([]);
   });

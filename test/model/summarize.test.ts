@@ -1,9 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { accumulate, emptyTranscript } from "../../src/model/accumulate.ts";
+import { ERROR } from "../../src/model/fold/fold.ts";
 import type { Frame } from "../../src/model/frame.ts";
 import { sessionSummary } from "../../src/model/session.ts";
 import { emptySummary, summarize, summarizeAll } from "../../src/model/summarize.ts";
+import { partId } from "../../src/model/uuid.ts";
 import { SESSION } from "./frames.ts";
 import { anyFrames, type Bare, id, session } from "./generate.ts";
 
@@ -198,6 +200,12 @@ describe("a session's row, frame by frame", () => {
   });
   const error: Bare = { type: "error", message: "e" };
   const named: Bare = { type: "error", message: "e", part_id: id(4, 8) };
+  const broken = (number = 1): Bare => end(number, { stop_reason: "error", error: "It broke" });
+  const withdrawn = (number = 1): Bare => ({
+    type: "message.retract",
+    message_id: id(3, number),
+    reason: "It broke",
+  });
   const stop: Bare = { type: "interrupt" };
   const turnEnd: Bare = { type: "turn.end" };
   const start = (number: number): Bare => ({ type: "turn.start", turn_id: id(5, number) });
@@ -338,6 +346,32 @@ describe("a session's row, frame by frame", () => {
     [{ type: "message.file", part_id: id(4, 1), mime: "", url: "" }, prompt()],
     [prompt(), stop, begin(), stop, begin(2), stop],
     [error, say("a"), { type: "end" }, say("b"), { type: "end" }],
+    // An answer that broke off is withdrawn, with the calls in it that did not run, and tried again; then it is told once.
+    [
+      begin(),
+      broken(),
+      withdrawn(),
+      begin(2),
+      broken(2),
+      { type: "error", message: "e", part_id: partId(id(3, 2), ERROR) },
+    ],
+    [begin(), call("a"), result("a", failed), call("b"), result("b"), broken(), withdrawn(), withdrawn()],
+    [begin(), call("a"), withdrawn(), result("a", failed), withdrawn(), result("a", failed)],
+    [begin(), result("a", failed), call("a"), end(), withdrawn()],
+    // A result that comes as a message of its own is withdrawn with its call, or alone.
+    [begin(), call("a"), withdrawn(), result("a", { ...failed, message_id: id(3, 2) })],
+    [begin(), call("a"), result("a", { ...failed, message_id: id(3, 2) }), withdrawn(2), result("a", failed)],
+    [begin(), result("a", { ...failed, message_id: id(3, 2) }), withdrawn(2), call("a"), result("a", failed)],
+    [
+      begin(),
+      call("a"),
+      result("a", { ...failed, message_id: id(3, 2), part_id: id(4, 9) }),
+      { type: "message.retract", message_id: id(3, 2), part_id: id(4, 9), reason: "r" },
+    ],
+    [
+      { type: "marker", part_id: id(4, 9), message_id: id(3, 1), kind: "error", title: "e" },
+      { type: "message.retract", message_id: id(3, 1), part_id: id(4, 9), reason: "r" },
+    ],
   ];
 
   it("says at every step of a story what the transcript says", () => {

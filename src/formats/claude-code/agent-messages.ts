@@ -54,6 +54,7 @@ function withoutTrailer(text: string): string {
   }
 }
 
+/** Takes it for granted that the element is an agent's message; a sender that it does not name is "another agent". */
 export function messageOf(element: WrapperElement): AgentMessage {
   const from =
     attribute(element, "teammate_id") ?? attribute(element, "from-name") ?? attribute(element, "from");

@@ -1,11 +1,12 @@
+import type { Usage } from "../../model/message.ts";
 import { asNumber, asObject, asString, asStrings, type JsonObject } from "../../model/narrow.ts";
 import { errorWords } from "../error-words.ts";
 import { firstLine } from "../first-line.ts";
 import type { Disposition } from "../format.ts";
 import { parseObject } from "../parse-object.ts";
 import { rawJson } from "../raw-json.ts";
-import { blocksOf, resultContent } from "./content.ts";
-import type { Block, Line, Session, Step } from "./session.ts";
+import { blocksOf, resultContent, textOf } from "./content.ts";
+import { type Block, givenTokens, type Line, type Session, type Step } from "./session.ts";
 import { searchHits, startsRun } from "./tool-extra.ts";
 
 /**
@@ -26,38 +27,48 @@ export function readAssistant(session: Session, line: Line): Disposition {
   }
   const blocks = blocksOf(message.content);
   const model = asString(message.model);
-  if (line.value.isApiErrorMessage === true) return readApiError(session, line, blocks);
+  if (line.value.isApiErrorMessage === true) {
+    return session.isReplayed(line, blocks)
+      ? { kind: "folded", into: "the same line before it" }
+      : readApiError(session, line, blocks);
+  }
   if (model === "<synthetic>" && textOf(blocks).trim() === "No response requested.") {
     return { kind: "hidden", rule: "no response requested" };
   }
   if (blocks.length === 0) return { kind: "hidden", rule: "empty message" };
   const id = asString(message.id) ?? line.key;
+  const input = givenTokens(usageOf(message));
   if (blocks.every(isBlank)) {
     // It may still bring the step's final usage.
-    const known = session.steps.get(id);
+    const known = session.stepNamed(line, id, input);
     if (known !== undefined) noteProgress(session, line, known, message);
     return { kind: "hidden", rule: "blank text" };
   }
   withdrawSuperseded(session, line);
-  const step = session.openStepOf(line, id, model);
+  const step = session.openStepOf(line, id, model, input);
   // A snapshot repeats the step's earlier blocks at their own positions; one new block per line does not.
   const isCopy = step.ended || blocks.length > 1;
   let shown = 0;
   let unknown = 0;
   let folded = 0;
+  /** Texts and thoughts so far, which is the next one's index in the step. */
+  let said = 0;
+  /** Blocks of the step that the line has told: a text that stands in it twice is said twice. */
+  const told = new Set<Block>();
   blocks.forEach((block, index) => {
     switch (block.type) {
       case "text":
       case "thinking":
       case "redacted_thinking":
         if (isBlank(block)) return;
-        if (readBlock(session, line, step, block, index, isCopy)) shown += 1;
+        if (readBlock(session, line, step, block, said, isCopy, told)) shown += 1;
         else folded += 1;
+        said += 1;
         return;
       case "tool_use":
       case "server_tool_use":
       case "mcp_tool_use":
-        if (readCall(session, line, step, block, index)) shown += 1;
+        if (readCall(session, line, step, block, index, isCopy)) shown += 1;
         else folded += 1;
         return;
       case "fallback": {
@@ -89,10 +100,6 @@ export function readAssistant(session: Session, line: Line): Disposition {
   return folded > 0
     ? { kind: "folded", into: "an earlier line of its message" }
     : { kind: "hidden", rule: "blank text" };
-}
-
-function textOf(blocks: readonly JsonObject[]): string {
-  return blocks.flatMap((block) => (block.type === "text" ? [asString(block.text) ?? ""] : [])).join("\n");
 }
 
 /** Text of white space only, or a thought without text and signature: the wire's leftovers. */
@@ -127,14 +134,16 @@ function readBlock(
   block: JsonObject,
   index: number,
   isCopy: boolean,
+  told: Set<Block>,
 ): boolean {
   const kind = block.type === "text" ? "text" : "thinking";
   const raw = kind === "text" ? block.text : block.thinking;
   // What is no string where one belongs is still shown, as JSON.
   const text = asString(raw) ?? (raw === undefined || raw === null ? "" : JSON.stringify(raw));
   const signature = asString(block.signature) ?? asString(block.data);
-  const earlier = earlierBlock(step, kind, text, signature, index, isCopy);
+  const earlier = earlierBlock(step, kind, text, signature, index, isCopy, told);
   if (earlier !== undefined) {
+    told.add(earlier);
     if (text.length > earlier.text.length || (signature !== undefined && signature !== earlier.signature)) {
       if (text.length > earlier.text.length) earlier.text = text;
       earlier.signature = signature ?? earlier.signature;
@@ -162,14 +171,17 @@ function readBlock(
     ...(signature !== undefined && { signature }),
     ...(hidden !== undefined && { hidden }),
   });
-  step.blocks.push({ kind, text, signature, part_id });
+  const made: Block = { kind, text, signature, part_id };
+  step.blocks.push(made);
+  told.add(made);
   step.lastIsBlock = true;
   return true;
 }
 
 /**
- * The block that a later line of the same message repeats or continues. In a snapshot or a copy of a finished message
- * any equal block is the same; in a running message only the last part is, since a model may say a thing twice.
+ * The block that a later line of the same message repeats or continues, unless the line has `told` it already. In a
+ * snapshot or a copy of a finished message any equal block is the same; in a running message only the last part is, since a
+ * model may say a thing twice.
  */
 function earlierBlock(
   step: Step,
@@ -178,34 +190,47 @@ function earlierBlock(
   signature: string | undefined,
   index: number,
   isCopy: boolean,
+  told: ReadonlySet<Block>,
 ): Block | undefined {
-  const same = (block: Block): boolean => {
-    if (block.kind !== kind) return false;
-    if (block.text === text) return text !== "" || block.signature === signature;
-    if (block.text === "" || text === "") return false;
-    return text.startsWith(block.text) || (isCopy && block.text.startsWith(text));
-  };
-  const last = step.blocks.at(-1);
-  if (step.lastIsBlock && last !== undefined && index === 0 && same(last)) return last;
-  if (!isCopy) return undefined;
-  const aligned = step.blocks[index];
-  if (aligned !== undefined && same(aligned)) return aligned;
-  return step.blocks.find((block) => block.kind === kind && block.text === text && text !== "");
+  const isFree = (block: Block | undefined) => block?.kind === kind && !told.has(block);
+  const last = step.lastIsBlock && index === 0 ? step.blocks.at(-1) : undefined;
+  const aligned = isCopy ? step.blocks[index] : undefined;
+  const equal = (isCopy ? [aligned, ...step.blocks] : [last]).find(
+    (block) => isFree(block) && block?.text === text && (text !== "" || block.signature === signature),
+  );
+  if (equal !== undefined || text === "") return equal;
+  return [last, aligned].find(
+    (block) =>
+      isFree(block) &&
+      block !== undefined &&
+      block.text !== "" &&
+      (text.startsWith(block.text) || (isCopy && block.text.startsWith(text))),
+  );
 }
 
-function readCall(session: Session, line: Line, step: Step, block: JsonObject, index: number): boolean {
+function readCall(
+  session: Session,
+  line: Line,
+  step: Step,
+  block: JsonObject,
+  index: number,
+  isCopy: boolean,
+): boolean {
   const named = asString(block.id) ?? `${line.key}:${index}`;
   const tool_name = asString(block.name) ?? "(unnamed tool)";
   const arguments_json = argumentsOf(line, block, index);
   const known = session.callNamed(named);
-  // Some providers count their calls anew: an id then names another call of another message, unless that repeats the first.
+  const isOther =
+    known !== undefined && (known.tool_name !== tool_name || known.arguments_json !== arguments_json);
+  // Some providers count their calls anew, or give several the same id: it then names another call, unless the line repeats
+  // the first one. A call of the same message may have been told before its arguments were.
   const isReused =
     known !== undefined &&
-    known.message_id !== step.message_id &&
-    (known.result !== undefined ||
-      known.tool_name !== tool_name ||
-      known.arguments_json !== arguments_json ||
-      !session.isOfThisTurn(known));
+    (known.message_id !== step.message_id
+      ? known.result !== undefined || isOther || !session.isOfThisTurn(known)
+      : !isCopy &&
+        session.compactedAt === undefined &&
+        (known.result !== undefined || (isOther && known.arguments_json !== "{}")));
   const id = isReused ? `${named}@${line.place.byte}` : (known?.id ?? named);
   if (known !== undefined && !isReused) {
     if (known.arguments_json !== arguments_json && known.result === undefined) {
@@ -315,17 +340,30 @@ export function withdraw(session: Session, line: Line, uuids: readonly string[],
 /** Usage and stop reason: every line of the id repeats them, early ones partly, so the largest figure is the true one. */
 function noteProgress(session: Session, line: Line, step: Step, message: JsonObject): void {
   step.stop = asString(message.stop_reason) ?? step.stop;
-  const usage = asObject(message.usage);
+  const usage = usageOf(message);
   if (usage !== undefined) {
-    const most = (a: number | undefined, value: unknown): number => Math.max(a ?? 0, asNumber(value) ?? 0);
-    const reasoning = most(step.usage?.reasoning, asObject(usage.output_tokens_details)?.thinking_tokens);
+    const before = step.usage;
+    const most = (one: number | undefined, other: number | undefined) => Math.max(one ?? 0, other ?? 0);
+    const reasoning = most(before?.reasoning, usage.reasoning);
     step.usage = {
-      input: most(step.usage?.input, usage.input_tokens),
-      output: most(step.usage?.output, usage.output_tokens),
-      cache_read: most(step.usage?.cache_read, usage.cache_read_input_tokens),
-      cache_write: most(step.usage?.cache_write, usage.cache_creation_input_tokens),
+      input: most(before?.input, usage.input),
+      output: most(before?.output, usage.output),
+      cache_read: most(before?.cache_read, usage.cache_read),
+      cache_write: most(before?.cache_write, usage.cache_write),
       ...(reasoning > 0 && { reasoning }),
     };
   }
   session.tellEnd(line, step);
+}
+
+function usageOf(message: JsonObject): Usage | undefined {
+  const usage = asObject(message.usage);
+  if (usage === undefined) return undefined;
+  return {
+    input: asNumber(usage.input_tokens) ?? 0,
+    output: asNumber(usage.output_tokens) ?? 0,
+    cache_read: asNumber(usage.cache_read_input_tokens) ?? 0,
+    cache_write: asNumber(usage.cache_creation_input_tokens) ?? 0,
+    reasoning: asNumber(asObject(usage.output_tokens_details)?.thinking_tokens) ?? 0,
+  };
 }

@@ -14,6 +14,11 @@ export function blocksOf(content: unknown): JsonObject[] {
   });
 }
 
+/** The text of the text blocks, a line each. */
+export function textOf(blocks: readonly JsonObject[]): string {
+  return blocks.flatMap((block) => (block.type === "text" ? [asString(block.text) ?? ""] : [])).join("\n");
+}
+
 /** An image or document block as media, by data or by address; anything else is kept as it is. */
 function mediaOf(block: JsonObject): MediaPart {
   const source = asObject(block.source);
@@ -63,4 +68,12 @@ export function promptParts(blocks: readonly JsonObject[]): Part[] {
     const text = asString(block.text);
     return block.type === "text" && text !== undefined ? { type: "text", text } : mediaOf(block);
   });
+}
+
+/** A cheap fingerprint: a copy has the same length and the same characters at the sampled places. */
+export function sample(text: string): number {
+  let hash = 0;
+  const step = Math.max(1, Math.floor(text.length / 64));
+  for (let at = 0; at < text.length; at += step) hash = (Math.imul(hash, 31) + text.charCodeAt(at)) | 0;
+  return hash;
 }

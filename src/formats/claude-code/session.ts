@@ -2,13 +2,14 @@ import { isPreamble } from "../../model/fold/fold.ts";
 import type { Frame } from "../../model/frame.ts";
 import type { FrameBody } from "../../model/frame-writer.ts";
 import type { Usage } from "../../model/message.ts";
-import type { JsonObject } from "../../model/narrow.ts";
+import { asString, type JsonObject } from "../../model/narrow.ts";
 import type { Part } from "../../model/part.ts";
 import type { SessionPatch } from "../../model/session.ts";
 import type { MarkerKind, TurnStatus } from "../../model/transcript.ts";
 import { isUuid, partId, uuidFrom } from "../../model/uuid.ts";
 import { firstLine } from "../first-line.ts";
 import type { RecordPlace, SessionLinkFacts } from "../format.ts";
+import { sample } from "./content.ts";
 import { createPromptQueue, type PromptQueue } from "./queue.ts";
 
 /** One record in the hands of the reader. */
@@ -26,6 +27,7 @@ export interface Line {
   frames: Frame[];
 }
 
+/** A text or a thought of a step, as it was told last. */
 export interface Block {
   kind: "text" | "thinking";
   text: string;
@@ -33,9 +35,13 @@ export interface Block {
   part_id: string;
 }
 
-/** One model call: all lines that share a `message.id`. */
+/** One model call: all lines that share a `message.id`, which some providers use again for another call. */
 export interface Step {
   message_id: string;
+  /** The turn that it was begun in, counted from 1. */
+  turn: number;
+  /** The agent's id of the request that it answers. */
+  request: string | undefined;
   ended: boolean;
   /** Its end, as it was told last. */
   told?: string;
@@ -67,6 +73,8 @@ interface Call {
   progress: string;
   /** The turn that it was asked for in, counted from 1. */
   turn: number;
+  /** The call before it in its message that has the same id of the agent's and waited for its result, too. */
+  before?: Call;
 }
 
 interface PromptOptions {
@@ -82,6 +90,7 @@ interface PromptOptions {
 interface OpenedTurn {
   turn_id: string;
   uuid: string | undefined;
+  at: number;
   retracted: boolean;
 }
 
@@ -126,8 +135,12 @@ export interface Session {
   loseQueued(line: Line, atEnd: boolean): void;
   /** Whether the same prompt was copied behind a compaction, or under its own uuid when the session was resumed. */
   isReplayedPrompt(line: Line, text: string): boolean;
+  /** Whether the same was copied behind a compaction, at its own time or the compaction's; otherwise it is remembered. */
+  isReplayed(line: Line, blocks: readonly JsonObject[]): boolean;
   marker(line: Line, kind: MarkerKind, title: string, text?: string, data?: unknown): void;
-  openStepOf(line: Line, id: string, model: string | undefined): Step;
+  /** The step that an answer of this id goes on with or repeats. `input`: the tokens that it was given; 0: unknown. */
+  stepNamed(line: Line, id: string, input: number): Step | undefined;
+  openStepOf(line: Line, id: string, model: string | undefined, input: number): Step;
   endStep(line: Line): void;
   /**
    * A line brought figures of the step. Where it has ended, or its answer is whole though nothing follows that says so, its
@@ -144,10 +157,12 @@ export interface Session {
   hasPrompt(): boolean;
   /** Returns whether it made a part: told twice in a row it is one interrupt. */
   interrupt(line: Line, reason: string): boolean;
-  /** `named`: the agent's own id of the call; one before it with the same id waits for its result no longer. */
-  addCall(named: string, call: Omit<Call, "progress" | "turn">): void;
+  /** `named`: the agent's own id of the call; one of another message with the same id waits for its result no longer. */
+  addCall(named: string, call: Omit<Call, "progress" | "turn" | "before">): void;
   /** The newest call with this id of the agent's. */
   callNamed(named: string): Call | undefined;
+  /** The call that a result for this id belongs to. */
+  callAnswered(named: string): Call | undefined;
   /** `place`: where its result stands that came before the call, or before this one. */
   answer(line: Line, call: Call, signature: string, place?: RecordPlace): void;
   isOfThisTurn(call: Call): boolean;
@@ -175,10 +190,14 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   let root: string | undefined;
   /** When each prompt's text was typed. */
   const prompts = new Map<string, number[]>();
+  /** When what stands neither in a step nor beside its call was said, by its fingerprint. */
+  const said = new Map<string, number[]>();
   const told: SessionPatch = {};
   let lastModel: string | undefined;
   /** Calls of the turn that have no result yet. */
   const waiting = new Set<Call>();
+  /** Calls without a result, by message, of any turn. */
+  const unanswered = new Map<string, number>();
   /** Before the first prompt there may be hooks, commands and unknown records: its turn begins with them. `over`: it has its prompt. */
   let preamble: "ahead" | "open" | "over" = "ahead";
   /** The last part is an interrupt, and nothing began since. */
@@ -233,7 +252,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
 
   function startTurn(line: Line): void {
     const turn_id = uuidFrom(session_id, `turn:${line.key}`);
-    turns.push({ turn_id, uuid: line.uuid, retracted: false });
+    turns.push({ turn_id, uuid: line.uuid, at: line.at, retracted: false });
     waiting.clear();
     stopped = false;
     session.turnOpen = true;
@@ -276,13 +295,31 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     };
   }
 
+  /** Whether a line is another answer than the step of its id, as where a provider has one id for all of them. */
+  function isOfAnother(line: Line, step: Step, input: number): boolean {
+    const turn = turns.at(-1);
+    const isCopy = line.uuid !== undefined && line.key !== line.uuid;
+    if (isCopy || turn === undefined || line.at < turn.at) return false;
+    const request = asString(line.value.requestId);
+    if (request && step.request) return request !== step.request;
+    const before = givenTokens(step.usage);
+    const isAskedAnew = input > 0 && before > 0 && input !== before;
+    const { compactedAt } = session;
+    if (compactedAt !== undefined && !(isAskedAnew && secondOf(line.at) > secondOf(compactedAt)))
+      return false;
+    if (step.turn === turns.length) return isAskedAnew && step.calls > 0 && waiting.size === 0;
+    // What a person ran, and news of a task, opens a turn amid an answer's lines.
+    const isOwed = step.stop === undefined && (step.calls === 0 || unanswered.get(step.message_id) !== 0);
+    return !(isOwed && input > 0 && input === before);
+  }
+
   /** An earlier prompt under the same parent was edited: its turns, and those that followed from it, are abandoned. */
   function rewind(line: Line, text: string): void {
     const parent = line.value.parentUuid;
     if ((typeof parent !== "string" && parent !== null) || line.uuid === undefined) return;
     // An accepted plan is begun without what led to it.
     if (parent === null && text.startsWith(PLAN)) branches.delete(null);
-    const second = Math.floor(line.at / 1000);
+    const second = secondOf(line.at);
     // Not its own copy.
     const siblings = branches.get(parent)?.filter(({ uuid }) => uuid !== line.uuid) ?? [];
     const others = new Set(siblings.flatMap((one) => (one.second === second ? [] : [one.uuid])));
@@ -418,9 +455,25 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       const isCopy = line.uuid !== undefined && line.key !== line.uuid;
       if (isCopy && prompts.get(text)?.includes(line.at) === true) return true;
       if (session.compactedAt === undefined) return false;
-      const second = Math.floor(line.at / 1000);
-      const boundary = Math.floor(session.compactedAt / 1000);
-      return (prompts.get(text) ?? []).some((at) => Math.floor(at / 1000) === second || boundary === second);
+      const second = secondOf(line.at);
+      const boundary = secondOf(session.compactedAt);
+      return (prompts.get(text) ?? []).some((at) => secondOf(at) === second || boundary === second);
+    },
+
+    isReplayed(line, blocks) {
+      if (blocks.length === 0) return false;
+      const text = JSON.stringify(blocks);
+      const fingerprint = `${text.length}:${sample(text)}`;
+      const times = said.get(fingerprint);
+      if (times === undefined) {
+        said.set(fingerprint, [line.at]);
+        return false;
+      }
+      const { compactedAt } = session;
+      const isReplay = compactedAt !== undefined && (line.at === compactedAt || times.includes(line.at));
+      // Also that of a copy, which may be copied again.
+      times.push(line.at);
+      return isReplay;
     },
 
     marker(line, kind, title, text, data) {
@@ -436,8 +489,13 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       });
     },
 
-    openStepOf(line, id, model) {
-      const known = steps.get(id);
+    stepNamed(line, id, input) {
+      const step = steps.get(id);
+      return step === undefined || isOfAnother(line, step, input) ? undefined : step;
+    },
+
+    openStepOf(line, id, model, input) {
+      const known = session.stepNamed(line, id, input);
       if (known !== undefined) return known;
       session.compactedAt = undefined;
       session.endStep(line);
@@ -453,8 +511,11 @@ export function createSession(session_id: string, file: string, facts: SessionLi
         lastModel = named;
         session.update(line, { model: named });
       }
+      const name = steps.has(id) ? `${id}@${line.place.byte}` : id;
       const step: Step = {
-        message_id: uuidFrom(session_id, `message:${id}`),
+        message_id: uuidFrom(session_id, `message:${name}`),
+        turn: turns.length,
+        request: asString(line.value.requestId),
         ended: false,
         cutOff: false,
         blocks: [],
@@ -528,14 +589,23 @@ export function createSession(session_id: string, file: string, facts: SessionLi
 
     addCall(named, asked) {
       const before = calls.get(named);
-      if (before !== undefined) waiting.delete(before);
-      const call: Call = { ...asked, progress: "", turn: turns.length };
+      const isBeside = before?.message_id === asked.message_id && before.result === undefined;
+      if (before !== undefined && !isBeside) waiting.delete(before);
+      const call: Call = { ...asked, progress: "", turn: turns.length, ...(isBeside && { before }) };
       waiting.add(call);
+      unanswered.set(call.message_id, (unanswered.get(call.message_id) ?? 0) + 1);
       calls.set(named, call);
     },
     callNamed: (named) => calls.get(named),
+    callAnswered(named) {
+      let call = calls.get(named);
+      while (call?.before !== undefined && waiting.has(call.before)) call = call.before;
+      return call;
+    },
     answer(line, call, signature, place) {
       waiting.delete(call);
+      if (call.result === undefined)
+        unanswered.set(call.message_id, (unanswered.get(call.message_id) ?? 0) - 1);
       call.result = { signature, place: place ?? call.result?.place ?? line.place };
       call.input = undefined;
       call.arguments_json = "";
@@ -554,6 +624,13 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   };
 
   return session;
+}
+
+const secondOf = (at: number): number => Math.floor(at / 1000);
+
+/** All tokens that the model was given. */
+export function givenTokens(usage: Usage | undefined): number {
+  return (usage?.input ?? 0) + (usage?.cache_read ?? 0) + (usage?.cache_write ?? 0);
 }
 
 /** The model stopped of itself, with words: no line of this step is owed any more. */

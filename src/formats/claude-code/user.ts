@@ -4,7 +4,7 @@ import type { Part } from "../../model/part.ts";
 import { firstLine } from "../first-line.ts";
 import type { Disposition } from "../format.ts";
 import { type AgentMessage, agentMessages, messageOf } from "./agent-messages.ts";
-import { blocksOf, promptParts, resultContent } from "./content.ts";
+import { blocksOf, promptParts, resultContent, sample, textOf } from "./content.ts";
 import type { Line, Session } from "./session.ts";
 import { agentKeyOf, startsRun, todosOf, uiExtraOf } from "./tool-extra.ts";
 import { fieldsOf, isNotification, parseWrappers, stripAnsi, type WrapperElement } from "./wrappers.ts";
@@ -28,7 +28,9 @@ export function readUser(session: Session, line: Line, isRun: boolean): Disposit
   for (const [index, result] of results.entries()) {
     disposition = firstOf(disposition, readResult(session, line, result, index, results.length));
   }
-  if (rest.length > 0 || results.length === 0) {
+  if (session.isReplayed(line, rest)) {
+    disposition = firstOf(disposition, { kind: "folded", into: "the same line before it" });
+  } else if (rest.length > 0 || results.length === 0) {
     disposition = firstOf(disposition, readText(session, line, rest, isRun, results.length > 0));
   }
   return disposition ?? { kind: "hidden", rule: "empty message" };
@@ -71,7 +73,7 @@ function readResult(
   const { output_text, parts } = resultContent(block.content);
   const is_error = block.is_error === true;
   const status = statusOf(line, is_error, output_text, count);
-  const call = session.callNamed(named);
+  const call = session.callAnswered(named);
   const id = call?.id ?? named;
   const signature = `${status}:${output_text.length}:${parts.length}:${sample(output_text)}`;
   if (call?.result?.signature === signature) return { kind: "folded", into: `the first result of ${id}` };
@@ -120,14 +122,6 @@ function readResult(
   );
   if (todos !== undefined) session.push(line, { type: "todo.change", todos });
   return earlier !== undefined ? { kind: "folded", into: `the result of ${id}` } : { kind: "shown" };
-}
-
-/** A cheap fingerprint: a copy has the same length and the same characters at the sampled places. */
-function sample(text: string): number {
-  let hash = 0;
-  const step = Math.max(1, Math.floor(text.length / 64));
-  for (let at = 0; at < text.length; at += step) hash = (Math.imul(hash, 31) + text.charCodeAt(at)) | 0;
-  return hash;
 }
 
 function noteRun(session: Session, id: string, result: JsonObject | undefined, output_text: string): void {
@@ -227,10 +221,6 @@ function readPrompt(
   session.localCommand = false;
   session.command = undefined;
   return { kind: "shown" };
-}
-
-function textOf(blocks: readonly JsonObject[]): string {
-  return blocks.flatMap((block) => (block.type === "text" ? [asString(block.text) ?? ""] : [])).join("\n");
 }
 
 function readSummary(session: Session, line: Line, text: string): Disposition {
@@ -402,6 +392,9 @@ export function readWrapped(session: Session, line: Line, elements: readonly Wra
   return disposition ?? { kind: "hidden", rule: "empty message" };
 }
 
+/**
+ * A slash command, with or without its slash in `name`: a note where the program answers it by itself, else a prompt.
+ */
 export function readCommand(session: Session, line: Line, name: string, args: string): Disposition {
   const command = `${name.startsWith("/") ? name : `/${name}`}${args === "" ? "" : ` ${args}`}`;
   const parent = asString(line.value.parentUuid);
@@ -437,6 +430,7 @@ function readNotification(session: Session, element: WrapperElement): string {
   return said.length === 0 ? element.body.trim() : said.join("\n\n");
 }
 
+/** A `queued_command` attachment: what came while the agent worked stands in the running turn, whoever sent it. */
 export function readQueued(session: Session, line: Line, attachment: JsonObject): Disposition {
   const blocks = blocksOf(attachment.prompt);
   const messages = blocks.every(({ type }) => type === "text") ? agentMessages(textOf(blocks)) : undefined;

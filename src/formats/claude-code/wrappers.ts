@@ -127,6 +127,7 @@ export function fieldsOf(body: string): Map<string, string> {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal sequences begin with the escape character
 const ANSI = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[@-Z\\-_])/g;
 
+/** Without terminal sequences (ECMA-48): those of CSI, of OSC, whether ended or not, and escapes of two characters. */
 export function stripAnsi(text: string): string {
   return text.includes("\u001b") ? text.replace(ANSI, "") : text;
 }

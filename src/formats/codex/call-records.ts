@@ -16,6 +16,8 @@ export class CallRecords {
   private readonly runs: Runs;
   /** Events about calls that come before their calls, by call id. */
   private readonly ahead = new Map<string, JsonObject>();
+  /** The record is of a turn that stands above what is read: its call, too, unless it has none. */
+  isAbove = false;
 
   constructor(writer: TurnWriter, calls: Calls, runs: Runs) {
     this.writer = writer;
@@ -69,9 +71,9 @@ export class CallRecords {
     const id = asText(payload.id) ?? `line-${this.writer.now.source.byte}`;
     const output = imageOutput({ ...payload, ...this.ahead.get(id) });
     this.ahead.delete(id);
-    if (this.calls.start(id, "image_generation", imagePrompt(payload)) === undefined) {
-      return folded(`call ${id}`);
-    }
+    const call = this.calls.start(id, "image_generation", imagePrompt(payload));
+    if (call === undefined) return folded(`call ${id}`);
+    call.whole = true;
     this.calls.answer(id, output, true);
     return SHOWN;
   }
@@ -264,8 +266,10 @@ export class CallRecords {
     by: "agent" | "person" | "provider" = "agent",
   ): Disposition {
     const call_id = id ?? `line-${this.writer.now.source.byte}`;
+    if (this.isAbove && by !== "person") return folded(`call ${call_id}`);
     const call = this.calls.start(call_id, name, args);
     if (call === undefined) return folded(`call ${call_id}`);
+    call.whole = true;
     this.calls.enrich(call, facts);
     this.calls.answer(call_id, output, by === "provider");
     // No model asked for what a person ran: the step that holds it has no figures.

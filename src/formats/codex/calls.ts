@@ -21,6 +21,8 @@ export interface Call {
   answeredAt?: Moment;
   /** Code that still runs although it has answered. */
   runs?: boolean;
+  /** One record told it with its result: another one of the same is a copy. */
+  whole?: boolean;
 }
 
 /** The calls of a session: each is shown once, with whatever its output and the events about it say, in any order. */
@@ -46,9 +48,9 @@ export class Calls {
   /** Shows a call. `undefined`: the same call was shown before. */
   start(id: string, name: string, arguments_json: string): Call | undefined {
     const known = this.byId.get(id);
-    if (known !== undefined && known.name === name && known.arguments_json === arguments_json)
-      return undefined;
-    // Another call under an id that was used before: it must not take the first one's place.
+    const mayRecur = known !== undefined && (known.output === undefined || known.whole === true);
+    if (mayRecur && known.name === name && known.arguments_json === arguments_json) return undefined;
+    // Another call under an id that was used before, as some providers give them: it must not take the first one's place.
     const shown = known === undefined ? id : `${id}@${this.writer.now.source.byte}`;
     const { part_id, message_id } = this.writer.call(shown, name, arguments_json);
     const call: Call = {
@@ -172,7 +174,7 @@ export class Calls {
       is_error: output.status === "error",
       status: output.status,
       output_text: output.text,
-      parts: output.media,
+      parts: [...output.media, ...uncut(output, call.facts.output)],
       part_id: partId(message_id, 0),
       message_id,
       ...(extra === undefined ? {} : { ui_extra: extra }),
@@ -202,6 +204,17 @@ export class Calls {
 
 /** Index under which a call's part gives the id of its result's message: no part has it. */
 const RESULT = 0x3fff_fff0;
+
+/** Marks in an output that Codex cut for the model, of any version. */
+const CUT = /…\d+ (?:tokens|chars) truncated…|\[\.{3} omitted \d+ of \d+ lines \.{3}\]/;
+
+/** What an event kept of an output that was cut for the model: beside what the model read, as a file. */
+function uncut({ text, output_start = 0, status }: Output, kept: string | undefined): MediaPart[] {
+  if (kept === undefined || kept.length <= text.length - output_start) return [];
+  if (status === "aborted" || !CUT.test(text)) return [];
+  const url = `data:text/plain;charset=utf-8,${encodeURIComponent(kept.toWellFormed())}`;
+  return [{ type: "file", mime: "text/plain", filename: "output.txt", url }];
+}
 
 /** A duration as Rust writes it, in milliseconds. */
 function milliseconds(duration: unknown): number | undefined {

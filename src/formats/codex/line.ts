@@ -48,6 +48,7 @@ export function isUserMessage(line: Line): boolean {
   return line.type === "response_item" && line.payload.type === "message" && line.payload.role === "user";
 }
 
+/** Whether a user message is the program's own note to the model that a person stopped the turn. */
 export function isTurnAborted(payload: JsonObject): boolean {
   const first = asString(asObject(asArray(payload.content)[0])?.text);
   return first?.startsWith("<turn_aborted>") === true;
@@ -134,6 +135,7 @@ export function copyOf(line: Line): Copy | undefined {
   }
 }
 
+/** A `reasoning` item: the paragraphs of its summary, then those of its content, without empty ones. */
 export function baseThought(payload: JsonObject): Base {
   const texts: string[] = [];
   for (const entry of [...asArray(payload.summary), ...asArray(payload.content)]) {
@@ -143,6 +145,7 @@ export function baseThought(payload: JsonObject): Base {
   return { kind: "thinking", id: asText(payload.id), texts };
 }
 
+/** What stands beside an item about it, on the line or in the payload; without any it is empty. */
 export function metadataOf(line: Line): JsonObject {
   return asObject(line.value.metadata) ?? asObject(line.payload.metadata) ?? {};
 }

@@ -3,7 +3,7 @@ import type { Disposition, SessionLinkFacts } from "../format.ts";
 import { CallRecords } from "./call-records.ts";
 import { Calls } from "./calls.ts";
 import { CopiedHistory } from "./copied-history.ts";
-import { Copies, type Copy, type Log } from "./copies.ts";
+import { type Base, Copies, type Copy, type Log } from "./copies.ts";
 import { folded, hidden, SHOWN } from "./disposition.ts";
 import {
   baseOf,
@@ -59,6 +59,8 @@ const BEGINNINGS = new Set(["task_started", "turn_started"]);
 /** May stand between a user message and the event that confirms it. */
 const NEUTRAL = new Set(["turn_context", "world_state", "token_count", "thread_settings_applied"]);
 
+const NOTIFICATION = "<subagent_notification>";
+const NOTIFICATION_END = "</subagent_notification>";
 /** What stands before the text of a message between agents. */
 const ENVELOPE = /^Message Type: (\w+)\n(?:[A-Z][\w ]*: .*\n)*?Payload:\n?/;
 
@@ -91,10 +93,12 @@ export class Session {
   private asked: { text: string; logs: Set<Log> }[] = [];
   /** It is read from inside its file, and no record has named the turn that is open there. */
   private joins: boolean;
+  private readonly isInside: boolean;
 
-  /** `joins`: it is read from inside its file. */
-  constructor(session_id: string, own: string, ownIds: ReadonlySet<string>, joins: boolean) {
-    this.joins = joins;
+  /** `isInside`: it is read from inside its file. */
+  constructor(session_id: string, own: string, ownIds: ReadonlySet<string>, isInside: boolean) {
+    this.isInside = isInside;
+    this.joins = isInside;
     this.own = own;
     this.ownIds = ownIds;
     this.copied = new CopiedHistory(own);
@@ -191,7 +195,7 @@ export class Session {
       if (ahead !== undefined && next?.type === "response_item" && next.payload.id === ahead.id) {
         done(line, this.records.announce(ahead.id, ahead.payload));
       } else if (copy === undefined) done(line, this.process(line));
-      else if (base !== undefined && this.copies.belongsTo(copy, base)) {
+      else if (base !== undefined && this.copies.belongsTo(copy, base) && !this.isGrowing(copy, base)) {
         this.copies.expect(copy);
         done(line, folded(copy.kind === "thinking" ? "the reasoning item" : "the message item"));
       } else done(line, this.showCopy(copy));
@@ -212,6 +216,10 @@ export class Session {
     if (this.copied.contains(line)) return this.countCopied();
     this.began = true;
     if (this.joins) this.join(line);
+    if (this.isInside) {
+      const turn_id = turnIdOf(line);
+      this.records.isAbove = turn_id !== undefined && writer.isAbove(turn_id);
+    }
     switch (line.type) {
       case "turn_context":
         return this.facts.turnContext(line.payload);
@@ -406,8 +414,10 @@ export class Session {
   }
 
   private notification(content: UserContent): Disposition {
-    const inner = /<subagent_notification>\s*([\s\S]*?)\s*<\/subagent_notification>/.exec(content.text)?.[1];
-    const told = asObject(inner === undefined ? undefined : jsonOrText(inner));
+    const start = content.text.indexOf(NOTIFICATION);
+    const end = content.text.indexOf(NOTIFICATION_END, start);
+    const inner = content.text.slice(start + NOTIFICATION.length, end).trim();
+    const told = asObject(start < 0 || end < 0 ? undefined : jsonOrText(inner));
     const key = asString(told?.agent_path) ?? asString(told?.agent_id);
     const status = asObject(told?.status);
     const state = asString(told?.status) ?? Object.keys(status ?? {})[0] ?? "reported";
@@ -612,6 +622,12 @@ export class Session {
   }
 
   // --- Copies of what the model said ---
+
+  /** Whether a copy goes on with the thought that is shown already and that the item will tell whole. */
+  private isGrowing(copy: Copy, { texts }: Base): boolean {
+    const shown = copy.log === "event" ? this.growing : undefined;
+    return copy.kind === "thinking" && shown?.texts.every((text) => texts.includes(text)) === true;
+  }
 
   private showCopy(copy: Copy): Disposition {
     const name = copy.kind === "thinking" ? "the same reasoning" : "the same message";

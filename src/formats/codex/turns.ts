@@ -56,6 +56,8 @@ export class TurnWriter {
   private lastStep: { message_id: string; counted: boolean; reason: StopReason } | undefined;
   private moment: Moment = { source: { file: "", line: 0, byte: 0, length: 0 }, at: 0 };
   private readonly turnIds = new Set<string>();
+  /** Codex's ids of the turns that began in what is read. */
+  private readonly begun = new Set<string>();
 
   constructor(session_id: string) {
     this.session_id = session_id;
@@ -117,6 +119,7 @@ export class TurnWriter {
       if (!open.explicit && open.steps === 0 && codex_id !== undefined) {
         open.explicit = true;
         open.codex_id = codex_id;
+        this.begun.add(codex_id);
         return;
       }
       this.closeTurn();
@@ -129,6 +132,7 @@ export class TurnWriter {
           : uuidFrom(this.session_id, `turn:${codex_id}`);
     if (this.turnIds.has(id)) id = uuidFrom(id, String(this.moment.source.byte));
     this.turnIds.add(id);
+    if (codex_id !== undefined && !joined) this.begun.add(codex_id);
     this.turn = {
       id,
       ...(codex_id === undefined ? {} : { codex_id }),
@@ -146,6 +150,13 @@ export class TurnWriter {
   joinTurn(codex_id: string): void {
     if (this.turnIds.size === 0) this.openTurn(codex_id, true);
     else if (this.turn !== undefined) this.turn.explicit = true;
+  }
+
+  /** Whether this turn began above what is read and is not the open one, as far as that can be told. */
+  isAbove(codex_id: string): boolean {
+    const { turn } = this;
+    if (this.begun.has(codex_id) || turn?.codex_id === codex_id) return false;
+    return turn === undefined || turn.codex_id !== undefined;
   }
 
   get turnsOpened(): number {

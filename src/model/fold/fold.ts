@@ -28,11 +28,13 @@ export function lastTurn(fold: Fold): Turn | undefined {
   return fold.turns.at(fold.turns.length - 1);
 }
 
+/** Changes nothing where there is no turn of this index. */
 export function changeTurn(fold: Fold, index: number, change: (turn: Turn) => Turn): void {
   const turn = fold.turns.at(index);
   if (turn !== undefined) fold.turns = fold.turns.set(index, change(turn));
 }
 
+/** Ends the turn that is open, and begins one with the next part; `at` in milliseconds. The model stays the same. */
 export function openTurn(fold: Fold, id: string, at: number, title?: string): void {
   if (fold.open.turn_open) closeTurn(fold, at);
   const index = fold.turns.length;
@@ -84,7 +86,7 @@ export function ensureTurn(fold: Fold, at: number, active: boolean): Turn {
     openTurn(fold, id, at);
     return ensureTurn(fold, at, active);
   }
-  if (active && !fold.open.turn_open) {
+  if (active && (!fold.open.turn_open || turn.status !== "running")) {
     const { ended_at: _, ...rest } = turn;
     fold.turns = fold.turns.set(turn.index, { ...rest, status: "running" });
     const { outcome: __, ...open } = fold.open;
@@ -93,12 +95,14 @@ export function ensureTurn(fold: Fold, at: number, active: boolean): Turn {
   return turn;
 }
 
+/** Begins a turn. The last one, told again, goes on where it had ended; an earlier one stays as it is. */
 export function startTurn(fold: Fold, frame: FrameOf<"turn.start">): void {
   const known = fold.positions.turns.get(frame.turn_id);
   if (known === undefined) openTurn(fold, frame.turn_id, frame.at);
   else if (known === fold.turns.length - 1) ensureTurn(fold, frame.at, true);
 }
 
+/** Ends the turn that is named, else the last one. Of a turn that is over, a status that is told later holds. */
 export function endTurn(fold: Fold, frame: FrameOf<"turn.end">): void {
   const last = fold.turns.length - 1;
   if (last < 0) return;
@@ -111,11 +115,16 @@ export function endTurn(fold: Fold, frame: FrameOf<"turn.end">): void {
   }
 }
 
+/** Marks the turn as withdrawn; its parts stay as they are. */
 export function retractTurn(fold: Fold, frame: FrameOf<"turn.retract">): void {
   const index = fold.positions.turns.get(frame.turn_id);
   if (index !== undefined) changeTurn(fold, index, (turn) => ({ ...turn, retracted: frame.reason }));
 }
 
+/**
+ * What a frame says of the part that it makes: when (milliseconds), in which step, from which record, what of it was
+ * cut.
+ */
 export interface Origin {
   readonly at: number;
   readonly step?: number;
@@ -127,11 +136,14 @@ export interface Origin {
 export function ownId(message_id: string, position: number): string {
   return partId(message_id, -1 - position);
 }
+
+/** These stand for an index in `partId`, for parts that a message has beside its own: it never has so many. */
 export const STEP_START = 0x4000_0000;
 export const STEP_FINISH = 0x4000_0001;
 export const INTERRUPT = 0x4000_0002;
 export const ERROR = 0x4000_0003;
 
+/** The fields that every part has. Its step is that of its message, else of its frame, else the open one. */
 export function commonOf(fold: Fold, origin: Origin, id: string, message_id: string) {
   const step = fold.positions.messages.get(message_id)?.step ?? origin.step ?? fold.open.step;
   return {
@@ -159,10 +171,14 @@ export function locate(
   return part_index < fold.parts.length ? part_index : undefined;
 }
 
+/** `locate`, by a part's id. */
 export function find(fold: Fold, id: string | undefined, frame: { part_index?: number }): number | undefined {
   return locate(fold, frame, id === undefined ? undefined : fold.positions.parts.get(id));
 }
 
+/**
+ * Puts a part at the end and counts it in the last turn; a part that a bare delta had opened ends. Gives its position.
+ */
 export function append(fold: Fold, part: TranscriptPart): number {
   closeBarePart(fold, part.at);
   const position = fold.parts.length;
@@ -199,9 +215,11 @@ function withoutOutcome({ outcome: _, ...open }: Open): Open {
 }
 
 function isError(part: TranscriptPart): boolean {
+  if (part.retracted !== undefined) return false;
   return part.type === "tool_result" ? part.is_error : part.type === "marker" && part.kind === "error";
 }
 
+/** Puts a part in the place of another and counts its turn's errors anew; nothing where that place is a hole. */
 export function replace(fold: Fold, position: number, part: TranscriptPart): void {
   const before = fold.parts.at(position);
   if (before === undefined || before === part) return;
@@ -218,6 +236,10 @@ export function replace(fold: Fold, position: number, part: TranscriptPart): voi
   }
 }
 
+/**
+ * Says that only a snapshot helps. `expected` and `got` are lengths in UTF-16 code units; both are 0 where no text is
+ * missing.
+ */
 export function setGap(fold: Fold, part_id: string, expected: number, got: number): void {
   fold.gap = { part_id, expected, got };
 }
@@ -243,6 +265,7 @@ export function closeParts(fold: Fold, at: number, message_id?: string): void {
   }
 }
 
+/** Ends, if there is one, the part that a delta opened without a start. */
 export function closeBarePart(fold: Fold, at: number | undefined): void {
   if (fold.open.bare_part === undefined) return;
   closePart(fold, fold.open.bare_part, at);

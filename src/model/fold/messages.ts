@@ -42,6 +42,7 @@ export function messageFor(fold: Fold, turn: Turn, message_id: string | undefine
   return implicit;
 }
 
+/** Begins a step, whose `step_start` part it puts. A message that is told again is reopened, which is no new step. */
 export function startMessage(fold: Fold, frame: FrameOf<"message.start">): void {
   if (fold.turns.length === 0 && frame.turn_id !== undefined) openTurn(fold, frame.turn_id, frame.at);
   const turn = ensureTurn(fold, frame.at, true);
@@ -111,6 +112,7 @@ export function renamed(truncated: Truncated | undefined, field: string): Trunca
   return length === undefined ? truncated : { [field]: length };
 }
 
+/** Opens an empty text or thought; the same part of the same message, told again, stays as it is. */
 export function startPart(fold: Fold, frame: FrameOf<"message.part_start">): void {
   const known = find(fold, frame.part_id, frame);
   if (known !== undefined) {
@@ -127,6 +129,10 @@ export function startPart(fold: Fold, frame: FrameOf<"message.part_start">): voi
   openText(fold, frame, frame.kind, message_id, frame.part_id, "", frame.phase);
 }
 
+/**
+ * Appends to the part that the delta names, else to the newest open one of its kind; without one it opens one. What is
+ * known of the text already is not appended twice, and an offset beyond its end sets the gap.
+ */
 export function growPart(fold: Fold, frame: FrameOf<"message.delta">): void {
   const position = frame.part_id === undefined ? openPartFor(fold, frame) : find(fold, frame.part_id, frame);
   if (position !== undefined) {
@@ -204,6 +210,7 @@ export function grow(
     : { text, added: "", cut: { truncated: { ...part.truncated, [field]: cut + fresh.length } } };
 }
 
+/** Ends a text or thought, which may not have begun: a text in the frame is the whole one, whatever its deltas said. */
 export function endPart(fold: Fold, frame: FrameOf<"message.part_end">): void {
   let position = find(fold, frame.part_id, frame);
   if (position === undefined) {
@@ -265,6 +272,9 @@ function wholeThought(part: TranscriptPartOf<"thinking">, frame: PartEnd): Trans
   };
 }
 
+/**
+ * Ends what its message left open and puts the `step_finish`. Told again, it revises that and counts its tokens once.
+ */
 export function endMessage(fold: Fold, frame: FrameOf<"message.end">): void {
   const { message_id } = frame;
   const known = fold.positions.messages.get(message_id);
@@ -344,7 +354,13 @@ function countTokens(fold: Fold, turn_index: number, before: Usage | undefined, 
   fold.usage = countUsage(fold.usage, before, now);
 }
 
+/** Marks one part of a message, or all of them, as withdrawn; with a call, its result. Nothing goes away. */
 export function retract(fold: Fold, frame: FrameOf<"message.retract">): void {
+  // What is withdrawn there, and was counted, is not loaded.
+  if (frame.part_index !== undefined && hasHole(fold, frame.part_index)) {
+    setGap(fold, frame.message_id, 0, 0);
+    return;
+  }
   if (frame.part_id !== undefined) {
     const position = find(fold, frame.part_id, frame);
     if (position !== undefined) markRetracted(fold, position, frame.reason);
@@ -354,14 +370,29 @@ export function retract(fold: Fold, frame: FrameOf<"message.retract">): void {
   const message = fold.positions.messages.get(frame.message_id);
   if (message === undefined) return;
   for (let position = message.first; position <= message.last; position += 1) {
-    if (fold.parts.at(position)?.message_id === frame.message_id) markRetracted(fold, position, frame.reason);
+    const part = fold.parts.at(position);
+    if (part?.message_id !== frame.message_id) continue;
+    const { turns } = fold;
+    markRetracted(fold, position, frame.reason);
+    // Withdrawing changes nothing of a turn but its errors.
+    const hasResult = part.type === "tool_call" && part.result_index !== undefined;
+    if (hasResult || fold.turns !== turns) fold.touched ??= position;
   }
 }
 
+function hasHole({ parts }: Fold, from: number): boolean {
+  for (let position = from; position < parts.length; position += 1)
+    if (parts.at(position) === undefined) return true;
+  return false;
+}
+
+/** A call with its result. */
 function markRetracted(fold: Fold, position: number, reason: string): void {
   const part = fold.parts.at(position);
-  if (part !== undefined && part.retracted !== reason)
-    replace(fold, position, { ...part, retracted: reason });
+  if (part === undefined) return;
+  if (part.retracted !== reason) replace(fold, position, { ...part, retracted: reason });
+  if (part.type === "tool_call" && part.result_index !== undefined)
+    markRetracted(fold, part.result_index, reason);
 }
 
 /**

@@ -10,7 +10,6 @@ import {
   ensureTurn,
   type Fold,
   find,
-  lastTurn,
   openTurn,
   ownId,
   replace,
@@ -37,6 +36,7 @@ function put(fold: Fold, frame: { part_index?: number }, part: TranscriptPart): 
   }
 }
 
+/** An image, by address or as a file, or a file of another kind; told again, it is put in its own place. */
 export function putMedia(fold: Fold, frame: FrameOf<"message.image"> | FrameOf<"message.file">): void {
   const turn = ensureTurn(fold, frame.at, true);
   const message_id = messageFor(fold, turn, frame.message_id);
@@ -59,6 +59,10 @@ export function putMedia(fold: Fold, frame: FrameOf<"message.image"> | FrameOf<"
   }
 }
 
+/**
+ * A prompt heads a turn, but one that was queued stands in the last turn. Told again, it changes its turn's title
+ * too.
+ */
 export function putPrompt(fold: Fold, frame: FrameOf<"user.message">): void {
   const id = frame.part_id ?? partId(frame.message_id, 0);
   const known = find(fold, id, frame);
@@ -87,12 +91,16 @@ export function putPrompt(fold: Fold, frame: FrameOf<"user.message">): void {
 
 /** A prompt opens a turn, unless one was opened for it in which there is only what its agent injected before it. */
 function enterTurn(fold: Fold, id: string, at: number, title: string | undefined): void {
-  const turn = lastTurn(fold);
   const isWaiting = fold.open.turn_open && fold.open.awaits_prompt === true;
-  if (turn === undefined || !isWaiting) openTurn(fold, id, at, title);
-  else if (title !== undefined) changeTurn(fold, turn.index, (current) => ({ ...current, title }));
+  if (!isWaiting) {
+    openTurn(fold, id, at, title);
+    return;
+  }
+  const { index } = ensureTurn(fold, at, true);
+  if (title !== undefined) changeTurn(fold, index, (current) => ({ ...current, title }));
 }
 
+/** A message without parts is one part; that of a person opens a turn, as a prompt does. */
 export function putLegacy(fold: Fold, frame: FrameOf<"message.legacy">): void {
   const { message } = frame;
   const id = partId(message.id, 0);
@@ -109,6 +117,7 @@ export function putLegacy(fold: Fold, frame: FrameOf<"message.legacy">): void {
   });
 }
 
+/** What was put before the model becomes a marker: its text, and as `data` its parts that are no text. */
 export function putContext(fold: Fold, frame: FrameOf<"developer.message">): void {
   ensureTurn(fold, frame.at, false);
   const text = textOf(frame.parts);
@@ -135,6 +144,7 @@ export function putMarker(fold: Fold, frame: FrameOf<"marker">): void {
   });
 }
 
+/** An error becomes a marker; whether it can be tried again stands in the marker's `data`. */
 export function putError(fold: Fold, frame: FrameOf<"error">): void {
   const turn = ensureTurn(fold, frame.at, false);
   const id = frame.part_id ?? ownId(turn.id, fold.parts.length);

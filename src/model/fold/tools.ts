@@ -29,6 +29,10 @@ import { grow, messageFor } from "./messages.ts";
 
 // The frames of tool calls: the call, its progress, its result, the run that it started.
 
+/**
+ * Puts a call, which runs once its arguments are whole; told again, it is revised. A result of this turn that came
+ * first is joined to it.
+ */
 export function putCall(
   fold: Fold,
   frame: FrameOf<"message.tool_call_start"> | FrameOf<"message.tool_call">,
@@ -110,6 +114,7 @@ function reviseCall(
   });
 }
 
+/** Appends to what a call has said so far. Of one that has ended nothing is kept: its result has it all. */
 export function growProgress(fold: Fold, frame: FrameOf<"message.tool_progress">): void {
   const position = locate(fold, frame, fold.positions.calls.get(frame.tool_call_id)?.call);
   const part = position === undefined ? undefined : fold.parts.at(position);
@@ -119,6 +124,10 @@ export function growProgress(fold: Fold, frame: FrameOf<"message.tool_progress">
   if (grown !== undefined) replace(fold, position, { ...part, progress: grown.text, ...grown.cut });
 }
 
+/**
+ * Puts a result and settles the newest call of its id; without a call it stands alone. Of two results the last one
+ * holds, in the first one's place.
+ */
 export function putResult(fold: Fold, frame: FrameOf<"message.tool_result">): void {
   const known = fold.positions.calls.get(frame.tool_call_id);
   const named = frame.part_id === undefined ? undefined : fold.positions.parts.get(frame.part_id);
@@ -187,16 +196,16 @@ function takesBack(
   );
 }
 
-/** Joins a call and its result, each of which may be not loaded; the result's status settles the call. */
+/** Joins a call and its result; the result's status settles the call, and it is withdrawn with the call. */
 export function pair(fold: Fold, call_index: number, result_index: number): void {
-  const result = fold.parts.at(result_index);
-  if (result === undefined) {
-    setGap(fold, fold.base.session_id, 0, 0);
-    return;
-  }
-  if (result.type !== "tool_result") return;
-  if (result.call_index !== call_index) replace(fold, result_index, { ...result, call_index });
   const call = fold.parts.at(call_index);
+  const result = fold.parts.at(result_index);
+  // One of them, which may be withdrawn, is not loaded.
+  if (call === undefined || result === undefined) setGap(fold, fold.base.session_id, 0, 0);
+  if (result?.type !== "tool_result") return;
+  const retracted = result.retracted ?? call?.retracted;
+  if (result.call_index !== call_index || result.retracted !== retracted)
+    replace(fold, result_index, { ...result, call_index, ...(retracted !== undefined && { retracted }) });
   if (call?.type === "tool_call") {
     replace(fold, call_index, withoutProgress({ ...call, state: settle(call, result), result_index }));
   }
@@ -245,12 +254,14 @@ function runningAgain(state: ToolState, at: number): RunningState {
   };
 }
 
+/** Says at a call which run it started; nothing where the frame names no call or no run. */
 export function linkRun(fold: Fold, frame: FrameOf<"task.start">): void {
   const { sub_agent } = frame;
   if (frame.tool_call_id === undefined || sub_agent === undefined) return;
   changeCall(fold, frame.tool_call_id, frame, (part) => ({ ...part, run: sub_agent }));
 }
 
+/** Adds to the metadata of a call, field by field; one that was pending runs. */
 export function putMetadata(fold: Fold, frame: FrameOf<"task.metadata">): void {
   const { metadata } = frame;
   if (frame.tool_call_id === undefined || typeof metadata !== "object" || metadata === null) return;

@@ -1,5 +1,4 @@
-import type { Transcript } from "./accumulate.ts";
-import type { TranscriptPart, TranscriptPartOf } from "./transcript.ts";
+import type { TranscriptPart } from "./transcript.ts";
 
 /**
  * Whether a part has a row of its own. A paired result is shown in the card of its call; steps are separators that a
@@ -29,22 +28,4 @@ export function isRow(part: TranscriptPart, { showSteps }: { showSteps: boolean 
     default:
       return part satisfies never;
   }
-}
-
-/** The result of a call, wherever it stands; `undefined`: none yet, or not loaded. */
-export function resultOf(
-  transcript: Pick<Transcript, "parts">,
-  call: TranscriptPartOf<"tool_call">,
-): TranscriptPartOf<"tool_result"> | undefined {
-  const part = call.result_index === undefined ? undefined : transcript.parts.at(call.result_index);
-  return part?.type === "tool_result" ? part : undefined;
-}
-
-/** The call that a result belongs to; `undefined`: it is an orphan, or the call is not loaded. */
-export function callOf(
-  transcript: Pick<Transcript, "parts">,
-  result: TranscriptPartOf<"tool_result">,
-): TranscriptPartOf<"tool_call"> | undefined {
-  const part = result.call_index === undefined ? undefined : transcript.parts.at(result.call_index);
-  return part?.type === "tool_call" ? part : undefined;
 }
