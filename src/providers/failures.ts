@@ -1,3 +1,4 @@
+import { messageOf } from "../model/narrow.ts";
 import { asList, asNonEmpty, asNumber, asObject, type JsonObject, parseJson } from "./json.ts";
 import type { Failure, FailureClass } from "./provider.ts";
 
@@ -72,7 +73,7 @@ export function streamFailure(value: unknown): Failure | undefined {
 /** The connection failed: DNS, refused, reset, TLS. */
 export function networkFailure(error: unknown): Failure {
   const code = causeCode(error);
-  const what = error instanceof Error ? error.message : String(error);
+  const what = messageOf(error);
   return describe({
     class: "network",
     message: `The connection to the provider failed: ${code === undefined || what.includes(code) ? what : `${what} (${code})`}`,
@@ -148,6 +149,7 @@ const BLOCKED = new Set([
   "content_filtered",
 ]);
 
+/** Whether a provider's own stop reason says that the answer was refused. An answer without one was not. */
 export function isBlocked(stop_reason_raw: string | undefined): boolean {
   if (stop_reason_raw === undefined) return false;
   return (
@@ -352,7 +354,7 @@ function textOf(body: string): string {
     ? body
         .slice(0, 20_000)
         .replace(/<(script|style)[\s\S]*?<\/\1>/gi, " ")
-        .replace(/<[^>]*>/g, " ")
+        .replace(/<[^<>]*>/g, " ")
     : body;
   return text.replace(/\s+/g, " ").trim().slice(0, 500).toWellFormed();
 }

@@ -1,5 +1,5 @@
 import type { Frame } from "../model/frame.ts";
-import type { Message } from "../model/message.ts";
+import type { Message, Usage } from "../model/message.ts";
 import type { ImageFilePart, MediaPart, Part } from "../model/part.ts";
 import { missingKeyFailure, protocolFailure } from "./failures.ts";
 import type {
@@ -13,6 +13,7 @@ import type {
 } from "./provider.ts";
 import { exchange } from "./transport.ts";
 
+/** Of one provider: who it is, how it is spoken to, and what the daemon knows that a wire does not. */
 export interface HttpProviderOptions {
   id: string;
   title: string;
@@ -24,11 +25,13 @@ export interface HttpProviderOptions {
   silence_ms?: number;
   /** An image of the session's files as a data URL; `undefined` where it cannot be read. Absent: such images are named, not sent. */
   readImage?(image: ImageFilePart): Promise<string | undefined>;
+  /** What the tokens of a call to a model cost in US dollars; `undefined`: nobody knows. Absent: no price is known. */
+  costOf?(model: string, usage: Usage): number | undefined;
 }
 
 /** A provider that is called over HTTP in one of the wires. */
 export function createHttpProvider(options: HttpProviderOptions): Provider {
-  const { id, title, format, endpoint, key_help, silence_ms, readImage } = options;
+  const { id, title, format, endpoint, key_help, silence_ms, readImage, costOf } = options;
   const failed = (failure: Failure): ModelReply => ({ failure, executable_calls: [] });
   return {
     id,
@@ -49,6 +52,7 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
         ...(call.taken_call_ids === undefined ? {} : { taken_call_ids: call.taken_call_ids }),
         // A developer's words are attached to what stands before them.
         answers_results: call.messages.findLast(({ role }) => role !== "developer")?.role === "tool",
+        ...(costOf === undefined ? {} : { costOf: (usage: Usage) => costOf(call.model, usage) }),
         now,
       });
       const send = (frames: readonly Frame[]): void => {

@@ -2,6 +2,7 @@ import { anthropicMessages } from "./anthropic/index.ts";
 import { chatCompletions } from "./chat-completions/index.ts";
 import { geminiGenerateContent } from "./gemini/index.ts";
 import { createHttpProvider, type HttpProviderOptions } from "./http-provider.ts";
+import { costOf } from "./models.ts";
 import { openaiResponses } from "./openai-responses/index.ts";
 import type { Endpoint, Provider, WireFormat } from "./provider.ts";
 
@@ -146,5 +147,7 @@ export function createProvider(entry: ProviderEntry, settings: ProviderSettings)
     ...(entry.key_help === undefined ? {} : { key_help: entry.key_help }),
     ...(silence_ms === undefined ? {} : { silence_ms }),
     ...(readImage === undefined ? {} : { readImage }),
+    // Whoever answers at another address has prices of its own.
+    ...(base_url === entry.base_url ? { costOf: (model, usage) => costOf(entry.id, model, usage) } : {}),
   });
 }

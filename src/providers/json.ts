@@ -2,6 +2,7 @@ import { asObject } from "../model/narrow.ts";
 
 // How foreign JSON is looked at: each gives `undefined` where the value is of another kind.
 export { asNumber, asObject, asString } from "../model/narrow.ts";
+/** Foreign JSON, which nobody changes. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** A list, which may be empty. */

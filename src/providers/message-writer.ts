@@ -30,6 +30,7 @@ export interface GrowingText {
   end(whole?: string): void;
 }
 
+/** A thought while it comes, which its provider may sign. */
 export interface GrowingThought extends GrowingText {
   /**
    * The thought's signature, whole; before or after its end. Without any text the thought is shown as hidden when it ends, for
@@ -47,6 +48,7 @@ interface Proof {
   hidden?: "encrypted" | "redacted" | "empty";
 }
 
+/** A call while it comes. Its arguments are text until it is closed, and may be no JSON even then. */
 export interface GrowingCall {
   readonly call_id: string;
   readonly arguments_json: string;
@@ -423,7 +425,9 @@ export function createMessageWriter(context: DecoderContext): MessageWriter {
       begin();
       for (const text of texts) text.finish();
       for (const call of calls) call.finish();
-      const usage = reported === undefined ? undefined : usageOf(reported);
+      const counts = reported === undefined ? undefined : usageOf(reported);
+      const cost = counts && (counts.cost ?? context.costOf?.(counts));
+      const usage = counts && (cost === undefined ? counts : { ...counts, cost });
       const error = failure?.message;
       const ending = {
         stop_reason,

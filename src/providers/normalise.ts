@@ -29,6 +29,7 @@ export interface Target {
   callId?(call: ToolCallPart, place: CallPlace): string;
 }
 
+/** Where a call stands in the history, and whether the model that the history is for made it (`is_same`). */
 export interface CallPlace {
   message_id: string;
   is_same: boolean;
@@ -43,6 +44,7 @@ interface NormalHistory {
   messages: NormalMessage[];
 }
 
+/** No developer messages: they are in the others. The results of a message's calls follow it directly. */
 export type NormalMessage = NormalUser | NormalAssistant | NormalResults;
 
 /** Never empty. */
@@ -77,6 +79,7 @@ interface NormalResults {
   role: "results";
   results: NormalResult[];
 }
+/** What one call gave; a call that has no result in the history gets one that says so. */
 export interface NormalResult {
   /** The same as the call's. */
   call_id: string;

@@ -1,5 +1,5 @@
 import type { Frame } from "../model/frame.ts";
-import type { AssistantMessage, Message } from "../model/message.ts";
+import type { AssistantMessage, Message, Usage } from "../model/message.ts";
 
 /** The languages that model providers speak over HTTP. */
 export type Wire =
@@ -34,6 +34,10 @@ export interface ModelCall {
   effort?: "none" | "low" | "medium" | "high";
 }
 
+/**
+ * What kind of failure it is, whatever the provider calls it: what a person can do and whether it is tried again follow
+ * from it.
+ */
 export type FailureClass =
   | "overloaded"
   | "rate_limit"
@@ -101,6 +105,7 @@ export interface ModelReply {
   context_tokens?: number;
 }
 
+/** Who listens to a model call, and can abort it. */
 export interface StreamOptions {
   signal: AbortSignal;
   /**
@@ -138,6 +143,8 @@ export interface DecoderContext {
   taken_call_ids?: ReadonlySet<string>;
   /** What is asked ends in results of tools: a model that has nothing to add to these may end its turn without a word. */
   answers_results?: boolean;
+  /** What the tokens of a call cost in US dollars; `undefined`: nobody knows. Absent: no price is known. */
+  costOf?(usage: Usage): number | undefined;
   now(): number;
 }
 
@@ -165,6 +172,7 @@ export interface Endpoint {
   headers?: Readonly<Record<string, string>>;
 }
 
+/** A request as it is sent, by POST; its headers hold the key. */
 export interface EncodedRequest {
   url: string;
   headers: Record<string, string>;

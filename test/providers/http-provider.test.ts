@@ -6,6 +6,7 @@ import { anthropicMessages } from "../../src/providers/anthropic/index.ts";
 import { retryDelay } from "../../src/providers/failures.ts";
 import { geminiGenerateContent } from "../../src/providers/gemini/index.ts";
 import { createHttpProvider, type HttpProviderOptions } from "../../src/providers/http-provider.ts";
+import { createProvider, type ProviderEntry, providers } from "../../src/providers/index.ts";
 import { openaiResponses } from "../../src/providers/openai-responses/index.ts";
 import type { ModelCall, ModelReply, StreamOptions } from "../../src/providers/provider.ts";
 import { eventually } from "../eventually.ts";
@@ -96,6 +97,43 @@ describe("a provider over HTTP", () => {
       "anthropic-version": "2023-06-01",
     });
     expect(server.received[1]?.headers).toMatchObject({ authorization: `Bearer ${KEY}` });
+  });
+
+  it("says what a call costs by the list, at the provider's own address and nowhere else", async () => {
+    server = await startServer((response) => {
+      response.writeHead(200, EVENT_STREAM);
+      const events = [
+        {
+          type: "message_start",
+          message: { id: "m", model: "m", usage: { input_tokens: 100_000, output_tokens: 1 } },
+        },
+        { type: "content_block_start", index: 0, content_block: { type: "text", text: "Hello" } },
+        { type: "content_block_stop", index: 0 },
+        { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 1_000 } },
+        { type: "message_stop" },
+      ];
+      response.end(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""));
+    });
+    const { url } = server;
+    const anthropic = providers.find(({ id }) => id === "anthropic");
+    if (anthropic === undefined) throw new Error("There is no provider anthropic");
+    const costAt = async (entry: ProviderEntry, model: string) => {
+      const provider = createProvider(entry, { base_url: url, api_key: KEY });
+      const signal = new AbortController().signal;
+      const frames: Frame[] = [];
+      const reply = await provider?.stream(
+        { ...call, model },
+        { signal, emit: (frame) => frames.push(frame) },
+      );
+      const shown = frames.find((frame) => frame.type === "message.end");
+      expect(shown?.usage).toMatchObject({ input: 100_000, output: 1_000 });
+      expect(reply?.message?.usage).toEqual(shown?.usage);
+      return shown?.usage?.cost;
+    };
+    const own = { ...anthropic, base_url: url };
+    expect(await costAt(own, "claude-sonnet-5")).toBeCloseTo(0.21);
+    expect(await costAt(own, "claude-unheard-of")).toBeUndefined();
+    expect(await costAt(anthropic, "claude-sonnet-5")).toBeUndefined();
   });
 
   it("takes an answer without a word where the last thing told is a tool's result, and not where it is a prompt", async () => {

@@ -2,6 +2,7 @@ import type { WireFormat } from "../provider.ts";
 import { createAnthropicDecoder } from "./decode.ts";
 import { encodeAnthropic } from "./encode.ts";
 
+/** Anthropic's Messages API (`POST /v1/messages`), and servers that speak it too. */
 export const anthropicMessages: WireFormat = {
   wire: "anthropic-messages",
   encode: encodeAnthropic,

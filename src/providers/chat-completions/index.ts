@@ -21,4 +21,5 @@ export function createChatCompletions(known: Partial<ChatProfile> = {}): WireFor
   };
 }
 
+/** As any server speaks it: its ways are told by its address, its provider's id and the model. */
 export const chatCompletions: WireFormat = createChatCompletions();

@@ -17,6 +17,7 @@ interface SignatureCarrier {
 
 /** Of a signature that came on a text part without text. */
 export const EMPTY_TEXT = "empty text part";
+/** Of one that came on a thought without text. */
 export const EMPTY_THOUGHT = "empty thinking_text part";
 
 interface OpenCall {

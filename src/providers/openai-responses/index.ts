@@ -2,6 +2,7 @@ import type { WireFormat } from "../provider.ts";
 import { createResponsesDecoder } from "./decode.ts";
 import { encodeResponses } from "./encode.ts";
 
+/** OpenAI's Responses API (`POST /responses`), and servers that speak it too. */
 export const openaiResponses: WireFormat = {
   wire: "openai-responses",
   encode: encodeResponses,

@@ -1,3 +1,4 @@
+import { messageOf } from "../../model/narrow.ts";
 import { describe } from "../failures.ts";
 import { createMessageWriter, type MessageWriter } from "../message-writer.ts";
 import type { Failure, FailureClass, ModelCall, ModelReply, Provider, StreamOptions } from "../provider.ts";
@@ -37,9 +38,7 @@ export function createScriptedProvider(options: ScriptedOptions = {}): Provider 
     try {
       text = await options.readFile(path);
     } catch (error) {
-      throw new ScriptError(
-        `The script ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      throw new ScriptError(`The script ${path} cannot be read: ${messageOf(error)}`);
     }
     return parseScript(path, text);
   };
@@ -54,7 +53,7 @@ export function createScriptedProvider(options: ScriptedOptions = {}): Provider 
       try {
         script = await load(place.name);
       } catch (error) {
-        const message = error instanceof Error ? error.message : String(error);
+        const message = messageOf(error);
         const failure: Failure = { class: "not_found", message, can_retry: false };
         return { failure, executable_calls: [] };
       }

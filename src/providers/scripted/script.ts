@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { messageOf } from "../../model/narrow.ts";
 import type { FailureClass } from "../provider.ts";
 
 /**
@@ -140,7 +141,7 @@ export function parseScript(name: string, json: string): Script {
   try {
     value = JSON.parse(json);
   } catch (error) {
-    throw new ScriptError(`${name} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw new ScriptError(`${name} is not JSON: ${messageOf(error)}`);
   }
   return validateScript(name, value);
 }
