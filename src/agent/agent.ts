@@ -23,6 +23,7 @@ export interface RunOptions {
   prompt: string;
 }
 
+/** What came of a run: for the model that started it, and for the card of its call. */
 export interface RunReport {
   session_id: string;
   outcome: TurnOutcome;

@@ -1,3 +1,4 @@
+import { messageOf } from "../model/narrow.ts";
 import type { ToolCallPart } from "../model/part.ts";
 
 /** The arguments of a call; a sentence about what is wrong with them where they are no object. */
@@ -7,7 +8,7 @@ export function inputOf(call: ToolCallPart): Readonly<Record<string, unknown>> |
   try {
     value = JSON.parse(call.arguments_json);
   } catch (error) {
-    return `the arguments are not valid JSON (${error instanceof Error ? error.message : String(error)}).`;
+    return `the arguments are not valid JSON (${messageOf(error)}).`;
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return "the arguments are no JSON object.";

@@ -1,4 +1,5 @@
 import type { AssistantMessage } from "../model/message.ts";
+import { messageOf } from "../model/narrow.ts";
 import type { ToolCallPart } from "../model/part.ts";
 import type { Answer } from "../model/request.ts";
 import type { AgentHost } from "./agent.ts";
@@ -269,8 +270,4 @@ function whyNotExecutable(call: ToolCallPart, message: AssistantMessage): string
   const input = inputOf(call);
   if (typeof input === "string") return `Not run: ${input}`;
   return "Not run: the answer ended before this call was complete. Try again.";
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,5 +1,6 @@
 import type { Dirent } from "node:fs";
 import { type FileHandle, readdir } from "node:fs/promises";
+import { setImmediate } from "node:timers/promises";
 import { compileGlob, type PathMatcher } from "./glob-pattern.ts";
 import { type OpenFolder, openFolder, PathError, type Place } from "./paths.ts";
 
@@ -25,6 +26,8 @@ const SKIPPED = new Set([".git", "node_modules", ".hg", ".svn"]);
 const ENTRY_LIMIT = 200_000;
 const IGNORE_FILE_LIMIT = 64 * 1024;
 const IGNORE_LINE_LIMIT = 1_000;
+/** A hostile repository's rules may take seconds for each name: others have their turn after so long. */
+const TURN_MS = 5;
 
 /** One line of a `.gitignore`. */
 interface IgnoreRule {
@@ -43,6 +46,7 @@ interface IgnoreRule {
 export async function* walkFiles(place: Place, options: WalkOptions): AsyncGenerator<WalkedFile> {
   const { signal, onCut } = options;
   let left = ENTRY_LIMIT;
+  const isIgnored = createIgnored(signal);
   const prefix = place.relative === "" ? "" : `${place.relative}/`;
 
   async function* walk(
@@ -68,7 +72,7 @@ export async function* walkFiles(place: Place, options: WalkOptions): AsyncGener
       }
       const own = path + entry.name;
       const isFolder = entry.isDirectory();
-      if ((!isFolder && !entry.isFile()) || isIgnored(own, isFolder, rules)) continue;
+      if ((!isFolder && !entry.isFile()) || (await isIgnored(own, isFolder, rules))) continue;
       if (!isFolder) {
         yield { path: own, below: own.slice(prefix.length), open: () => folder.openFile(entry.name) };
       } else if (!SKIPPED.has(entry.name)) {
@@ -87,7 +91,7 @@ export async function* walkFiles(place: Place, options: WalkOptions): AsyncGener
     }
   }
 
-  const above = await rulesAbove(place);
+  const above = await rulesAbove(place, isIgnored);
   const start = await openFolder(place);
   try {
     yield* walk(start, prefix, above, 0);
@@ -97,7 +101,7 @@ export async function* walkFiles(place: Place, options: WalkOptions): AsyncGener
 }
 
 /** The rules of the folders above the one where a walk begins; none where they leave out that folder itself, since it was asked for. */
-async function rulesAbove(place: Place): Promise<IgnoreRule[]> {
+async function rulesAbove(place: Place, isIgnored: Ignored): Promise<IgnoreRule[]> {
   const names = place.relative.split("/").filter((name) => name !== "");
   const rules: IgnoreRule[] = [];
   let path = "";
@@ -109,7 +113,7 @@ async function rulesAbove(place: Place): Promise<IgnoreRule[]> {
       await folder.close();
     }
     path += `${name}/`;
-    if (isIgnored(path.slice(0, -1), true, rules)) return [];
+    if (await isIgnored(path.slice(0, -1), true, rules)) return [];
   }
   return rules;
 }
@@ -132,7 +136,8 @@ async function readIgnoreFile(folder: OpenFolder, path: string): Promise<IgnoreR
 }
 
 function readIgnoreLine(line: string, folder: string): IgnoreRule[] {
-  const text = line.replace(/(?<!\\)\s+$/, "");
+  const bare = line.trimEnd();
+  const text = bare.endsWith("\\") ? line.slice(0, bare.length + 1) : bare;
   if (text === "" || text.startsWith("#")) return [];
   const negated = text.startsWith("!");
   const pattern = (negated ? text.slice(1) : text).replace(/\/$/, "");
@@ -140,18 +145,29 @@ function readIgnoreLine(line: string, folder: string): IgnoreRule[] {
   // Without a slash before its end a pattern means a name at any depth.
   const isAnchored = pattern.includes("/");
   try {
-    const matches = compileGlob(isAnchored ? pattern : `**/${pattern}`);
+    const matches = compileGlob(isAnchored ? pattern : `**/${pattern}`, { braces: false });
     return [{ folder, matches, folders_only, negated }];
   } catch {
     return [];
   }
 }
 
-function isIgnored(path: string, isFolder: boolean, rules: readonly IgnoreRule[]): boolean {
-  for (let index = rules.length - 1; index >= 0; index--) {
-    const rule = rules[index];
-    if (rule === undefined || (rule.folders_only && !isFolder) || !path.startsWith(rule.folder)) continue;
-    if (rule.matches(path.slice(rule.folder.length))) return !rule.negated;
-  }
-  return false;
+type Ignored = (path: string, isFolder: boolean, rules: readonly IgnoreRule[]) => Promise<boolean>;
+
+/** Whether rules leave out a path. Gives way now and then; what is asked about once the walk has ended is left out. */
+function createIgnored(signal: AbortSignal): Ignored {
+  let since = performance.now();
+  return async (path, isFolder, rules) => {
+    for (let index = rules.length - 1; index >= 0; index--) {
+      const rule = rules[index];
+      if (rule === undefined || (rule.folders_only && !isFolder) || !path.startsWith(rule.folder)) continue;
+      if (performance.now() - since > TURN_MS) {
+        await setImmediate();
+        if (signal.aborted) return true;
+        since = performance.now();
+      }
+      if (rule.matches(path.slice(rule.folder.length))) return !rule.negated;
+    }
+    return false;
+  };
 }

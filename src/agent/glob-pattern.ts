@@ -13,15 +13,17 @@ const LONGEST_PATTERN = 1_000;
 
 /**
  * Reads a pattern as shells and git have it: `*` and `?` within a name, `**` for any number of folders, `[a-z]` and `[!a-z]`,
- * `{a,b}`. Names that begin with a dot match as others do. Throws `ToolInputError` for a pattern that is too large.
+ * `{a,b}`. Names that begin with a dot match as others do. Throws `ToolInputError` for a pattern that is too large. Git has
+ * no braces: without `braces` they are letters.
  *
  * Not made into a regular expression: patterns come from models and from files of unknown repositories, and a match must
  * take few steps whatever they are.
  */
-export function compileGlob(pattern: string): PathMatcher {
+export function compileGlob(pattern: string, { braces = true } = {}): PathMatcher {
   if (pattern.length > LONGEST_PATTERN)
     throw new ToolInputError(`The pattern is longer than ${LONGEST_PATTERN} characters.`);
-  const alternatives = expandBraces(pattern.replace(/^(?:\.\/)+/, "")).map((alternative) =>
+  const bare = pattern.replace(/^(?:\.\/)+/, "");
+  const alternatives = (braces ? expandBraces(bare) : [bare]).map((alternative) =>
     alternative
       .split("/")
       .filter((name) => name !== "")

@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { messageOf } from "../model/narrow.ts";
 import { ToolInputError } from "./tool.ts";
 
 interface LineMatch {
@@ -14,6 +15,7 @@ interface LineSearch {
   close(): Promise<void>;
 }
 
+/** A pattern took longer on one text than its search allows. */
 export class SlowPatternError extends Error {
   override readonly name = "SlowPatternError";
 }
@@ -52,9 +54,7 @@ export function compilePattern(source: string, ignore_case: boolean): RegExp {
       return new RegExp(source, tried);
     } catch (error) {
       if (tried === flags)
-        throw new ToolInputError(
-          `The pattern is no regular expression: ${error instanceof Error ? error.message : error}`,
-        );
+        throw new ToolInputError(`The pattern is no regular expression: ${messageOf(error)}`);
     }
   }
   throw new ToolInputError("The pattern is no regular expression.");

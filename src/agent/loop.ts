@@ -1,12 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { ERROR } from "../model/fold/fold.ts";
 import type { AssistantMessage, Message } from "../model/message.ts";
+import { messageOf } from "../model/narrow.ts";
 import type { ToolCallPart } from "../model/part.ts";
 import { partId } from "../model/uuid.ts";
 import type { Failure, ModelCall, ModelReply, Provider } from "../providers/provider.ts";
 import type { Agent, AgentHost, TurnOutcome } from "./agent.ts";
 import { rulesAddedIn } from "./approval.ts";
-import { createCallRunner, messageOf } from "./calls.ts";
+import { createCallRunner } from "./calls.ts";
 import { promptsInWords, summarise } from "./compaction.ts";
 import { callIdsOf, contextOf, takenBy, tokensOf } from "./context.ts";
 import { createJournal } from "./journal.ts";

@@ -4,6 +4,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import * as z from "zod";
+import { messageOf } from "../model/narrow.ts";
 import type { MediaPart } from "../model/part.ts";
 import { optional, record } from "../model/record.ts";
 import { imageType } from "./image-type.ts";
@@ -30,6 +31,7 @@ export interface McpProblem {
   message: string;
 }
 
+/** The configured servers as far as they run, and what they offer. */
 export interface McpConnections {
   /** `mcp__SERVER__TOOL`, for each tool of each server that could be reached. */
   readonly tools: readonly Tool[];
@@ -460,8 +462,4 @@ function isTimeout(error: unknown): boolean {
 /** An answer that is not what was asked for. The SDK reads answers with a zod of its own, so that its class says nothing. */
 function isMisread(error: unknown): boolean {
   return error instanceof Error && "issues" in error && Array.isArray(error.issues);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -92,6 +92,7 @@ export function failureOf(reply: ModelReply): Failure | undefined {
   return undefined;
 }
 
+/** A failure of which nobody knows the kind: it is not tried again. */
 export function unknownFailure(message: string): Failure {
   return { class: "unknown", message, can_retry: false };
 }

@@ -13,6 +13,7 @@ export interface ToolOutput {
   ui_extra?: UiExtra;
 }
 
+/** What a call has beside its arguments while it runs. */
 export interface ToolContext {
   host: AgentHost;
   /** The message that the call stands in. */

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { McpServer, RequestPermissionResponse } from "@agentclientprotocol/sdk";
 import type { Frame } from "../../model/frame.ts";
-import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { asObject, asString, asText, type JsonObject, messageOf } from "../../model/narrow.ts";
 import type { Part } from "../../model/part.ts";
 import type { Agent, AgentHost, Prompt, TurnOutcome } from "../agent.ts";
 import { type AgentProcess, startProcess } from "./agent-process.ts";
@@ -389,7 +389,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
           return "interrupted";
         }
         emit(reader.fail("The agent failed while this ran"));
-        emitError(error instanceof Error ? error.message : String(error));
+        emitError(messageOf(error));
         return "failed";
       } finally {
         turn = undefined;

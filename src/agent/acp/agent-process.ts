@@ -40,6 +40,10 @@ const SHOWN = 12;
 /** How long a program may take to end by itself, in milliseconds. */
 const PATIENCE = 2_000;
 
+/**
+ * Starts the program, in a group of its own where the system has groups. That it could not be started is told by its
+ * `Exit`.
+ */
 export function startProcess({ command, args, cwd, env }: AgentProcessOptions): AgentProcess {
   const child = spawn(command, args, {
     cwd,

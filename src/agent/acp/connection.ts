@@ -18,6 +18,7 @@ interface Listener {
   onPermission(params: JsonObject, withdrawn: AbortSignal): Promise<RequestPermissionResponse>;
 }
 
+/** The protocol with one agent, until it is closed or its program ends. */
 export interface Connection {
   readonly agent: ClientContext;
   close(): void;
@@ -123,9 +124,40 @@ export async function connect({ child, endFor }: AgentProcess, listener: Listene
 }
 
 function parse(line: string): JsonObject | undefined {
+  let message: JsonObject | undefined;
   try {
-    return asObject(JSON.parse(line));
+    message = asObject(JSON.parse(line));
   } catch {
+    return undefined;
+  }
+  const params = asObject(message?.params);
+  for (const name of ["toolCall", "update"]) {
+    const call = asObject(params?.[name]);
+    if (call?.rawInput !== undefined) call.rawInput = exactInput(line, name) ?? call.rawInput;
+  }
+  return message;
+}
+
+// What Node has of it, and TypeScript's library does not know yet.
+const { parse: parseWith, rawJSON } = JSON as unknown as {
+  parse(
+    text: string,
+    revive: (key: string, value: unknown, context: { source?: string }) => unknown,
+  ): unknown;
+  rawJSON(text: string): object;
+};
+
+/** A call's arguments whose numbers are written again as the agent wrote them, whatever JavaScript makes of them. */
+function exactInput(line: string, name: string): unknown {
+  try {
+    const message = parseWith(line, (_key, value, { source }) =>
+      typeof value === "number" && source !== undefined && JSON.stringify(value) !== source
+        ? rawJSON(source)
+        : value,
+    );
+    return asObject(asObject(asObject(message)?.params)?.[name])?.rawInput;
+  } catch {
+    // Nested beyond the stack, which it is told of where it is heard.
     return undefined;
   }
 }

@@ -15,6 +15,7 @@ export function errorText(error: unknown): string {
     : `${error.message}: ${details}`;
 }
 
+/** Whether the agent wants a login: the protocol's error -32000, "authentication required". */
 export function isAuthError(error: unknown): boolean {
   return error instanceof Error && isAnswer(error) && error.code === -32_000;
 }

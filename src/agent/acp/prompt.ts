@@ -72,10 +72,13 @@ function link(uri: string, name: string): ContentBlock {
 }
 
 function readDataUrl(url: string): { mime: string; base64: string } | undefined {
-  const [, mime, encoding, body] = /^data:([^;,]*)[^,]*?(;base64)?,(.*)$/s.exec(url) ?? [];
-  if (body === undefined) return undefined;
-  const base64 = encoding === undefined ? Buffer.from(unescaped(body), "utf8").toString("base64") : body;
-  return { mime: mime === undefined || mime === "" ? "application/octet-stream" : mime, base64 };
+  const comma = url.indexOf(",");
+  if (!url.startsWith("data:") || comma < 0) return undefined;
+  const head = url.slice("data:".length, comma);
+  const body = url.slice(comma + 1);
+  const [mime] = head.split(";", 1);
+  const base64 = head.endsWith(";base64") ? body : Buffer.from(unescaped(body), "utf8").toString("base64");
+  return { mime: mime || "application/octet-stream", base64 };
 }
 
 function unescaped(text: string): string {

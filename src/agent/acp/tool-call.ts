@@ -19,12 +19,14 @@ export interface CallFacts {
   parent?: string;
 }
 
+/** Of a call that is told for the first time, be it by an update. */
 export function createFacts(id: string, update: JsonObject): CallFacts {
   const facts: CallFacts = { id, name: nameOf(id, update), content: [], locations: [] };
   mergeFacts(facts, update);
   return facts;
 }
 
+/** Takes what an update says: what it leaves out stays, and lists are whole each time. */
 export function mergeFacts(facts: CallFacts, update: JsonObject): void {
   facts.title = asString(update.title) ?? facts.title ?? "";
   const kind = asString(update.kind);
@@ -54,6 +56,7 @@ function nameOf(id: string, update: JsonObject): string {
   return asText(update.kind) ?? "tool";
 }
 
+/** Whether arguments were told: agents begin calls with an empty object in their place. */
 export function hasInput(rawInput: unknown): boolean {
   const object = asObject(rawInput);
   return object === undefined ? rawInput !== undefined && rawInput !== null : Object.keys(object).length > 0;
@@ -101,6 +104,7 @@ interface CallResult {
   raw_output?: unknown;
 }
 
+/** What a call gave, as far as was told; the agent's own output is read where its content says nothing. */
 export function resultOf(facts: CallFacts): CallResult {
   const told = contentText(facts);
   const output_text = told === "" && diffsOf(facts).length === 0 ? rawText(facts.rawOutput) : told;

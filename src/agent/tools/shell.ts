@@ -2,6 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { StringDecoder } from "node:string_decoder";
 import * as z from "zod";
+import { messageOf } from "../../model/narrow.ts";
 import type { AgentHost } from "../agent.ts";
 import { commandEnvironment, createPipe, endGroup, markOf, startGroup } from "../processes.ts";
 import { type Tool, type ToolContext, ToolInputError, type ToolOutput } from "../tool.ts";
@@ -113,11 +114,7 @@ async function runCommand(
     // Command and environment together may be too long for the system.
     pipe.closeInput();
     pipe.output.destroy();
-    return stopped(
-      command,
-      host,
-      `It could not be started: ${error instanceof Error ? error.message : error}`,
-    );
+    return stopped(command, host, `It could not be started: ${messageOf(error)}`);
   }
   leader = child.pid;
   pipe.closeInput();

@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { messageOf } from "../../model/narrow.ts";
 import { type Tool, type ToolContext, ToolInputError, type ToolOutput } from "../tool.ts";
 import { inputSchema, readInput } from "../tool-input.ts";
 import { cutText } from "../whole-output.ts";
@@ -47,7 +48,7 @@ async function delegate({ name, task, prompt }: TaskInput, context: ToolContext)
   const report = await host
     .startRun({ tool_call_id: call_id, ...who, prompt }, signal)
     .catch((error: unknown) => ({
-      failed: error instanceof Error ? error.message : String(error),
+      failed: messageOf(error),
     }));
   if ("failed" in report) {
     return {

@@ -166,6 +166,27 @@ it.each([
   expect(host.requests[0]?.subject).toBe(subject);
 });
 
+it("numbers of what is asked have the digits that the agent sent, in the call's arguments as well", async () => {
+  const input = '{"account":12345678901234567890,"amount":1e400,"rate":0.1000000000000000055,"limit":5}';
+  const call = '{"toolCallId":"c","title":"It","kind":"other","rawInput":';
+  const { host, ask } = setUp([
+    ...opened,
+    hears.prompt(2),
+    {
+      do: "print",
+      text: `{"jsonrpc":"2.0","id":0,"method":"session/request_permission","params":{"sessionId":"agents-own-session","toolCall":${call}${input}},"options":[{"optionId":"yes","name":"Allow","kind":"allow_once"}]}}`,
+    },
+    hears.answer(0),
+    says.update("tool_call_update", { toolCallId: "c", status: "completed" }),
+    says.result(2),
+  ]);
+  expect(await ask("Pay")).toBe("completed");
+  expect(host.requests[0]?.subject).toBe(
+    '{\n  "account": 12345678901234567890,\n  "amount": 1e400,\n  "rate": 0.1000000000000000055,\n  "limit": 5\n}',
+  );
+  expect(host.parts().find((part) => part.type === "tool_call")).toMatchObject({ arguments_json: input });
+});
+
 it("a call that the operator refuses ends as aborted, also where the agent never says so", async () => {
   const { host, ask } = setUp(
     [

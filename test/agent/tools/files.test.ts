@@ -288,6 +288,39 @@ describe("glob and grep", () => {
   });
 });
 
+describe("a .gitignore", () => {
+  it("means what git takes it for: no braces, and no blanks at the end of a line but behind a backslash", async () => {
+    for (const name of ["a.txt", "{a,b}.txt", "kept ", "kept", "gone", "\u00a0"]) put(name, "");
+    put(".gitignore", "{a,b}.txt\nkept\\ \t \ngone \t\n\\\u00a0\n");
+    expect(await said(glob, { pattern: "*" })).toBe(".gitignore\na.txt\nkept");
+  });
+
+  it("of very many blanks costs no square of them", async () => {
+    const cpuOf = async (blanks: number): Promise<number> => {
+      for (let n = 0; n < 3; n++) put(`${n}/.gitignore`, `x${" ".repeat(blanks)}x\n`);
+      const before = process.cpuUsage();
+      await said(glob, { pattern: "**" });
+      return process.cpuUsage(before).user;
+    };
+    await cpuOf(60);
+    expect(await cpuOf(60_000)).toBeLessThan(20 * (await cpuOf(60)) + 100_000);
+  });
+
+  it("whose rules take long for each name lets others have their turn", async () => {
+    for (let n = 0; n < 12; n++) put(`${n}${"a".repeat(200)}`, "");
+    put(".gitignore", `*\n${`${"*a".repeat(30)}*b\n`.repeat(1_000)}`);
+    let turns = 0;
+    const turn = (): void => {
+      turns++;
+      next = setImmediate(turn);
+    };
+    let next = setImmediate(turn);
+    expect(await said(glob, { pattern: "**" })).toBe("No file matches.");
+    clearImmediate(next);
+    expect(turns).toBeGreaterThan(25);
+  });
+});
+
 describe("searches of files that rules are about", () => {
   beforeEach(() => {
     put("secrets/key.txt", "TOKEN=1\n");

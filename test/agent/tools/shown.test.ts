@@ -15,9 +15,9 @@ import { fileOfCall } from "../../../src/agent/whole-output.ts";
 import { times } from "../../long.ts";
 import { createTestHost, type TestHost } from "../host.ts";
 
-const COMMANDS = times(1_000, 10_000);
+const COMMANDS = times(200, 10_000);
 /** Of each of the other tools that ask. */
-const CALLS = times(500, 10_000);
+const CALLS = times(100, 10_000);
 const AT_ONCE = 20;
 
 let host: TestHost;
