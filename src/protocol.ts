@@ -15,7 +15,9 @@ import { todoItem } from "./model/ui-extra.ts";
 /** Sent with every REST request beside the cookie: a form or an image of another page cannot set it. */
 export const CLIENT_HEADER = "x-verbatim-client";
 
+/** The channel of the list: every session's row, and what changes of it. */
 export const sessionsChannel = "sessions";
+/** The channel of one session's frames. */
 export const outputChannel = (session_id: string): string => `output:${session_id}`;
 
 /** Parts in one page of `/api/sessions/:id/parts`, and in the tail of a snapshot. */
@@ -24,6 +26,7 @@ export const PAGE_SIZE = 200;
 export const TEXT_LIMIT = 64 * 1024;
 /** The same of a text that still grows: whoever watches it sees its end. */
 export const GROWING_LIMIT = 1024 * 1024;
+/** Longest output, arguments or raw record of a part on the wire, in UTF-16 code units, unless more is asked for. */
 export const OUTPUT_LIMIT = 8 * 1024;
 /** Of an output that is cut its last lines come too, at most so long together: what went wrong is told there. */
 export const OUTPUT_END = 2 * 1024;
@@ -60,7 +63,6 @@ export const sessionsReply = record({
   seq: z.number(),
   sessions: z.array(sessionSummary),
 });
-export type SessionsReply = z.infer<typeof sessionsReply>;
 
 /** A part with its position in the session. */
 export const placedPart = record({ index: z.number(), part: transcriptPart });
@@ -101,7 +103,6 @@ export type SessionPage = z.infer<typeof sessionPage>;
 
 /** `GET /api/sessions/:id` → a page with the tail, plus the channel's position for the subscription that follows. */
 export const sessionReply = record({ epoch: z.string(), seq: z.number(), page: sessionPage });
-export type SessionReply = z.infer<typeof sessionReply>;
 
 /** `GET /api/sessions/:id/parts?from=&to=` (positions, at most `PAGE_SIZE`) */
 export const partsReply = record({
@@ -122,6 +123,7 @@ export const wholePartReply = record({ part: transcriptPart });
 /** `GET /api/sessions/:id/parts/:part/raw` → the record as it stands in the agent's file. */
 export const rawReply = record({
   file: z.string(),
+  /** From 1; 0: it cannot be counted. */
   line: z.number(),
   byte: z.number(),
   length: z.number(),
@@ -139,7 +141,6 @@ export type RawReply = z.infer<typeof rawReply>;
 
 /** `POST /api/link` with `{}` → an address that lets one more browser in, once. */
 export const linkReply = record({ link: z.string() });
-export type LinkReply = z.infer<typeof linkReply>;
 
 /** `GET /api/sessions/:id/search?q=` → parts that contain the text (case-insensitive), in order, at most 1,000. */
 export const searchReply = record({
@@ -188,7 +189,10 @@ export const agentsReply = record({
 });
 export type AgentsReply = z.infer<typeof agentsReply>;
 
-/** A prompt as it is typed: text, and images as data URLs (at most 10, 5 MB each). `message_id` makes it once. */
+/** Images of one prompt. */
+export const MOST_IMAGES = 10;
+
+/** A prompt as it is typed: text, and images as data URLs (at most `MOST_IMAGES`, 5 MB each). `message_id` makes it once. */
 export const promptBody = record({
   message_id: uuid,
   text: z.string(),
@@ -212,7 +216,12 @@ export const newSessionReply = record({ session_id: uuid });
 export const sendPromptBody = record({ prompt: promptBody, when: z.enum(["queue", "steer"]) });
 export type SendPromptBody = z.infer<typeof sendPromptBody>;
 /** `GET /api/sessions/:id/prompts/:message` → `PromptBody`: all of a prompt that waits, of which the row has the title. */
-/** `POST /api/sessions/:id/prompts/:message/withdraw` with `{}` → `{}`: takes a queued prompt back. */
+/**
+ * `POST /api/sessions/:id/prompts/:message/withdraw` → `{}`: takes a queued prompt back. `withdrawal_id`: of the sender's making,
+ * so that of two who do it only one has the prompt.
+ */
+export const withdrawBody = record({ withdrawal_id: optional(uuid) });
+/** `POST /api/sessions/:id/prompts/:message/begin` with `{}` → `{}`: begins a prompt that waits though nothing runs. */
 /**
  * `POST /api/sessions/:id/stop` → `{}`: interrupts the turn and all runs below it. `turn_id`: that turn alone, so that one
  * which began meanwhile, unseen, goes on.

@@ -16,6 +16,7 @@ interface AddressFlags {
   key?: string | undefined;
 }
 
+/** Where to listen. What `readAddress` gives lets nobody in from other machines without a password. */
 export interface Address {
   host: string;
   password?: string;

@@ -3,11 +3,13 @@ import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Format } from "../formats/format.ts";
 import { positionOf } from "../model/accumulate.ts";
+import { messageOf } from "../model/narrow.ts";
 import { createAnnouncer } from "./announce.ts";
 import { createBacklog } from "./backlog.ts";
 import { createCatchUp } from "./catch-up.ts";
 import { type Entry, isStale, modifiedAt, newEntry, type State, sizeOf, storedFile } from "./entry.ts";
-import { type EvidenceFile, readAttachment, readRecord } from "./evidence.ts";
+import { type EvidenceFile, readAttachment, readOwn, readRecord, resultsFolder } from "./evidence.ts";
+import { openContent } from "./file-content.ts";
 import { createFileReader } from "./file-reader.ts";
 import { renamed } from "./file-sessions.ts";
 import { isCompressed, openRegular } from "./follow.ts";
@@ -160,6 +162,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       if (entry.identity) by_inode.set(entry.identity.inode, entry);
     },
     leftBehind: (ghost) => past.set(ghost.id, ghost),
+    superseded: (file_id, by) => catch_up.superseded(file_id, by),
     leave,
     drop,
     reopen: open,
@@ -177,6 +180,8 @@ export function createSessions(options: SessionsOptions): Sessions {
   const segments = createSegments({
     stateOf: (id) => by_session.get(id),
     huge,
+    sizeOf: shownSize,
+    contentOf: (entry) => openContent(entry, keeper),
     present: status.present,
   });
 
@@ -212,17 +217,25 @@ export function createSessions(options: SessionsOptions): Sessions {
       if (row.facts) links.setFacts(row.facts);
       list.mark(row.id);
     }
+    // A row of replaced content has no sessions any more: it is only there for its archive.
+    const isFormer = (entry: Entry) => entry.gone && entry.sessions.size === 0;
     for (const entry of by_id.values()) {
-      // A row of replaced content has no sessions any more: it is only there for its archive.
-      if (entry.gone && entry.sessions.size === 0) continue;
+      if (isFormer(entry)) continue;
       if (entry.identity) by_inode.set(entry.identity.inode, entry);
+      noteSize(entry);
       if (entry.gone) {
         past.set(entry.id, entry);
       } else {
         entries.set(entry.path, entry);
-        noteSize(entry);
         catch_up.add(entry);
       }
+    }
+    const standing = new Map([...past.values(), ...entries.values()].map((entry) => [entry.path, entry]));
+    for (const former of by_id.values()) {
+      const by = isFormer(former) ? standing.get(former.path) : undefined;
+      // What stood beside the file is in the row alone.
+      const adds_text = former.side_text !== undefined && former.side_text !== by?.side_text;
+      if (by && !adds_text) catch_up.superseded(former.id, by);
     }
   }
 
@@ -232,7 +245,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     const result = entry.queue.then(work).catch((error: unknown) => {
       const pause = Math.min(2 * (failed.get(entry)?.pause ?? timing.tick / 2), LONGEST_PAUSE * timing.tick);
       failed.set(entry, { pause, again_at: performance.now() + pause });
-      trouble(entry.path, `This file cannot be read: ${error instanceof Error ? error.message : error}.`);
+      trouble(entry.path, `This file cannot be read: ${messageOf(error)}.`);
       return undefined;
     });
     entry.queue = result;
@@ -252,7 +265,7 @@ export function createSessions(options: SessionsOptions): Sessions {
       await run(entry, async () => {
         if (entry.gone) failed.delete(entry);
         else if (isStale(entry)) await reader.read(entry, false);
-        else if (await isThere(entry.path)) recovered(entry);
+        else await leaveUnlessThere(entry);
       });
     }
   }
@@ -326,11 +339,12 @@ export function createSessions(options: SessionsOptions): Sessions {
   function notice(entry: Entry, file: FoundFile) {
     if (entry.identity?.inode === file.inode && file.size > entry.identity.size) entry.grew = true;
     entry.seen = file;
-    noteSize(entry);
     entry.sample = file.sample;
     if (file.side !== undefined) entry.side = file.side;
-    if (entry.gone) {
-      entry.gone = false;
+    const was_gone = entry.gone;
+    entry.gone = false;
+    noteSize(entry);
+    if (was_gone) {
       past.delete(entry.id);
       touch(entry);
     }
@@ -362,10 +376,18 @@ export function createSessions(options: SessionsOptions): Sessions {
     await Promise.all(arriving);
     for (const { entry, path } of missing) {
       void run(entry, async () => {
-        if (closed || entry.gone || entry.path !== path || (await isThere(path))) return;
-        leave(entry);
+        if (closed || entry.gone || entry.path !== path) return;
+        await leaveUnlessThere(entry);
       });
     }
+  }
+
+  async function leaveUnlessThere(entry: Entry) {
+    if (!(await isThere(entry.path))) return leave(entry);
+    recovered(entry);
+    catch_up.add(entry);
+    // It stands in a folder that an earlier daemon was given.
+    if (!entry.seen) watch.follow(entry.path);
   }
 
   async function isThere(path: string): Promise<boolean> {
@@ -374,9 +396,14 @@ export function createSessions(options: SessionsOptions): Sessions {
     return opened !== undefined;
   }
 
+  /** Bytes that are there to be shown: those of the file, or of what the archive has of one that is gone. */
+  function shownSize(entry: Entry): number {
+    return entry.gone ? keeper.archivedTo(entry.id) : sizeOf(entry);
+  }
+
   /** An id that no session goes by may be that of a piece: to look in all sessions at each would cost their number. */
   function noteSize(entry: Entry) {
-    if (isHuge(entry.path, sizeOf(entry))) huge.add(entry);
+    if (isHuge(entry.path, shownSize(entry))) huge.add(entry);
     else huge.delete(entry);
   }
 
@@ -384,7 +411,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   function leave(entry: Entry) {
     entry.gone = true;
     recovered(entry);
-    huge.delete(entry);
+    noteSize(entry);
     watch.setHot(entry.path, false);
     if (entries.get(entry.path) === entry) entries.delete(entry.path);
     past.set(entry.id, entry);
@@ -544,7 +571,9 @@ export function createSessions(options: SessionsOptions): Sessions {
     },
     async attachment(id, part_id, n) {
       const found_part = await partOf(id, part_id);
-      return found_part && (await readAttachment(found_part.file, found_part.part, n));
+      if (!found_part) return undefined;
+      const folder = resultsFolder(found_part.file.path);
+      return readAttachment(found_part.part, n, (path) => readOwn(folder, path));
     },
     status() {
       const index = { files_found: 0, files_done: 0, bytes_found: 0, bytes_done: 0 };

@@ -7,10 +7,15 @@ const BLOCK = 256 * 1024;
 /** Bytes of a file that are copied before others have their turn with it. */
 const TURN = 4 * 1024 * 1024;
 
-/** Files whose archive is behind what was read, and what brings it up to that. */
+/** Files whose archive is behind what was read or is there twice, and what mends that. */
 interface CatchUp {
   add(entry: Entry): void;
-  /** Copies into the archive what was read for the list alone, or while it could not be written, a block at a time. */
+  /** No session is left of what was archived under this number: it goes once the file's own archive begins with all of it. */
+  superseded(file_id: number, by: Entry): void;
+  /**
+   * Copies into the archive what was read for the list alone, or while it could not be written, a block at a time; then
+   * removes what is in it twice.
+   */
   work(): Promise<void>;
 }
 
@@ -21,6 +26,8 @@ export function createCatchUp(options: {
 }): CatchUp {
   const { keeper, isClosed, run } = options;
   const lagging = new Set<Entry>();
+  /** By their numbers, what is archived of the content that files had before. */
+  const former = new Map<number, Entry>();
   const buffer = new Uint8Array(BLOCK);
 
   /** Copies some of what the archive does not have; `true`: there is more. */
@@ -44,8 +51,49 @@ export function createCatchUp(options: {
     }
   }
 
+  /** Removes archives of which every byte is in another one: a file came back as it was, under another inode or device. */
+  async function removeCopies(): Promise<void> {
+    const long_enough = [...former].flatMap(([former_id, { id, done }]) => {
+      const length = keeper.archivedTo(former_id);
+      return done && length > 0 && keeper.archivedTo(id) >= length ? [{ id, former_id, length }] : [];
+    });
+    if (long_enough.length === 0) return;
+    // What is compared, and the rows that name the new number, are on the disk before anything goes from there.
+    await keeper.persist();
+    for (const { id, former_id, length } of long_enough) {
+      if (isClosed() || !keeper.writable || keeper.failing) return;
+      former.delete(former_id);
+      if (await beginsWith(id, former_id, length)) keeper.fileRemoved(former_id);
+    }
+  }
+
+  async function beginsWith(file_id: number, former_id: number, length: number): Promise<boolean> {
+    for (let at = 0; at < length; ) {
+      if (isClosed()) return false;
+      const expected = readArchived(former_id, at, length);
+      const found = readArchived(file_id, at, at + expected.length);
+      // Chunks need not begin and end at the same places in both.
+      const compared = Math.min(expected.length, found.length);
+      if (compared === 0 || Buffer.compare(expected.subarray(0, compared), found.subarray(0, compared)) !== 0)
+        return false;
+      at += compared;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return true;
+  }
+
+  /** Nothing where the archive is damaged: what cannot be compared stays. */
+  function readArchived(file_id: number, from: number, to: number): Uint8Array {
+    try {
+      return keeper.read(file_id, from, to);
+    } catch {
+      return new Uint8Array();
+    }
+  }
+
   return {
     add: (entry) => lagging.add(entry),
+    superseded: (file_id, by) => former.set(file_id, by),
     async work() {
       let looked = 0;
       for (const entry of lagging) {
@@ -58,6 +106,7 @@ export function createCatchUp(options: {
         if (looked % 64 === 0) await new Promise((resolve) => setImmediate(resolve));
       }
       if (lagging.size === 0 && !keeper.failing) await keeper.caughtUp();
+      await removeCopies();
     },
   };
 }

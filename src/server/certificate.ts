@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
+import { messageOf } from "../model/narrow.ts";
 import { attempt } from "./usage-error.ts";
 
 const LOOK_MS = 60_000;
@@ -58,7 +59,7 @@ export function followCertificate({ files, current, take, warn, every_ms = LOOK_
       take(found);
       known = found;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = messageOf(error);
       // Between the writing of the one file and the other they do not fit: that is over by the next look.
       if (reason === failing && reason !== told) {
         told = reason;

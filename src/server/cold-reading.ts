@@ -138,17 +138,22 @@ export function createColdReader(options: ColdReaderOptions): ColdReader {
     },
     begin(entry) {
       if (under_way.has(entry) || options.isClosed()) return;
+      let has_changed = false;
       const job = loadSide(entry)
         .then(() => index(entry, () => options.isClosed() || entry.gone))
         .then(({ work, indexed }) =>
           run(entry, async () => {
             adopt(entry, work, indexed);
             if (entry.identity) await options.listed(entry);
+            has_changed = entry.seen !== work.seen;
           }),
         )
         .catch((error: unknown) => run(entry, () => Promise.reject(error)))
         .then(() => {
           under_way.delete(entry);
+          // Whoever told of it meanwhile found it being read.
+          if (has_changed && !options.isClosed())
+            void run(entry, () => (isStale(entry) ? options.readAgain(entry) : undefined));
         });
       under_way.set(entry, job);
     },

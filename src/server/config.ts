@@ -2,6 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { type PermissionRule, permissionRule } from "../agent/permissions.ts";
+import { messageOf } from "../model/narrow.ts";
 import { providers as knownProviders, wireFormats } from "../providers/index.ts";
 import type { Notice } from "./store/store.ts";
 
@@ -160,7 +161,7 @@ function readObject(
     text = readFileSync(file, "utf8");
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return {};
-    wrong("", `it cannot be read: ${error instanceof Error ? error.message : error}`);
+    wrong("", `it cannot be read: ${messageOf(error)}`);
     return undefined;
   }
   try {
@@ -168,7 +169,7 @@ function readObject(
     if (isObject(value)) return value;
     wrong("", "it is no JSON object");
   } catch (error) {
-    wrong("", `it is no JSON: ${error instanceof Error ? error.message : error}`);
+    wrong("", `it is no JSON: ${messageOf(error)}`);
   }
   return undefined;
 }

@@ -1,8 +1,10 @@
 import type { FileHandle } from "node:fs/promises";
 import { lstat, readlink, realpath } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import type { Source, TranscriptPart } from "../model/transcript.ts";
 import type { RawReply } from "../protocol.ts";
+import type { ReadBytes } from "./file-content.ts";
 import { createDecoder, isCompressed, isSame, type OpenFile, openRegular, readAt } from "./follow.ts";
 import { mediaOf } from "./pages.ts";
 import type { FileIdentity } from "./store/store.ts";
@@ -48,25 +50,36 @@ export async function readRecord(file: EvidenceFile, source: Source): Promise<Ra
       const bytes = await range(file.path, source.byte, length, (from, to) =>
         readAt(handle, from, to - from),
       );
-      if (bytes.length === length) {
-        const line = source.line > 0 ? source.line : await lineAt(handle, source.byte);
-        return { ...reply(bytes, false), line };
-      }
+      if (bytes.length === length)
+        return {
+          ...reply(bytes, false),
+          line: await lineOf(source, (at, size, buffer) => readAt(handle, at, size, buffer)),
+        };
     } finally {
       await handle.close();
     }
   }
   const bytes = await range(file.path, source.byte, length, async (from, to) => file.archived(from, to));
-  return bytes.length === length ? reply(bytes, true) : undefined;
+  if (bytes.length !== length) return undefined;
+  const archived = async (at: number, size: number) => {
+    // It is decompressed on this thread, which has others to answer.
+    await setImmediate();
+    return file.archived(at, at + size);
+  };
+  return { ...reply(bytes, true), line: await lineOf(source, archived) };
 }
 
-/** The number of the line that a byte stands on: a file that was not read from its beginning has its lines uncounted. */
-async function lineAt(handle: FileHandle, byte: number): Promise<number> {
+/**
+ * The number of a record's line: a file that was not read from its beginning has its lines uncounted. 0: what stands before
+ * it cannot be read.
+ */
+async function lineOf({ line: known, byte }: Source, read: ReadBytes): Promise<number> {
+  if (known > 0) return known;
   const buffer = Buffer.alloc(LINE_BLOCK);
   let line = 1;
   for (let at = 0; at < byte; ) {
-    const block = await readAt(handle, at, Math.min(LINE_BLOCK, byte - at), buffer);
-    if (block.length === 0) break;
+    const block = await read(at, Math.min(LINE_BLOCK, byte - at), buffer).catch(() => undefined);
+    if (!block?.length) return 0;
     for (let next = block.indexOf(NEWLINE); next !== -1; next = block.indexOf(NEWLINE, next + 1)) line += 1;
     at += block.length;
   }
@@ -108,13 +121,13 @@ async function range(
 }
 
 /**
- * The bytes of an image or file that a part carries: from the data URL in it, or, where it names a file, from the folder in
- * which the agent keeps this session's own results, and from nowhere else.
+ * The bytes of the `n`th image or file that a part carries: from the data URL in it, or, where it names a file, what
+ * `readFile` gives of it, which alone knows where the session's own files are. `undefined`: there are none.
  */
 export async function readAttachment(
-  file: EvidenceFile,
   part: TranscriptPart,
   n: number,
+  readFile: (path: string) => Promise<Uint8Array | undefined>,
 ): Promise<{ mime_type: string; bytes: Uint8Array } | undefined> {
   const media = mediaOf(part)[n];
   if (!media) return undefined;
@@ -123,7 +136,7 @@ export async function readAttachment(
     case "file":
       return parseDataUrl(media.url);
     case "image_file": {
-      const bytes = await readOwn(resultsFolder(file.path), media.file_path);
+      const bytes = await readFile(media.file_path);
       return bytes && { mime_type: media.mime_type ?? "application/octet-stream", bytes };
     }
     default:
@@ -132,7 +145,7 @@ export async function readAttachment(
 }
 
 /** The bytes of a data URL; `undefined`: it is none. */
-export function parseDataUrl(url: string): { mime_type: string; bytes: Uint8Array } | undefined {
+function parseDataUrl(url: string): { mime_type: string; bytes: Uint8Array } | undefined {
   const comma = url.indexOf(",");
   if (!url.startsWith("data:") || comma < 0) return undefined;
   const [mime_type = "", ...parameters] = url.slice("data:".length, comma).split(";");
@@ -148,7 +161,7 @@ export function parseDataUrl(url: string): { mime_type: string; bytes: Uint8Arra
 }
 
 /** Claude Code keeps long results in `<session>/tool-results`; a run's file lies in `<session>/subagents`. */
-function resultsFolder(path: string): string {
+export function resultsFolder(path: string): string {
   const run = /^(.*)[\\/]subagents[\\/]/.exec(path);
   const folder = run?.[1] ?? path.replace(/\.jsonl(\.zst)?$/, "");
   return join(folder, "tool-results");

@@ -2,9 +2,10 @@ import type { Frame } from "../model/frame.ts";
 import type { Announcer } from "./announce.ts";
 import { createColdReader } from "./cold-reading.ts";
 import { type Entry, isStale, modifiedAt, type State } from "./entry.ts";
+import { openContent, type ReadBytes } from "./file-content.ts";
 import { createFileSessions } from "./file-sessions.ts";
 import type { Fold } from "./fold.ts";
-import { followFile, isCompressed, isSame, openRegular, readBeginning } from "./follow.ts";
+import { followFile, isCompressed, isSame, openRegular, readAt, readBeginning } from "./follow.ts";
 import type { Indexer } from "./indexer.ts";
 import type { Keeper } from "./keeper.ts";
 import type { Links } from "./links.ts";
@@ -73,14 +74,17 @@ interface FileReaderOptions {
   wasRead(entry: Entry): void;
   /** Another file stands at the path of this one, of which the archive is left. */
   leftBehind(ghost: Entry): void;
+  /** Of what the file held under this number, no session is left. */
+  superseded(file_id: number, by: Entry): void;
   /** There is no file any more. */
   leave(entry: Entry): void;
   drop(id: string): void;
   reopen(id: string): Promise<OpenSession | undefined>;
 }
 
-/** Sessions that stay folded though nobody looks at them. */
+/** Sessions that stay folded though nobody looks at them, and bytes that they were read from; the latest one always may. */
 const MOST_VIEWS = 12;
+const MOST_BYTES_FOLDED = 64 * 1024 * 1024;
 /** Readers kept for files that may grow on, and bytes that they have read: what they know of their sessions is about as much. */
 const MOST_READERS = 48;
 const MOST_BYTES_READ = 16 * 1024 * 1024;
@@ -111,6 +115,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     links,
     list,
     leftBehind: options.leftBehind,
+    superseded: options.superseded,
   });
   const { idFor, stateFor } = sessions;
   const { indexer } = options;
@@ -160,13 +165,15 @@ export function createFileReader(options: FileReaderOptions): FileReader {
   async function readNow(entry: Entry, folded: boolean, look_back = LOOK_BACK): Promise<void> {
     const folding = folded || isViewed(entry);
     const current = entry.reading;
+    const huge = cold !== undefined && isHuge(entry.path, entry.seen?.size ?? entry.identity?.size ?? 0);
     const onward =
       !folded &&
       current !== undefined &&
       !current.ended &&
       !isCompressed(entry.path) &&
-      (!folding || current.folding);
-    const huge = cold !== undefined && isHuge(entry.path, entry.seen?.size ?? entry.identity?.size ?? 0);
+      (!folding || current.folding) &&
+      // What counts nothing was of a file whose rows another thread reads.
+      (huge || current.window?.count_from !== Number.POSITIVE_INFINITY);
     if (huge && !entry.identity) {
       cold.begin(entry);
       if (!folding) return;
@@ -314,7 +321,8 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     if (!opened) return undefined;
     try {
       if (!(await isSame(opened, identity))) return undefined;
-      const start = await lineStart(opened.handle, identity.size, identity.size - look_back);
+      const read: ReadBytes = (at, length, buffer) => readAt(opened.handle, at, length, buffer);
+      const start = await lineStart(read, identity.size, identity.size - look_back);
       return start < identity.size ? start : undefined;
     } finally {
       await opened.handle.close();
@@ -323,12 +331,12 @@ export function createFileReader(options: FileReaderOptions): FileReader {
 
   /** Where the last segment of a huge file begins; `undefined`: there is no such file any more. */
   async function tailStart(entry: Entry): Promise<number | undefined> {
-    const opened = await openRegular(entry.path);
-    if (!opened) return undefined;
+    const content = await openContent(entry, keeper);
+    if (!content) return undefined;
     try {
-      return await segmentStart(opened.handle, opened.size, lastSegment(opened.size));
+      return await segmentStart(content.read, content.size, lastSegment(content.size));
     } finally {
-      await opened.handle.close();
+      await content.close();
     }
   }
 
@@ -402,6 +410,11 @@ export function createFileReader(options: FileReaderOptions): FileReader {
   /** What was read becomes what is shown. `anew`: it takes the place of what an earlier reading said. */
   function commit(entry: Entry, reading: Reading, anew: boolean) {
     const counted = reading.window?.count_from !== Number.POSITIVE_INFINITY;
+    if (anew && reading.folding && reading.window) {
+      // Those of which nothing stands in the last piece, too, which leads to where it stands.
+      for (const id of entry.sessions)
+        reading.introduce(id, by_session.get(id)?.summary.last_activity_at ?? 0);
+    }
     for (const draft of reading.drafts.values()) {
       const state = stateFor(entry, draft.id);
       if (counted) {
@@ -421,7 +434,9 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     if (counted) sessions.setFacts(entry, reading.facts(), reading.window !== undefined);
     for (const draft of reading.drafts.values()) tell(draft);
     // Whoever looks at a session that began anew sees its row change in the same moment.
-    if (anew && isViewed(entry)) list.publish();
+    if (!anew || !isViewed(entry)) return;
+    list.publish();
+    retireUnwatched(entry);
   }
 
   function tell(draft: Draft) {
@@ -450,12 +465,25 @@ export function createFileReader(options: FileReaderOptions): FileReader {
   }
 
   async function readArchive(entry: Entry): Promise<void> {
-    // Some of it may still be on its way to the disk.
-    await keeper.persist();
-    const reading = readingOf(entry, true);
-    const end = keeper.archivedTo(entry.id);
-    for (let at = 0; at < end && !options.isClosed(); ) {
-      const bytes = keeper.read(entry.id, at, at + ARCHIVE_BLOCK);
+    const content = await openContent(entry, keeper);
+    if (!content) return;
+    const isPiece = isHuge(entry.path, content.size);
+    const from = isPiece ? await segmentStart(content.read, content.size, lastSegment(content.size)) : 0;
+    const reading = readingOf(
+      entry,
+      true,
+      isPiece
+        ? {
+            from,
+            count_from: Number.POSITIVE_INFINITY,
+            was_over: false,
+            rowOf: (id) => by_session.get(id),
+            introduce: (id, at) => options.introduce(entry, id, from, at),
+          }
+        : undefined,
+    );
+    for (let at = from; at < content.size && !options.isClosed(); ) {
+      const bytes = await content.read(at, Math.min(ARCHIVE_BLOCK, content.size - at));
       if (bytes.length === 0) break;
       await reading.decoder.write(bytes);
       at += bytes.length;
@@ -466,7 +494,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     reading.close();
     reading.ended = true;
     // What an archive cut short cannot tell stays as the list has it.
-    for (const id of entry.sessions) if (!reading.drafts.has(id)) return;
+    if (!isPiece) for (const id of entry.sessions) if (!reading.drafts.has(id)) return;
     commit(entry, reading, true);
     keep(entry, reading, 0);
   }
@@ -489,17 +517,28 @@ export function createFileReader(options: FileReaderOptions): FileReader {
       view.retire();
       waiting_views.delete(id);
     }
+    retireUnwatched();
+  }
+
+  /** `latest`: its sessions were made just now, and who asked for one of them has not got it yet. */
+  function retireUnwatched(latest?: Entry) {
     const unwatched = [...by_session.values()]
       .filter(({ view }) => view && !view.watched)
       .sort((one, other) => (other.view?.used_at ?? 0) - (one.view?.used_at ?? 0));
+    const weighed = new Set<Entry>();
+    let bytes = 0;
     for (const [place, state] of unwatched.entries()) {
+      const { entry } = state;
       const idle = now() - (state.view?.used_at ?? 0);
-      // A moment to come back, or to subscribe at all, whatever else is open.
-      if (idle < timing.tick * 10 || (place < MOST_VIEWS && idle < timing.idle)) continue;
+      if (!weighed.has(entry)) bytes += weightOf(entry);
+      weighed.add(entry);
+      // A moment to come back, or to subscribe at all, whatever else is open that is not too large.
+      const isKept = idle < timing.tick * 10 || (place < MOST_VIEWS && idle < timing.idle);
+      if (entry === latest || (isKept && (place === 0 || bytes <= MOST_BYTES_FOLDED))) continue;
       state.view?.retire();
       delete state.view;
       if (state.draft) delete state.draft.fold;
-      if (state.entry.reading) state.entry.reading.folding = false;
+      if (entry.reading && !isViewed(entry)) entry.reading.folding = false;
     }
   }
 

@@ -22,8 +22,8 @@ export interface FileSessions {
   /** `more`: they are joined to what is known already. */
   setFacts(entry: Entry, found: readonly SessionLinkFacts[], more?: boolean): void;
   /**
-   * The file holds something else now. What it held stays in the archive, and on the list where the new content is of other
-   * sessions.
+   * The file holds something else now. What it held stays in the archive, unless the new content begins with it, and on the
+   * list where the new content is of other sessions.
    */
   supersede(entry: Entry, rows: ReadonlyMap<string, unknown>, file_id: number): void;
 }
@@ -41,6 +41,8 @@ interface FileSessionsOptions {
   list: SessionList;
   /** Another file stands at the path of this one, of which the archive is left. */
   leftBehind(ghost: Entry): void;
+  /** Of what the file held under this number, no session is left. */
+  superseded(file_id: number, by: Entry): void;
 }
 
 export function createFileSessions(options: FileSessionsOptions): FileSessions {
@@ -114,6 +116,7 @@ export function createFileSessions(options: FileSessionsOptions): FileSessions {
     const kept = keeper.archivedTo(entry.id) > 0;
     const orphans = [...entry.sessions].filter((id) => !rows.has(id));
     if (row && kept) keeper.superseded({ ...row, gone: true });
+    if (row && kept && orphans.length === 0) options.superseded(entry.id, entry);
     if (row && kept && orphans.length > 0) {
       const ghost: Entry = {
         ...newEntry(entry.id, entry.path, entry.format, entry.kind),

@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { messageOf } from "../model/narrow.ts";
 import { wireFormats } from "../providers/index.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -96,7 +97,7 @@ export function readFlags(args: string[]) {
   try {
     return parseFlags(args);
   } catch (error) {
-    throw new UsageError(`${error instanceof Error ? error.message : error} --help lists all options.`);
+    throw new UsageError(`${messageOf(error)} --help lists all options.`);
   }
 }
 

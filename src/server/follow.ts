@@ -28,6 +28,7 @@ interface FollowOptions {
   stop(): boolean;
 }
 
+/** `identity`: the file up to where it was read; `stopped`: that is not its end. */
 export type Followed = { type: "gone" } | { type: "read"; identity: FileIdentity; stopped: boolean };
 
 /**

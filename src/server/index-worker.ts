@@ -1,5 +1,6 @@
 import { type MessagePort, parentPort } from "node:worker_threads";
 import { formats } from "../formats/index.ts";
+import { messageOf } from "../model/narrow.ts";
 import { followFile, isCompressed } from "./follow.ts";
 import type { FromIndexWorker, IndexJob, ToIndexWorker } from "./indexer.ts";
 import { createReading, type Reading } from "./reading.ts";
@@ -28,7 +29,7 @@ function serveIndexing(port: MessagePort): void {
             send({
               type: "failed",
               number: message.number,
-              message: error instanceof Error ? error.message : String(error),
+              message: messageOf(error),
             }),
           )
           .finally(() => running.delete(message.number));

@@ -20,7 +20,9 @@ export interface IndexJob {
   size: number;
 }
 
+/** What the list needs of a session that another thread reads. */
 export type IndexedRow = Pick<Draft, "id" | "summary" | "open_calls">;
+/** What came of reading a file: its rows, and what links its runs. */
 export interface Indexed {
   result: Followed;
   /** By the ids that the file itself gives its sessions. */
@@ -49,11 +51,13 @@ export interface Indexer {
   close(): Promise<void>;
 }
 
+/** What the daemon tells a thread; `number` names the job, in the answers too. */
 export type ToIndexWorker =
   | { type: "index"; number: number; job: IndexJob }
   | { type: "stop"; number: number }
   | { type: "pause" }
   | { type: "resume" };
+/** What a thread tells of a job; `end` or `failed` comes last. */
 export type FromIndexWorker =
   | { type: "replaced"; number: number }
   | { type: "progress"; number: number; end: number; rows?: IndexedRow[] }

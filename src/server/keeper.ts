@@ -3,6 +3,7 @@ import { openStore } from "./store/sqlite.ts";
 import {
   type Notice,
   type OpenedStore,
+  remedyOf,
   type SessionStore,
   type StoredFile,
   type StoredSession,
@@ -43,6 +44,8 @@ export interface Keeper<Entry> {
   sessionRemoved(id: string): void;
   /** A row of content that is no more in its file: kept for its archive. */
   superseded(row: StoredFile): void;
+  /** What is archived under this number is wanted no more. */
+  fileRemoved(file_id: number): void;
   /** Copies bytes of a file into the archive. `false`: they do not continue it, or it cannot be written now. */
   append(file_id: number, start: number, bytes: Uint8Array): Promise<boolean>;
   /** How far a file is archived, or soon will be, in bytes from 0. */
@@ -57,11 +60,10 @@ export interface Keeper<Entry> {
 }
 
 export function createKeeper<Entry>(options: KeeperOptions<Entry>): Keeper<Entry> {
-  const { now } = options;
   const opened: OpenedStore = options.dataFolder
     ? openStore({
         folder: options.dataFolder,
-        now,
+        now: options.now,
         ...(options.check_limit !== undefined && { check_limit: options.check_limit }),
         ...(options.read_only !== undefined && { read_only: options.read_only }),
       })
@@ -70,32 +72,32 @@ export function createKeeper<Entry>(options: KeeperOptions<Entry>): Keeper<Entry
   const archive: Archive | undefined = store && createArchive(store);
   const writable = store !== undefined && !opened.read_only;
   let trouble: Notice | undefined;
+  /** By a clock that nobody sets. */
   let retry_at = 0;
   let persisting: Promise<void> | undefined;
   let entries = new Set<Entry>();
   let sessions = new Set<string>();
   let removed = new Set<string>();
   let superseded: StoredFile[] = [];
+  let removed_files: number[] = [];
 
   function failed(error: unknown) {
     const cause = error instanceof StoreError ? error : new StoreError("refused", String(error));
-    retry_at = now() + options.retry;
+    retry_at = performance.now() + options.retry;
     trouble = {
       level: "error",
       text: `The archive cannot be written: ${cause.message}. Sessions are shown as before, but what is new in them is not kept.`,
-      remedy:
-        cause.kind === "broken"
-          ? "Start Verbatim again: it sets the damaged store aside and builds a new one."
-          : "Make room on the disk of the data folder; writing goes on by itself.",
+      remedy: remedyOf(cause),
     };
   }
 
   async function writeAll(to: SessionStore, from: Archive): Promise<void> {
-    const batch = { entries, sessions, removed, superseded };
+    const batch = { entries, sessions, removed, superseded, removed_files };
     entries = new Set();
     sessions = new Set();
     removed = new Set();
     superseded = [];
+    removed_files = [];
     try {
       const chunks = await from.take();
       to.write({
@@ -104,6 +106,7 @@ export function createKeeper<Entry>(options: KeeperOptions<Entry>): Keeper<Entry
         sessions: [...batch.sessions].flatMap((id) => options.sessionRowOf(id) ?? []),
         // One that came back has a row again.
         removed_sessions: [...batch.removed].filter((id) => !options.sessionRowOf(id)),
+        removed_files: batch.removed_files,
       });
       from.written();
     } catch (error) {
@@ -112,6 +115,7 @@ export function createKeeper<Entry>(options: KeeperOptions<Entry>): Keeper<Entry
       sessions = new Set([...batch.sessions, ...sessions]);
       removed = new Set([...batch.removed, ...removed]);
       superseded = [...batch.superseded, ...superseded];
+      removed_files = [...batch.removed_files, ...removed_files];
       failed(error);
       options.onLoss();
     }
@@ -119,9 +123,9 @@ export function createKeeper<Entry>(options: KeeperOptions<Entry>): Keeper<Entry
 
   async function persist(): Promise<void> {
     while (persisting) await persisting;
-    if (!writable || !store || !archive || now() < retry_at) return;
-    const waiting = entries.size + sessions.size + removed.size + superseded.length + archive.pendingBytes;
-    if (waiting === 0) return;
+    if (!writable || !store || !archive || performance.now() < retry_at) return;
+    const rows = entries.size + sessions.size + removed.size + superseded.length + removed_files.length;
+    if (rows + archive.pendingBytes === 0) return;
     persisting = writeAll(store, archive).finally(() => {
       persisting = undefined;
     });
@@ -131,7 +135,7 @@ export function createKeeper<Entry>(options: KeeperOptions<Entry>): Keeper<Entry
   return {
     writable,
     get failing() {
-      return now() < retry_at;
+      return performance.now() < retry_at;
     },
     get notices() {
       return trouble ? [...opened.notices, trouble] : opened.notices;
@@ -149,8 +153,9 @@ export function createKeeper<Entry>(options: KeeperOptions<Entry>): Keeper<Entry
     sessionChanged: (id) => sessions.add(id),
     sessionRemoved: (id) => removed.add(id),
     superseded: (row) => superseded.push(row),
+    fileRemoved: (file_id) => removed_files.push(file_id),
     async append(file_id, start, bytes) {
-      if (!writable || !archive || now() < retry_at) return false;
+      if (!writable || !archive || performance.now() < retry_at) return false;
       let taken = archive.append(file_id, start, bytes);
       if (archive.pendingBytes > PENDING_LIMIT && !persisting) void persist();
       if (archive.pendingBytes > MOST_PENDING) await persist();
@@ -170,7 +175,7 @@ export function createKeeper<Entry>(options: KeeperOptions<Entry>): Keeper<Entry
     async caughtUp() {
       if (!trouble) return;
       await persist();
-      if (now() >= retry_at) trouble = undefined;
+      if (performance.now() >= retry_at) trouble = undefined;
     },
     async close() {
       retry_at = 0;

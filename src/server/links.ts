@@ -147,8 +147,9 @@ export function createLinks(): Links {
   };
 }
 
+/** A fact as it is kept: a copy, for readers add to their own in place. */
 function shortened<Fact extends { prompt?: string }>(fact: Fact): Fact {
   return fact.prompt !== undefined && fact.prompt.length > PROMPT_LIMIT
     ? { ...fact, prompt: fact.prompt.slice(0, PROMPT_LIMIT) }
-    : fact;
+    : { ...fact };
 }

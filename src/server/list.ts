@@ -68,19 +68,23 @@ export function createList(options: ListOptions): SessionList {
 
   function publishGrowth() {
     growth_timer = undefined;
-    for (const id of held) changed.add(id);
-    held.clear();
     publish();
   }
 
   function publish() {
     unschedule();
     options.prepare();
+    const wait = growth_at + GROWTH_MS - performance.now();
+    if (wait <= 0) {
+      for (const id of held) changed.add(id);
+      held.clear();
+      clearTimeout(growth_timer);
+      growth_timer = undefined;
+    }
     for (const id of [...changed]) {
       const parent = options.parentOf(id);
       if (parent !== undefined) changed.add(parent);
     }
-    const wait = growth_at + GROWTH_MS - performance.now();
     const grown = new Set<string>();
     const updated: SessionSummary[] = [];
     const removed: string[] = [];
@@ -105,12 +109,9 @@ export function createList(options: ListOptions): SessionList {
     }
     changed.clear();
     unschedule();
-    if (grown.size > 0 && wait <= 0) {
-      growth_at = performance.now();
-    } else if (grown.size > 0 && !closed) {
-      for (const id of grown) held.add(id);
-      growth_timer ??= setTimeout(publishGrowth, wait);
-    }
+    if (wait > 0) for (const id of grown) held.add(id);
+    else if (grown.size > 0) growth_at = performance.now();
+    if (held.size > 0 && !closed) growth_timer ??= setTimeout(publishGrowth, wait);
     if (updated.length === 0 && removed.length === 0) return;
     sorted = undefined;
     seq += 1;

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
 import { isMainThread } from "node:worker_threads";
 import { formats } from "../formats/index.ts";
+import { messageOf } from "../model/narrow.ts";
 import { findWireFormat, wireFormats } from "../providers/index.ts";
 import { type Address, listenSomewhere, originHere, originsOf, readAddress } from "./address.ts";
 import { createApp } from "./app.ts";
@@ -78,7 +79,7 @@ async function decodeFile(files: string[], flags: Flags): Promise<number> {
   try {
     decoded = await decodeStream(format, file);
   } catch (error) {
-    throw new UsageError(`${file}: it cannot be read: ${error instanceof Error ? error.message : error}`);
+    throw new UsageError(`${file}: it cannot be read: ${messageOf(error)}`);
   }
   return await print(`${safe(JSON.stringify(decoded, null, 1))}\n`);
 }
@@ -163,7 +164,7 @@ async function beginAgain(
     try {
       return await startDaemon(paths, flags, program);
     } catch (error) {
-      const reason = safe(error instanceof Error ? error.message : String(error));
+      const reason = safe(messageOf(error));
       if (reason !== said) console.error(`Verbatim cannot begin again yet, and tries on. ${reason}`);
       said = reason;
     }
@@ -304,7 +305,7 @@ async function openDaemon(
   const noSamples = (error: unknown): undefined => {
     sample_notices.push({
       level: "warning",
-      text: `The sample sessions cannot be shown: ${error instanceof Error ? error.message : error}.`,
+      text: `The sample sessions cannot be shown: ${messageOf(error)}.`,
       remedy: "Make room in the data folder and check its permissions, or start with --no-samples.",
     });
   };

@@ -35,6 +35,8 @@ export interface Reading {
    * with what it read.
    */
   restart(byte: number): void;
+  /** Says what stands above a session's first part, last of the time `at`, though no part of it was read. */
+  introduce(id: string, at: number): void;
   /** Reads what the reader holds back: nothing follows. Says where the text of a compressed file was left off. */
   close(): void;
   /** What all its readers found that links runs to calls. */
@@ -61,6 +63,7 @@ export interface ReadingWindow {
   introduce(id: string, at: number): Frame[];
 }
 
+/** A session of a file while it is read: its row, and, where its parts are wanted, its fold. */
 export interface Draft {
   readonly id: string;
   summary: SessionSummary;
@@ -160,6 +163,10 @@ export function createReading({ path, format, folding, idFor, isShown, window }:
       earlier.push(...reader.linkFacts().sessions);
       reader = format.createReader({ path, start: { line: 0, byte } });
     },
+    introduce(id, at) {
+      const draft = draftFor(id);
+      if (draft.unannounced) announce(draft, at);
+    },
     close() {
       reading.take(reader.close());
       if (!is_cut) return;
@@ -175,9 +182,12 @@ export function createReading({ path, format, folding, idFor, isShown, window }:
 
   /** Once a part comes, so that what introduces it stands in the same turn. */
   function introduce(draft: Draft, before: Frame) {
-    if (before.type === "turn.start" || before.type === "session.update") return;
+    if (before.type !== "turn.start" && before.type !== "session.update") announce(draft, before.at);
+  }
+
+  function announce(draft: Draft, at: number) {
     draft.unannounced = false;
-    for (const frame of window?.introduce(draft.id, before.at) ?? []) draft.fold?.push(frame);
+    for (const frame of window?.introduce(draft.id, at) ?? []) draft.fold?.push(frame);
   }
 
   function draftFor(id: string): Draft {

@@ -1,6 +1,7 @@
 import { WebSocket } from "ws";
 import * as z from "zod";
 import { accumulate, emptyTranscript, restoreTranscript, type Transcript } from "../model/accumulate.ts";
+import { messageOf } from "../model/narrow.ts";
 import type { Answer, Request } from "../model/request.ts";
 import type { TurnStatus } from "../model/transcript.ts";
 import {
@@ -74,7 +75,7 @@ export async function runPrompt(options: RunOptions): Promise<number> {
   options.warn(`Live in the browser: ${options.link}&next=/session/${session_id}`);
   const stopTurn = () => {
     call(options, "POST", `/api/sessions/${session_id}/stop`, z.unknown(), {}).catch((error: unknown) =>
-      options.warn(error instanceof Error ? error.message : String(error)),
+      options.warn(messageOf(error)),
     );
   };
   options.stop.addEventListener("abort", stopTurn, { once: true });
@@ -230,7 +231,7 @@ function createAnswerer(options: RunOptions, session_id: string): (transcript: T
           .then(() => answer(options, session_id, part.request, signal))
           .catch((error: unknown) => {
             // A question that was taken back is no failure.
-            if (!signal.aborted) options.warn(error instanceof Error ? error.message : String(error));
+            if (!signal.aborted) options.warn(messageOf(error));
           });
       } else {
         options.warn(`It waits for an answer in the browser: ${visibleLine(part.request.title)}`);

@@ -2,8 +2,8 @@ import { accumulate, emptyTranscript } from "../model/accumulate.ts";
 import type { Frame } from "../model/frame.ts";
 import type { SessionSummary } from "../model/session.ts";
 import { uuidFrom } from "../model/uuid.ts";
-import { type Entry, type State, sizeOf } from "./entry.ts";
-import { openRegular, readAt } from "./follow.ts";
+import type { Entry, State } from "./entry.ts";
+import type { FileContent } from "./file-content.ts";
 import { createReading } from "./reading.ts";
 import { lastSegment, SEGMENT, segmentId, segmentOf, segmentStart, sizeText } from "./segments.ts";
 import type { OpenSession } from "./sessions.ts";
@@ -24,8 +24,12 @@ export function createSegments(options: {
   stateOf(id: string): State | undefined;
   /** The files that are shown in segments. */
   huge: ReadonlySet<Entry>;
+  /** Bytes of such a file, or of what the archive has of it. */
+  sizeOf(entry: Entry): number;
+  contentOf(entry: Entry): Promise<FileContent | undefined>;
   present(state: State): SessionSummary;
 }): Segments {
+  const { sizeOf } = options;
   const kept = new Map<string, OpenSession>();
   /** Where ids that were asked for belong. */
   const found = new Map<string, { session_id: string; segment: number }>();
@@ -61,11 +65,11 @@ export function createSegments(options: {
 
   async function read(id: string, state: State, segment: number): Promise<OpenSession | undefined> {
     const { entry } = state;
-    const opened = await openRegular(entry.path);
+    const opened = await options.contentOf(entry);
     if (!opened) return undefined;
     try {
-      const from = await segmentStart(opened.handle, opened.size, segment);
-      const to = await segmentStart(opened.handle, opened.size, segment + 1);
+      const from = await segmentStart(opened.read, opened.size, segment);
+      const to = await segmentStart(opened.read, opened.size, segment + 1);
       const reading = createReading({
         path: entry.path,
         format: entry.format,
@@ -83,7 +87,7 @@ export function createSegments(options: {
       });
       const buffer = new Uint8Array(BLOCK);
       for (let at = from; at < to; ) {
-        const block = await readAt(opened.handle, at, Math.min(BLOCK, to - at), buffer);
+        const block = await opened.read(at, Math.min(BLOCK, to - at), buffer);
         if (block.length === 0) break;
         await reading.decoder.write(block);
         at += block.length;
@@ -92,9 +96,10 @@ export function createSegments(options: {
       reading.take(reading.reader.settle());
       const last = segment + 1 >= lastSegment(opened.size);
       const at = state.summary.last_activity_at;
+      reading.introduce(id, at);
       const after = marker("after", id, state.id, last ? undefined : segment + 1, to, at);
       const transcript = accumulate(reading.drafts.get(id)?.fold?.transcript ?? emptyTranscript(id), after);
-      const epoch = uuidFrom(id, `${entry.id} ${opened.inode} ${to}`);
+      const epoch = uuidFrom(id, `${entry.id} ${opened.stamp} ${to}`);
       return {
         id,
         epoch,
@@ -107,7 +112,7 @@ export function createSegments(options: {
         subscribe: () => () => {},
       };
     } finally {
-      await opened.handle.close();
+      await opened.close();
     }
   }
 

@@ -1,6 +1,6 @@
-import type { FileHandle } from "node:fs/promises";
 import { uuidFrom } from "../model/uuid.ts";
-import { isCompressed, readAt } from "./follow.ts";
+import type { ReadBytes } from "./file-content.ts";
+import { isCompressed } from "./follow.ts";
 
 /**
  * A session of a file too large to be held whole is shown in segments: pieces of the file, each a transcript of its own with
@@ -37,17 +37,17 @@ export function segmentOf(id: string, session_id: string, size: number): number 
 }
 
 /** Where a segment begins, in bytes: at a line's beginning, however often it is asked; where the file ends if none follows. */
-export function segmentStart(handle: FileHandle, size: number, segment: number): Promise<number> {
-  return lineStart(handle, size, segment * SEGMENT);
+export function segmentStart(read: ReadBytes, size: number, segment: number): Promise<number> {
+  return lineStart(read, size, segment * SEGMENT);
 }
 
 /** The first beginning of a line at or after a byte; `size` if there is none before it. */
-export async function lineStart(handle: FileHandle, size: number, byte: number): Promise<number> {
+export async function lineStart(read: ReadBytes, size: number, byte: number): Promise<number> {
   if (byte <= 0) return 0;
   const buffer = new Uint8Array(BLOCK);
   // A newline directly before the place makes the place itself a beginning.
   for (let at = byte - 1; at < size; ) {
-    const block = await readAt(handle, at, Math.min(BLOCK, size - at), buffer);
+    const block = await read(at, Math.min(BLOCK, size - at), buffer);
     if (block.length === 0) break;
     const newline = block.indexOf(NEWLINE);
     if (newline !== -1) return at + newline + 1;

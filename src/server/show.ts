@@ -5,6 +5,7 @@ import { Readable } from "node:stream";
 import { createZstdDecompress } from "node:zlib";
 import type { Disposition, Format, ReadRecord } from "../formats/format.ts";
 import { accumulate, emptyTranscript, type Transcript } from "../model/accumulate.ts";
+import { messageOf } from "../model/narrow.ts";
 import type { TranscriptPart, Turn } from "../model/transcript.ts";
 import { safe, statusBadge, textOf } from "./terminal-text.ts";
 
@@ -69,7 +70,7 @@ async function showFile(file: string, options: ShowOptions): Promise<string | un
     await showSession(file, format, chunksOf(file, compressed), options);
     return undefined;
   } catch (error) {
-    return `${file}: it cannot be read: ${error instanceof Error ? error.message : String(error)}`;
+    return `${file}: it cannot be read: ${messageOf(error)}`;
   }
 }
 

@@ -82,7 +82,8 @@ export function outputText(text: string, media: string): string {
 
 /** What fits a terminal, and a word on what is left out. */
 export function cut(text: string): string {
-  const lines = text.replace(/\n+$/, "").split("\n");
+  const lines = text.split("\n");
+  while (lines.length > 1 && lines.at(-1) === "") lines.pop();
   const more = lines.length - OUTPUT_LINES;
   if (more > 0) lines.splice(OUTPUT_LINES, more, `… ${more} more lines (--json prints all)`);
   return lines
@@ -94,6 +95,7 @@ export function cut(text: string): string {
     .join("\n");
 }
 
+/** Cut as an output is, with the words that say so. */
 export function firstLine(text: string): string {
   return cut(text.split("\n", 1)[0] ?? "");
 }

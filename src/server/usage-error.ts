@@ -1,3 +1,4 @@
+import { messageOf } from "../model/narrow.ts";
 /** A mistake of the person who called: said in one line, without a stack. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
@@ -8,6 +9,6 @@ export function attempt<Value>(work: () => Value, problem: string, remedy: strin
   try {
     return work();
   } catch (error) {
-    throw new UsageError(`${problem}: ${error instanceof Error ? error.message : error}. ${remedy}`);
+    throw new UsageError(`${problem}: ${messageOf(error)}. ${remedy}`);
   }
 }

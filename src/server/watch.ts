@@ -2,6 +2,7 @@ import { constants, type FSWatcher, watch as watchFolder } from "node:fs";
 import { lstat, open, readdir, realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
 import type { Format, SessionPath } from "../formats/format.ts";
+import { messageOf } from "../model/narrow.ts";
 
 /** A folder below which one agent keeps its sessions. */
 export interface WatchRoot {
@@ -54,6 +55,8 @@ export interface SessionWatch {
   exists(root: string): boolean;
   /** Looks at this file every `hotInterval` until told otherwise. */
   setHot(path: string, hot: boolean): void;
+  /** Looks at this file, too, whenever it looks at everything: it stands in no folder that is looked at. */
+  follow(path: string): void;
   /** Looks at these paths now, and tells what it found like any look. */
   look(paths: readonly string[]): Promise<void>;
   /** Looks at everything, from now on. */
@@ -84,6 +87,7 @@ const HEAD_FOR_DETECTION = 64 * 1024;
 export function watchSessions(options: WatchOptions): SessionWatch {
   const files = new Map<string, FoundFile>();
   const hot = new Set<string>();
+  const followed = new Set<string>();
   /** Formats of files that only their bytes could tell, with the state that they were told from. */
   const detected = new Map<string, { stamp: string; format: Format | undefined }>();
   const hinted = new Set<string>();
@@ -104,7 +108,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
     path: string;
     base: string;
     format?: Format;
-    /** Named by a person, as a file. */
+    /** A file: named by a person, or followed. */
     single?: boolean;
     sample?: boolean;
   }
@@ -132,6 +136,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
         troubles.set(path, isMissing(error) ? "there is nothing at this path" : unreadable(error));
       }
     }
+    for (const path of followed) found.push({ path, base: dirname(path), single: true });
     existing = there;
     return found;
   }
@@ -441,6 +446,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
       if (isHot) hot.add(path);
       else hot.delete(path);
     },
+    follow: (path) => followed.add(path),
     look,
     rescan,
     async close() {
@@ -485,5 +491,5 @@ function isMissing(error: unknown): boolean {
 }
 
 function unreadable(error: unknown): string {
-  return `it cannot be looked at: ${error instanceof Error ? error.message : error}`;
+  return `it cannot be looked at: ${messageOf(error)}`;
 }

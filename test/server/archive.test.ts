@@ -1,7 +1,17 @@
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Transcript } from "../../src/model/accumulate.ts";
 import { createSessions } from "../../src/server/catalog.ts";
@@ -28,8 +38,9 @@ afterEach(async () => {
 
 const path = (name: string) => join(folder, "agent", "sessions", `${name}.jsonl`);
 
-function start(): Sessions {
+function start(now = Date.now): Sessions {
   const sessions = createSessions({
+    now,
     formats: [frameFormat],
     roots: [{ format: frameFormat, path: join(folder, "agent") }],
     dataFolder: data,
@@ -65,6 +76,18 @@ function archived(): Map<string, string> {
   try {
     const { files } = store.load();
     return new Map(files.filter(({ gone }) => !gone).map(({ id, path }) => [path, textOf(store, id)]));
+  } finally {
+    store.close();
+  }
+}
+
+/** The text of all that is archived of files that stood at a path, the oldest first. */
+function archivedAt(wanted: string): string[] {
+  const { store } = openStore({ folder: data, now: Date.now, read_only: true });
+  if (!store) throw new Error("There is no store.");
+  try {
+    const { files } = store.load();
+    return files.filter(({ path }) => path === wanted).map(({ id }) => textOf(store, id));
   } finally {
     store.close();
   }
@@ -163,6 +186,65 @@ describe("a session stays whole", () => {
   }, 180_000);
 });
 
+describe("of a file that is replaced by another one", () => {
+  /** As an editor writes it, and as a file comes back from a backup: the text in a file of its own, moved to its place. */
+  function replace(name: string, text: string): string {
+    const fresh = join(folder, "fresh");
+    writeFileSync(fresh, text);
+    renameSync(fresh, path(name));
+    return text;
+  }
+
+  it("one archive is left where it begins with all that the file held before", async () => {
+    write(path("one"), prompt("one", "First"), answer("one", noise(600_000, 1)));
+    const sessions = start();
+    let text = readFileSync(path("one"), "utf8");
+    await eventually(() => expect(archivedAt(path("one"))).toEqual([text]));
+    for (const more of ["Second", "Third"]) {
+      text = replace("one", text + prompt("one", more));
+      await eventually(() => expect(archivedAt(path("one")).at(-1) === text).toBe(true));
+    }
+    await eventually(() => expect(archivedAt(path("one"))).toHaveLength(1));
+    await stop(sessions);
+    rmSync(path("one"));
+    const again = start();
+    await eventually(() => expect(again.get(sessionId("one"))?.archived).toBe(true));
+    expect(await textsOf(again, "one")).toEqual(["First", noise(600_000, 1), "Second", "Third"]);
+  });
+
+  it("what it held before stays archived where it holds something else now", async () => {
+    const long = noise(600_000, 1);
+    write(path("one"), prompt("one", "First"), answer("one", `${long}.`));
+    const before = readFileSync(path("one"), "utf8");
+    start();
+    await eventually(() => expect(archivedAt(path("one"))).toEqual([before]));
+    const text = replace("one", before.replace(`${long}.`, `${long}!`));
+    await eventually(() => expect(archivedAt(path("one"))).toEqual([before, text]));
+    // Once the later copy is gone, the earlier one was looked at.
+    write(path("other"), prompt("other", "First"));
+    await eventually(() => expect(archivedAt(path("other"))).toHaveLength(1));
+    const longer = replace("other", prompt("other", "First") + prompt("other", "Second"));
+    await eventually(() => expect(archivedAt(path("other"))).toEqual([longer]));
+    expect(archivedAt(path("one"))).toEqual([before, text]);
+  });
+
+  it("a copy that an earlier daemon left goes at the next start", async () => {
+    write(path("one"), prompt("one", "First"), answer("one", noise(600_000, 1)));
+    const text = readFileSync(path("one"), "utf8");
+    const sessions = start();
+    await eventually(() => expect(archivedAt(path("one"))).toEqual([text]));
+    // Beside the folder it keeps its inode to itself.
+    const away = join(folder, "away");
+    renameSync(path("one"), away);
+    await eventually(() => expect(sessions.get(sessionId("one"))?.archived).toBe(true));
+    copyFileSync(away, path("one"));
+    await eventually(() => expect(archivedAt(path("one"))).toEqual([text, text]));
+    await stop(sessions);
+    start();
+    await eventually(() => expect(archivedAt(path("one"))).toEqual([text]));
+  });
+});
+
 /** Runs a daemon in a process of its own and kills it when it has printed so many dots. */
 async function killedAfter(dots: number): Promise<void> {
   const script = join(import.meta.dirname, "archiving-daemon.ts");
@@ -178,6 +260,23 @@ async function killedAfter(dots: number): Promise<void> {
   });
   await new Promise((resolve) => child.once("exit", resolve));
 }
+
+it("an archive that could not be written goes on once it can be, though the clock was put back meanwhile", async () => {
+  let put_back = 0;
+  write(path("one"), prompt("one", "First"));
+  const sessions = start(() => Date.now() - put_back);
+  await eventually(() => expect(sessions.status().index.done).toBe(true));
+  const other = new DatabaseSync(join(data, "verbatim.db"));
+  other.exec("BEGIN IMMEDIATE");
+  append(path("one"), answer("one", "Then"));
+  const notices = () => sessions.status().notices.map(({ text }) => text);
+  await eventually(() => expect(notices()).toEqual([expect.stringContaining("cannot be written")]));
+  put_back = 2 * 3_600_000;
+  other.close();
+  await eventually(() => expect(notices()).toEqual([]));
+  await stop(sessions);
+  expect(archived().get(path("one"))).toBe(readFileSync(path("one"), "utf8"));
+});
 
 describe.skipIf(!mountable)("a full disk (skipped where no small file system can be mounted)", () => {
   it("is told, keeps nothing from being shown, and what did not fit is archived once there is room", async () => {

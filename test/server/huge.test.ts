@@ -5,11 +5,15 @@ import {
   mkdtempSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setImmediate } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { formats } from "../../src/formats/index.ts";
 import { createSessions } from "../../src/server/catalog.ts";
@@ -17,7 +21,9 @@ import { createIndexer } from "../../src/server/indexer.ts";
 import { createReading } from "../../src/server/reading.ts";
 import { HUGE, segmentId } from "../../src/server/segments.ts";
 import type { OpenSession, Sessions } from "../../src/server/sessions.ts";
+import { openStore } from "../../src/server/store/sqlite.ts";
 import { eventually } from "../eventually.ts";
+import { SESSION, say, writer } from "../formats/claude-support.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 
 const claude = formats.find(({ id }) => id === "claude-code");
@@ -171,6 +177,73 @@ it("is counted whole, and counts on as it grows, on the screen at once", async (
   end();
 });
 
+/** How many of the file's bytes the archive has. */
+function archivedBytes(): number {
+  const { store } = openStore({ folder: join(folder, "data"), now: Date.now });
+  try {
+    const known = store?.load().files.find(({ path }) => path === file);
+    return known ? (store?.archivedTo(known.id) ?? 0) : 0;
+  } finally {
+    store?.close();
+  }
+}
+
+/** As where the disk lost a piece of the archive, far from what is asked for. */
+async function whileDamaged(work: () => Promise<void>): Promise<void> {
+  const database = new DatabaseSync(join(folder, "data", "verbatim.db"));
+  const swap = database.prepare("UPDATE chunk SET compressed = ? WHERE rowid = ?");
+  const firsts = database.prepare("SELECT rowid, compressed FROM chunk WHERE start = 0").all();
+  try {
+    for (const { rowid = null } of firsts) swap.run(new Uint8Array(50), rowid);
+    await work();
+  } finally {
+    for (const { rowid = null, compressed = null } of firsts) swap.run(compressed, rowid);
+    database.close();
+  }
+}
+
+it("is shown in the same pieces when its file is gone, and again when it is back", async () => {
+  await eventually(() => expect(archivedBytes()).toBe(statSync(file).size), 60_000);
+  const pieces = async () => {
+    const said: string[][] = [];
+    for (let next: string | undefined = session_id; next !== undefined; ) {
+      const piece: OpenSession = await opened(next);
+      said.unshift(saidIn(piece));
+      next = linkOf(piece.transcript.parts.at(0));
+    }
+    return said;
+  };
+  const whole = await pieces();
+  expect(whole.length).toBeGreaterThan(4);
+  const aside = join(folder, "aside.jsonl");
+  renameSync(file, aside);
+  await eventually(() => expect(sessions.get(session_id)?.archived).toBe(true));
+  const row = sessions.get(session_id);
+  expect(await pieces()).toEqual(whole);
+  expect(sessions.get(session_id)).toEqual(row);
+  const tail = await opened(session_id);
+  const part = [...tail.transcript.parts].find((found) => found?.source !== undefined);
+  expect(await sessions.raw(session_id, part?.id ?? "")).toMatchObject({
+    archived: true,
+    line: expect.any(Number),
+  });
+  let is_counting = true;
+  let others = 0;
+  const raw = sessions.raw(session_id, part?.id ?? "").finally(() => {
+    is_counting = false;
+  });
+  for (; is_counting; others += 1) await setImmediate();
+  expect((await raw)?.line).toBeGreaterThan(1_000);
+  // Whoever else asks meanwhile does not wait for it.
+  expect(others).toBeGreaterThan(50);
+  await whileDamaged(async () =>
+    expect(await sessions.raw(session_id, part?.id ?? "")).toEqual({ ...(await raw), line: 0 }),
+  );
+  renameSync(aside, file);
+  await eventually(() => expect(sessions.get(session_id)?.archived).toBeUndefined());
+  expect(await pieces()).toEqual(whole);
+}, 120_000);
+
 it("shows a piece anew when the file was rewritten in place", async () => {
   const first = segmentId(session_id, 0);
   const before = await opened(first);
@@ -191,4 +264,41 @@ it("is read anew when another file takes its place", async () => {
   expect(linkOf(open.transcript.parts.at(0))).toBeUndefined();
   expect(sessions.get(piece.id)).toBeUndefined();
   expect(await sessions.open(piece.id)).toBeUndefined();
+});
+
+it("leads back from an empty piece where a session of the file has nothing in its last one", async () => {
+  const elsewhere = mkdtempSync(join(tmpdir(), "huge-runs-"));
+  const project = join(elsewhere, "agent", "projects", "-home-ada");
+  mkdirSync(project, { recursive: true });
+  const write = writer("1.0.60");
+  const run = { isSidechain: true };
+  const lines = [
+    write.user("Look", { ...run, parentUuid: null }),
+    write.assistant("m0", [say("Found it.")], "end_turn", run),
+    write.user("Go", { parentUuid: null }),
+    ...Array.from({ length: 52 }, (_, at) => write.assistant(`m${at + 1}`, [say("x".repeat(1_000_000))])),
+  ];
+  const text = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+  writeFileSync(join(project, `${SESSION}.jsonl`), text);
+  const others = createSessions({
+    formats: [claude],
+    roots: [{ format: claude, path: join(elsewhere, "agent") }],
+    indexer: createIndexer(),
+    timing: { hot: 20, list: 50, publish: 5, persist: 20, tick: 50 },
+  });
+  try {
+    await eventually(() => expect(others.status().index.done).toBe(true), 60_000);
+    const id = others.list().find((row) => row.id !== SESSION)?.id ?? "";
+    const said: string[] = [];
+    for (let next: string | undefined = id; next !== undefined; ) {
+      const piece: OpenSession | undefined = await others.open(next);
+      for (const part of piece?.transcript.parts ?? []) if (part?.type === "text") said.push(part.text);
+      next = linkOf(piece?.transcript.parts.at(0));
+      if (next === id) break;
+    }
+    expect(said).toEqual(["Found it."]);
+  } finally {
+    await others.close();
+    rmSync(elsewhere, { recursive: true });
+  }
 });

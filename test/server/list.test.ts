@@ -9,7 +9,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it("tells rows of which only the time or the size changed twice a second, all others at once", () => {
+/** Two rows of a list, told already. */
+function createRows() {
   const ids = [uuidOf("one"), uuidOf("other")];
   const rows = new Map<string, SessionSummary>(ids.map((id) => [id, emptySummary(id, "codex", 0)]));
   const list = createList({
@@ -29,10 +30,15 @@ it("tells rows of which only the time or the size changed twice a second, all ot
     rows.set(row.id, { ...row, ...to });
     list.mark(row.id);
   };
-  const [one, other] = ids;
   for (const id of ids) list.mark(id);
   vi.advanceTimersByTime(50);
   told.length = 0;
+  return { ids, list, told, change };
+}
+
+it("tells rows of which only the time or the size changed twice a second, all others at once", () => {
+  const { ids, list, told, change } = createRows();
+  const [one, other] = ids;
 
   for (let at = 1; at <= 100; at++) {
     for (const id of ids) change(id, { last_activity_at: at, byte_size: at * 10 });
@@ -56,5 +62,24 @@ it("tells rows of which only the time or the size changed twice a second, all ot
   expect(told.at(-1)).toMatchObject([{ id: one, last_activity_at: 103, status: "failed" }]);
   vi.advanceTimersByTime(1_000);
   expect(told.length).toBe(2);
+  list.close();
+});
+
+it("tells a row that grew within half a second, also where another one's growth is told as it comes due", () => {
+  const { ids, list, told, change } = createRows();
+  const [one, other] = ids;
+  change(one, { last_activity_at: 1 });
+  vi.advanceTimersByTime(50);
+  setTimeout(() => {
+    change(other, { last_activity_at: 2 });
+    list.publish();
+  }, 500);
+  change(one, { last_activity_at: 2 });
+  vi.advanceTimersByTime(499);
+  told.length = 0;
+  vi.advanceTimersByTime(1);
+  expect(told.map((rows) => rows.map(({ id }) => id).sort())).toEqual([[...ids].sort()]);
+  vi.advanceTimersByTime(1_000);
+  expect(told).toHaveLength(1);
   list.close();
 });

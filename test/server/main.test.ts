@@ -48,16 +48,20 @@ interface Run {
   ended: Promise<number | null>;
 }
 
-function start(home: Home, args: string[], program = main): Run {
-  const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", program, ...args], {
-    env: {
-      ...bareEnvironment,
-      HOME: home.path,
-      USERPROFILE: home.path,
-      XDG_DATA_HOME: join(home.path, "share"),
+function start(home: Home, args: string[], program = main, node: string[] = []): Run {
+  const child = spawn(
+    process.execPath,
+    ["--disable-warning=ExperimentalWarning", ...node, program, ...args],
+    {
+      env: {
+        ...bareEnvironment,
+        HOME: home.path,
+        USERPROFILE: home.path,
+        XDG_DATA_HOME: join(home.path, "share"),
+      },
+      stdio: ["ignore", "pipe", "pipe"],
     },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  );
   running.add(child);
   let out = "";
   let err = "";
@@ -508,6 +512,38 @@ describe("the command", { timeout: 60_000 }, () => {
     expect(await text("/")).toContain("The page.");
     expect(await text("/api/status")).toContain('"1.2.3"');
     await stop(second.process, "SIGTERM");
+  });
+
+  it("opens one long session after the other in little memory: those that nobody looks at any more are put away", async () => {
+    const home = newHome();
+    const ids = Array.from({ length: 9 }, (_, seed) => {
+      const { session_id, lines } = generateClaudeSession({ parts: 40, turns: 1, seed });
+      const last = JSON.parse(lines.at(-1) ?? "{}");
+      const path = join(home.path, ".claude/projects/-work", `${session_id}.jsonl`);
+      const long = Array.from({ length: 200 }, (_, at) => {
+        const content = [{ type: "text", text: `${at} `.repeat(34_000).slice(0, 100_000) }];
+        return JSON.stringify({
+          ...last,
+          uuid: `long-${at}`,
+          message: { ...last.message, id: `long-${at}`, content },
+        });
+      });
+      writeFileSync(path, `${[...lines, ...long].join("\n")}\n`);
+      return session_id;
+    });
+    const run = start(home, ["--data-dir", home.data, "--port", "0", "--no-samples"], main, [
+      "--max-old-space-size=170",
+    ]);
+    const { cookie, origin } = await enter(await addressOf(run));
+    const ask = (path: string) => fetch(origin + path, { headers: { cookie, [CLIENT_HEADER]: "1" } });
+    await expect
+      .poll(async () => statusReply.parse(await (await ask("/api/status")).json()).index.done, {
+        timeout: 50_000,
+      })
+      .toBe(true);
+    for (const id of ids) expect((await ask(`/api/sessions/${id}`)).status).toBe(200);
+    expect(run.process.exitCode).toBeNull();
+    await stop(run.process, "SIGTERM");
   });
 
   it("listens on loopback only", async () => {

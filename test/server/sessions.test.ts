@@ -16,6 +16,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { zstdCompressSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { claudeCode } from "../../src/formats/claude-code/format.ts";
 import type { Format } from "../../src/formats/format.ts";
 import { formats } from "../../src/formats/index.ts";
 import { accumulate, restoreTranscript, type Transcript } from "../../src/model/accumulate.ts";
@@ -25,6 +26,12 @@ import type { ChannelFrame } from "../../src/protocol.ts";
 import { createSessions, type SessionsOptions } from "../../src/server/catalog.ts";
 import type { OpenSession, SessionEvent, Sessions } from "../../src/server/sessions.ts";
 import { eventually } from "../eventually.ts";
+import {
+  call as agentCall,
+  result as agentResult,
+  SESSION as CLAUDE_SESSION,
+  writer,
+} from "../formats/claude-support.ts";
 import { sharedData } from "../shared-data.ts";
 import {
   AT,
@@ -40,6 +47,17 @@ import {
   write,
 } from "./frame-format.ts";
 
+/** Whether no file can be opened, as where the process has as many open as it may. */
+const descriptors = vi.hoisted(() => ({ are_exhausted: false }));
+vi.mock("node:fs/promises", async (importOriginal) => {
+  const original = await importOriginal<typeof import("node:fs/promises")>();
+  const open: typeof original.open = async (...given) => {
+    if (descriptors.are_exhausted) throw new Error("EMFILE: too many open files");
+    return await original.open(...given);
+  };
+  return { ...original, open };
+});
+
 let folder: string;
 let running: Sessions[];
 
@@ -48,6 +66,7 @@ beforeEach(() => {
   running = [];
 });
 afterEach(async () => {
+  descriptors.are_exhausted = false;
   for (const sessions of running) await sessions.close();
   rmSync(folder, { recursive: true });
 });
@@ -194,6 +213,52 @@ describe("the list", () => {
     await eventually(() => expect(sessions.status().notices).toHaveLength(1));
     rmSync(path("one.jsonl.zst"));
     await eventually(() => expect(sessions.status().notices).toEqual([]));
+  });
+
+  it("archives a session whose file went while no file could be opened", async () => {
+    write(path("one.jsonl"), prompt("one", "First"));
+    const sessions = start();
+    await opened(sessions, "one");
+    descriptors.are_exhausted = true;
+    rmSync(path("one.jsonl"));
+    await eventually(() => expect(sessions.status().notices[0]?.text).toContain("EMFILE"));
+    descriptors.are_exhausted = false;
+    await eventually(() => expect(sessions.get(sessionId("one"))?.archived).toBe(true));
+    expect(sessions.status().notices).toEqual([]);
+  });
+
+  it("follows a session of a folder that an earlier daemon was given, and this one was not", async () => {
+    const file = join(folder, "other", "one.jsonl");
+    write(file, prompt("one", "First"));
+    const before = start({ paths: [join(folder, "other")] });
+    await listed(before, "one");
+    await stop(before);
+    const sessions = start();
+    const session = await opened(sessions, "one");
+    append(file, answer("one", "Yes"), prompt("one", "Second"));
+    await eventually(() => expect(texts(session.transcript)).toEqual(["First", "Yes", "Second"]));
+    await eventually(() => expect(sessions.get(sessionId("one"))?.turns).toBe(2));
+    rmSync(file);
+    await eventually(() => expect(sessions.get(sessionId("one"))?.archived).toBe(true));
+    write(file, prompt("one", "Anew"));
+    await eventually(() => expect(sessions.get(sessionId("one"))?.archived).toBeUndefined());
+    expect(sessions.status().notices).toEqual([]);
+  });
+
+  it("archives what it could not while no file could be opened", async () => {
+    write(path("one.jsonl"), prompt("one", "First"));
+    const before = start();
+    await opened(before, "one");
+    await stop(before);
+    const store = new DatabaseSync(join(dataFolder(), "verbatim.db"));
+    store.exec("DELETE FROM chunk");
+    descriptors.are_exhausted = true;
+    const sessions = start();
+    await eventually(() => expect(sessions.status().notices[0]?.text ?? "").toContain("EMFILE"));
+    descriptors.are_exhausted = false;
+    await eventually(() => expect(store.prepare("SELECT * FROM chunk").all()).toHaveLength(1));
+    expect(sessions.status().notices).toEqual([]);
+    store.close();
   });
 
   it("tells a copy of a session's file from the session", async () => {
@@ -438,6 +503,29 @@ describe("an open session", () => {
     await eventually(() => expect(events).toEqual(["reset"]));
     append(path("one.jsonl"), answer("one", "Yes"));
     await eventually(() => expect(texts(session.transcript)).toEqual(["First", "Yes"]));
+  });
+
+  it("opens at the first click, however many other sessions its file holds", async () => {
+    const names = Array.from({ length: 30 }, (_, at) => `many-${at}`);
+    write(path("many.jsonl"), ...names.flatMap((name) => [prompt(name, "x".repeat(100_000)), turnEnd(name)]));
+    const sessions = start();
+    await listed(sessions, ...names);
+    for (const name of names) expect((await sessions.open(sessionId(name)))?.id).toBe(sessionId(name));
+  });
+
+  it("goes on for who looks at it when another one of its file was put away", async () => {
+    let clock = Date.now();
+    write(path("two.jsonl"), prompt("one", "First"), prompt("other", "Else"), turnEnd("other"));
+    const sessions = start({ now: () => clock });
+    const session = await opened(sessions, "one");
+    const events: SessionEvent["type"][] = [];
+    session.subscribe(({ type }) => events.push(type));
+    clock += 3_600_000;
+    write(join(folder, "agent", "running", session.id), JSON.stringify({ busy: true }));
+    await eventually(() => expect(sessions.get(session.id)?.status).toBe("running"));
+    append(path("two.jsonl"), answer("one", "Yes"));
+    await eventually(() => expect(texts(session.transcript)).toEqual(["First", "Yes"]));
+    expect(events).not.toContain("reset");
   });
 
   it("does not exist under an unknown id", async () => {
@@ -697,6 +785,30 @@ describe("a sub-agent's run", () => {
     expect(again.get(sessionId("run"))?.parent).toEqual({ session_id: group, tool_call_id: "call-1" });
     const reopened = await opened(again, "parent");
     expect([...reopened.transcript.parts].find((part) => part?.type === "tool_call")).toEqual(card());
+  });
+
+  it("is linked when only the result of its call tells which run that started", async () => {
+    const root = { format: claudeCode, path: join(folder, "claude") };
+    const file = (name: string) => join(root.path, "projects", "-w", `${name}.jsonl`);
+    const line = (record: object) => `${JSON.stringify(record)}\n`;
+    const parent = writer("2.0.60");
+    write(file(CLAUDE_SESSION), line(parent.user("go")));
+    const sessions = start({ formats: [claudeCode], roots: [root] });
+    await eventually(() => expect(sessions.get(CLAUDE_SESSION)).toBeDefined());
+    // It grew before: its reader stays.
+    append(file(CLAUDE_SESSION), line(parent.assistant("m1", [agentCall("t", { prompt: "Look" }, "Task")])));
+    await eventually(() => expect(sessions.get(CLAUDE_SESSION)?.tool_calls).toBe(1));
+    const run = writer("2.0.60");
+    write(
+      file("agent-1a2b3c4d"),
+      line(run.user("A hook's words", { isSidechain: true, agentId: "1a2b3c4d" })),
+    );
+    const runOf = () => sessions.list().find(({ parent }) => parent?.session_id === CLAUDE_SESSION);
+    await eventually(() => expect(runOf()).toBeDefined());
+    expect(runOf()?.parent?.tool_call_id).toBeUndefined();
+    const told = { toolUseResult: { status: "completed", agentId: "1a2b3c4d" } };
+    append(file(CLAUDE_SESSION), line(parent.user([agentResult("t", "done")], told)));
+    await eventually(() => expect(runOf()?.parent?.tool_call_id).toBe("t"));
   });
 
   it("keeps its parent running while it works", async () => {

@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   truncateSync,
   writeFileSync,
@@ -99,6 +100,23 @@ describe("the store", () => {
     direct.close();
   });
 
+  it.each(["verbatim.db", "verbatim.db-wal"])(
+    "takes nothing that would be lost while its %s is moved away",
+    (name) => {
+      const store = openGood();
+      store.write({ files: [file] });
+      renameSync(join(folder, name), join(folder, "aside"));
+      const write = () => store.write({ sessions: [session] });
+      expect(write).toThrow(`${name} is not at its place any more`);
+      writeFileSync(join(folder, name), readFileSync(join(folder, "aside")));
+      expect(write).toThrow(`${name} is not at its place any more`);
+      renameSync(join(folder, "aside"), join(folder, name));
+      write();
+      store.close();
+      expect(openGood().load()).toEqual({ files: [file], sessions: [session] });
+    },
+  );
+
   it("opens for reading beside the daemon that writes, and says so", () => {
     openGood().write({ files: [file], sessions: [session] });
     const second = open();
@@ -112,6 +130,23 @@ describe("the store", () => {
   it("can be written again once the other daemon has ended", () => {
     openGood().close();
     openGood().write({ files: [file] });
+  });
+
+  it("says that another program has locked it, and can be opened once that has ended", () => {
+    openGood().close();
+    const other = new DatabaseSync(database());
+    other.exec("BEGIN IMMEDIATE");
+    const { store, notices, retry } = open();
+    expect(store).toBeUndefined();
+    expect(notices).toMatchObject([
+      {
+        text: `The store ${database()} cannot be opened: another program has locked it.`,
+        remedy: expect.stringContaining("that program"),
+      },
+    ]);
+    expect(retry?.()).toBe(false);
+    other.close();
+    expect(retry?.()).toBe(true);
   });
 
   it("leaves a store alone that a newer version wrote, and names the way out", () => {

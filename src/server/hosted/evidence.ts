@@ -1,12 +1,11 @@
 import { basename, dirname, join } from "node:path";
 import { imageType } from "../../agent/image-type.ts";
-import { keptPath } from "../../agent/paths.ts";
 import type { HistoryEvent } from "../../model/history.ts";
 import type { ImageFilePart } from "../../model/part.ts";
 import type { TranscriptPart } from "../../model/transcript.ts";
 import type { RawReply } from "../../protocol.ts";
-import { parseDataUrl, readOwn } from "../evidence.ts";
-import { cutText, mediaOf } from "../pages.ts";
+import { readOwn } from "../evidence.ts";
+import { cutText } from "../pages.ts";
 import type { Recorder } from "./recorder.ts";
 
 /** Characters of a stored event that are shown. */
@@ -60,17 +59,4 @@ export async function imageOf(
   const bytes = Buffer.from((await readOwn(folder, file_path)) ?? []);
   const mime_type = imageType(bytes);
   return mime_type && `data:${mime_type};base64,${bytes.toString("base64")}`;
-}
-
-/** The bytes of a part's medium: of a data URL, or of a file in the session's own folder, and of nothing else. */
-export async function attachmentOf(
-  part: TranscriptPart,
-  n: number,
-  folder: string,
-): Promise<{ mime_type: string; bytes: Uint8Array } | undefined> {
-  const media = mediaOf(part)[n];
-  if (!media) return undefined;
-  if (media.type !== "image_file") return parseDataUrl(media.url);
-  const bytes = await readOwn(folder, keptPath(folder, media.file_path));
-  return bytes && { mime_type: media.mime_type ?? "application/octet-stream", bytes };
 }

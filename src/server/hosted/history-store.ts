@@ -1,7 +1,8 @@
 import type { DatabaseSync } from "node:sqlite";
 import * as z from "zod";
+import { messageOf } from "../../model/narrow.ts";
 import { type SessionSummary, sessionSummary } from "../../model/session.ts";
-import { guarded, inTransaction, messageOf, number, openDatabase, text } from "../store/database.ts";
+import { guarded, inTransaction, number, openDatabase, text } from "../store/database.ts";
 import { type Notice, StoreError } from "../store/store.ts";
 import { type SessionConfig, type SessionState, sessionConfig, sessionState } from "./session-config.ts";
 
@@ -27,6 +28,7 @@ const MIGRATIONS: readonly string[] = [
    CREATE UNIQUE INDEX pending_place ON pending (session_id, position);`,
 ];
 
+/** One session as `history.db` has it, without its events. */
 export interface StoredSession {
   id: string;
   summary: SessionSummary;

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import type { Agent, AgentHost, Prompt, RunOptions, RunReport, TurnOutcome } from "../../agent/agent.ts";
 import { promptTitle } from "../../model/content.ts";
+import { messageOf } from "../../model/narrow.ts";
 import type { OpenRequest, SessionControl } from "../../model/session.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { AgentKind } from "./agents.ts";
@@ -23,13 +24,17 @@ export interface Host {
   readonly control: SessionControl;
   readonly requests: readonly OpenRequest[];
   readonly working: boolean;
-  /** Begins a turn, or lets the prompt wait. A prompt that was sent before changes nothing. */
+  /** Begins a turn, with what waits longest; or lets the prompt wait. A prompt that was sent before changes nothing. */
   send(prompt: Prompt, when: "queue" | "steer", origin?: "agent"): void;
   /** A prompt that waits for the end of the turn. */
   waiting(message_id: string): Prompt;
-  withdraw(message_id: string): void;
+  /** `withdrawal_id`: the sender's; only the first of several takes the prompt back. */
+  withdraw(message_id: string, withdrawal_id?: string): void;
+  /** Begins a prompt that waits though nothing runs; where a turn runs, it goes on waiting. */
+  beginHeld(message_id: string): void;
   /** Interrupts the turn, if it is the one that is named; nothing to do where none runs. Whether that was meant. */
   stop(turn_id?: string): boolean;
+  /** Has the agent make room; nothing to do where nothing came since it did. */
   compact(): void;
   setModel(model: string): void;
   answer: Requests["answer"];
@@ -65,8 +70,8 @@ interface RunningTurn {
   readonly done: Promise<TurnOutcome>;
   /** The agent is done with it: what comes now is for the next one. */
   ending: boolean;
-  /** No prompt: the agent makes room. */
-  readonly compacts: boolean;
+  /** No prompt: the agent makes room; what is held meanwhile stays so unless a prompt comes. */
+  readonly compaction?: { readonly held: readonly Prompt[] };
 }
 
 export function createHost(options: HostOptions): Host {
@@ -170,7 +175,7 @@ export function createHost(options: HostOptions): Host {
   function drive(
     turn_id: string,
     work: (one: Agent, signal: AbortSignal) => Promise<TurnOutcome>,
-    compacts = false,
+    compaction?: RunningTurn["compaction"],
   ): void {
     const controller = new AbortController();
     const { signal } = controller;
@@ -178,7 +183,7 @@ export function createHost(options: HostOptions): Host {
       turn_id,
       controller,
       ending: false,
-      compacts,
+      ...(compaction && { compaction }),
       done: Promise.resolve()
         .then(() => runTurn(work, signal))
         .then((outcome) => endTurn(turn, outcome)),
@@ -205,7 +210,7 @@ export function createHost(options: HostOptions): Host {
       return outcome;
     } catch (error) {
       if (signal.aborted) return "interrupted";
-      const message = error instanceof Error ? error.message : String(error);
+      const message = messageOf(error);
       recorder.emit({
         type: "error",
         session_id,
@@ -256,17 +261,19 @@ export function createHost(options: HostOptions): Host {
     current = undefined;
     settling = true;
     // What a person stopped, and what failed, is looked at before anything else is begun.
-    if (outcome === "completed") beginQueued();
+    const { held } = turn.compaction ?? {};
+    const isMeant = !held || recorder.state.queue.some((prompt) => !held.includes(prompt));
+    if (outcome === "completed" && isMeant) beginQueued();
     await recorder.stored();
     settling = false;
     changed();
     return outcome;
   }
 
-  function beginQueued(): void {
-    const [next, ...queue] = recorder.state.queue;
+  /** What waits longest, but for what a rewind left: it may be about what was forgotten, so that a person begins it. */
+  function beginQueued(next = recorder.state.queue.find(({ held }) => held !== true)): void {
     if (!next) return;
-    recorder.setState({ queue });
+    recorder.setState({ queue: recorder.state.queue.filter((prompt) => prompt !== next) });
     begin(next);
   }
 
@@ -292,6 +299,12 @@ export function createHost(options: HostOptions): Host {
     );
   }
 
+  function waiting(message_id: string): Prompt {
+    const found = recorder.state.queue.find((prompt) => prompt.message_id === message_id);
+    if (found === undefined) throw new Refused(404, "no_prompt", "No such prompt waits.");
+    return found;
+  }
+
   function isCurrent(turn_id: string): boolean {
     const { turns } = recorder.fold.transcript;
     // What an agent itself tells as a turn within the running one is stopped with it.
@@ -299,6 +312,17 @@ export function createHost(options: HostOptions): Host {
       const id = turns.at(index)?.id;
       if (id === turn_id) return current !== undefined;
       if (id === current?.turn_id) return false;
+    }
+    return false;
+  }
+
+  /** Nothing came since the agent made room; that turn's end may not be on disk yet. */
+  function isCompacted(): boolean {
+    const { turns } = recorder.fold.transcript;
+    for (let index = turns.length - 1; index >= 0; index -= 1) {
+      const turn = turns.at(index);
+      if (turn?.retracted !== undefined) continue;
+      return turn?.prompt_index === undefined && (turn?.status === "completed" || turn?.status === "running");
     }
     return false;
   }
@@ -334,26 +358,39 @@ export function createHost(options: HostOptions): Host {
     send(prompt, when, origin) {
       const kind = open();
       if (isKnown(prompt.message_id)) return;
-      if (!current) begin(prompt, origin);
-      else if (when === "steer" && kind.can_steer && !current.ending) steer(prompt);
-      else recorder.setState({ queue: [...recorder.state.queue, prompt] });
+      const { queue } = recorder.state;
+      if (!current && queue.every(({ held }) => held)) begin(prompt, origin);
+      else if (when === "steer" && kind.can_steer && current?.ending === false) steer(prompt);
+      else {
+        recorder.setState({ queue: [...queue, prompt] });
+        if (!current) beginQueued();
+      }
       changed();
     },
-    waiting(message_id) {
-      const found = recorder.state.queue.find((prompt) => prompt.message_id === message_id);
-      if (found === undefined) throw new Refused(404, "no_prompt", "No such prompt waits.");
-      return found;
-    },
-    withdraw(message_id) {
-      const { queue, withdrawn } = recorder.state;
-      if (withdrawn.includes(message_id)) return;
+    waiting,
+    withdraw(message_id, withdrawal_id) {
+      const { queue, withdrawn, withdrawals = [] } = recorder.state;
+      if (withdrawn.includes(message_id)) {
+        if (withdrawal_id === undefined || withdrawals.includes(withdrawal_id)) return;
+        throw new Refused(404, "no_prompt", "This prompt was withdrawn already.");
+      }
       if (recorder.prompts.has(message_id)) {
         throw new Refused(409, "begun", "The agent has this prompt already.", "Stop the agent instead.");
       }
       const kept = queue.filter((prompt) => prompt.message_id !== message_id);
       if (kept.length === queue.length) throw new Refused(404, "no_prompt", "No such prompt waits.");
-      recorder.setState({ queue: kept, withdrawn: [...withdrawn, message_id].slice(-REMEMBERED) });
+      recorder.setState({
+        queue: kept,
+        withdrawn: [...withdrawn, message_id].slice(-REMEMBERED),
+        ...(withdrawal_id && { withdrawals: [...withdrawals, withdrawal_id].slice(-REMEMBERED) }),
+      });
       changed();
+    },
+    beginHeld(message_id) {
+      open();
+      if (recorder.prompts.has(message_id)) return;
+      const prompt = waiting(message_id);
+      if (!current) beginQueued(prompt);
     },
     stop(turn_id) {
       if (turn_id !== undefined && !isCurrent(turn_id)) return false;
@@ -363,15 +400,16 @@ export function createHost(options: HostOptions): Host {
     compact() {
       const kind = open();
       if (!kind.can_compact) throw new Refused(409, "cannot", "This agent cannot make room by itself.");
-      if (current?.compacts) return;
+      if (current?.compaction) return;
       if (current) throw new Refused(409, "busy", "The agent works.", "Wait for its turn's end.");
+      if (isCompacted()) return;
       const turn_id = randomUUID();
       recorder.emit({ type: "turn.start", session_id, at: now(), turn_id });
       const work = async (one: Agent, signal: AbortSignal) => {
         if (!one.compact) throw new Error("This agent cannot make room by itself.");
         return await one.compact(signal);
       };
-      drive(turn_id, work, true);
+      drive(turn_id, work, { held: recorder.state.queue });
     },
     setModel(model) {
       const kind = open();
@@ -422,6 +460,10 @@ export function controlOf(
     can_compact: kind?.can_compact === true,
     can_switch_model: kind?.can_switch_model === true,
     takes_images: kind?.entry.takes_images === true,
-    queued: state.queue.map(({ message_id, parts }) => ({ message_id, text: promptTitle(parts) ?? "" })),
+    queued: state.queue.map(({ message_id, parts, held }) => ({
+      message_id,
+      text: promptTitle(parts) ?? "",
+      ...(held && { held }),
+    })),
   };
 }

@@ -1,12 +1,14 @@
 import { randomUUID } from "node:crypto";
 import type { Prompt } from "../../agent/agent.ts";
+import { keptPath } from "../../agent/paths.ts";
 import { positionOf } from "../../model/accumulate.ts";
 import type { Frame } from "../../model/frame.ts";
 import type { SessionPatch } from "../../model/session.ts";
+import { readAttachment, readOwn } from "../evidence.ts";
 import type { Sessions } from "../sessions.ts";
 import type { Notice } from "../store/store.ts";
 import type { AgentKind, Agents } from "./agents.ts";
-import { attachmentOf, recordOf } from "./evidence.ts";
+import { recordOf } from "./evidence.ts";
 import { historyBefore, inheritFiles, rewindFrames } from "./fork.ts";
 import type { Host } from "./host.ts";
 import { createJournal } from "./journal.ts";
@@ -56,7 +58,10 @@ export interface HostedSessions extends Sessions {
     given: { agent: string; model?: string; cwd: string; prompt: Prompt },
   ): Promise<void>;
   send(id: string, prompt: Prompt, when: "queue" | "steer"): Promise<void>;
-  withdraw(id: string, message_id: string): Promise<void>;
+  /** `withdrawal_id`: see `Host`. */
+  withdraw(id: string, message_id: string, withdrawal_id?: string): Promise<void>;
+  /** See `Host`. */
+  beginHeld(id: string, message_id: string): Promise<void>;
   /** `turn_id`: only while that turn runs. */
   stop(id: string, turn_id?: string): Promise<void>;
   compact(id: string): Promise<void>;
@@ -144,7 +149,7 @@ export function createHosted(options: HostedOptions): HostedSessions {
         503,
         "disk",
         "It is not on disk yet: the data folder cannot be written.",
-        "Make room on the disk; it is done then.",
+        journal.trouble?.remedy ?? "Make room on the disk; it is done then.",
       );
     }
   }
@@ -231,7 +236,8 @@ export function createHosted(options: HostedOptions): HostedSessions {
     },
     async attachment(id, part_id, n) {
       const part = await partOf(id, part_id);
-      return part && (await attachmentOf(part, n, shelf.filesOf(id)));
+      const folder = shelf.filesOf(id);
+      return part && (await readAttachment(part, n, (path) => readOwn(folder, keptPath(folder, path))));
     },
     status: () => ({
       index: { files_found: 0, files_done: 0, bytes_found: 0, bytes_done: 0, done: true },
@@ -292,8 +298,12 @@ export function createHosted(options: HostedOptions): HostedSessions {
       await stored(id);
     },
     waiting: (id, message_id) => hostOf(check(id)).waiting(message_id),
-    async withdraw(id, message_id) {
-      hostOf(check(id)).withdraw(message_id);
+    async withdraw(id, message_id, withdrawal_id) {
+      hostOf(check(id)).withdraw(message_id, withdrawal_id);
+      await stored(id);
+    },
+    async beginHeld(id, message_id) {
+      hostOf(check(id)).beginHeld(message_id);
       await stored(id);
     },
     async stop(id, turn_id) {
@@ -365,7 +375,10 @@ export function createHosted(options: HostedOptions): HostedSessions {
         throw new Refused(409, "busy", "The agent works.", "Stop it, or wait for its turn's end.");
       }
       const frames: Frame[] = rewindFrames(recorder.fold.transcript, cut.message_id, now());
-      if (frames.length > 0) recorder.emit(...frames);
+      if (frames.length > 0) {
+        recorder.emit(...frames);
+        recorder.setState({ queue: recorder.state.queue.map((prompt) => ({ ...prompt, held: true })) });
+      }
       await stored(id);
     },
     pushed(session_id, agent) {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import { type Frame, frame as frameSchema } from "../../model/frame.ts";
 import { createLineCutter } from "../../model/line-cutter.ts";
-import { asObject, type JsonObject } from "../../model/narrow.ts";
+import { asObject, type JsonObject, messageOf } from "../../model/narrow.ts";
 import { createOrderChecker, type Rule } from "../../model/order.ts";
 import { type SessionPatch, sessionPatch } from "../../model/session.ts";
 import { isUuid } from "../../model/uuid.ts";
@@ -340,7 +340,7 @@ function readLine(
   try {
     value = asObject(JSON.parse(text));
   } catch (error) {
-    return refuse("json", `this is no JSON: ${error instanceof Error ? error.message : error}.`);
+    return refuse("json", `this is no JSON: ${messageOf(error)}.`);
   }
   if (value === undefined) return refuse("frame", "a frame is a JSON object.");
   if (isDeeper(value, DEEPEST)) return refuse("depth", `nested more than ${DEEPEST} levels deep.`);

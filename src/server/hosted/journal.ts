@@ -1,4 +1,4 @@
-import { type Notice, StoreError } from "../store/store.ts";
+import { type Notice, remedyOf, StoreError } from "../store/store.ts";
 import {
   type HistoryStore,
   openHistoryStore,
@@ -37,6 +37,8 @@ export interface Journal {
   /** Another daemon has its lock. */
   readonly taken: boolean;
   readonly notices: readonly Notice[];
+  /** Why what waits cannot be written now; one of the notices. */
+  readonly trouble: Notice | undefined;
   /** See `OpenedDatabase`. */
   retry?(): boolean;
   readonly path: string;
@@ -105,10 +107,7 @@ export function createJournal(options: {
     trouble = {
       level: "error",
       text: `What the sessions here do cannot be written: ${cause.message}. They wait, and nothing is shown that could be lost.`,
-      remedy:
-        cause.kind === "broken"
-          ? "Start Verbatim again: it sets the damaged store aside and begins a new one."
-          : "Make room on the disk of the data folder; they go on by themselves.",
+      remedy: remedyOf(cause),
     };
   }
 
@@ -117,6 +116,9 @@ export function createJournal(options: {
     taken: opened.taken === true,
     get notices() {
       return trouble ? [...opened.notices, trouble] : opened.notices;
+    },
+    get trouble() {
+      return trouble;
     },
     ...(opened.retry && { retry: opened.retry }),
     path: store?.path ?? "",

@@ -46,6 +46,7 @@ export interface Recorder {
   stored(): Promise<void>;
 }
 
+/** Of one session, whether it begins or is opened again. */
 export interface RecorderOptions {
   id: string;
   journal: Journal;

@@ -8,8 +8,8 @@ import type { Recorder } from "./recorder.ts";
 import { Refused } from "./refused.ts";
 import { openRequests } from "./settle.ts";
 
-/** Longer waits than this are not what a timer can do, in milliseconds: 24 days. */
-const LONGEST_TIMER = 2 ** 31 - 1;
+/** Timers stand still while the machine sleeps: it is looked at least so often whether a request has expired, in milliseconds. */
+const LONGEST_TIMER = 30_000;
 
 interface Outcome {
   outcome: RequestOutcome;
@@ -65,12 +65,14 @@ export function createRequests(options: {
     const left = expires_at - now();
     entry.timer = setTimeout(
       () => {
-        if (expires_at <= now()) end(entry, { outcome: "expired" });
+        if (hasExpired(entry)) end(entry, { outcome: "expired" });
         else expire(entry);
       },
       Math.min(Math.max(left, 0), LONGEST_TIMER),
     );
   }
+
+  const hasExpired = ({ request: { expires_at } }: Asked) => expires_at !== undefined && expires_at <= now();
 
   /** The first end is the end. Whoever waits for it goes on once it is on disk. */
   function end(entry: Asked, result: Outcome) {
@@ -146,6 +148,7 @@ export function createRequests(options: {
         return { outcome, ...(answer === undefined ? {} : { answer }) };
       }
       if (!entry) throw new Refused(404, "no_request", "The session asks no such thing.");
+      if (!entry.result && hasExpired(entry)) end(entry, { outcome: "expired" });
       if (entry.result) return entry.result;
       check(request, given);
       end(entry, { outcome: "answered", answer: given.answer });

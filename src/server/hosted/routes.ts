@@ -9,19 +9,20 @@ import {
   answerBody,
   type ErrorReply,
   forkBody,
+  MOST_IMAGES,
   modelBody,
   newSessionBody,
   type PromptBody,
   rewindBody,
   sendPromptBody,
   stopBody,
+  withdrawBody,
 } from "../../protocol.ts";
 import type { HostedSessions } from "./hosted.ts";
 import { createIngestion, PushRefused } from "./ingest.ts";
 import { Refused } from "./refused.ts";
 
 /** Of a prompt. */
-const MOST_IMAGES = 10;
 const IMAGE_LIMIT = 5 * 1024 * 1024;
 const TEXT_LIMIT = 1024 * 1024;
 
@@ -68,7 +69,15 @@ export function addHostedRoutes(app: Hono, hosted: HostedSessions, cwd: string):
 
   app.post("/api/sessions/:id/prompts/:message/withdraw", (context) =>
     answering(context, 200, async () => {
-      await hosted.withdraw(context.req.param("id"), context.req.param("message"));
+      const { withdrawal_id } = await read(context, withdrawBody);
+      await hosted.withdraw(context.req.param("id"), context.req.param("message"), withdrawal_id);
+      return {};
+    }),
+  );
+
+  app.post("/api/sessions/:id/prompts/:message/begin", (context) =>
+    answering(context, 200, async () => {
+      await hosted.beginHeld(context.req.param("id"), context.req.param("message"));
       return {};
     }),
   );

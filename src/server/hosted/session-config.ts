@@ -18,7 +18,12 @@ export const sessionConfig = record({
 });
 export type SessionConfig = z.infer<typeof sessionConfig>;
 
-const storedPrompt = record({ message_id: uuid, parts: z.array(part) });
+const storedPrompt = record({
+  message_id: uuid,
+  parts: z.array(part),
+  /** It waited when the session was rewound: only a person begins it. */
+  held: optional(z.boolean()),
+});
 
 /** A foreign stream that has not ended: whatever is pushed that is not its rest ends it. */
 const openStream = record({
@@ -35,6 +40,8 @@ export const sessionState = record({
   queue: z.array(storedPrompt),
   /** Queued prompts that were taken back: sent again, they stay so. */
   withdrawn: z.array(uuid),
+  /** The senders' own ids of those withdrawals: sent again, one is told apart from another person's. */
+  withdrawals: optional(z.array(uuid)),
   /** Of a pushed session. */
   pushed: optional(
     record({

@@ -1,11 +1,11 @@
 import type { RunOptions, RunReport } from "../../agent/agent.ts";
 import type { HistoryEvent } from "../../model/history.ts";
+import { messageOf } from "../../model/narrow.ts";
 import type { SessionPatch, SessionSummary } from "../../model/session.ts";
 import { emptySummary } from "../../model/summarize.ts";
 import { createList, type SessionList } from "../list.ts";
 import { fieldsOf } from "../row.ts";
 import type { OpenSession } from "../sessions.ts";
-import { messageOf } from "../store/database.ts";
 import type { Notice } from "../store/store.ts";
 import { createView, type View } from "../view.ts";
 import type { Agents } from "./agents.ts";

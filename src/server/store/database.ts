@@ -13,10 +13,13 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, type SQLOutputValue } from "node:sqlite";
+import { messageOf } from "../../model/narrow.ts";
 import { type Notice, StoreError } from "./store.ts";
 
 /** See `check_limit`. */
 const CHECK_LIMIT = 64 * 1024 * 1024;
+/** So long all else waits where another program has locked a store, in milliseconds: what failed is tried again later. */
+const LOCK_MS = 20;
 /** Ends the name of a file beside a store that a write found damaged: the next start checks the whole of it, whatever its size. */
 const SUSPECT = ".suspect";
 
@@ -106,7 +109,10 @@ export function openDatabase<Store extends { close(): void }>(
     if (cause.kind !== "broken") {
       lock.close();
       const text = `The store ${path} cannot be opened: ${cause.message}.`;
-      const remedy = "Make room on the disk or check the permissions: it is tried again by itself.";
+      const remedy =
+        cause.kind === "locked"
+          ? "End what that program does with it: it is tried again by itself."
+          : "Make room on the disk or check the permissions: it is tried again by itself.";
       return { ...without(text, remedy), retry: () => canBeOpened(options, path) };
     }
     return startAnew(options, path, lock, cause);
@@ -274,8 +280,7 @@ function openWritable<Store>(options: DatabaseOptions<Store>, path: string): Sto
   if (!existsSync(path)) begin(path, migrations);
   const damage = damageOf(path);
   if (damage !== undefined) throw new StoreError("broken", damage);
-  // Nobody else writes, so waiting long only means that everything else waits.
-  const database = new DatabaseSync(path, { timeout: 500 });
+  const database = new DatabaseSync(path, { timeout: LOCK_MS });
   try {
     const found = versionOf(database);
     if (found > migrations.length) throw new NewerStore(found, migrations.length);
@@ -291,7 +296,9 @@ function openWritable<Store>(options: DatabaseOptions<Store>, path: string): Sto
       database.prepare("VACUUM INTO ?").run(backup);
       migrate(database, migrations, found);
     }
-    return options.create(database, true);
+    const store = options.create(database, true);
+    places.set(database, [path, `${path}-wal`].map(placeOf));
+    return store;
   } catch (error) {
     database.close();
     throw error instanceof NewerStore ? error : asStoreError(error);
@@ -350,9 +357,32 @@ function pragma(database: DatabaseSync, name: string): number {
 }
 const versionOf = (database: DatabaseSync) => pragma(database, "user_version");
 
+/** A path, and which file stands there. */
+interface Place {
+  path: string;
+  /** `device:inode`; `undefined`: none. */
+  inode: string | undefined;
+}
+
+/** Where the files of stores stood that were opened to be written. */
+const places = new WeakMap<DatabaseSync, readonly Place[]>();
+
+function placeOf(path: string): Place {
+  const state = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return { path, inode: state && `${state.dev}:${state.ino}` };
+}
+
+/** SQLite goes on writing to a file that was moved or removed, where no next start finds it. */
+function checkPlaces(database: DatabaseSync): void {
+  for (const { path, inode } of places.get(database) ?? []) {
+    if (placeOf(path).inode !== inode) throw new StoreError("moved", `${path} is not at its place any more`);
+  }
+}
+
 /** Does all of `work` or nothing of it; what it did is on disk when the call returns. Throws a `StoreError`. */
 export function inTransaction(database: DatabaseSync, work: () => void): void {
   guarded(() => {
+    checkPlaces(database);
     database.exec("BEGIN IMMEDIATE");
     try {
       work();
@@ -363,7 +393,7 @@ export function inTransaction(database: DatabaseSync, work: () => void): void {
       if (asStoreError(error).kind === "broken") suspect(database);
       throw error;
     }
-  });
+  }, database.location() ?? undefined);
 }
 
 function suspect(database: DatabaseSync): void {
@@ -386,6 +416,7 @@ export function text(value: SQLOutputValue | undefined): string {
 }
 
 const BUSY = 5;
+const LOCKED = 6;
 
 function codeOf(error: unknown): number | undefined {
   if (typeof error !== "object" || error === null || !("errcode" in error)) return undefined;
@@ -393,13 +424,12 @@ function codeOf(error: unknown): number | undefined {
   return typeof error.errcode === "number" ? error.errcode & 0xff : undefined;
 }
 
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-function asStoreError(error: unknown): StoreError {
+function asStoreError(error: unknown, what = "it"): StoreError {
   if (error instanceof StoreError) return error;
   const code = codeOf(error);
+  if (code === BUSY || code === LOCKED) {
+    return new StoreError("locked", `another program has locked ${what}`, { cause: error });
+  }
   // CORRUPT and NOTADB; a schema that lost its tables shows as a plain ERROR while statements are prepared.
   const broken =
     code === 11 || code === 26 || (code === 1 && /no such (table|column)|malformed/.test(messageOf(error)));
@@ -408,11 +438,11 @@ function asStoreError(error: unknown): StoreError {
   return new StoreError(broken ? "broken" : full ? "full" : "refused", messageOf(error), { cause: error });
 }
 
-/** What SQLite throws as a `StoreError`. */
-export function guarded<Value>(work: () => Value): Value {
+/** What SQLite throws as a `StoreError`; `what`: the store, where the words around the error do not name it. */
+export function guarded<Value>(work: () => Value, what?: string): Value {
   try {
     return work();
   } catch (error) {
-    throw asStoreError(error);
+    throw asStoreError(error, what);
   }
 }

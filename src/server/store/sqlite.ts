@@ -1,9 +1,10 @@
 import type { DatabaseSync, SQLOutputValue } from "node:sqlite";
 import { zstdDecompressSync } from "node:zlib";
+import { messageOf } from "../../model/narrow.ts";
 import { sessionSummary } from "../../model/session.ts";
 import type { KnownFacts } from "../links.ts";
 import type { OpenCalls } from "../open-calls.ts";
-import { guarded, inTransaction, messageOf, number, openDatabase, text } from "./database.ts";
+import { guarded, inTransaction, number, openDatabase, text } from "./database.ts";
 import {
   type OpenedStore,
   type SessionStore,
@@ -120,6 +121,8 @@ function createStore(database: DatabaseSync): SessionStore {
       "INSERT OR REPLACE INTO session (id, file_id, summary, open_calls, facts) VALUES (?, ?, ?, ?, ?)",
     ),
     removeSession: database.prepare("DELETE FROM session WHERE id = ?"),
+    removeFile: database.prepare("DELETE FROM file WHERE id = ?"),
+    removeChunks: database.prepare("DELETE FROM chunk WHERE file_id = ?"),
     removeChunk: database.prepare("DELETE FROM chunk WHERE file_id = ? AND start = ?"),
     putChunk: database.prepare("INSERT INTO chunk (file_id, start, length, compressed) VALUES (?, ?, ?, ?)"),
     places: database.prepare("SELECT start, length FROM chunk WHERE file_id = ? ORDER BY start"),
@@ -171,6 +174,10 @@ function createStore(database: DatabaseSync): SessionStore {
         for (const chunk of batch.chunks ?? []) {
           statements.removeChunk.run(chunk.file_id, chunk.start);
           statements.putChunk.run(chunk.file_id, chunk.start, chunk.length, chunk.compressed);
+        }
+        for (const id of batch.removed_files ?? []) {
+          statements.removeChunks.run(id);
+          statements.removeFile.run(id);
         }
       });
     },

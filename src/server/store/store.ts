@@ -3,6 +3,7 @@ import type { StatusReply } from "../../protocol.ts";
 import type { KnownFacts } from "../links.ts";
 import type { OpenCalls } from "../open-calls.ts";
 
+/** What a person should know of the daemon, and perhaps what to do. */
 export type Notice = StatusReply["notices"][number];
 
 /** What tells one state of a file from another without reading it, and one file from another at the same path. */
@@ -22,7 +23,8 @@ export interface FileIdentity {
 
 /**
  * A session file as it was when it was last read to its end. When a file is cut or replaced by another one, the new
- * content gets a row of its own, and the old row with its archived bytes stays: nothing is lost.
+ * content gets a row of its own, and the old row with its archived bytes stays, unless the new one begins with all of
+ * them: nothing is lost.
  */
 export interface StoredFile extends FileIdentity {
   id: number;
@@ -39,6 +41,7 @@ export interface StoredFile extends FileIdentity {
   gone: boolean;
 }
 
+/** A row of the list, with what is needed to go on with it when its file grows. */
 export interface StoredSession {
   id: string;
   file_id: number;
@@ -55,10 +58,13 @@ export interface StoredChunk {
   compressed: Uint8Array;
 }
 
+/** What is written together. What has an id that is stored already replaces that. */
 export interface StoreBatch {
   files?: readonly StoredFile[];
   sessions?: readonly StoredSession[];
   removed_sessions?: readonly string[];
+  /** Their rows and all that is archived of them go. */
+  removed_files?: readonly number[];
   /** A chunk with the `start` of a stored one replaces it. */
   chunks?: readonly StoredChunk[];
 }
@@ -80,13 +86,33 @@ export interface SessionStore {
   close(): void;
 }
 
-/** `full`: no room or a failing disk, try again later. `broken`: the store itself is damaged. `refused`: anything else. */
+/**
+ * `full`: no room or a failing disk, try again later. `locked`: by another program. `moved`: its files were removed, or stand somewhere else now. `broken`:
+ * the store itself is damaged. `refused`: anything else.
+ */
 export class StoreError extends Error {
-  readonly kind: "full" | "broken" | "refused";
+  readonly kind: "full" | "locked" | "moved" | "broken" | "refused";
   constructor(kind: StoreError["kind"], message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = "StoreError";
     this.kind = kind;
+  }
+}
+
+/** What a person can do about a store that cannot be written. */
+export function remedyOf({ kind }: StoreError): string {
+  switch (kind) {
+    case "broken":
+      return "Start Verbatim again: it sets the damaged store aside and begins a new one.";
+    case "locked":
+      return "End what that program does with it; writing goes on by itself.";
+    case "moved":
+      return "Put it back: writing goes on by itself. Or start Verbatim again: it goes on with what stands there then.";
+    case "full":
+    case "refused":
+      return "Make room on the disk of the data folder; writing goes on by itself.";
+    default:
+      return kind satisfies never;
   }
 }
 

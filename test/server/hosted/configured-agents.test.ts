@@ -269,6 +269,28 @@ describe("Verbatim's own loop in a session", () => {
     await at.send(id, promptOf("On"), "queue");
     await eventually(() => expect(at.get(id)).toMatchObject({ turns: 3, status: "completed" }));
   });
+
+  it("makes room once where it is asked to again, also after a restart, and anew once something came since", async () => {
+    const first = await restart();
+    const id = await begin(first, { steps: [say("What was said.")] });
+    const idle = (at: HostedSessions, turns: number) =>
+      eventually(() => {
+        expect(at.get(id)?.control?.state).toBe("idle");
+        expect(at.get(id)).toMatchObject({ status: "completed", turns });
+      });
+    await idle(first, 1);
+    await first.compact(id);
+    await idle(first, 2);
+    await first.compact(id);
+    await idle(first, 2);
+    const second = await restart();
+    await second.compact(id);
+    await idle(second, 2);
+    await second.send(id, promptOf("On"), "queue");
+    await idle(second, 3);
+    await second.compact(id);
+    await idle(second, 4);
+  });
 });
 
 it("a tool server that could not be started is tried again for the next session, and the notice that says so goes", async () => {

@@ -18,7 +18,7 @@ let known: string[];
 /** That of the agent that was asked last. */
 let host: AgentHost;
 
-/** Says how many it knows of; starts a run where it is told to. */
+/** Says how many it knows of; starts a run where it is told to, or waits to be stopped. */
 const play: Play = async (stage, prompt, signal) => {
   host = stage.host;
   const system = systemPrompt({
@@ -42,6 +42,10 @@ const play: Play = async (stage, prompt, signal) => {
     writeFileSync(file_path, said.text);
     stage.call(said.text, "draw");
     stage.result(said.text, "drawn", [{ type: "image_file", file_path, mime_type: "image/png" }]);
+  }
+  if (said?.type === "text" && said.text === "Wait") {
+    await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    return "interrupted";
   }
   await stage.say(`Answer to ${said?.type === "text" ? said.text : ""}`);
   return "completed";
@@ -216,5 +220,30 @@ describe("a rewind", () => {
       "prompt: Four",
       "text: Answer to Four",
     ]);
+  });
+
+  it("leaves held what was queued behind the prompt, also after a restart, and begins what is sent then", async () => {
+    const id = await session(promptOf("One"));
+    const [wrong, follow_up] = [promptOf("Wait"), promptOf("On with it")];
+    await hosted.send(id, wrong, "queue");
+    await hosted.send(id, follow_up, "queue");
+    await hosted.stop(id);
+    await idle(id);
+    await hosted.rewind(id, wrong.message_id);
+    await close();
+    open();
+    await hosted.send(id, promptOf("Right"), "queue");
+    await hosted.send(id, promptOf("And then"), "queue");
+    await eventually(() => expect(hosted.get(id)?.turns).toBe(4));
+    await idle(id);
+    const prompts = async () => (await shown(id)).filter((line) => line.startsWith("prompt"));
+    const begun = ["prompt: One", "prompt: Wait", "prompt: Right", "prompt: And then"];
+    expect(await prompts()).toEqual(begun);
+    expect(hosted.get(id)?.control?.queued).toEqual([
+      { message_id: follow_up.message_id, text: "On with it", held: true },
+    ]);
+    await hosted.beginHeld(id, follow_up.message_id);
+    await idle(id);
+    expect(await prompts()).toEqual([...begun, "prompt: On with it"]);
   });
 });

@@ -110,6 +110,22 @@ describe("a session that the daemon runs", () => {
     expect(await shown(again, id)).toEqual([...expected, "prompt: More", "text: You said: More"]);
   });
 
+  it("tells how full its agent's context is after a restart, too", async () => {
+    const hosted = open(async (stage, prompt, signal) => {
+      const { session_id, now, emit } = stage.host;
+      emit({ type: "context.usage", session_id, at: now(), tokens: 1_000 });
+      await echo(stage, prompt, signal);
+      emit({ type: "context.usage", session_id, at: now(), tokens: 2_000, limit: 8_000 });
+      return "completed";
+    });
+    const id = await begin(hosted, "Hello");
+    await idle(hosted, id);
+    const context = { tokens: 2_000, limit: 8_000 };
+    expect((await hosted.open(id))?.transcript.context).toEqual(context);
+    await close(hosted);
+    expect((await open(echo).open(id))?.transcript.context).toEqual(context);
+  });
+
   it("begins once however often it is asked to, and takes a prompt once, also after a restart", async () => {
     const hosted = open(echo);
     const id = randomUUID();
@@ -166,6 +182,23 @@ describe("a session that the daemon runs", () => {
     await expect(hosted.withdraw(id, randomUUID())).rejects.toMatchObject({ code: "no_prompt" });
   });
 
+  it("gives a prompt that two people take back to one of them, also when it is asked again and after a restart", async () => {
+    const hosted = open(hang);
+    const id = await begin(hosted, "Go");
+    const prompt = promptOf("Later");
+    await hosted.send(id, prompt, "queue");
+    const [one, other] = [randomUUID(), randomUUID()];
+    await hosted.withdraw(id, prompt.message_id, one);
+    const gone = { code: "no_prompt", status: 404 };
+    await expect(hosted.withdraw(id, prompt.message_id, other)).rejects.toMatchObject(gone);
+    await hosted.withdraw(id, prompt.message_id, one);
+    await close(hosted);
+    const again = open(hang);
+    await again.withdraw(id, prompt.message_id, one);
+    await expect(again.withdraw(id, prompt.message_id, other)).rejects.toMatchObject(gone);
+    await again.withdraw(id, prompt.message_id);
+  });
+
   it("goes on in the same turn for what was steered into it when the agent was done already", async () => {
     let release = () => {};
     const hosted = open(async (stage, prompt, signal) => {
@@ -206,6 +239,98 @@ describe("a session that the daemon runs", () => {
       "result: aborted",
     ]);
     expect(hosted.get(id)).toMatchObject({ status: "interrupted", control: { queued: [{ text: "Later" }] } });
+  });
+
+  it.each([
+    ["stop", "interrupted"],
+    ["failure", "failed"],
+  ] as const)(
+    "holds what is queued after a %s, and begins it before what is sent then",
+    async (_, status) => {
+      let release = () => {};
+      const hosted = open(async (stage, prompt, signal) => {
+        const [part] = prompt.parts;
+        if (part?.type !== "text" || part.text !== "Go") return await echo(stage, prompt, signal);
+        await new Promise<void>((resolve) => {
+          release = resolve;
+          signal.addEventListener("abort", () => resolve(), { once: true });
+        });
+        return status;
+      });
+      const id = await begin(hosted, "Go");
+      await hosted.send(id, promptOf("One"), "queue");
+      await hosted.send(id, promptOf("Two"), "queue");
+      if (status === "interrupted") await hosted.stop(id);
+      else release();
+      await idle(hosted, id);
+      expect(hosted.get(id)).toMatchObject({
+        status,
+        control: { queued: [{ text: "One" }, { text: "Two" }] },
+      });
+      await hosted.send(id, promptOf("Three"), "steer");
+      await eventually(() => expect(hosted.get(id)?.turns).toBe(4));
+      await idle(hosted, id);
+      expect((await shown(hosted, id)).filter((line) => line.startsWith("prompt"))).toEqual([
+        "prompt: Go",
+        "prompt: One",
+        "prompt: Two",
+        "prompt: Three",
+      ]);
+    },
+  );
+
+  it("begins a prompt that is held when it is told to, once, and those behind it after that turn", async () => {
+    const hosted = open(async (stage, prompt, signal) => {
+      const [part] = prompt.parts;
+      const play = part?.type === "text" && part.text === "Go" ? hang : echo;
+      return await play(stage, prompt, signal);
+    });
+    const id = await begin(hosted, "Go");
+    const one = promptOf("One");
+    await hosted.send(id, one, "queue");
+    await hosted.send(id, promptOf("Two"), "queue");
+    await hosted.beginHeld(id, one.message_id);
+    expect(hosted.waiting(id, one.message_id)).toEqual(one);
+    await hosted.stop(id);
+    await idle(hosted, id);
+    await hosted.beginHeld(id, one.message_id);
+    await hosted.beginHeld(id, one.message_id);
+    await eventually(() => expect(hosted.get(id)?.turns).toBe(3));
+    await idle(hosted, id);
+    await hosted.beginHeld(id, one.message_id);
+    expect((await shown(hosted, id)).slice(-4)).toEqual([
+      "prompt: One",
+      "text: You said: One",
+      "prompt: Two",
+      "text: You said: Two",
+    ]);
+    await expect(hosted.beginHeld(id, randomUUID())).rejects.toMatchObject({ code: "no_prompt" });
+  });
+
+  it.each([
+    ["holds it still", []],
+    ["begins it before what was sent meanwhile", ["Two"]],
+  ])("makes room while a prompt is held, and %s", async (_, meanwhile) => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const play: Play = async (stage, prompt, signal) => {
+      const [part] = prompt.parts;
+      return await (part?.type === "text" && part.text === "Go" ? hang : echo)(stage, prompt, signal);
+    };
+    const hosted = open(play, { can_steer: false, compact: () => released.then(() => "completed") });
+    const id = await begin(hosted, "Go");
+    await hosted.send(id, promptOf("One"), "queue");
+    await hosted.stop(id);
+    await idle(hosted, id);
+    await hosted.compact(id);
+    for (const text of meanwhile) await hosted.send(id, promptOf(text), "queue");
+    release();
+    await eventually(() => expect(hosted.get(id)?.turns).toBe(meanwhile.length === 0 ? 2 : 4));
+    await idle(hosted, id);
+    expect(hosted.get(id)?.status).toBe("completed");
+    expect((await shown(hosted, id)).filter((line) => line.startsWith("prompt"))).toEqual(
+      ["Go", ...(meanwhile.length === 0 ? [] : ["One", ...meanwhile])].map((text) => `prompt: ${text}`),
+    );
+    expect(hosted.get(id)?.control?.queued).toMatchObject(meanwhile.length === 0 ? [{ text: "One" }] : []);
   });
 
   it("is stopped in the turn that the stop names, and goes on in another that has begun since", async () => {
@@ -352,6 +477,39 @@ describe("what a person is asked", () => {
     const id = await begin(hosted, "Go");
     await idle(hosted, id);
     expect(await shown(hosted, id)).toEqual(["prompt: Go", "approval: expired", "text: undefined"]);
+  });
+
+  describe("that expired while the machine slept, and its timers with it", () => {
+    const request_id = randomUUID();
+    async function asleep(): Promise<{ hosted: HostedSessions; id: string }> {
+      let slept = 0;
+      const play: Play = async (stage, _prompt, signal) => {
+        const expires_at = Date.now() + 60_000;
+        await stage.say(String(await stage.host.ask({ ...approval(request_id), expires_at }, signal)));
+        return "completed";
+      };
+      const hosted = createHosted({ folder, agents: played(play), now: () => Date.now() + slept });
+      running.add(hosted);
+      const id = await begin(hosted, "Go");
+      await eventually(() => expect(hosted.get(id)?.requests).toHaveLength(1));
+      slept = 8 * 3_600_000;
+      return { hosted, id };
+    }
+    const expired = ["prompt: Go", "approval: expired", "text: undefined"];
+
+    it("cannot be allowed any more", async () => {
+      const { hosted, id } = await asleep();
+      expect(await hosted.answer(id, request_id, yes)).toEqual({ outcome: "expired" });
+      await idle(hosted, id);
+      expect(await shown(hosted, id)).toEqual(expired);
+    });
+
+    it("is closed within half a minute of the wake", async () => {
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"], shouldAdvanceTime: true });
+      const { hosted, id } = await asleep();
+      vi.advanceTimersByTime(30_000);
+      await eventually(async () => expect(await shown(hosted, id)).toEqual(expired), 10_000);
+    });
   });
 
   it("is taken back by a stop", async () => {

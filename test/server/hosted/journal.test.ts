@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createHosted, type HostedSessions } from "../../../src/server/hosted/hosted.ts";
@@ -144,6 +145,46 @@ describe("history.db", () => {
       remedy: expect.stringContaining("Start the newer Verbatim"),
     });
     expect(readFileSync(path()).equals(before)).toBe(true);
+  });
+
+  it("says that it is not at its place, and takes nothing as stored until it is put back", async () => {
+    const at = open(speak);
+    const id = randomUUID();
+    await at.start(id, { agent: "player", cwd: folder, prompt: promptOf("Go") });
+    await eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));
+    renameSync(folder, `${folder}-moved`);
+    let is_taken = false;
+    const taken = at.send(id, promptOf("More"), "queue").then(() => {
+      is_taken = true;
+    });
+    await eventually(() => expect(texts(at)).toContain(`${path()} is not at its place any more`));
+    expect(at.status().notices[0]?.remedy).toContain("Put it back");
+    expect(is_taken).toBe(false);
+    renameSync(`${folder}-moved`, folder);
+    await taken;
+    await eventually(() => expect(at.get(id)?.turns).toBe(2));
+    expect(texts(at)).toBe("");
+  });
+
+  it("that another program has locked keeps nothing but writing waiting, and says so", async () => {
+    const at = open(speak);
+    const ids = Array.from({ length: 10 }, () => randomUUID());
+    for (const id of ids) await at.start(id, { agent: "player", cwd: folder, prompt: promptOf("Go") });
+    await eventually(() => expect(at.working).toEqual([]));
+    const other = new DatabaseSync(path());
+    other.exec("BEGIN IMMEDIATE");
+    const delay = monitorEventLoopDelay({ resolution: 5 });
+    delay.enable();
+    const taken = Promise.all(ids.map((id) => at.send(id, promptOf("More"), "queue")));
+    await eventually(() => expect(texts(at)).toContain(`another program has locked ${path()}`));
+    delay.disable();
+    // In nanoseconds: half a second for each session is too long.
+    expect(delay.max).toBeLessThan(2e9);
+    expect(at.status().notices[0]?.remedy).toContain("that program");
+    other.close();
+    await taken;
+    await eventually(() => expect(ids.map((id) => at.get(id)?.turns)).toEqual(ids.map(() => 2)));
+    expect(texts(at)).toBe("");
   });
 
   it("takes all other sessions where one session's part of a commit is refused", async () => {

@@ -68,6 +68,7 @@ type DistributiveOmit<Type, Key extends PropertyKey> = Type extends unknown ? Om
 
 export interface PlayedOptions {
   resume?: Play;
+  compact?: Play;
   from_history?: boolean;
   can_steer?: boolean;
   takes_images?: boolean;
@@ -75,7 +76,8 @@ export interface PlayedOptions {
 
 /** One kind of agent, `player`, that does what the test says. */
 export function played(play: Play, options: PlayedOptions = {}): Agents {
-  const { resume } = options;
+  const { resume, compact } = options;
+  const unasked: Prompt = { message_id: randomUUID(), parts: [] };
   const kind: AgentKind = {
     entry: {
       id: "player",
@@ -89,15 +91,14 @@ export function played(play: Play, options: PlayedOptions = {}): Agents {
     can_steer: options.can_steer ?? true,
     from_history: options.from_history ?? true,
     can_resume: resume !== undefined,
-    can_compact: false,
+    can_compact: compact !== undefined,
     can_switch_model: true,
     create(_config, host): Agent {
       const stage = createStage(host);
       return {
         run: (prompt, signal) => play(stage, prompt, signal),
-        ...(resume && {
-          resume: (signal) => resume(stage, { message_id: randomUUID(), parts: [] }, signal),
-        }),
+        ...(resume && { resume: (signal) => resume(stage, unasked, signal) }),
+        ...(compact && { compact: (signal) => compact(stage, unasked, signal) }),
         setModel() {},
         async close() {},
       };

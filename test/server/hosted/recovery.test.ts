@@ -246,7 +246,7 @@ describe("a daemon that was ended while its sessions worked", () => {
     expect(await shown(second, child)).toEqual(["prompt: Ask", "question: answered b", "text: Chose b"]);
   });
 
-  it("keeps prompts that wait, for after the next turn that ends well", async () => {
+  it("holds prompts that wait, and begins them before the next one", async () => {
     const first = await restart(never);
     const id = await begin(first);
     await first.send(id, promptOf("Waits"), "queue");
@@ -257,9 +257,9 @@ describe("a daemon that was ended while its sessions worked", () => {
     await idle(second, id);
     expect((await shown(second, id)).filter((line) => !line.startsWith("interrupt"))).toEqual([
       "prompt: Go",
-      "prompt: Now",
-      "text: Done.",
       "prompt: Waits",
+      "text: Done.",
+      "prompt: Now",
       "text: Done.",
     ]);
   });

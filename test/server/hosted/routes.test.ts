@@ -127,7 +127,12 @@ describe("the routes of sessions that the daemon runs", () => {
     const at = `/api/sessions/${session_id}/prompts`;
     await post(at, { prompt, when: "queue" });
     expect(await get(`${at}/${prompt.message_id}`)).toEqual(prompt);
-    expect(await post(`${at}/${prompt.message_id}/withdraw`, {})).toEqual({ status: 200, body: {} });
+    const withdraw = (body: object) => post(`${at}/${prompt.message_id}/withdraw`, body);
+    expect(await withdraw({ withdrawal_id: "x" })).toMatchObject({ status: 400 });
+    const body = { withdrawal_id: randomUUID() };
+    expect(await withdraw(body)).toEqual({ status: 200, body: {} });
+    expect(await withdraw(body)).toEqual({ status: 200, body: {} });
+    expect(await withdraw({ withdrawal_id: randomUUID() })).toMatchObject({ status: 404 });
     expect(await get(`${at}/${prompt.message_id}`)).toMatchObject({ error: { code: "no_prompt" } });
     release();
   });
@@ -185,6 +190,7 @@ describe("the routes of sessions that the daemon runs", () => {
       status: 404,
     });
     expect(await post(`${at}/prompts/${randomUUID()}/withdraw`, {})).toMatchObject({ status: 404 });
+    expect(await post(`${at}/prompts/${randomUUID()}/begin`, {})).toMatchObject({ status: 404 });
     expect(await post(`${at}/rewind`, { before: randomUUID() })).toMatchObject({ status: 400 });
     expect(await post(`${at}/prompts`, { prompt: newPrompt("x"), when: "soon" })).toMatchObject({
       status: 400,
