@@ -24,8 +24,10 @@ function NotLive(): ReactNode {
   return (
     <span className="connection not-live">
       {/* The age is not part of the announcement: it would be read out every second. */}
-      <strong role="status">not live</strong>
-      <span>{age}</span>
+      <span>
+        <strong role="status">not live</strong>
+        {age}
+      </span>
       <button type="button" className="button" title={next} onClick={live.reconnect}>
         Connect
       </button>

@@ -14,13 +14,18 @@ export function Dialog({
   const heading = useId();
   useEffect(() => {
     const element = dialog.current;
-    if (element?.open === false) element.showModal();
+    if (element?.open === false) {
+      element.showModal();
+      // The browser would begin on the first button, which Enter then presses.
+      element.focus();
+    }
     return () => element?.close();
   }, []);
   return (
     <dialog
       ref={dialog}
       className="dialog"
+      tabIndex={-1}
       aria-labelledby={heading}
       onClose={({ currentTarget }) => {
         // The event comes late: React's strict mode closes each dialog once, and has opened it again by then.

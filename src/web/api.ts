@@ -38,7 +38,9 @@ interface SessionApi {
   sendPrompt(session_id: string, prompt: PromptBody, when: "queue" | "steer"): Promise<ApiResult<unknown>>;
   /** A prompt that waits for the end of the turn. */
   waitingPrompt(session_id: string, message_id: string): Promise<ApiResult<PromptBody>>;
-  withdrawPrompt(session_id: string, message_id: string): Promise<ApiResult<unknown>>;
+  withdrawPrompt(session_id: string, message_id: string, withdrawal_id: string): Promise<ApiResult<unknown>>;
+  /** Of those that wait though the agent is idle. */
+  beginPrompt(session_id: string, message_id: string): Promise<ApiResult<unknown>>;
   stop(session_id: string, body: StopBody): Promise<ApiResult<unknown>>;
   compact(session_id: string): Promise<ApiResult<unknown>>;
   setModel(session_id: string, model: string): Promise<ApiResult<unknown>>;
@@ -71,8 +73,10 @@ function createApi({ get, post, bytes }: Requests): Api {
     startSession: (body) => post("/api/sessions", body),
     sendPrompt: (id, prompt, when) => post(`${session(id)}/prompts`, { prompt, when }),
     waitingPrompt: (id, message_id) => get(`${session(id)}/prompts/${encodeURIComponent(message_id)}`),
-    withdrawPrompt: (id, message_id) =>
-      post(`${session(id)}/prompts/${encodeURIComponent(message_id)}/withdraw`, {}),
+    withdrawPrompt: (id, message_id, withdrawal_id) =>
+      post(`${session(id)}/prompts/${encodeURIComponent(message_id)}/withdraw`, { withdrawal_id }),
+    beginPrompt: (id, message_id) =>
+      post(`${session(id)}/prompts/${encodeURIComponent(message_id)}/begin`, {}),
     stop: (id, body) => post(`${session(id)}/stop`, body),
     compact: (id) => post(`${session(id)}/compact`, {}),
     setModel: (id, model) => post(`${session(id)}/model`, { model }),

@@ -34,6 +34,7 @@ interface Received {
   readonly ask?: true;
 }
 
+/** Where one stands who has nothing of the channel yet. */
 export const channelStart = (channel: string): ChannelPosition => ({ channel, seq: 0, synced: false });
 
 /** What to send for going on where this position ends. */

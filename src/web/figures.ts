@@ -3,6 +3,7 @@ export { shortNumber, shortTokens } from "./ui/size.tsx";
 
 const whole = new Intl.NumberFormat("en");
 
+/** `1,234,567`, by English rules. */
 export const exactNumber = (value: number): string => whole.format(value);
 
 /** `1 turn`, `2 turns` */
@@ -39,6 +40,7 @@ export function ago(at: number, now: number): string {
   if (now - at < 5_000) return "now";
   return now - at < WEEK ? `${shortDuration(now - at)} ago` : dayName(at);
 }
+/** `2026-09-14 14:03:22`, by the reader's clock. */
 export const exactTime = (at: number): string => `${dayName(at)} ${clockTime(at)}`;
 
 /** The part of a path that tells it from others: its last two names, `~` for a home folder. */

@@ -33,6 +33,7 @@ export interface Batch {
   position: ChannelPosition;
 }
 
+/** The page's one connection to its daemon, made again whenever it breaks. */
 export interface Live {
   readonly connection: StoreApi<Connection>;
   /**
@@ -44,6 +45,7 @@ export interface Live {
   reconnect(): void;
   close(): void;
 }
+/** A channel that is followed until its `end`. */
 export interface Subscription {
   /** What was applied cannot be trusted: asks for a snapshot. */
   restart(): void;
@@ -230,6 +232,8 @@ export function createLive({
     const old = socket;
     socket = undefined;
     old?.close();
+    // Requests that were under way are given up by it: their connections died with this one.
+    if (connection.getState().status === "live") setStatus("lost");
     connect();
   };
   // A laptop that wakes, a network that returns, a tab that is looked at again: its timers may not have run meanwhile.

@@ -22,6 +22,7 @@ export function placeFrom(state: unknown): Reading["place"] {
 const KEPT = 2_000;
 const key = (session_id: string): string => `verbatim.reading.${session_id}`;
 
+/** What `saveReading` kept in this tab; empty where it kept nothing, or storage is blocked. */
 export function loadReading(session_id: string): Reading {
   const nothing: Reading = { fragment: "", opened: new Map() };
   try {
@@ -43,6 +44,7 @@ export function loadReading(session_id: string): Reading {
   }
 }
 
+/** Keeps it in this tab, with the last 2,000 choices of what is open; nothing where storage is full or blocked. */
 export function saveReading(session_id: string, { place, fragment, opened }: Reading): void {
   try {
     sessionStorage.setItem(

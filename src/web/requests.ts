@@ -10,6 +10,7 @@ export type ApiFailure =
   /** `reason`: the daemon's own code for it. */
   | { code: "refused"; status: number; reason?: string; message: string; remedy?: string };
 
+/** A reply, or why there is none: no request rejects. */
 export type ApiResult<Value> = { ok: true; value: Value } | { ok: false; failure: ApiFailure };
 
 /** How the page asks the daemon: all its requests go through here. Failures are values; an aborted request is `offline`. */

@@ -46,6 +46,7 @@ function decoded(text: string): string {
   }
 }
 
+/** The screen of an address, `nowhere` where there is none for it. */
 export function parseRoute(address: { pathname: string; search: string; hash: string }): Route {
   if (address.pathname === "/") {
     const query = new URLSearchParams(address.search);
@@ -74,6 +75,7 @@ export function sessionsHref({ text, states }: ListFilter): string {
   return `/${query.length === 0 ? "" : "?"}${query.join("&")}`;
 }
 
+/** `fragment` is what the address names of the session, not escaped; `beside` is the session to its right. */
 export const sessionHref = (session_id: string, fragment = "", beside?: string): string =>
   `/session/${session_id}${beside === undefined ? "" : `?beside=${beside}`}${fragment === "" ? "" : `#${encodeURIComponent(fragment)}`}`;
 

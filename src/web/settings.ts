@@ -53,6 +53,7 @@ function applyTheme(theme: Settings["theme"]): void {
   else document.documentElement.dataset.theme = theme;
 }
 
+/** What was chosen in this browser, kept there with each change; the theme is that of the document from here on. */
 export function createSettings(): StoreApi<Settings> {
   const settings = createStore<Settings>(read);
   applyTheme(settings.getState().theme);

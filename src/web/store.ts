@@ -39,9 +39,13 @@ interface ClientOptions {
   openSocket?: LiveOptions["openSocket"];
 }
 
+/** How long the daemon's own state is waited for. */
+const STATUS_MS = 10_000;
+
 export function createClient({ origin, build, openSocket }: ClientOptions): Client {
   const requests = createRequests(origin);
-  const askStatus = () => requests.get<StatusReply>("/api/status");
+  // Each reconnection asks: unanswered ones would come to hold all the connections that a browser gives one host.
+  const askStatus = () => requests.get<StatusReply>("/api/status", AbortSignal.timeout(STATUS_MS));
   const live = createLive({
     url: `${origin.replace(/^http/, "ws")}/api/live?${IN_PIECES}`,
     async probe() {
@@ -112,6 +116,7 @@ export function createClient({ origin, build, openSocket }: ClientOptions): Clie
 const ClientContext = createContext<Client | undefined>(undefined);
 export const ClientProvider = ClientContext.Provider;
 
+/** The page's client; throws where no `ClientProvider` stands above. */
 export function useClient(): Client {
   const client = useContext(ClientContext);
   if (client === undefined) throw new Error("useClient needs a ClientProvider above it.");
@@ -120,6 +125,7 @@ export function useClient(): Client {
 
 export const useConnection = (): Connection => useStore(useClient().live.connection);
 
+/** What was chosen under a name, and how to choose otherwise. */
 export function useSetting<Name extends keyof Settings>(
   name: Name,
 ): [Settings[Name], (value: Settings[Name]) => void] {

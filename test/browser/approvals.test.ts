@@ -123,7 +123,7 @@ function commandOf(random: () => number, index: number): string {
   }
 }
 
-/** What the card says runs, read back from the document: each mark stands for the character whose code point it names. */
+/** What the card says runs, read back from the document: each mark stands for the characters whose code point it names. */
 function shown(page: Page): Promise<string> {
   return page
     .getByRole("region", { name: "Approval" })
@@ -132,8 +132,10 @@ function shown(page: Page): Promise<string> {
     .evaluate((element) => {
       const read = (node: Node): string => {
         if (node instanceof HTMLElement && node.matches("mark.hidden-text")) {
-          const [, code] = /U\+([0-9A-F]{4,6})/.exec(node.textContent ?? "") ?? [];
-          return code === undefined ? "?" : String.fromCodePoint(Number.parseInt(code, 16));
+          const [, code, count] = /U\+([0-9A-F]{4,6})(?: × ([\d,]+))?/.exec(node.textContent ?? "") ?? [];
+          if (code === undefined) return "?";
+          const times = Number(count?.replaceAll(",", "") ?? 1);
+          return String.fromCodePoint(Number.parseInt(code, 16)).repeat(times);
         }
         if (node.nodeType === Node.TEXT_NODE) return node.nodeValue ?? "";
         return Array.from(node.childNodes, read).join("");
@@ -243,6 +245,100 @@ async function comesUnder(page: Page, at: [number, number]): Promise<void> {
   );
 }
 
+it("says how much of a command is below what is in sight of it, until its end was in sight", async () => {
+  const { page, complaints } = await enter(
+    await browser.newContext({ viewport: { width: 1280, height: 900 } }),
+    daemon,
+  );
+  const text = Array.from({ length: 80 }, (_, index) => `line ${index}\n`).join("");
+  const model = await scriptFile(home, "long", shellCalls(`cat <<'E' > out.txt\n${text}E\nrm -rf out.txt`));
+  await page.goto(`${daemon.origin}/session/${await begin(rest, model, folder)}`);
+  const card = page.getByRole("region", { name: "Approval" });
+  const command = card.getByRole("group", { name: "Exactly what runs" });
+  const allow = card.getByRole("button", { name: "Allow", exact: true });
+  const below = card.getByRole("button", { name: /more rows? below$/ });
+  const described = () =>
+    allow.evaluate(
+      (button) => document.getElementById(button.getAttribute("aria-describedby") ?? "")?.textContent,
+    );
+  await below.waitFor();
+  expect(await described()).toBe(await below.textContent());
+  // 450 pixels of the window are its half: 22 rows and a piece of one.
+  const rows = async () => Number.parseInt((await below.textContent()) ?? "", 10);
+  expect(await rows()).toBe(83 - 22);
+
+  await command.evaluate((box) => box.scrollBy(0, 200));
+  await expect.poll(rows).toBe(83 - 32);
+  const [, y] = await middleOf(allow);
+  await below.click();
+  await below.waitFor({ state: "detached" });
+  expect(await described()).toBeUndefined();
+  expect((await middleOf(allow))[1]).toBe(y);
+  const isAtEnd = (box: Element) => box.scrollHeight - box.clientHeight - box.scrollTop < 1;
+  expect(await command.evaluate(isAtEnd)).toBe(true);
+  expect(await command.evaluate((box) => box === document.activeElement)).toBe(true);
+
+  // Another half of the window, another end of what is in sight of it.
+  await command.evaluate((box) => box.scrollTo(0, 0));
+  await page.setViewportSize({ width: 1280, height: 1200 });
+  await expect.poll(rows).toBe(83 - 29);
+  await page.setViewportSize({ width: 1280, height: 4_000 });
+  await below.waitFor({ state: "detached" });
+  expect(complaints).toEqual([]);
+});
+
+it("on a phone the rows below are counted as they wrap, one tap shows the end, and the answers stay where they are", async () => {
+  const { page, complaints } = await enter(
+    await browser.newContext({ viewport: { width: 390, height: 844 } }),
+    daemon,
+  );
+  const words = (line: number) => "with words ".repeat(line % 9);
+  const text = Array.from({ length: 700 }, (_, line) => `echo "step ${line}, ${words(line)}"`).join("\n");
+  const model = await scriptFile(home, "phone", shellCalls(text));
+  await page.goto(`${daemon.origin}/session/${await begin(rest, model, folder)}`);
+  const command = page.getByRole("group", { name: "Exactly what runs" });
+  const allow = page.getByRole("button", { name: "Allow", exact: true });
+  const below = page.getByRole("button", { name: /more rows? below$/ });
+  await below.waitFor();
+  const said = Number(((await below.textContent()) ?? "").replace(/\D/g, ""));
+  const [, y] = await middleOf(allow);
+  await below.click();
+  await below.waitFor({ state: "detached" });
+  expect(await command.evaluate((box) => box.scrollHeight - box.clientHeight - box.scrollTop)).toBeLessThan(
+    1,
+  );
+  expect((await middleOf(allow))[1]).toBe(y);
+  // All of it was laid out once it was in sight.
+  const rows = await command.evaluate(async (box) => {
+    for (let top = 0; top < box.scrollHeight; top += box.clientHeight) {
+      box.scrollTo(0, top);
+      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+    }
+    return (box.scrollHeight - box.clientHeight) / 20;
+  });
+  expect(said / rows).toBeGreaterThan(0.9);
+  expect(said / rows).toBeLessThan(1.1);
+  expect(complaints).toEqual([]);
+});
+
+it("nothing lies over the answers of a turn that waits for one", async () => {
+  const { page } = await enter(await browser.newContext({ viewport: { width: 1280, height: 720 } }), daemon);
+  const text = Array.from({ length: 60 }, (_, line) => `echo ${line}`).join("\n");
+  const model = await scriptFile(home, "waits", shellCalls(text));
+  await page.goto(`${daemon.origin}/session/${await begin(rest, model, folder)}`);
+  await page.getByRole("button", { name: "Allow", exact: true }).waitFor();
+  const transcript = page.getByRole("region", { name: "Transcript", exact: true });
+  await transcript.evaluate(
+    (box) =>
+      new Promise((resolve) => {
+        box.addEventListener("scroll", resolve, { once: true });
+        box.scrollBy(0, -60);
+      }),
+  );
+  await transcript.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)));
+  expect(await page.getByRole("button", { name: "To the end" }).count()).toBe(0);
+});
+
 it("a second click that comes down on the next request, which slid under the pointer, does not answer it", async () => {
   const { page, complaints } = await enter(
     await browser.newContext({ viewport: { width: 1280, height: 900 } }),
@@ -263,6 +359,66 @@ it("a second click that comes down on the next request, which slid under the poi
   await allow.click();
   await page.getByText("Done.", { exact: true }).waitFor();
   expect(await page.getByText("Allowed once").count()).toBe(2);
+  expect(complaints).toEqual([]);
+});
+
+it.each([true, false])(
+  "an approval names its keys where there are some, not on a screen that is touched: %s",
+  async (hasTouch) => {
+    const { page } = await enter(
+      await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch, isMobile: hasTouch }),
+      daemon,
+    );
+    const model = await scriptFile(home, "one", shellCalls("touch ran"));
+    await page.goto(`${daemon.origin}/session/${await begin(rest, model, folder)}`);
+    const allow = page.getByRole("button", { name: "Allow", exact: true });
+    await allow.waitFor();
+    expect(await allow.innerText()).toMatch(hasTouch ? /^Allow$/ : /^Allow\s*Y$/);
+  },
+);
+
+it("an approval that was answered is one line, which says when and opens to the command", async () => {
+  const { page, complaints } = await enter(
+    await browser.newContext({ viewport: { width: 390, height: 844 } }),
+    daemon,
+  );
+  const command = `true ${"and nothing else ".repeat(30)}`;
+  const model = await scriptFile(home, "quiet", shellCalls(command));
+  await page.goto(`${daemon.origin}/session/${await begin(rest, model, folder)}`);
+  await page.getByRole("button", { name: "Allow in this session", disabled: false }).click();
+  const answered = page.locator("summary", { hasText: /^Allowed in this session · .*\d\d:\d\d$/ });
+  await answered.waitFor();
+  const { height } = (await answered.boundingBox()) ?? { height: 0 };
+  expect(height).toBe(24);
+  await answered.click();
+  expect(await page.getByRole("group", { name: "What was asked for" }).textContent()).toBe(command);
+  expect(complaints).toEqual([]);
+});
+
+it("a session that waits has its title in the list at any width, and nothing of its row over another", async () => {
+  const { page, complaints } = await enter(await browser.newContext(), daemon);
+  await begin(
+    rest,
+    await scriptFile(home, "one", shellCalls("touch ran")),
+    folder,
+    "Sort the charts by harbour",
+  );
+  const row = page.locator("[data-session]", { hasText: "waits for you" });
+  await row.waitFor();
+  for (const width of [1280, 1024, 801, 800, 700, 641, 390]) {
+    await page.setViewportSize({ width, height: 600 });
+    const looks = () =>
+      row.evaluate((element) => {
+        const box = (name: string) => element.querySelector(name)?.getBoundingClientRect();
+        const title = box(".session-title");
+        const badge = box(".needs-you");
+        const agent = box(".session-agent");
+        if (!title || !badge || !agent) return "something is missing";
+        if (title.width < 80) return `its title has ${title.width} px`;
+        return badge.bottom <= agent.top || badge.right <= agent.left ? "well" : "the badge covers the agent";
+      });
+    await expect.poll(async () => [width, await looks()]).toEqual([width, "well"]);
+  }
   expect(complaints).toEqual([]);
 });
 

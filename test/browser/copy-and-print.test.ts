@@ -4,7 +4,16 @@ import { isDeepStrictEqual } from "node:util";
 import type { Browser, Locator, Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { generateClaudeSession } from "../generate-session.ts";
-import { createHome, type Daemon, enter, type Home, openBrowser, settled, startDaemon } from "./harness.ts";
+import {
+  BROKEN_CONNECTION,
+  createHome,
+  type Daemon,
+  enter,
+  type Home,
+  openBrowser,
+  settled,
+  startDaemon,
+} from "./harness.ts";
 
 let home: Home;
 let daemon: Daemon;
@@ -46,7 +55,7 @@ beforeEach(async () => {
   browser = await openBrowser();
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   await context.grantPermissions(["clipboard-read", "clipboard-write"], { origin: daemon.origin });
-  ({ page, complaints } = await enter(context, daemon));
+  ({ page, complaints } = await enter(context, daemon, BROKEN_CONNECTION));
   await page.goto(`${daemon.origin}/session/${session.session_id}`);
   transcript = page.getByRole("region", { name: "Transcript", exact: true });
   await transcript.getByText("That is all.").waitFor();
@@ -76,7 +85,7 @@ it("a selection over several parts copies what they say, and nothing of the page
   expect(complaints).toEqual([]);
 });
 
-it("a selection from a click to one with Shift far below copies all between, in order", async () => {
+it("a selection from a click to one with Shift far below copies all between, in order, and draws none of it", async () => {
   const atWords = { position: { x: 1, y: 8 } };
   const paragraph = (at: number) => transcript.getByText(`Paragraph ${at} of the report.`, { exact: true });
   await transcript.press("Home");
@@ -88,9 +97,58 @@ it("a selection from a click to one with Shift far below copies all between, in 
     const text = await page.evaluate(() => navigator.clipboard.readText());
     return [...text.matchAll(/^Paragraph (\d+) of the report\.$/gm)].map(([, at]) => Number(at));
   };
+  await page.evaluate(() => {
+    // After the page's own listener, before a frame.
+    addEventListener("copy", () => {
+      document.body.dataset.rows = String(document.querySelectorAll("article").length);
+    });
+  });
   await expect.poll(copied).toEqual(Array.from({ length: PARAGRAPHS - 1 }, (_, at) => at));
+  expect(Number(await page.locator("body").getAttribute("data-rows"))).toBeLessThan(PARAGRAPHS);
+  expect(await page.getByRole("alert").count()).toBe(0);
+  expect(complaints).toEqual([]);
+});
+
+it("a selection that begins in a prompt copies all of its turn down to the other end", async () => {
+  const atWords = { position: { x: 1, y: 8 } };
+  await transcript.press("Home");
+  const heading = transcript.locator(".turn-title").first();
+  const words = await heading.innerText();
+  await heading.click(atWords);
+  await page.keyboard.press("End");
+  await transcript.getByText("That is all.").click({ ...atWords, modifiers: ["Shift"] });
+  const copied = async () => {
+    await page.keyboard.press("Control+c");
+    const text = await page.evaluate(() => navigator.clipboard.readText());
+    const paragraphs = [...text.matchAll(/^Paragraph (\d+) of the report\.$/gm)].map(([, at]) => Number(at));
+    return { begins: text.trimStart().slice(0, words.length), paragraphs };
+  };
+  const all = Array.from({ length: PARAGRAPHS }, (_, at) => at);
+  await expect.poll(copied).toEqual({ begins: words, paragraphs: all });
   await expect.poll(() => transcript.locator("article").count()).toBeLessThan(PARAGRAPHS);
   expect(await page.getByRole("alert").count()).toBe(0);
+  expect(complaints).toEqual([]);
+});
+
+it("a selection copies the same after the daemon was started anew", async () => {
+  const atWords = { position: { x: 1, y: 8 } };
+  await transcript.press("Home");
+  await transcript.locator(".turn-title").first().click(atWords);
+  await page.keyboard.press("End");
+  await transcript.getByText("That is all.").click({ ...atWords, modifiers: ["Shift"] });
+  const copied = async () => {
+    await page.keyboard.press("Control+c");
+    return page.evaluate(() => navigator.clipboard.readText());
+  };
+  await expect.poll(copied).toContain("Paragraph 60 of the report.");
+  const before = await copied();
+  await daemon.stop();
+  await page.getByText("not live").first().waitFor();
+  daemon = await startDaemon(home, ["--no-samples", "--port", String(daemon.port)]);
+  await page.locator(".connection", { hasText: /^live$/ }).waitFor();
+  await page.evaluate(() => navigator.clipboard.writeText(""));
+  await expect.poll(copied).toBe(before);
+  expect(await page.getByRole("button", { name: "below" }).count()).toBe(0);
   expect(complaints).toEqual([]);
 });
 
@@ -109,6 +167,15 @@ it("a selection that begins in the margin is one of what stands beside it", asyn
   await expect
     .poll(copied)
     .toEqual(["The end of it.", "[OK]", "Bash", "ls", "Then:", "npm test", "That is all."]);
+  expect(complaints).toEqual([]);
+});
+
+it("a time in the margin is copied where nothing else is marked", async () => {
+  const time = transcript.locator("article .part-time").last();
+  const words = await time.innerText();
+  await time.evaluate((element) => getSelection()?.selectAllChildren(element));
+  await page.keyboard.press("Control+c");
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(words);
   expect(complaints).toEqual([]);
 });
 

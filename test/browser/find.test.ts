@@ -190,6 +190,16 @@ it("what is seen is found as it reads, whatever it is written in", async () => {
   expect(complaints).toEqual([]);
 });
 
+it("on a phone the words that are looked for stay in sight once they are found", async () => {
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.getByRole("button", { name: "Find", exact: true }).click();
+  await find("STRAW");
+  await expect.poll(label).toMatch(/^part 1 of /);
+  const width = await page.getByRole("searchbox").evaluate((field) => field.clientWidth);
+  expect(width).toBeGreaterThan(180);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+});
+
 it("what stands in two columns is not found as one word", async () => {
   await page.keyboard.press("/");
   const marked = () =>

@@ -209,6 +209,28 @@ describe("a session that is started in the page", () => {
     expect(complaints).toEqual([]);
   });
 
+  it("holds what is queued when it is stopped, says so, also after a reload, and sends it when it is told to", async () => {
+    const { page, complaints } = await enter(await newContext(), daemon);
+    await start(page, "endless", "Go on");
+    await transcript(page).getByText("The tide comes in").first().waitFor();
+    await promptField(page).fill("In German, please");
+    await promptField(page).press("Enter");
+    await page.getByText("queued", { exact: true }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Escape");
+    await badge(page, "[FAILED]").waitFor();
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.reload();
+    await page.getByText("Held: the turn before was stopped.").waitFor();
+    expect(await overflow(page)).toBeLessThanOrEqual(0);
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole("button", { name: "Send now: In German, please" }).click();
+    await badge(page, "[RUNNING]").waitFor();
+    await page.getByRole("list", { name: "Prompts that are held" }).waitFor({ state: "detached" });
+    await transcript(page).getByText("In German, please").waitFor();
+    expect(complaints).toEqual([]);
+  });
+
   it("sends pictures, which the transcript then shows", async () => {
     const { page, complaints } = await enter(await newContext(), daemon);
     await start(page, "hello", "Good morning");
@@ -337,6 +359,24 @@ describe("a session that is started in the page", () => {
     await promptField(page).press("Enter");
     await page.getByText(`There is no folder ${join(home.path, "nowhere")}.`).waitFor();
     expect(await cwd.getAttribute("aria-invalid")).toBe("true");
+  });
+
+  it("has a field as high as its words, whatever its width becomes, where the browser does not see to that", async () => {
+    const { page, complaints } = await enter(await newContext(), daemon);
+    await page.getByRole("link", { name: "New session" }).click();
+    await promptField(page).evaluate((field) => field.style.setProperty("field-sizing", "fixed"));
+    await promptField(page).fill("Some words ".repeat(30));
+    const height = () => promptField(page).evaluate(({ clientHeight }) => clientHeight);
+    const hidden = () =>
+      promptField(page).evaluate(({ clientHeight, scrollHeight }) => scrollHeight - clientHeight);
+    const wide = await height();
+    expect(await hidden()).toBe(0);
+    await page.setViewportSize({ width: 480, height: 900 });
+    await expect.poll(hidden).toBe(0);
+    expect(await height()).toBeGreaterThan(wide);
+    await page.setViewportSize({ width: 1200, height: 900 });
+    await expect.poll(height).toBe(wide);
+    expect(complaints).toEqual([]);
   });
 
   it("goes on while no browser looks, and takes a prompt that was sent while the daemon was away", async () => {

@@ -18,6 +18,14 @@ const SIZES = [
   { id: "line-of-1-mb", input: "x".repeat(MB) },
   { id: "output-of-5-mb", input: `${WORDS}\n`.repeat(Math.ceil((5 * MB) / (WORDS.length + 1))) },
   { id: "table-of-100000-cells", input: generate({ gen: "table", rows: 5_000, cols: 20, cell: "c" }) },
+  { id: "flat-text", input: "*a* ".repeat(5_000) },
+  { id: "one-hidden-character", input: "\u200b".repeat(60_000) },
+  { id: "hidden-in-each-word", input: "a\u200b ".repeat(20_000) },
+  { id: "hidden-in-code", input: `\`\`\`\n${`${"a\u200b".repeat(30)}\n`.repeat(1_000)}\`\`\`` },
+  {
+    id: "one-long-address",
+    input: `[a]: <http://x.example/${`${"y".repeat(1_500)} `.repeat(9)}>\n\n${`${"[a] ".repeat(490)}\n\n`.repeat(3)}`,
+  },
   { id: "deep-json", input: `${"[".repeat(50_000)}${"]".repeat(50_000)}` },
 ];
 

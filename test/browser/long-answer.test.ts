@@ -68,3 +68,31 @@ it.each(Object.entries(TEXTS))(
     await page.context().close();
   },
 );
+
+it("code that is being written is coloured from its first line on, before the next ones are whole", async () => {
+  const model = await scriptFile(home, "open", {
+    title: "Open",
+    turns: [
+      { steps: [{ parts: [{ text: "Ready." }] }] },
+      {
+        steps: [
+          { parts: [{ text: `\`\`\`ts\nconst a = 1;\nconst b = 2;\nconst c = [${"3, ".repeat(10_000)}` }] },
+        ],
+      },
+    ],
+  });
+  const session_id = await begin(rest, model, home.path);
+  await idle(rest, session_id);
+  const launch = await rest.link();
+  const { page, complaints } = await enter(await browser.newContext(), { ...daemon, launch });
+  await page.goto(`${daemon.origin}/session/${session_id}`);
+  await page.locator(".turn-foot").waitFor();
+  await send(rest, session_id, "Go on");
+  const keywords = page.locator("code.language-ts .code-keyword");
+  await keywords.nth(1).waitFor();
+  expect(await keywords.allInnerTexts()).toEqual(["const", "const"]);
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await idle(rest, session_id);
+  expect(complaints).toEqual([]);
+  await page.context().close();
+});

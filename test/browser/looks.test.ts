@@ -104,7 +104,7 @@ it("no row of the list is cut, however wide the window is", async () => {
     page
       .locator(".list-item")
       .evaluateAll((rows) => rows.filter((row) => row.scrollHeight > row.clientHeight).length);
-  for (const width of [1280, 655, 641, 640, 639, 390]) {
+  for (const width of [1280, 815, 801, 800, 799, 390]) {
     await page.setViewportSize({ width, height: 400 });
     await expect.poll(async () => [width, await cut()]).toEqual([width, 0]);
   }

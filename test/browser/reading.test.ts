@@ -44,18 +44,24 @@ afterEach(async () => {
   await home.remove();
 });
 
+async function write(type: "user" | "assistant", part: object): Promise<void> {
+  const { message, ...record } = JSON.parse(session.lines.at(-1) ?? "{}");
+  said += 1;
+  const uuid = `aaaaaaaa-0000-4000-8000-${String(said).padStart(12, "0")}`;
+  const content = [part];
+  const written = type === "user" ? { role: "user", content } : { ...message, id: uuid, content };
+  await appendFile(file, `${JSON.stringify({ ...record, type, uuid, message: written })}\n`);
+}
 /** The agent writes texts, each of some lines. */
 async function say(...texts: string[]): Promise<void> {
-  const { message, ...record } = JSON.parse(session.lines.at(-1) ?? "{}");
-  for (const text of texts) {
-    said += 1;
-    const uuid = `aaaaaaaa-0000-4000-8000-${String(said).padStart(12, "0")}`;
-    const content = [{ type: "text", text: `${text}\n\n${"It has some words more. ".repeat(20)}` }];
-    await appendFile(
-      file,
-      `${JSON.stringify({ ...record, uuid, message: { ...message, id: uuid, content } })}\n`,
-    );
-  }
+  for (const text of texts)
+    await write("assistant", { type: "text", text: `${text}\n\n${"It has some words more. ".repeat(20)}` });
+}
+/** The agent runs a command, which fails. */
+async function fail(command: string): Promise<void> {
+  const id = `toolu_${command}`;
+  await write("assistant", { type: "tool_use", id, name: "Bash", input: { command } });
+  await write("user", { type: "tool_result", tool_use_id: id, content: "No.", is_error: true });
 }
 const twelve = (name: string) => Array.from({ length: 12 }, (_, at) => `${name} ${at + 1}.`);
 const newBelow = (count: number) => page.getByRole("button", { name: `${count} new below`, exact: true });
@@ -100,15 +106,16 @@ it("in a low window, where a turn's heading scrolls away, a step begins at the r
   await page.setViewportSize({ width: 1280, height: 520 });
   await page.keyboard.press("Home");
   await transcript.getByText("Prompt 1:").waitFor();
-  const id = await transcript.evaluate(async (box) => {
+  await settled(transcript);
+  const id = await transcript.evaluate((box) => {
     const rows = [...box.querySelectorAll<HTMLElement>("article[id]")];
     const isLow = (row: HTMLElement | undefined) => row !== undefined && row.offsetHeight < 40;
     const row = rows.find((row, at) => at > 1 && isLow(row) && isLow(rows[at + 1]));
     if (row === undefined) return "";
     box.scrollTop += row.getBoundingClientRect().top - box.getBoundingClientRect().top;
-    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
     return row.id;
   });
+  await settled(transcript);
   await page.keyboard.press("j");
   expect(await focused().getAttribute("id")).toBe(id);
   expect(await focused().evaluate(top)).toBe(await transcript.evaluate(top));
@@ -237,6 +244,115 @@ it("words can be selected in a text that is being written, which goes on when th
   await page.evaluate(() => getSelection()?.empty());
   await changed.waitFor({ state: "detached" });
   await eventually(async () => expect(await shown()).toBeGreaterThan(before + 100));
+});
+
+const fromEnd = () =>
+  transcript.evaluate((box) => Math.round(box.scrollHeight - box.clientHeight - box.scrollTop));
+
+it("who scrolled up in an answer that grows has a way to its end, where it is followed again", async () => {
+  const rest = restOf(home, daemon);
+  await page.setViewportSize({ width: 1280, height: 420 });
+  await page.goto(`${daemon.origin}/session/${await begin(rest, "endless", home.path)}`);
+  const text = transcript.locator("article.part-row-text p").first();
+  await text.hover();
+  await eventually(async () =>
+    expect(await transcript.evaluate((box) => box.scrollTop)).toBeGreaterThan(200),
+  );
+  const toEnd = page.getByRole("button", { name: "To the end" });
+  expect(await toEnd.count()).toBe(0);
+  await page.mouse.wheel(0, -150);
+  await toEnd.waitFor();
+  await settled(transcript);
+  const before = await text.evaluate(top);
+  const length = await transcript.evaluate((box) => box.scrollHeight);
+  await expect.poll(() => transcript.evaluate((box) => box.scrollHeight)).toBeGreaterThan(length);
+  expect(await text.evaluate(top)).toBe(before);
+  await toEnd.click();
+  await toEnd.waitFor({ state: "detached" });
+  await expect.poll(fromEnd).toBeLessThanOrEqual(4);
+});
+
+it("the end is followed on when the prompt's field becomes low and high again at once, as when one pastes over a prompt", async () => {
+  const rest = restOf(home, daemon);
+  await page.setViewportSize({ width: 1280, height: 420 });
+  await page.goto(`${daemon.origin}/session/${await begin(rest, "endless", home.path)}`);
+  await expect.poll(() => transcript.evaluate((box) => box.scrollTop)).toBeGreaterThan(100);
+  const scrolled = transcript.evaluate(
+    (box) => new Promise((resolve) => box.addEventListener("scroll", resolve, { once: true })),
+  );
+  await page.evaluate(() => {
+    const composer = document.querySelector<HTMLElement>(".composer");
+    if (composer === null) throw new Error("There is no composer.");
+    for (const margin of ["-24px", "24px"]) {
+      composer.style.marginBlockEnd = margin;
+      // Laid out, so that the browser scrolls what is higher than what is left of it.
+      composer.getBoundingClientRect();
+    }
+  });
+  await scrolled;
+  const length = await transcript.evaluate((box) => box.scrollHeight);
+  await expect.poll(() => transcript.evaluate((box) => box.scrollHeight)).toBeGreaterThan(length);
+  await expect.poll(fromEnd).toBeLessThanOrEqual(4);
+});
+
+it("one's own prompt comes into view when it is sent, and its answer is followed", async () => {
+  const rest = restOf(home, daemon);
+  const session_id = await begin(rest, "long", home.path);
+  await idle(rest, session_id);
+  await page.setViewportSize({ width: 1280, height: 420 });
+  await page.goto(`${daemon.origin}/session/${session_id}`);
+  await transcript.locator(".turn-foot").waitFor();
+  await transcript.press("Home");
+  await settled(transcript);
+  expect(await fromEnd()).toBeGreaterThan(100);
+  await page.getByRole("textbox", { name: "Prompt", exact: true }).fill("Once more, please");
+  await page.keyboard.press("Enter");
+  await transcript.getByRole("heading", { name: "Once more, please" }).waitFor();
+  await expect.poll(fromEnd).toBeLessThanOrEqual(4);
+});
+
+it("a held prompt comes into view when it is sent", async () => {
+  const rest = restOf(home, daemon);
+  const session_id = await begin(rest, "endless", home.path);
+  await page.setViewportSize({ width: 1280, height: 420 });
+  await page.goto(`${daemon.origin}/session/${session_id}`);
+  await expect.poll(() => transcript.evaluate((box) => box.scrollTop)).toBeGreaterThan(100);
+  await send(rest, session_id, "In German, please");
+  await page.getByText("queued", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  const sendNow = page.getByRole("button", { name: "Send now: In German, please" });
+  await sendNow.waitFor();
+  await transcript.press("Home");
+  await settled(transcript);
+  expect(await fromEnd()).toBeGreaterThan(100);
+  await sendNow.click();
+  await transcript.getByRole("heading", { name: "In German, please" }).waitFor();
+  await expect.poll(fromEnd).toBeLessThanOrEqual(4);
+});
+
+it("the next error after the last one is the first, which is said until one scrolls or presses Esc", async () => {
+  const first = page.getByText("No error below: this is the first.");
+  const last = page.getByText("No error above: this is the last.");
+  const marked = transcript.locator(".part-row-target");
+  await fail("one");
+  await say(...twelve("After"));
+  await transcript.getByText("After 12.").waitFor();
+  await page.getByRole("button", { name: "Next error" }).click();
+  await first.waitFor();
+  const earlier = (await marked.getAttribute("id")) ?? "";
+  await transcript.hover();
+  await page.mouse.wheel(0, 300);
+  await first.waitFor({ state: "detached" });
+  await page.keyboard.press("e");
+  await expect.poll(() => marked.innerText()).toContain("one");
+  expect(await last.count()).toBe(0);
+  await page.keyboard.press("E");
+  await expect.poll(() => marked.getAttribute("id")).toBe(earlier);
+  await page.keyboard.press("E");
+  await last.waitFor();
+  expect(await marked.innerText()).toContain("one");
+  await page.keyboard.press("Escape");
+  await last.waitFor({ state: "detached" });
 });
 
 it("nothing is said to be below while the last row is in view", async () => {

@@ -8,7 +8,7 @@ import { readTerminal, terminalText } from "../../src/web/ui/ansi.ts";
 import { Markdown } from "../../src/web/ui/Markdown.tsx";
 import { createMarkdownStream } from "../../src/web/ui/markdown-blocks.ts";
 import { SafeLink } from "../../src/web/ui/SafeLink.tsx";
-import { claimsOtherHost, judgeUrl } from "../../src/web/ui/safe-url.ts";
+import { hostInWords, judgeUrl } from "../../src/web/ui/safe-url.ts";
 import { same } from "./laws.ts";
 import { type TargetList, target } from "./target.ts";
 
@@ -270,7 +270,7 @@ function expectTerminal(text: string): void {
 
 function expectAddress({ address, words }: { address: string; words: string }): void {
   const verdict = judgeUrl(address);
-  claimsOtherHost(words, "a.example");
+  hostInWords(words, "a.example");
   if (verdict.kind === "link" || verdict.kind === "confirm") {
     const url = new URL(verdict.href);
     assert.match(url.protocol, /^(https?|mailto):$/);

@@ -35,3 +35,20 @@ it("a dialog stays open until somebody closes it, in strict mode too, which clos
   await userEvent.click(screen.getByRole("button", { name: "Close" }));
   await expect.poll(() => screen.queryByRole("dialog")).toBeNull();
 });
+
+it("a dialog begins with the focus on itself: Enter presses none of its buttons before one chose it", async () => {
+  const pressed: string[] = [];
+  render(
+    <Dialog title="A question" onClose={() => pressed.push("Close")}>
+      <button type="button" onClick={() => pressed.push("Compact")}>
+        Compact
+      </button>
+    </Dialog>,
+  );
+  const dialog = await screen.findByRole("dialog", { name: "A question" });
+  expect(document.activeElement).toBe(dialog);
+  await userEvent.keyboard("{Enter}");
+  expect(pressed).toEqual([]);
+  await userEvent.keyboard("{Tab}{Enter}");
+  expect(pressed).toEqual(["Compact"]);
+});

@@ -51,6 +51,7 @@ const show = (id: string): void => {
   history.replaceState(null, "", `/session/${id}`);
   render(<App client={client} />);
 };
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** What the page sent to routes that change something. */
 const posted = () => daemon.asked.filter(({ route }) => route.startsWith("POST"));
 const sentPrompts = () => posted().map(({ body }) => (body as SendPromptBody).prompt);
@@ -384,11 +385,90 @@ describe("the composer", () => {
       expect(screen.queryByRole("button", { name: /^Withdraw/ })).toBeNull();
     });
 
+    test("but not one that somebody else took back meanwhile, though it was asked for again", async () => {
+      waits();
+      let tries = 0;
+      daemon.answer(({ route }) => {
+        if (route.startsWith("GET") && route.includes("/prompts/"))
+          return [200, { message_id: uuid(700), text: "And the docs,\nall of them" }];
+        if (route !== WITHDRAW) return undefined;
+        tries += 1;
+        if (tries === 1) return "lost";
+        return [404, { error: { code: "no_prompt", message: "This prompt was withdrawn already." } }];
+      });
+      await withdraw();
+      await screen.findByText("This prompt was withdrawn already.");
+      expect((await promptField()).textContent).toBe("");
+      const asked = posted().filter(({ route }) => route === WITHDRAW);
+      expect(asked).toHaveLength(2);
+      expect(asked[0]?.body).toEqual({ withdrawal_id: expect.stringMatching(UUID) });
+      expect(asked[1]?.body).toEqual(asked[0]?.body);
+    });
+
     test("but not one that the agent has already", async () => {
       waits([409, { error: { code: "begun", message: "The agent has this prompt already." } }]);
       await withdraw();
       expect((await screen.findByRole("alert")).textContent).toContain("The agent has this prompt already.");
       expect((await promptField()).textContent).toBe("");
+    });
+  });
+
+  describe("tells of prompts that are held", () => {
+    const held = (status: "interrupted" | "failed"): void => {
+      sessions.say(SESSION, {
+        status,
+        control: control({
+          queued: [
+            { message_id: uuid(700), text: "And the docs" },
+            { message_id: uuid(701), text: "And the tests" },
+          ],
+        }),
+      });
+      show(SESSION);
+    };
+
+    test.each([
+      ["interrupted", "was stopped"],
+      ["failed", "failed"],
+    ] as const)("why, where the turn before them is %s, and begins the first now", async (status, word) => {
+      accept();
+      held(status);
+      const list = await screen.findByRole("list", { name: "Prompts that are held" });
+      expect(within(list).getAllByText("held")).toHaveLength(2);
+      screen.getByText(`Held: the turn before ${word}.`, { exact: false });
+      const buttons = within(list).getAllByRole("button", { name: /^Send now/ });
+      expect(buttons.map(({ ariaLabel }) => ariaLabel)).toEqual(["Send now: And the docs"]);
+      await userEvent.click(within(list).getByRole("button", { name: "Send now: And the docs" }));
+      await waitFor(() =>
+        expect(posted().map(({ route }) => route)).toEqual([
+          `POST /api/sessions/${SESSION}/prompts/${uuid(700)}/begin`,
+        ]),
+      );
+      expect(document.activeElement).toBe(await promptField());
+      sessions.say(SESSION, {
+        status: "running",
+        control: control({ state: "working", queued: [{ message_id: uuid(701), text: "And the tests" }] }),
+      });
+      await screen.findByText("queued");
+      expect(screen.queryByText(/^Held/)).toBeNull();
+    });
+
+    test("since the session was rewound, also while what was sent then runs", async () => {
+      const queued = [{ message_id: uuid(700), text: "And the docs", held: true }];
+      sessions.say(SESSION, { status: "interrupted", control: control({ queued }) });
+      show(SESSION);
+      await screen.findByText(/^Held: the session was rewound\./);
+      screen.getByRole("button", { name: "Send now: And the docs" });
+      sessions.say(SESSION, { status: "running", control: control({ state: "working", queued }) });
+      await waitFor(() => expect(screen.queryByRole("button", { name: /^Send now/ })).toBeNull());
+      screen.getByText("held");
+    });
+
+    test("and says why one was not begun", async () => {
+      accept(409, { error: { code: "closed", message: "Its agent is gone." } });
+      held("failed");
+      await userEvent.click(await screen.findByRole("button", { name: /^Send now/ }));
+      expect((await screen.findByRole("alert")).textContent).toBe("Not sent. Its agent is gone.");
     });
   });
 

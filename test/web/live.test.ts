@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { accumulate, emptyTranscript } from "../../src/model/accumulate.ts";
 import type { Frame } from "../../src/model/frame.ts";
 import { cutPart } from "../../src/server/pages.ts";
@@ -146,6 +146,48 @@ test("a page whose connection died without a word comes once the daemon is heard
   daemon.cutSockets();
   await loaded;
   expect(session.partAt(0)).toMatchObject({ type: "prompt" });
+});
+
+test("a page whose connection died while the machine slept comes once it is awake", async () => {
+  daemon = await startTestDaemon();
+  daemon.sessions.add(SESSION, Array.from({ length: 100 }, (_, turn) => turnFrames(turn)).flat());
+  let asked = 0;
+  daemon.answer(({ route }) => {
+    if (!route.includes("/parts?")) return undefined;
+    asked += 1;
+    return asked === 1 ? new Promise(() => {}) : undefined;
+  });
+  client = clientOf(daemon);
+  const session = openSession(client, SESSION);
+  session.follow();
+  await eventually(() => expect(session.state.getState().synced).toBe(true));
+  const loaded = session.load(0, 10);
+  await eventually(() => expect(asked).toBe(1));
+  const clock = vi.spyOn(Date, "now").mockReturnValue(Date.now() + 3_600_000);
+  dispatchEvent(new Event("online"));
+  expect(client.live.connection.getState().status).toBe("lost");
+  await loaded;
+  clock.mockRestore();
+  expect(session.partAt(0)).toMatchObject({ type: "prompt" });
+});
+
+test("a question after the daemon itself that died without a word is given up: it takes none of the connections", async () => {
+  daemon = await startTestDaemon();
+  let asked = 0;
+  daemon.answer(({ route }) => {
+    if (route !== "GET /api/status") return undefined;
+    asked += 1;
+    return new Promise(() => {});
+  });
+  client = clientOf(daemon);
+  const limit = new AbortController();
+  const timeout = vi.spyOn(AbortSignal, "timeout").mockReturnValue(limit.signal);
+  const answered = client.refreshStatus();
+  await eventually(() => expect(asked).toBe(1));
+  limit.abort();
+  await answered;
+  expect(timeout).toHaveBeenCalledWith(10_000);
+  timeout.mockRestore();
 });
 
 test("a page of long parts, which comes in several replies, is there as a whole", async () => {

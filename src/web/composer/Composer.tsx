@@ -1,8 +1,11 @@
 import { type ReactNode, type RefObject, useEffect, useId, useRef, useState } from "react";
 import { useStore } from "zustand";
+import { visibleText } from "../../hidden-text/hidden-text.ts";
 import type { SessionControl, SessionSummary } from "../../model/session.ts";
+import { apiOf } from "../api.ts";
 import { failureText } from "../failure-text.ts";
 import type { OpenSession, OpenSessionState } from "../open-session.ts";
+import type { ApiResult } from "../requests.ts";
 import { sessionHref } from "../router.ts";
 import { useClient } from "../store.ts";
 import { visible } from "../ui/hidden-text.tsx";
@@ -18,6 +21,8 @@ interface Props {
   stop: Stop;
   input: RefObject<HTMLTextAreaElement | null>;
   session: OpenSession;
+  /** A prompt goes where the transcript ends. */
+  onSend(): void;
 }
 
 /** How far back a prompt is looked for whose reply was lost, in parts. */
@@ -34,7 +39,8 @@ function shows({ transcript }: OpenSessionState, message_id: string): boolean {
 }
 
 /** Where one writes to the agent of a session that this daemon runs. */
-export function Composer({ row, control, stop, input, session }: Props): ReactNode {
+export function Composer(props: Props): ReactNode {
+  const { control } = props;
   if (control.state === "closed")
     return (
       <section className="composer composer-closed" aria-label="Write to the agent">
@@ -46,11 +52,12 @@ export function Composer({ row, control, stop, input, session }: Props): ReactNo
         </p>
       </section>
     );
-  return <OpenComposer row={row} control={control} stop={stop} input={input} session={session} />;
+  return <OpenComposer {...props} />;
 }
 
-function OpenComposer({ row, control, stop, input, session }: Props): ReactNode {
+function OpenComposer({ row, control, stop, input, session, onSend }: Props): ReactNode {
   const client = useClient();
+  const api = apiOf(client);
   const draft = draftOf(client, row.id);
   const { text, images, sending, problem, tried, message_id, lost_images } = useStore(draft.state);
   const hint = useId();
@@ -58,6 +65,7 @@ function OpenComposer({ row, control, stop, input, session }: Props): ReactNode 
   const isEntered = useFocusWithin(section);
   const working = control.state !== "idle";
   const canSteer = working && control.can_steer;
+  const isHeld = !working && control.queued.length > 0;
   const isEmpty = text.trim() === "" && images.length === 0;
 
   // Its reply was lost, but here it is.
@@ -68,7 +76,10 @@ function OpenComposer({ row, control, stop, input, session }: Props): ReactNode 
   }, [draft, isHere, message_id]);
 
   const send = (when: "queue" | "steer"): void => {
+    if (isEmpty || sending !== undefined) return;
     draft.send(when);
+    // What is queued stands here, beside the field, until the turn ends.
+    if (when === "steer" || !working) onSend();
     input.current?.focus();
   };
   const waiting = row.requests?.[0];
@@ -80,10 +91,29 @@ function OpenComposer({ row, control, stop, input, session }: Props): ReactNode 
       className={isEntered ? "composer is-entered" : "composer"}
       aria-label="Write to the agent"
     >
+      {isHeld && (
+        <p className="composer-note">
+          {control.queued.every(({ held }) => held)
+            ? "Held: the session was rewound. They wait until you send them, whatever else you send."
+            : `Held: the turn before ${row.status === "failed" ? "failed" : "was stopped"}. What you send goes last.`}
+        </p>
+      )}
       {control.queued.length > 0 && (
-        <ol className="queued" aria-label="Prompts that wait for the end of this turn">
-          {control.queued.map(({ message_id: id, text: words }) => (
-            <Queued key={id} message_id={id} text={words} draft={draft} input={input} />
+        <ol
+          className="queued"
+          aria-label={isHeld ? "Prompts that are held" : "Prompts that wait for the end of this turn"}
+        >
+          {control.queued.map(({ message_id: id, text: words, held }, index) => (
+            <Queued
+              key={id}
+              message_id={id}
+              text={words}
+              word={isHeld || held ? "held" : "queued"}
+              begin={isHeld && index === 0 ? () => api.beginPrompt(row.id, id) : undefined}
+              draft={draft}
+              input={input}
+              onSend={onSend}
+            />
           ))}
         </ol>
       )}
@@ -197,14 +227,21 @@ function OpenComposer({ row, control, stop, input, session }: Props): ReactNode 
 function Queued({
   message_id,
   text,
+  word,
+  begin,
   draft,
   input,
+  onSend,
 }: {
   message_id: string;
   text: string;
+  word: "queued" | "held";
+  /** Where it may begin now. */
+  begin: (() => Promise<ApiResult<unknown>>) | undefined;
   /** It goes back there. */
   draft: Draft;
   input: Props["input"];
+  onSend: Props["onSend"];
 }): ReactNode {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string>();
@@ -219,20 +256,40 @@ function Queued({
     setBusy(false);
     setProblem(failure && failureText(failure));
   };
+  const sendNow = async (): Promise<void> => {
+    setBusy(true);
+    setProblem(undefined);
+    input.current?.focus();
+    onSend();
+    const reply = await begin?.();
+    setBusy(false);
+    if (reply?.ok === false) setProblem(`Not sent. ${failureText(reply.failure)}`);
+  };
   return (
     <li>
-      <span className="queued-word">queued</span>
+      <span className="queued-word">{word}</span>
       <span className="queued-text">{text.trim() === "" ? "images" : visible(text, "prose")}</span>
       {problem !== undefined && (
         <span className="composer-problem" role="alert">
           {problem}
         </span>
       )}
+      {begin !== undefined && (
+        <button
+          type="button"
+          className="button"
+          disabled={busy}
+          aria-label={`Send now: ${visibleText(text.slice(0, 60), "prose")}`}
+          onClick={() => void sendNow()}
+        >
+          Send now
+        </button>
+      )}
       <button
         type="button"
         className="button"
         disabled={busy}
-        aria-label={`Withdraw ${text.slice(0, 60)}`}
+        aria-label={`Withdraw ${visibleText(text.slice(0, 60), "prose")}`}
         onClick={() => void withdraw()}
       >
         Withdraw

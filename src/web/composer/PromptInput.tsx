@@ -7,8 +7,9 @@ import {
   useRef,
   useState,
 } from "react";
+import { MOST_IMAGES } from "../../protocol.ts";
 import { composing } from "../ui/composing.ts";
-import { ACCEPTED, blobOf, MOST_IMAGES, readImages } from "./images.ts";
+import { ACCEPTED, blobOf, readImages } from "./images.ts";
 
 interface Props {
   /** The accessible name. */
@@ -57,15 +58,26 @@ export function PromptInput({
   latest.current = images;
 
   useLayoutEffect(() => {
-    const field = input.current;
-    // Where the browser sizes it by what it holds (composer.css).
-    if (field === null || getComputedStyle(field).getPropertyValue("field-sizing") === "content") return;
-    // Nothing around it becomes lower while it is measured: the transcript would not stand at its end any more.
-    field.style.marginBottom = `${field.offsetHeight}px`;
-    field.style.height = "0";
-    field.style.height = `${field.scrollHeight}px`;
-    field.style.marginBottom = "";
+    if (input.current !== null) fit(input.current);
   }, [input, text]);
+  useEffect(() => {
+    const field = input.current;
+    if (field === null) return;
+    let width = field.offsetWidth;
+    let next = 0;
+    const observer = new ResizeObserver(() => {
+      if (field.offsetWidth === width) return;
+      width = field.offsetWidth;
+      // Not now: an observer that changes what it observes is an error.
+      cancelAnimationFrame(next);
+      next = requestAnimationFrame(() => fit(field));
+    });
+    observer.observe(field);
+    return () => {
+      cancelAnimationFrame(next);
+      observer.disconnect();
+    };
+  }, [input]);
 
   const add = async (files: readonly File[]): Promise<void> => {
     if (files.length === 0 || readOnly) return;
@@ -187,6 +199,16 @@ export function PromptInput({
       </div>
     </div>
   );
+}
+
+/** Makes the field as high as what it holds, where the browser does not (composer.css). */
+function fit(field: HTMLTextAreaElement): void {
+  if (getComputedStyle(field).getPropertyValue("field-sizing") === "content") return;
+  // Nothing around it becomes lower while it is measured: the transcript would not stand at its end any more.
+  field.style.marginBottom = `${field.offsetHeight}px`;
+  field.style.height = "0";
+  field.style.height = `${field.scrollHeight}px`;
+  field.style.marginBottom = "";
 }
 
 function Thumbnail({ image, name }: { image: string; name: string }): ReactNode {

@@ -40,20 +40,15 @@ function createDraft(session_id: string, client: Client): Draft {
   const state = createStore<DraftState>(() => loadDraft(session_id));
   state.subscribe((now) => saveDraft(session_id, now));
   let attempt = 0;
-  /** Another tab may hold a stored draft too: what is changed here is then no longer the same prompt. */
-  let own = false;
 
   const settle = (change: { problem?: string } & Partial<KeptDraft>): void => {
     const { sending: _, problem: __, ...kept } = state.getState();
     state.setState({ ...kept, ...change }, true);
   };
   const clear = (): void => state.setState(emptyDraft(), true);
-  /** What is changed after it may have arrived is another prompt. */
-  const change = (changed: Partial<KeptDraft>): void => {
-    const { tried, message_id } = state.getState();
-    settle({ ...changed, message_id: tried || !own ? newId() : message_id, tried: false });
-    own = true;
-  };
+  /** What is changed is another prompt: this one may have been sent, here or in a tab that has it too. */
+  const change = (changed: Partial<KeptDraft>): void =>
+    settle({ ...changed, message_id: newId(), tried: false });
 
   const deliver = async (this_attempt: number): Promise<void> => {
     const { message_id, text, images, sending } = state.getState();
@@ -93,12 +88,14 @@ function createDraft(session_id: string, client: Client): Draft {
     async withdraw(message_id, unheard) {
       const prompt = await api.waitingPrompt(session_id, message_id);
       if (!prompt.ok) return prompt.failure;
-      let reply = await api.withdrawPrompt(session_id, message_id);
+      // Whoever withdraws it at the same moment is another one: the words go to one of both.
+      const withdrawal_id = newId();
+      let reply = await api.withdrawPrompt(session_id, message_id, withdrawal_id);
       // It may be withdrawn all the same: then here are its only words.
       while (!reply.ok && reply.failure.code === "offline") {
         unheard();
         await backOnline(live, RETRY_MS);
-        reply = await api.withdrawPrompt(session_id, message_id);
+        reply = await api.withdrawPrompt(session_id, message_id, withdrawal_id);
       }
       if (!reply.ok) return reply.failure;
       giveBack(prompt.value);

@@ -1,8 +1,10 @@
-/** As many images, and as many bytes each, as a prompt takes. */
-export const MOST_IMAGES = 10;
+import { MOST_IMAGES } from "../../protocol.ts";
+
+/** Of one image, as the daemon takes it. */
 const MOST_BYTES = 5 * 1024 * 1024;
 
 const TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+/** For the `accept` of a file's input. */
 export const ACCEPTED = [...TYPES].join(",");
 
 /** Reads pictures as data URLs. `refused`: one sentence for each that cannot be sent. `room`: how many more there may be. */

@@ -2,7 +2,7 @@ import { newId } from "../new-id.ts";
 
 /** What was typed and not sent yet. Kept in this browser, so that a reload or a crash loses nothing. */
 export interface KeptDraft {
-  /** Made once for a draft: sent twice, it is one prompt. */
+  /** Of these very words and images: sent twice, they are one prompt. */
   message_id: string;
   text: string;
   /** Data URLs. */
@@ -17,6 +17,7 @@ export interface KeptDraft {
 const STORED_IMAGES = 1_500_000;
 const keyOf = (place: string): string => `verbatim.draft.${place}`;
 
+/** Under an id of its own: the next prompt is none that was sent. */
 export const emptyDraft = (): KeptDraft => ({
   message_id: newId(),
   text: "",
@@ -28,17 +29,23 @@ export const emptyDraft = (): KeptDraft => ({
 /** Images stand beside the words: they are written when they change, not with every letter. */
 const imagesKeyOf = (place: string): string => `${keyOf(place)}.images`;
 
+interface StoredDraft extends Omit<KeptDraft, "images"> {
+  /** Which images were written beside it: where another tab put its own there, they are not written yet. */
+  images_id?: string;
+}
+
 /** The draft of a place (a session's id, or `new`): this tab's own, else what any tab wrote last. */
 export function loadDraft(place: string): KeptDraft {
   const tab = read("sessionStorage", keyOf(place));
   const storage = tab === undefined ? "localStorage" : "sessionStorage";
   const words = tab ?? read(storage, keyOf(place));
   if (words === undefined) return emptyDraft();
-  const { message_id, text, tried, lost_images } = words;
+  const { message_id, text, tried, lost_images, images_id } = words;
   if (typeof message_id !== "string" || typeof text !== "string") return emptyDraft();
   const images = read(storage, imagesKeyOf(place));
   const kept = Array.isArray(images) ? images.filter((image) => typeof image === "string") : [];
-  stored.set(place, kept);
+  if (typeof images_id === "string") imagesIds.set(kept, images_id);
+  own.set(place, message_id);
   return {
     message_id,
     text,
@@ -50,7 +57,7 @@ export function loadDraft(place: string): KeptDraft {
 
 type Storages = "sessionStorage" | "localStorage";
 
-function read(storage: Storages, key: string): Partial<KeptDraft> | undefined {
+function read(storage: Storages, key: string): Partial<StoredDraft> | undefined {
   try {
     const value: unknown = JSON.parse(window[storage].getItem(key) ?? "null");
     // Written by `saveDraft` alone; what else may stand there is checked field by field.
@@ -61,33 +68,38 @@ function read(storage: Storages, key: string): Partial<KeptDraft> | undefined {
   }
 }
 
-/** The images that were last written, or tried to, for each place. */
-const stored = new Map<string, readonly string[]>();
+/** Made for each list of images when it is first written. */
+const imagesIds = new WeakMap<readonly string[], string>();
+
+function imagesIdOf(images: readonly string[]): string | undefined {
+  if (images.length === 0) return undefined;
+  const id = imagesIds.get(images) ?? newId();
+  imagesIds.set(images, id);
+  return id;
+}
+
+/** The draft that this tab last read or wrote at each place. */
+const own = new Map<string, string>();
 
 /** Keeps it for this tab's reload and, where no tab writes there later, for whoever opens the place next. */
 export function saveDraft(place: string, draft: KeptDraft): void {
-  const imagesChanged = stored.get(place) !== draft.images;
-  stored.set(place, draft.images);
+  const isEmpty = draft.text === "" && draft.images.length === 0;
+  if (!isEmpty) own.set(place, draft.message_id);
+  write("sessionStorage", place, draft);
   // What another tab wrote since is not this one's to remove.
-  const isOthers = draft.text === "" && draft.images.length === 0 && holdsOthers(place);
-  write("sessionStorage", place, draft, imagesChanged);
-  if (!isOthers) write("localStorage", place, draft, imagesChanged);
+  if (!isEmpty || !holdsOthers(place)) write("localStorage", place, draft);
 }
 
 function holdsOthers(place: string): boolean {
-  const own = read("sessionStorage", keyOf(place))?.message_id;
-  return own !== undefined && read("localStorage", keyOf(place))?.message_id !== own;
+  const id = read("localStorage", keyOf(place))?.message_id;
+  return id !== undefined && id !== own.get(place);
 }
 
-function write(
-  storage: Storages,
-  place: string,
-  { images, ...words }: KeptDraft,
-  imagesChanged: boolean,
-): void {
+function write(storage: Storages, place: string, { images, ...words }: KeptDraft): void {
+  const images_id = imagesIdOf(images);
   try {
     const kept = window[storage];
-    if (imagesChanged) {
+    if (read(storage, keyOf(place))?.images_id !== images_id) {
       kept.removeItem(imagesKeyOf(place));
       const length = images.reduce((sum, image) => sum + image.length, 0);
       if (length > 0 && length <= STORED_IMAGES) {
@@ -103,7 +115,7 @@ function write(
       kept.setItem(
         keyOf(place),
         // How many there are: those that are not found when it is read again are lost.
-        JSON.stringify({ ...words, lost_images: Math.max(words.lost_images, images.length) }),
+        JSON.stringify({ ...words, images_id, lost_images: Math.max(words.lost_images, images.length) }),
       );
   } catch {
     // Storage is full or blocked: the draft holds until the page is closed.

@@ -1,7 +1,8 @@
+import { MOST_IMAGES } from "../../protocol.ts";
 import type { Api } from "../api.ts";
 import type { ApiResult } from "../requests.ts";
 import { promptText } from "../transcript/part-words.ts";
-import { MOST_IMAGES, readImages } from "./images.ts";
+import { readImages } from "./images.ts";
 
 /** A prompt of the past as a draft takes it. */
 export interface PastPrompt {

@@ -37,7 +37,7 @@ export function NewSessionScreen(): ReactNode {
   const connection = useConnection();
   const [reply, setReply] = useState<AgentsReply>();
   const [unread, setUnread] = useState<string>();
-  const [choice, setChoice] = useState<Choice>(() => loadChoice(newId));
+  const [choice, setChoice] = useState<Choice>(loadChoice);
   const [draft, setDraft] = useState(() => loadDraft(PLACE));
   const [problems, setProblems] = useState<Problems>({});
   const [starting, setStarting] = useState(false);
@@ -78,16 +78,13 @@ export function NewSessionScreen(): ReactNode {
   }, [ready]);
 
   const agent = reply?.agents.find(({ id }) => id === choice.agent);
-  /** Another tab may hold what was stored too, and start it. */
-  const own = useRef(false);
-  /** What is changed after it may have been started is another session. */
+  /** What is changed is another session: this one may have been started, here or in a tab that has it too. */
   const change = (changed: Partial<Choice>, ...fields: (keyof Problems)[]): void => {
-    const another = draft.tried || !own.current;
-    own.current = true;
-    const next = { ...choice, ...changed, ...(another ? { session_id: newId() } : {}) };
+    const next = { ...choice, ...changed };
+    const message_id = newId();
     setChoice(next);
     saveChoice(next);
-    if (another) setDraft({ ...draft, message_id: newId(), tried: false });
+    setDraft((before) => ({ ...before, message_id, tried: false }));
     setProblems((before) => {
       const rest = { ...before };
       for (const field of [...fields, "form" as const]) delete rest[field];
@@ -96,13 +93,7 @@ export function NewSessionScreen(): ReactNode {
   };
   const write = (changed: { text: string } | { images: readonly string[] }): void => {
     change({}, "prompt");
-    setDraft(({ tried, message_id, ...before }) => ({
-      ...before,
-      ...changed,
-      message_id: tried ? newId() : message_id,
-      tried: false,
-      lost_images: 0,
-    }));
+    setDraft((before) => ({ ...before, ...changed, lost_images: 0 }));
   };
 
   const start = async (): Promise<void> => {
@@ -119,9 +110,10 @@ export function NewSessionScreen(): ReactNode {
     setDraft(tried);
     saveDraft(PLACE, tried);
     saveChoice(choice);
-    const { session_id, agent: id = "", model = "", cwd = "" } = choice;
+    const { agent: id = "", model = "", cwd = "" } = choice;
     const answer = await api.startSession({
-      session_id,
+      // Its own id and its prompt's are one: no tab starts another's session, or one twice.
+      session_id: draft.message_id,
       agent: id,
       ...(model.trim() === "" ? {} : { model: model.trim() }),
       cwd: cwd.trim(),

@@ -10,48 +10,51 @@ export type Problems = Partial<Record<Field, string>>;
 
 /** What was chosen, apart from the prompt. Kept in this browser until it was used. */
 export interface Choice {
-  session_id: string;
   agent?: string;
   model?: string;
   cwd?: string;
 }
 
 const KEY = "verbatim.new-session";
+const STORAGES = ["sessionStorage", "localStorage"] as const;
 
-export function loadChoice(newId: () => string): Choice {
-  try {
-    const stored: unknown = JSON.parse(localStorage.getItem(KEY) ?? "null");
-    if (typeof stored === "object" && stored !== null) {
+/** What was chosen in this tab, as the prompt was written in it; else in any tab last. */
+export function loadChoice(): Choice {
+  for (const storage of STORAGES) {
+    try {
+      const stored: unknown = JSON.parse(window[storage].getItem(KEY) ?? "null");
+      if (typeof stored !== "object" || stored === null) continue;
       const text = (name: string): string | undefined => {
         const value: unknown = Reflect.get(stored, name);
         return typeof value === "string" ? value : undefined;
       };
-      const [session_id, agent, model, cwd] = ["session_id", "agent", "model", "cwd"].map(text);
-      if (session_id !== undefined)
-        return {
-          session_id,
-          ...(agent === undefined ? {} : { agent }),
-          ...(model === undefined ? {} : { model }),
-          ...(cwd === undefined ? {} : { cwd }),
-        };
+      const [agent, model, cwd] = ["agent", "model", "cwd"].map(text);
+      return {
+        ...(agent === undefined ? {} : { agent }),
+        ...(model === undefined ? {} : { model }),
+        ...(cwd === undefined ? {} : { cwd }),
+      };
+    } catch {
+      // Storage is blocked or holds something else.
     }
-  } catch {
-    // Storage is blocked or holds something else.
   }
-  return { session_id: newId() };
+  return {};
 }
 
+/** Keeps it for this tab and for who opens the form next; `undefined`: it was used. */
 export function saveChoice(choice: Choice | undefined): void {
-  try {
-    if (choice === undefined) localStorage.removeItem(KEY);
-    else localStorage.setItem(KEY, JSON.stringify(choice));
-  } catch {
-    // It holds until the page is closed.
+  for (const storage of STORAGES) {
+    try {
+      if (choice === undefined) window[storage].removeItem(KEY);
+      else window[storage].setItem(KEY, JSON.stringify(choice));
+    } catch {
+      // It holds until the page is closed.
+    }
   }
 }
 
 /** The first choice: what was used last where that can be used, else the first agent that can. */
-export function suggested({ agents, recent, cwd }: AgentsReply): Omit<Choice, "session_id"> {
+export function suggested({ agents, recent, cwd }: AgentsReply): Choice {
   const usable = (id: string): boolean => agents.some((agent) => agent.id === id && !agent.unavailable);
   const last = recent.find(({ agent }) => usable(agent));
   const agent = last?.agent ?? (agents.find(({ unavailable }) => !unavailable) ?? agents[0])?.id;

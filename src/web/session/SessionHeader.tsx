@@ -64,7 +64,13 @@ function factsOf(row: SessionSummary, context: Props["context"]): Fact[] {
           },
         ]),
     ...(usage?.cost !== undefined
-      ? [{ key: "cost", text: price(usage.cost), title: "So far, in US dollars" }]
+      ? [
+          {
+            key: "cost",
+            text: price(usage.cost),
+            title: "So far, in US dollars; at list prices where the provider does not say it",
+          },
+        ]
       : row.control !== undefined && usage !== undefined && row.scripted !== true
         ? [{ key: "cost", text: "no price", title: "Nobody knows what this model costs" }]
         : []),

@@ -245,6 +245,8 @@ function ReadyPane({
   const onPlace = useCallback(
     (place: Parameters<typeof keepPlace>[0], turn: number) => {
       keepPlace(place);
+      // What was said of another place.
+      setMessage("");
       setCurrent(Math.max(0, turn));
     },
     [keepPlace],
@@ -268,11 +270,13 @@ function ReadyPane({
       target === undefined || transcript === undefined ? undefined : positionOf(transcript, target);
     // From the failure that one stands on, even when it is not at the top of the view.
     const from = marked !== undefined && Math.abs(marked - here) < 50 ? marked : here - (by === 1 ? 1 : 0);
-    const found = await findError(session, from, by);
-    if (found === undefined) setMessage(by === 1 ? "No error below." : "No error above.");
+    const onwards = await findError(session, from, by);
+    const found = onwards ?? (await findError(session, by === 1 ? -1 : (transcript?.parts.length ?? 0), by));
+    if (found === undefined) setMessage("No error in this transcript.");
     else {
-      setMessage("");
+      const around = by === 1 ? "No error below: this is the first." : "No error above: this is the last.";
       await goTo(found, false);
+      if (onwards === undefined) setMessage(found === marked ? "No other error." : around);
     }
   };
   const openFind = (): void => {
@@ -332,6 +336,7 @@ function ReadyPane({
         ? "Close what is open; then, twice, stop the agent"
         : "Close find, the turns, the run beside",
       run: () => {
+        setMessage("");
         if (finding) closeFind();
         else if (sheet) setSheet(false);
         else if (target !== undefined) setTarget(undefined);
@@ -498,7 +503,14 @@ function ReadyPane({
             onPlace={onPlace}
           />
           {control !== undefined && (
-            <Composer row={row} control={control} stop={stop} input={composer} session={session} />
+            <Composer
+              row={row}
+              control={control}
+              stop={stop}
+              input={composer}
+              session={session}
+              onSend={() => scroller.current?.toEnd()}
+            />
           )}
         </Body>
       </div>

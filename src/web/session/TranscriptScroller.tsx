@@ -17,8 +17,8 @@ import type { OpenSession } from "../open-session.ts";
 import type { Reading } from "../reading.ts";
 import type { TranscriptHost, TurnWindow } from "../transcript/host.ts";
 import { TurnTranscript } from "../transcript/TurnTranscript.tsx";
-import { useCopied } from "./copied.ts";
-import { watchHeldRows } from "./held-rows.ts";
+import { HELD_BETWEEN, useCopied } from "./copied.ts";
+import { positionAt, watchHeldRows } from "./held-rows.ts";
 import { createLayout, joinTurns, type Layout, TURN_GAP, type VisibleTurn } from "./layout.ts";
 import { usePrinted } from "./printed.ts";
 
@@ -72,8 +72,6 @@ interface Held {
 const OVERSCAN = 800;
 /** Scrolled so little, the rows that are rendered still cover the view. */
 const KEEP = 200;
-/** A selection across more parts has its two ends in the document, and what is between them where it is in view or copied. */
-const HELD_BETWEEN = 300;
 const AT_END = 4;
 /** Controls that make a row longer, and shorter. */
 const OPENS = ".show-all, [aria-expanded=false], details:not([open]) > summary";
@@ -107,7 +105,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   const seen = useRef({ top: 0, height: 0, rendered: 0 });
   /** What the reader did last of that which leaves the end without a scroll: closing it again goes back there. */
   const leftEnd = useRef<"opened" | "closed">(undefined);
-  /** The row that has the focus, or something in it: it stays in the document, or the focus would be gone with it. */
+  /** The row or heading that has the focus, or something in it: it stays in the document, or the focus would be gone with it. */
   const focusedRow = useRef<number>(undefined);
   const tabbed = useRef(false);
   /** What the reader holds, by pointer or selection: the rows, and their parts as they were when they were taken hold of. */
@@ -118,6 +116,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   const seeksEnd = useRef(false);
   const mounted = useRef(new Map<string, HTMLElement>());
   const [below, setBelow] = useState({ rows: 0, errors: 0 });
+  const [isAway, setIsAway] = useState(false);
   const [, tick] = useReducer((count: number) => count + 1, 0);
   const transcript = useStore(session.state, (state) => state.transcript);
   const failure = useStore(session.state, (state) => state.failure);
@@ -138,12 +137,13 @@ export const TranscriptScroller = memo(function TranscriptScroller({
 
   useLayoutEffect(() => {
     const look = (): void => {
-      const { transcript: next, change } = session.state.getState();
+      const { transcript: next, change, stale } = session.state.getState();
       const before = laidOut.current;
       if (next === undefined || next === before.transcript) return;
       laidOut.current = { ...before, transcript: next };
       if (change.type === "reset" || before.transcript === undefined) {
-        held.current = undefined;
+        // The rows of a rewritten file are gone; all others are where they were, and shown as the snapshot has them.
+        held.current = stale && held.current && { ...held.current, parts: new Map() };
         layout.reset(next, before.showSteps);
       } else {
         const added = layout.update(next, change.touched);
@@ -172,6 +172,14 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   const clearBelow = useCallback(
     () => setBelow((count) => (count.rows + count.errors === 0 ? count : { rows: 0, errors: 0 })),
     [],
+  );
+  const lookBelow = useCallback(
+    (bottom: number): void => {
+      const isAtLast = bottom >= layout.height - TURN_GAP;
+      setIsAway(!isAtLast);
+      if (isAtLast) clearBelow();
+    },
+    [layout, clearBelow],
   );
   const place = useCallback(
     (next: Place): void => {
@@ -252,7 +260,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
     else {
       rounds.current = 0;
       const bottom = element.scrollTop + element.clientHeight;
-      if (bottom >= layout.height - TURN_GAP) clearBelow();
+      lookBelow(bottom);
       if (seeksEnd.current && held.current === undefined && bottom >= layout.height - AT_END) {
         seeksEnd.current = false;
         place({ end: true });
@@ -270,6 +278,11 @@ export const TranscriptScroller = memo(function TranscriptScroller({
       const { top: before, height } = seen.current;
       seen.current.top = top;
       seen.current.height = element.clientHeight;
+      // A box that was higher for a moment, as while a prompt is pasted over another, was scrolled so by the browser.
+      if (anchor.current.end && element.clientHeight !== height) {
+        flushSync(tick);
+        return;
+      }
       if (Math.abs(top - own.current) > 1) {
         own.current = Number.NEGATIVE_INFINITY;
         leftEnd.current = undefined;
@@ -281,6 +294,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
         const isHeld = held.current !== undefined;
         place(end && !isHeld ? { end: true } : anchorAt(layout, top, element.clientHeight));
         goesOn.current = end && isHeld;
+        lookBelow(top + element.clientHeight);
       }
       if (Math.abs(top - seen.current.rendered) > KEEP) flushSync(tick);
     };
@@ -294,7 +308,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
       resized.disconnect();
       element.removeEventListener("scroll", onScroll);
     };
-  }, [layout, place]);
+  }, [layout, place, lookBelow]);
   useEffect(() => {
     if (box.current === null) return;
     return watchHeldRows(box.current, (rows) => {
@@ -312,7 +326,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
       const { top, height } = seen.current;
       const [first] = rows;
       place(
-        first === undefined
+        first === undefined || first < layout.at(top)
           ? anchorAt(layout, top, height)
           : { end: false, index: first, offset: top - layout.topOf(first) },
       );
@@ -351,7 +365,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   seen.current.rendered = top;
   const inView = layout.visible(top - OVERSCAN, top + (seen.current.height || 1_000) + OVERSCAN);
   const keep = (turns: VisibleTurn[], first?: number, last = first): VisibleTurn[] =>
-    first !== undefined && last !== undefined && layout.isShown(first) && layout.isShown(last)
+    first !== undefined && last !== undefined && first < layout.parts && last < layout.parts
       ? joinTurns(turns, layout.visible(layout.topOf(first), layout.topOf(last)))
       : turns;
   const { rows: heldRows = [], parts: heldParts } = held.current ?? {};
@@ -369,6 +383,12 @@ export const TranscriptScroller = memo(function TranscriptScroller({
       : (index: number) => heldParts.get(index) ?? session.partAt(index);
   const isBehind =
     heldParts !== undefined && [...heldParts].some(([index, part]) => session.partAt(index) !== part);
+  const hasChanged = below.rows + below.errors > 0 || isBehind;
+  const last = transcript?.parts.at(transcript.parts.length - 1);
+  // A turn that waits for an answer does not grow, and its answers are what the button would lie over.
+  const isGrowing =
+    transcript?.turns.at(transcript.turns.length - 1)?.status === "running" &&
+    !(last?.type === "request" && last.outcome === undefined);
 
   // Pages that are in view and not here.
   const missing = inView
@@ -516,9 +536,9 @@ export const TranscriptScroller = memo(function TranscriptScroller({
         tabIndex={0}
         onClickCapture={(event) => holdRow(event.target)}
         onFocus={({ target }) => {
-          const index = target.closest<HTMLElement>("[data-index]")?.dataset.index;
-          focusedRow.current = index === undefined ? undefined : Number(index);
-          if (tabbed.current && focusedRow.current !== undefined) stand(focusedRow.current);
+          focusedRow.current = positionAt(target);
+          const row = target.closest<HTMLElement>("[data-index]");
+          if (tabbed.current && row !== null) stand(Number(row.dataset.index));
         }}
         onBlur={() => {
           focusedRow.current = undefined;
@@ -554,9 +574,9 @@ export const TranscriptScroller = memo(function TranscriptScroller({
           {leftOut}
         </p>
       )}
-      {(below.rows + below.errors > 0 || isBehind) && (
+      {(hasChanged || (isAway && isGrowing)) && (
         <button type="button" className="below" onClick={() => handle.current?.toEnd()}>
-          {`${below.rows > 0 ? `${below.rows} new below` : "Changed below"}`}
+          {below.rows > 0 ? `${below.rows} new below` : hasChanged ? "Changed below" : "To the end"}
           {below.errors > 0 && (
             <span className="below-errors">{`, ${below.errors} ${below.errors === 1 ? "error" : "errors"}`}</span>
           )}

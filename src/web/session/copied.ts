@@ -1,9 +1,12 @@
 import { type RefObject, useEffect, useState } from "react";
 import { flushSync } from "react-dom";
+import { typing } from "../keys.ts";
 import type { OpenSession } from "../open-session.ts";
 import type { Layout, VisibleTurn } from "./layout.ts";
 import { takeRows } from "./printed.ts";
 
+/** A selection across more parts has its two ends in the document, and what is between them where it is in view or copied. */
+export const HELD_BETWEEN = 300;
 /** The box while it is read for the clipboard: transcript.css leaves out what is the page's. */
 const COPIED = "is-copied";
 
@@ -21,11 +24,13 @@ export function useCopied(
   const [leftOut, setLeftOut] = useState<string>();
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const copy = (): void => {
+    const copy = (event: ClipboardEvent): void => {
+      // What is selected in a field is copied there, also where the transcript has a selection of its own.
+      if (typing(event.target)) return;
       const first = held.current?.rows[0];
       const last = held.current?.rows.at(-1);
-      box.current?.classList.add(COPIED);
-      if (first !== undefined && last !== undefined && layout.isShown(first) && layout.isShown(last)) {
+      box.current?.classList.toggle(COPIED, !isInMargin(getSelection()));
+      if (first !== undefined && last !== undefined && first < layout.parts && last < layout.parts) {
         const { turns, leftOut, unloaded } = takeRows(
           layout.visible(layout.topOf(first), layout.topOf(last)),
           (index) => session.partAt(index) !== undefined,
@@ -37,6 +42,12 @@ export function useCopied(
           setLeftOut(leftOut);
         });
         if (unloaded !== undefined) void session.load(unloaded.from, unloaded.to);
+        if (last - first > HELD_BETWEEN) {
+          // The browser would write so many rows as HTML with all their styles, and draw them, which takes seconds.
+          event.clipboardData?.setData("text/plain", String(getSelection()));
+          event.preventDefault();
+          flushSync(() => setBetween([]));
+        }
       }
       clearTimeout(timer);
       // The browser reads the page after this event.
@@ -55,4 +66,11 @@ export function useCopied(
     };
   }, [session, layout, box, held]);
   return { between, leftOut };
+}
+
+/** Whether one marked words of one margin, and means these. */
+function isInMargin(selection: Selection | null): boolean {
+  const node = selection?.rangeCount ? selection.getRangeAt(0).commonAncestorContainer : undefined;
+  const element = node instanceof Element ? node : node?.parentElement;
+  return (element?.closest(".part-gutter") ?? null) !== null;
 }

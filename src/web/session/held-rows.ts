@@ -1,13 +1,20 @@
 import { watchReleases } from "../releases.ts";
 
+/** The position that a row shows, or with which a heading's turn begins. */
+export function positionAt(element: Element): number | undefined {
+  const { index, first } = element.closest<HTMLElement>("[data-index], [data-first]")?.dataset ?? {};
+  const position = index ?? first;
+  return position === undefined ? undefined : Number(position);
+}
+
 const rowOf = (element: Element): number[] => {
-  const index = element.closest<HTMLElement>("[data-index]")?.dataset.index;
-  return index === undefined ? [] : [Number(index)];
+  const position = positionAt(element);
+  return position === undefined ? [] : [position];
 };
 
 /**
- * Tells which rows in a box the reader holds: those under a pointer that is down or in what is selected, in their order. None
- * where a turn's heading is held, `undefined` when nothing is any more. Ends with the function that it returns.
+ * Tells which rows in a box the reader holds: those under a pointer that is down or in what is selected, in their order. A
+ * heading holds where its turn begins. `undefined` when nothing is held any more. Ends with the function that it returns.
  */
 export function watchHeldRows(
   box: HTMLElement,
@@ -19,7 +26,7 @@ export function watchHeldRows(
   const selected = (): number[] | undefined => {
     const selection = getSelection();
     if (selection === null || selection.isCollapsed || !selection.containsNode(box, true)) return undefined;
-    const elements = [...box.querySelectorAll("[data-index], .turn-heading")];
+    const elements = [...box.querySelectorAll("[data-index], [data-first]")];
     const within = elements.filter((element) => selection.containsNode(element, true));
     return within.length === 0 ? undefined : within.flatMap(rowOf);
   };

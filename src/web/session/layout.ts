@@ -1,6 +1,6 @@
 import type { Transcript } from "../../model/accumulate.ts";
-import { isRow } from "../../model/pair-tools.ts";
 import { turnOfPart } from "../../model/positions.ts";
+import { isRow } from "../../model/rows.ts";
 import { changedPositions, sequenceWithHoles } from "../../model/sequence.ts";
 import type { TranscriptPart, Turn } from "../../model/transcript.ts";
 import { createRowHeights, evenRowHeights } from "../row-heights.ts";
@@ -91,6 +91,7 @@ function estimate(part: TranscriptPart): number {
 
 /** A failure that a reader may be looking for: those that a turn's `errors` counts, on the rows that show them. */
 export function isError(part: TranscriptPart): boolean {
+  if (part.retracted !== undefined) return false;
   switch (part.type) {
     case "tool_call":
       return part.state.status === "error";

@@ -12,6 +12,7 @@ const AGENTS = new Map([
   ["claude-code", "Claude Code"],
   ["codex", "Codex"],
 ]);
+/** As a person calls an agent; one that is not known here goes by its id. */
 export const agentName = (agent: string): string => AGENTS.get(agent) ?? agent;
 
 interface Props {
@@ -91,7 +92,10 @@ export const SessionRow = memo(function SessionRow({ item, now, showFolder, onTo
             </span>
           )}
         </span>{" "}
-        <span className="session-agent" title={row.agent_version && `Version ${row.agent_version}`}>
+        <span
+          className="session-agent"
+          title={row.agent_version && `Version ${visibleText(row.agent_version, "name")}`}
+        >
           {visible(agentName(row.agent), "name")}
         </span>{" "}
         <span className="session-model" title={row.model && visibleText(row.model, "name")}>

@@ -82,7 +82,7 @@ function useCalmVersion(): number {
 }
 
 /** Whether a row has two lines, as sessions.css has it. */
-const isNarrow = (): boolean => matchMedia("(max-width: 640px)").matches;
+const isNarrow = (): boolean => matchMedia("(max-width: 800px)").matches;
 
 /** Kept while the page lives: coming back from a session shows the list as it was left. */
 interface Left {

@@ -23,6 +23,7 @@ export interface ListQuery {
   readonly now: number;
 }
 
+/** One line of the list: the heading of a group, or a session. */
 export type ListItem =
   | { type: "group"; key: string; title: string; detail?: string; count: number; running: number }
   | {

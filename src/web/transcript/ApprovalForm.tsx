@@ -1,4 +1,5 @@
-import type { ReactNode } from "react";
+import { type ReactNode, type RefObject, useId, useRef, useState } from "react";
+import { visibleText } from "../../hidden-text/hidden-text.ts";
 import type { RequestOption } from "../../model/request.ts";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
 import { ExactText } from "../ui/ExactText.tsx";
@@ -7,6 +8,7 @@ import { Expiry } from "./Expiry.tsx";
 import { namesTool } from "./part-words.ts";
 import type { Answering } from "./use-answer.ts";
 import { useMeantClicks } from "./use-meant-click.ts";
+import { useRowsBelow } from "./use-rows-below.ts";
 
 type Kind = NonNullable<RequestOption["kind"]>;
 
@@ -33,6 +35,11 @@ export function ApprovalForm({
   const { subject } = request;
   const { place, isNew, isMeant } = useMeantClicks();
   const lines = subject === undefined ? 0 : subject.split("\n").length;
+  const box = useRef<HTMLDivElement>(null);
+  const rowsBelow = useRowsBelow(box);
+  const [hadBelow, setHadBelow] = useState(false);
+  if (rowsBelow > 0 && !hadBelow) setHadBelow(true);
+  const below = useId();
 
   const answer = async (option: RequestOption): Promise<void> => {
     if (send === undefined) return;
@@ -52,11 +59,19 @@ export function ApprovalForm({
       </p>
       {subject !== undefined && (
         <>
-          <ExactText text={subject} label="Exactly what runs" />
+          <ExactText text={subject} label="Exactly what runs" box={box} />
           <p className="request-facts">
             {`${lines === 1 ? "1 line" : `${lines.toLocaleString("en")} lines`}, ${subject.length.toLocaleString("en")} characters`}
             {request.expires_at !== undefined && " · "}
             <Expiry expires_at={request.expires_at} />
+            {hadBelow && (
+              <span className={rowsBelow > 0 ? undefined : "request-below-gone"}>
+                {" · "}
+                <button type="button" className="request-below" id={below} onClick={() => toEnd(box)}>
+                  {rowsBelow === 1 ? "1 more row below" : `${rowsBelow.toLocaleString("en")} more rows below`}
+                </button>
+              </span>
+            )}
           </p>
         </>
       )}
@@ -76,7 +91,8 @@ export function ApprovalForm({
               className={`answer${isReject(option) ? " answer-reject" : ""}`}
               disabled={busy}
               aria-disabled={isNew}
-              title={option.description}
+              title={option.description && visibleText(option.description, "prose")}
+              {...(rowsBelow > 0 ? { "aria-describedby": below } : {})}
               onClick={(event) => {
                 if (isMeant(event)) void answer(option);
               }}
@@ -110,6 +126,25 @@ export function ApprovalForm({
       )}
     </section>
   );
+}
+
+/** Frames that one waits at most for what comes near to be marked, which can make it higher. */
+const MOST_FRAMES = 60;
+/** As many in which nothing was below any more. */
+const SETTLED_FRAMES = 5;
+
+/** The keyboard goes along: its button is gone where nothing is below. */
+function toEnd({ current: box }: RefObject<HTMLDivElement | null>): void {
+  if (box === null) return;
+  box.focus({ preventScroll: true });
+  let frames = 0;
+  let settled = 0;
+  const go = (): void => {
+    settled = box.scrollHeight - box.clientHeight - box.scrollTop < 1 ? settled + 1 : 0;
+    box.scrollTo(0, box.scrollHeight);
+    if (++frames < MOST_FRAMES && settled < SETTLED_FRAMES) requestAnimationFrame(go);
+  };
+  go();
 }
 
 /**

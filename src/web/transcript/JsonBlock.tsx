@@ -42,6 +42,26 @@ export function indentJson(text: string): string {
   return shown;
 }
 
+/**
+ * Whether parsing a JSON text loses some of it: digits of a number, one of two members of the same name, their order. How its
+ * strings are escaped is no matter. Text that is no JSON loses nothing.
+ */
+export function losesSome(text: string): boolean {
+  const next = /"|[^\s"]+/g;
+  let written = "";
+  try {
+    const parsed: unknown = JSON.parse(text);
+    for (let match = next.exec(text); match !== null; match = next.exec(text)) {
+      if (match[0] === '"') next.lastIndex = endOfString(text, next.lastIndex);
+      const token = text.slice(match.index, next.lastIndex);
+      written += match[0] === '"' ? JSON.stringify(JSON.parse(token)) : token;
+    }
+    return written !== JSON.stringify(parsed);
+  } catch {
+    return false;
+  }
+}
+
 /** Where the string whose text begins here ends: behind its quote, or with the text where it has none. */
 function endOfString(text: string, start: number): number {
   for (let at = start; at < text.length; at++) {

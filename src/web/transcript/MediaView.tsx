@@ -25,7 +25,10 @@ export function MediaView({ media, host }: { media: MediaPart; host: TranscriptH
       return (
         <FileLine
           name={media.file_path}
-          detail={[media.mime_type, media.byte_size === undefined ? undefined : byteSize(media.byte_size)]}
+          detail={[
+            media.mime_type && visibleText(media.mime_type, "name"),
+            media.byte_size === undefined ? undefined : byteSize(media.byte_size),
+          ]}
         />
       );
     case "file": {
@@ -39,7 +42,7 @@ export function MediaView({ media, host }: { media: MediaPart; host: TranscriptH
       ) : (
         <FileLine
           name={name}
-          detail={[media.mime]}
+          detail={[visibleText(media.mime, "name")]}
           {...(media.url.startsWith("attachment:") ? { reference: media.url, host } : {})}
         />
       );

@@ -9,8 +9,9 @@ import { wholeTextOf } from "./field-text.ts";
 import type { TranscriptHost, TurnWindow } from "./host.ts";
 import { useOpenState } from "./open-state.ts";
 import { PartView } from "./PartView.tsx";
-import { kindOf } from "./part-words.ts";
+import { kindOf, textOf } from "./part-words.ts";
 import { RawView } from "./RawView.tsx";
+import { oneLine } from "./tool-cards/card.ts";
 
 interface PartRowProps {
   part: TranscriptPart | undefined;
@@ -166,7 +167,7 @@ function Revised({ at, host }: { at: number | undefined; host: TranscriptHost })
   );
 }
 
-/** What its writer withdrew stays, folded, with the reason. */
+/** What its writer withdrew stays, folded to its first words; open, its line says why. */
 function Retractable({
   part,
   host,
@@ -178,11 +179,17 @@ function Retractable({
 }): ReactNode {
   const [open, setOpen] = useOpenState(host, `${part.id}:retracted`, useContext(SoughtText) !== undefined);
   if (part.retracted === undefined) return children;
+  const beginning = open ? "" : oneLine(part.type === "marker" ? part.title : textOf(part, undefined));
   return (
     <div className="retracted">
-      <button type="button" className="marker-line" aria-expanded={open} onClick={() => setOpen(!open)}>
+      <button
+        type="button"
+        className="marker-line group-line"
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+      >
         <span className="marker-kind">withdrawn</span>{" "}
-        <span className="marker-title">{visible(part.retracted, "prose")}</span>
+        <span className="marker-title">{visible(beginning || part.retracted, "prose")}</span>
       </button>
       {open && <div className="retracted-content">{children}</div>}
     </div>

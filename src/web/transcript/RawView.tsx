@@ -32,7 +32,8 @@ export function RawView({ part, host }: { part: TranscriptPart; host: Transcript
     <div className="raw-view">
       {source !== undefined && (
         <p className="raw-place">
-          {visible(source.file, "name")}:{source.line} <span className="subject-more">byte</span>{" "}
+          {visible(source.file, "name")}
+          {source.line > 0 && `:${source.line}`} <span className="subject-more">byte</span>{" "}
           {source.byte.toLocaleString("en")} <span className="subject-more">length</span>{" "}
           {byteSize(source.length)}
           {record?.archived && (

@@ -53,8 +53,10 @@ function Settled({
             {" · "}
             {namesTool(request) && <>{visible(request.tool_name ?? "", "name")}: </>}
             {visible(request.title, "prose")}
-            {part.closed_at !== undefined && <>{` · ${host.formatTime(part.closed_at)}`}</>}
           </span>
+          {part.closed_at !== undefined && (
+            <span className="request-closed">{` · ${host.formatTime(part.closed_at)}`}</span>
+          )}
         </span>
       }
     >
@@ -89,13 +91,13 @@ function outcomeText(request: Request, { outcome, answer }: SettledRequest): Rea
   return outcome satisfies never;
 }
 
-/** What choosing an option of an approval did; how far "always" reaches, its own label says. */
+/** What choosing an option of an approval did; how far "always" reaches, its own label says: "Allow in this session". */
 function chosenText({ kind, label }: RequestOption): string {
   switch (kind) {
     case "allow_once":
       return "Allowed once";
     case "allow_always":
-      return `Allowed (${label})`;
+      return /^Allow\b/.test(label) ? label.replace("Allow", "Allowed") : `Allowed (${label})`;
     case "reject_once":
       return "Rejected";
     case "reject_always":

@@ -35,7 +35,7 @@ export function ToolCallView({
   const card = cardFor(view);
   const summary = card.summary(view);
   const { badge, word } = statusOf(call, result);
-  const failure = badge === "failed" ? failureLine(view) : undefined;
+  const failure = useMemo(() => (badge === "failed" ? failureLine(view) : undefined), [badge, view]);
   const { Body, Action } = card;
   return (
     <div className={Action ? "tool tool-with-action" : "tool"}>
@@ -49,15 +49,16 @@ export function ToolCallView({
             <StatusBadge status={badge} />{" "}
             <span className="line-label">{visible(summary.label, "name")}</span>{" "}
             <span
-              className="line-subject"
+              className={failure === undefined ? "line-subject" : "line-subject line-subject-failed"}
               {...(summary.title === undefined
                 ? {}
                 : { title: visibleText(oneLine(summary.title, 600), "name") })}
             >
-              {summary.subject}
-              {failure !== undefined && (
+              {failure === undefined ? (
+                summary.subject
+              ) : (
                 <>
-                  {" "}
+                  <span className="line-what">{summary.subject}</span>{" "}
                   <span className="line-failure">{visible(failure, "prose")}</span>
                 </>
               )}
@@ -180,7 +181,7 @@ function isRefusal(said: string): boolean {
 
 /** Lines that agents and shells put around a command's own output. */
 const AROUND =
-  /^(?:Exit code:? -?\d+|Process (?:exited|running) with |Wall time|Output:|Chunk ID|Original token count|Total output lines|Command failed with exit code -?\d+\.?$|…?\d+ (?:tokens|chars) truncated)|\bcomplete log of this run\b/i;
+  /^(?:Exit code:? -?\d+|Process (?:exited|running) with |Wall time|Output:|Chunk ID|Original token count|Total output lines|Command failed with exit code -?\d+\.?$|…?\d+ (?:tokens|chars) truncated|(?:FAIL(?:ED)?|ERROR)$)|\bcomplete log of this run\b/i;
 const FAILURE =
   /\b(?:errors?|\w+(?:Error|Exception)|exception|fail(?:s|ed|ing|ures?)?|fatal|panic(?:ked)?|denied|refused|cannot|can't|could not|unable|unknown|invalid|not found|no such|not exist|timed out|aborted|conflict)\b|[✗✖✘]/i;
 
@@ -207,7 +208,7 @@ function failureLine({ call, result, output, extra }: CallView): string | undefi
         // biome-ignore lint/suspicious/noControlCharactersInRegex: colours of the terminal do not belong in the line.
         .replace(/\u001b\[[0-9;:]*m/g, "")
         // Rules around a summary: `==== 2 failed, 3 passed ====`.
-        .replace(/^[\s=\-_*#~─━]{3,}|[\s=\-_*#~─━]{3,}$/g, "")
+        .replace(/^[\s=\-_*#~─━]{3,}|(?<![\s=\-_*#~─━])[\s=\-_*#~─━]{3,}$/g, "")
         .trim(),
     )
     .filter((line) => /[\p{L}\p{N}]/u.test(line) && !AROUND.test(line));

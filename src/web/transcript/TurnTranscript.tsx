@@ -1,5 +1,5 @@
 import { memo, type ReactNode, useMemo } from "react";
-import { isRow } from "../../model/pair-tools.ts";
+import { isRow } from "../../model/rows.ts";
 import { textPattern } from "../../model/text-pattern.ts";
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../../model/transcript.ts";
 import { CopyButton } from "../ui/CopyButton.tsx";
@@ -178,6 +178,7 @@ const TurnHeading = memo(function TurnHeading({
       className={`turn-heading${isTarget ? " part-row-target" : ""}`}
       {...(measure ? { ref: measure } : {})}
       {...(prompt === undefined ? {} : { id: `part-${prompt.id}` })}
+      data-first={turn.first_part}
       tabIndex={-1}
     >
       <div className="part-gutter">

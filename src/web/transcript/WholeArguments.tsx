@@ -4,7 +4,7 @@ import { CodeBlock } from "../ui/CodeBlock.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { fieldText } from "./field-text.ts";
 import type { TranscriptHost } from "./host.ts";
-import { JsonBlock } from "./JsonBlock.tsx";
+import { JsonBlock, losesSome } from "./JsonBlock.tsx";
 import { isRecord } from "./tool-cards/card.ts";
 import { WholeText } from "./WholeText.tsx";
 
@@ -51,7 +51,19 @@ function shortPairs(json: string): [string, string][] | undefined {
   const short =
     entries.length > 0 &&
     entries.every(
-      ([, value]) => value === null || (typeof value !== "object" && !String(value).includes("\n")),
+      ([, value]) =>
+        value === null || (typeof value === "string" ? isPlain(value) : typeof value !== "object"),
     );
-  return short ? entries.map(([key, value]) => [key, String(value)]) : undefined;
+  return short && !losesSome(json) ? entries.map(([key, value]) => [key, String(value)]) : undefined;
+}
+
+/** Whether a string says without its quotes what it says with them: it has no ends to see, and is none of `null` and `12`. */
+function isPlain(value: string): boolean {
+  if (value.includes("\n") || value.trim() !== value) return false;
+  try {
+    JSON.parse(value);
+    return false;
+  } catch {
+    return true;
+  }
 }

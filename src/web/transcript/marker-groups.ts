@@ -1,4 +1,4 @@
-import { isRow } from "../../model/pair-tools.ts";
+import { isRow } from "../../model/rows.ts";
 import type { TranscriptPart, TranscriptPartOf } from "../../model/transcript.ts";
 
 type Marker = TranscriptPartOf<"marker">;

@@ -1,6 +1,7 @@
 import { createElement, memo, type ReactNode, useState } from "react";
+import { findHidden } from "../../hidden-text/hidden-text.ts";
 import { CopyButton } from "./CopyButton.tsx";
-import { visible } from "./hidden-text.tsx";
+import { fewMarks, marked, visible } from "./hidden-text.tsx";
 import { type LineTokens, PAGE_LINES, useHighlight } from "./highlight.ts";
 import { TOKEN_KINDS } from "./highlight-protocol.ts";
 import { useIsSought } from "./sought-text.ts";
@@ -8,6 +9,14 @@ import { useIsSought } from "./sought-text.ts";
 /** Lines and characters of code that are put on the page before somebody asks for all. */
 const FIRST_LINES = 2_000;
 const FIRST = 256 * 1024;
+/** Marks of what is hidden in the code, before each page has at most one. */
+const MOST_MARKS = 4_000;
+
+/** Some lines of code. `pieces`: into how many what is hidden cuts these and all before them. */
+interface Page {
+  text: string;
+  pieces: number;
+}
 
 interface CodeBlockProps {
   code: string;
@@ -31,7 +40,12 @@ export const CodeBlock = memo(function CodeBlock({
   const highlighted = useHighlight(code, language, open);
   const pages = pager(code);
   const limit = all ? pages.length : firstPages(pages);
-  const isSought = useIsSought(() => pages.slice(limit).join(""));
+  const isSought = useIsSought(() =>
+    pages
+      .slice(limit)
+      .map(({ text }) => text)
+      .join(""),
+  );
   if (isSought) setAll(true);
   return (
     <figure className="code-block">
@@ -44,8 +58,13 @@ export const CodeBlock = memo(function CodeBlock({
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls sideways must be reachable by keyboard. */}
       <pre tabIndex={0}>
         <code {...(language ? { className: `language-${language}` } : {})}>
-          {pages.slice(0, limit).map((text, index) => (
-            <CodePage key={index} text={text} tokens={highlighted.pages[index]} />
+          {pages.slice(0, limit).map(({ text, pieces }, index) => (
+            <CodePage
+              key={index}
+              text={text}
+              tokens={highlighted.pages[index]}
+              crowded={pieces > MOST_MARKS}
+            />
           ))}
         </code>
       </pre>
@@ -58,20 +77,20 @@ export const CodeBlock = memo(function CodeBlock({
   );
 });
 
-function firstPages(pages: readonly string[]): number {
+function firstPages(pages: readonly Page[]): number {
   let length = 0;
   const most = FIRST_LINES / PAGE_LINES;
   for (let index = 0; index < pages.length; index++) {
     if (index >= most || length > FIRST) return index;
-    length += pages[index]?.length ?? 0;
+    length += pages[index]?.text.length ?? 0;
   }
   return pages.length;
 }
 
 /** Cuts growing code into pages of lines; pages that are full stay as they are. */
-function createPager(): (code: string) => readonly string[] {
+function createPager(): (code: string) => readonly Page[] {
   let before = "";
-  let pages: string[] = [];
+  let pages: Page[] = [];
   let start = 0;
   return (code) => {
     if (code === before) return pages;
@@ -81,6 +100,10 @@ function createPager(): (code: string) => readonly string[] {
     }
     before = code;
     const full = pages.slice(0, Math.max(0, pages.length - 1));
+    const add = (text: string): void => {
+      const pieces = (full.at(-1)?.pieces ?? 0) + findHidden(text, "code").length - 1;
+      full.push({ text, pieces });
+    };
     for (;;) {
       let end = start;
       let lines = 0;
@@ -91,10 +114,10 @@ function createPager(): (code: string) => readonly string[] {
         lines++;
       }
       if (lines < PAGE_LINES) {
-        full.push(code.slice(start));
+        add(code.slice(start));
         break;
       }
-      full.push(copyOf(code.slice(start, end)));
+      add(copyOf(code.slice(start, end)));
       start = end;
     }
     pages = full;
@@ -108,10 +131,14 @@ const copyOf = (lines: string): string => lines.split("\n").join("\n");
 const CodePage = memo(function CodePage({
   text,
   tokens,
+  crowded,
 }: {
   text: string;
   tokens: readonly LineTokens[] | undefined;
+  /** With all the marks before it, it has more of them than a page can bear. */
+  crowded: boolean;
 }): ReactNode {
+  if (crowded) return <span className="code-page">{marked(fewMarks(findHidden(text, "code"), 0))}</span>;
   if (!tokens) return <span className="code-page">{visible(text, "code")}</span>;
   const shown: ReactNode[] = [];
   let position = 0;

@@ -1,4 +1,14 @@
-import type { ReactNode } from "react";
+import {
+  memo,
+  type ReactNode,
+  type Ref,
+  type RefObject,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
+import { flushSync } from "react-dom";
 import { findInexact } from "../../hidden-text/exact-text.ts";
 import { marked } from "./hidden-text.tsx";
 import { ScrollBox } from "./ScrollBox.tsx";
@@ -8,36 +18,199 @@ import { ScrollBox } from "./ScrollBox.tsx";
  * letters, all that cannot be seen or looks like something else marked, line ends, tabs and spaces at line ends visible.
  * It scrolls where it is long, and is never cut.
  */
-export function ExactText({ text, label }: { text: string; label: string }): ReactNode {
+export function ExactText({
+  text,
+  label,
+  box,
+}: {
+  text: string;
+  label: string;
+  /** What scrolls. */
+  box?: Ref<HTMLDivElement>;
+}): ReactNode {
   const lines = text.split("\n");
+  const pre = useRef<HTMLPreElement>(null);
+  const columns = useColumns(pre);
   return (
-    <ScrollBox className="exact" label={label}>
-      <pre className="exact-text" dir="ltr">
-        {lines.map((line, index) => (
-          <ExactLine key={index} line={line} isLast={index === lines.length - 1} />
-        ))}
+    <ScrollBox className="exact" label={label} ref={box}>
+      <pre className="exact-text" dir="ltr" ref={pre}>
+        <Chunks lines={lines} columns={columns} />
       </pre>
     </ScrollBox>
   );
 }
 
+/** Lines and characters that are marked together. */
+const CHUNK_LINES = 100;
+const CHUNK = 4_000;
+/** Equal signs in a row that stand one by one. */
+const FEW = 16;
+
+/** How many characters a row has; 100 before that is known. */
+function useColumns(pre: RefObject<HTMLPreElement | null>): number {
+  const [columns, setColumns] = useState(100);
+  useLayoutEffect(() => {
+    const element = pre.current;
+    if (element === null || !("ResizeObserver" in window)) return;
+    const measure = (): void => {
+      // The style sheet gives it a gap of one character, which separates nothing.
+      const { columnGap, paddingInlineStart, paddingInlineEnd } = getComputedStyle(element);
+      const width =
+        element.clientWidth - Number.parseFloat(paddingInlineStart) - Number.parseFloat(paddingInlineEnd);
+      const count = Math.floor(width / Number.parseFloat(columnGap));
+      if (count > 0) setColumns(count);
+    };
+    measure();
+    const resized = new ResizeObserver(measure);
+    resized.observe(element);
+    return () => resized.disconnect();
+  }, [pre]);
+  return columns;
+}
+
+function Chunks({ lines, columns }: { lines: readonly string[]; columns: number }): ReactNode {
+  const chunks: string[] = [];
+  for (let start = 0; start < lines.length; ) {
+    let end = start;
+    let length = 0;
+    do length += (lines[end++]?.length ?? 0) + 1;
+    while (end < lines.length && end < start + CHUNK_LINES && length + (lines[end]?.length ?? 0) < CHUNK);
+    chunks.push(lines.slice(start, end).join("\n") + (end < lines.length ? "\n" : ""));
+    start = end;
+  }
+  if (chunks.length === 1) return <ExactLines text={chunks[0] ?? ""} />;
+  return chunks.map((chunk, index) => (
+    <Near
+      key={index}
+      text={chunk}
+      isFirst={index === 0}
+      className="exact-chunk"
+      rows={rowsOf(chunk, columns)}
+    >
+      <ExactLines text={chunk} />
+    </Near>
+  ));
+}
+
+/** About so many rows of the box: a line's end has a sign of its own. */
+const rowsOf = (chunk: string, columns: number): number =>
+  chunk
+    .replace(/\n$/, "")
+    .split("\n")
+    .reduce((rows, line) => rows + Math.ceil((line.length + 1) / columns), 0);
+
+/**
+ * What is marked once it comes near to what is in sight of the box: all at once would be more than a page can bear. Until
+ * then its text is there, to be counted, copied and found, and is not seen.
+ */
+function Near({
+  text,
+  isFirst,
+  className,
+  rows,
+  children,
+}: {
+  text: string;
+  isFirst: boolean;
+  className: string;
+  rows?: number;
+  children: ReactNode;
+}): ReactNode {
+  const [isNear, setNear] = useState(isFirst || !("IntersectionObserver" in window));
+  const place = useRef<HTMLSpanElement>(null);
+  useEffect(() => {
+    const element = place.current;
+    if (isNear || element === null) return;
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) setNear(true);
+      },
+      { root: element.closest(".exact"), rootMargin: "100%" },
+    );
+    observer.observe(element);
+    const print = (): void => flushSync(() => setNear(true));
+    addEventListener("beforeprint", print);
+    return () => {
+      observer.disconnect();
+      removeEventListener("beforeprint", print);
+    };
+  }, [isNear]);
+  return (
+    <span
+      ref={place}
+      className={isNear ? className : `${className} exact-far`}
+      {...(rows === undefined ? {} : { style: { containIntrinsicHeight: `auto ${rows * 20}px` } })}
+    >
+      {isNear ? children : text}
+    </span>
+  );
+}
+
+const ExactLines = memo(function ExactLines({ text }: { text: string }): ReactNode {
+  const lines = text.split("\n");
+  return lines.map((line, index) => (
+    <ExactLine key={index} line={line} isLast={index === lines.length - 1} />
+  ));
+});
+
 function ExactLine({ line, isLast }: { line: string; isLast: boolean }): ReactNode {
-  const words = line.replace(/[ \t]+$/, "");
-  const end = line.slice(words.length);
-  const tabs = words.split("\t");
+  let end = line.length;
+  while (line[end - 1] === " " || line[end - 1] === "\t") end--;
+  const parts: ReactNode[] = [];
+  for (let start = 0; start === 0 || start < line.length; ) {
+    let stop = start + CHUNK;
+    // No character is cut in two.
+    if (/[\ud800-\udbff]/.test(line[stop - 1] ?? "")) stop++;
+    const text = line.slice(start, stop);
+    const part = <ExactPart key={start} text={text} end={Math.max(0, end - start)} />;
+    parts.push(
+      line.length <= CHUNK ? (
+        part
+      ) : (
+        <Near key={start} text={text} isFirst={start === 0} className="exact-part">
+          {part}
+        </Near>
+      ),
+    );
+    start = stop;
+  }
   return (
     <>
-      {tabs.map((word, index) => (
-        <span key={index}>
-          {index > 0 && <Sign text={"\t"} />}
-          {marked(findInexact(word))}
-        </span>
-      ))}
-      {Array.from(end, (space, index) => (
-        <Sign key={index} text={space} />
-      ))}
+      {parts}
       {!isLast && <Sign text={"\n"} />}
     </>
+  );
+}
+
+/** A line, or some of a long one. `end`: where only blanks follow in it. */
+const ExactPart = memo(function ExactPart({ text, end }: { text: string; end: number }): ReactNode {
+  // Every second one is tabs.
+  const words = text.slice(0, end).split(/(\t+)/);
+  const blanks = text.slice(end).match(/ +|\t+/g) ?? [];
+  return (
+    <>
+      {words.map((word, index) =>
+        index % 2 === 1 ? (
+          <Signs key={index} text={word} />
+        ) : (
+          word !== "" && <span key={index}>{marked(findInexact(word))}</span>
+        ),
+      )}
+      {blanks.map((run, index) => (
+        <Signs key={index} text={run} />
+      ))}
+    </>
+  );
+});
+
+/** Equal blanks in a row. */
+function Signs({ text }: { text: string }): ReactNode {
+  if (text.length <= FEW) return Array.from(text, (blank, index) => <Sign key={index} text={blank} />);
+  const count = `${text.startsWith("\t") ? "→" : "·"} × ${text.length.toLocaleString("en")}`;
+  return (
+    <span className="exact-sign exact-many" data-count={count}>
+      {text}
+    </span>
   );
 }
 

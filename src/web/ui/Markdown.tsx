@@ -5,7 +5,7 @@ import { memo, type ReactNode, useEffect, useLayoutEffect, useReducer, useRef, u
 import ReactMarkdown, { type Components } from "react-markdown";
 import { findHidden } from "../../hidden-text/hidden-text.ts";
 import { CodeBlock } from "./CodeBlock.tsx";
-import { visible } from "./hidden-text.tsx";
+import { fewMarks, visible } from "./hidden-text.tsx";
 import { createMarkdownStream } from "./markdown-blocks.ts";
 import type { MarkdownBlock, MarkdownDocument, Piece } from "./markdown-document.ts";
 import type { TextGrowth } from "./markdown-window.ts";
@@ -290,7 +290,7 @@ function toTree(
   return treeOf(nodes, piece.definitions, piece.before, idPrefix).filter((node) => !isFootnotes(node));
 }
 
-/** HTML elements of some nodes, with footnotes numbered after those `before` and every hidden character marked. */
+/** HTML elements of some nodes, with footnotes numbered after those `before` and all that is hidden marked. */
 function treeOf(
   nodes: readonly (RootContent | FootnoteDefinition)[],
   definitions: readonly Definition[],
@@ -337,7 +337,7 @@ function mark(nodes: ElementContent[], idPrefix: string): void {
         if (node.tagName !== "pre")
           stack.push({ nodes: node.children, code: entry.code || node.tagName === "code" });
       } else if (node?.type === "text") {
-        const pieces = findHidden(node.value, entry.code ? "code" : "prose");
+        const pieces = fewMarks(findHidden(node.value, entry.code ? "code" : "prose"));
         if (pieces.length === 1 && pieces[0] && "text" in pieces[0]) continue;
         const marked = pieces.map(
           (piece): ElementContent =>

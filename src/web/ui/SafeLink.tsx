@@ -1,19 +1,31 @@
-import { type ComponentProps, createContext, type ReactNode, useContext, useMemo, useState } from "react";
+import { type ComponentProps, createContext, type ReactNode, useContext, useState } from "react";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
 import { visible } from "./hidden-text.tsx";
-import { claimsOtherHost, judgeUrl, type Verdict } from "./safe-url.ts";
+import { hostInWords, judgeUrl, type Verdict } from "./safe-url.ts";
 
 const InsideLink = createContext(false);
 
+/** Characters of an address that are told to who points at it. */
+const TOLD = 2_000;
+const told = (address: string): string =>
+  visibleText(address.length > TOLD ? `${address.slice(0, TOLD)}…` : address, "name");
+
+/** Addresses that are kept with what was found of them: thousands of links of a text may lead to one. */
+const KEPT = 200;
+const kept = new Map<string, { judged: Verdict; title: string }>();
+
+function lookAt(address: string): { judged: Verdict; title: string } {
+  const before = kept.get(address);
+  if (before !== undefined) return before;
+  const found = { judged: judgeUrl(address), title: told(address) };
+  if (kept.size >= KEPT) kept.clear();
+  kept.set(address, found);
+  return found;
+}
+
 function ExternalAnchor({ href, children }: { href: string; children: ReactNode }): ReactNode {
   return (
-    <a
-      href={href}
-      target="_blank"
-      rel="noopener noreferrer"
-      referrerPolicy="no-referrer"
-      title={visibleText(href, "name")}
-    >
+    <a href={href} target="_blank" rel="noopener noreferrer" referrerPolicy="no-referrer" title={told(href)}>
       {children}
     </a>
   );
@@ -64,17 +76,18 @@ export function SafeLink({
   children: ReactNode;
 }): ReactNode {
   const nested = useContext(InsideLink);
-  const judged = useMemo(() => judgeUrl(href), [href]);
+  const { judged, title } = lookAt(href);
   if (nested) return <span>{children}</span>;
+  const said = judged.kind === "link" ? hostInWords(text, judged.host) : undefined;
   const verdict: Verdict =
-    judged.kind === "link" && claimsOtherHost(text, judged.host)
+    judged.kind === "link" && said === "other"
       ? { ...judged, kind: "confirm", reason: "its words name another host" }
       : judged;
   const inner = <InsideLink value={true}>{children}</InsideLink>;
   switch (verdict.kind) {
     case "text":
       return (
-        <span className="blocked-link" title={`Not a link: ${visibleText(href, "name")}`}>
+        <span className="blocked-link" title={`Not a link: ${title}`}>
           {inner}
         </span>
       );
@@ -82,15 +95,13 @@ export function SafeLink({
       return <FragmentLink target={verdict.id}>{inner}</FragmentLink>;
     case "confirm":
       return <AskedLink verdict={verdict}>{inner}</AskedLink>;
-    case "link": {
-      const named = text.toLowerCase().includes(verdict.host.toLowerCase());
+    case "link":
       return (
         <>
           <ExternalAnchor href={verdict.href}>{inner}</ExternalAnchor>
-          {!named && <span className="link-host">{visible(verdict.host, "name")}</span>}
+          {said !== "same" && <span className="link-host">{visible(verdict.host, "name")}</span>}
         </>
       );
-    }
     default:
       return verdict satisfies never;
   }
@@ -133,7 +144,7 @@ function decodeFragment(id: string): string {
 export function RemoteImage({ src, alt }: { src: string; alt: string }): ReactNode {
   const nested = useContext(InsideLink);
   const [asked, setAsked] = useState(false);
-  const verdict = judgeUrl(src);
+  const { judged: verdict } = lookAt(src);
   const place =
     verdict.kind === "link" || verdict.kind === "confirm"
       ? verdict.host

@@ -1,19 +1,21 @@
-import type { ReactNode } from "react";
+import type { ReactNode, Ref } from "react";
 
 /** Content that may be wider than the page: it scrolls sideways by itself, by keyboard too, and has a name. */
 export function ScrollBox({
   className,
   label,
+  ref,
   children,
 }: {
   className: string;
   label: string;
+  ref?: Ref<HTMLDivElement> | undefined;
   children: ReactNode;
 }): ReactNode {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a field set is for forms, and a section would be one landmark too many.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard.
-    <div className={className} role="group" tabIndex={0} aria-label={label}>
+    <div className={className} ref={ref} role="group" tabIndex={0} aria-label={label}>
       {children}
     </div>
   );

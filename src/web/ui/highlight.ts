@@ -12,12 +12,15 @@ interface Highlighted {
   readonly note?: string;
 }
 
+/** Lines that are coloured together: what grows changes the last page alone. */
 export const PAGE_LINES = 8;
 /** Lines of one block that are highlighted: more would make more elements than a page can bear. */
 const MAX_LINES = 1_200;
 const MAX_TOTAL_TOKENS = 6_000;
 const BATCH_LINES = 64;
 const BATCH_LENGTH = 8_192;
+/** Whole lines of code that grows wait so long for the rest of their page: most pages are coloured once, not with each line. */
+const PAGE_WAIT_MS = 100;
 const LIMIT_MS = 1_000;
 /** The second time: on a busy machine the clock of the first told more about the machine than about the code. */
 const SECOND_LIMIT_MS = 3_000;
@@ -30,7 +33,11 @@ interface Session {
   id: number;
   language: string;
   lines: readonly string[];
+  /** More lines follow. */
+  open: boolean;
   sent: number;
+  /** When the first of the lines that are not sent came, by the page's clock. */
+  since: number;
   /** Nothing of it is known to the present worker. */
   first: boolean;
   tokens: LineTokens[][];
@@ -48,6 +55,8 @@ let busy: number | undefined;
 /** Languages that it has all it needs for: time that passes is the code's. */
 const loaded = new Set<string>();
 let timer: ReturnType<typeof setTimeout> | undefined;
+/** Until the first lines that wait for their page have waited long enough. */
+let wait: ReturnType<typeof setTimeout> | undefined;
 
 /** Aliases that writers of fences use, and endings of file names. */
 const ALIASES = new Map<string, string>(
@@ -172,12 +181,23 @@ function restart(): void {
   worker = undefined;
   loaded.clear();
   busy = undefined;
-  for (const session of sessions.values()) {
-    session.first = true;
-    session.sent = 0;
-    session.tokens = [];
-    session.count = 0;
-  }
+  for (const session of sessions.values()) forget(session);
+}
+
+function forget(session: Session): void {
+  session.first = true;
+  session.sent = 0;
+  session.tokens = [];
+  session.count = 0;
+}
+
+/** What the worker still says of the code as it was is not about this one: it is asked under another number. */
+function beginAnew(session: Session): void {
+  sessions.delete(session.id);
+  send({ type: "end", session: session.id });
+  session.id = nextId++;
+  sessions.set(session.id, session);
+  forget(session);
 }
 
 function retryLater(): void {
@@ -203,17 +223,27 @@ function expire(): void {
   next();
 }
 
+/** The line up to which a session's lines are due now; pages that are not full are, once they have waited. */
+function dueLine({ lines, open, since }: Session, now: number): number {
+  if (!open || now - since >= PAGE_WAIT_MS) return lines.length;
+  return lines.length - (lines.length % PAGE_LINES);
+}
+
 function next(): void {
   if (busy !== undefined) return;
+  clearTimeout(wait);
+  const now = performance.now();
+  let soonest = Number.POSITIVE_INFINITY;
   for (const session of sessions.values()) {
     if (session.sent >= session.lines.length) continue;
+    const due = dueLine(session, now);
+    if (session.sent >= due) {
+      soonest = Math.min(soonest, session.since + PAGE_WAIT_MS);
+      continue;
+    }
     let end = session.sent;
     let length = 0;
-    while (
-      end < session.lines.length &&
-      end - session.sent < BATCH_LINES &&
-      (length < BATCH_LENGTH || end === session.sent)
-    ) {
+    while (end < due && end - session.sent < BATCH_LINES && (length < BATCH_LENGTH || end === session.sent)) {
       length += session.lines[end]?.length ?? 0;
       end++;
     }
@@ -225,11 +255,13 @@ function next(): void {
     }
     const lines = session.lines.slice(session.sent, end);
     busy = session.id;
+    session.since = now;
     send({ type: "lines", session: session.id, language: session.language, first: session.first, lines });
     clearTimeout(timer);
     timer = setTimeout(expire, loaded.has(session.language) ? limitOf(session) : LOAD_LIMIT_MS);
     return;
   }
+  if (soonest < Number.POSITIVE_INFINITY) wait = setTimeout(next, soonest - now);
 }
 
 const limitOf = (session: Session | undefined): number => (session?.slow ? SECOND_LIMIT_MS : LIMIT_MS);
@@ -278,7 +310,9 @@ function start(language: string, listener: (highlighted: Highlighted) => void): 
     id: nextId++,
     language,
     lines: [],
+    open: true,
     sent: 0,
+    since: 0,
     first: true,
     tokens: [],
     count: 0,
@@ -330,13 +364,10 @@ export function useHighlight(code: string, language: string, open: boolean): Hig
     const wanted = lines.slice(0, MAX_LINES);
     const continues =
       session.lines.length <= wanted.length && session.lines.every((line, index) => line === wanted[index]);
-    if (!continues) {
-      session.sent = 0;
-      session.first = true;
-      session.tokens = [];
-      session.count = 0;
-    }
+    if (!continues) beginAnew(session);
+    if (session.sent >= session.lines.length) session.since = performance.now();
     session.lines = wanted;
+    session.open = open;
     const listener = (value: Highlighted): void => {
       const all = !open && session.sent >= session.lines.length;
       const result =

@@ -33,6 +33,7 @@ export type MarkdownBlock =
   /** Text that would cost too much to parse, or nests too deep: shown as it is (`reason`), or not parsed yet. */
   | { readonly kind: "plain"; readonly raw: string; readonly reason?: string };
 
+/** A text as it is shown. What the next read does not change is the same object in it. */
 export interface MarkdownDocument {
   readonly pages: readonly (readonly MarkdownBlock[])[];
   /** Every footnote call in order, and the definitions that end the document. */

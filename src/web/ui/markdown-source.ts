@@ -35,7 +35,7 @@ export function fenceOf(language: string, raw: string): OpenFence | undefined {
   if (!opener?.[1]) return undefined;
   const mark = opener[1][0] === "`" ? "`" : "~";
   const closer = new RegExp(`^ {0,3}${mark}{${opener[1].length},}[ \\t]*$`);
-  const lines = raw.slice(lineEnd + 1).replace(/\s+$/, "");
+  const lines = raw.slice(lineEnd + 1).trimEnd();
   const lastLine = lines.slice(lines.lastIndexOf("\n") + 1);
   if (closer.test(lastLine)) return undefined;
   const indent = opener[0].length - opener[1].length;
@@ -97,6 +97,7 @@ export function findRisk(tail: string): Risk | undefined {
   let delimiters = 0;
   let length = 0;
   let position = 0;
+  let previous = 0;
   let previousBlank = true;
   while (position < tail.length) {
     const newline = tail.indexOf("\n", position);
@@ -117,19 +118,26 @@ export function findRisk(tail: string): Risk | undefined {
       }
       delimiters += line.match(DELIMITERS)?.length ?? 0;
       length += line.length;
-      const reason = riskOf(line, delimiters, length);
+      const reason = riskOf(line, delimiters, length, tail.slice(previous, end));
       if (reason) return { start: chunk, end, fence, reason };
     }
     previousBlank = blank;
+    previous = position;
     position = end + 1;
   }
   return undefined;
 }
 
-function riskOf(line: string, delimiters: number, length: number): string | undefined {
+/** The address of a link or a definition, which may stand in the next line, also of a quote. */
+const LONG_ADDRESS = /\][(:][\s>]*<[^<>\n]{2000,}>/;
+
+function riskOf(line: string, delimiters: number, length: number, lines: string): string | undefined {
   if (delimiters > MAX_DELIMITERS) return "more than 1,000 marks in one paragraph";
   if (length > 2 * PATIENT) return "a paragraph of more than 16,000 characters";
-  if (line.length > MAX_RUN && /\S{2000}/.test(line)) return "a word of more than 2,000 characters";
+  if (line.length > MAX_RUN && line.split(/[ \t]/).some((word) => word.length >= MAX_RUN))
+    return "a word of more than 2,000 characters";
+  // It may hold blanks, and each link that refers to it is another look at all of it.
+  if (line.length > MAX_RUN && LONG_ADDRESS.test(lines)) return "an address of more than 2,000 characters";
   if (/^\s{200}/.test(line)) return "nested deeper than 100 levels";
   const markers = CONTAINERS.exec(line)?.[0].match(/[>*+)\-.]/g)?.length ?? 0;
   return markers > MAX_DEPTH ? "nested deeper than 100 levels" : undefined;

@@ -10,7 +10,11 @@ export type Verdict =
 
 const HIDDEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: browsers drop control bytes from addresses, so they are refused.
-  /[\u0000-\u0020\u007f-\u00a0\u00ad\u061c\u180e\u2000-\u200f\u2028-\u202f\u2060-\u206f\u3000\ufeff]/;
+  /[\u0000-\u0020\u007f-\u00a0\u00ad\u061c\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]/;
+/** Characters of an address that nobody reads to its end. */
+const LONG = 2_000;
+/** There are no longer names of hosts; it stands beside each link. */
+const LONGEST_HOST = 253;
 const KNOWN_ENDING = /[a-z0-9-]\.(?:com|org|net|io|dev|app|ai|gov|edu)(?:[/:?#@.]|$)/i;
 
 /**
@@ -31,7 +35,7 @@ export function judgeUrl(address: string): Verdict {
   if (scheme === "mailto") {
     if (HIDDEN.test(source) || !URL.canParse(source)) return { kind: "text" };
     const recipient = source.slice(7).split("?")[0] ?? "";
-    if (!recipient) return { kind: "text" };
+    if (!recipient || recipient.length > LONGEST_HOST) return { kind: "text" };
     return source.includes("?")
       ? { kind: "confirm", href: source, host: recipient, reason: "it fills in the message" }
       : { kind: "link", href: source, host: recipient };
@@ -43,7 +47,7 @@ export function judgeUrl(address: string): Verdict {
   } catch {
     return { kind: "text" };
   }
-  if (!url.hostname) return { kind: "text" };
+  if (!url.hostname || url.hostname.length > LONGEST_HOST) return { kind: "text" };
   if (!reason) reason = suspicion(source, url);
   const host = url.host;
   return reason ? { kind: "confirm", href: url.href, host, reason } : { kind: "link", href: url.href, host };
@@ -67,18 +71,57 @@ function suspicion(source: string, url: URL): string {
   if (/(?:https?:|%3a)\/\//i.test(url.search) || /@/.test(url.search + url.hash))
     return "it hands on another address";
   if (url.search.length > 80 && /[A-Za-z0-9+/_%=-]{48,}/.test(url.search)) return "it carries much data";
+  if (source.length > LONG) return "the address is very long";
   return "";
 }
 
-/** Whether the words of a link claim another host than the one it leads to. */
-export function claimsOtherHost(text: string, host: string): boolean {
-  const claimed = /(?:^|\s|\/\/)((?:[a-z0-9-]+\.)+[a-z]{2,})(?=[/:?#\s]|$)/i
-    .exec(text.trim())?.[1]
-    ?.toLowerCase();
-  if (claimed === undefined) return false;
-  const real = host.toLowerCase().replace(/:\d+$/, "");
-  return (
-    claimed.replace(/^www\./, "") !== real.replace(/^www\./, "") &&
-    /https?:\/\/|^[a-z0-9.-]+\.(?:com|org|net|io|dev|app|ai|gov|edu)\b/i.test(text.trim())
-  );
+/** An address with its scheme, or a run of what the names of files, people and hosts are written with. */
+const NAME =
+  /https?:\/\/(\[[\da-f:.]+\](?::\d+)?|[^\s/?#\\()[\]<>«»"“”',;!]+)|[\p{L}\p{M}\p{N}_.@+%-]+(?::\d+)?/giu;
+const HOST_LIKE = /^.+\.\p{L}[^.]*$|^\d+(?:\.\d+){3}$/u;
+/** Endings of hosts that hardly anything else ends in: a file is called `main.rs`, a function `console.info`. */
+const CLAIMING =
+  /\.(?:com|org|net|io|dev|app|ai|gov|edu|co|eu|de|uk|fr|nl|ch|se|dk|jp|cn|kr|ca|ru|(?:com?|org|net)\.[a-z]{2})$/;
+
+/** What is no host as it is written: names of products and packages. `asp.net` and `java.net` are hosts, too. */
+const NO_HOST =
+  /^(?:(?:ASP|ADO|VB|ML)\.NET|(?:System|Socket)\.IO|System\.Net|(?:com|org)(?:\.\w+)+\.(?:app|dev|io))$/;
+
+/**
+ * What the words of a link say of the host that it leads to: `same` where they name it and nothing else that looks like a
+ * host, `other` where they claim to lead elsewhere, else nothing.
+ */
+export function hostInWords(text: string, host: string): "same" | "other" | undefined {
+  // As browsers read an address: without what cannot be seen, and every dot is one.
+  const words = text
+    .slice(0, 2_000)
+    .normalize("NFKC")
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
+    .replaceAll("。", ".");
+  const real = host.toLowerCase();
+  let isNamed = false;
+  let isAlone = text.length <= 2_000;
+  NAME.lastIndex = 0;
+  for (let found = NAME.exec(words); found !== null; found = NAME.exec(words)) {
+    const written = (found[1] ?? found[0]).replace(/^[.+%-]+|[.:+%-]+$/g, "");
+    const name = written.toLowerCase();
+    if (name === real) {
+      isNamed = true;
+      const path = /(?:[/?#]\S*)?/y;
+      path.lastIndex = NAME.lastIndex;
+      path.test(words);
+      NAME.lastIndex = path.lastIndex;
+    } else if (claims(written, found[1] !== undefined, real)) return "other";
+    else if (HOST_LIKE.test(name)) isAlone = false;
+  }
+  return isNamed && isAlone ? "same" : undefined;
+}
+
+function claims(written: string, isAddress: boolean, real: string): boolean {
+  const name = written.toLowerCase();
+  const bare = (host: string): string => host.replace(/:\d+$/, "").replace(/^www\./, "");
+  if (bare(name) === bare(real)) return false;
+  if (isAddress) return HOST_LIKE.test(bare(name));
+  // Of an address of mail only what stands before the @ may pretend: whose it is stands behind it.
+  return !NO_HOST.test(written) && CLAIMING.test(bare(name.replace(/@.*/, "")));
 }

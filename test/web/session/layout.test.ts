@@ -8,7 +8,7 @@ import {
   type Transcript,
 } from "../../../src/model/accumulate.ts";
 import type { Frame } from "../../../src/model/frame.ts";
-import { createLayout, type Layout, TURN_GAP } from "../../../src/web/session/layout.ts";
+import { createLayout, isError, type Layout, TURN_GAP } from "../../../src/web/session/layout.ts";
 
 const SESSION = "7c1d8a52-2222-4333-8444-555566667777";
 let made = 0;
@@ -101,6 +101,24 @@ function expectConsistent(layout: Layout, transcript: Transcript): void {
 }
 
 const kinds = fc.constantFrom("prompt", "text", "call", "result", "step", "queued", "hook", "retry");
+
+test("a failure that was withdrawn is none that a reader looks for", () => {
+  const message_id = id();
+  const frames: Frame[] = [
+    { ...common, type: "message.start", message_id },
+    { ...common, type: "message.end", message_id, stop_reason: "error", error: "It broke" },
+  ];
+  const broken = frames.reduce(accumulate, emptyTranscript(SESSION));
+  const withdrawn = accumulate(broken, {
+    ...common,
+    type: "message.retract",
+    message_id,
+    reason: "It broke",
+  });
+  const failures = ({ parts }: Transcript) =>
+    parts.slice().filter((part) => part !== undefined && isError(part)).length;
+  expect([broken, withdrawn].map(failures)).toEqual([1, 0]);
+});
 
 test("rows appended one by one stand where they stand when all are laid out at once", () => {
   fc.assert(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { indentJson } from "../../../src/web/transcript/JsonBlock.tsx";
+import { indentJson, losesSome } from "../../../src/web/transcript/JsonBlock.tsx";
 
 describe("JSON on the page", () => {
   it("is indented, every token as it was written", () => {
@@ -30,5 +30,30 @@ describe("JSON on the page", () => {
   it("may hold a string of any length, with any number of escapes", () => {
     const text = `"${"a\\n".repeat(8_000_000)}"`;
     expect(indentJson(text) === text).toBe(true);
+  });
+});
+
+describe("parsing JSON", () => {
+  it.each([
+    '{"account":12345678901234567890}',
+    '{"amount":1e400}',
+    '{"rate":0.1000000000000000055}',
+    '{"zero":-0}',
+    '{"to":"alice","to":"bob"}',
+    '{"2":"b","1":"a"}',
+    '[{"a":1,"a":1}]',
+  ])("loses some of %s", (text) => {
+    expect(losesSome(text)).toBe(true);
+  });
+
+  it.each([
+    '{ "a" : [1, 2.5, true, null, "\\u00e9 \\/ \\ud800" ],\n "__proto__": {} }',
+    "{}",
+    '"a  b"',
+    "",
+    "plain 1e400",
+    '{"cut":12345678901234567890,"',
+  ])("loses nothing of %s", (text) => {
+    expect(losesSome(text)).toBe(false);
   });
 });

@@ -237,6 +237,13 @@ const closedLines: [string, Call, string | undefined, UiExtra | undefined, strin
     "[OK] get_issue linear ENT-98 1.2 s",
   ],
   [
+    "a tool that is named as one that asks, and asks nobody",
+    call("ask", { query: "what is x" }),
+    "It is y.",
+    undefined,
+    "[OK] ask what is x 1.2 s",
+  ],
+  [
     "a question",
     call("AskUserQuestion", { questions: [{ question: "Which colour?", options: [{ label: "Red" }] }] }),
     "Red",
@@ -294,6 +301,32 @@ describe("the closed line of", () => {
   });
 });
 
+describe("a call of Verbatim's own that is not allowed yet", () => {
+  it("says what is asked, with the options in the open card", async () => {
+    const input = { question: "Shall I go on?", options: [{ label: "Yes" }, { label: "No" }] };
+    show(call("ask", input, { state: running(input) }));
+    expect(line()).toMatch(/^\[RUNNING\] Question Shall I go on\?/);
+    await openCard();
+    expect(screen.getAllByRole("listitem").map((option) => option.textContent)).toEqual(["Yes", "No"]);
+  });
+
+  it.each([running({}), failed({}, "No such text.")])(
+    "has the difference that an edit would make",
+    async (state) => {
+      const input = { path: "one.txt", old_text: "one\ntwo\n", new_text: "one\n2\nthree\n" };
+      show(call("edit", input, { state }));
+      expect(line()).toMatch(/^\[(RUNNING|FAILED)\] Edit one\.txt .*\+22 lines added, −11 removed/);
+      await openCard();
+      expect(screen.getByRole("group", { name: "Changes of one.txt" })).toBeTruthy();
+    },
+  );
+
+  it("has a word for its label while its arguments are written", () => {
+    show(call("edit", {}, { state: running({}) }));
+    expect(line()).toMatch(/^\[RUNNING\] Edit /);
+  });
+});
+
 describe("an open card", () => {
   it.each(closedLines)("holds all input and output of %s", async (_name, of, output, extra) => {
     show(of, output, extra);
@@ -343,6 +376,26 @@ describe("an open card", () => {
     expect(screen.getByText("Cut here, 1.2 MB in all.")).toBeTruthy();
   });
 
+  it.each([
+    ["a number with more digits than one of JavaScript has", '{"account": 12345678901234567890}'],
+    ["a number beyond all of JavaScript's", '{"amount": 1e400}'],
+    ["a member that is there twice", '{"to": "alice", "to": "bob"}'],
+    ["a string that reads like another value", '{"flag": "null", "to": "bob"}'],
+    ["a string that ends in a space", '{"to": "bob "}'],
+  ])("shows arguments as they were sent: %s", async (_of, json) => {
+    show(call("transfer", json));
+    await openCard();
+    expect(document.querySelector(".card-facts")).toBeNull();
+    expect(body().replace(/\s+/g, " ")).toContain(json.slice(1, -1));
+    for (const digits of json.match(/\d+/g) ?? []) expect(line()).toContain(digits);
+  });
+
+  it("shows a few short arguments as a list, however they are escaped", async () => {
+    show(call("transfer", '{ "to": "Zo\\u00eb", "amount": 1.5, "now": true, "note": null }'));
+    await openCard();
+    expect(document.querySelector(".card-facts")?.textContent).toBe("toZoëamount1.5nowtruenotenull");
+  });
+
   it("shows the first and last lines of a long output, and the rest on demand", async () => {
     show(
       call("Bash", { command: "seq 500" }),
@@ -356,10 +409,10 @@ describe("an open card", () => {
     expect(body()).toContain("line 250;");
   });
 
-  it("keeps the page small whatever the output: a line of 1 MB, 100,000 lines, 400,000 changes of colour", async () => {
+  it("keeps the page small whatever the output: a line of 1 MB, 20,000 lines, 400,000 changes of colour", async () => {
     const outputs = [
       "x".repeat(1_000_000),
-      "line\n".repeat(100_000),
+      "line\n".repeat(20_000),
       "\u001b[31ma\u001b[32mb".repeat(200_000),
     ];
     for (const output of outputs) {
@@ -411,6 +464,12 @@ const failures: [string, string, number | undefined, string][] = [
   ["the first line that says anything", "======\n---\nall is lost\nso it is", undefined, "all is lost"],
   ["no success", "suite a failed to start\n0 errors, no failures in b", undefined, "suite a failed to start"],
   [
+    "not the one word that go test ends with",
+    "--- FAIL: TestTide (0.00s)\n    tide_test.go:10: got 1, want 2\nFAIL\nFAIL\texample.com/tide\t0.003s\nFAIL",
+    undefined,
+    "FAIL example.com/tide 0.003s",
+  ],
+  [
     "not where npm keeps its log",
     'npm error Missing script: "x"\nnpm error A complete log of this run can be found in: /l',
     undefined,
@@ -448,6 +507,26 @@ describe("the reason on the closed line of a failed call", () => {
     );
     expect(reasonWith({ output_end: "ok 200\nok 201" })).toBeUndefined();
     expect(reasonWith({})).toBeUndefined();
+  });
+
+  it("costs about the same, whatever the output is made of", () => {
+    const cpuOf = (inner: string): number => {
+      const calls = Array.from({ length: 10 }, (_, index) => {
+        const output = `x${inner}x`;
+        const bash = call(`tool ${index}`, {}, { state: failed({}, output) });
+        return [bash, result(bash, output, { is_error: true, status: "error" })];
+      });
+      const parts = paired(calls.flat());
+      const before = process.cpuUsage();
+      const { unmount } = render(
+        <TurnTranscript turn={turnOf(parts)} partAt={(index) => parts[index]} host={hostOf()} />,
+      );
+      const { user } = process.cpuUsage(before);
+      unmount();
+      return user;
+    };
+    cpuOf("ab".repeat(3_950));
+    expect(cpuOf("=".repeat(7_900))).toBeLessThan(5 * cpuOf("ab".repeat(3_950)));
   });
 
   it("is absent where the output holds no word", () => {

@@ -234,11 +234,24 @@ describe("a turn", () => {
     expect(notes[0]?.querySelector("time")?.dateTime).toBe(new Date(revised_at).toISOString());
   });
 
-  it("folds what was withdrawn, with the reason, and opens it", async () => {
-    show([text("a withdrawn answer", { retracted: "the request was tried again" })]);
-    expect(screen.queryByText("a withdrawn answer")).toBeNull();
-    await userEvent.click(screen.getByRole("button", { name: /the request was tried again/ }));
-    expect(screen.getByText("a withdrawn answer")).toBeTruthy();
+  it("folds what was withdrawn to its first words, and opens to why and to all of it", async () => {
+    const { container } = show([
+      text("A *withdrawn* answer,\n\nof two paragraphs.", { retracted: "The request was tried again" }),
+    ]);
+    const line = screen.getByRole("button", {
+      name: "withdrawn A *withdrawn* answer, of two paragraphs.",
+      expanded: false,
+    });
+    expect(screen.queryByText("The request was tried again")).toBeNull();
+    expect(container.querySelector("em")).toBeNull();
+    await userEvent.click(line);
+    expect(screen.getByText("The request was tried again")).toBeTruthy();
+    expect(container.querySelector("em")?.textContent).toBe("withdrawn");
+  });
+
+  it("names why, where what was withdrawn has no words", () => {
+    show([text("", { retracted: "The request was tried again", open: true })]);
+    expect(screen.getByRole("button", { name: "withdrawn The request was tried again" })).toBeTruthy();
   });
 
   it("shows the record of a part with its file, line and byte", async () => {

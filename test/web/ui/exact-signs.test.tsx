@@ -1,6 +1,10 @@
-import { render, screen } from "@testing-library/react";
-import { expect, it } from "vitest";
+import { act, render, screen } from "@testing-library/react";
+import { afterEach, expect, it, vi } from "vitest";
 import { ExactText } from "../../../src/web/ui/ExactText.tsx";
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
 
 /** What stands in the box: each sign as its name in brackets. */
 function signs(text: string): string {
@@ -22,12 +26,63 @@ it("shows line ends but the last, tabs, and spaces at line ends by signs that ho
   expect(signs("")).toBe("");
 });
 
+it("shows many equal blanks in a row as one sign with their number", () => {
+  const { container } = render(
+    <ExactText text={`${"\t".repeat(3_000)}x${" ".repeat(17)}`} label="command" />,
+  );
+  const counts = [...container.querySelectorAll(".exact-many")].map((sign) => [
+    sign.getAttribute("data-count"),
+    sign.textContent?.length,
+  ]);
+  expect(counts).toEqual([
+    ["→ × 3,000", 3_000],
+    ["· × 17", 17],
+  ]);
+});
+
+it.each([
+  { name: "800 lines", text: "a\t\u200b\n".repeat(800) },
+  { name: "one line of tabs and letters", text: `${"a\t".repeat(4_100)}\u202eb  ` },
+  { name: "a line of pairs", text: `x${"😀".repeat(10_000)}` },
+])("marks what is near to what is in sight, and has all of the text: $name", ({ text }) => {
+  const observers: { near: () => void; place?: Element }[] = [];
+  vi.stubGlobal(
+    "IntersectionObserver",
+    class {
+      #seen;
+      constructor(told: (entries: object[]) => void) {
+        this.#seen = { near: () => told([{ isIntersecting: true }]) };
+        observers.push(this.#seen);
+      }
+      observe(place: Element) {
+        Object.assign(this.#seen, { place });
+      }
+      disconnect() {}
+    },
+  );
+  const { container } = render(<ExactText text={text} label="command" />);
+  const isWhole = () =>
+    (container.textContent ?? "").replaceAll("U+200B", "\u200b").replace("U+202E", "\u202e") === text;
+  expect(isWhole()).toBe(true);
+  expect(container.querySelectorAll("*").length).toBeLessThan(5_000);
+  const far = container.querySelectorAll(".exact-far").length;
+  expect(far).toBeGreaterThan(1);
+  const last = observers.find(({ place }) => place === [...container.querySelectorAll(".exact-far")].at(-1));
+  act(() => last?.near());
+  expect(container.querySelectorAll(".exact-far").length).toBe(far - 1);
+  expect(isWhole()).toBe(true);
+  // Paper has no sight.
+  act(() => void dispatchEvent(new Event("beforeprint")));
+  expect(container.querySelector(".exact-far")).toBeNull();
+  expect(isWhole()).toBe(true);
+});
+
 it("stands in a box with a name, from left to right, each word marked by itself", () => {
   render(<ExactText text={"a\u202eb\tc"} label="command" />);
   const box = screen.getByRole("group", { name: "command" });
   expect(box.className).toBe("exact");
   expect(box.innerHTML).toMatch(
-    /^<pre class="exact-text" dir="ltr"><span>a<mark .*<\/mark>b<\/span><span><span class="exact-sign exact-tab">\t<\/span>c<\/span><\/pre>$/,
+    /^<pre class="exact-text" dir="ltr"><span>a<mark .*<\/mark>b<\/span><span class="exact-sign exact-tab">\t<\/span><span>c<\/span><\/pre>$/,
   );
   // What looks like ASCII is marked, as nowhere else.
   expect(box.querySelectorAll("mark")).toHaveLength(1);

@@ -33,8 +33,11 @@ function readBack(element: Element): string {
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
     const mark = node.parentElement?.closest("mark");
-    const code = /U\+([0-9A-F]+)/.exec(mark?.textContent ?? "")?.[1];
-    text += code === undefined ? (node.nodeValue ?? "") : String.fromCodePoint(Number.parseInt(code, 16));
+    const [, code, count] = /U\+([0-9A-F]+)(?: × ([\d,]+))?/.exec(mark?.textContent ?? "") ?? [];
+    text +=
+      code === undefined
+        ? (node.nodeValue ?? "")
+        : String.fromCodePoint(Number.parseInt(code, 16)).repeat(Number(count?.replaceAll(",", "") ?? 1));
   }
   return text;
 }

@@ -83,5 +83,12 @@ describe("text on the page", () => {
         '<mark class="hidden-text" title="right-to-left override, U+202E">U+202E</mark>c</p>',
     );
     expect(html(visible("\u200b", "code"))).toContain("<p><mark");
+    expect(html(visible("a\u200b\u200b", "code"))).toContain(">U+200B × 2</mark>");
+  });
+
+  it("has 500 marks at most: from there on one, in which what hides is written out", () => {
+    const { container } = render(<p>{visible("a\u200b".repeat(600), "code")}</p>);
+    const marks = [...container.querySelectorAll("mark")].map((mark) => mark.textContent);
+    expect(marks).toEqual([...Array(500).fill("U+200B"), `[U+200B]${"a[U+200B]".repeat(99)}`]);
   });
 });

@@ -3,14 +3,16 @@ import { fireEvent, render } from "@testing-library/react";
 import type { ReactNode } from "react";
 import { describe, expect, it } from "vitest";
 import { findHidden } from "../../../src/hidden-text/hidden-text.ts";
+import type { SessionSummary } from "../../../src/model/session.ts";
 import type { TranscriptPart } from "../../../src/model/transcript.ts";
+import { SessionRow } from "../../../src/web/sessions/SessionRow.tsx";
 import { TurnTranscript } from "../../../src/web/transcript/TurnTranscript.tsx";
 import { Markdown } from "../../../src/web/ui/Markdown.tsx";
 import { Terminal } from "../../../src/web/ui/Output.tsx";
 import { SafeLink } from "../../../src/web/ui/SafeLink.tsx";
 import { judgeUrl } from "../../../src/web/ui/safe-url.ts";
 import { generate } from "../../browser/hostile/payloads.ts";
-import { call, hostOf, marker, paired, result, text, thinking, turnOf } from "../../build.ts";
+import { call, hostOf, idOf, marker, paired, result, START, text, thinking, turnOf } from "../../build.ts";
 import { eventually } from "../../eventually.ts";
 import { sharedData } from "../../shared-data.ts";
 
@@ -133,6 +135,91 @@ shared("hostile Markdown (skipped without the shared payloads)", () => {
       unmount();
     }
   }, 60_000);
+});
+
+describe("hidden text", () => {
+  /** Every text and attribute that still holds it as itself. */
+  const unmarked = (root: Element): string[] => {
+    const hidden = /[\u200b\u202e]/;
+    const found = hidden.test(root.textContent ?? "") ? [root.textContent ?? ""] : [];
+    for (const element of root.querySelectorAll("*")) {
+      for (const { name, value } of element.attributes) {
+        if (name !== "id" && hidden.test(value)) found.push(`${element.tagName} ${name}=${value}`);
+      }
+    }
+    return found;
+  };
+
+  it("is marked in every text and every attribute of a transcript", () => {
+    const value = "a\u202eb\u200bc";
+    const run = call("Task", { description: value }, { run: { session_id: idOf("run"), name: value } });
+    const edit = call("Edit", { file_path: value });
+    const parts = [
+      ...inEveryPlace(value),
+      ...paired([
+        run,
+        edit,
+        result(edit, value, {
+          ui_extra: {
+            type: "diff",
+            files: [
+              {
+                path: value,
+                new_path: value,
+                change: "update",
+                additions: 1,
+                deletions: 0,
+                hunks: [{ old_start: 1, old_lines: 0, new_start: 1, new_lines: 1, lines: [`+${value}`] }],
+              },
+            ],
+          },
+          parts: [
+            { type: "image_file", file_path: value, mime_type: value },
+            { type: "file", mime: value, url: "attachment:part:0", filename: value },
+          ],
+        }),
+      ]),
+    ];
+    const host = hostOf();
+    for (const part of parts) host.opened.set(part.id, true);
+    const { container } = render(
+      <TurnTranscript turn={turnOf(parts)} partAt={(index) => parts[index]} host={host} />,
+    );
+    expect(container.querySelectorAll("mark").length).toBeGreaterThan(30);
+    expect(container.querySelector(".file-diff .diff-text")?.getAttribute("aria-label")).toContain("U+202E");
+    expect(container.querySelector(".run-link")?.getAttribute("aria-label")).toContain("U+202E");
+    expect(unmarked(container)).toEqual([]);
+  });
+
+  it("is marked in a row of the list, its attributes too", () => {
+    const value = "a\u202eb\u200bc";
+    const row: SessionSummary = {
+      id: idOf("session"),
+      agent: "claude-code",
+      agent_version: value,
+      model: value,
+      cwd: value,
+      title: value,
+      first_prompt: value,
+      status: "completed",
+      last_activity_at: START,
+      turns: 1,
+      steps: 1,
+      tool_calls: 0,
+      errors: 0,
+      parts: 1,
+      runs: 1,
+      byte_size: 1,
+    };
+    const item = { type: "session" as const, row, depth: 0, runs: 1, expanded: false, unlinked: false };
+    const { container } = render(
+      <SessionRow item={item} now={START} showFolder={true} onToggle={() => {}} />,
+    );
+    expect(container.querySelector(".session-agent")?.getAttribute("title")).toBe(
+      "Version a⟨U+202E⟩b⟨U+200B⟩c",
+    );
+    expect(unmarked(container)).toEqual([]);
+  });
 });
 
 shared("hostile addresses (skipped without the shared payloads)", () => {
@@ -258,6 +345,27 @@ describe("text that makes more elements than a page can bear", () => {
     });
     expect(container.querySelectorAll("*").length).toBeLessThan(20_000);
     expect(container.textContent).toContain("much came before it");
+  });
+});
+
+describe("text of very many hidden characters", () => {
+  it.each([
+    { name: "one many times", value: "\u200b".repeat(60_000), most: 20 },
+    { name: "two in turn", value: "\u200b\u200c".repeat(30_000), most: 2_500 },
+    { name: "one in each word", value: "a\u200b ".repeat(20_000), most: 2_500 },
+    { name: "two in each paragraph", value: "a\u200bb\u200b\n\n".repeat(9_000), most: 15_000 },
+    { name: "code", value: `\`\`\`js\n${`${"a\u200b".repeat(60)}\n`.repeat(500)}\`\`\``, most: 5_000 },
+  ])("has few marks, and says what each stands for: $name", ({ value, most }) => {
+    const { container } = render(<Markdown text={value} />);
+    expect(container.querySelectorAll("*").length).toBeLessThan(most);
+    let count = 0;
+    for (const mark of container.querySelectorAll("mark")) {
+      for (const [, times = "1"] of (mark.textContent ?? "").matchAll(/U\+200[BC](?: × ([\d,]+))?/g))
+        count += Number(times.replaceAll(",", ""));
+    }
+    if (container.querySelector(".show-all") === null)
+      expect(count).toBe(value.split(/[\u200b\u200c]/).length - 1);
+    expect(container.textContent).not.toMatch(/[\u200b\u200c]/);
   });
 });
 

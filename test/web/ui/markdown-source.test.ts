@@ -205,6 +205,16 @@ describe("a stretch that is not parsed", () => {
     expect(reasonOf("a".repeat(2_000))).toBeUndefined();
     expect(reasonOf("a".repeat(2_001))).toBe(WORD);
     expect(reasonOf(`b ${"a".repeat(2_000)}`)).toBe(WORD);
+    expect(reasonOf(`[a]: <${words(2_000)}>`)).toBe("an address of more than 2,000 characters");
+    expect(reasonOf(`[a]: <${words(1_999)}>`)).toBeUndefined();
+    expect(reasonOf(`<a> ${words(2_000)}`)).toBeUndefined();
+    const address = `<${words(2_000)}>`;
+    for (const opening of ["[a](", "[a]( ", "> [a]:\n> ", "- [a]:\n  "])
+      expect(reasonOf(`${opening}${address}`), opening).toBe("an address of more than 2,000 characters");
+    for (const opening of ["If a ", "[a] ", "[a]:\nx ", "- "])
+      expect(reasonOf(`${opening}${address} d`), opening).toBeUndefined();
+    // An address may hold blanks of other kinds.
+    expect(reasonOf(`${"a".repeat(1_500)}\u205f${"a".repeat(600)}`)).toBe(WORD);
     expect(reasonOf(`b ${"a".repeat(1_999)}`)).toBeUndefined();
     expect(reasonOf(`b ${"a".repeat(1_999)} ${"a".repeat(1_999)}`)).toBeUndefined();
   });

@@ -28,6 +28,18 @@ describe("a link", () => {
     expect(link("https://a.test/x", "see b")).toContain("link-host");
   });
 
+  it("names its host where its words only hold that name within another", () => {
+    expect(link("https://a.test/x", "not-a.test/x")).toContain('<span class="link-host">a.test</span>');
+    expect(link("https://a.test/x", "b.a.test")).toContain('<span class="link-host">a.test</span>');
+  });
+
+  it("tells 2,000 characters of a long address, and asks before it is opened", () => {
+    expect(link(`https://a.test/${"x".repeat(3_000)}`, "words")).toContain("the address is very long");
+    expect(link(`javascript:${"x".repeat(3_000)}`, "words")).toContain(
+      `title="Not a link: javascript:${"x".repeat(1_989)}…"`,
+    );
+  });
+
   it("inside a link is text", () => {
     expect(
       html(

@@ -1,5 +1,6 @@
 import { structuredPatch } from "diff";
 import type { ReactNode } from "react";
+import { visibleText } from "../../../hidden-text/hidden-text.ts";
 import type { FileDiff } from "../../../model/ui-extra.ts";
 import { Diff, DiffCounts } from "../../ui/Diff.tsx";
 import { visible } from "../../ui/hidden-text.tsx";
@@ -7,6 +8,7 @@ import {
   type CallView,
   type CardBodyProps,
   isRecord,
+  labelOf,
   list,
   named,
   oneLine,
@@ -69,7 +71,7 @@ function label(view: CallView, files: readonly FileDiff[]): string {
   if (changes.size === 1 && changes.has("create")) return "Write";
   if (changes.size === 1 && changes.has("delete")) return "Delete";
   if (changes.size === 1 && changes.has("move")) return "Move";
-  return files.length > 0 ? "Edit" : name;
+  return files.length > 0 ? "Edit" : labelOf(name);
 }
 
 const cache = new WeakMap<object, FileDiff[]>();
@@ -107,8 +109,8 @@ function fromArguments({ input, call }: CallView): FileDiff[] {
       },
     ];
   }
-  const before = text(input, "old_string", "old_str", "oldString", "oldText");
-  const after = text(input, "new_string", "new_str", "newString", "newText", "new_source");
+  const before = text(input, "old_text", "old_string", "old_str", "oldString", "oldText");
+  const after = text(input, "new_text", "new_string", "new_str", "newString", "newText", "new_source");
   if (before !== undefined || after !== undefined) return [compare(path, before ?? "", after ?? "")];
   const content = text(input, "content", "file_text", "contents");
   return content === undefined ? [] : [{ ...compare(path, "", content), change: "create" }];
@@ -216,7 +218,9 @@ function DiffBody({ view }: CardBodyProps): ReactNode {
         </span>{" "}
         <DiffCounts additions={file.additions} deletions={file.deletions} />
       </figcaption>
-      {file.hunks.length > 0 && <Diff hunks={file.hunks} label={`Changes of ${file.path}`} />}
+      {file.hunks.length > 0 && (
+        <Diff hunks={file.hunks} label={visibleText(`Changes of ${file.path}`, "name")} />
+      )}
     </figure>
   ));
 }

@@ -1,4 +1,5 @@
 import { visible } from "../../ui/hidden-text.tsx";
+import { losesSome } from "../JsonBlock.tsx";
 import { type CallView, oneLine, type ToolCard } from "./card.ts";
 
 /** Any tool that no other card knows: its name, its arguments in one line, and below all that went in and came out. */
@@ -15,6 +16,7 @@ export const genericCard: ToolCard = {
 export function describe({ call, input }: CallView): string {
   const entries = Object.entries(input);
   if (entries.length === 0) return call.arguments_json === "{}" ? "" : oneLine(call.arguments_json);
+  if (losesSome(call.arguments_json)) return oneLine(call.arguments_json);
   const only = entries.length === 1 ? entries[0]?.[1] : undefined;
   if (typeof only === "string") return oneLine(only);
   return oneLine(

@@ -10,6 +10,7 @@ import {
   type ToolCard,
   text,
 } from "./card.ts";
+import { genericCard } from "./GenericCard.tsx";
 
 interface Question {
   question: string;
@@ -20,12 +21,14 @@ interface Question {
 /** Something that the agent asked the person, and the answer. */
 export const questionCard: ToolCard = {
   payloads: ["question"],
-  matches: named("askuserquestion", "request_user_input", "ask_user", "ask_followup_question"),
+  matches: named("ask", "askuserquestion", "request_user_input", "ask_user", "ask_followup_question"),
   summary: (view) => {
     const questions = questionsOf(view);
     const first = questions[0];
+    // A tool of that name that asks nobody.
+    if (first === undefined) return genericCard.summary(view);
     const answered = questions.filter((question) => question.answer !== undefined);
-    const subject = first?.question ?? text(view.input, "question") ?? "";
+    const subject = first.question;
     const answer = answered.map((question) => question.answer).join(", ");
     return {
       label: "Question",
@@ -45,14 +48,14 @@ export const questionCard: ToolCard = {
 
 function questionsOf({ extra, input }: CallView): Question[] {
   if (extra?.type === "question") return extra.questions;
-  return list(input, "questions")
-    .filter(isRecord)
-    .map((question) => ({
-      question: text(question, "question", "header") ?? "",
-      options: list(question, "options").flatMap((option) =>
-        typeof option === "string" ? option : isRecord(option) ? (text(option, "label") ?? []) : [],
-      ),
-    }));
+  const several = list(input, "questions").filter(isRecord);
+  const asked = several.length === 0 && text(input, "question") !== undefined ? [input] : several;
+  return asked.map((question) => ({
+    question: text(question, "question", "header") ?? "",
+    options: list(question, "options").flatMap((option) =>
+      typeof option === "string" ? option : isRecord(option) ? (text(option, "label") ?? []) : [],
+    ),
+  }));
 }
 
 function QuestionBody({ view }: CardBodyProps): ReactNode {

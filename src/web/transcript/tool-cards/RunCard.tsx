@@ -133,7 +133,10 @@ function RunAction({ view, host }: CardBodyProps): ReactNode {
         <a
           className="run-link"
           href={host.runHref(id)}
-          aria-label={`Open run ${oneLine(task, 80)} ${name ?? ""}`.replace(/\s+/g, " ").trim()}
+          aria-label={visibleText(
+            `Open run ${oneLine(task, 80)} ${name ?? ""}`.replace(/\s+/g, " ").trim(),
+            "name",
+          )}
         >
           open run
         </a>

@@ -95,6 +95,7 @@ export function text(input: Readonly<Record<string, unknown>>, ...keys: string[]
   return undefined;
 }
 
+/** The first of some fields that is a finite number. */
 export function count(input: Readonly<Record<string, unknown>>, ...keys: string[]): number | undefined {
   for (const key of keys) {
     const value = Object.hasOwn(input, key) ? input[key] : undefined;
@@ -103,6 +104,7 @@ export function count(input: Readonly<Record<string, unknown>>, ...keys: string[
   return undefined;
 }
 
+/** A field that is a list; an empty one where it is none. */
 export function list(input: Readonly<Record<string, unknown>>, key: string): readonly unknown[] {
   const value = Object.hasOwn(input, key) ? input[key] : undefined;
   return Array.isArray(value) ? value : [];
@@ -129,6 +131,7 @@ export function plural(number: number, one: string, many = `${one}s`): string {
   return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
 }
 
+/** A newline at the end begins no line, and the empty text has none. */
 export function lineCount(value: string): number {
   if (value === "") return 0;
   let lines = value.endsWith("\n") ? 0 : 1;

@@ -1,0 +1,145 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Browser, Locator, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
+
+// What a line of a transcript says first of all is in sight, however much it has to say.
+
+const SESSION = "5f0c1d9e-0000-4000-8000-000000000001";
+const LONG = `find . ${"-name '*.generated.ts' -o ".repeat(30)} -print`;
+
+let home: Home;
+let daemon: Daemon;
+let browser: Browser;
+let page: Page;
+let complaints: string[];
+beforeAll(async () => {
+  home = await createHome();
+  const folder = join(home.claude, "projects/-home-ada-lines");
+  await mkdir(folder, { recursive: true });
+  const lines = [
+    prompt("Go."),
+    ...command("failed", LONG, "Exit code 1\nerror: too many arguments for a command of this shell"),
+    ...command("short", "make check", `error: ${"the tide table has no row for this harbour ".repeat(4)}`),
+    ...command("slow", "make all", "error: no rule", 47 * 60 + 20),
+    ...run("run", "Look at the tides", 12 * 60 + 41),
+    answer(
+      `| Harbour of departure | Tonnes | Remarks |\n| --- | --- | --- |\n| Bremerhaven | 1,234,567 | ${"laden with timber and grain ".repeat(12)} |`,
+    ),
+  ];
+  await writeFile(join(folder, `${SESSION}.jsonl`), lines.map((line) => `${line}\n`).join(""));
+  daemon = await startDaemon(home, ["--no-samples"]);
+  browser = await openBrowser();
+  ({ page, complaints } = await enter(await browser.newContext(), daemon));
+  await page.goto(`${daemon.origin}/session/${SESSION}`);
+});
+afterAll(async () => {
+  await browser.close();
+  await daemon.stop();
+  await home.remove();
+});
+
+let written = 0;
+let clock = Date.UTC(2026, 10, 20, 9, 0, 0);
+function record(role: "user" | "assistant", content: unknown, seconds = 1, more: object = {}): string {
+  written += 1;
+  clock += seconds * 1_000;
+  const id = `5f0c1d9e-0000-4000-9000-${String(written).padStart(12, "0")}`;
+  const message =
+    role === "user" ? { role, content } : { id, type: "message", role, model: "claude-opus-4-7", content };
+  return JSON.stringify({
+    type: role,
+    uuid: id,
+    parentUuid: null,
+    isSidechain: false,
+    userType: "external",
+    cwd: "/home/ada/lines",
+    sessionId: SESSION,
+    version: "2.1.197",
+    timestamp: new Date(clock).toISOString(),
+    message,
+    ...more,
+  });
+}
+function prompt(text: string): string {
+  return record("user", text);
+}
+function answer(text: string): string {
+  return record("assistant", [{ type: "text", text }]);
+}
+/** A call of the shell that fails after some seconds. */
+function command(id: string, command: string, output: string, seconds = 1): string[] {
+  return [
+    record("assistant", [{ type: "tool_use", id, name: "Bash", input: { command } }]),
+    record("user", [{ type: "tool_result", tool_use_id: id, content: output, is_error: true }], seconds),
+  ];
+}
+
+/** A run that took some seconds, and of which nothing but its figures is left. */
+function run(id: string, task: string, seconds: number): string[] {
+  const input = { description: task, prompt: task, subagent_type: "general" };
+  const figures = { totalDurationMs: seconds * 1000, totalTokens: 48_200, totalToolUseCount: 31 };
+  const content = [{ type: "text", text: "Done." }];
+  return [
+    record("assistant", [{ type: "tool_use", id, name: "Task", input }]),
+    record("user", [{ type: "tool_result", tool_use_id: id, content }], seconds, {
+      toolUseResult: { status: "completed", prompt: task, agentId: "a1b2c3d", content, ...figures },
+    }),
+  ];
+}
+
+/** How many rows the words take. */
+const rowsOf = (words: Locator): Promise<number> =>
+  words.evaluate((element) => {
+    const range = document.createRange();
+    range.selectNodeContents(element);
+    return new Set(Array.from(range.getClientRects(), ({ top }) => top)).size;
+  });
+
+it.each([1440, 900, 390])("how long a call took is one row beside its figures, %i px wide", async (width) => {
+  await page.setViewportSize({ width, height: 800 });
+  for (const time of ["47 min 20 s", "12 min 41 s"]) {
+    const words = page.locator(".line-time", { hasText: time });
+    await words.waitFor();
+    expect(await rowsOf(words)).toBe(1);
+  }
+  // Between the last of the run's figures and the words of its time.
+  const gap = await page.locator(".run-action + .line-time").evaluate((time) => {
+    const words = document.createRange();
+    words.selectNodeContents(time);
+    const figures = time.previousElementSibling?.lastElementChild?.getBoundingClientRect();
+    const { left, top } = words.getBoundingClientRect();
+    return figures === undefined || figures.bottom <= top ? undefined : left - figures.right;
+  });
+  expect(gap ?? 100).toBeGreaterThanOrEqual(8);
+  expect(complaints).toEqual([]);
+});
+
+it.each([1440, 1024, 390])(
+  "why a call failed is in sight behind a long command, and a short one stands whole before it, %i px wide",
+  async (width) => {
+    await page.setViewportSize({ width, height: 800 });
+    const reason = page.locator(".line-failure", { hasText: "too many arguments" });
+    await reason.waitFor();
+    const inSight = () =>
+      reason.evaluate((element) => {
+        const line = element.closest(".line")?.getBoundingClientRect();
+        const { left, right } = element.getBoundingClientRect();
+        return line === undefined ? 0 : Math.min(right, line.right) - Math.max(left, line.left);
+      });
+    await expect.poll(inSight).toBeGreaterThan(120);
+    const short = page.locator(".line-what", { hasText: "make check" });
+    expect(await short.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
+    expect(complaints).toEqual([]);
+  },
+);
+
+it("a printed table keeps its words and numbers whole where they fit", async () => {
+  await page.setViewportSize({ width: 700, height: 800 });
+  await page.emulateMedia({ media: "print" });
+  for (const words of ["1,234,567", "Bremerhaven"])
+    expect(await rowsOf(page.getByRole("cell", { name: words, exact: true }))).toBe(1);
+  await page.emulateMedia({ media: null });
+  expect(complaints).toEqual([]);
+});
