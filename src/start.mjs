@@ -6,11 +6,13 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { install, isInstalled, nodeOf } from "./install.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const windows = process.platform === "win32";
-const node = join(root, "node_modules/node/bin", windows ? "node.exe" : "node");
+const node = nodeOf(root);
 const args = process.argv.slice(2);
+/** Runs before anything is built: no part of it. */
+const BOOTSTRAP = ["src/start.mjs", "src/install.mjs"];
 /** What is built, how, and what of `src` it is not built from. */
 const PAGE = {
   name: "page",
@@ -18,7 +20,7 @@ const PAGE = {
   args: [],
   without: new Set([
     ...["server", "formats", "streams", "providers", "agent"].map((folder) => `src/${folder}`),
-    "src/start.mjs",
+    ...BOOTSTRAP,
   ]),
 };
 /** One file: it is there in two thirds of the time that all the sources take. */
@@ -26,48 +28,19 @@ const DAEMON = {
   name: "daemon",
   file: "dist/server/main.js",
   args: ["--ssr"],
-  without: new Set(["src/web", "src/start.mjs"]),
+  without: new Set(["src/web", ...BOOTSTRAP]),
 };
 /** Commands that serve no page. */
 const WITHOUT_PAGE = new Set(["show", "decode", "token"]);
 
-if (!isInstalled()) install();
+if (!isInstalled(root)) {
+  console.error("Installing (once, and after updates) …");
+  const problem = install(root);
+  if (problem) fail(problem);
+}
 if (needsPage()) buildIfStale(PAGE);
 buildIfStale(DAEMON);
 runDaemon();
-
-/** Whether node_modules holds exactly what package-lock.json names (but what is optional). */
-function isInstalled() {
-  const wanted = readPackages(join(root, "package-lock.json"));
-  const present = readPackages(join(root, "node_modules/.package-lock.json"));
-  if (!wanted || !present || !existsSync(node)) return false;
-  return Object.entries(wanted).every(([path, entry]) => {
-    if (path === "") return true;
-    const installed = present[path];
-    return installed ? installed.version === entry.version : Boolean(entry.optional || entry.peer);
-  });
-}
-
-function readPackages(file) {
-  try {
-    return JSON.parse(readFileSync(file, "utf8")).packages;
-  } catch {
-    return undefined;
-  }
-}
-
-function install() {
-  console.error("Installing (once, and after updates) …");
-  const options = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
-  const npm = process.env.npm_execpath;
-  const [command, ...rest] = npm?.endsWith(".js") ? [process.execPath, npm, ...options] : ["npm", ...options];
-  run(command, rest, { shell: windows && command === "npm" }, "The installation failed");
-  if (!existsSync(node)) {
-    fail(
-      `The installation left out Node itself (${node}). Are install scripts switched off? Allow them: npm ci --ignore-scripts=false`,
-    );
-  }
-}
 
 /** Everything but a few commands, `--help` and the like serves the page. */
 function needsPage() {
@@ -87,7 +60,6 @@ function buildIfStale({ name, file, args, without }) {
   run(
     node,
     [join(root, "node_modules/vite/bin/vite.js"), "build", ...args, "--logLevel", "error"],
-    {},
     "The build failed",
   );
   writeFileSync(stamp, hash);
@@ -119,8 +91,8 @@ function hashOfSources(without) {
 }
 
 /** Runs a tool whose every word goes to standard error. */
-function run(command, options, more, problem) {
-  const { status, error } = spawnSync(command, options, { cwd: root, stdio: ["ignore", 2, 2], ...more });
+function run(command, options, problem) {
+  const { status, error } = spawnSync(command, options, { cwd: root, stdio: ["ignore", 2, 2] });
   if (error || status !== 0) fail(`${problem}${error ? `: ${error.message}` : ` (exit code ${status})`}.`);
 }
 

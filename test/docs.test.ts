@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { frame } from "../src/model/frame.ts";
@@ -55,13 +55,15 @@ describe("docs/specs/http-api.md", () => {
     }
   });
 
-  it.each<[string, { shape: Record<string, unknown> }]>([
-    ["row of the list", sessionSummary],
-    ["turn", turn],
-    ["page", sessionPage],
-    ["status", statusReply],
-  ])("names every field of a %s", (_name, { shape }) => {
-    for (const field of Object.keys(shape)) expect(api).toContain(field);
+  it.each<[string, string, string, { shape: Record<string, unknown> }]>([
+    ["row of the list", "### Row", "\n### ", sessionSummary],
+    ["page", "### Page", "A **turn**", sessionPage],
+    ["turn", "A **turn**", "; its parts", turn],
+    ["status", "| `/api/status`", "\n", statusReply],
+  ])("names every field of a %s where it is described", (_name, begin, end, { shape }) => {
+    const section = api.split(`\n${begin}`)[1]?.split(end)[0] ?? "";
+    const named = [...section.matchAll(/`([^`]+)`/g)].flatMap(([, code = ""]) => code.match(/\w+/g) ?? []);
+    expect(Object.keys(shape).filter((field) => !named.includes(field))).toEqual([]);
   });
 
   it("names every route", () => {
@@ -70,6 +72,21 @@ describe("docs/specs/http-api.md", () => {
     expect(routes.length).toBeGreaterThan(8);
     for (const [, route = ""] of routes) expect(api).toContain(route);
   });
+});
+
+it("docs/architecture.md names each file where it is", () => {
+  const wrong: string[] = [];
+  let folder = "";
+  for (const line of read("docs/architecture.md").split("\n")) {
+    folder = /^\*\*`((?:src|test)[^`.]*)`\*\*/.exec(line)?.[1] ?? folder;
+    if (line.startsWith("## ")) folder = "";
+    if (folder === "") continue;
+    const files = filesBelow(folder);
+    for (const [, name = ""] of line.matchAll(/`([\w./-]+\.(?:tsx?|c))`/g))
+      if (!existsSync(join(root, name)) && !files.some((file) => file.endsWith(`/${name}`)))
+        wrong.push(`${folder}: ${name}`);
+  }
+  expect(wrong).toEqual([]);
 });
 
 describe("the documents", () => {

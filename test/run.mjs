@@ -1,9 +1,10 @@
 // `npm test`: everything that must hold, in a fresh clone too. Plain JavaScript for whatever Node the machine has; the
 // checks themselves run on the pinned one.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { install, isInstalled, nodeOf } from "../src/install.mjs";
 import { findChromium } from "./browser/chromium.mjs";
 
 class StepFailed extends Error {}
@@ -14,10 +15,14 @@ const scratch = mkdtempSync(join(tmpdir(), "verbatim-test-"));
 const counts = { passed: 0, failed: 0, skipped: 0 };
 
 try {
-  install();
+  if (!isInstalled(root)) {
+    process.stdout.write("\n— Install\n");
+    const problem = install(root);
+    if (problem) throw new StepFailed(problem);
+  }
   const chromium = chromiumOrInstall();
   const environment = { ...pinnedEnvironment(), CHROMIUM_PATH: chromium };
-  const pinned = (script, ...options) => [nodeBinary(), join(root, "node_modules", script), ...options];
+  const pinned = (script, ...options) => [nodeOf(root), join(root, "node_modules", script), ...options];
 
   step(
     "Format and lint",
@@ -43,19 +48,6 @@ try {
   console.log(`\n${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 }
 
-/** Installs what package-lock.json names, unless that is what stands in node_modules. */
-function install() {
-  const installed = join(root, "node_modules/.package-lock.json");
-  const lock = join(root, "package-lock.json");
-  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
-  const options = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
-  const npm = process.env.npm_execpath;
-  const command = npm?.endsWith(".js")
-    ? [process.execPath, npm, ...options]
-    : [windows ? "npm.cmd" : "npm", ...options];
-  step("Install", command, process.env);
-}
-
 /** The Chromium of this machine; on Debian and its kin it is installed where there is none. */
 function chromiumOrInstall() {
   const found = findChromium();
@@ -73,10 +65,6 @@ function chromiumOrInstall() {
   const installed = findChromium();
   if (installed) return installed;
   throw new StepFailed("apt-get installed chromium, yet no chromium is in PATH. Name it with CHROMIUM_PATH.");
-}
-
-function nodeBinary() {
-  return join(root, "node_modules/node/bin", windows ? "node.exe" : "node");
 }
 
 /**
@@ -100,7 +88,6 @@ function step(name, [command, ...options], env, succeeds = (status) => status ==
     cwd: root,
     env,
     encoding: "utf8",
-    shell: windows && command.endsWith(".cmd"),
     maxBuffer: 256 * 1024 * 1024,
   });
   const output = `${stdout ?? ""}${stderr ?? ""}`.trim();
@@ -117,7 +104,7 @@ function tests(name, projects, env) {
   const report = join(scratch, `${projects.join("-")}.json`);
   process.stdout.write(`\n— ${name}\n`);
   const { status } = spawnSync(
-    nodeBinary(),
+    nodeOf(root),
     [
       join(root, "node_modules/vitest/vitest.mjs"),
       "run",

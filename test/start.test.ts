@@ -1,5 +1,15 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -29,7 +39,8 @@ function plant(word: string) {
   const output = { entryFileNames: "main.js" };
   const build = { outDir: "dist/server", rolldownOptions: { input: "src/server/main.ts", output } };
   write("vite.config.ts", `export default ${JSON.stringify({ build })};\n`);
-  cpSync(join(root, "src/start.mjs"), join(tree, "src/start.mjs"));
+  for (const path of ["src/start.mjs", "src/install.mjs", "test/run.mjs", "test/browser/chromium.mjs"])
+    cpSync(join(root, path), join(tree, path));
   mkdirSync(join(tree, "node_modules/node/bin"), { recursive: true });
   symlinkSync(process.execPath, join(tree, "node_modules/node/bin/node"));
   symlinkSync(realpathSync(join(root, "node_modules/vite")), join(tree, "node_modules/vite"), "dir");
@@ -65,6 +76,30 @@ describe.skipIf(process.platform === "win32")("npm start", () => {
     say("one");
     expect(start()).toEqual({ out: "one", built: true });
   });
+
+  it.each([
+    ["npm start", "src/start.mjs", ["token"]],
+    ["npm test", "test/run.mjs", []],
+  ])(
+    "%s installs where another version is there than package-lock.json names, whichever file is newer",
+    (_, script, args) => {
+      plant("one");
+      const lock = (version: string) => JSON.stringify({ packages: { "node_modules/tool": { version } } });
+      write("npm.js", 'import { writeFileSync } from "node:fs";\nwriteFileSync("npm-was-run", "");\n');
+      const installs = (wanted: string, present: string, newer: "wanted" | "present") => {
+        write("package-lock.json", lock(wanted));
+        write("node_modules/.package-lock.json", lock(present));
+        const older = newer === "wanted" ? "node_modules/.package-lock.json" : "package-lock.json";
+        utimesSync(join(tree, older), 1_000, 1_000);
+        rmSync(join(tree, "npm-was-run"), { force: true });
+        const env = { ...process.env, npm_execpath: join(tree, "npm.js"), CHROMIUM_PATH: process.execPath };
+        spawnSync(process.execPath, [join(tree, script), ...args], { cwd: tree, env });
+        return existsSync(join(tree, "npm-was-run"));
+      };
+      expect(installs("2.0.0", "1.0.0", "present")).toBe(true);
+      expect(installs("2.0.0", "2.0.0", "wanted")).toBe(false);
+    },
+  );
 
   it("works where the operator is, not where npm goes to", () => {
     plant("one");
