@@ -12,18 +12,39 @@ import type { Row } from "./measure.ts";
  */
 const here = import.meta.dirname;
 const root = join(here, "..");
-const { positionals: wanted, values: flags } = parseArgs({
-  allowPositionals: true,
-  options: { rounds: { type: "string" }, full: { type: "boolean", default: false } },
-});
+const USAGE = "npm run bench -- [names…] [--rounds N] [--full]";
+function told(message: string): never {
+  console.error(message);
+  process.exit(2);
+}
+const { positionals: wanted, values: flags } = (() => {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        rounds: { type: "string" },
+        full: { type: "boolean", default: false },
+        help: { type: "boolean" },
+      },
+    });
+  } catch (error) {
+    return told(`${error instanceof Error ? error.message : String(error)}\nUsage: ${USAGE}`);
+  }
+})();
 /** Those that take turns, and can take fewer. */
 const IN_ROUNDS = ["stream.bench.ts", "transcript.bench.ts"];
 /** Those that are smaller than what they are to show, unless all of it is asked for. */
 const SHORTENED = ["daemon.bench.ts"];
-const benches = readdirSync(here)
+const known = readdirSync(here)
   .filter((name) => name.endsWith(".bench.ts"))
-  .filter((name) => wanted.length === 0 || wanted.includes(name.replace(".bench.ts", "")))
+  .map((name) => name.replace(".bench.ts", ""))
   .toSorted();
+if (flags.help) told(`${USAGE}\nThe benchmarks: ${known.join(", ")}.`);
+const unknown = wanted.filter((name) => !known.includes(name));
+if (unknown.length > 0) told(`There is no benchmark ${unknown.join(", ")}. There are ${known.join(", ")}.`);
+const benches = known
+  .filter((name) => wanted.length === 0 || wanted.includes(name))
+  .map((name) => `${name}.bench.ts`);
 
 function step(cwd: string, command: string, ...options: string[]): void {
   const { status } = spawnSync(command, options, { cwd, stdio: ["ignore", "inherit", "inherit"] });

@@ -1,3 +1,4 @@
+import { PAGE_LINES } from "../../src/web/ui/highlight.ts";
 import type { HighlightReply, HighlightRequest } from "../../src/web/ui/highlight-protocol.ts";
 import workerUrl from "../../src/web/ui/highlight-worker.ts?worker&url";
 import { code } from "./input.ts";
@@ -40,8 +41,8 @@ async function highlight(
 
 export interface Times {
   whole: number;
-  /** A frame's lines in each message, as the page sends them while 300 deltas of 24 characters come in a second. */
-  framed: number;
+  /** A page of lines in each message, as the product sends them of code that grows. */
+  paged: number;
   /** One line in each message. */
   streamed: number;
   again: number;
@@ -49,11 +50,11 @@ export interface Times {
 
 /** One block of code of each language: in one go, as it grows with the state kept, and all of it again at each line. */
 async function run(count: number): Promise<Times> {
-  const total = { whole: 0, framed: 0, streamed: 0, again: 0 };
+  const total = { whole: 0, paged: 0, streamed: 0, again: 0 };
   for (const language of ["typescript", "python", "json"]) {
     const lines = code(language === "typescript" ? "ts" : language, count, 9).split("\n");
     total.whole += await highlight(language, lines, lines.length);
-    total.framed += await highlight(language, lines, 3);
+    total.paged += await highlight(language, lines, PAGE_LINES);
     total.streamed += await highlight(language, lines, 1);
     if (count <= 100) total.again += await highlight(language, lines, 1, true);
   }
