@@ -278,8 +278,16 @@ it("says how much of a command is below what is in sight of it, until its end wa
   expect(await command.evaluate(isAtEnd)).toBe(true);
   expect(await command.evaluate((box) => box === document.activeElement)).toBe(true);
 
+  // Whoever scrolls back at once is not held at the end: a key moves it by seven eighths of its 448 pixels.
+  await command.press("PageUp");
+  await expect.poll(rows).toBe(20);
+  await below.press("Enter");
+  await command.press("PageUp");
+  await expect.poll(rows).toBe(20);
+
   // Another half of the window, another end of what is in sight of it.
-  await command.evaluate((box) => box.scrollTo(0, 0));
+  const toStart = () => command.evaluate((box) => box.scrollTo(0, 0));
+  await expect.poll(() => toStart().then(rows)).toBe(83 - 22);
   await page.setViewportSize({ width: 1280, height: 1200 });
   await expect.poll(rows).toBe(83 - 29);
   await page.setViewportSize({ width: 1280, height: 4_000 });

@@ -133,16 +133,25 @@ const MOST_FRAMES = 60;
 /** As many in which nothing was below any more. */
 const SETTLED_FRAMES = 5;
 
+/** What somebody does who would rather be elsewhere. */
+const LEAVING = ["wheel", "touchmove", "pointerdown", "keydown"];
+
 /** The keyboard goes along: its button is gone where nothing is below. */
 function toEnd({ current: box }: RefObject<HTMLDivElement | null>): void {
   if (box === null) return;
   box.focus({ preventScroll: true });
+  const ended = new AbortController();
+  for (const type of LEAVING) {
+    box.addEventListener(type, () => ended.abort(), { signal: ended.signal, passive: true });
+  }
   let frames = 0;
   let settled = 0;
   const go = (): void => {
+    if (ended.signal.aborted) return;
     settled = box.scrollHeight - box.clientHeight - box.scrollTop < 1 ? settled + 1 : 0;
     box.scrollTo(0, box.scrollHeight);
     if (++frames < MOST_FRAMES && settled < SETTLED_FRAMES) requestAnimationFrame(go);
+    else ended.abort();
   };
   go();
 }
