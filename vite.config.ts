@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** The daemon reads its sample sessions from a folder beside it, in the package as in the sources. */
 const samplesBesideDaemon: Plugin = {
@@ -45,6 +46,18 @@ const licensesOfWorkers: Plugin = {
 
 /** Tests that measure. */
 const ALONE = ["test/browser/many-runs.test.ts"];
+
+/** Files that take long for their size, which is what Vitest goes by where it knows no earlier run: begun last, one of them keeps one core busy and the others idle. */
+const LONG = ["test/browser/hostile.test.ts", "test/browser/hostile-sizes.test.ts"];
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const { true: first = [], false: others = [] } = Object.groupBy(sorted, ({ moduleId }) =>
+      String(LONG.some((file) => moduleId.endsWith(file))),
+    );
+    return [...first, ...others];
+  }
+}
 
 /** Both halves: `vite build` makes the page (dist/web), `vite build --ssr` the daemon (dist/server). */
 export default defineConfig(({ isSsrBuild }) => ({
@@ -102,6 +115,7 @@ export default defineConfig(({ isSsrBuild }) => ({
     expect: { poll: { timeout: 30_000, interval: 20 } },
     // Every core has a file to run: of two, Vitest's own measure would leave one without.
     maxWorkers: "100%",
+    sequence: { sequencer: LongFirst },
     setupFiles: ["test/properties.ts"],
     projects: [
       {
