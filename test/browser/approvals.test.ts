@@ -329,10 +329,18 @@ it("on a phone the rows below are counted as they wrap, one tap shows the end, a
   expect(complaints).toEqual([]);
 });
 
-it("nothing lies over the answers of a turn that waits for one", async () => {
+it.each([
+  { name: "alone", before: [] },
+  { name: "beside a call that ran meanwhile", before: [{ name: "glob", arguments: { pattern: "*" } }] },
+])("nothing lies over the answers of a turn that waits for one, $name", async ({ before }) => {
   const { page } = await enter(await browser.newContext({ viewport: { width: 1280, height: 720 } }), daemon);
-  const text = Array.from({ length: 60 }, (_, line) => `echo ${line}`).join("\n");
-  const model = await scriptFile(home, "waits", shellCalls(text));
+  const command = Array.from({ length: 60 }, (_, line) => `echo ${line}`).join("\n");
+  const calls = [...before, { name: "shell", arguments: { command } }];
+  const model = await scriptFile(home, `waits-${before.length}`, {
+    title: "Clean up",
+    tokens_per_second: 0,
+    steps: [{ parts: calls.map((tool_call) => ({ tool_call })) }, { parts: [{ text: "Done." }] }],
+  });
   await page.goto(`${daemon.origin}/session/${await begin(rest, model, folder)}`);
   await page.getByRole("button", { name: "Allow", exact: true }).waitFor();
   const transcript = page.getByRole("region", { name: "Transcript", exact: true });

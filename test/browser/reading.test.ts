@@ -57,12 +57,14 @@ async function say(...texts: string[]): Promise<void> {
   for (const text of texts)
     await write("assistant", { type: "text", text: `${text}\n\n${"It has some words more. ".repeat(20)}` });
 }
-/** The agent runs a command, which fails. */
-async function fail(command: string): Promise<void> {
+/** The agent runs a command. */
+async function run(command: string, is_error = false): Promise<void> {
   const id = `toolu_${command}`;
+  const content = is_error ? "No." : "Yes.";
   await write("assistant", { type: "tool_use", id, name: "Bash", input: { command } });
-  await write("user", { type: "tool_result", tool_use_id: id, content: "No.", is_error: true });
+  await write("user", { type: "tool_result", tool_use_id: id, content, is_error });
 }
+const fail = (command: string) => run(command, true);
 const twelve = (name: string) => Array.from({ length: 12 }, (_, at) => `${name} ${at + 1}.`);
 const newBelow = (count: number) => page.getByRole("button", { name: `${count} new below`, exact: true });
 const top = (element: Element): number => element.getBoundingClientRect().top;
@@ -353,6 +355,28 @@ it("the next error after the last one is the first, which is said until one scro
   expect(await marked.innerText()).toContain("one");
   await page.keyboard.press("Escape");
   await last.waitFor({ state: "detached" });
+});
+
+it("each error has its turn as the next one, however many rows are in view", async () => {
+  await page.setViewportSize({ width: 1280, height: 1600 });
+  await fail("one");
+  for (let call = 0; call < 20; call += 1) await run(`works-${call}`);
+  await fail("two");
+  await fail("three");
+  await transcript.getByText("three").first().waitFor();
+  const marked = transcript.locator(".part-row-target");
+  await expect
+    .poll(async () => {
+      await page.keyboard.press("e");
+      return marked.innerText();
+    })
+    .toContain("one");
+  for (const command of ["two", "three"]) {
+    await page.keyboard.press("e");
+    await expect.poll(() => marked.innerText()).toContain(command);
+  }
+  await page.keyboard.press("e");
+  await page.getByText("No error below: this is the first.").waitFor();
 });
 
 it("nothing is said to be below while the last row is in view", async () => {

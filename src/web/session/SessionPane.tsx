@@ -269,7 +269,8 @@ function ReadyPane({
     const marked =
       target === undefined || transcript === undefined ? undefined : positionOf(transcript, target);
     // From the failure that one stands on, even when it is not at the top of the view.
-    const from = marked !== undefined && Math.abs(marked - here) < 50 ? marked : here - (by === 1 ? 1 : 0);
+    const stands = marked !== undefined && scroller.current?.shows(marked);
+    const from = stands ? marked : here - (by === 1 ? 1 : 0);
     const onwards = await findError(session, from, by);
     const found = onwards ?? (await findError(session, by === 1 ? -1 : (transcript?.parts.length ?? 0), by));
     if (found === undefined) setMessage("No error in this transcript.");
@@ -497,6 +498,7 @@ function ReadyPane({
             generation={generation}
             label={main ? "Transcript" : `Transcript of the run ${sessionTitle(row)}`}
             initial={initial}
+            isWaiting={row?.requests !== undefined && row.requests.length > 0}
             targetPartId={target}
             sought={findText}
             handle={scroller}

@@ -37,6 +37,8 @@ export interface ScrollerHandle {
   toEnd(): void;
   /** The first row in view, its turn, and whether that turn begins above the view. */
   here(): { index: number; turn: number; within: boolean };
+  /** Whether some of the row that shows a part is in view. */
+  shows(index: number): boolean;
   /** As the reader's own scrolling, by pixels or (`pages`) by views. */
   scroll(by: number, unit: "pixels" | "pages"): void;
   /** Focuses the next (1) or previous (−1) row. */
@@ -56,6 +58,8 @@ interface Props {
   generation: number;
   label: string;
   initial: Place;
+  /** Whether the session waits for somebody's answer. */
+  isWaiting: boolean;
   targetPartId: string | undefined;
   /** What one looks for in the target; empty: nothing. */
   sought: string;
@@ -93,6 +97,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   generation,
   label,
   initial,
+  isWaiting,
   targetPartId,
   sought,
   handle,
@@ -384,11 +389,8 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   const isBehind =
     heldParts !== undefined && [...heldParts].some(([index, part]) => session.partAt(index) !== part);
   const hasChanged = below.rows + below.errors > 0 || isBehind;
-  const last = transcript?.parts.at(transcript.parts.length - 1);
-  // A turn that waits for an answer does not grow, and its answers are what the button would lie over.
-  const isGrowing =
-    transcript?.turns.at(transcript.turns.length - 1)?.status === "running" &&
-    !(last?.type === "request" && last.outcome === undefined);
+  // Where answers are waited for, they are what the button would lie over.
+  const isGrowing = !isWaiting && transcript?.turns.at(transcript.turns.length - 1)?.status === "running";
 
   // Pages that are in view and not here.
   const missing = inView
@@ -445,6 +447,12 @@ export const TranscriptScroller = memo(function TranscriptScroller({
       const down = inside.getBoundingClientRect().top - row.getBoundingClientRect().top;
       go({ end: false, index, offset: offset + down });
     };
+    const isInView = (row: number): boolean => {
+      const { top, height } = seen.current;
+      const rowTop = layout.topOf(row);
+      const rowHeight = mounted.current.get(`row ${row}`)?.offsetHeight ?? 0;
+      return rowTop < top + height && rowTop + rowHeight > top;
+    };
     return {
       toPart(index, andOn = false) {
         toPart(index);
@@ -468,6 +476,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
         const within = layout.turnTop(turn) < seen.current.top - 1;
         return { index, turn, within };
       },
+      shows: (index) => isInView(layout.rowOf(index)),
       focus: () => box.current?.focus({ preventScroll: true }),
       rows: () => box.current,
       toRange(range) {
@@ -487,14 +496,9 @@ export const TranscriptScroller = memo(function TranscriptScroller({
         seeksEnd.current = false;
         const { top: viewTop, height } = seen.current;
         const from = focusedRow.current;
-        const rowHeight = mounted.current.get(`row ${from}`)?.offsetHeight ?? 0;
-        const isInView =
-          from !== undefined &&
-          layout.topOf(from) < viewTop + height &&
-          layout.topOf(from) + rowHeight > viewTop;
         const turn = layout.turnOf(layout.at(viewTop));
         const first = layout.at(viewTop + covered(turn) + BELOW_HEADING + 1);
-        const index = nextShown(layout, isInView ? from : first - by, by);
+        const index = nextShown(layout, from !== undefined && isInView(from) ? from : first - by, by);
         if (index === undefined) return;
         const rowTop = layout.topOf(index);
         const heading = covered(layout.turnOf(index));
