@@ -18,6 +18,9 @@ const samplesBesideDaemon: Plugin = {
 /** What is bundled asks for its licence to be passed on. */
 const LICENSES = { fileName: "licenses.md" };
 
+/** A busy machine is no fault of the plugins, which would be named in a warning. */
+const CHECKS = { bundlerTimings: false };
+
 /** Folders of the packages that workers hold: Vite's own list of licences does not look into them. */
 const workerPackages = new Set<string>();
 const packagesOfWorkers: Plugin = {
@@ -70,6 +73,7 @@ export default defineConfig(({ isSsrBuild }) => ({
         license: LICENSES,
         rolldownOptions: {
           input: "src/server/main.ts",
+          checks: CHECKS,
           output: {
             entryFileNames: "main.js",
             // One file: what it finds beside itself (the samples, the page) is found from every part of it.
@@ -90,6 +94,7 @@ export default defineConfig(({ isSsrBuild }) => ({
         // The page folds what the daemon has checked: it needs the contract's types and constants, not its schemas, and
         // their library would try `new Function`, which the page's policy forbids.
         rolldownOptions: {
+          checks: CHECKS,
           treeshake: {
             manualPureFunctions: ["z", "record", "optional"],
             propertyReadSideEffects: false,
