@@ -22,6 +22,7 @@ beforeAll(async () => {
     prompt("Go."),
     ...command("failed", LONG, "Exit code 1\nerror: too many arguments for a command of this shell"),
     ...command("short", "make check", `error: ${"the tide table has no row for this harbour ".repeat(4)}`),
+    ...command("none", "", "error: no command was given"),
     ...command("slow", "make all", "error: no rule", 47 * 60 + 20),
     ...run("run", "Look at the tides", 12 * 60 + 41),
     answer(
@@ -131,6 +132,22 @@ it.each([1440, 1024, 390])(
     await expect.poll(inSight).toBeGreaterThan(120);
     const short = page.locator(".line-what", { hasText: "make check" });
     expect(await short.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
+    expect(complaints).toEqual([]);
+  },
+);
+
+it.each([1440, 1024, 390])(
+  "a call that failed and names nothing has the row of one that does, %i px wide",
+  async (width) => {
+    await page.setViewportSize({ width, height: 800 });
+    const heightOf = async (failure: string) => {
+      const line = page.locator(".line", { hasText: failure });
+      await line.waitFor();
+      return line.evaluate((element) => element.getBoundingClientRect().height);
+    };
+    expect(await heightOf("no command was given")).toBe(await heightOf("no rule"));
+    const bar = page.locator(".line-failure", { hasText: "no command was given" });
+    expect(await bar.evaluate((element) => getComputedStyle(element, "::before").content)).toBe("none");
     expect(complaints).toEqual([]);
   },
 );
