@@ -101,7 +101,37 @@ describe("a call", () => {
       "folded into call c",
       'shown · call c@298 y {"a":1}',
       'shown · call c@407 y {"a":2}',
-      'shown · result c@407 success "ok"',
+      'shown · result c success "ok"',
+    ]);
+  });
+
+  it("under the id of others of its answer has an output of its own, in the order in which they were asked for", () => {
+    const asked = (message: string) => call("spawn_agent", { message });
+    const started = (agent_id: string) => output(JSON.stringify({ agent_id }));
+    const { parts, reader } = account(
+      ...[asked("one"), asked("two"), asked("three")],
+      ...[started("a"), started("b"), started("c")],
+      says("Wait."),
+      ...[asked("four"), user("on"), asked("five"), started("e")],
+    );
+    const outputOf = (id: string) =>
+      parts.find((part) => part.type === "tool_result" && part.tool_call_id === id);
+    const told = parts.flatMap((part) =>
+      part.type === "tool_call" ? [[part.arguments_json, outputOf(part.tool_call_id)]] : [],
+    );
+    expect(told).toEqual([
+      ['{"message":"one"}', expect.objectContaining({ output_text: '{"agent_id":"a"}' })],
+      ['{"message":"two"}', expect.objectContaining({ output_text: '{"agent_id":"b"}' })],
+      ['{"message":"three"}', expect.objectContaining({ output_text: '{"agent_id":"c"}' })],
+      ['{"message":"four"}', undefined],
+      ['{"message":"five"}', expect.objectContaining({ output_text: '{"agent_id":"e"}' })],
+    ]);
+    expect(reader.linkFacts().sessions[0]?.calls).toMatchObject([
+      { prompt: "one", agent_key: "a" },
+      { prompt: "two", agent_key: "b" },
+      { prompt: "three", agent_key: "c" },
+      { prompt: "four" },
+      { prompt: "five", agent_key: "e" },
     ]);
   });
 

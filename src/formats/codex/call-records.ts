@@ -43,7 +43,7 @@ export class CallRecords {
 
   output(payload: JsonObject, output: Output): Disposition {
     const id = asText(payload.call_id) ?? asText(payload.id) ?? `line-${this.writer.now.source.byte}`;
-    const call = this.calls.get(id);
+    const call = this.calls.answered(id);
     if (call?.name === "spawn_agent") this.runs.answered(call, jsonOrText(output.text));
     else if (call !== undefined && RUN_CALLS.has(call.name)) this.runs.name(call);
     return this.calls.answer(id, output) ? SHOWN : folded(`call ${id}`);

@@ -23,6 +23,8 @@ export interface Call {
   runs?: boolean;
   /** One record told it with its result: another one of the same is a copy. */
   whole?: boolean;
+  /** The call before it in its answer that has the same id of the model's and waited for its output, too. */
+  before?: Call;
 }
 
 /** The calls of a session: each is shown once, with whatever its output and the events about it say, in any order. */
@@ -41,8 +43,16 @@ export class Calls {
     this.writer = writer;
   }
 
+  /** The newest call with this id. */
   get(id: string): Call | undefined {
     return this.byId.get(id);
+  }
+
+  /** The call that an output for this id belongs to: of several in one answer, the oldest that waits. */
+  answered(id: string): Call | undefined {
+    let call = this.byId.get(id);
+    while (call?.before !== undefined && call.before.output === undefined) call = call.before;
+    return call;
   }
 
   /** Shows a call. `undefined`: the same call was shown before. */
@@ -61,6 +71,7 @@ export class Calls {
       part_id,
       message_id,
       facts: {},
+      ...(known?.output === undefined && known?.message_id === message_id ? { before: known } : {}),
     };
     // Its output was read before it: what is learnt of it now changes that one. An earlier turn's is another call's.
     const answered = this.unclaimed.get(id);
@@ -79,7 +90,7 @@ export class Calls {
    * `byProvider`: the model's own provider ran it, within one answer.
    */
   answer(id: string, output: Output, byProvider = false): boolean {
-    const call = this.byId.get(id);
+    const call = this.answered(id);
     if (!byProvider) this.writer.answered();
     if (call === undefined) {
       const { writer } = this;
