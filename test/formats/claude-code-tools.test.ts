@@ -915,6 +915,35 @@ describe("a call", () => {
     ]);
   });
 
+  it("told again with more of its arguments is one call where the provider names its requests, unless its id is empty", () => {
+    const pattern = (id: string, text: string, requestId?: string) => (write: ReturnType<typeof writer>) =>
+      write.assistant("m1", [call(id, { pattern: text }, "Glob")], null, { requestId });
+    const answeredOf = (...asked: ReturnType<typeof pattern>[]) => {
+      const write = writer();
+      const lines = [...asked.map((line) => line(write)), write.user([result("toolu_1", "found")])];
+      const { parts } = account(...lines, write.user([result("", "found")]));
+      return parts.flatMap((part) =>
+        part.type === "tool_call" ? [`${part.arguments_json} ${part.state.status}`] : [],
+      );
+    };
+    const [short, long] = ['{"pattern":"*.ts"}', '{"pattern":"*.tsx"}'];
+    expect(answeredOf(pattern("toolu_1", "*.ts", "req_1"), pattern("toolu_1", "*.tsx", "req_1"))).toEqual([
+      `${long} completed`,
+    ]);
+    for (const [id, requestId] of [
+      ["toolu_1", undefined],
+      ["", "req_1"],
+    ] as const) {
+      expect(answeredOf(pattern(id, "*.ts", requestId), pattern(id, "*.tsx", requestId))).toEqual([
+        `${short} completed`,
+        expect.stringMatching(/tsx/),
+      ]);
+    }
+    expect(answeredOf(pattern("toolu_1", "*.ts", "req_1"), pattern("toolu_1", "*.js", "req_1"))).toHaveLength(
+      2,
+    );
+  });
+
   it("that another message asks for before it was answered is a call of its own, which the result is for", () => {
     const write = writer();
     expect(

@@ -1,5 +1,5 @@
 import type { Usage } from "../../model/message.ts";
-import { asNumber, asObject, asString, asStrings, type JsonObject } from "../../model/narrow.ts";
+import { asNumber, asObject, asString, asStrings, asText, type JsonObject } from "../../model/narrow.ts";
 import { errorWords } from "../error-words.ts";
 import { firstLine } from "../first-line.ts";
 import type { Disposition } from "../format.ts";
@@ -208,6 +208,9 @@ function earlierBlock(
   );
 }
 
+/** What closes arguments: more of them would stand before it. Looked for from its first character only, however long. */
+const END = /(?<!["\]}])["\]}]+$/;
+
 function readCall(
   session: Session,
   line: Line,
@@ -223,14 +226,20 @@ function readCall(
   const isOther =
     known !== undefined && (known.tool_name !== tool_name || known.arguments_json !== arguments_json);
   // Some providers count their calls anew, or give several the same id: it then names another call, unless the line repeats
-  // the first one. A call of the same message may have been told before its arguments were.
+  // the first one. A call of the same message may have been told before all of its arguments were; without a request's id
+  // the provider may be one of those.
+  const goesOn =
+    known?.arguments_json === "{}" ||
+    (known?.tool_name === tool_name &&
+      asText(named) !== undefined &&
+      step.request !== undefined &&
+      step.request === asText(line.value.requestId) &&
+      arguments_json.startsWith(known.arguments_json.replace(END, "")));
   const isReused =
     known !== undefined &&
     (known.message_id !== step.message_id
       ? known.result !== undefined || isOther || !session.isOfThisTurn(known)
-      : !isCopy &&
-        session.compactedAt === undefined &&
-        (known.result !== undefined || (isOther && known.arguments_json !== "{}")));
+      : !isCopy && session.compactedAt === undefined && (known.result !== undefined || (isOther && !goesOn)));
   const id = isReused ? `${named}@${line.place.byte}` : (known?.id ?? named);
   if (known !== undefined && !isReused) {
     if (known.arguments_json !== arguments_json && known.result === undefined) {
