@@ -330,6 +330,44 @@ describe("an answer", () => {
     ]);
   });
 
+  it.each([
+    ["nothing said of its tokens", "", undefined],
+    ["no tokens", "m", { input_tokens: 0, output_tokens: 0 }],
+    ["as many tokens as each", "m", { input_tokens: 100, output_tokens: 5 }],
+  ])("under the id of all others, with %s, keeps what it repeats behind a compaction", (_, id, usage) => {
+    const write = writer();
+    const line = (block: object) =>
+      write.line("assistant", { message: { id, model: "m", content: [block], usage } });
+    const asked = (output: string) => [
+      line(say("I look.")),
+      line(call("call_0", { command: "ls" })),
+      write.user([result("call_0", output)]),
+    ];
+    const answered = (output: string) => [...asked(output), line(say("Done."))];
+    const boundary = () => write.line("system", { subtype: "compact_boundary", parentUuid: null });
+    const summary = () => write.user("sum", { isCompactSummary: true });
+    const saidIn = (...lines: Fields[]) =>
+      account(...lines).parts.flatMap((part) =>
+        part.type === "text" ? [part.text] : part.type === "tool_result" ? [part.output_text] : [],
+      );
+    const whole = (...outputs: string[]) => outputs.flatMap((output) => ["I look.", output, "Done."]);
+    const first = [write.user("one"), ...answered("1")];
+    const second = [write.user("two"), ...answered("2")];
+    const compacted = boundary();
+    const sum = summary();
+    const third = [write.user("three"), ...answered("3")];
+    expect(saidIn(...first, compacted, sum, ...third)).toEqual(whole("1", "3"));
+    // A prompt that waited for the compaction is sent at once.
+    const queued = write.user("queued", { timestamp: compacted.timestamp });
+    expect(saidIn(...first, compacted, sum, queued, ...answered("4"))).toEqual(whole("1", "4"));
+    // One that made it necessary stands before it.
+    const full = [write.user("five"), boundary(), summary()];
+    expect(saidIn(...first, ...second, ...full, ...answered("5"))).toEqual(whole("1", "2", "5"));
+    if (usage !== undefined && usage.input_tokens > 0) return;
+    const within = [write.user("six"), ...asked("6"), boundary(), summary(), ...answered("7")];
+    expect(saidIn(...first, ...within)).toEqual([...whole("1"), "I look.", "6", ...whole("7")]);
+  });
+
   it("that answers for another model says so", () => {
     expect(
       behind(

@@ -239,7 +239,7 @@ function readCall(
     known !== undefined &&
     (known.message_id !== step.message_id
       ? known.result !== undefined || isOther || !session.isOfThisTurn(known)
-      : !isCopy && session.compactedAt === undefined && (known.result !== undefined || (isOther && !goesOn)));
+      : !isCopy && !session.mayBeReplay(line) && (known.result !== undefined || (isOther && !goesOn)));
   const id = isReused ? `${named}@${line.place.byte}` : (known?.id ?? named);
   if (known !== undefined && !isReused) {
     if (known.arguments_json !== arguments_json && known.result === undefined) {

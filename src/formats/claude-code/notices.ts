@@ -142,7 +142,7 @@ function readBoundary(session: Session, line: Line): Disposition {
       ? ""
       : `, ${count(tokens)} tokens before${after === undefined ? "" : `, ${count(after)} after`}`;
   session.endStep(line);
-  session.compactedAt = line.at;
+  session.compact(line);
   session.marker(line, "compaction", `Conversation compacted ${how}`.trimEnd() + size, undefined, metadata);
   const frame = line.frames.at(-1);
   if (frame?.type === "marker") session.boundary = { frame, place: line.place };

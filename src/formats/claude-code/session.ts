@@ -40,6 +40,8 @@ export interface Step {
   message_id: string;
   /** The turn that it was begun in, counted from 1. */
   turn: number;
+  /** Its id is no name of its own: it is empty, or was another answer's before. */
+  isShared: boolean;
   /** The agent's id of the request that it answers. */
   request: string | undefined;
   ended: boolean;
@@ -109,8 +111,6 @@ export interface Session {
   turnOpen: boolean;
   /** The turn met an error that the agent gave up on. */
   turnFailed: boolean;
-  /** When the last compaction was, until the model's next step: older lines may be copied behind it. */
-  compactedAt: number | undefined;
   /** A compaction's marker whose summary has not been read yet. */
   boundary: { frame: Extract<FrameBody, { type: "marker" }>; place: RecordPlace } | undefined;
   /** A caveat was read: the next command is one that runs no prompt, and so is every one that hangs on the caveat. */
@@ -130,6 +130,10 @@ export interface Session {
   recordPart(line: Line): { message_id: string; part_id: string };
   /** The id of the step's next part. */
   stepPart(line: Line, step: Step): string;
+  /** The model goes on with a summary of the conversation, behind which older lines may be copied. */
+  compact(line: Line): void;
+  /** Whether a line has the time of such a copy: its own old one, or the compaction's. */
+  mayBeReplay(line: Line): boolean;
   prompt(line: Line, parts: Part[], options: PromptOptions): void;
   /** Shows what was queued and cannot be sent any more: a person's words stand nowhere else. `atEnd`: no record says so. */
   loseQueued(line: Line, atEnd: boolean): void;
@@ -196,6 +200,8 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   let lastModel: string | undefined;
   /** Calls of the turn that have no result yet. */
   const waiting = new Set<Call>();
+  /** The last compaction, until the model's next step: when it was, and behind how many turns. */
+  let compaction: { at: number; turns: number } | undefined;
   /** Calls without a result, by message, of any turn. */
   const unanswered = new Map<string, number>();
   /** Before the first prompt there may be hooks, commands and unknown records: its turn begins with them. `over`: it has its prompt. */
@@ -303,11 +309,17 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     const request = asString(line.value.requestId);
     if (request && step.request) return request !== step.request;
     const before = givenTokens(step.usage);
-    const isAskedAnew = input > 0 && before > 0 && input !== before;
-    const { compactedAt } = session;
-    if (compactedAt !== undefined && !(isAskedAnew && secondOf(line.at) > secondOf(compactedAt)))
-      return false;
-    if (step.turn === turns.length) return isAskedAnew && step.calls > 0 && waiting.size === 0;
+    const isCounted = input > 0 && before > 0;
+    const isAskedAnew = isCounted && input !== before;
+    if (compaction !== undefined) {
+      // A copy may also have the time at which it was written: until the next prompt a line may be one.
+      const isOver = step.isShared || turns.length > compaction.turns;
+      if (session.mayBeReplay(line) || !(isAskedAnew || isOver)) return false;
+    }
+    if (step.turn === turns.length) {
+      const isAsked = isCounted ? isAskedAnew : compaction !== undefined;
+      return isAsked && step.calls > 0 && waiting.size === 0;
+    }
     // What a person ran, and news of a task, opens a turn amid an answer's lines.
     const isOwed = step.stop === undefined && (step.calls === 0 || unanswered.get(step.message_id) !== 0);
     return !(isOwed && input > 0 && input === before);
@@ -354,7 +366,6 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     lastStep: undefined,
     turnOpen: false,
     turnFailed: false,
-    compactedAt: undefined,
     boundary: undefined,
     localCommand: false,
     caveats: new Set(),
@@ -394,6 +405,11 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       session.turnOpen = true;
       return part_id;
     },
+
+    compact(line) {
+      compaction = { at: line.at, turns: turns.length };
+    },
+    mayBeReplay: (line) => compaction !== undefined && secondOf(line.at) <= secondOf(compaction.at),
 
     prompt(line, given, options) {
       const isTask = facts.run !== undefined && prompts.size === 0;
@@ -454,9 +470,9 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     isReplayedPrompt(line, text) {
       const isCopy = line.uuid !== undefined && line.key !== line.uuid;
       if (isCopy && prompts.get(text)?.includes(line.at) === true) return true;
-      if (session.compactedAt === undefined) return false;
+      if (compaction === undefined) return false;
       const second = secondOf(line.at);
-      const boundary = secondOf(session.compactedAt);
+      const boundary = secondOf(compaction.at);
       return (prompts.get(text) ?? []).some((at) => secondOf(at) === second || boundary === second);
     },
 
@@ -469,8 +485,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
         said.set(fingerprint, [line.at]);
         return false;
       }
-      const { compactedAt } = session;
-      const isReplay = compactedAt !== undefined && (line.at === compactedAt || times.includes(line.at));
+      const isReplay = compaction !== undefined && (line.at === compaction.at || times.includes(line.at));
       // Also that of a copy, which may be copied again.
       times.push(line.at);
       return isReplay;
@@ -497,7 +512,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     openStepOf(line, id, model, input) {
       const known = session.stepNamed(line, id, input);
       if (known !== undefined) return known;
-      session.compactedAt = undefined;
+      compaction = undefined;
       session.endStep(line);
       // What the agent does without a new prompt goes on with the turn before.
       if (turns.length === 0) startTurn(line);
@@ -511,10 +526,12 @@ export function createSession(session_id: string, file: string, facts: SessionLi
         lastModel = named;
         session.update(line, { model: named });
       }
-      const name = steps.has(id) ? `${id}@${line.place.byte}` : id;
+      const isKnown = steps.has(id);
+      const name = isKnown ? `${id}@${line.place.byte}` : id;
       const step: Step = {
         message_id: uuidFrom(session_id, `message:${name}`),
         turn: turns.length,
+        isShared: isKnown || id === "",
         request: asString(line.value.requestId),
         ended: false,
         cutOff: false,

@@ -230,7 +230,7 @@ function readSummary(session: Session, line: Line, text: string): Disposition {
     session.push(line, { ...boundary.frame, text }, boundary.place);
     return { kind: "folded", into: "the compaction that it sums up" };
   }
-  session.compactedAt = line.at;
+  session.compact(line);
   session.marker(line, "compaction", "Summary of the conversation so far", text);
   return { kind: "shown" };
 }
