@@ -1198,6 +1198,27 @@ describe("a printed stream", () => {
     expect(stream({ type: "result", subtype: "success" }).told).toEqual(["hidden: bookkeeping: result"]);
   });
 
+  it("without times shows what is said again behind a compaction", () => {
+    const again = [
+      { type: "user", message: { content: "go on" } },
+      { type: "user", message: { content: "<bash-input>ls</bash-input>" } },
+      said("e", "API Error: no", { isApiErrorMessage: true }),
+    ];
+    const answered = {
+      type: "user",
+      message: { content: [result("t", "ok")] },
+      timestamp: "2026-03-01T10:00:00.000Z",
+    };
+    const boundary = { type: "system", subtype: "compact_boundary" };
+    const { told } = stream(init, ...again, said("a", "x"), answered, ...again, boundary, ...again);
+    expect(told.slice(10, 13)).toEqual(told.slice(1, 4));
+    expect(told.slice(1, 4)).toEqual([
+      'shown · prompt [{"type":"text","text":"go on"}]',
+      'shown · prompt (command) [{"type":"text","text":"! ls"}]',
+      "shown · [error] API Error: no",
+    ]);
+  });
+
   it("holds its runs, by their calls", () => {
     const { records, reader } = stream(
       init,

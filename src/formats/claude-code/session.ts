@@ -407,7 +407,9 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     },
 
     compact(line) {
-      compaction = { at: line.at, turns: turns.length };
+      // A printed stream has no times, and no copies.
+      const at = line.value.timestamp === undefined ? Number.NEGATIVE_INFINITY : line.at;
+      compaction = { at, turns: turns.length };
     },
     mayBeReplay: (line) => compaction !== undefined && secondOf(line.at) <= secondOf(compaction.at),
 
@@ -470,7 +472,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     isReplayedPrompt(line, text) {
       const isCopy = line.uuid !== undefined && line.key !== line.uuid;
       if (isCopy && prompts.get(text)?.includes(line.at) === true) return true;
-      if (compaction === undefined) return false;
+      if (compaction === undefined || !session.mayBeReplay(line)) return false;
       const second = secondOf(line.at);
       const boundary = secondOf(compaction.at);
       return (prompts.get(text) ?? []).some((at) => secondOf(at) === second || boundary === second);
@@ -485,7 +487,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
         said.set(fingerprint, [line.at]);
         return false;
       }
-      const isReplay = compaction !== undefined && (line.at === compaction.at || times.includes(line.at));
+      const isReplay = session.mayBeReplay(line) && (line.at === compaction?.at || times.includes(line.at));
       // Also that of a copy, which may be copied again.
       times.push(line.at);
       return isReplay;
