@@ -9,6 +9,7 @@ import type { MarkerKind, TurnStatus } from "../../model/transcript.ts";
 import { isUuid, partId, uuidFrom } from "../../model/uuid.ts";
 import { firstLine } from "../first-line.ts";
 import type { RecordPlace, SessionLinkFacts } from "../format.ts";
+import { Namesakes } from "../namesakes.ts";
 import { sample } from "./content.ts";
 import { createPromptQueue, type PromptQueue } from "./queue.ts";
 
@@ -75,8 +76,8 @@ interface Call {
   progress: string;
   /** The turn that it was asked for in, counted from 1. */
   turn: number;
-  /** The call before it in its message that has the same id of the agent's and waited for its result, too. */
-  before?: Call;
+  /** The calls of its message that have the same id of the agent's, and waited for their result when the next one came. */
+  namesakes?: Namesakes<Call>;
 }
 
 interface PromptOptions {
@@ -162,7 +163,7 @@ export interface Session {
   /** Returns whether it made a part: told twice in a row it is one interrupt. */
   interrupt(line: Line, reason: string): boolean;
   /** `named`: the agent's own id of the call; one of another message with the same id waits for its result no longer. */
-  addCall(named: string, call: Omit<Call, "progress" | "turn" | "before">): void;
+  addCall(named: string, call: Omit<Call, "progress" | "turn" | "namesakes">): void;
   /** The newest call with this id of the agent's. */
   callNamed(named: string): Call | undefined;
   /** The call that a result for this id belongs to. */
@@ -610,16 +611,19 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       const before = calls.get(named);
       const isBeside = before?.message_id === asked.message_id && before.result === undefined;
       if (before !== undefined && !isBeside) waiting.delete(before);
-      const call: Call = { ...asked, progress: "", turn: turns.length, ...(isBeside && { before }) };
+      const call: Call = { ...asked, progress: "", turn: turns.length };
+      if (isBeside) {
+        call.namesakes = before.namesakes ?? new Namesakes(before);
+        call.namesakes.add(call);
+      }
       waiting.add(call);
       unanswered.set(call.message_id, (unanswered.get(call.message_id) ?? 0) + 1);
       calls.set(named, call);
     },
     callNamed: (named) => calls.get(named),
     callAnswered(named) {
-      let call = calls.get(named);
-      while (call?.before !== undefined && waiting.has(call.before)) call = call.before;
-      return call;
+      const call = calls.get(named);
+      return call?.namesakes?.oldest((each) => waiting.has(each)) ?? call;
     },
     answer(line, call, signature, place) {
       waiting.delete(call);

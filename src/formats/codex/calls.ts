@@ -3,6 +3,7 @@ import { asNumber, asObject, asString, type JsonObject } from "../../model/narro
 import type { MediaPart } from "../../model/part.ts";
 import type { FileDiff } from "../../model/ui-extra.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
+import { Namesakes } from "../namesakes.ts";
 import { type Output, readContent } from "./output.ts";
 import { type CallFacts, commandText, isCodeCell, jsonOrText, terminalOf, toolExtra } from "./tool-extra.ts";
 import type { Moment, TurnWriter } from "./turns.ts";
@@ -23,8 +24,8 @@ export interface Call {
   runs?: boolean;
   /** One record told it with its result: another one of the same is a copy. */
   whole?: boolean;
-  /** The call before it in its answer that has the same id of the model's and waited for its output, too. */
-  before?: Call;
+  /** The calls of its answer that have the same id of the model's, and waited for their output when the next one came. */
+  namesakes?: Namesakes<Call>;
 }
 
 /** The calls of a session: each is shown once, with whatever its output and the events about it say, in any order. */
@@ -50,9 +51,8 @@ export class Calls {
 
   /** The call that an output for this id belongs to: of several in one answer, the oldest that waits. */
   answered(id: string): Call | undefined {
-    let call = this.byId.get(id);
-    while (call?.before !== undefined && call.before.output === undefined) call = call.before;
-    return call;
+    const call = this.byId.get(id);
+    return call?.namesakes?.oldest(({ output }) => output === undefined) ?? call;
   }
 
   /** Shows a call. `undefined`: the same call was shown before. */
@@ -71,8 +71,11 @@ export class Calls {
       part_id,
       message_id,
       facts: {},
-      ...(known?.output === undefined && known?.message_id === message_id ? { before: known } : {}),
     };
+    if (known !== undefined && known.output === undefined && known.message_id === message_id) {
+      call.namesakes = known.namesakes ?? new Namesakes(known);
+      call.namesakes.add(call);
+    }
     // Its output was read before it: what is learnt of it now changes that one. An earlier turn's is another call's.
     const answered = this.unclaimed.get(id);
     if (answered?.turn === this.writer.turnsOpened) call.answeredAt = answered.moment;

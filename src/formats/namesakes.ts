@@ -1,0 +1,23 @@
+/** Calls of one answer that the model gave one id, oldest first: which of them a result belongs to, however many they are. */
+export class Namesakes<Call> {
+  private readonly calls: Call[];
+  /** None before this one waits, or ever will again. */
+  private first = 0;
+
+  constructor(oldest: Call) {
+    this.calls = [oldest];
+  }
+
+  add(call: Call): void {
+    this.calls.push(call);
+  }
+
+  /** The oldest that waits for its result; where none does, the newest. */
+  oldest(isWaiting: (call: Call) => boolean): Call | undefined {
+    for (; this.first < this.calls.length - 1; this.first += 1) {
+      const call = this.calls[this.first];
+      if (call !== undefined && isWaiting(call)) break;
+    }
+    return this.calls[this.first];
+  }
+}
