@@ -414,6 +414,23 @@ describe("letters that look like others", () => {
     expect(labels("Приvет", "exact")).toHaveLength(5);
   });
 
+  it("are marked beside every script where they are of none: full-width, raised and mathematical letters and digits", () => {
+    for (const [text, character] of [
+      ["rm отчёт１.txt", "１"],
+      ["файл²", "²"],
+      ["файл𝐚", "𝐚"],
+      ["δέλτα𝟏", "𝟏"],
+      ["日本１", "１"],
+      ["한국𝐚", "𝐚"],
+      ["ไทย²", "²"],
+      ["ノート１", "１"],
+    ] as const) {
+      expect(labels(text, "exact"), text).toEqual([
+        `${character}⟨U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`,
+      ]);
+    }
+  });
+
   it("are marked in scripts of other shapes only where nothing beside them is of theirs", () => {
     for (const [alone, character] of [
       ["rm ノ", "ノ"],

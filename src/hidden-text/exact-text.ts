@@ -31,6 +31,8 @@ function isUnseen(characters: readonly string[], index: number): boolean {
 
 const NOT_ASCII = /\P{ASCII}/u;
 const LETTER = /[\p{L}\p{N}]/u;
+/** Of no script, as letters and digits are that are full-width, raised or mathematical: of no word's script either. */
+const COMMON = /\p{Script_Extensions=Common}/u;
 const MARK = /\p{M}/u;
 /** Latin letters of phonetic and historic writing, many of them small capitals; not those that languages are written with. */
 const ODD_LATIN =
@@ -64,7 +66,7 @@ function lookAlikes(text: string): Set<number> {
   };
   let at = 0;
   for (const character of text) {
-    const isForeign = LETTER.test(character) && !LATIN.test(character);
+    const isForeign = LETTER.test(character) && !LATIN.test(character) && !COMMON.test(character);
     if (NOT_ASCII.test(character) && !isForeign && looksLikeAscii(character)) offsets.add(at);
     at += character.length;
   }
