@@ -380,8 +380,9 @@ function failed(draft: Draft, part_id: string | undefined, message_id = part_id)
 
 /** What failed in what is withdrawn is no error of the session's any more. */
 function retract(draft: Draft, frame: Extract<Frame, { type: "message.retract" }>): void {
+  // An error stands in a message of its own, whatever message a reader withdraws it from.
   const isMeant = ({ message_id, part_id }: Named): boolean =>
-    message_id === frame.message_id && (frame.part_id === undefined || part_id === frame.part_id);
+    frame.part_id === undefined ? message_id === frame.message_id : part_id === frame.part_id;
   for (const [key, facts] of new Map([...draft.progress.earlier, ...draft.progress.latest])) {
     if (facts.failed === undefined) continue;
     if (!isMeant(facts) && (facts.own === undefined || !isMeant(facts.own))) continue;
@@ -448,10 +449,12 @@ function countCall(
   addPart(draft);
   draft.summary.tool_calls += 1;
   const turn = draft.summary.turns;
-  const orphan = known === undefined ? recall(draft, `result ${tool_call_id} of no call`) : undefined;
+  const alone = `result ${tool_call_id} of no call`;
+  const orphan = known === undefined ? recall(draft, alone) : undefined;
   remember(draft, `call ${tool_call_id}`, { failed: false, turn, message_id, part_id });
-  if (orphan?.turn === turn)
-    remember(draft, `result ${tool_call_id} of ${turn}`, { ...orphan, message_id, part_id });
+  if (orphan?.turn !== turn) return;
+  remember(draft, `result ${tool_call_id} of ${turn}`, { ...orphan, message_id, part_id });
+  remember(draft, alone);
 }
 
 function countResult(draft: Draft, frame: Extract<Frame, { type: "message.tool_result" }>): void {

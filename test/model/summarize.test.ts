@@ -6,12 +6,13 @@ import type { Frame } from "../../src/model/frame.ts";
 import { sessionSummary } from "../../src/model/session.ts";
 import { emptySummary, summarize, summarizeAll } from "../../src/model/summarize.ts";
 import { partId } from "../../src/model/uuid.ts";
-import { SESSION } from "./frames.ts";
+import { call, end, marker, prompt, result, SESSION } from "./frames.ts";
 import { anyFrames, type Bare, id, session } from "./generate.ts";
 
 // A thousand sessions take a second or two; a busy machine may need many more.
 vi.setConfig({ testTimeout: 120_000 });
 
+type ValueOf<Arbitrary> = Arbitrary extends fc.Arbitrary<infer Value> ? Value : never;
 const summaryOf = (...bare: Bare[]) => session(bare).reduce(summarize, emptySummary(SESSION, "codex", 5));
 
 describe("a session's row", () => {
@@ -132,6 +133,65 @@ describe("a session's row", () => {
           input: transcript.usage?.input ?? 0,
           status: turns.at(-1)?.status,
         });
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it("counts the errors that the transcript has, in whatever order things fail and are withdrawn", () => {
+    const steps = fc.array(
+      fc.record({
+        kind: fc.constantFrom("prompt", "call", "result", "error", "marker", "end", "part", "message"),
+        message: fc.nat(2),
+        tool: fc.constantFrom("a", "b"),
+        fails: fc.boolean(),
+        pick: fc.nat(30),
+      }),
+      { maxLength: 30, size: "max" },
+    );
+    // Parts are numbered as they come, and so are the messages of results: any of them is withdrawn, also before it comes.
+    const frameOf = (
+      { kind, message, tool, fails, pick }: ValueOf<typeof steps>[number],
+      number: number,
+    ): Bare => {
+      const message_id = id(3, message);
+      const reason = "r";
+      switch (kind) {
+        case "prompt":
+          return prompt("", number);
+        case "call":
+          return call(tool, { message_id, part_id: id(4, number) });
+        case "result":
+          return result(tool, {
+            message_id: id(2, number),
+            part_id: id(4, number),
+            is_error: fails,
+            status: fails ? "error" : "success",
+          });
+        case "error":
+          return { type: "error", part_id: id(4, number), message: "e" };
+        case "marker":
+          return marker("error", number, { message_id });
+        case "end":
+          return end(message, fails ? { error: "e" } : {});
+        case "part":
+          return { type: "message.retract", message_id, part_id: id(4, pick), reason };
+        case "message":
+          return { type: "message.retract", message_id: fails ? message_id : id(2, pick), reason };
+        default:
+          return kind satisfies never;
+      }
+    };
+    fc.assert(
+      fc.property(steps, (taken) => {
+        let summary = emptySummary(SESSION, "codex", 0);
+        let transcript = emptyTranscript(SESSION);
+        for (const frame of session(taken.map(frameOf))) {
+          summary = summarize(summary, frame);
+          transcript = accumulate(transcript, frame);
+          const errors = [...transcript.turns].reduce((total, turn) => total + (turn?.errors ?? 0), 0);
+          expect(summary.errors).toBe(errors);
+        }
       }),
       { numRuns: 1_000 },
     );
@@ -372,6 +432,13 @@ describe("a session's row, frame by frame", () => {
       { type: "marker", part_id: id(4, 9), message_id: id(3, 1), kind: "error", title: "e" },
       { type: "message.retract", message_id: id(3, 1), part_id: id(4, 9), reason: "r" },
     ],
+    // Of a part that is withdrawn its id alone counts, whatever message it is said to be of.
+    [
+      { type: "error", message: "e", part_id: id(4, 9) },
+      { type: "message.retract", message_id: id(3, 1), part_id: id(4, 9), reason: "r" },
+    ],
+    // What came before its call is counted once.
+    [begin(), result("a", { ...failed, message_id: id(3, 2) }), call("a"), withdrawn(2), withdrawn(2)],
   ];
 
   it("says at every step of a story what the transcript says", () => {
