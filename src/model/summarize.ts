@@ -264,7 +264,7 @@ function count(draft: Draft, frame: Frame): void {
       if (draft.progress.turn_open || frame.status !== undefined) {
         summary.status = frame.status ?? draft.progress.outcome ?? "completed";
       }
-      endBare(draft);
+      endMessage(draft);
       draft.progress.turn_open = summary.status === "running";
       return;
     case "task.start":
@@ -277,7 +277,7 @@ function count(draft: Draft, frame: Frame): void {
       if (frame.patch.cwd !== undefined) draft.summary.cwd = shorten(frame.patch.cwd, PATH_LIMIT);
       return;
     case "end":
-      endBare(draft);
+      endMessage(draft);
       if (draft.progress.turn_open) {
         summary.status = draft.progress.outcome ?? "completed";
         draft.progress.turn_open = false;
@@ -322,9 +322,8 @@ function openTurn(draft: Draft): void {
   const { progress } = draft;
   progress.turn_open = true;
   progress.turn_empty = true;
-  progress.message_id = undefined;
   progress.outcome = undefined;
-  endBare(draft);
+  endMessage(draft);
 }
 
 function enterTurn(draft: Draft): void {
@@ -400,11 +399,16 @@ function interrupt(draft: Draft): void {
     addPart(draft);
   }
   addPart(draft);
-  endBare(draft);
-  draft.progress.message_id = undefined;
+  endMessage(draft);
   draft.progress.turn_open = false;
   draft.progress.outcome = "interrupted";
   draft.summary.status = "interrupted";
+}
+
+/** What comes after it without a message's id is of none that was told before. */
+function endMessage(draft: Draft): void {
+  endBare(draft);
+  draft.progress.message_id = undefined;
 }
 
 function endBare(draft: Draft): void {

@@ -437,6 +437,10 @@ describe("a session's row, frame by frame", () => {
       { type: "error", message: "e", part_id: id(4, 9) },
       { type: "message.retract", message_id: id(3, 1), part_id: id(4, 9), reason: "r" },
     ],
+    // What comes without a message's id after a turn is over is of no message of that turn.
+    [begin(), turnEnd, call("a"), withdrawn(), result("a", failed), stop],
+    [begin(), { type: "end" }, call("a"), withdrawn(), result("a", failed), stop],
+    [begin(), turnEnd, stop],
     // What came before its call is counted once.
     [begin(), result("a", { ...failed, message_id: id(3, 2) }), call("a"), withdrawn(2), withdrawn(2)],
   ];
