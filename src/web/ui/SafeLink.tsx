@@ -79,9 +79,10 @@ export function SafeLink({
   const { judged, title } = lookAt(href);
   if (nested) return <span>{children}</span>;
   const said = judged.kind === "link" ? hostInWords(text, judged.host) : undefined;
+  const reason = said === "other" ? "its words name another host" : "its words are very long";
   const verdict: Verdict =
-    judged.kind === "link" && said === "other"
-      ? { ...judged, kind: "confirm", reason: "its words name another host" }
+    judged.kind === "link" && (said === "other" || said === "long")
+      ? { ...judged, kind: "confirm", reason }
       : judged;
   const inner = <InsideLink value={true}>{children}</InsideLink>;
   switch (verdict.kind) {

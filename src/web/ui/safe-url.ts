@@ -11,7 +11,7 @@ export type Verdict =
 const HIDDEN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: browsers drop control bytes from addresses, so they are refused.
   /[\u0000-\u0020\u007f-\u00a0\u00ad\u061c\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff]/;
-/** Characters of an address that nobody reads to its end. */
+/** Characters of an address, or of a link's words, that nobody reads to their end. */
 const LONG = 2_000;
 /** There are no longer names of hosts; it stands beside each link. */
 const LONGEST_HOST = 253;
@@ -89,18 +89,18 @@ const NO_HOST =
 
 /**
  * What the words of a link say of the host that it leads to: `same` where they name it and nothing else that looks like a
- * host, `other` where they claim to lead elsewhere, else nothing.
+ * host, `other` where they claim to lead elsewhere, `long` where they are not read, else nothing.
  */
-export function hostInWords(text: string, host: string): "same" | "other" | undefined {
+export function hostInWords(text: string, host: string): "same" | "other" | "long" | undefined {
+  if (text.length > LONG) return "long";
   // As browsers read an address: without what cannot be seen, and every dot is one.
   const words = text
-    .slice(0, 2_000)
     .normalize("NFKC")
     .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
     .replaceAll("。", ".");
   const real = host.toLowerCase();
   let isNamed = false;
-  let isAlone = text.length <= 2_000;
+  let isAlone = true;
   NAME.lastIndex = 0;
   for (let found = NAME.exec(words); found !== null; found = NAME.exec(words)) {
     const written = (found[1] ?? found[0]).replace(/^[.+%-]+|[.:+%-]+$/g, "");

@@ -109,6 +109,13 @@ describe("a link that misleads", () => {
     expect(container.querySelector(".link-host")?.textContent).toBe("evil.test");
   });
 
+  it("asks also where what its words name stands behind thousands of blanks", () => {
+    const asked = link("https://evil.test/x", `${" ".repeat(2_100)}https://good.test`);
+    expect(asked).toContain('<button type="button" class="link-button"');
+    expect(asked).toContain('title="its words are very long"');
+    expect(asked).toContain('<span class="link-host">evil.test</span>');
+  });
+
   it("holds no link of its own", () => {
     const { container } = render(
       <SafeLink href="https://evil.test/x" text="https://good.test">

@@ -200,15 +200,26 @@ describe("the words of a link", () => {
     ["main.ts of evil.example", "evil.example"],
     ["jo@example.com", "evil.example"],
     ["jo@evil.example", "evil.example"],
-    [`evil.example ${"x ".repeat(1_000)}`, "evil.example"],
+    [`${" ".repeat(1_986)}click here now`, "evil.example"],
   ])("%j leave open that they lead to %s", (words, host) => {
     expect(hostInWords(words, host)).toBeUndefined();
+  });
+
+  it("are said to be long, whatever stands in them, where nobody reads them to their end", () => {
+    for (const words of [
+      `${" ".repeat(2_000)}github.com`,
+      `evil.example${"\u200b".repeat(2_000)}`,
+      `x${" \n".repeat(1_000)}https://github.com/login`,
+      "x".repeat(1_000_000),
+    ])
+      expect(hostInWords(words, "evil.example")).toBe("long");
   });
 
   it("are read in no time at any length", () => {
     const started = performance.now();
     for (const part of ["-", "a.", "a", "https://", "x@", "https://a.test/"]) {
-      hostInWords(`a${part.repeat(100_000)}!`, "a.test");
+      for (const length of [1_999, 100_000])
+        hostInWords(`${part.repeat(length).slice(0, length)}!`, "a.test");
     }
     expect(performance.now() - started).toBeLessThan(500);
   });
