@@ -83,9 +83,11 @@ const HOST_LIKE = /^.+\.\p{L}[^.]*$|^\d+(?:\.\d+){3}$/u;
 const CLAIMING =
   /\.(?:com|org|net|io|dev|app|ai|gov|edu|co|eu|de|uk|fr|nl|ch|se|dk|jp|cn|kr|ca|ru|(?:com?|org|net)\.[a-z]{2})$/;
 
-/** What is no host as it is written: names of products and packages. `asp.net` and `java.net` are hosts, too. */
-const NO_HOST =
-  /^(?:(?:ASP|ADO|VB|ML)\.NET|(?:System|Socket)\.IO|System\.Net|(?:com|org)(?:\.\w+)+\.(?:app|dev|io))$/;
+/**
+ * What is no host as it is written: names of products. `asp.net` is a host, too, and so may be whatever the name of a package
+ * is, `com.example.app`.
+ */
+const NO_HOST = /^(?:(?:ASP|ADO|VB|ML)\.NET|(?:System|Socket)\.IO|System\.Net)$/;
 
 /**
  * What the words of a link say of the host that it leads to: `same` where they name it and nothing else that looks like a

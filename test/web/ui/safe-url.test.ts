@@ -159,6 +159,10 @@ describe("the words of a link", () => {
     ["com.paypal.com", "evil.example"],
     ["com.paypal.net", "evil.example"],
     ["paypal.app", "evil.example"],
+    // The name of a package that ends as a host does may be one.
+    ["com.paypal.app", "evil.example"],
+    ["com.paypal.dev", "evil.example"],
+    ["org.apache.commons.io", "evil.example"],
   ])("%j claim another host than %s", (words, host) => {
     expect(hostInWords(words, host)).toBe("other");
   });
@@ -185,9 +189,9 @@ describe("the words of a link", () => {
     ["ASP.NET Core docs", "learn.microsoft.com"],
     ["System.IO", "learn.microsoft.com"],
     ["Socket.IO", "evil.example"],
-    ["com.example.app", "github.com"],
-    ["org.apache.commons.io", "evil.example"],
     ["com.paypal", "evil.example"],
+    ["com.example.app.MainActivity", "github.com"],
+    ["org.apache.commons.lang3", "evil.example"],
     ["README.md", "github.com"],
     ["node.js", "evil.example"],
     ["console.info", "evil.example"],
