@@ -30,7 +30,7 @@ export interface Host {
   waiting(message_id: string): Prompt;
   /** `withdrawal_id`: the sender's; only the first of several takes the prompt back. */
   withdraw(message_id: string, withdrawal_id?: string): void;
-  /** Begins a prompt that waits though nothing runs; where a turn runs, it goes on waiting. */
+  /** Begins a prompt that waits though nothing runs; where a turn runs, it is held no more, and begins after it. */
   beginHeld(message_id: string): void;
   /** Interrupts the turn, if it is the one that is named; nothing to do where none runs. Whether that was meant. */
   stop(turn_id?: string): boolean;
@@ -390,7 +390,13 @@ export function createHost(options: HostOptions): Host {
       open();
       if (recorder.prompts.has(message_id)) return;
       const prompt = waiting(message_id);
-      if (!current) beginQueued(prompt);
+      if (!current) {
+        beginQueued(prompt);
+        return;
+      }
+      const meant = { message_id, parts: prompt.parts };
+      recorder.setState({ queue: recorder.state.queue.map((each) => (each === prompt ? meant : each)) });
+      changed();
     },
     stop(turn_id) {
       if (turn_id !== undefined && !isCurrent(turn_id)) return false;

@@ -246,4 +246,20 @@ describe("a rewind", () => {
     await idle(id);
     expect(await prompts()).toEqual([...begun, "prompt: On with it"]);
   });
+
+  it("begins both prompts that two people send at once of what it left held, one after the other", async () => {
+    const id = await session(promptOf("One"));
+    const [wrong, first, second] = [promptOf("Wait"), promptOf("First"), promptOf("Second")];
+    for (const prompt of [wrong, first, second]) await hosted.send(id, prompt, "queue");
+    await hosted.stop(id);
+    await idle(id);
+    await hosted.rewind(id, wrong.message_id);
+    await Promise.all([first, second].map(({ message_id }) => hosted.beginHeld(id, message_id)));
+    await idle(id);
+    expect((await shown(id)).filter((line) => line.startsWith("prompt")).slice(-2)).toEqual([
+      "prompt: First",
+      "prompt: Second",
+    ]);
+    expect(hosted.get(id)?.control?.queued).toEqual([]);
+  });
 });
