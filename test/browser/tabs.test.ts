@@ -137,6 +137,26 @@ describe("the form of a new session in two tabs", () => {
     expect(await words(next)).toBe("A long prompt");
   });
 
+  it("keeps a folder with the words that it was chosen for", async () => {
+    const cwd = (page: Page) => page.getByRole("combobox", { name: "Folder" });
+    await fill(one, "", home.path);
+    await fill(other, "Tidy up");
+    await cwd(one).fill("/srv");
+    await one.reload();
+    await field(one).waitFor();
+    expect([await words(one), await cwd(one).inputValue()]).toEqual(["", "/srv"]);
+    const next = await context.newPage();
+    await open(next, "/new");
+    expect([await words(next), await cwd(next).inputValue()]).toEqual(["Tidy up", folder]);
+    await field(next).press("Enter");
+    const started = await sessionOf(next);
+    await field(one).fill("Tidy up");
+    await cwd(one).fill(home.path);
+    await field(one).press("Enter");
+    const own = await sessionOf(one);
+    expect([(await rowOf(rest, started)).cwd, (await rowOf(rest, own)).cwd]).toEqual([folder, home.path]);
+  });
+
   it("starts a session from each, of its own words in its own folder, also after a reload", async () => {
     await fill(one, "Tidy up");
     await fill(other, "Write the docs", home.path);

@@ -286,7 +286,11 @@ export function createHosted(options: HostedOptions): HostedSessions {
           patch,
         );
         hostOf(entry).send(prompt, "queue");
-      } else if (!hasPrompt(known, prompt.message_id)) {
+      } else if (
+        !hasPrompt(known, prompt.message_id) ||
+        known.config.agent !== agent ||
+        known.config.cwd !== cwd
+      ) {
         throw new Refused(409, "session_id", "`session_id`: there is another session with this id.");
       }
       await stored(session_id);

@@ -1,12 +1,21 @@
 import { newId } from "../new-id.ts";
 
+/** What was chosen for a session that does not exist yet, apart from the prompt. */
+export interface Choice {
+  agent?: string;
+  model?: string;
+  cwd?: string;
+}
+
 /** What was typed and not sent yet. Kept in this browser, so that a reload or a crash loses nothing. */
 export interface KeptDraft {
-  /** Of these very words and images: sent twice, they are one prompt. */
+  /** Of these very words, images and choice: sent twice, they are one prompt. */
   message_id: string;
   text: string;
   /** Data URLs. */
   images: readonly string[];
+  /** Kept with the words: what one tab wrote is never started as another one chose. */
+  choice?: Choice;
   /** It was sent at least once: it may have arrived, or may still, when the daemon could not write it to disk at once. */
   tried: boolean;
   /** Images that had no room in the browser's storage and are gone since the last reload. */
@@ -40,7 +49,7 @@ export function loadDraft(place: string): KeptDraft {
   const storage = tab === undefined ? "localStorage" : "sessionStorage";
   const words = tab ?? read(storage, keyOf(place));
   if (words === undefined) return emptyDraft();
-  const { message_id, text, tried, lost_images, images_id } = words;
+  const { message_id, text, choice, tried, lost_images, images_id } = words;
   if (typeof message_id !== "string" || typeof text !== "string") return emptyDraft();
   const images = read(storage, imagesKeyOf(place));
   const kept = Array.isArray(images) ? images.filter((image) => typeof image === "string") : [];
@@ -50,9 +59,18 @@ export function loadDraft(place: string): KeptDraft {
     message_id,
     text,
     images: kept,
+    ...(typeof choice === "object" && choice !== null ? { choice: choiceOf(choice) } : {}),
     tried: tried === true,
     lost_images: typeof lost_images === "number" ? Math.max(0, lost_images - kept.length) : 0,
   };
+}
+
+function choiceOf(stored: object): Choice {
+  const given = (["agent", "model", "cwd"] as const).flatMap((name) => {
+    const value: unknown = Reflect.get(stored, name);
+    return typeof value === "string" ? [[name, value]] : [];
+  });
+  return Object.fromEntries(given);
 }
 
 type Storages = "sessionStorage" | "localStorage";
@@ -91,8 +109,8 @@ export function saveDraft(place: string, draft: KeptDraft): void {
 }
 
 function holdsOthers(place: string): boolean {
-  const id = read("localStorage", keyOf(place))?.message_id;
-  return id !== undefined && id !== own.get(place);
+  const { message_id, text = "", images_id } = read("localStorage", keyOf(place)) ?? {};
+  return (text !== "" || images_id !== undefined) && message_id !== own.get(place);
 }
 
 function write(storage: Storages, place: string, { images, ...words }: KeptDraft): void {
@@ -110,7 +128,7 @@ function write(storage: Storages, place: string, { images, ...words }: KeptDraft
         }
       }
     }
-    if (words.text === "" && images.length === 0) kept.removeItem(keyOf(place));
+    if (words.text === "" && images.length === 0 && words.choice === undefined) kept.removeItem(keyOf(place));
     else
       kept.setItem(
         keyOf(place),

@@ -2,7 +2,7 @@ import { type ReactNode, useCallback, useEffect, useId, useRef, useState } from 
 import type { AgentsReply } from "../../protocol.ts";
 import { apiOf } from "../api.ts";
 import { ConnectionState } from "../ConnectionState.tsx";
-import { loadDraft, saveDraft } from "../composer/kept-draft.ts";
+import { type Choice, emptyDraft, loadDraft, saveDraft } from "../composer/kept-draft.ts";
 import { PromptInput } from "../composer/PromptInput.tsx";
 import { failureText } from "../failure-text.ts";
 import { HelpAndSettings } from "../HelpAndSettings.tsx";
@@ -12,17 +12,7 @@ import { navigate, sessionHref } from "../router.ts";
 import { useClient, useConnection } from "../store.ts";
 import { usePageTitle, useWaitingKey } from "../waiting.ts";
 import { AgentChoice } from "./AgentChoice.tsx";
-import {
-  type Choice,
-  check,
-  cwdFor,
-  loadChoice,
-  modelFor,
-  type Problems,
-  problemsOf,
-  saveChoice,
-  suggested,
-} from "./form.ts";
+import { check, cwdFor, modelFor, type Problems, problemsOf, suggested } from "./form.ts";
 import { ModelField } from "./ModelField.tsx";
 import "../composer/composer.css";
 import "./new-session.css";
@@ -37,8 +27,9 @@ export function NewSessionScreen(): ReactNode {
   const connection = useConnection();
   const [reply, setReply] = useState<AgentsReply>();
   const [unread, setUnread] = useState<string>();
-  const [choice, setChoice] = useState<Choice>(loadChoice);
   const [draft, setDraft] = useState(() => loadDraft(PLACE));
+  /** What the draft has of it, and what is suggested for the rest. */
+  const [choice, setChoice] = useState<Choice>(draft.choice ?? {});
   const [problems, setProblems] = useState<Problems>({});
   const [starting, setStarting] = useState(false);
   /** How often nobody answered, since somebody last did. */
@@ -83,8 +74,7 @@ export function NewSessionScreen(): ReactNode {
     const next = { ...choice, ...changed };
     const message_id = newId();
     setChoice(next);
-    saveChoice(next);
-    setDraft((before) => ({ ...before, message_id, tried: false }));
+    setDraft((before) => ({ ...before, message_id, choice: next, tried: false }));
     setProblems((before) => {
       const rest = { ...before };
       for (const field of [...fields, "form" as const]) delete rest[field];
@@ -106,10 +96,9 @@ export function NewSessionScreen(): ReactNode {
       return;
     }
     setStarting(true);
-    const tried = { ...draft, tried: true };
+    const tried = { ...draft, choice, tried: true };
     setDraft(tried);
     saveDraft(PLACE, tried);
-    saveChoice(choice);
     const { agent: id = "", model = "", cwd = "" } = choice;
     const answer = await api.startSession({
       // Its own id and its prompt's are one: no tab starts another's session, or one twice.
@@ -125,8 +114,7 @@ export function NewSessionScreen(): ReactNode {
     });
     setStarting(false);
     if (answer.ok) {
-      saveDraft(PLACE, { ...draft, text: "", images: [] });
-      saveChoice(undefined);
+      saveDraft(PLACE, emptyDraft());
       // Who has left meanwhile finds it in the list.
       if (form.current !== null) navigate(sessionHref(answer.value.session_id), "replace");
       return;

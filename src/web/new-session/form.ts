@@ -1,4 +1,5 @@
 import type { AgentsReply } from "../../protocol.ts";
+import type { Choice } from "../composer/kept-draft.ts";
 import { failureText, refusedField } from "../failure-text.ts";
 import type { ApiFailure } from "../requests.ts";
 
@@ -7,51 +8,6 @@ type Agent = AgentsReply["agents"][number];
 /** Where a problem stands: at the field that it is about, or at the end. */
 type Field = "agent" | "model" | "cwd" | "prompt" | "form";
 export type Problems = Partial<Record<Field, string>>;
-
-/** What was chosen, apart from the prompt. Kept in this browser until it was used. */
-export interface Choice {
-  agent?: string;
-  model?: string;
-  cwd?: string;
-}
-
-const KEY = "verbatim.new-session";
-const STORAGES = ["sessionStorage", "localStorage"] as const;
-
-/** What was chosen in this tab, as the prompt was written in it; else in any tab last. */
-export function loadChoice(): Choice {
-  for (const storage of STORAGES) {
-    try {
-      const stored: unknown = JSON.parse(window[storage].getItem(KEY) ?? "null");
-      if (typeof stored !== "object" || stored === null) continue;
-      const text = (name: string): string | undefined => {
-        const value: unknown = Reflect.get(stored, name);
-        return typeof value === "string" ? value : undefined;
-      };
-      const [agent, model, cwd] = ["agent", "model", "cwd"].map(text);
-      return {
-        ...(agent === undefined ? {} : { agent }),
-        ...(model === undefined ? {} : { model }),
-        ...(cwd === undefined ? {} : { cwd }),
-      };
-    } catch {
-      // Storage is blocked or holds something else.
-    }
-  }
-  return {};
-}
-
-/** Keeps it for this tab and for who opens the form next; `undefined`: it was used. */
-export function saveChoice(choice: Choice | undefined): void {
-  for (const storage of STORAGES) {
-    try {
-      if (choice === undefined) window[storage].removeItem(KEY);
-      else window[storage].setItem(KEY, JSON.stringify(choice));
-    } catch {
-      // It holds until the page is closed.
-    }
-  }
-}
 
 /** The first choice: what was used last where that can be used, else the first agent that can. */
 export function suggested({ agents, recent, cwd }: AgentsReply): Choice {

@@ -139,9 +139,10 @@ describe("a session that the daemon runs", () => {
     await start(again);
     await again.send(id, prompt, "steer");
     expect(await shown(again, id)).toEqual(["prompt: Once", "text: You said: Once"]);
-    await expect(
-      again.start(id, { agent: "player", cwd: folder, prompt: promptOf("Other") }),
-    ).rejects.toMatchObject({ code: "session_id" });
+    for (const other of [{ prompt: promptOf("Other") }, { cwd: "/srv" }]) {
+      const given = { agent: "player", cwd: folder, prompt, ...other };
+      await expect(again.start(id, given)).rejects.toMatchObject({ code: "session_id" });
+    }
   });
 
   it("lets prompts wait for the turn's end, takes them back, and steers into the turn", async () => {
