@@ -255,6 +255,31 @@ test("a start whose reply was lost is tried again under the same id when the dae
   expect(second).toEqual(first);
 });
 
+test("nothing is changed while a session starts, so that a lost reply does not start a second one", async () => {
+  let lose = (): void => {};
+  const asked: NewSessionBody[] = [];
+  const succeed = started;
+  started = async (body) => {
+    asked.push(body);
+    if (asked.length > 1) return succeed(body);
+    await new Promise<void>((resolve) => {
+      lose = resolve;
+    });
+    return "lost";
+  };
+  render(<App client={client} />);
+  await screen.findByText("live");
+  await userEvent.type(await promptField(), "Once{Enter}");
+  await waitFor(() => expect(asked).toHaveLength(1));
+  await userEvent.type(screen.getByRole("textbox", { name: "Model" }), "-large");
+  await userEvent.type(folder(), "/docs");
+  await userEvent.click(screen.getByRole("radio", { name: /Anthropic/ }));
+  lose();
+  expect(await screen.findByRole("heading", { level: 1, name: "A new one" })).toBeTruthy();
+  const [first, second] = asked;
+  expect(second).toEqual(first);
+});
+
 test("a start that a proxy answered for the daemon is tried again under the same id", async () => {
   let tries = 0;
   const succeed = started;

@@ -9,11 +9,13 @@ export function ModelField({
   agent,
   value,
   problem,
+  readOnly = false,
   onChange,
 }: {
   agent: Agent;
   value: string;
   problem?: string | undefined;
+  readOnly?: boolean;
   onChange(model: string): void;
 }): ReactNode {
   const id = useId();
@@ -31,6 +33,7 @@ export function ModelField({
           id={id}
           className="field-input"
           value={free ? OTHER : value}
+          disabled={readOnly}
           aria-describedby={about}
           aria-invalid={(problem !== undefined && !free) || undefined}
           onChange={(event) => {
@@ -60,6 +63,7 @@ export function ModelField({
           autoCapitalize="off"
           autoComplete="off"
           value={value}
+          readOnly={readOnly}
           aria-describedby={about}
           aria-invalid={problem !== undefined || undefined}
           onChange={(event) => onChange(event.target.value)}

@@ -173,7 +173,7 @@ export function NewSessionScreen(): ReactNode {
               void start();
             }}
           >
-            <fieldset className="field agents" aria-describedby={ids.agents}>
+            <fieldset className="field agents" aria-describedby={ids.agents} disabled={starting}>
               <legend>Agent</legend>
               <AgentChoice
                 agents={reply.agents}
@@ -199,6 +199,7 @@ export function NewSessionScreen(): ReactNode {
                 agent={agent}
                 value={choice.model ?? ""}
                 problem={problems.model}
+                readOnly={starting}
                 onChange={(model) => change({ model }, "model")}
               />
             )}
@@ -213,6 +214,7 @@ export function NewSessionScreen(): ReactNode {
                 autoCapitalize="off"
                 autoComplete="off"
                 value={choice.cwd ?? ""}
+                readOnly={starting}
                 aria-invalid={problems.cwd !== undefined || undefined}
                 aria-describedby={ids.cwdAbout}
                 onChange={(event) => change({ cwd: event.target.value }, "cwd")}
