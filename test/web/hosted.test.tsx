@@ -557,6 +557,78 @@ describe("the composer", () => {
     );
   });
 
+  test("sends a prompt once the picture is read that was pasted before Enter, and with it", async () => {
+    accept();
+    show(SESSION);
+    const field = await promptField();
+    const picture = new File([Uint8Array.of(137, 80, 78, 71)], "shot.png", { type: "image/png" });
+    fireEvent.change(field, { target: { value: "What is this?" } });
+    fireEvent.paste(field, { clipboardData: pasted([picture]) });
+    expect(screen.getByRole("button", { name: "Reading images" })).toBeTruthy();
+    expect(screen.getByRole("button", { name: "Send" })).toHaveProperty("disabled", true);
+    fireEvent.keyDown(field, { key: "Enter" });
+    await waitFor(() =>
+      expect(sentPrompts()).toMatchObject([
+        { text: "What is this?", images: ["data:image/png;base64,iVBORw=="] },
+      ]),
+    );
+    await waitFor(() => expect(field).toHaveProperty("value", ""));
+    expect(screen.queryByRole("img")).toBeNull();
+  });
+
+  test("does not send without the picture that could not be read, nor what Escape took back", async () => {
+    accept();
+    show(SESSION);
+    const field = await promptField();
+    const picture = new File([Uint8Array.of(137, 80, 78, 71)], "shot.png", { type: "image/png" });
+    const notes = new File(["text"], "notes.txt", { type: "text/plain" });
+    fireEvent.change(field, { target: { value: "What is this?" } });
+    fireEvent.paste(field, { clipboardData: pasted([picture, notes]) });
+    fireEvent.keyDown(field, { key: "Enter" });
+    expect((await screen.findByRole("alert")).textContent).toContain("notes.txt is not a picture");
+    fireEvent.paste(field, { clipboardData: pasted([picture]) });
+    fireEvent.keyDown(field, { key: "Enter" });
+    expect(field).toHaveProperty("readOnly", true);
+    fireEvent.keyDown(field, { key: "Escape" });
+    expect(field).toHaveProperty("readOnly", false);
+    await screen.findByRole("img", { name: "Image 2" });
+    expect(posted()).toEqual([]);
+    expect(field).toHaveProperty("value", "What is this?");
+  });
+
+  test("leaves what is on its way as it is when a picture comes late from before one left and came back", async () => {
+    let take = (): void => {};
+    const reply = new Promise<[number, unknown]>((resolve) => {
+      take = () => resolve([200, {}]);
+    });
+    daemon.answer(({ route }) => (route.startsWith("POST") ? reply : undefined));
+    const { readAsDataURL } = FileReader.prototype;
+    let finish = async (): Promise<void> => {};
+    const reading = vi.spyOn(FileReader.prototype, "readAsDataURL").mockImplementation(function (
+      this: FileReader,
+      file,
+    ) {
+      finish = async () => {
+        const read = new Promise((resolve) => this.addEventListener("loadend", resolve));
+        readAsDataURL.call(this, file);
+        await read;
+      };
+    });
+    show(SESSION);
+    const picture = new File([Uint8Array.of(137, 80, 78, 71)], "shot.png", { type: "image/png" });
+    await userEvent.type(await promptField(), "What is this?");
+    fireEvent.paste(await promptField(), { clipboardData: pasted([picture]) });
+    await userEvent.click(screen.getByRole("link", { name: "Sessions" }));
+    await userEvent.click(await screen.findByRole("link", { name: /Repair the uploader/ }));
+    await userEvent.type(await promptField(), "{Enter}");
+    await screen.findByRole("button", { name: "Sending" });
+    await act(finish);
+    expect(screen.getByRole("button", { name: "Sending" })).toBeTruthy();
+    take();
+    await waitFor(async () => expect(await promptField()).toHaveProperty("value", ""));
+    reading.mockRestore();
+  });
+
   test("is as high as what one writes wraps to, in a browser that does not see to that itself", async () => {
     const wrapped = vi.spyOn(Element.prototype, "scrollHeight", "get").mockImplementation(function (
       this: Element,

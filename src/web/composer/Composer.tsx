@@ -60,6 +60,7 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
   const api = apiOf(client);
   const draft = draftOf(client, row.id);
   const { text, images, sending, problem, tried, message_id, lost_images } = useStore(draft.state);
+  const [reading, setReading] = useState(0);
   const hint = useId();
   const section = useRef<HTMLElement>(null);
   const isEntered = useFocusWithin(section);
@@ -67,6 +68,7 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
   const canSteer = working && control.can_steer;
   const isHeld = !working && control.queued.length > 0;
   const isEmpty = text.trim() === "" && images.length === 0;
+  const cannotSend = isEmpty || sending !== undefined || reading > 0;
 
   // Its reply was lost, but here it is.
   const isShown = useStore(session.state, (state) => tried && shows(state, message_id));
@@ -76,7 +78,7 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
   }, [draft, isHere, message_id]);
 
   const send = (when: "queue" | "steer"): void => {
-    if (isEmpty || sending !== undefined) return;
+    if (cannotSend) return;
     draft.send(when);
     // What is queued stands here, beside the field, until the turn ends.
     if (when === "steer" || !working) onSend();
@@ -137,6 +139,8 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
         images={images}
         takesImages={control.takes_images}
         readOnly={sending !== undefined}
+        reading={reading}
+        onReading={setReading}
         input={input}
         describedBy={hint}
         onText={draft.setText}
@@ -180,19 +184,14 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
             </button>
           )}
           {canSteer && (
-            <button
-              type="button"
-              className="button"
-              disabled={isEmpty || sending !== undefined}
-              onClick={() => send("steer")}
-            >
+            <button type="button" className="button" disabled={cannotSend} onClick={() => send("steer")}>
               Steer now
             </button>
           )}
           <button
             type="button"
             className="button button-main"
-            disabled={isEmpty || sending !== undefined}
+            disabled={cannotSend}
             onClick={() => send("queue")}
           >
             {sending !== undefined ? "Sending" : working ? "Queue" : "Send"}

@@ -1,7 +1,9 @@
 import {
+  type Dispatch,
   type KeyboardEvent,
   type ReactNode,
   type RefObject,
+  type SetStateAction,
   useEffect,
   useLayoutEffect,
   useRef,
@@ -20,6 +22,9 @@ interface Props {
   /** Whether the model takes images; where it does not, that is said. */
   takesImages: boolean;
   readOnly?: boolean;
+  /** How often images are being read just now: nothing is sent until they are. */
+  reading: number;
+  onReading: Dispatch<SetStateAction<number>>;
   input: RefObject<HTMLTextAreaElement | null>;
   /** Stands under the words, to be read with them. */
   describedBy?: string;
@@ -40,7 +45,9 @@ export function PromptInput({
   text,
   images,
   takesImages,
-  readOnly = false,
+  readOnly: isSent = false,
+  reading,
+  onReading,
   input,
   describedBy,
   invalid = false,
@@ -53,10 +60,19 @@ export function PromptInput({
   const chooser = useRef<HTMLInputElement>(null);
   const [refused, setRefused] = useState<readonly string[]>([]);
   const [over, setOver] = useState(false);
+  /** Enter was pressed while images were read. */
+  const [asked, setAsked] = useState<{ alt: boolean }>();
+  const readOnly = isSent || asked !== undefined;
   // Read while they are added: what is there then, not what was there when the reading began.
   const latest = useRef(images);
   latest.current = images;
 
+  useEffect(() => {
+    if (asked === undefined || reading > 0) return;
+    setAsked(undefined);
+    // Who sends may have the page drawn at once, which React refuses in an effect.
+    queueMicrotask(() => onSend(asked.alt));
+  }, [asked, reading, onSend]);
   useLayoutEffect(() => {
     if (input.current !== null) fit(input.current);
   }, [input, text]);
@@ -85,23 +101,30 @@ export function PromptInput({
       setRefused(["This model takes no images: save it in the folder, and say where it is."]);
       return;
     }
+    onReading((count) => count + 1);
     const read = await readImages(files, MOST_IMAGES - latest.current.length);
+    onReading((count) => count - 1);
     setRefused(read.refused);
+    // It was meant to go with all of them.
+    if (read.refused.length > 0) setAsked(undefined);
     if (read.images.length > 0) onImages([...latest.current, ...read.images].slice(0, MOST_IMAGES));
   };
 
   const press = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
     if (composing(event.nativeEvent)) return;
-    if (event.key === "Escape" && onEscape !== undefined) {
+    const leave = asked === undefined ? onEscape : () => setAsked(undefined);
+    if (event.key === "Escape" && leave !== undefined) {
       event.preventDefault();
-      onEscape();
+      leave();
       return;
     }
     if (event.key !== "Enter" || event.shiftKey) return;
     const meant = event.ctrlKey || event.metaKey || event.altKey;
     if (!meant && matchMedia("(pointer: coarse)").matches) return;
     event.preventDefault();
-    if (!readOnly) onSend(event.altKey);
+    if (readOnly) return;
+    if (reading > 0) setAsked({ alt: event.altKey });
+    else onSend(event.altKey);
   };
 
   return (
@@ -193,7 +216,7 @@ export function PromptInput({
           title={takesImages ? "Or paste them, or drop them here" : "This model takes no images"}
           onClick={() => chooser.current?.click()}
         >
-          Add images
+          {reading > 0 ? "Reading images" : "Add images"}
         </button>
         {children}
       </div>

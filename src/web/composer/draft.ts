@@ -47,8 +47,11 @@ function createDraft(session_id: string, client: Client): Draft {
   };
   const clear = (): void => state.setState(emptyDraft(), true);
   /** What is changed is another prompt: this one may have been sent, here or in a tab that has it too. */
-  const change = (changed: Partial<KeptDraft>): void =>
+  const change = (changed: Partial<KeptDraft>): void => {
+    // Pictures can be read for a screen that is gone: what is on its way stays what it was.
+    if (state.getState().sending !== undefined) return;
     settle({ ...changed, message_id: newId(), tried: false });
+  };
 
   const deliver = async (this_attempt: number): Promise<void> => {
     const { message_id, text, images, sending } = state.getState();

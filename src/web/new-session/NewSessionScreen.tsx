@@ -32,6 +32,7 @@ export function NewSessionScreen(): ReactNode {
   const [choice, setChoice] = useState<Choice>(draft.choice ?? {});
   const [problems, setProblems] = useState<Problems>({});
   const [starting, setStarting] = useState(false);
+  const [reading, setReading] = useState(0);
   /** How often nobody answered, since somebody last did. */
   const [tries, setTries] = useState(0);
   const prompt = useRef<HTMLTextAreaElement>(null);
@@ -123,7 +124,7 @@ export function NewSessionScreen(): ReactNode {
     setProblems(problemsOf(answer.failure));
   };
   // Once more when the daemon is back: it is the same session, however often it is asked for.
-  const unsent = problems.form !== undefined && tries > 0;
+  const unsent = problems.form !== undefined && tries > 0 && reading === 0;
   const begin = useRef(start);
   begin.current = start;
   useEffect(() => {
@@ -243,6 +244,8 @@ export function NewSessionScreen(): ReactNode {
                 images={draft.images}
                 takesImages={agent?.takes_images ?? true}
                 readOnly={starting}
+                reading={reading}
+                onReading={setReading}
                 input={prompt}
                 invalid={problems.prompt !== undefined}
                 describedBy={ids.promptAbout}
@@ -253,7 +256,7 @@ export function NewSessionScreen(): ReactNode {
               >
                 <span className="composer-hint">Enter starts, Shift+Enter begins a line</span>
                 <span className="composer-send">
-                  <button type="submit" className="button button-main" disabled={starting}>
+                  <button type="submit" className="button button-main" disabled={starting || reading > 0}>
                     {starting ? "Starting" : "Start"}
                   </button>
                 </span>
