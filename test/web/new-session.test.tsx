@@ -183,6 +183,29 @@ test("a form that was begun in another tab is, changed here, another session", a
   otherTab.close();
 });
 
+test("an agent that was chosen gets no model of another one that was used since", async () => {
+  let reply: AgentsReply = { ...AGENTS, recent: [{ agent: "opencode", cwd: "/home/op/site" }] };
+  daemon.answer(({ route, body }) =>
+    route === "GET /api/agents"
+      ? [200, reply]
+      : route === "POST /api/sessions"
+        ? // The page's own type of what it sends.
+          started(body as NewSessionBody)
+        : undefined,
+  );
+  render(<App client={client} />);
+  await userEvent.type(await promptField(), "Tidy up");
+  reply = AGENTS;
+  const looks = () => daemon.asked.filter(({ route }) => route === "GET /api/agents").length;
+  const before = looks();
+  window.dispatchEvent(new Event("focus"));
+  await waitFor(() => expect(looks()).toBeGreaterThan(before));
+  await userEvent.type(await promptField(), "{Enter}");
+  expect(await screen.findByRole("heading", { level: 1, name: "A new one" })).toBeTruthy();
+  expect(bodies()[0]).toMatchObject({ agent: "opencode", cwd: "/home/op/site" });
+  expect(bodies()[0]).not.toHaveProperty("model");
+});
+
 test("a known model is chosen and says what it costs, any other may be typed", async () => {
   render(<App client={client} />);
   await userEvent.click(await screen.findByRole("radio", { name: /Anthropic/ }));

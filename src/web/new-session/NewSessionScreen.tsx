@@ -51,7 +51,7 @@ export function NewSessionScreen(): ReactNode {
     // What was chosen before goes before what was used last.
     setChoice((before) =>
       before.agent !== undefined && answer.value.agents.some(({ id }) => id === before.agent)
-        ? { ...suggested(answer.value), ...before }
+        ? before
         : { ...before, ...suggested(answer.value), ...(before.cwd === undefined ? {} : { cwd: before.cwd }) },
     );
   }, [api]);
