@@ -18,7 +18,7 @@ import { createKeeper } from "./keeper.ts";
 import { createLinks } from "./links.ts";
 import { createList } from "./list.ts";
 import { createSegments, marker } from "./segment-views.ts";
-import { isHuge, lastSegment } from "./segments.ts";
+import { isHuge } from "./segments.ts";
 import type { Sessions } from "./sessions.ts";
 import { createStatus } from "./status.ts";
 import type { Notice } from "./store/store.ts";
@@ -137,9 +137,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   const { indexer } = options;
   const reader = createFileReader({
     ...(indexer && { indexer }),
-    introduce(entry, id, from, at) {
-      return from === 0 ? [] : [marker("before", id, id, lastSegment(sizeOf(entry)) - 1, from, at)];
-    },
+    introduce: (id, segment, from, at) => [marker("before", id, id, segment - 1, from, at)],
     timing,
     now,
     keeper,
@@ -398,7 +396,9 @@ export function createSessions(options: SessionsOptions): Sessions {
 
   /** Bytes that are there to be shown: those of the file, or of what the archive has of one that is gone. */
   function shownSize(entry: Entry): number {
-    return entry.gone ? keeper.archivedTo(entry.id) : sizeOf(entry);
+    if (entry.gone) return keeper.archivedTo(entry.id);
+    // What was read may name a piece that came since the last look.
+    return Math.max(sizeOf(entry), (entry.reading?.identity ?? entry.identity)?.size ?? 0);
   }
 
   /** An id that no session goes by may be that of a piece: to look in all sessions at each would cost their number. */

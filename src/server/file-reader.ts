@@ -46,8 +46,8 @@ interface FileReader {
 interface FileReaderOptions {
   /** Absent: all is read on this thread, and no file is too large. */
   indexer?: Indexer;
-  /** What stands above the first part of a huge file's last segment. */
-  introduce(entry: Entry, id: string, from: number, at: number): Frame[];
+  /** What stands above the first part of a huge file's last segment, which begins at the byte `from`. */
+  introduce(id: string, segment: number, from: number, at: number): Frame[];
   timing: SessionsTiming;
   now: () => number;
   keeper: Keeper<Entry>;
@@ -185,13 +185,8 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     const known_before = entry.done;
     const work = { reading: current, anew: false, replaced: false, file_id: entry.id };
     const known = current?.identity ?? entry.identity ?? entry.begun;
-    const from = onward
-      ? undefined
-      : huge
-        ? await tailStart(entry)
-        : !folding
-          ? await growthStart(entry, look_back)
-          : undefined;
+    const tail = huge && !onward ? await tailStart(entry) : undefined;
+    const from = tail?.from ?? (huge || onward || folding ? undefined : await growthStart(entry, look_back));
     const result = await followFile({
       path: entry.path,
       ...(known && { known }),
@@ -211,7 +206,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
                   : (entry.identity?.size ?? Number.POSITIVE_INFINITY),
                 was_over: huge && entry.identity !== undefined && isOver(entry.identity),
                 rowOf: (id) => by_session.get(id),
-                introduce: (id, at) => options.introduce(entry, id, from, at),
+                introduce: (id, at) => (tail ? options.introduce(id, tail.segment, from, at) : []),
               },
         );
         work.replaced = replaced;
@@ -329,12 +324,13 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     }
   }
 
-  /** Where the last segment of a huge file begins; `undefined`: there is no such file any more. */
-  async function tailStart(entry: Entry): Promise<number | undefined> {
+  /** The last segment of a huge file, and where it begins; `undefined`: there is no such file any more. */
+  async function tailStart(entry: Entry): Promise<{ segment: number; from: number } | undefined> {
     const content = await openContent(entry, keeper);
     if (!content) return undefined;
     try {
-      return await segmentStart(content.read, content.size, lastSegment(content.size));
+      const segment = lastSegment(content.size);
+      return { segment, from: await segmentStart(content.read, content.size, segment) };
     } finally {
       await content.close();
     }
@@ -468,7 +464,8 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     const content = await openContent(entry, keeper);
     if (!content) return;
     const isPiece = isHuge(entry.path, content.size);
-    const from = isPiece ? await segmentStart(content.read, content.size, lastSegment(content.size)) : 0;
+    const segment = lastSegment(content.size);
+    const from = isPiece ? await segmentStart(content.read, content.size, segment) : 0;
     const reading = readingOf(
       entry,
       true,
@@ -478,7 +475,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
             count_from: Number.POSITIVE_INFINITY,
             was_over: false,
             rowOf: (id) => by_session.get(id),
-            introduce: (id, at) => options.introduce(entry, id, from, at),
+            introduce: (id, at) => options.introduce(id, segment, from, at),
           }
         : undefined,
     );

@@ -14,14 +14,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { formats } from "../../src/formats/index.ts";
 import { createSessions } from "../../src/server/catalog.ts";
 import { createIndexer } from "../../src/server/indexer.ts";
 import { createReading } from "../../src/server/reading.ts";
-import { HUGE, segmentId } from "../../src/server/segments.ts";
+import { HUGE, SEGMENT, segmentId } from "../../src/server/segments.ts";
 import type { OpenSession, Sessions } from "../../src/server/sessions.ts";
 import { openStore } from "../../src/server/store/sqlite.ts";
+import type { SessionsTiming } from "../../src/server/timing.ts";
 import { eventually } from "../eventually.ts";
 import { SESSION, say, writer } from "../formats/claude-support.ts";
 import { generateClaudeSession } from "../generate-session.ts";
@@ -301,4 +302,90 @@ it("leads back from an empty piece where a session of the file has nothing in it
     await others.close();
     rmSync(elsewhere, { recursive: true });
   }
+});
+
+/** Of a file of some 500 kB a line that begins with the line's number: the numbers that are met on the way back from its end. */
+async function metOnTheWayBack(from: Sessions, id: string): Promise<number[]> {
+  const met: number[] = [];
+  for (let next: string | undefined = id; next !== undefined; ) {
+    const piece: OpenSession | undefined = await from.open(next);
+    if (!piece) throw new Error(`${next} cannot be opened`);
+    const said = [...piece.transcript.parts].flatMap((part) => (part?.type === "text" ? [part.text] : []));
+    met.unshift(...said.map((text) => Number.parseInt(text, 10)));
+    next = linkOf(piece.transcript.parts.at(0));
+  }
+  return met;
+}
+
+describe("leads back over all its pieces", () => {
+  const BOUNDARY = 7 * SEGMENT;
+  const write = writer("1.0.60");
+  const line = (record: object) => `${JSON.stringify(record)}\n`;
+  const said = (n: number) => line(write.assistant(`m${n}`, [say(`${n} ${"x".repeat(500_000)}`)]));
+  let base: string;
+  let path: string;
+  let short_of: number;
+  beforeEach(() => {
+    base = realpathSync(mkdtempSync(join(tmpdir(), "huge-back-")));
+    const project = join(base, "agent", "projects", "-home-ada");
+    mkdirSync(project, { recursive: true });
+    path = join(project, `${SESSION}.jsonl`);
+    const beginning = line(write.user("Go", { parentUuid: null }));
+    short_of = Math.floor((BOUNDARY - beginning.length) / said(999).length);
+    writeFileSync(path, beginning);
+    for (let n = 1; n <= short_of; n += 1) appendFileSync(path, said(n));
+  });
+  afterEach(() => rmSync(base, { recursive: true }));
+
+  const start = (timing: Partial<SessionsTiming>) =>
+    createSessions({
+      formats: [claude],
+      roots: [{ format: claude, path: join(base, "agent") }],
+      dataFolder: join(base, "data"),
+      indexer: createIndexer(),
+      hints: false,
+      timing: { publish: 5, persist: 20, tick: 50, ...timing },
+    });
+  const numbers = (last: number) => Array.from({ length: last }, (_, at) => at + 1);
+
+  it("where its file passed the boundary of one since it was looked at", async () => {
+    const rarely = start({ hot: 60_000, list: 60_000 });
+    try {
+      await eventually(() => expect(rarely.status().index.done).toBe(true), 60_000);
+      expect(statSync(path).size).toBeLessThan(BOUNDARY);
+      appendFileSync(path, said(short_of + 1) + said(short_of + 2));
+      expect(await metOnTheWayBack(rarely, SESSION)).toEqual(numbers(short_of + 2));
+    } finally {
+      await rarely.close();
+    }
+  }, 120_000);
+
+  it("that the archive has of a file that went before all of it was there", async () => {
+    appendFileSync(path, said(short_of + 1));
+    const archiving = start({ hot: 20, list: 50 });
+    const database = () => new DatabaseSync(join(base, "data", "verbatim.db"));
+    await eventually(() => {
+      const reader = database();
+      try {
+        const { bytes = 0 } = reader.prepare("SELECT sum(length) AS bytes FROM chunk").get() ?? {};
+        expect(bytes).toBe(statSync(path).size);
+      } finally {
+        reader.close();
+      }
+    }, 60_000);
+    await archiving.close();
+    const writer = database();
+    writer.prepare("DELETE FROM chunk WHERE start > ?").run(BOUNDARY - SEGMENT / 2);
+    writer.close();
+    rmSync(path);
+    const left = start({ hot: 20, list: 50 });
+    try {
+      await eventually(() => expect(left.get(SESSION)?.archived).toBe(true));
+      const met = await metOnTheWayBack(left, SESSION);
+      expect(met.length).toBeGreaterThan(100);
+      expect(met).toEqual(numbers(met.length));
+    } finally {
+      await left.close();
+    }
+  }, 120_000);
 });
