@@ -1,7 +1,11 @@
+import { EventEmitter } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
 import { afterEach, expect, it } from "vitest";
 import { type AcpAgentOptions, createAcpAgent } from "../../../src/agent/acp/acp-agent.ts";
+import type { AgentProcess } from "../../../src/agent/acp/agent-process.ts";
+import { connect } from "../../../src/agent/acp/connection.ts";
 import type { Agent } from "../../../src/agent/agent.ts";
 import type { Part } from "../../../src/model/part.ts";
 import type { Answer, Request } from "../../../src/model/request.ts";
@@ -167,14 +171,26 @@ it.each([
 });
 
 it("numbers of what is asked have the digits that the agent sent, in the call's arguments as well", async () => {
-  const input = '{"account":12345678901234567890,"amount":1e400,"rate":0.1000000000000000055,"limit":5}';
-  const call = '{"toolCallId":"c","title":"It","kind":"other","rawInput":';
+  const numbers = {
+    account: "12345678901234567890",
+    amount: "1e400",
+    rate: "0.1000000000000000055",
+    place: "1234567.12345678914",
+    price: "10.50",
+    least: "0.0000001",
+    none: "-0",
+    limit: "5",
+  };
+  const lines = Object.entries(numbers).map(([name, digits]) => `"${name}":${digits}`);
+  const input = `{${lines.join()}}`;
+  const call =
+    '{"toolCallId":"c","title":"It","kind":"other","_meta":{"}\\\\":["{,\\"",{"rawInput":0}]},"rawInput":';
   const { host, ask } = setUp([
     ...opened,
     hears.prompt(2),
     {
       do: "print",
-      text: `{"jsonrpc":"2.0","id":0,"method":"session/request_permission","params":{"sessionId":"agents-own-session","toolCall":${call}${input}},"options":[{"optionId":"yes","name":"Allow","kind":"allow_once"}]}}`,
+      text: `{"jsonrpc":"2.0","id":0,"method":"session/request_permission","params":{"sessionId":"agents-own-session","toolCall":${call}${input},"content":[]},"options":[{"optionId":"yes","name":"Allow","kind":"allow_once"}]}}`,
     },
     hears.answer(0),
     says.update("tool_call_update", { toolCallId: "c", status: "completed" }),
@@ -182,9 +198,45 @@ it("numbers of what is asked have the digits that the agent sent, in the call's 
   ]);
   expect(await ask("Pay")).toBe("completed");
   expect(host.requests[0]?.subject).toBe(
-    '{\n  "account": 12345678901234567890,\n  "amount": 1e400,\n  "rate": 0.1000000000000000055,\n  "limit": 5\n}',
+    `{\n${lines.map((line) => `  ${line.replace(":", ": ")}`).join(",\n")}\n}`,
   );
   expect(host.parts().find((part) => part.type === "tool_call")).toMatchObject({ arguments_json: input });
+});
+
+it("a number in the arguments of a call does not make its long output slow to hear", async () => {
+  const stdout = new PassThrough();
+  const child = Object.assign(new EventEmitter(), { stdout, stdin: new PassThrough(), pid: 1 });
+  let heard = () => {};
+  const connection = await connect(
+    // Of a program no more than its streams is looked at.
+    { child, endFor() {} } as unknown as AgentProcess,
+    {
+      onUpdate: () => heard(),
+      onPermission: () => Promise.resolve({ outcome: { outcome: "cancelled" } }),
+      onNoise() {},
+      onUnknown() {},
+    },
+  );
+  const rows = Array.from({ length: 60_000 }, (_, at) => ({ id: at, name: '{[\\"', price: at / 4 }));
+  /** Milliseconds of CPU: a machine that does other work too does not add to it. */
+  const costOf = async (call: object): Promise<number> => {
+    const update = { sessionUpdate: "tool_call_update", toolCallId: "c", rawOutput: { rows }, ...call };
+    const bytes = Buffer.from(`${JSON.stringify({ method: "session/update", params: { update } })}\n`);
+    const whole = new Promise<void>((resolve) => {
+      heard = resolve;
+    });
+    const before = process.cpuUsage();
+    stdout.write(bytes);
+    await whole;
+    return process.cpuUsage(before).user / 1_000;
+  };
+  try {
+    await costOf({});
+    const without = await costOf({});
+    expect(await costOf({ rawInput: { limit: 2 ** 60 } })).toBeLessThan(2 * without + 50);
+  } finally {
+    connection.close();
+  }
 });
 
 it("a call that the operator refuses ends as aborted, also where the agent never says so", async () => {
