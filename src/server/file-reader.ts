@@ -82,10 +82,10 @@ interface FileReaderOptions {
   reopen(id: string): Promise<OpenSession | undefined>;
 }
 
-/** Sessions that stay folded though nobody looks at them, and bytes that they were read from; the latest one always may. */
+/** Sessions that stay folded though nobody looks at them, and bytes of text that they were read from; the latest one always may. */
 const MOST_VIEWS = 12;
 const MOST_BYTES_FOLDED = 64 * 1024 * 1024;
-/** Readers kept for files that may grow on, and bytes that they have read: what they know of their sessions is about as much. */
+/** Readers kept for files that may grow on, and bytes of text that they have read: what they know of their sessions is about as much. */
 const MOST_READERS = 48;
 const MOST_BYTES_READ = 16 * 1024 * 1024;
 /** A file read for the first time that was written to so recently is taken for one that grows, in milliseconds. */
@@ -432,6 +432,8 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     // Whoever looks at a session that began anew sees its row change in the same moment.
     if (!anew || !isViewed(entry)) return;
     list.publish();
+    // It is weighed with the others.
+    entry.reading = reading;
     retireUnwatched(entry);
   }
 
@@ -581,7 +583,5 @@ export function createFileReader(options: FileReaderOptions): FileReader {
   };
 }
 
-/** The bytes that its reader has read. */
-function weightOf({ reading, identity }: Entry): number {
-  return ((reading?.identity ?? identity)?.size ?? 0) - (reading?.window?.from ?? 0);
-}
+/** The bytes of text that its reader has read. */
+const weightOf = ({ reading }: Entry): number => reading?.decoded ?? 0;

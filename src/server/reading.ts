@@ -26,6 +26,8 @@ export interface Reading {
   identity?: FileIdentity;
   /** Present where the reading began inside the file. */
   readonly window?: ReadingWindow;
+  /** Bytes of text that were read, however few they are in a compressed file. */
+  readonly decoded: number;
   /** A step begins in its window, before what is counted: what goes on there is of a turn that its reader knows. */
   readonly knows_step: boolean;
   /** Folds what was read into the drafts of the sessions that it belongs to. */
@@ -98,8 +100,8 @@ export function createReading({ path, format, folding, idFor, isShown, window }:
   const left_open = new Set<string>();
   /** Of the readers before this one. */
   const earlier: SessionLinkFacts[] = [];
-  /** Bytes of text, and whether there were more of a compressed file than are read. */
   let decoded = 0;
+  /** Whether there was more text in a compressed file than is read. */
   let is_cut = false;
   const reading: Reading = {
     get reader() {
@@ -119,6 +121,9 @@ export function createReading({ path, format, folding, idFor, isShown, window }:
     folding,
     ended: false,
     ...(window && { window }),
+    get decoded() {
+      return decoded;
+    },
     get knows_step() {
       return knows_step;
     },

@@ -513,6 +513,27 @@ describe("an open session", () => {
     for (const name of names) expect((await sessions.open(sessionId(name)))?.id).toBe(sessionId(name));
   });
 
+  it.each([
+    ["is put away for another one by the text that was read of both, not by what it takes compressed", 36],
+    ["stays for who comes back where both are short", 1],
+  ])("%s", async (_behaviour, megabytes) => {
+    let clock = Date.now();
+    const names = ["one", "other"];
+    for (const name of names) {
+      const lines = Array.from({ length: megabytes }, (_, n) =>
+        answer(name, `${n} ${"x".repeat(1_000_000)}`),
+      );
+      mkdirSync(path(), { recursive: true });
+      writeFileSync(path(`${name}.jsonl.zst`), zstdCompressSync(lines.join("")));
+    }
+    const sessions = start({ now: () => clock });
+    await listed(sessions, ...names);
+    const { epoch } = await opened(sessions, "one");
+    clock += quick.tick * 10;
+    await opened(sessions, "other");
+    expect((await opened(sessions, "one")).epoch === epoch).toBe(megabytes === 1);
+  });
+
   it("goes on for who looks at it when another one of its file was put away", async () => {
     let clock = Date.now();
     write(path("two.jsonl"), prompt("one", "First"), prompt("other", "Else"), turnEnd("other"));
