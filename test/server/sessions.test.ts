@@ -537,13 +537,17 @@ describe("an open session", () => {
   it("goes on for who looks at it when another one of its file was put away", async () => {
     let clock = Date.now();
     write(path("two.jsonl"), prompt("one", "First"), prompt("other", "Else"), turnEnd("other"));
+    const register = (name: string) =>
+      write(join(folder, "agent", "running", sessionId(name)), JSON.stringify({ busy: true }));
+    register("one");
     const sessions = start({ now: () => clock });
     const session = await opened(sessions, "one");
     const events: SessionEvent["type"][] = [];
     session.subscribe(({ type }) => events.push(type));
     clock += 3_600_000;
-    write(join(folder, "agent", "running", session.id), JSON.stringify({ busy: true }));
-    await eventually(() => expect(sessions.get(session.id)?.status).toBe("running"));
+    // What is seen of it was seen in the same moment in which sessions are put away.
+    register("other");
+    await eventually(() => expect(sessions.get(sessionId("other"))?.status).toBe("running"));
     append(path("two.jsonl"), answer("one", "Yes"));
     await eventually(() => expect(texts(session.transcript)).toEqual(["First", "Yes"]));
     expect(events).not.toContain("reset");
