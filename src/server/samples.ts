@@ -60,8 +60,11 @@ export async function openSamples({ dataDir, pace = 1, onError }: SamplesOptions
       const stopped = new AbortController();
       const finished = (async () => {
         await earlier?.finished;
-        await play(script, pace, stopped.signal);
-      })().catch((error: unknown) => onError?.(error));
+        await play(script, dataDir, pace, stopped.signal);
+      })().catch((error: unknown) => {
+        // That the data directory was moved away is told by those who cannot go on without it.
+        if (existsSync(dataDir)) onError?.(error);
+      });
       current = { stopped, finished };
     },
     finished: async () => current?.finished,
@@ -172,7 +175,12 @@ function firstMoment(text: string): number {
   return 0;
 }
 
-async function play(script: ReplayedLine[], pace: number, stopped: AbortSignal): Promise<void> {
+async function play(
+  script: ReplayedLine[],
+  dataDir: string,
+  pace: number,
+  stopped: AbortSignal,
+): Promise<void> {
   for (const path of new Set(script.map((line) => line.path))) await rm(path, { force: true });
   let before = script[0]?.at ?? 0;
   for (const line of script) {
@@ -181,10 +189,17 @@ async function play(script: ReplayedLine[], pace: number, stopped: AbortSignal):
     if (gap > 20) await pause(Math.min(Math.max(gap, SHORTEST_PAUSE), LONGEST_PAUSE) / pace, stopped);
     before = line.at;
     if (stopped.aborted) return;
-    await mkdir(dirname(line.path), { recursive: true });
+    await makeFolder(dirname(line.path), dataDir);
     if (line.append) await appendFile(line.path, atNow(line.text));
     else await writeFile(line.path, line.text);
   }
+}
+
+/** Makes no folder above: where the data directory was moved away, what took its place would keep it from being put back. */
+async function makeFolder(path: string, above: string): Promise<void> {
+  if (path === above || existsSync(path)) return;
+  await makeFolder(dirname(path), above);
+  await mkdir(path);
 }
 
 /** Moves every moment in a line to now. */

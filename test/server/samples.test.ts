@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -7,6 +7,7 @@ import { formats } from "../../src/formats/index.ts";
 import { accumulate, emptyTranscript } from "../../src/model/accumulate.ts";
 import { OUTPUT_LIMIT } from "../../src/protocol.ts";
 import { hasSessions, openSamples, type Samples } from "../../src/server/samples.ts";
+import { eventually } from "../eventually.ts";
 import { sampleFiles } from "../samples/write.ts";
 
 const shipped = resolve(import.meta.dirname, "../../src/server/samples");
@@ -188,6 +189,19 @@ describe("the samples in a data directory", () => {
     samples.replay();
     await samples.finished();
     expect(ids(await readFile(samples.replayed.path, "utf8"))).toEqual(first);
+  });
+
+  it("ends its replay where the directory was moved away, and makes no other in its place", async () => {
+    const errors: unknown[] = [];
+    samples = await openSamples({ dataDir, pace: 50, onError: (error) => errors.push(error) });
+    const { path } = samples.replayed;
+    samples.replay();
+    await eventually(async () => expect((await stat(path)).size).toBeGreaterThan(0));
+    await rename(dataDir, `${dataDir}-away`);
+    await samples.finished();
+    await rename(`${dataDir}-away`, dataDir);
+    expect((await stat(path)).size).toBeGreaterThan(0);
+    expect(errors).toEqual([]);
   });
 
   it("leave nothing behind of what an earlier version shipped", async () => {

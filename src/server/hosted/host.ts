@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
+import { dirname } from "node:path";
 import type { Agent, AgentHost, Prompt, RunOptions, RunReport, TurnOutcome } from "../../agent/agent.ts";
 import { promptTitle } from "../../model/content.ts";
 import { messageOf } from "../../model/narrow.ts";
@@ -103,7 +104,9 @@ export function createHost(options: HostOptions): Host {
       cwd,
       depth,
       get files() {
-        mkdirSync(options.files, { recursive: true, mode: 0o700 });
+        // None above: where the data folder was moved away, what took its place would keep it from being put back.
+        for (const path of [dirname(options.files), options.files])
+          if (!existsSync(path)) mkdirSync(path, { mode: 0o700 });
         return options.files;
       },
       private_folder: options.private_folder,

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { emptyTranscript } from "../../../src/model/accumulate.ts";
 import { createHosted, type HostedSessions } from "../../../src/server/hosted/hosted.ts";
 import { eventually } from "../../eventually.ts";
 import { type Play, played, promptOf, words } from "./play.ts";
@@ -163,6 +164,33 @@ describe("history.db", () => {
     renameSync(`${folder}-moved`, folder);
     await taken;
     await eventually(() => expect(at.get(id)?.turns).toBe(2));
+    expect(texts(at)).toBe("");
+  });
+
+  it("can be put back where a session wanted to keep a file meanwhile", async () => {
+    const away = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<unknown>();
+    const at = open(async (stage) => {
+      await away.promise;
+      try {
+        asked.resolve(stage.host.files);
+      } catch (error) {
+        asked.resolve(error);
+      }
+      await stage.say("Done.");
+      return "completed";
+    });
+    const id = randomUUID();
+    await at.start(id, { agent: "player", cwd: folder, prompt: promptOf("Go") });
+    renameSync(folder, `${folder}-moved`);
+    away.resolve();
+    expect(await asked.promise).toBeInstanceOf(Error);
+    renameSync(`${folder}-moved`, folder);
+    await eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));
+    expect(words((await at.open(id))?.transcript ?? emptyTranscript(id))).toEqual([
+      "prompt: Go",
+      "text: Done.",
+    ]);
     expect(texts(at)).toBe("");
   });
 
