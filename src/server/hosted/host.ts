@@ -5,6 +5,7 @@ import type { Agent, AgentHost, Prompt, RunOptions, RunReport, TurnOutcome } fro
 import { promptTitle } from "../../model/content.ts";
 import { messageOf } from "../../model/narrow.ts";
 import type { OpenRequest, SessionControl } from "../../model/session.ts";
+import type { Turn } from "../../model/transcript.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { AgentKind } from "./agents.ts";
 import type { Recorder } from "./recorder.ts";
@@ -71,6 +72,8 @@ interface RunningTurn {
   readonly done: Promise<TurnOutcome>;
   /** The agent is done with it: what comes now is for the next one. */
   ending: boolean;
+  /** A prompt came into it. */
+  steered: boolean;
   /** No prompt: the agent makes room; what is held meanwhile stays so unless a prompt comes. */
   readonly compaction?: { readonly held: readonly Prompt[] };
 }
@@ -186,6 +189,7 @@ export function createHost(options: HostOptions): Host {
       turn_id,
       controller,
       ending: false,
+      steered: false,
       ...(compaction && { compaction }),
       done: Promise.resolve()
         .then(() => runTurn(work, signal))
@@ -265,7 +269,7 @@ export function createHost(options: HostOptions): Host {
     settling = true;
     // What a person stopped, and what failed, is looked at before anything else is begun.
     const { held } = turn.compaction ?? {};
-    const isMeant = !held || recorder.state.queue.some((prompt) => !held.includes(prompt));
+    const isMeant = !held || turn.steered || recorder.state.queue.some((prompt) => !held.includes(prompt));
     if (outcome === "completed" && isMeant) beginQueued();
     await recorder.stored();
     settling = false;
@@ -319,13 +323,22 @@ export function createHost(options: HostOptions): Host {
     return false;
   }
 
+  /** Whether a prompt began the turn or was steered into it. */
+  function isPrompted({ first_part, part_count }: Turn): boolean {
+    const { parts } = recorder.fold.transcript;
+    for (let index = first_part; index < first_part + part_count; index += 1)
+      if (parts.at(index)?.type === "prompt") return true;
+    return false;
+  }
+
   /** Nothing came since the agent made room; that turn's end may not be on disk yet. */
   function isCompacted(): boolean {
     const { turns } = recorder.fold.transcript;
     for (let index = turns.length - 1; index >= 0; index -= 1) {
       const turn = turns.at(index);
       if (turn?.retracted !== undefined) continue;
-      return turn?.prompt_index === undefined && (turn?.status === "completed" || turn?.status === "running");
+      if (!turn || isPrompted(turn)) return false;
+      return turn.status === "completed" || turn.status === "running";
     }
     return false;
   }
@@ -340,6 +353,7 @@ export function createHost(options: HostOptions): Host {
       queued: true,
     });
     steering.push(prompt);
+    if (current) current.steered = true;
   }
 
   function seal() {

@@ -334,6 +334,44 @@ describe("a session that the daemon runs", () => {
     expect(hosted.get(id)?.control?.queued).toMatchObject(meanwhile.length === 0 ? [{ text: "One" }] : []);
   });
 
+  it("works on what is steered into the turn that makes room, then on what waited, and makes room again", async () => {
+    const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let compactions = 0;
+    const play: Play = async (stage, prompt, signal) => {
+      const [part] = prompt.parts;
+      return await (part?.type === "text" && part.text === "Go" ? hang : echo)(stage, prompt, signal);
+    };
+    const compact: Play = async () => {
+      await gates[compactions++]?.promise;
+      return "completed";
+    };
+    const hosted = open(play, { compact });
+    const id = await begin(hosted, "Go");
+    await hosted.send(id, promptOf("One"), "queue");
+    await hosted.stop(id);
+    await idle(hosted, id);
+    await hosted.compact(id);
+    await eventually(() => expect(compactions).toBe(1));
+    await hosted.send(id, promptOf("Two"), "steer");
+    gates[0]?.resolve();
+    await eventually(async () => expect((await shown(hosted, id)).at(-1)).toBe("text: You said: One"));
+    await idle(hosted, id);
+    expect((await shown(hosted, id)).slice(-4)).toEqual([
+      "steer: Two",
+      "text: You said: Two",
+      "prompt: One",
+      "text: You said: One",
+    ]);
+    await hosted.compact(id);
+    await eventually(() => expect(compactions).toBe(2));
+    await hosted.send(id, promptOf("Three"), "steer");
+    gates[1]?.resolve();
+    await idle(hosted, id);
+    expect((await shown(hosted, id)).at(-1)).toBe("text: You said: Three");
+    await hosted.compact(id);
+    await eventually(() => expect(compactions).toBe(3));
+  });
+
   it("is stopped in the turn that the stop names, and goes on in another that has begun since", async () => {
     let release = () => {};
     const hosted = open(async (stage, prompt, signal) => {
