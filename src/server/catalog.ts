@@ -385,7 +385,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     recovered(entry);
     catch_up.add(entry);
     // It stands in a folder that an earlier daemon was given.
-    if (!entry.seen) watch.follow(entry.path);
+    if (!entry.seen) watch.follow(entry);
   }
 
   async function isThere(path: string): Promise<boolean> {

@@ -28,6 +28,9 @@ export interface FoundFile {
   sample: boolean;
 }
 
+/** What an earlier look said of a file. */
+type KnownFile = Pick<FoundFile, "path" | "format" | "kind" | "side">;
+
 export interface WatchOptions {
   roots: readonly WatchRoot[];
   /** Files or folders of any format, beside the roots. */
@@ -55,8 +58,8 @@ export interface SessionWatch {
   exists(root: string): boolean;
   /** Looks at this file every `hotInterval` until told otherwise. */
   setHot(path: string, hot: boolean): void;
-  /** Looks at this file, too, whenever it looks at everything: it stands in no folder that is looked at. */
-  follow(path: string): void;
+  /** Looks at this file, too, whenever it looks at everything: it stands in no folder that is looked at. It stays what it was. */
+  follow(file: KnownFile): void;
   /** Looks at these paths now, and tells what it found like any look. */
   look(paths: readonly string[]): Promise<void>;
   /** Looks at everything, from now on. */
@@ -87,7 +90,7 @@ const HEAD_FOR_DETECTION = 64 * 1024;
 export function watchSessions(options: WatchOptions): SessionWatch {
   const files = new Map<string, FoundFile>();
   const hot = new Set<string>();
-  const followed = new Set<string>();
+  const followed = new Map<string, KnownFile>();
   /** Formats of files that only their bytes could tell, with the state that they were told from. */
   const detected = new Map<string, { stamp: string; format: Format | undefined }>();
   const hinted = new Set<string>();
@@ -108,8 +111,10 @@ export function watchSessions(options: WatchOptions): SessionWatch {
     path: string;
     base: string;
     format?: Format;
-    /** A file: named by a person, or followed. */
+    /** A file that a person named. */
     single?: boolean;
+    /** A file that is followed. */
+    known?: KnownFile;
     sample?: boolean;
   }
 
@@ -136,7 +141,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
         troubles.set(path, isMissing(error) ? "there is nothing at this path" : unreadable(error));
       }
     }
-    for (const path of followed) found.push({ path, base: dirname(path), single: true });
+    for (const [path, known] of followed) found.push({ path, base: dirname(path), known });
     existing = there;
     return found;
   }
@@ -150,6 +155,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
     path: string,
     stamp: string,
   ): Promise<({ format: Format } & SessionPath) | undefined> {
+    if (start.known) return start.known;
     const within = relative(start.base, path).split(sep).join("/");
     if (start.format) {
       const found = start.format.classify(within);
@@ -288,7 +294,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
     const listened = [...folders.keys()];
     const seen = newSeen();
     for (const start of starts) {
-      if (start.single) {
+      if (start.single || start.known) {
         const file = await inspect(start, start.path);
         if (file) {
           seen.files.add(file.path);
@@ -446,7 +452,8 @@ export function watchSessions(options: WatchOptions): SessionWatch {
       if (isHot) hot.add(path);
       else hot.delete(path);
     },
-    follow: (path) => followed.add(path),
+    follow: ({ path, format, kind, side }) =>
+      followed.set(path, { path, format, kind, ...(side !== undefined && { side }) }),
     look,
     rescan,
     async close() {

@@ -239,6 +239,26 @@ describe("a watch", () => {
     expect([...watch.troubles.keys()]).toEqual([named("notes.md"), named("pipe")]);
   });
 
+  it("takes a followed file for what it was before, and has nothing to say of one that is empty or gone", async () => {
+    const run = join(folder, "earlier", "run-1.jsonl");
+    const side = join(folder, "earlier", "run-1.meta.json");
+    const empty = join(folder, "earlier", "empty.jsonl");
+    write(run, "Not yet\n");
+    write(side, "{}");
+    write(empty);
+    const watch = start();
+    await ready();
+    watch.follow({ path: run, format: frameFormat, kind: "run", side });
+    watch.follow({ path: empty, format: frameFormat, kind: "session" });
+    watch.follow({ path: join(folder, "none.jsonl"), format: frameFormat, kind: "session" });
+    await watch.rescan();
+    expect(found).toMatchObject([
+      { path: run, format: frameFormat, kind: "run", side, side_stamp: expect.any(String) },
+      { path: empty, format: frameFormat, kind: "session", size: 0 },
+    ]);
+    expect([...watch.troubles]).toEqual([]);
+  });
+
   it("looks at hot files more often than at the rest", async () => {
     const path = join(sessionsFolder(), "one.jsonl");
     write(path, prompt("one", "Hello"));
