@@ -775,6 +775,14 @@ describe("a message", () => {
     }
   });
 
+  it("that was withdrawn and is told again stays withdrawn, an error that it is no error of the turn's", () => {
+    const broken: Bare = { type: "error", part_id: PART, message: "It broke" };
+    const withdraw: Bare = { type: "message.retract", message_id: PART, part_id: PART, reason: "r" };
+    const transcript = fold(prompt("a"), broken, withdraw, broken);
+    expect(transcript.parts.at(1)).toMatchObject({ title: "It broke", retracted: "r" });
+    expect(transcript.turns.at(0)?.errors).toBe(0);
+  });
+
   it("is withdrawn with all its parts and no other's, or in one part alone", () => {
     const other: Bare = { type: "unknown", part_id: id(4, 8), raw: 1 };
     const withdraw = (more: Partial<Extract<Bare, { type: "message.retract" }>> = {}): Bare => ({

@@ -32,6 +32,7 @@ function put(fold: Fold, frame: { part_index?: number }, part: TranscriptPart): 
       ...part,
       message_id: before.message_id,
       ...(before.step === undefined ? {} : { step: before.step }),
+      ...(before.retracted === undefined ? {} : { retracted: before.retracted }),
     });
   }
 }
