@@ -137,7 +137,8 @@ export function createSessions(options: SessionsOptions): Sessions {
   const { indexer } = options;
   const reader = createFileReader({
     ...(indexer && { indexer }),
-    introduce: (id, segment, from, at) => [marker("before", id, id, segment - 1, from, at)],
+    introduce: (id, segment, from, at) =>
+      segment === 0 ? [] : [marker("before", id, id, segment - 1, from, at)],
     timing,
     now,
     keeper,
