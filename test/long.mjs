@@ -15,7 +15,7 @@ const SUITES = [
   "watch",
   "hosted/kill",
 ].map((name) => `test/server/${name}.test.ts`);
-const IN_BROWSER = ["live-laws", "many-runs", "approvals", "hostile"].map(
+const IN_BROWSER = ["live", "live-laws", "many-runs", "approvals", "hostile"].map(
   (name) => `test/browser/${name}.test.ts`,
 );
 const { status } = spawnSync(

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { generateClaudeSession } from "../generate-session.ts";
+import { times } from "../long.ts";
 import { seeded } from "../seeded.ts";
 import {
   BROKEN_CONNECTION,
@@ -16,6 +17,8 @@ import {
   readTranscript,
   startDaemon,
 } from "./harness.ts";
+
+const CUTS = times(60, 200);
 
 let home: Home;
 let daemon: Daemon;
@@ -73,7 +76,7 @@ describe("a session file that grows", () => {
     expect(complaints).toEqual([]);
   });
 
-  it("shows the same transcript after 200 cuts of the connection as on a page that was left alone", async () => {
+  it(`shows the same transcript after ${CUTS} cuts of the connection as on a page that was left alone`, async () => {
     const seed = Date.now() % 1_000_000;
     console.info(`cuts at random, seed ${seed}`);
     const random = seeded(seed);
@@ -97,9 +100,9 @@ describe("a session file that grows", () => {
       .waitFor();
 
     const rest = lines.slice(4);
-    for (let round = 0; round < 200; round += 1) {
-      const upTo = Math.ceil(((round + 1) * rest.length) / 200);
-      for (const line of rest.slice(Math.ceil((round * rest.length) / 200), upTo))
+    for (let round = 0; round < CUTS; round += 1) {
+      const upTo = Math.ceil(((round + 1) * rest.length) / CUTS);
+      for (const line of rest.slice(Math.ceil((round * rest.length) / CUTS), upTo))
         await appendFile(file, `${line}\n`);
       await vi.waitFor(() => expect(open()).toBeGreaterThan(0), { timeout: 20_000, interval: 5 });
       // Somewhere in what the daemon sends now: in an upgrade, a snapshot, in missed frames, or after them.
