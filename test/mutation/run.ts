@@ -37,8 +37,8 @@ const TARGETS: { sources: string; tests: readonly string[] }[] = [
   { sources: "src/formats/link-runs.ts", tests: ["test/formats/link-runs.test.ts"] },
   // What several readers share and that has no tests of its own.
   {
-    sources: "src/formats/{error-words,first-line,parse-object}.ts",
-    tests: ["test/formats/{claude-code,codex}*.test.ts"],
+    sources: "src/formats/{error-words,first-line,namesakes,parse-object}.ts",
+    tests: ["test/formats/{claude-code,codex,many-calls}*.test.ts"],
   },
   // Its decisions, without a port: the doors of `guard.test.ts` take too long for every change.
   { sources: "src/server/guard.ts", tests: ["test/server/guard-decisions.test.ts"] },
