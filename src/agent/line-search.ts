@@ -70,6 +70,9 @@ export function createLineSearch(pattern: RegExp, time_limit_ms = 2_000): LineSe
     env: {},
     resourceLimits: { maxOldGenerationSizeMb: 256 },
   });
+  const begun = new Promise<void>((resolve) => {
+    worker.once("online", resolve);
+  });
   let settle: { resolve(found: LineMatch[]): void; reject(error: Error): void } | undefined;
   let failure: Error | undefined;
   const fail = (error: Error): void => {
@@ -86,12 +89,15 @@ export function createLineSearch(pattern: RegExp, time_limit_ms = 2_000): LineSe
       if (failure !== undefined) throw failure;
       const { promise, resolve, reject } = Promise.withResolvers<LineMatch[]>();
       settle = { resolve, reject };
-      const timer = setTimeout(() => {
-        fail(new SlowPatternError(`The pattern took longer than ${time_limit_ms / 1_000} s on one file.`));
-        void worker.terminate();
-      }, time_limit_ms);
+      worker.postMessage({ bytes, limit }, [bytes.buffer]);
+      let timer: NodeJS.Timeout | undefined;
       try {
-        worker.postMessage({ bytes, limit }, [bytes.buffer]);
+        // That a busy machine takes its time to start a thread is not the pattern's.
+        await Promise.race([begun, promise]);
+        timer = setTimeout(() => {
+          fail(new SlowPatternError(`The pattern took longer than ${time_limit_ms / 1_000} s on one file.`));
+          void worker.terminate();
+        }, time_limit_ms);
         return await promise;
       } finally {
         clearTimeout(timer);
