@@ -46,11 +46,11 @@ function each(items: readonly unknown[]) {
   };
 }
 
-const addTest = (name: string, run: () => unknown): void => add(name, run);
-const skipTest = (): void => {};
-export const it = Object.assign(addTest, {
-  each,
-  skipIf: (isSkipped: unknown) => (isSkipped ? skipTest : addTest),
+const added = Object.assign((name: string, run: () => unknown): void => add(name, run), { each });
+const skipped = Object.assign((): void => {}, { each: () => (): void => {} });
+export const it = Object.assign(added, {
+  skipIf: (isSkipped: unknown) => (isSkipped ? skipped : added),
+  runIf: (isRun: unknown) => (isRun ? added : skipped),
 });
 export const test = it;
 export const describe = Object.assign(describeNow, {
