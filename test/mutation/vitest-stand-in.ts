@@ -1,3 +1,4 @@
+import { spyOn } from "../../node_modules/@vitest/spy/dist/index.js";
 import { expect } from "../../node_modules/vitest/dist/index.js";
 
 /**
@@ -57,5 +58,5 @@ export const describe = Object.assign(describeNow, {
   skipIf: (isSkipped: unknown) => (isSkipped ? (): void => {} : describeNow),
 });
 export const afterAll = (run: () => unknown): void => void current?.after.push(run);
-export const vi = { setConfig: (): void => {} };
+export const vi = { setConfig: (): void => {}, spyOn };
 export { expect };
