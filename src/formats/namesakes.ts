@@ -12,12 +12,13 @@ export class Namesakes<Call> {
     this.calls.push(call);
   }
 
-  /** The oldest that waits for its result; where none does, the newest. */
+  /** The oldest that waits for its result. */
   oldest(isWaiting: (call: Call) => boolean): Call | undefined {
-    for (; this.first < this.calls.length - 1; this.first += 1) {
-      const call = this.calls[this.first];
-      if (call !== undefined && isWaiting(call)) break;
+    let call = this.calls[this.first];
+    while (call !== undefined && !isWaiting(call)) {
+      this.first += 1;
+      call = this.calls[this.first];
     }
-    return this.calls[this.first];
+    return call;
   }
 }
