@@ -25,7 +25,6 @@ const TARGETS: { sources: string; tests: readonly string[] }[] = [
   },
   { sources: "src/model/**/*.ts", tests: ["test/model/**/*.test.ts"] },
   { sources: "src/formats/lines.ts", tests: ["test/formats/lines.test.ts"] },
-  { sources: "src/formats/raw-json.ts", tests: ["test/formats/raw-json.test.ts"] },
   {
     sources: "src/formats/claude-code/*.ts",
     tests: ["test/formats/claude-code*.test.ts"],
@@ -38,7 +37,7 @@ const TARGETS: { sources: string; tests: readonly string[] }[] = [
   // What several readers share and that has no tests of its own.
   {
     sources: "src/formats/{error-words,first-line,namesakes,parse-object}.ts",
-    tests: ["test/formats/{claude-code,codex,many-calls}*.test.ts"],
+    tests: ["test/formats/{claude-code,codex,many-records}*.test.ts"],
   },
   // Its decisions, without a port: the doors of `guard.test.ts` take too long for every change.
   { sources: "src/server/guard.ts", tests: ["test/server/guard-decisions.test.ts"] },

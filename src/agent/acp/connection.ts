@@ -1,8 +1,8 @@
 import { StringDecoder } from "node:string_decoder";
-import { isDeepStrictEqual } from "node:util";
 import type { AnyMessage, ClientContext, RequestPermissionResponse } from "@agentclientprotocol/sdk";
 import { createLineCutter } from "../../model/line-cutter.ts";
 import { asObject, asString, type JsonObject } from "../../model/narrow.ts";
+import { RawJson } from "../../model/raw-json.ts";
 import type { AgentProcess } from "./agent-process.ts";
 import { errorText } from "./failures.ts";
 import { CANCEL_REQUEST, REQUEST_PERMISSION, UPDATE } from "./methods.ts";
@@ -155,55 +155,15 @@ const INEXACT = /\d[\d.]{15}|\d[eE]|\.\d*0(?!\d)|\.0{6}|-0(?![.\d])/;
 function exactInput(line: string, name: string, input: unknown): unknown {
   try {
     // Nothing else of a message is looked at number by number: its output may be long, and everybody waits meanwhile.
-    let start = 0;
-    for (const member of ["params", name, "rawInput"]) start = memberStart(line, start, member);
-    const text = line.slice(start, itemEnd(line, start));
-    if (!INEXACT.test(text)) return input;
-    const exact = parseWith(text, (_key, value, { source }) =>
+    const text = new RawJson(line).at(["params", name, "rawInput"]);
+    if (text === undefined || !INEXACT.test(text)) return input;
+    return parseWith(text, (_key, value, { source }) =>
       typeof value === "number" && source !== undefined && JSON.stringify(value) !== source
         ? rawJSON(source)
         : value,
     );
-    // Of several members of one name it is the last one that was parsed.
-    return isDeepStrictEqual(JSON.parse(text), input) ? exact : input;
   } catch {
     // Nested beyond the stack, which it is told of where it is heard.
     return input;
   }
-}
-
-/** Where the value of the first member of that name begins, in the object that begins at a place in a JSON text. */
-function memberStart(json: string, from: number, name: string): number {
-  let end = json.indexOf("{", from);
-  do {
-    const colon = itemEnd(json, end + 1);
-    if (JSON.parse(json.slice(end + 1, colon)) === name) return colon + 1;
-    end = itemEnd(json, colon + 1);
-  } while (json[end] === ",");
-  return json.length;
-}
-
-/** Where a key or a value ends that begins at a place in a JSON text: what stands there belongs to the object around it. */
-function itemEnd(json: string, from: number): number {
-  let depth = 0;
-  for (let at = from; at < json.length; at += 1) {
-    switch (json[at]) {
-      case '"':
-        for (at += 1; at < json.length && json[at] !== '"'; at += 1) if (json[at] === "\\") at += 1;
-        break;
-      case "{":
-      case "[":
-        depth += 1;
-        break;
-      case "}":
-      case "]":
-        if (depth === 0) return at;
-        depth -= 1;
-        break;
-      case ",":
-      case ":":
-        if (depth === 0) return at;
-    }
-  }
-  return json.length;
 }

@@ -4,9 +4,9 @@ import { errorWords } from "../error-words.ts";
 import { firstLine } from "../first-line.ts";
 import type { Disposition } from "../format.ts";
 import { parseObject } from "../parse-object.ts";
-import { rawJson } from "../raw-json.ts";
+import { type Block, isEqual, type Words } from "./blocks.ts";
 import { blocksOf, resultContent, textOf } from "./content.ts";
-import { type Block, givenTokens, type Line, type Session, type Step } from "./session.ts";
+import { givenTokens, type Line, type Session, type Step } from "./session.ts";
 import { searchHits, startsRun } from "./tool-extra.ts";
 
 /**
@@ -53,15 +53,13 @@ export function readAssistant(session: Session, line: Line): Disposition {
   let folded = 0;
   /** Texts and thoughts so far, which is the next one's index in the step. */
   let said = 0;
-  /** Blocks of the step that the line has told: a text that stands in it twice is said twice. */
-  const told = new Set<Block>();
   blocks.forEach((block, index) => {
     switch (block.type) {
       case "text":
       case "thinking":
       case "redacted_thinking":
         if (isBlank(block)) return;
-        if (readBlock(session, line, step, block, said, isCopy, told)) shown += 1;
+        if (readBlock(session, line, step, block, said, isCopy)) shown += 1;
         else folded += 1;
         said += 1;
         return;
@@ -134,19 +132,19 @@ function readBlock(
   block: JsonObject,
   index: number,
   isCopy: boolean,
-  told: Set<Block>,
 ): boolean {
   const kind = block.type === "text" ? "text" : "thinking";
   const raw = kind === "text" ? block.text : block.thinking;
   // What is no string where one belongs is still shown, as JSON.
   const text = asString(raw) ?? (raw === undefined || raw === null ? "" : JSON.stringify(raw));
   const signature = asString(block.signature) ?? asString(block.data);
-  const earlier = earlierBlock(step, kind, text, signature, index, isCopy, told);
+  const toldAt = line.place.byte;
+  const earlier = earlierBlock(step, { kind, text, signature, toldAt }, index, isCopy);
   if (earlier !== undefined) {
-    told.add(earlier);
-    if (text.length > earlier.text.length || (signature !== undefined && signature !== earlier.signature)) {
-      if (text.length > earlier.text.length) earlier.text = text;
-      earlier.signature = signature ?? earlier.signature;
+    earlier.toldAt = toldAt;
+    const isLonger = text.length > earlier.text.length;
+    if (isLonger || (signature !== undefined && signature !== earlier.signature)) {
+      step.blocks.change(earlier, isLonger ? text : earlier.text, signature ?? earlier.signature);
       session.push(line, {
         type: "message.part_end",
         part_id: earlier.part_id,
@@ -171,38 +169,29 @@ function readBlock(
     ...(signature !== undefined && { signature }),
     ...(hidden !== undefined && { hidden }),
   });
-  const made: Block = { kind, text, signature, part_id };
-  step.blocks.push(made);
-  told.add(made);
+  step.blocks.add({ kind, text, signature, part_id, toldAt });
   step.lastIsBlock = true;
   return true;
 }
 
 /**
- * The block that a later line of the same message repeats or continues, unless the line has `told` it already. In a
- * snapshot or a copy of a finished message any equal block is the same; in a running message only the last part is, since a
- * model may say a thing twice.
+ * The block that a later line of the same message repeats or continues, unless the line has told it already: a text that
+ * stands in it twice is said twice. In a snapshot or a copy of a finished message any equal block is the same; in a running
+ * message only the last part is, since a model may say a thing twice.
  */
-function earlierBlock(
-  step: Step,
-  kind: Block["kind"],
-  text: string,
-  signature: string | undefined,
-  index: number,
-  isCopy: boolean,
-  told: ReadonlySet<Block>,
-): Block | undefined {
-  const isFree = (block: Block | undefined) => block?.kind === kind && !told.has(block);
-  const last = step.lastIsBlock && index === 0 ? step.blocks.at(-1) : undefined;
-  const aligned = isCopy ? step.blocks[index] : undefined;
-  const equal = (isCopy ? [aligned, ...step.blocks] : [last]).find(
-    (block) => isFree(block) && block?.text === text && (text !== "" || block.signature === signature),
-  );
+function earlierBlock(step: Step, words: Words, index: number, isCopy: boolean): Block | undefined {
+  const { kind, text, toldAt } = words;
+  const last = step.lastIsBlock && index === 0 ? step.blocks.last : undefined;
+  const aligned = isCopy ? step.blocks.at(index) : undefined;
+  const isFree = (block: Block) => block.kind === kind && block.toldAt !== toldAt;
+  const likely = isCopy ? aligned : last;
+  if (likely !== undefined && isFree(likely) && isEqual(likely, words)) return likely;
+  const equal = isCopy ? step.blocks.equalTo(words) : undefined;
   if (equal !== undefined || text === "") return equal;
   return [last, aligned].find(
     (block) =>
-      isFree(block) &&
       block !== undefined &&
+      isFree(block) &&
       block.text !== "" &&
       (text.startsWith(block.text) || (isCopy && block.text.startsWith(text))),
   );
@@ -289,7 +278,7 @@ function argumentsOf(line: Line, block: JsonObject, index: number): string {
   const { input } = block;
   if (typeof input === "string") return input;
   if (input === undefined || input === null) return "{}";
-  return rawJson(line.text, input, ["message", "content", index, "input"]);
+  return line.raw.of(input, ["message", "content", index, "input"]);
 }
 
 function inputOf(value: unknown): JsonObject | undefined {

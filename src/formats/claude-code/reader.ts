@@ -1,5 +1,6 @@
 import type { Frame } from "../../model/frame.ts";
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { RawJson } from "../../model/raw-json.ts";
 import type { SessionPatch } from "../../model/session.ts";
 import { isUuid, uuidFrom } from "../../model/uuid.ts";
 import type { Disposition, LinkFacts, Reader, ReaderOptions, ReadRecord } from "../format.ts";
@@ -210,7 +211,7 @@ function openFile(path: string, identity: Identity): SessionFile {
     const line: Line = {
       place,
       value,
-      text,
+      raw: new RawJson(text),
       uuid,
       key: uuid ?? `byte ${place.byte}`,
       at: timeOf(value),
@@ -224,7 +225,7 @@ function openFile(path: string, identity: Identity): SessionFile {
     const line: Line = {
       place,
       value: {},
-      text,
+      raw: new RawJson(text),
       uuid: undefined,
       key: `byte ${place.byte}`,
       at: lastAt,
@@ -574,7 +575,7 @@ function openFile(path: string, identity: Identity): SessionFile {
     const line: Line = {
       place: { line: 0, byte: 0, length: 0 },
       value: {},
-      text: "",
+      raw: new RawJson(""),
       uuid: undefined,
       key: "side",
       at: lastAt,

@@ -4,12 +4,15 @@ import type { FrameBody } from "../../model/frame-writer.ts";
 import type { Usage } from "../../model/message.ts";
 import { asString, type JsonObject } from "../../model/narrow.ts";
 import type { Part } from "../../model/part.ts";
+import type { RawJson } from "../../model/raw-json.ts";
 import type { SessionPatch } from "../../model/session.ts";
 import type { MarkerKind, TurnStatus } from "../../model/transcript.ts";
 import { isUuid, partId, uuidFrom } from "../../model/uuid.ts";
 import { firstLine } from "../first-line.ts";
 import type { RecordPlace, SessionLinkFacts } from "../format.ts";
 import { Namesakes } from "../namesakes.ts";
+import { Blocks } from "./blocks.ts";
+import { Branches } from "./branches.ts";
 import { sample } from "./content.ts";
 import { createPromptQueue, type PromptQueue } from "./queue.ts";
 
@@ -18,7 +21,7 @@ export interface Line {
   place: RecordPlace;
   value: JsonObject;
   /** The record as it is written in the file. */
-  text: string;
+  raw: RawJson;
   uuid: string | undefined;
   /** Names the record in ids: its uuid, or its place where that is missing or was used before. */
   key: string;
@@ -26,14 +29,6 @@ export interface Line {
   at: number;
   /** What becomes of the record is collected here. */
   frames: Frame[];
-}
-
-/** A text or a thought of a step, as it was told last. */
-export interface Block {
-  kind: "text" | "thinking";
-  text: string;
-  signature: string | undefined;
-  part_id: string;
 }
 
 /** One model call: all lines that share a `message.id`, which some providers use again for another call. */
@@ -50,7 +45,7 @@ export interface Step {
   told?: string;
   /** Cut off in the middle: it has no `message.end`. */
   cutOff: boolean;
-  blocks: Block[];
+  blocks: Blocks;
   /** Parts so far, which is the next part's index. */
   parts: number;
   calls: number;
@@ -94,7 +89,6 @@ interface OpenedTurn {
   turn_id: string;
   uuid: string | undefined;
   at: number;
-  retracted: boolean;
 }
 
 /** The transcript of one session as it is read: the frames' order, what is open, what may still be revised. */
@@ -187,16 +181,12 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   const calls = new Map<string, Call>();
   const partsOfLine = new Map<string, { message_id: string; part_ids: string[] }>();
   const unclaimed = new Map<string, RecordPlace>();
-  const parents = new Map<string, string>();
   const turns: OpenedTurn[] = [];
-  /** Prompts typed under one parent, or under none: more than one is a rewind. */
-  const branches = new Map<string | null, { uuid: string; second: number }[]>();
-  /** The last line without a parent: where it is no typed prompt, the conversation began anew with it. */
-  let root: string | undefined;
+  const branches = new Branches<OpenedTurn>();
   /** When each prompt's text was typed. */
-  const prompts = new Map<string, number[]>();
+  const prompts = new Map<string, { times: Set<number>; seconds: Set<number> }>();
   /** When what stands neither in a step nor beside its call was said, by its fingerprint. */
-  const said = new Map<string, number[]>();
+  const said = new Map<string, Set<number>>();
   const told: SessionPatch = {};
   let lastModel: string | undefined;
   /** Calls of the turn that have no result yet. */
@@ -259,7 +249,9 @@ export function createSession(session_id: string, file: string, facts: SessionLi
 
   function startTurn(line: Line): void {
     const turn_id = uuidFrom(session_id, `turn:${line.key}`);
-    turns.push({ turn_id, uuid: line.uuid, at: line.at, retracted: false });
+    const turn = { turn_id, uuid: line.uuid, at: line.at };
+    turns.push(turn);
+    branches.open(turn);
     waiting.clear();
     stopped = false;
     session.turnOpen = true;
@@ -282,24 +274,6 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       ...(step.stop !== undefined && { stop_reason_raw: step.stop }),
       ...(usage !== undefined && { usage }),
     });
-  }
-
-  /** Whether a record hangs, at whatever distance, on one of these: each record is looked at once, however many ask. */
-  function descendsFrom(ancestors: ReadonlySet<string>): (uuid: string) => boolean {
-    const known = new Map<string, boolean>();
-    return (uuid) => {
-      const walked: string[] = [];
-      let descends: boolean | undefined = false;
-      for (let at: string | undefined = uuid; at !== undefined; at = parents.get(at)) {
-        descends = ancestors.has(at) || known.get(at);
-        if (descends !== undefined) break;
-        // Foreign records may hang on each other in a circle.
-        known.set(at, false);
-        walked.push(at);
-      }
-      for (const at of walked) known.set(at, descends === true);
-      return descends === true;
-    };
   }
 
   /** Whether a line is another answer than the step of its id, as where a provider has one id for all of them. */
@@ -331,22 +305,12 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     const parent = line.value.parentUuid;
     if ((typeof parent !== "string" && parent !== null) || line.uuid === undefined) return;
     // An accepted plan is begun without what led to it.
-    if (parent === null && text.startsWith(PLAN)) branches.delete(null);
-    const second = secondOf(line.at);
-    // Not its own copy.
-    const siblings = branches.get(parent)?.filter(({ uuid }) => uuid !== line.uuid) ?? [];
-    const others = new Set(siblings.flatMap((one) => (one.second === second ? [] : [one.uuid])));
-    const isAbandoned = descendsFrom(others);
-    const abandoned =
-      others.size === 0
-        ? []
-        : turns.filter((turn) => !turn.retracted && turn.uuid !== undefined && isAbandoned(turn.uuid));
-    branches.set(parent, [...siblings, { uuid: line.uuid, second }]);
+    if (parent === null && text.startsWith(PLAN)) branches.beginAnew();
+    const abandoned = branches.type(line.uuid, parent, secondOf(line.at));
     if (abandoned.length === 0) return;
     session.endStep(line);
     if (session.turnOpen) session.endTurn(line, session.turnFailed ? "failed" : "completed");
     for (const turn of abandoned) {
-      turn.retracted = true;
       pushUnplaced(line, {
         type: "turn.retract",
         turn_id: turn.turn_id,
@@ -423,9 +387,10 @@ export function createSession(session_id: string, file: string, facts: SessionLi
               part.type === "text" ? { ...part, text: `From ${options.from}: ${part.text}` } : part,
             );
       const text = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
-      const times = prompts.get(text);
-      if (times === undefined) prompts.set(text, [line.at]);
-      else times.push(line.at);
+      const typed = prompts.get(text) ?? { times: new Set(), seconds: new Set() };
+      typed.times.add(line.at);
+      typed.seconds.add(secondOf(line.at));
+      prompts.set(text, typed);
       const isFirst = preamble === "open";
       const opens = options.opensTurn || isFirst || !session.turnOpen || session.hasYielded();
       // An agent empties its queue before it lets a person type at the prompt.
@@ -472,11 +437,12 @@ export function createSession(session_id: string, file: string, facts: SessionLi
 
     isReplayedPrompt(line, text) {
       const isCopy = line.uuid !== undefined && line.key !== line.uuid;
-      if (isCopy && prompts.get(text)?.includes(line.at) === true) return true;
+      const typed = prompts.get(text);
+      if (typed === undefined) return false;
+      if (isCopy && typed.times.has(line.at)) return true;
       if (compaction === undefined || !session.mayBeReplay(line)) return false;
       const second = secondOf(line.at);
-      const boundary = secondOf(compaction.at);
-      return (prompts.get(text) ?? []).some((at) => secondOf(at) === second || boundary === second);
+      return typed.seconds.has(second) || secondOf(compaction.at) === second;
     },
 
     isReplayed(line, blocks) {
@@ -485,12 +451,12 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       const fingerprint = `${text.length}:${sample(text)}`;
       const times = said.get(fingerprint);
       if (times === undefined) {
-        said.set(fingerprint, [line.at]);
+        said.set(fingerprint, new Set([line.at]));
         return false;
       }
-      const isReplay = session.mayBeReplay(line) && (line.at === compaction?.at || times.includes(line.at));
+      const isReplay = session.mayBeReplay(line) && (line.at === compaction?.at || times.has(line.at));
       // Also that of a copy, which may be copied again.
-      times.push(line.at);
+      times.add(line.at);
       return isReplay;
     },
 
@@ -538,7 +504,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
         request: asString(line.value.requestId),
         ended: false,
         cutOff: false,
-        blocks: [],
+        blocks: new Blocks(),
         parts: 0,
         calls: 0,
         lastIsBlock: false,
@@ -635,15 +601,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     },
     isOfThisTurn: (call) => call.turn === turns.length,
     openCalls: () => waiting.size,
-    hangs(uuid, parent) {
-      if (parent !== null) {
-        if (!parents.has(uuid)) parents.set(uuid, parent);
-        return;
-      }
-      const isTyped = branches.get(null)?.some((prompt) => prompt.uuid === root);
-      if (isTyped !== true) branches.delete(null);
-      root = uuid;
-    },
+    hangs: (uuid, parent) => branches.hangs(uuid, parent),
   };
 
   return session;
@@ -662,7 +620,7 @@ export function isWhole(step: Step): boolean {
   // The words that an interrupt cut off come as a synthetic answer, with the interrupt behind it.
   if (!stopped || step.synthetic || step.calls > 0) return false;
   // A fast answer says why it stopped in all its lines: one that has only thought so far goes on.
-  return step.lastIsBlock && step.blocks.at(-1)?.kind === "text";
+  return step.lastIsBlock && step.blocks.last?.kind === "text";
 }
 
 function stopReason(step: Step): "stop" | "length" | "tool_use" | "error" | undefined {

@@ -1,7 +1,7 @@
 import { asArray, asObject, asString, asStrings, asText, type JsonObject } from "../../model/narrow.ts";
+import { RawJson } from "../../model/raw-json.ts";
 import { isUuid } from "../../model/uuid.ts";
 import type { RecordPlace } from "../format.ts";
-import { rawJson } from "../raw-json.ts";
 import type { Base, Copy } from "./copies.ts";
 import type { Moment } from "./turns.ts";
 import { isSamePrompt, readUserContent, readUserEvent, type UserContent } from "./user-message.ts";
@@ -58,7 +58,7 @@ export function isTurnAborted(payload: JsonObject): boolean {
 export function rawMember(line: Line, name: string): string {
   const value = line.payload[name];
   if (value === undefined || value === null) return "";
-  return rawJson(line.text, value, line.payload === line.value ? [name] : ["payload", name]);
+  return new RawJson(line.text).of(value, line.payload === line.value ? [name] : ["payload", name]);
 }
 
 /** Whether a line is the event or the item that follows a prompt directly. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { rawJson } from "../../src/formats/raw-json.ts";
+import { RawJson } from "../../src/model/raw-json.ts";
 
 type Path = (string | number)[];
 
@@ -9,7 +9,7 @@ function at(text: string, ...path: Path): string {
   let value: unknown = JSON.parse(text);
   // Each step names a member of an object or an item of an array.
   for (const step of path) value = (value as Record<string | number, unknown> | undefined)?.[step];
-  return rawJson(text, value, path);
+  return new RawJson(text).of(value, path);
 }
 
 describe("the text of a value", () => {
@@ -50,16 +50,27 @@ describe("the text of a value", () => {
   });
 
   it("is written anew where the path leads nowhere", () => {
-    expect(rawJson('{"a":1.0}', 5, ["b"])).toBe("5");
-    expect(rawJson('{"a":1.0}', 5, [0])).toBe("5");
-    expect(rawJson("[1.0]", 5, ["a"])).toBe("5");
-    expect(rawJson("[1.0]", 5, [1])).toBe("5");
-    expect(rawJson("[1.0, 2.0]", 5, [2])).toBe("5");
-    expect(rawJson("[]", 5, [0])).toBe("5");
-    expect(rawJson("[ ]", 5, [0])).toBe("5");
-    expect(rawJson("{}", 5, ["a"])).toBe("5");
-    expect(rawJson('"text"', 5, ["a"])).toBe("5");
-    expect(rawJson('{"a":"text"}', 5, ["a", 0])).toBe("5");
+    expect(new RawJson('{"a":1.0}').of(5, ["b"])).toBe("5");
+    expect(new RawJson('{"a":1.0}').of(5, [0])).toBe("5");
+    expect(new RawJson("[1.0]").of(5, ["a"])).toBe("5");
+    expect(new RawJson("[1.0]").of(5, [1])).toBe("5");
+    expect(new RawJson("[1.0, 2.0]").of(5, [2])).toBe("5");
+    expect(new RawJson("[]").of(5, [0])).toBe("5");
+    expect(new RawJson("[ ]").of(5, [0])).toBe("5");
+    expect(new RawJson("{}").of(5, ["a"])).toBe("5");
+    expect(new RawJson('"text"').of(5, ["a"])).toBe("5");
+    expect(new RawJson('{"a":"text"}').of(5, ["a", 0])).toBe("5");
+  });
+
+  it("is found beside others that were asked for before, in whatever order", () => {
+    const text = '[{"a":1,"b": 2.0},{"b":[3],"a": 4.0},{"a":1,"b":6.00}]';
+    const raw = new RawJson(text);
+    expect(raw.of(1, [0, "a"])).toBe("1");
+    expect(raw.of([3], [1, "b"])).toBe("[3]");
+    expect(raw.of(6, [2, "b"])).toBe("6.00");
+    expect(raw.of([3], [1, "b"])).toBe("[3]");
+    expect(raw.of(4, [1, "a"])).toBe("4.0");
+    expect(raw.of(2, [0, "b"])).toBe("2.0");
   });
 
   it("parses to the value, wherever that stands in whatever text", () => {
@@ -77,7 +88,7 @@ describe("the text of a value", () => {
           // The key is one of its own.
           there = (there as Record<string, unknown>)[key];
         }
-        const raw = rawJson(text, there, path);
+        const raw = new RawJson(text).of(there, path);
         expect(JSON.parse(raw)).toEqual(JSON.parse(JSON.stringify(there)));
         expect(text).toContain(raw);
       }),
