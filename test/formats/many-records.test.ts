@@ -72,6 +72,15 @@ it.each([
     made: (count: number) => ({ "message.part_end": count }),
   },
   {
+    name: "interrupts of one line, with words between,",
+    ...CLAUDE_CODE,
+    lines(count: number) {
+      const { user } = claude.writer();
+      return [user(numbers(count).map((n) => claude.say(n % 2 ? "[Request interrupted by user]" : "Stop")))];
+    },
+    made: (count: number) => ({ interrupt: count / 2 }),
+  },
+  {
     name: "prompts under one parent",
     ...CLAUDE_CODE,
     lines(count: number) {

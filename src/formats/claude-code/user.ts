@@ -151,29 +151,42 @@ function readText(
   isRun: boolean,
   besideResults: boolean,
 ): Disposition {
-  const { value } = line;
-  const texts = blocks.flatMap((block) => (block.type === "text" ? [asString(block.text) ?? ""] : []));
-  const text = texts.join("\n");
-  const others = blocks.some((block) => block.type !== "text");
-  if (value.isCompactSummary === true) return readSummary(session, line, text);
-  const stop = blocks.findIndex((block) => block.type === "text" && interruptOf(block) !== null);
-  if (stop !== -1) {
+  if (line.value.isCompactSummary === true) return readSummary(session, line, textOf(blocks));
+  let words: JsonObject[] = [];
+  let isStopped = false;
+  let isNew = false;
+  for (const block of blocks) {
+    const mark = block.type === "text" ? interruptOf(block) : null;
+    if (mark === null) {
+      words.push(block);
+      continue;
+    }
     // Words beside the mark are a person's: those before it were said into the turn, those behind it open the next.
-    const before = blocks.slice(0, stop);
-    const behind = blocks.slice(stop + 1);
-    if (before.length > 0) readText(session, line, before, isRun, true);
-    const mark = interruptOf(blocks[stop] ?? {});
-    const isNew = session.interrupt(line, interruptReason(line, mark?.[1] !== undefined));
-    if (behind.length > 0) readText(session, line, behind, isRun, false);
-    return isNew || stop > 0 || behind.length > 0
-      ? { kind: "shown" }
-      : { kind: "folded", into: "the interrupt before it" };
+    if (words.length > 0) readWords(session, line, words, isRun, true);
+    words = [];
+    isNew = session.interrupt(line, interruptReason(line, mark[1] !== undefined)) || isNew;
+    isStopped = true;
   }
+  if (!isStopped) return readWords(session, line, blocks, isRun, besideResults);
+  if (words.length > 0) readWords(session, line, words, isRun, false);
+  return isNew || blocks.length > 1 ? { kind: "shown" } : { kind: "folded", into: "the interrupt before it" };
+}
+
+/** Blocks without the mark of an interrupt. */
+function readWords(
+  session: Session,
+  line: Line,
+  blocks: readonly JsonObject[],
+  isRun: boolean,
+  besideResults: boolean,
+): Disposition {
+  const text = textOf(blocks);
+  const others = blocks.some((block) => block.type !== "text");
   const messages = others ? undefined : agentMessages(text);
   if (messages !== undefined) return readMessages(session, line, messages);
   const elements = parseWrappers(text);
   if (!others && elements?.every(isNotification) === true) return readWrapped(session, line, elements);
-  if (value.isMeta === true) return readInjected(session, line, blocks, text, elements);
+  if (line.value.isMeta === true) return readInjected(session, line, blocks, text, elements);
   if (!others && text.trim() === "") return { kind: "hidden", rule: "empty message" };
 
   const prompt: JsonObject[] = [];
