@@ -47,6 +47,21 @@ it.each([
     made: (count: number) => ({ "message.tool_result": count }),
   },
   {
+    name: "prompts in a row, in Codex's files",
+    ...CODEX,
+    lines: (count: number) => [rollout.meta(), ...numbers(count).map((n) => rollout.user(`Look ${n}`))],
+    made: (count: number) => ({ "user.message": count }),
+  },
+  {
+    name: "pieces of one output, in Codex's files",
+    ...CODEX,
+    lines: (count: number) => [
+      ...[rollout.meta(), rollout.user("Look"), rollout.call("shell", { command: ["ls"] })],
+      rollout.output(numbers(count).map((n) => ({ type: "input_text", text: `file ${n}` }))),
+    ],
+    made: () => ({ "message.tool_result": 1 }),
+  },
+  {
     name: "calls of one line, written with blanks between",
     ...CLAUDE_CODE,
     lines(count: number) {

@@ -69,21 +69,25 @@ function readObject(object: Record<string, unknown>): Output | undefined {
 
 /** A list of `input_text`, `input_image` and the like; the Model Context Protocol's own content has the same shapes. */
 export function readContent(content: readonly unknown[]): Output {
-  let text = "";
+  const pieces: string[] = [];
+  const say = (words: string): void => {
+    if (pieces.at(-1)?.endsWith("\n") === false) pieces.push("\n");
+    if (words !== "") pieces.push(words);
+  };
   const media: MediaPart[] = [];
   for (const entry of content) {
     const item = asObject(entry);
     if (item === undefined) {
-      if (typeof entry === "string") text = joined(text, entry);
+      if (typeof entry === "string") say(entry);
       continue;
     }
     const words = asString(item.text);
     const url = imageUrl(item);
-    if (words !== undefined && words !== "") text = joined(text, words);
+    if (words !== undefined && words !== "") say(words);
     if (url !== undefined) media.push({ type: "image_url", url });
     else if (words === undefined && item.image_url !== null) media.push({ type: "unknown", raw: entry });
   }
-  return withHeader(text, media);
+  return withHeader(pieces.join(""), media);
 }
 
 /** The address of an image in a content list: `image_url` (text or `{url}`), or MCP's `data` with its MIME type. */
@@ -95,10 +99,6 @@ export function imageUrl(item: Record<string, unknown>): string | undefined {
   return item.type === "image" && data !== undefined
     ? `data:${mime ?? "image/png"};base64,${data}`
     : undefined;
-}
-
-function joined(text: string, next: string): string {
-  return text === "" || text.endsWith("\n") ? text + next : `${text}\n${next}`;
 }
 
 function withHeader(text: string, media: MediaPart[]): Output {

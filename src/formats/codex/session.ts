@@ -59,6 +59,9 @@ const BEGINNINGS = new Set(["task_started", "turn_started"]);
 /** May stand between a user message and the event that confirms it. */
 const NEUTRAL = new Set(["turn_context", "world_state", "token_count", "thread_settings_applied"]);
 
+/** Nobody types more prompts before the model answers one: a copy is looked for among these. */
+const MOST_ASKED = 256;
+
 const NOTIFICATION = "<subagent_notification>";
 const NOTIFICATION_END = "</subagent_notification>";
 /** What stands before the text of a message between agents. */
@@ -456,6 +459,7 @@ export class Session {
   private ask(content: UserContent, origin: "agent" | undefined, log: Log): void {
     this.firstPrompt ??= content.text;
     this.asked.push({ text: content.text, logs: new Set([log]) });
+    if (this.asked.length > MOST_ASKED) this.asked.shift();
     this.compaction = undefined;
     this.interrupted = false;
     this.growing = undefined;
