@@ -127,6 +127,26 @@ describe("the store", () => {
     expect(() => second.store?.write({ files: [file] })).toThrow();
   });
 
+  it.each<[string, () => void]>([
+    ["is no database any more", () => writeFileSync(database(), "x".repeat(9_000))],
+    [
+      "lost a table",
+      () => {
+        const direct = new DatabaseSync(database());
+        direct.exec("DROP TABLE session");
+        direct.close();
+      },
+    ],
+  ])("says beside the daemon that writes that a store which %s cannot be read", (_how, damage) => {
+    openGood();
+    damage();
+    const second = open();
+    expect(second.store).toBeUndefined();
+    expect(second.notices[0]?.text).toContain("already uses the data folder");
+    expect(second.notices[1]?.level).toBe("error");
+    expect(second.notices[1]?.text).toContain(`The store ${database()} cannot be read`);
+  });
+
   it("can be written again once the other daemon has ended", () => {
     openGood().close();
     openGood().write({ files: [file] });

@@ -253,16 +253,28 @@ function openReadOnly<Store extends { close(): void }>(
     unlock() {},
     retry,
   };
+  let database: DatabaseSync | undefined;
   try {
-    const database = new DatabaseSync(path, { readOnly: true, timeout: 2_000 });
-    if (versionOf(database) !== options.migrations.length) {
-      database.close();
-      return nothing;
+    database = new DatabaseSync(path, { readOnly: true, timeout: 2_000 });
+    if (versionOf(database) === options.migrations.length) {
+      return { ...nothing, store: options.create(database, false) };
     }
-    return { ...nothing, store: options.create(database, false) };
-  } catch {
-    return nothing;
+  } catch (error) {
+    // The other one may be making it just now.
+    if (existsSync(path)) nothing.notices.push(unreadable(path, asStoreError(error)));
   }
+  database?.close();
+  return nothing;
+}
+
+function unreadable(path: string, { kind, message }: StoreError): Notice {
+  return {
+    level: "error",
+    text: `The store ${path} cannot be read: ${message}. What is only in it is not shown here.`,
+    ...(kind === "broken" && {
+      remedy: "End the one that runs and start it again: it sets the damaged store aside.",
+    }),
+  };
 }
 
 class NewerStore extends Error {
