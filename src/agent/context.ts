@@ -15,8 +15,11 @@ import type { Failure } from "../providers/provider.ts";
  */
 interface Block {
   readonly assistant?: AssistantMessage;
-  readonly results: ReadonlyMap<string, ToolMessage>;
-  readonly others: readonly Message[];
+  /** The ids of its calls. */
+  readonly calls: ReadonlySet<string>;
+  // These two grow in place, for a message may have thousands of calls: no block stands at two places at once.
+  readonly results: Map<string, ToolMessage>;
+  readonly others: Message[];
   /** Of a summary: the blocks that it stands for, for a rewind that goes back behind it. */
   readonly replaced?: readonly Block[];
 }
@@ -37,7 +40,7 @@ const REFUSED: Failure["class"] = "content_blocked";
  */
 export function contextOf(history: readonly HistoryEvent[], system: SystemMessage): Message[] {
   const withdrawn = findWithdrawn(history);
-  let blocks: Block[] = [emptyBlock()];
+  let blocks: Block[] = [blockOf()];
   /** Written down before the message that they stood behind a part of. */
   const held: Message[] = [];
   const seen = new Set<string>();
@@ -47,11 +50,7 @@ export function contextOf(history: readonly HistoryEvent[], system: SystemMessag
 
   const place = (message: Message): void => {
     if (message.role === "tool") placeResult(blocks, message);
-    else {
-      const last = blocks.length - 1;
-      const block = blocks[last] ?? emptyBlock();
-      blocks[last] = { ...block, others: [...block.others, message] };
-    }
+    else blocks.at(-1)?.others.push(message);
     if (message.part_id !== undefined) seen.add(message.part_id);
   };
   const release = (): void => {
@@ -94,7 +93,7 @@ export function contextOf(history: readonly HistoryEvent[], system: SystemMessag
           block.assistant?.id === event.message_id
             ? {
                 ...block,
-                assistant: { ...block.assistant, parts: [...block.assistant.parts, ...event.parts] },
+                ...said({ ...block.assistant, parts: [...block.assistant.parts, ...event.parts] }),
               }
             : block,
         );
@@ -110,7 +109,7 @@ export function contextOf(history: readonly HistoryEvent[], system: SystemMessag
     if (message.role === "assistant") {
       // Where nothing was said (an interrupt between two calls, a call that failed before it began), nothing is sent.
       const isEmpty = message.parts.length === 0 && message.raw_blocks === undefined;
-      if (!isEmpty) blocks.push({ ...emptyBlock(), assistant: message });
+      if (!isEmpty) blocks.push(blockOf(message));
       for (const { part_id } of message.parts) if (part_id !== undefined) seen.add(part_id);
       release();
     } else if (message.after_part_id !== undefined && !seen.has(message.after_part_id)) {
@@ -131,8 +130,12 @@ export function callIdsOf(history: readonly HistoryEvent[]): Set<string> {
   );
 }
 
-function emptyBlock(): Block {
-  return { results: new Map(), others: [] };
+function said(assistant: AssistantMessage): Pick<Block, "assistant" | "calls"> {
+  return { assistant, calls: new Set(callsOf(assistant)) };
+}
+
+function blockOf(assistant?: AssistantMessage): Block {
+  return { calls: new Set(), ...(assistant && said(assistant)), results: new Map(), others: [] };
 }
 
 function callsOf(message: Message | undefined): string[] {
@@ -146,11 +149,8 @@ function messagesOf({ assistant, results, others }: Block): Message[] {
 }
 
 /** Puts a result beside its call, the newest of that id; the last result wins. Without a call it has no place. */
-function placeResult(blocks: Block[], message: ToolMessage): void {
-  const index = blocks.findLastIndex(({ assistant }) => callsOf(assistant).includes(message.call_id));
-  const block = blocks[index];
-  if (block === undefined) return;
-  blocks[index] = { ...block, results: new Map(block.results).set(message.call_id, message) };
+function placeResult(blocks: readonly Block[], message: ToolMessage): void {
+  blocks.findLast(({ calls }) => calls.has(message.call_id))?.results.set(message.call_id, message);
 }
 
 /** The blocks before a message of a person; `undefined` where it is not in them. */
@@ -173,11 +173,11 @@ function summarised(
 ): Block[] {
   const index = blocks.findIndex((block) => messagesOf(block).some(({ id }) => id === last_message_id));
   const block = blocks[index];
-  if (block === undefined) return [{ ...emptyBlock(), others: [summary], replaced: blocks }];
+  if (block === undefined) return [{ ...blockOf(), others: [summary], replaced: blocks }];
   const position = block.others.findIndex(({ id }) => id === last_message_id);
   const since = block.others.slice(position + 1);
   return [
-    { ...emptyBlock(), others: [summary, ...since], replaced: [...blocks.slice(0, index), block] },
+    { ...blockOf(), others: [summary, ...since], replaced: [...blocks.slice(0, index), block] },
     ...blocks.slice(index + 1),
   ];
 }

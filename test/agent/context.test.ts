@@ -291,6 +291,23 @@ describe("the context of a model call", () => {
       { numRuns: 1_000 },
     );
   });
+
+  it("takes no square of the time for many results of one message", () => {
+    /** Milliseconds of CPU: a machine that does other work too does not add to it. */
+    const cpuOf = (count: number): number => {
+      const calls = Array.from({ length: count }, (_, n) => `call_${n}`);
+      const results = calls.map((call_id) => result(call_id, "Done"));
+      const history = historyOf(session([prompt(1, "Go"), begin(1), ...calls.map(call), end(1), ...results]));
+      const before = process.cpuUsage();
+      const messages = contextOf(history, SYSTEM);
+      const cpu = process.cpuUsage(before).user / 1_000;
+      expect(messages.length).toBe(count + 3);
+      return cpu;
+    };
+    cpuOf(500);
+    const once = cpuOf(4_000);
+    expect(cpuOf(16_000)).toBeLessThan(7 * once + 50);
+  });
 });
 
 describe("the tokens of a context", () => {
