@@ -52,7 +52,7 @@ export interface HostedSessions extends Sessions {
   recent(): { agent: string; model?: string; cwd: string }[];
   /** The whole of a prompt that waits; throws `Refused` where none does. */
   waiting(id: string, message_id: string): Prompt;
-  /** All of these reject with `Refused`, and resolve once what was done is on disk. Done twice they are done once. */
+  /** All of these reject with `Refused`; all but `stop` resolve once what was done is on disk. Done twice they are done once. */
   start(
     session_id: string,
     given: { agent: string; model?: string; cwd: string; prompt: Prompt },
@@ -62,7 +62,7 @@ export interface HostedSessions extends Sessions {
   withdraw(id: string, message_id: string, withdrawal_id?: string): Promise<void>;
   /** See `Host`. */
   beginHeld(id: string, message_id: string): Promise<void>;
-  /** `turn_id`: only while that turn runs. */
+  /** Resolves once the turn is told to end, which may take it a while. `turn_id`: only while that turn runs. */
   stop(id: string, turn_id?: string): Promise<void>;
   compact(id: string): Promise<void>;
   setModel(id: string, model: string): Promise<void>;
