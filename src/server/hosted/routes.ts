@@ -39,99 +39,77 @@ export function addHostedRoutes(app: Hono, hosted: HostedSessions, cwd: string):
     return context.json(reply);
   });
 
-  app.post("/api/sessions", (context) =>
-    answering(context, 201, async () => {
-      const { session_id, agent, model, cwd, prompt } = await read(context, newSessionBody);
-      await checkFolder(cwd);
-      await hosted.start(session_id, {
-        agent,
-        ...(model === undefined ? {} : { model }),
-        cwd,
-        prompt: promptOf(prompt),
-      });
-      return { session_id };
-    }),
-  );
+  app.post("/api/sessions", async (context) => {
+    const { session_id, agent, model, cwd, prompt } = await read(context, newSessionBody);
+    await checkFolder(cwd);
+    await hosted.start(session_id, {
+      agent,
+      ...(model === undefined ? {} : { model }),
+      cwd,
+      prompt: promptOf(prompt),
+    });
+    return context.json({ session_id }, 201);
+  });
 
-  app.post("/api/sessions/:id/prompts", (context) =>
-    answering(context, 200, async () => {
-      const { prompt, when } = await read(context, sendPromptBody);
-      await hosted.send(context.req.param("id"), promptOf(prompt), when);
-      return {};
-    }),
-  );
+  app.post("/api/sessions/:id/prompts", async (context) => {
+    const { prompt, when } = await read(context, sendPromptBody);
+    await hosted.send(context.req.param("id"), promptOf(prompt), when);
+    return context.json({});
+  });
 
   app.get("/api/sessions/:id/prompts/:message", (context) =>
-    answering(context, 200, async () =>
-      bodyOf(hosted.waiting(context.req.param("id"), context.req.param("message"))),
-    ),
+    context.json(bodyOf(hosted.waiting(context.req.param("id"), context.req.param("message")))),
   );
 
-  app.post("/api/sessions/:id/prompts/:message/withdraw", (context) =>
-    answering(context, 200, async () => {
-      const { withdrawal_id } = await read(context, withdrawBody);
-      await hosted.withdraw(context.req.param("id"), context.req.param("message"), withdrawal_id);
-      return {};
-    }),
-  );
+  app.post("/api/sessions/:id/prompts/:message/withdraw", async (context) => {
+    const { withdrawal_id } = await read(context, withdrawBody);
+    await hosted.withdraw(context.req.param("id"), context.req.param("message"), withdrawal_id);
+    return context.json({});
+  });
 
-  app.post("/api/sessions/:id/prompts/:message/begin", (context) =>
-    answering(context, 200, async () => {
-      await hosted.beginHeld(context.req.param("id"), context.req.param("message"));
-      return {};
-    }),
-  );
+  app.post("/api/sessions/:id/prompts/:message/begin", async (context) => {
+    await hosted.beginHeld(context.req.param("id"), context.req.param("message"));
+    return context.json({});
+  });
 
-  app.post("/api/sessions/:id/stop", (context) =>
-    answering(context, 200, async () => {
-      const { turn_id } = await read(context, stopBody);
-      await hosted.stop(context.req.param("id"), turn_id);
-      return {};
-    }),
-  );
+  app.post("/api/sessions/:id/stop", async (context) => {
+    const { turn_id } = await read(context, stopBody);
+    await hosted.stop(context.req.param("id"), turn_id);
+    return context.json({});
+  });
 
-  app.post("/api/sessions/:id/compact", (context) =>
-    answering(context, 200, async () => {
-      await hosted.compact(context.req.param("id"));
-      return {};
-    }),
-  );
+  app.post("/api/sessions/:id/compact", async (context) => {
+    await hosted.compact(context.req.param("id"));
+    return context.json({});
+  });
 
-  app.post("/api/sessions/:id/model", (context) =>
-    answering(context, 200, async () => {
-      const { model } = await read(context, modelBody);
-      if (model.trim() === "") throw new Refused(400, "body", "`model`: name a model.");
-      await hosted.setModel(context.req.param("id"), model);
-      return {};
-    }),
-  );
+  app.post("/api/sessions/:id/model", async (context) => {
+    const { model } = await read(context, modelBody);
+    if (model.trim() === "") throw new Refused(400, "body", "`model`: name a model.");
+    await hosted.setModel(context.req.param("id"), model);
+    return context.json({});
+  });
 
-  app.post("/api/sessions/:id/requests/:request", (context) =>
-    answering(context, 200, async () => {
-      const given = await read(context, answerBody);
-      return await hosted.answer(context.req.param("id"), context.req.param("request"), given);
-    }),
-  );
+  app.post("/api/sessions/:id/requests/:request", async (context) => {
+    const given = await read(context, answerBody);
+    return context.json(await hosted.answer(context.req.param("id"), context.req.param("request"), given));
+  });
 
-  app.post("/api/sessions/:id/fork", (context) =>
-    answering(context, 201, async () => {
-      const { session_id, before, prompt } = await read(context, forkBody);
-      await hosted.fork(context.req.param("id"), {
-        session_id,
-        before,
-        ...(prompt === undefined ? {} : { prompt: promptOf(prompt) }),
-      });
-      return { session_id };
-    }),
-  );
+  app.post("/api/sessions/:id/fork", async (context) => {
+    const { session_id, before, prompt } = await read(context, forkBody);
+    await hosted.fork(context.req.param("id"), {
+      session_id,
+      before,
+      ...(prompt === undefined ? {} : { prompt: promptOf(prompt) }),
+    });
+    return context.json({ session_id }, 201);
+  });
 
-  app.post("/api/sessions/:id/rewind", (context) =>
-    answering(context, 200, async () => {
-      const { before } = await read(context, rewindBody);
-      await hosted.rewind(context.req.param("id"), before);
-      return {};
-    }),
-  );
+  app.post("/api/sessions/:id/rewind", async (context) => {
+    const { before } = await read(context, rewindBody);
+    await hosted.rewind(context.req.param("id"), before);
+    return context.json({});
+  });
 
   app.post("/api/ingest/:session", async (context) => {
     const { agent, format, epoch } = context.req.query();
@@ -155,20 +133,6 @@ export function addHostedRoutes(app: Hono, hosted: HostedSessions, cwd: string):
 }
 
 async function* emptyBody(): AsyncGenerator<Uint8Array> {}
-
-/** The reply, or why there is none. */
-async function answering(
-  context: Context,
-  status: 200 | 201,
-  work: () => Promise<object>,
-): Promise<Response> {
-  try {
-    return context.json(await work(), status);
-  } catch (error) {
-    if (error instanceof Refused) return refusal(context, error);
-    throw error;
-  }
-}
 
 /** The answer that says why something was refused; `more` stands beside its code. */
 export function refusal(
