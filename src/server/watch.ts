@@ -60,8 +60,6 @@ export interface SessionWatch {
   setHot(path: string, hot: boolean): void;
   /** Looks at this file, too, whenever it looks at everything: it stands in no folder that is looked at. It stays what it was. */
   follow(file: KnownFile): void;
-  /** Looks at these paths now, and tells what it found like any look. */
-  look(paths: readonly string[]): Promise<void>;
   /** Looks at everything, from now on. */
   rescan(): Promise<void>;
   close(): Promise<void>;
@@ -454,7 +452,6 @@ export function watchSessions(options: WatchOptions): SessionWatch {
     },
     follow: ({ path, format, kind, side }) =>
       followed.set(path, { path, format, kind, ...(side !== undefined && { side }) }),
-    look,
     rescan,
     async close() {
       closed = true;
