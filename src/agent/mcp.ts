@@ -6,7 +6,6 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import * as z from "zod";
 import { messageOf } from "../model/narrow.ts";
 import type { MediaPart } from "../model/part.ts";
-import { optional, record } from "../model/record.ts";
 import { imageType } from "./image-type.ts";
 import { createServerProcess, type ServerProcess } from "./mcp-process.ts";
 import { commandEnvironment } from "./processes.ts";
@@ -15,15 +14,9 @@ import { offeredSchema } from "./tool-schema.ts";
 import { cutText, fileOfCall } from "./whole-output.ts";
 
 /** A server of the Model Context Protocol, as the operator configures it: a command that is started, or an address. */
-export const mcpServer = z.union([
-  record({
-    command: z.string(),
-    args: optional(z.array(z.string())),
-    env: optional(z.record(z.string(), z.string())),
-  }),
-  record({ url: z.url({ protocol: /^https?$/ }), headers: optional(z.record(z.string(), z.string())) }),
-]);
-export type McpServer = z.infer<typeof mcpServer>;
+export type McpServer =
+  | { command: string; args?: readonly string[]; env?: Readonly<Record<string, string>> }
+  | { url: string; headers?: Readonly<Record<string, string>> };
 
 /** Something that does not work, in a sentence; `server` is its name in the configuration. */
 export interface McpProblem {
