@@ -1,4 +1,4 @@
-import { messageOf } from "../model/narrow.ts";
+import { asObject, messageOf } from "../model/narrow.ts";
 import type { ToolCallPart } from "../model/part.ts";
 
 /** The arguments of a call; a sentence about what is wrong with them where they are no object. */
@@ -10,9 +10,5 @@ export function inputOf(call: ToolCallPart): Readonly<Record<string, unknown>> |
   } catch (error) {
     return `the arguments are not valid JSON (${messageOf(error)}).`;
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return "the arguments are no JSON object.";
-  }
-  // An object of JSON has only string keys.
-  return value as Record<string, unknown>;
+  return asObject(value) ?? "the arguments are no JSON object.";
 }

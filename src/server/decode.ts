@@ -1,5 +1,6 @@
 import { createReadStream } from "node:fs";
 import type { AssistantMessage } from "../model/message.ts";
+import { asObject } from "../model/narrow.ts";
 import type { Part } from "../model/part.ts";
 import { createEventReader } from "../providers/event-reader.ts";
 import { argumentsObject, parseJson } from "../providers/json.ts";
@@ -121,7 +122,7 @@ function present(fields: Record<string, unknown>): Record<string, unknown> {
 }
 
 function detailOf(detail: unknown): { type?: string; format?: string; carrier?: string } {
-  const fields = objectOf(detail);
+  const fields = asObject(detail) ?? {};
   return Object.fromEntries(
     ["type", "format", "carrier"].flatMap((name) => {
       const value = fields[name];
@@ -139,12 +140,7 @@ function carrierOf(part: Part | undefined): string | undefined {
 
 /** What a block is that has no part type: by its type, or by its only key. */
 function blockOf(raw: unknown): Record<string, unknown> {
-  const { type, id, name, tool_use_id, ...rest } = objectOf(raw);
+  const { type, id, name, tool_use_id, ...rest } = asObject(raw) ?? {};
   const key = Object.keys(rest).find((key) => key !== "thoughtSignature" && key !== "thought");
   return { kind: typeof type === "string" ? type : key, ...present({ id, name, tool_use_id }) };
-}
-
-function objectOf(value: unknown): Record<string, unknown> {
-  // An object's keys are strings.
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }
