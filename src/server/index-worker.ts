@@ -123,8 +123,8 @@ async function read(
 function rowsOf(reading: Reading) {
   return [...reading.drafts.values()].map(({ id, summary, open_calls }) => ({
     id,
-    // What a fold keeps beside the row's fields does not travel.
-    summary: { ...summary },
+    // What a fold keeps beside the row's fields stands under a symbol: it does not travel.
+    summary,
     open_calls,
   }));
 }
