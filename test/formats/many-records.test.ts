@@ -49,7 +49,10 @@ it.each([
   {
     name: "prompts in a row, in Codex's files",
     ...CODEX,
-    lines: (count: number) => [rollout.meta(), ...numbers(count).map((n) => rollout.user(`Look ${n}`))],
+    lines: (count: number) => [
+      rollout.meta(),
+      ...numbers(count).map(() => rollout.event("user_message", { message: "Look" })),
+    ],
     made: (count: number) => ({ "user.message": count }),
   },
   {
