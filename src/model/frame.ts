@@ -10,7 +10,7 @@ import { todoItem, uiExtra } from "./ui-extra.ts";
 /** What every frame says beside its own fields. */
 const common = {
   session_id: uuid,
-  /** When it happened, by the source's clock. For show only: order is the order of arrival. */
+  /** When it happened, by the source's clock; 0: it does not say. For show only: order is the order of arrival. */
   at: milliseconds,
   source: optional(source),
   /** The transcript part that the frame opens or changes, set by the daemon for clients that hold only a window. */

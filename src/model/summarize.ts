@@ -107,7 +107,7 @@ export function summarizeAll(summary: SessionSummary, frames: readonly Frame[]):
       latest: undefined,
     };
     draft.summary.last_activity_at = Math.max(draft.summary.last_activity_at, frame.at);
-    draft.summary.started_at ??= frame.at;
+    if (frame.at > 0) draft.summary.started_at ??= frame.at;
     count(draft, frame);
     if (draft.summary.status !== "running") delete draft.summary.activity;
   }

@@ -449,6 +449,24 @@ describe("the queue", () => {
     ]);
   });
 
+  it("keeps what was queued before an older conversation was copied in", () => {
+    const timestamp = "2026-03-02T10:00:00.000Z";
+    const enqueue = (queue: Write["queue"]) => ({ ...queue("enqueue", "new"), timestamp });
+    const copied = ({ user, assistant }: Write) => [
+      user("old"),
+      assistant("m1", [say("So")], "end_turn"),
+      user("older"),
+    ];
+    const notes = (lines: (write: Write) => object[]) =>
+      told(lines).filter((each) => /never sent/.test(each));
+    expect(
+      notes((write) => [enqueue(write.queue), ...copied(write), write.user("new", { timestamp })]),
+    ).toEqual([]);
+    expect(
+      notes((write) => [enqueue(write.queue), ...copied(write), write.user("other", { timestamp })]),
+    ).toEqual(["Queued prompt, never sent: new"]);
+  });
+
   it("is emptied by commands that ran", () => {
     expect(
       told(({ user, queue }) => [
@@ -879,6 +897,10 @@ describe("copies", () => {
     expect(
       account(first, boundary("2026-03-01T11:00:00.000Z"), copy("2026-03-01T11:00:02.000Z")).told.at(2),
     ).toContain("shown · prompt");
+    // Written at once, though the next second had begun.
+    expect(
+      account(first, boundary("2026-03-01T11:00:00.998Z"), copy("2026-03-01T11:00:01.003Z")).told.at(2),
+    ).toBe("folded into the same prompt before it");
     expect(
       account(
         first,
@@ -924,6 +946,14 @@ describe("copies", () => {
 });
 
 describe("what a file says of its session", () => {
+  it("is no time where none of its lines had one so far: its turn begins with the first that has", () => {
+    const { user, line } = writer();
+    const { transcript, parts } = account(line("novelty", { timestamp: undefined }), user("Look"));
+    const at = Date.UTC(2026, 2, 1, 10, 0, 2);
+    expect(transcript.turns.at(0)?.started_at).toBe(at);
+    expect(parts.map((part) => part.at)).toEqual([undefined, at]);
+  });
+
   it("is told at its first line and where it changes", () => {
     const { user } = writer();
     expect(
@@ -952,6 +982,11 @@ describe("what a file says of its session", () => {
       {
         cwd: "/moved",
       },
+    ]);
+    const { line } = writer();
+    expect(patches(line("novelty", {}), user("a", { cwd: "/w" }), user("b", { cwd: "/v" }))).toEqual([
+      { agent_version: "2.1.114", agent: "claude-code" },
+      { cwd: "/w" },
     ]);
     expect(account(user("a"), { type: "relocated", relocatedCwd: "/moved" }).told[1]).toBe(
       "folded into the session's folder",

@@ -840,6 +840,17 @@ describe("a result", () => {
         ({ user }) => user([result("t", "agentId: second")]),
       )?.[0]?.agent_key,
     ).toBe("first");
+    const again = writer();
+    const promptsOf = (...prompts: string[]) => {
+      const lines = prompts.map((prompt) =>
+        again.assistant("m1", [call("t", prompt === "" ? {} : { prompt }, "Task")], null, { requestId: "r" }),
+      );
+      return account(...lines)
+        .reader.linkFacts()
+        .sessions[0]?.calls.map(({ prompt }) => prompt);
+    };
+    expect(promptsOf("Look", "Look at it")).toEqual(["Look at it"]);
+    expect(promptsOf("", "Look at it")).toEqual(["Look at it"]);
     const write = writer();
     const { reader } = account(
       write.assistant("m1", [call("a", {}, "Agent"), call("w", {}, "Workflow"), call("b", {}, "Bash")]),

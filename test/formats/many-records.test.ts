@@ -6,7 +6,7 @@ import * as rollout from "./codex-support.ts";
 
 const CLAUDE_CODE = { format: claudeCode, path: `${claude.SESSION}.jsonl` };
 const CODEX = { format: codex, path: `rollout-2026-03-01T10-00-00-${rollout.THREAD}.jsonl` };
-const COUNT = 8_000;
+const COUNT = 4_000;
 /** Claude Code's lines are written one after the other, a second apart. */
 const LATER = { timestamp: "2026-03-02T10:00:00.000Z" };
 
@@ -138,5 +138,5 @@ it.each([
   };
   cpuOf(500);
   const once = cpuOf(COUNT);
-  expect(cpuOf(4 * COUNT)).toBeLessThan(7 * once + 100);
+  expect(cpuOf(8 * COUNT)).toBeLessThan(16 * once + 200);
 });

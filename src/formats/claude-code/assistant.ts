@@ -6,7 +6,7 @@ import type { Disposition } from "../format.ts";
 import { parseObject } from "../parse-object.ts";
 import { type Block, isEqual, type Words } from "./blocks.ts";
 import { blocksOf, resultContent, textOf } from "./content.ts";
-import { givenTokens, type Line, type Session, type Step } from "./session.ts";
+import { type Call, givenTokens, type Line, type Session, type Step } from "./session.ts";
 import { searchHits, startsRun } from "./tool-extra.ts";
 
 /**
@@ -242,6 +242,7 @@ function readCall(
         part_id: known.part_id,
         message_id: known.message_id,
       });
+      noteStart(session, line, known);
     }
     return false;
   }
@@ -266,11 +267,21 @@ function readCall(
     part_id,
     message_id: step.message_id,
   });
-  if (startsRun(tool_name)) {
-    const prompt = asString(input?.prompt);
-    session.facts.calls.push({ tool_call_id: id, ...(prompt !== undefined && { prompt }), at: line.at });
-  }
+  noteStart(session, line, { id, tool_name, input });
   return true;
+}
+
+/** What links a run to the call that starts it: its prompt, which may be told in pieces. */
+function noteStart(session: Session, line: Line, call: Pick<Call, "id" | "tool_name" | "input">): void {
+  if (!startsRun(call.tool_name)) return;
+  const prompt = asString(call.input?.prompt);
+  let start = session.starts.get(call.id);
+  if (start === undefined) {
+    start = { tool_call_id: call.id, at: line.at };
+    session.starts.set(call.id, start);
+    session.facts.calls.push(start);
+  }
+  if (prompt !== undefined) start.prompt = prompt;
 }
 
 /** The arguments as the line has them; a string in their place (old versions) is their JSON text itself. */

@@ -451,7 +451,7 @@ export function readProgress(session: Session, line: Line): Disposition {
   switch (type) {
     case "agent_progress": {
       const agent_key = asText(data?.agentId);
-      const fact = session.facts.calls.find((known) => known.tool_call_id === call.id);
+      const fact = session.starts.get(call.id);
       if (fact !== undefined && agent_key !== undefined) fact.agent_key ??= agent_key;
       const said = runProgress(data);
       if (said === "") return { kind: "hidden", rule: "progress: agent_progress" };

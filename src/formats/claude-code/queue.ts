@@ -2,10 +2,11 @@ import { asString, type JsonObject } from "../../model/narrow.ts";
 import type { RecordPlace } from "../format.ts";
 import { blocksOf } from "./content.ts";
 
-/** What a person typed while the agent worked, and where the record of that stands. */
+/** What a person typed while the agent worked, where the record of that stands, and when it was, in milliseconds. */
 interface QueuedPrompt {
   text: string;
   place: RecordPlace;
+  at: number;
 }
 
 /**
@@ -14,11 +15,11 @@ interface QueuedPrompt {
  */
 export interface PromptQueue {
   /** Reads a `queue-operation` line. Returns the prompt that it takes out of the queue and into the running turn. */
-  read(value: JsonObject, place: RecordPlace): QueuedPrompt | undefined;
+  read(value: JsonObject, line: { place: RecordPlace; at: number }): QueuedPrompt | undefined;
   /** A prompt reached the model, or a command was run. Whether it had been queued. */
   deliver(text: string): boolean;
-  /** Empties the queue, because nothing of it will be sent any more. */
-  takeAll(): QueuedPrompt[];
+  /** Empties the queue of what was typed until `at`, because nothing of that will be sent any more. */
+  takeUntil(at: number): QueuedPrompt[];
 }
 
 const NOTIFICATION = /^\s*(?:\[SYSTEM NOTIFICATION - NOT USER INPUT\][^<]*)?<(?:task|agent)-notification>/;
@@ -29,11 +30,11 @@ export function createPromptQueue(): PromptQueue {
   /** Not seen in the conversation so far. */
   let waiting: QueuedPrompt[] = [];
   return {
-    read({ operation, content }, place) {
+    read({ operation, content }, { place, at }) {
       const [first] = queued;
       switch (operation) {
         case "enqueue": {
-          const prompt = { text: textOf(content), place };
+          const prompt = { text: textOf(content), place, at };
           queued.push(prompt);
           // Agents queue notifications too, which no person typed.
           if (prompt.text.trim() !== "" && !NOTIFICATION.test(prompt.text)) waiting.push(prompt);
@@ -64,9 +65,9 @@ export function createPromptQueue(): PromptQueue {
       else waiting = waiting.filter((prompt) => !words.includes(bare(prompt.text)));
       return waiting.length < before;
     },
-    takeAll() {
-      const lost = waiting;
-      waiting = [];
+    takeUntil(at) {
+      const lost = waiting.filter((prompt) => prompt.at <= at);
+      if (lost.length > 0) waiting = waiting.filter((prompt) => prompt.at > at);
       return lost;
     },
   };

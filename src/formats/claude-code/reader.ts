@@ -48,6 +48,7 @@ const BOOKKEEPING = new Set([
   "started",
   "stream_event",
   "tag",
+  "tools-used",
   "worktree-state",
 ]);
 
@@ -175,6 +176,8 @@ function openFile(path: string, identity: Identity): SessionFile {
   const begun = new Set<Session>();
   /** What `noteOnce` has told. */
   const noted = new Set<string>();
+  /** Sessions whose folder is known: the one that they began in. */
+  const located = new Set<Session>();
   /** What each session was asked first. */
   const asked = new Map<Session, string>();
   /** Parts of the head that came before the conversation began. */
@@ -242,7 +245,7 @@ function openFile(path: string, identity: Identity): SessionFile {
     const title = type === undefined ? -1 : TITLES.indexOf(type);
     if (title !== -1) return readTitle(line, title);
     if (type === "queue-operation") {
-      const taken = main.queue.read(value, line.place);
+      const taken = main.queue.read(value, line);
       // Until about 2.1.80 the prompt that goes into the running turn is told by no other record.
       if (taken === undefined || !main.turnOpen || main.hasAttachments || isAtLeast(version, [2, 1, 80]))
         return { kind: "hidden", rule: "bookkeeping: queue-operation" };
@@ -252,7 +255,10 @@ function openFile(path: string, identity: Identity): SessionFile {
     if (type !== undefined && BOOKKEEPING.has(type)) return { kind: "hidden", rule: `bookkeeping: ${type}` };
     if (type === "relocated") {
       const cwd = asText(value.relocatedCwd);
-      if (cwd !== undefined) tell(line, { cwd });
+      if (cwd !== undefined) {
+        located.add(main);
+        tell(line, { cwd });
+      }
       return { kind: "folded", into: "the session's folder" };
     }
     // The printed stream ends with a line of type `result`, a workflow's journal has such lines too.
@@ -389,10 +395,14 @@ function openFile(path: string, identity: Identity): SessionFile {
     const patch: SessionPatch = {};
     if (version !== undefined) patch.agent_version = version;
     if (git_branch !== undefined) patch.git_branch = git_branch;
+    const cwd = asText(value.cwd);
+    if (cwd !== undefined && !located.has(session)) {
+      located.add(session);
+      patch.cwd = cwd;
+    }
     if (!begun.has(session)) {
       begun.add(session);
-      const cwd = asText(value.cwd);
-      Object.assign(patch, { agent: "claude-code" }, cwd !== undefined && { cwd });
+      patch.agent = "claude-code";
       if (session === main) Object.assign(patch, early);
       const fact = session.facts.run;
       if (fact !== undefined) {

@@ -56,7 +56,7 @@ export interface Step {
   synthetic: boolean;
 }
 
-interface Call {
+export interface Call {
   /** As frames name it: the agent's own id, unless that was given to another call before. */
   id: string;
   tool_name: string;
@@ -96,6 +96,8 @@ export interface Session {
   readonly session_id: string;
   readonly facts: SessionLinkFacts;
   readonly steps: Map<string, Step>;
+  /** The calls of `facts` that start runs, by their id. */
+  readonly starts: Map<string, SessionLinkFacts["calls"][number]>;
   /** Which parts a line made: lines are withdrawn by their uuid. */
   readonly partsOfLine: Map<string, { message_id: string; part_ids: string[] }>;
   /** Where the first result of a call stands that is not in the file. */
@@ -175,6 +177,9 @@ export interface Session {
 
 /** What a person's assent to a plan is written as, where the conversation begins anew with it. */
 const PLAN = "Implement the following plan:";
+
+/** What is copied behind a compaction is written within this time of it, unless it has its own time; in milliseconds. */
+const BURST_MS = 1_000;
 
 export function createSession(session_id: string, file: string, facts: SessionLinkFacts): Session {
   const steps = new Map<string, Step>();
@@ -325,6 +330,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     session_id,
     facts,
     steps,
+    starts: new Map(),
     partsOfLine,
     unclaimed,
     openStep: undefined,
@@ -376,7 +382,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       const at = line.value.timestamp === undefined ? Number.NEGATIVE_INFINITY : line.at;
       compaction = { at, turns: turns.length };
     },
-    mayBeReplay: (line) => compaction !== undefined && secondOf(line.at) <= secondOf(compaction.at),
+    mayBeReplay: (line) => compaction !== undefined && line.at < compaction.at + BURST_MS,
 
     prompt(line, given, options) {
       const isTask = facts.run !== undefined && prompts.size === 0;
@@ -422,7 +428,8 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     },
 
     loseQueued(line, atEnd) {
-      for (const { text, place } of session.queue.takeAll()) {
+      // A copied prompt may be older than what waits.
+      for (const { text, place } of session.queue.takeUntil(atEnd ? Number.POSITIVE_INFINITY : line.at)) {
         const title = `Queued prompt, never sent: ${firstLine(text)}`;
         const data = { line: place.line, byte: place.byte };
         if (!atEnd) session.marker(line, "note", title, text, data);
@@ -441,8 +448,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       if (typed === undefined) return false;
       if (isCopy && typed.times.has(line.at)) return true;
       if (compaction === undefined || !session.mayBeReplay(line)) return false;
-      const second = secondOf(line.at);
-      return typed.seconds.has(second) || secondOf(compaction.at) === second;
+      return typed.seconds.has(secondOf(line.at)) || line.at > compaction.at - BURST_MS;
     },
 
     isReplayed(line, blocks) {

@@ -131,7 +131,7 @@ function noteRun(session: Session, id: string, result: JsonObject | undefined, o
 
 /** The first word on which run a call started stands: a later message to the same run does not move it. */
 function noteAgentKey(session: Session, id: string, agent_key: string | undefined): void {
-  const fact = session.facts.calls.find((call) => call.tool_call_id === id);
+  const fact = session.starts.get(id);
   if (fact !== undefined && fact.agent_key === undefined && agent_key !== undefined)
     fact.agent_key = agent_key;
 }

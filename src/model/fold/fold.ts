@@ -46,7 +46,7 @@ export function openTurn(fold: Fold, id: string, at: number, title?: string): vo
     part_count: 0,
     status: "running",
     ...(title === undefined ? {} : { title }),
-    started_at: at,
+    ...(at > 0 && { started_at: at }),
     steps: 0,
     tool_calls: 0,
     errors: 0,
@@ -150,7 +150,7 @@ export function commonOf(fold: Fold, origin: Origin, id: string, message_id: str
     id,
     session_id: fold.base.session_id,
     message_id,
-    at: origin.at,
+    ...(origin.at > 0 && { at: origin.at }),
     ...(origin.source === undefined ? {} : { source: origin.source }),
     ...(step > 0 ? { step } : {}),
     ...(origin.truncated === undefined ? {} : { truncated: origin.truncated }),
@@ -186,6 +186,8 @@ export function append(fold: Fold, part: TranscriptPart): number {
   place(fold.positions, part, position);
   fold.touched = position;
   changeTurn(fold, fold.turns.length - 1, (turn) => ({
+    // What its source first gave no time for began with what has one.
+    ...(part.at !== undefined && { started_at: part.at }),
     ...turn,
     part_count: turn.part_count + 1,
     tool_calls: turn.tool_calls + (part.type === "tool_call" ? 1 : 0),
