@@ -159,6 +159,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     wasRead(entry) {
       recovered(entry);
       if (entry.identity) by_inode.set(entry.identity.inode, entry);
+      noteSize(entry);
     },
     leftBehind: (ghost) => past.set(ghost.id, ghost),
     superseded: (file_id, by) => catch_up.superseded(file_id, by),

@@ -371,6 +371,25 @@ describe("leads back over all its pieces", () => {
     }
   }, 120_000);
 
+  it("of which none can be opened once its file became short", async () => {
+    const looking = start({ hot: 20, list: 50 });
+    try {
+      await eventually(() => expect(looking.status().index.done).toBe(true), 60_000);
+      const piece = segmentId(SESSION, 0);
+      expect(await looking.open(piece)).toBeDefined();
+      expect(await looking.open(SESSION)).toBeDefined();
+      // It has the bytes of several pieces still, and is shown whole.
+      writeFileSync(path, numbers(50).map(said).join(""));
+      await eventually(async () => {
+        expect(await metOnTheWayBack(looking, SESSION)).toEqual(numbers(50));
+        expect(looking.get(piece)).toBeUndefined();
+        expect(await looking.open(piece)).toBeUndefined();
+      });
+    } finally {
+      await looking.close();
+    }
+  }, 120_000);
+
   it("that the archive has of a file that went before all of it was there", async () => {
     appendFileSync(path, said(short_of + 1));
     const archiving = start({ hot: 20, list: 50 });
