@@ -1,8 +1,8 @@
-/** Calls of one answer that the model gave one id, oldest first: which of them a result belongs to, however many they are. */
+/** Calls of one answer that the model gave one id, oldest first: which of them a record belongs to, however many they are. */
 export class Namesakes<Call> {
   private readonly calls: Call[];
-  /** None before this one waits, or ever will again. */
-  private first = 0;
+  /** By what is waited for: none before this one waits, or ever will again. */
+  private readonly first = new Map<string, number>();
 
   constructor(oldest: Call) {
     this.calls = [oldest];
@@ -12,13 +12,19 @@ export class Namesakes<Call> {
     this.calls.push(call);
   }
 
-  /** The oldest that waits for its result. */
-  oldest(isWaiting: (call: Call) => boolean): Call | undefined {
-    let call = this.calls[this.first];
+  get newest(): Call | undefined {
+    return this.calls.at(-1);
+  }
+
+  /** The oldest that waits, for its result or for what else is told once of each. */
+  oldest(isWaiting: (call: Call) => boolean, awaited = "result"): Call | undefined {
+    let at = this.first.get(awaited) ?? 0;
+    let call = this.calls[at];
     while (call !== undefined && !isWaiting(call)) {
-      this.first += 1;
-      call = this.calls[this.first];
+      at += 1;
+      call = this.calls[at];
     }
+    this.first.set(awaited, at);
     return call;
   }
 }

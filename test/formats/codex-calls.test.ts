@@ -135,6 +135,197 @@ describe("a call", () => {
     ]);
   });
 
+  describe("under the id of others of its answer", () => {
+    const run = (command: string) => call("shell", { command: ["bash", "-lc", command] });
+    const ended = (command: string, exit_code: number) =>
+      event("exec_command_end", { call_id: "c", command: ["zsh", "-lc", command], exit_code });
+    const item_ended = (command: string, exit_code: number) =>
+      completed("CommandExecution", { id: "c", command, exit_code });
+    /** What the cards of the calls say, by the calls' arguments. */
+    const cards = (...lines: object[]) => {
+      const { parts } = account(...lines);
+      const results = new Map(
+        parts.flatMap((part) => (part.type === "tool_result" ? [[part.tool_call_id, part]] : [])),
+      );
+      return parts.flatMap((part) => {
+        if (part.type !== "tool_call") return [];
+        const result = results.get(part.tool_call_id);
+        return [[part.arguments_json, result?.status, result?.ui_extra]];
+      });
+    };
+    const failed_and_fine = [
+      ['{"command":["bash","-lc","false"]}', "error", { type: "shell", command: "false", exit_code: 1 }],
+      ['{"command":["bash","-lc","true"]}', "success", { type: "shell", command: "true", exit_code: 0 }],
+    ];
+    const both = [run("false"), run("true")];
+    const outputs = [output("bad"), output("good")];
+
+    it.each([
+      ["in the calls' order", [...both, ended("false", 1), ended("true", 0), ...outputs]],
+      ["in another order", [...both, ended("true", 0), ended("false", 1), ...outputs]],
+      ["each before its output", [...both, ended("false", 1), outputs[0], ended("true", 0), outputs[1]]],
+      ["before the next call", [both[0], ended("false", 1), both[1], ended("true", 0), ...outputs]],
+      [
+        "of one of them alone",
+        [...both, ended("false", 1), output("bad"), output("Exit code: 0\nOutput:\n")],
+      ],
+      ["told twice", [...both, ended("false", 1), ended("false", 1), ended("true", 0), ...outputs]],
+      [
+        "and items that tell the same",
+        [
+          ...both,
+          ended("false", 1),
+          item_ended("false", 1),
+          ended("true", 0),
+          item_ended("true", 0),
+          ...outputs,
+        ],
+      ],
+    ])("it has the end of its own command: events %s", (_, lines) => {
+      expect(cards(...lines.filter((line) => line !== undefined))).toMatchObject(failed_and_fine);
+    });
+
+    it("it has the end of its own command behind the outputs too", () => {
+      expect(cards(...both, ...outputs, ended("true", 0), ended("false", 1))).toMatchObject(
+        failed_and_fine.map(([asked, , card]) => [asked, "success", card]),
+      );
+    });
+
+    it("it has the first end that no other one of them has, where they run the same or none says what ran", () => {
+      const codes = (first: object, second: object) =>
+        cards(run("x"), call("exec_command", { cmd: "x" }), first, second, ...outputs).map(
+          ([, status]) => status,
+        );
+      expect(codes(ended("x", 1), ended("x", 0))).toEqual(["error", "success"]);
+      expect(codes(ended("y", 1), ended("z", 0))).toEqual(["error", "success"]);
+      expect(codes(ended("x", 0), ended("x", 1))).toEqual(["success", "error"]);
+    });
+
+    const patch = (...names: string[]) =>
+      `*** Begin Patch\n${names.map((name) => `*** Add File: ${name}\n+x\n`).join("")}*** End Patch`;
+    const patched = (...paths: string[]) =>
+      event("patch_apply_end", {
+        call_id: "c",
+        success: true,
+        changes: Object.fromEntries(paths.map((path) => [path, { type: "add", content: "x\n" }])),
+      });
+
+    it("it has what is told of its own tool", () => {
+      const tool = event("mcp_tool_call_end", {
+        call_id: "c",
+        invocation: { server: "s", tool: "t" },
+        result: { Err: "no" },
+      });
+      const own = event("dynamic_tool_call_response", { call_id: "c", tool: "own", success: false });
+      const declined = event("patch_apply_end", { call_id: "c", status: "declined" });
+      expect(
+        cards(
+          ...[call("update_plan", {}), call("apply_patch", "p"), run("ls"), call("mcp__s__t", {})],
+          ...[call("own", {}), own, tool, declined, ended("ls", 0)],
+          ...["1", "2", "3", "4", "5"].map((text) => output(text)),
+        ),
+      ).toMatchObject([
+        ["{}", "success", undefined],
+        ["p", "aborted", undefined],
+        [expect.stringContaining("ls"), "success", { type: "shell", exit_code: 0 }],
+        ["{}", "error", { type: "mcp", server: "s" }],
+        ["{}", "error", undefined],
+      ]);
+    });
+
+    it("it has the diff of its own files, though no event tells of a patch that could not be applied", () => {
+      const through_shell = { command: ["bash", "-lc", `apply_patch <<'EOF'\n${patch("e")}\nEOF`] };
+      expect(
+        cards(
+          ...[run("ls"), call("apply_patch", patch("a")), call("apply_patch", { input: patch("a/b", "c") })],
+          ...[call("apply_patch", patch("C:\\d")), call("shell", through_shell)],
+          ...[patched("/w/e"), patched("C:\\d"), patched("/w/c", "/w/a/b")],
+          ...["files", "error: no such file", "b and c", "d", "e"].map((text) => output(text)),
+        ),
+      ).toMatchObject([
+        [expect.anything(), "success", { type: "shell" }],
+        [patch("a"), "error", undefined],
+        [expect.anything(), "success", { files: [{ path: "/w/c" }, { path: "/w/a/b" }] }],
+        [expect.anything(), "success", { files: [{ path: "C:\\d" }] }],
+        [expect.anything(), "success", { files: [{ path: "/w/e" }] }],
+      ]);
+    });
+
+    describe("it has its own run", () => {
+      const [ada, bob] = [KID, "01a00000-0000-7000-8000-00000000000d"] as const;
+      const asked = [call("spawn_agent", { message: "one" }), call("spawn_agent", { message: "two" })];
+      const event_of = (thread: string) =>
+        event("collab_agent_spawn_end", {
+          call_id: "c",
+          new_thread_id: thread,
+          new_agent_nickname: thread === ada ? "Ada" : "Bob",
+        });
+      const item_of = (thread: string, more: object = {}) =>
+        completed("CollabAgentToolCall", {
+          id: "c",
+          tool: "spawn_agent",
+          receiver_thread_ids: [thread],
+          receiver_agents: [{ agent_nickname: thread === ada ? "Ada" : "Bob" }],
+          status: "completed",
+          ...more,
+        });
+      const activity_of = (thread: string, kind: string) =>
+        event("sub_agent_activity", {
+          event_id: "c",
+          agent_thread_id: thread,
+          agent_path: thread === ada ? "/root/Ada" : "/root/Bob",
+          kind,
+        });
+      const outputs = [output({ agent_id: ada }), output({ agent_id: bob })];
+
+      it.each([
+        ["events", [event_of(ada), event_of(bob)]],
+        ["items", [item_of(ada), item_of(bob)]],
+        ["items in another order", [item_of(bob, { prompt: "two" }), item_of(ada, { prompt: "one" })]],
+        ["events and items", [event_of(ada), item_of(ada), event_of(bob), item_of(bob)]],
+        [
+          "activities",
+          [activity_of(ada, "started"), activity_of(ada, "interacted"), activity_of(bob, "started")],
+        ],
+      ])("told by %s", (_, lines) => {
+        const { records, parts, reader } = account(...asked, ...lines, ...outputs);
+        const starts = records.flatMap(({ frames }) =>
+          frames.flatMap((frame) => (frame.type === "task.start" ? [frame.sub_agent] : [])),
+        );
+        expect(starts).toHaveLength(2);
+        expect(starts).toEqual(
+          expect.arrayContaining([
+            { session_id: ada, name: "Ada", task: "one" },
+            { session_id: bob, name: "Bob", task: "two" },
+          ]),
+        );
+        expect(parts.flatMap((part) => (part.type === "tool_result" ? [part.ui_extra] : []))).toMatchObject([
+          { session_id: ada, name: "Ada", task: "one" },
+          { session_id: bob, name: "Bob", task: "two" },
+        ]);
+        expect(reader.linkFacts().sessions[0]?.calls).toMatchObject([
+          { prompt: "one", agent_key: ada },
+          { prompt: "two", agent_key: bob },
+        ]);
+      });
+
+      it("or the failure to start one", () => {
+        expect(
+          cards(
+            ...asked,
+            item_of("", { receiver_thread_ids: [], receiver_agents: [], status: "failed" }),
+            item_of(bob),
+            output("no room"),
+            output({ agent_id: bob }),
+          ),
+        ).toMatchObject([
+          [expect.anything(), "error", { task: "one" }],
+          [expect.anything(), "success", { task: "two", name: "Bob" }],
+        ]);
+      });
+    });
+  });
+
   it("that is asked for again under the same id is another one, once it has answered", () => {
     const asked = call("exec_command", { cmd: "git status" });
     const { told, transcript } = account(asked, output("dirty"), says("I commit."), asked, output("clean"));

@@ -65,6 +65,23 @@ it.each([
     made: () => ({ "message.tool_result": 1 }),
   },
   {
+    name: "ends of commands under one id, the last one first",
+    ...CODEX,
+    lines: (count: number) => [
+      ...[rollout.meta(), rollout.user("Look")],
+      ...numbers(count).map((n) => rollout.call("shell", { command: ["ls", String(n)] })),
+      ...numbers(count).map((n) =>
+        rollout.event("exec_command_end", {
+          call_id: "c",
+          command: ["ls", String(count - 1 - n)],
+          exit_code: 0,
+        }),
+      ),
+      ...numbers(count).map((n) => rollout.output(`file ${n}`)),
+    ],
+    made: (count: number) => ({ "message.tool_result": count }),
+  },
+  {
     name: "calls of one line, written with blanks between",
     ...CLAUDE_CODE,
     lines(count: number) {

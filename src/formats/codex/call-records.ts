@@ -6,7 +6,7 @@ import { type Line, rawMember } from "./line.ts";
 import { type Output, readContent } from "./output.ts";
 import { readChanges } from "./patch.ts";
 import type { Runs } from "./runs.ts";
-import { commandText, jsonOrText, RUN_CALLS, webFacts } from "./tool-extra.ts";
+import { commandText, filesTrait, jsonOrText, RUN_CALLS, SHELL, webFacts } from "./tool-extra.ts";
 import type { TurnWriter } from "./turns.ts";
 
 /** Reads every record about a call: the call, its output, and what the events and completed items say about it. */
@@ -78,19 +78,25 @@ export class CallRecords {
     return SHOWN;
   }
 
-  /** The call with this id; of something that ran inside a code cell, the cell. */
-  private callFor(id: string | undefined): { call: Call; inner: boolean } | undefined {
+  /** The call that an event is about; of something that ran inside a code cell, the cell. */
+  private callFor(
+    id: string | undefined,
+    payload: JsonObject,
+    ...traits: (string | undefined)[]
+  ): { call: Call; inner: boolean } | undefined {
     if (id === undefined) return undefined;
-    const call = this.calls.get(id);
-    if (call !== undefined) return { call, inner: false };
-    if (!id.startsWith("exec-")) return undefined;
-    const cell = this.calls.cell();
+    const call = this.calls.about(id, kindOf(payload), ...traits);
+    return call === undefined ? this.cellFor(id) : { call, inner: false };
+  }
+
+  private cellFor(id: string): { call: Call; inner: boolean } | undefined {
+    const cell = id.startsWith("exec-") ? this.calls.cell() : undefined;
     return cell === undefined ? undefined : { call: cell, inner: true };
   }
 
   commandEnded(id: string | undefined, payload: JsonObject): Disposition {
     const facts = commandFacts(payload);
-    const found = this.callFor(id);
+    const found = this.callFor(id, payload, facts.command, SHELL);
     if (found === undefined) {
       const command = commandText(payload.command) ?? "";
       const args = JSON.stringify({ command, ...(facts.cwd === undefined ? {} : { workdir: facts.cwd }) });
@@ -126,7 +132,7 @@ export class CallRecords {
   patched(id: string | undefined, payload: JsonObject): Disposition {
     const files = readChanges(payload.changes);
     const facts = patchFacts(payload, files);
-    const found = this.callFor(id);
+    const found = this.callFor(id, payload, filesTrait(files), "apply_patch");
     if (found === undefined) {
       const args = JSON.stringify({ files: files.map(({ path }) => path) });
       const text = [asString(payload.stdout), asString(payload.stderr)].filter((part) => part).join("\n");
@@ -143,10 +149,10 @@ export class CallRecords {
 
   mcpCalled(id: string | undefined, payload: JsonObject): Disposition {
     const { facts, text, media, failed } = mcpFacts(payload);
-    const found = this.callFor(id);
+    const name = `mcp__${facts.mcp?.server ?? ""}__${facts.mcp?.tool ?? ""}`;
+    const found = this.callFor(id, payload, name, facts.mcp?.tool);
     if (found === undefined) {
       const invocation = asObject(payload.invocation) ?? payload;
-      const name = `mcp__${facts.mcp?.server ?? ""}__${facts.mcp?.tool ?? ""}`;
       const args = JSON.stringify(invocation.arguments ?? {});
       return this.alone(id, name, args, facts, { text, media, status: failed ? "error" : "success" });
     }
@@ -159,7 +165,7 @@ export class CallRecords {
   }
 
   webSearched(id: string | undefined, payload: JsonObject): Disposition {
-    const found = this.callFor(id) ?? this.openCell();
+    const found = this.callFor(id, payload, "web_search") ?? this.openCell();
     const facts = webFacts(payload);
     if (found !== undefined) {
       this.calls.enrich(found.call, facts);
@@ -180,7 +186,9 @@ export class CallRecords {
 
   /** Whether an event may be followed by the call that it is about. */
   mayFollow(id: string): boolean {
-    return this.callFor(id) === undefined && this.openCell() === undefined;
+    return (
+      this.calls.get(id) === undefined && this.cellFor(id) === undefined && this.openCell() === undefined
+    );
   }
 
   /** Keeps an event for its call, which follows. */
@@ -201,7 +209,7 @@ export class CallRecords {
     if (payload.type !== "dynamic_tool_call_response" && payload.content_items === undefined) {
       return folded(`call ${id}`);
     }
-    const found = this.callFor(id);
+    const found = this.callFor(id, payload, asText(payload.tool));
     const content = readContent(asArray(payload.content_items));
     const failed = payload.success === false;
     if (found === undefined) {
@@ -214,15 +222,16 @@ export class CallRecords {
   }
 
   aboutCall(id: string | undefined, name: string, payload: JsonObject): Disposition {
-    const found = this.callFor(id);
+    const found = this.callFor(id, payload, name);
     if (found !== undefined) return folded(`call ${found.call.id}`);
     const { type: _, call_id: __, id: ___, ...rest } = payload;
     return this.alone(id, name, JSON.stringify(rest), {}, { text: "", media: [], status: "success" });
   }
 
   collabSpawned(payload: JsonObject): Disposition {
-    const call = this.calls.get(asString(payload.call_id) ?? "");
-    if (call === undefined) return this.aboutCall(asString(payload.call_id), "spawn_agent", payload);
+    const id = asString(payload.call_id);
+    const call = this.calls.about(id ?? "", kindOf(payload), asString(payload.prompt), "spawn_agent");
+    if (call === undefined) return this.aboutCall(id, "spawn_agent", payload);
     this.runs.link(
       call,
       asString(payload.new_thread_id),
@@ -234,8 +243,9 @@ export class CallRecords {
   }
 
   collabCalled(id: string | undefined, item: JsonObject): Disposition {
-    const call = this.calls.get(id ?? "");
-    if (call === undefined) return this.aboutCall(id, asString(item.tool) ?? "collab", item);
+    const tool = asString(item.tool);
+    const call = this.calls.about(id ?? "", kindOf(item), asString(item.prompt), tool);
+    if (call === undefined) return this.aboutCall(id, tool ?? "collab", item);
     if (call.name === "spawn_agent") {
       const thread = asStrings(item.receiver_thread_ids)[0];
       const nickname = asString(asObject(asArray(item.receiver_agents)[0])?.agent_nickname);
@@ -248,7 +258,11 @@ export class CallRecords {
   agentActivity(id: string | undefined, item: JsonObject): Disposition {
     const thread = asString(item.agent_thread_id);
     const path = asString(item.agent_path);
-    const call = this.calls.get(id ?? "") ?? this.runs.callOf(thread);
+    const begun = this.runs.callOf(thread);
+    const namesakes = this.calls.get(id ?? "")?.namesakes;
+    // A run is told of several times.
+    const isNamesake = namesakes !== undefined && begun?.namesakes === namesakes;
+    const call = isNamesake ? begun : (this.calls.about(id ?? "", kindOf(item)) ?? begun);
     if (call === undefined) return hidden("sub-agent activity");
     if (call.name === "spawn_agent") this.runs.link(call, thread, path, undefined);
     const kind = asString(item.kind) ?? "";
@@ -277,6 +291,9 @@ export class CallRecords {
     return SHOWN;
   }
 }
+
+/** Of an event, or of an item that was completed. */
+const kindOf = (payload: JsonObject): string => asString(payload.type) ?? "";
 
 /** A search's pages as text. */
 function searchOutput(facts: Call["facts"], status: unknown): Output {

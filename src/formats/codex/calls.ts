@@ -5,7 +5,15 @@ import type { FileDiff } from "../../model/ui-extra.ts";
 import { partId, uuidFrom } from "../../model/uuid.ts";
 import { Namesakes } from "../namesakes.ts";
 import { type Output, readContent } from "./output.ts";
-import { type CallFacts, commandText, isCodeCell, jsonOrText, terminalOf, toolExtra } from "./tool-extra.ts";
+import {
+  type CallFacts,
+  commandText,
+  isCodeCell,
+  jsonOrText,
+  terminalOf,
+  toolExtra,
+  traitsOf,
+} from "./tool-extra.ts";
 import type { Moment, TurnWriter } from "./turns.ts";
 
 /** A call that was shown, and all that is known about it from any of the logs. */
@@ -24,8 +32,40 @@ export interface Call {
   runs?: boolean;
   /** One record told it with its result: another one of the same is a copy. */
   whole?: boolean;
+  /** The kinds of events that told of it. */
+  told?: readonly string[];
   /** The calls of its answer that have the same id of the model's, and waited for their output when the next one came. */
-  namesakes?: Namesakes<Call>;
+  namesakes?: CallNamesakes;
+}
+
+class CallNamesakes extends Namesakes<Call> {
+  /** Those that share what an event may tell of them. */
+  private readonly alike = new Map<string, Namesakes<Call>>();
+
+  constructor(oldest: Call) {
+    super(oldest);
+    this.sort(oldest);
+  }
+
+  override add(call: Call): void {
+    super.add(call);
+    this.sort(call);
+  }
+
+  private sort(call: Call): void {
+    for (const trait of traitsOf(call.name, call.input)) {
+      const alike = this.alike.get(trait);
+      if (alike === undefined) this.alike.set(trait, new Namesakes(call));
+      else alike.add(call);
+    }
+  }
+
+  /** The one that an event is about: of those that it knows, the oldest of which none of its kind has told. */
+  about(kind: string, traits: readonly (string | undefined)[]): Call | undefined {
+    const alike = traits.flatMap((trait) => (trait === undefined ? [] : (this.alike.get(trait) ?? [])));
+    const [calls = this] = alike;
+    return calls.oldest(({ told }) => told?.includes(kind) !== true, kind) ?? calls.newest;
+  }
 }
 
 /** The calls of a session: each is shown once, with whatever its output and the events about it say, in any order. */
@@ -55,6 +95,18 @@ export class Calls {
     return call?.namesakes?.oldest(({ output }) => output === undefined) ?? call;
   }
 
+  /**
+   * The call that an event of some kind is about, which tells of each call once. `traits`: by what the event knows a call that
+   * shares its id with others of its answer, the surest first.
+   */
+  about(id: string, kind: string, ...traits: (string | undefined)[]): Call | undefined {
+    const newest = this.byId.get(id);
+    const call = newest?.namesakes?.about(kind, traits) ?? newest;
+    const told = call?.told ?? [];
+    if (call !== undefined && !told.includes(kind)) call.told = [...told, kind];
+    return call;
+  }
+
   /** Shows a call. `undefined`: the same call was shown before. */
   start(id: string, name: string, arguments_json: string): Call | undefined {
     const known = this.byId.get(id);
@@ -73,8 +125,9 @@ export class Calls {
       facts: {},
     };
     if (known !== undefined && known.output === undefined && known.message_id === message_id) {
-      call.namesakes = known.namesakes ?? new Namesakes(known);
-      call.namesakes.add(call);
+      known.namesakes ??= new CallNamesakes(known);
+      known.namesakes.add(call);
+      call.namesakes = known.namesakes;
     }
     // Its output was read before it: what is learnt of it now changes that one. An earlier turn's is another call's.
     const answered = this.unclaimed.get(id);

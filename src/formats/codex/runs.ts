@@ -1,7 +1,7 @@
 import { asObject, asString } from "../../model/narrow.ts";
 import { isUuid } from "../../model/uuid.ts";
 import type { Call, Calls } from "./calls.ts";
-import { argument } from "./tool-extra.ts";
+import { argument, taskOf } from "./tool-extra.ts";
 import type { TurnWriter } from "./turns.ts";
 
 /** The runs of sub-agents that a thread's calls started, as far as each log names them. */
@@ -29,7 +29,7 @@ export class Runs {
   }
 
   spawn(call: Call, at: number): void {
-    const prompt = argument(call.input, "message") ?? argument(call.input, "prompt");
+    const prompt = taskOf(call.input);
     this.spawned.push({ tool_call_id: call.id, at, ...(prompt === undefined ? {} : { prompt }) });
   }
 
@@ -52,7 +52,7 @@ export class Runs {
     const before = call.facts.run ?? {};
     const key = thread ?? before.session_id ?? path;
     const name = nickname ?? before.name ?? path?.split("/").at(-1);
-    const task = argument(call.input, "message") ?? argument(call.input, "prompt");
+    const task = taskOf(call.input);
     const session_id = thread !== undefined && isUuid(thread) ? thread : before.session_id;
     const run = {
       ...before,

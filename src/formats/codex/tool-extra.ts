@@ -43,6 +43,38 @@ export const RUN_CALLS = new Set([
   "resume_agent",
 ]);
 
+/** The task that a call gives to a sub-agent. */
+export const taskOf = (input: unknown): string | undefined =>
+  argument(input, "message") ?? argument(input, "prompt");
+
+/** The command that a call asks for. */
+const ownCommand = (fields: JsonObject): string | undefined =>
+  asString(fields.cmd) ?? commandText(fields.command);
+
+/** Any tool that runs commands, among the names of tools that an event may tell of. */
+export const SHELL = "shell";
+
+const ownPatch = (input: unknown): string => asString(input) ?? asString(asObject(input)?.input) ?? "";
+
+/** What a patch has in common with the events about it, which name its files by their whole paths, in any order. */
+export const filesTrait = (files: readonly FileDiff[]): string =>
+  files
+    .map(({ path }) => path.split(/[\\/]/).at(-1))
+    .sort()
+    .join("\n");
+
+/** By what an event may know a call, beside its id. */
+export function traitsOf(name: string, input: unknown): string[] {
+  const isShell = SHELLS.has(name);
+  const own = isShell ? ownCommand(asObject(input) ?? {}) : taskOf(input);
+  const files = readPatch((isShell ? own : ownPatch(input)) ?? "");
+  return [
+    isShell ? SHELL : name,
+    ...(own === undefined ? [] : [own]),
+    ...(files.length === 0 ? [] : [filesTrait(files)]),
+  ];
+}
+
 /** The number of the command that a call writes to, or waits for; `undefined`: it begins its own. */
 export function terminalOf(name: string, input: unknown): string | undefined {
   const number = name === "write_stdin" ? asObject(input)?.session_id : undefined;
@@ -73,7 +105,7 @@ export function toolExtra(
   const succeeded = output.status === "success";
   if (facts.files !== undefined && facts.files.length > 0) return { type: "diff", files: facts.files };
   if (name === "apply_patch") {
-    const files = succeeded ? readPatch(asString(input) ?? asString(fields.input) ?? "") : [];
+    const files = succeeded ? readPatch(ownPatch(input)) : [];
     return files.length > 0 ? { type: "diff", files } : undefined;
   }
   if (facts.mcp !== undefined) return { type: "mcp", ...facts.mcp };
@@ -98,9 +130,8 @@ export function toolExtra(
 }
 
 function shellExtra(name: string, fields: JsonObject, facts: CallFacts, output: Output): UiExtra {
-  const own = asString(fields.cmd) ?? commandText(fields.command);
   // What is written to a command that runs is no command.
-  const command = facts.command ?? (name === "write_stdin" ? undefined : own);
+  const command = facts.command ?? (name === "write_stdin" ? undefined : ownCommand(fields));
   if (command?.includes("*** Begin Patch") && output.status === "success") {
     const files = readPatch(command);
     if (files.length > 0) return { type: "diff", files };
