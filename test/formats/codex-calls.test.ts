@@ -105,6 +105,26 @@ describe("a call", () => {
     ]);
   });
 
+  it("with the same words is another one under another item's id, and the same under the same or none", () => {
+    const asked = (id?: string) =>
+      item({ type: "function_call", call_id: "c", name: "x", arguments: "{}", ...(id && { id }) });
+    const outputs = (...calls: object[]) =>
+      told(...calls, output("one"), output("two")).filter((line) => line.startsWith("shown · result"));
+    const each = [
+      'shown · result c success "one"',
+      expect.stringMatching(/^shown · result c@\d+ success "two"$/),
+    ];
+    expect(outputs(asked("fc_1"), asked("fc_2"))).toEqual(each);
+    for (const calls of [
+      ["fc_1", "fc_1"],
+      ["fc_1", undefined],
+      [undefined, "fc_1"],
+      [undefined, undefined],
+    ]) {
+      expect(outputs(...calls.map(asked))).toEqual(['shown · result c success "two"']);
+    }
+  });
+
   it("under the id of others of its answer has an output of its own, in the order in which they were asked for", () => {
     const asked = (message: string) => call("spawn_agent", { message });
     const started = (agent_id: string) => output(JSON.stringify({ agent_id }));

@@ -35,7 +35,7 @@ export class CallRecords {
       member = "action";
     } else if (type === "tool_search_call") name = "tool_search";
     const text = asString(payload[member]) ?? rawMember(line, member);
-    const call = this.calls.start(id, name, text);
+    const call = this.calls.start(id, name, text, asText(payload.id));
     if (call === undefined) return folded(`call ${id}`);
     if (name === "spawn_agent") this.runs.spawn(call, moment.at);
     return SHOWN;

@@ -19,6 +19,8 @@ import type { Moment, TurnWriter } from "./turns.ts";
 /** A call that was shown, and all that is known about it from any of the logs. */
 export interface Call {
   id: string;
+  /** Of the model's item that asked for it, which a copy of the item has too. */
+  item_id?: string;
   name: string;
   arguments_json: string;
   input: unknown;
@@ -108,15 +110,18 @@ export class Calls {
   }
 
   /** Shows a call. `undefined`: the same call was shown before. */
-  start(id: string, name: string, arguments_json: string): Call | undefined {
+  start(id: string, name: string, arguments_json: string, item_id?: string): Call | undefined {
     const known = this.byId.get(id);
     const mayRecur = known !== undefined && (known.output === undefined || known.whole === true);
-    if (mayRecur && known.name === name && known.arguments_json === arguments_json) return undefined;
+    const isOther = known?.item_id !== undefined && item_id !== undefined && known.item_id !== item_id;
+    if (mayRecur && !isOther && known.name === name && known.arguments_json === arguments_json)
+      return undefined;
     // Another call under an id that was used before, as some providers give them: it must not take the first one's place.
     const shown = known === undefined ? id : `${id}@${this.writer.now.source.byte}`;
     const { part_id, message_id } = this.writer.call(shown, name, arguments_json);
     const call: Call = {
       id: shown,
+      ...(item_id === undefined ? {} : { item_id }),
       name,
       arguments_json,
       input: jsonOrText(arguments_json),
