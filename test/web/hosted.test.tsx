@@ -20,6 +20,7 @@ import {
   prompt,
   uuid,
 } from "./hosted-sessions.ts";
+import { pasted } from "./pictures.ts";
 
 const SESSION = uuid(1);
 const RUN = uuid(2);
@@ -59,12 +60,6 @@ const accept = (status = 200, body: unknown = {}) =>
   daemon.answer(({ route }) => (route.startsWith("POST") ? [status, body] : undefined));
 /** A connection that died without a word. */
 const NEVER = new Promise<never>(() => {});
-/** Files, and beside them words by their type. */
-const pasted = (files: readonly File[], words: Readonly<Record<string, string>> = {}) => ({
-  files,
-  types: [...Object.keys(words), "Files"],
-  getData: (type: string) => words[type] ?? "",
-});
 const promptField = () => screen.findByRole("textbox", { name: "Prompt" });
 
 describe("the composer", () => {

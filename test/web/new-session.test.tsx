@@ -1,4 +1,4 @@
-import { render, screen, waitFor, within } from "@testing-library/react";
+import { fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { AgentsReply, NewSessionBody } from "../../src/protocol.ts";
@@ -6,6 +6,7 @@ import { App } from "../../src/web/App.tsx";
 import type { Client } from "../../src/web/store.ts";
 import { clientOf, startTestDaemon, type TestDaemon } from "./daemon.ts";
 import { control, createHostedSessions, type HostedSessions } from "./hosted-sessions.ts";
+import { holdPictures, PICTURE, pasted, picture } from "./pictures.ts";
 
 const AGENTS: AgentsReply = {
   cwd: "/home/op/uploader",
@@ -301,6 +302,27 @@ test("nothing is changed while a session starts, so that a lost reply does not s
   expect(await screen.findByRole("heading", { level: 1, name: "A new one" })).toBeTruthy();
   const [first, second] = asked;
   expect(second).toEqual(first);
+});
+
+test("what is chosen and typed while a picture is read stands when it has been read", async () => {
+  const pictures = holdPictures();
+  render(<App client={client} />);
+  await userEvent.type(await promptField(), "Look");
+  fireEvent.paste(await promptField(), { clipboardData: pasted([picture()]) });
+  await userEvent.click(screen.getByRole("radio", { name: /Anthropic/ }));
+  fireEvent.change(folder(), { target: { value: "/srv/other" } });
+  await userEvent.type(await promptField(), " at this");
+  await pictures.read();
+  await screen.findByRole("img", { name: "Image 1" });
+  expect(folder().value).toBe("/srv/other");
+  await userEvent.type(await promptField(), "{Enter}");
+  await waitFor(() => expect(bodies()).toHaveLength(1));
+  expect(bodies()[0]).toMatchObject({
+    agent: "anthropic",
+    model: "claude-x",
+    cwd: "/srv/other",
+    prompt: { text: "Look at this", images: [PICTURE] },
+  });
 });
 
 test("a start that a proxy answered for the daemon is tried again under the same id", async () => {

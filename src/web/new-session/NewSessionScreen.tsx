@@ -2,7 +2,7 @@ import { type ReactNode, useCallback, useEffect, useId, useRef, useState } from 
 import type { AgentsReply } from "../../protocol.ts";
 import { apiOf } from "../api.ts";
 import { ConnectionState } from "../ConnectionState.tsx";
-import { type Choice, emptyDraft, loadDraft, saveDraft } from "../composer/kept-draft.ts";
+import { type Choice, emptyDraft, type KeptDraft, loadDraft, saveDraft } from "../composer/kept-draft.ts";
 import { PromptInput } from "../composer/PromptInput.tsx";
 import { failureText } from "../failure-text.ts";
 import { HelpAndSettings } from "../HelpAndSettings.tsx";
@@ -21,16 +21,37 @@ import "./new-session.css";
 const PLACE = "new";
 const RETRY_MS = 3_000;
 
+interface Form {
+  draft: KeptDraft;
+  /** What the draft has of it, and what is suggested for the rest. */
+  choice: Choice;
+  problems: Problems;
+}
+
+/** What is changed is another session: this one may have been started, here or in a tab that has it too. */
+function changed(
+  { draft, choice: before, problems }: Form,
+  message_id: string,
+  chosen: Choice,
+  written: Partial<KeptDraft>,
+  fields: readonly (keyof Problems)[],
+): Form {
+  const choice = { ...before, ...chosen };
+  const rest = { ...problems };
+  for (const field of [...fields, "form" as const]) delete rest[field];
+  return { draft: { ...draft, ...written, message_id, choice, tried: false }, choice, problems: rest };
+}
+
 /** Starts a session: who is to work, where, and at what. All that is chosen and typed survives a reload. */
 export function NewSessionScreen(): ReactNode {
   const api = apiOf(useClient());
   const connection = useConnection();
   const [reply, setReply] = useState<AgentsReply>();
   const [unread, setUnread] = useState<string>();
-  const [draft, setDraft] = useState(() => loadDraft(PLACE));
-  /** What the draft has of it, and what is suggested for the rest. */
-  const [choice, setChoice] = useState<Choice>(draft.choice ?? {});
-  const [problems, setProblems] = useState<Problems>({});
+  const [{ draft, choice, problems }, setForm] = useState<Form>(() => {
+    const kept = loadDraft(PLACE);
+    return { draft: kept, choice: kept.choice ?? {}, problems: {} };
+  });
   const [starting, setStarting] = useState(false);
   const [reading, setReading] = useState(0);
   /** How often nobody answered, since somebody last did. */
@@ -49,11 +70,12 @@ export function NewSessionScreen(): ReactNode {
     setUnread(undefined);
     setReply(answer.value);
     // What was chosen before goes before what was used last.
-    setChoice((before) =>
-      before.agent !== undefined && answer.value.agents.some(({ id }) => id === before.agent)
-        ? before
-        : { ...before, ...suggested(answer.value), ...(before.cwd === undefined ? {} : { cwd: before.cwd }) },
-    );
+    setForm((form) => {
+      const { agent, cwd } = form.choice;
+      if (agent !== undefined && answer.value.agents.some(({ id }) => id === agent)) return form;
+      const choice = { ...form.choice, ...suggested(answer.value), ...(cwd === undefined ? {} : { cwd }) };
+      return { ...form, choice };
+    });
   }, [api]);
   // Again when the daemon is back, and when the reader comes back from setting a key elsewhere.
   const live = connection.status === "live";
@@ -70,27 +92,20 @@ export function NewSessionScreen(): ReactNode {
   }, [ready]);
 
   const agent = reply?.agents.find(({ id }) => id === choice.agent);
-  /** What is changed is another session: this one may have been started, here or in a tab that has it too. */
-  const change = (changed: Partial<Choice>, ...fields: (keyof Problems)[]): void => {
-    const next = { ...choice, ...changed };
+  const choose = (chosen: Choice, ...fields: (keyof Problems)[]): void => {
     const message_id = newId();
-    setChoice(next);
-    setDraft((before) => ({ ...before, message_id, choice: next, tried: false }));
-    setProblems((before) => {
-      const rest = { ...before };
-      for (const field of [...fields, "form" as const]) delete rest[field];
-      return rest;
-    });
+    setForm((form) => changed(form, message_id, chosen, {}, fields));
   };
-  const write = (changed: { text: string } | { images: readonly string[] }): void => {
-    change({}, "prompt");
-    setDraft((before) => ({ ...before, ...changed, lost_images: 0 }));
+  const write = (written: { text: string } | { images: readonly string[] }): void => {
+    const message_id = newId();
+    // Pictures are read for a while: what was chosen meanwhile stays.
+    setForm((form) => changed(form, message_id, {}, { ...written, lost_images: 0 }, ["prompt"]));
   };
 
   const start = async (): Promise<void> => {
     if (starting) return;
     const found = check(agent, choice, draft);
-    setProblems(found);
+    setForm((form) => ({ ...form, problems: found }));
     if (Object.keys(found).length > 0) {
       // The first field with a problem, once it says so.
       requestAnimationFrame(() => form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus());
@@ -98,7 +113,7 @@ export function NewSessionScreen(): ReactNode {
     }
     setStarting(true);
     const tried = { ...draft, choice, tried: true };
-    setDraft(tried);
+    setForm((form) => ({ ...form, draft: tried }));
     saveDraft(PLACE, tried);
     const { agent: id = "", model = "", cwd = "" } = choice;
     const answer = await api.startSession({
@@ -121,7 +136,7 @@ export function NewSessionScreen(): ReactNode {
       return;
     }
     setTries((count) => (answer.failure.code === "refused" ? 0 : count + 1));
-    setProblems(problemsOf(answer.failure));
+    setForm((form) => ({ ...form, problems: problemsOf(answer.failure) }));
   };
   // Once more when the daemon is back: it is the same session, however often it is asked for.
   const unsent = problems.form !== undefined && tries > 0 && reading === 0;
@@ -183,7 +198,7 @@ export function NewSessionScreen(): ReactNode {
                 onChoose={(id) => {
                   const suggested_before = choice.cwd === cwdFor(reply, choice.agent);
                   const cwd = suggested_before ? { cwd: cwdFor(reply, id) } : {};
-                  change({ agent: id, model: modelFor(reply, id) ?? "", ...cwd }, "agent", "model", "cwd");
+                  choose({ agent: id, model: modelFor(reply, id) ?? "", ...cwd }, "agent", "model", "cwd");
                 }}
               />
               <p
@@ -201,7 +216,7 @@ export function NewSessionScreen(): ReactNode {
                 value={choice.model ?? ""}
                 problem={problems.model}
                 readOnly={starting}
-                onChange={(model) => change({ model }, "model")}
+                onChange={(model) => choose({ model }, "model")}
               />
             )}
             <div className="field">
@@ -218,7 +233,7 @@ export function NewSessionScreen(): ReactNode {
                 readOnly={starting}
                 aria-invalid={problems.cwd !== undefined || undefined}
                 aria-describedby={ids.cwdAbout}
-                onChange={(event) => change({ cwd: event.target.value }, "cwd")}
+                onChange={(event) => choose({ cwd: event.target.value }, "cwd")}
               />
               <datalist id={ids.folders}>
                 {folders.map((folder) => (

@@ -1,0 +1,37 @@
+import { act } from "@testing-library/react";
+import { onTestFinished, vi } from "vitest";
+
+/** What a clipboard holds: files, and beside them words by their type. */
+export const pasted = (files: readonly File[], words: Readonly<Record<string, string>> = {}) => ({
+  files,
+  types: [...Object.keys(words), "Files"],
+  getData: (type: string) => words[type] ?? "",
+});
+
+export const picture = () => new File([Uint8Array.of(137, 80, 78, 71)], "shot.png", { type: "image/png" });
+/** The picture as it is sent. */
+export const PICTURE = "data:image/png;base64,iVBORw==";
+
+/** From here on each picture of this test is read when the test says so, in the order that they were asked for. */
+export function holdPictures(): { read(): Promise<void> } {
+  const { readAsDataURL } = FileReader.prototype;
+  const held: (() => Promise<unknown>)[] = [];
+  const spy = vi.spyOn(FileReader.prototype, "readAsDataURL").mockImplementation(function (
+    this: FileReader,
+    file,
+  ) {
+    held.push(() => {
+      const end = new Promise((resolve) => this.addEventListener("loadend", resolve));
+      readAsDataURL.call(this, file);
+      return end;
+    });
+  });
+  onTestFinished(() => spy.mockRestore());
+  return {
+    async read() {
+      const next = held.shift();
+      if (next === undefined) throw new Error("No picture is being read.");
+      await act(async () => void (await next()));
+    },
+  };
+}
