@@ -352,3 +352,60 @@ test("what is changed after the daemon said that it is not on disk yet is anothe
   expect(second?.session_id).not.toBe(first?.session_id);
   expect(second?.prompt.message_id).not.toBe(first?.prompt.message_id);
 });
+
+test("what comes in the place of an agent that is gone is another session, which nobody has started yet", async () => {
+  let reply: AgentsReply = { ...AGENTS, recent: [{ agent: "opencode", cwd: "/home/op/site" }] };
+  daemon.answer(({ route, body }) =>
+    route === "GET /api/agents"
+      ? [200, reply]
+      : route === "POST /api/sessions"
+        ? // The page's own type of what it sends.
+          started(body as NewSessionBody)
+        : undefined,
+  );
+  const succeed = started;
+  started = () => [503, { error: { code: "disk", message: "It is not on disk yet." } }];
+  render(<App client={client} />);
+  await userEvent.click(await screen.findByRole("radio", { name: /Anthropic/ }));
+  await userEvent.type(await promptField(), "Once{Enter}");
+  const problem = await screen.findByText("Not started. It is not on disk yet.");
+  started = succeed;
+  reply = { ...reply, agents: reply.agents.filter(({ id }) => id !== "anthropic") };
+  window.dispatchEvent(new Event("focus"));
+  await waitFor(() =>
+    expect(screen.getByRole("radio", { name: /opencode/ })).toHaveProperty("checked", true),
+  );
+  expect(problem.isConnected).toBe(false);
+  expect(bodies()).toHaveLength(1);
+  await userEvent.type(await promptField(), "{Enter}");
+  expect(await screen.findByRole("heading", { level: 1, name: "A new one" })).toBeTruthy();
+  const [first, second] = bodies();
+  expect([first?.agent, second?.agent]).toEqual(["anthropic", "opencode"]);
+  expect(second).not.toHaveProperty("model");
+  expect(second?.session_id).not.toBe(first?.session_id);
+  expect(second?.prompt.message_id).not.toBe(first?.prompt.message_id);
+});
+
+test("an agent that is gone while its start is under way leaves no other one to be started in its place", async () => {
+  let agents = AGENTS.agents;
+  let lose = (): void => {};
+  daemon.answer(({ route }) =>
+    route === "GET /api/agents"
+      ? [200, { ...AGENTS, agents }]
+      : route === "POST /api/sessions"
+        ? new Promise((resolve) => {
+            lose = () => resolve("lost");
+          })
+        : undefined,
+  );
+  render(<App client={client} />);
+  await userEvent.click(await screen.findByRole("radio", { name: /Anthropic/ }));
+  await userEvent.type(await promptField(), "Once{Enter}");
+  await screen.findByRole("button", { name: "Starting" });
+  agents = agents.filter(({ id }) => id !== "anthropic");
+  window.dispatchEvent(new Event("focus"));
+  await waitFor(() => expect(screen.queryByRole("radio", { name: /Anthropic/ })).toBeNull());
+  lose();
+  await screen.findByRole("button", { name: "Start" });
+  expect(screen.queryByText(/It is started as soon as it does/)).toBeNull();
+});

@@ -69,12 +69,15 @@ export function NewSessionScreen(): ReactNode {
     }
     setUnread(undefined);
     setReply(answer.value);
+    const message_id = newId();
     // What was chosen before goes before what was used last.
     setForm((form) => {
       const { agent, cwd } = form.choice;
       if (agent !== undefined && answer.value.agents.some(({ id }) => id === agent)) return form;
-      const choice = { ...form.choice, ...suggested(answer.value), ...(cwd === undefined ? {} : { cwd }) };
-      return { ...form, choice };
+      const next = { model: "", ...suggested(answer.value), ...(cwd === undefined ? {} : { cwd }) };
+      return form.draft.choice === undefined
+        ? { ...form, choice: { ...form.choice, ...next } }
+        : changed(form, message_id, next, {}, ["agent", "model"]);
     });
   }, [api]);
   // Again when the daemon is back, and when the reader comes back from setting a key elsewhere.
@@ -136,7 +139,10 @@ export function NewSessionScreen(): ReactNode {
       return;
     }
     setTries((count) => (answer.failure.code === "refused" ? 0 : count + 1));
-    setForm((form) => ({ ...form, problems: problemsOf(answer.failure) }));
+    // Of what took its place meanwhile it says nothing, and starts nothing of it.
+    setForm((form) =>
+      form.draft.message_id === tried.message_id ? { ...form, problems: problemsOf(answer.failure) } : form,
+    );
   };
   // Once more when the daemon is back: it is the same session, however often it is asked for.
   const unsent = problems.form !== undefined && tries > 0 && reading === 0;
