@@ -1,6 +1,7 @@
 import { act, fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { Frame } from "../../src/model/frame.ts";
 import type { Part } from "../../src/model/part.ts";
 import type { SendPromptBody } from "../../src/protocol.ts";
 import { App } from "../../src/web/App.tsx";
@@ -20,7 +21,7 @@ import {
   prompt,
   uuid,
 } from "./hosted-sessions.ts";
-import { pasted } from "./pictures.ts";
+import { holdPictures, PICTURE, pasted, picture } from "./pictures.ts";
 
 const SESSION = uuid(1);
 const RUN = uuid(2);
@@ -591,37 +592,81 @@ describe("the composer", () => {
     expect(field).toHaveProperty("value", "What is this?");
   });
 
-  test("leaves what is on its way as it is when a picture comes late from before one left and came back", async () => {
-    let take = (): void => {};
-    const reply = new Promise<[number, unknown]>((resolve) => {
-      take = () => resolve([200, {}]);
-    });
-    daemon.answer(({ route }) => (route.startsWith("POST") ? reply : undefined));
-    const { readAsDataURL } = FileReader.prototype;
-    let finish = async (): Promise<void> => {};
-    const reading = vi.spyOn(FileReader.prototype, "readAsDataURL").mockImplementation(function (
-      this: FileReader,
-      file,
-    ) {
-      finish = async () => {
-        const read = new Promise((resolve) => this.addEventListener("loadend", resolve));
-        readAsDataURL.call(this, file);
-        await read;
-      };
-    });
+  test("holds a prompt back for its picture when one leaves and comes back, and sends both", async () => {
+    accept();
+    const pictures = holdPictures();
     show(SESSION);
-    const picture = new File([Uint8Array.of(137, 80, 78, 71)], "shot.png", { type: "image/png" });
     await userEvent.type(await promptField(), "What is this?");
-    fireEvent.paste(await promptField(), { clipboardData: pasted([picture]) });
+    fireEvent.paste(await promptField(), { clipboardData: pasted([picture()]) });
     await userEvent.click(screen.getByRole("link", { name: "Sessions" }));
     await userEvent.click(await screen.findByRole("link", { name: /Repair the uploader/ }));
-    await userEvent.type(await promptField(), "{Enter}");
-    await screen.findByRole("button", { name: "Sending" });
-    await act(finish);
-    expect(screen.getByRole("button", { name: "Sending" })).toBeTruthy();
-    take();
+    expect(await screen.findByRole("button", { name: "Send" })).toHaveProperty("disabled", true);
+    await userEvent.type(await promptField(), " And why?{Enter}");
+    expect(await promptField()).toHaveProperty("readOnly", true);
+    expect(posted()).toEqual([]);
+    await pictures.read();
+    await waitFor(() =>
+      expect(sentPrompts()).toMatchObject([{ text: "What is this? And why?", images: [PICTURE] }]),
+    );
     await waitFor(async () => expect(await promptField()).toHaveProperty("value", ""));
-    reading.mockRestore();
+    expect(screen.queryByRole("img")).toBeNull();
+  });
+
+  test("sends with its picture what Enter was pressed for before one left", async () => {
+    accept();
+    const pictures = holdPictures();
+    show(SESSION);
+    await userEvent.type(await promptField(), "What are these?");
+    for (const one of [picture(), picture()])
+      fireEvent.paste(await promptField(), { clipboardData: pasted([one]) });
+    await userEvent.type(await promptField(), "{Enter}");
+    await userEvent.click(screen.getByRole("link", { name: "Sessions" }));
+    await pictures.read();
+    expect(posted()).toEqual([]);
+    await pictures.read();
+    await waitFor(() =>
+      expect(sentPrompts()).toMatchObject([{ text: "What are these?", images: [PICTURE, PICTURE] }]),
+    );
+  });
+
+  test("keeps for who comes back why a picture was not taken, and the words that Enter did not send without it", async () => {
+    const pictures = holdPictures();
+    const notes = new File(["text"], "notes.txt", { type: "text/plain" });
+    show(SESSION);
+    await userEvent.type(await promptField(), "What are these?");
+    fireEvent.paste(await promptField(), { clipboardData: pasted([picture(), notes]) });
+    await userEvent.type(await promptField(), "{Enter}");
+    await userEvent.click(screen.getByRole("link", { name: "Sessions" }));
+    await pictures.read();
+    await userEvent.click(await screen.findByRole("link", { name: /Repair the uploader/ }));
+    expect((await screen.findByRole("alert")).textContent).toContain("notes.txt is not a picture");
+    expect(screen.getByRole("img", { name: "Image 1" })).toBeTruthy();
+    expect(await promptField()).toHaveProperty("value", "What are these?");
+    expect(posted()).toEqual([]);
+  });
+
+  test("keeps words and picture together when the words turn out to have arrived while it is read", async () => {
+    daemon.answer(({ route }) => (route.startsWith("POST") ? "lost" : undefined));
+    const pictures = holdPictures();
+    show(SESSION);
+    await userEvent.type(await promptField(), "What is this?{Enter}");
+    await waitFor(() => expect(posted()).toHaveLength(1));
+    await userEvent.click(await screen.findByRole("button", { name: "Edit" }));
+    fireEvent.paste(await promptField(), { clipboardData: pasted([picture()]) });
+    const [sent] = sentPrompts();
+    const arrived: Frame = {
+      session_id: SESSION,
+      at,
+      type: "user.message",
+      message_id: sent?.message_id ?? "",
+      part_id: uuid(500),
+      parts: [{ type: "text", text: "What is this?" }],
+    };
+    act(() => sessions.push(SESSION, [arrived]));
+    expect(await screen.findByText("What is this?", { selector: ".turn-heading *" })).toBeTruthy();
+    await pictures.read();
+    expect(await screen.findByRole("img", { name: "Image 1" })).toBeTruthy();
+    expect(await promptField()).toHaveProperty("value", "What is this?");
   });
 
   test("is as high as what one writes wraps to, in a browser that does not see to that itself", async () => {

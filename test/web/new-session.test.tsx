@@ -409,3 +409,49 @@ test("an agent that is gone while its start is under way leaves no other one to 
   await screen.findByRole("button", { name: "Start" });
   expect(screen.queryByText(/It is started as soon as it does/)).toBeNull();
 });
+
+test("nothing is changed while Enter waits for a picture, and what starts then is what Enter was pressed for", async () => {
+  const pictures = holdPictures();
+  render(<App client={client} />);
+  await userEvent.type(await promptField(), "Look");
+  fireEvent.paste(await promptField(), { clipboardData: pasted([picture()]) });
+  await userEvent.type(await promptField(), "{Enter}");
+  await userEvent.type(screen.getByRole("textbox", { name: "Model" }), "-large");
+  await userEvent.type(folder(), "/docs");
+  await userEvent.click(screen.getByRole("radio", { name: /Anthropic/ }));
+  await pictures.read();
+  expect(await screen.findByRole("heading", { level: 1, name: "A new one" })).toBeTruthy();
+  expect(bodies()).toMatchObject([
+    {
+      agent: "openrouter",
+      model: "vendor/model-2",
+      cwd: "/home/op/site",
+      prompt: { text: "Look", images: [PICTURE] },
+    },
+  ]);
+});
+
+test("an agent that is gone while Enter waits for a picture leaves no other one to be started in its place", async () => {
+  let agents = AGENTS.agents;
+  daemon.answer(({ route, body }) =>
+    route === "GET /api/agents"
+      ? [200, { ...AGENTS, agents }]
+      : route === "POST /api/sessions"
+        ? // The page's own type of what it sends.
+          started(body as NewSessionBody)
+        : undefined,
+  );
+  const pictures = holdPictures();
+  render(<App client={client} />);
+  await userEvent.click(await screen.findByRole("radio", { name: /Anthropic/ }));
+  await userEvent.type(await promptField(), "Look");
+  fireEvent.paste(await promptField(), { clipboardData: pasted([picture()]) });
+  await userEvent.type(await promptField(), "{Enter}");
+  agents = agents.filter(({ id }) => id !== "anthropic");
+  window.dispatchEvent(new Event("focus"));
+  await waitFor(() => expect(screen.queryByRole("radio", { name: /Anthropic/ })).toBeNull());
+  await pictures.read();
+  await screen.findByRole("img", { name: "Image 1" });
+  expect(await screen.findByRole("button", { name: "Start" })).toHaveProperty("disabled", false);
+  expect(bodies()).toEqual([]);
+});

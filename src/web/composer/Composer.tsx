@@ -59,16 +59,18 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
   const client = useClient();
   const api = apiOf(client);
   const draft = draftOf(client, row.id);
-  const { text, images, sending, problem, tried, message_id, lost_images } = useStore(draft.state);
-  const [reading, setReading] = useState(0);
+  const { text, images, reading, refused, asked, sending, problem, tried, message_id, lost_images } =
+    useStore(draft.state);
   const hint = useId();
   const section = useRef<HTMLElement>(null);
   const isEntered = useFocusWithin(section);
   const working = control.state !== "idle";
   const canSteer = working && control.can_steer;
   const isHeld = !working && control.queued.length > 0;
+  const isReading = reading > 0;
+  const isLeaving = (asked ?? sending) !== undefined;
   const isEmpty = text.trim() === "" && images.length === 0;
-  const cannotSend = isEmpty || sending !== undefined || reading > 0;
+  const cannotSend = isEmpty || isLeaving || isReading;
 
   // Its reply was lost, but here it is.
   const isShown = useStore(session.state, (state) => tried && shows(state, message_id));
@@ -78,7 +80,7 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
   }, [draft, isHere, message_id]);
 
   const send = (when: "queue" | "steer"): void => {
-    if (cannotSend) return;
+    if (isLeaving || (isEmpty && !isReading)) return;
     draft.send(when);
     // What is queued stands here, beside the field, until the turn ends.
     if (when === "steer" || !working) onSend();
@@ -138,16 +140,18 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
         text={text}
         images={images}
         takesImages={control.takes_images}
-        readOnly={sending !== undefined}
-        reading={reading}
-        onReading={setReading}
+        readOnly={isLeaving}
+        isReading={isReading}
+        refused={refused}
         input={input}
         describedBy={hint}
         onText={draft.setText}
         onImages={draft.setImages}
+        onAdd={draft.addImages}
         onSend={(alt) => send(alt && canSteer ? "steer" : "queue")}
         onEscape={() => {
-          if (!stop.escape()) input.current?.blur();
+          if (asked !== undefined) draft.takeBack();
+          else if (!stop.escape()) input.current?.blur();
         }}
       >
         <span
@@ -178,7 +182,7 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
               Stop
             </button>
           )}
-          {sending !== undefined && (
+          {isLeaving && (
             <button type="button" className="button" onClick={draft.takeBack}>
               Edit
             </button>
@@ -194,7 +198,7 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
             disabled={cannotSend}
             onClick={() => send("queue")}
           >
-            {sending !== undefined ? "Sending" : working ? "Queue" : "Send"}
+            {isLeaving ? "Sending" : working ? "Queue" : "Send"}
           </button>
         </span>
       </PromptInput>

@@ -1,9 +1,7 @@
 import {
-  type Dispatch,
   type KeyboardEvent,
   type ReactNode,
   type RefObject,
-  type SetStateAction,
   useEffect,
   useLayoutEffect,
   useRef,
@@ -11,7 +9,7 @@ import {
 } from "react";
 import { MOST_IMAGES } from "../../protocol.ts";
 import { composing } from "../ui/composing.ts";
-import { ACCEPTED, blobOf, readImages } from "./images.ts";
+import { ACCEPTED, blobOf, type ReadImages, readImages } from "./images.ts";
 
 interface Props {
   /** The accessible name. */
@@ -21,22 +19,31 @@ interface Props {
   images: readonly string[];
   /** Whether the model takes images; where it does not, that is said. */
   takesImages: boolean;
-  readOnly?: boolean;
-  /** How often images are being read just now: nothing is sent until they are. */
-  reading: number;
-  onReading: Dispatch<SetStateAction<number>>;
+  readOnly: boolean;
+  /** Whether images are being read just now. */
+  isReading: boolean;
+  /** Why images were not taken. */
+  refused: readonly string[];
   input: RefObject<HTMLTextAreaElement | null>;
   /** Stands under the words, to be read with them. */
   describedBy?: string;
   invalid?: boolean;
   onText(text: string): void;
+  /** Without one of them. */
   onImages(images: readonly string[]): void;
+  /** More of them, which may be there when nobody looks at this any more. */
+  onAdd(coming: Promise<ReadImages>): void;
   /** Enter; `alt`: with Alt. */
   onSend(alt: boolean): void;
-  onEscape?(): void;
+  onEscape(): void;
   /** Buttons behind the one that adds images. */
   children?: ReactNode;
 }
+
+const TAKES_NONE: ReadImages = {
+  images: [],
+  refused: ["This model takes no images: save it in the folder, and say where it is."],
+};
 
 /** Words and pictures of a prompt. Enter sends, with Shift it begins a line; on a touch screen it always does. */
 export function PromptInput({
@@ -45,34 +52,22 @@ export function PromptInput({
   text,
   images,
   takesImages,
-  readOnly: isSent = false,
-  reading,
-  onReading,
+  readOnly,
+  isReading,
+  refused,
   input,
   describedBy,
   invalid = false,
   onText,
   onImages,
+  onAdd,
   onSend,
   onEscape,
   children,
 }: Props): ReactNode {
   const chooser = useRef<HTMLInputElement>(null);
-  const [refused, setRefused] = useState<readonly string[]>([]);
   const [over, setOver] = useState(false);
-  /** Enter was pressed while images were read. */
-  const [asked, setAsked] = useState<{ alt: boolean }>();
-  const readOnly = isSent || asked !== undefined;
-  // Read while they are added: what is there then, not what was there when the reading began.
-  const latest = useRef(images);
-  latest.current = images;
 
-  useEffect(() => {
-    if (asked === undefined || reading > 0) return;
-    setAsked(undefined);
-    // Who sends may have the page drawn at once, which React refuses in an effect.
-    queueMicrotask(() => onSend(asked.alt));
-  }, [asked, reading, onSend]);
   useLayoutEffect(() => {
     if (input.current !== null) fit(input.current);
   }, [input, text]);
@@ -95,36 +90,23 @@ export function PromptInput({
     };
   }, [input]);
 
-  const add = async (files: readonly File[]): Promise<void> => {
+  const add = (files: readonly File[]): void => {
     if (files.length === 0 || readOnly) return;
-    if (!takesImages) {
-      setRefused(["This model takes no images: save it in the folder, and say where it is."]);
-      return;
-    }
-    onReading((count) => count + 1);
-    const read = await readImages(files, MOST_IMAGES - latest.current.length);
-    onReading((count) => count - 1);
-    setRefused(read.refused);
-    // It was meant to go with all of them.
-    if (read.refused.length > 0) setAsked(undefined);
-    if (read.images.length > 0) onImages([...latest.current, ...read.images].slice(0, MOST_IMAGES));
+    onAdd(takesImages ? readImages(files, MOST_IMAGES - images.length) : Promise.resolve(TAKES_NONE));
   };
 
   const press = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
     if (composing(event.nativeEvent)) return;
-    const leave = asked === undefined ? onEscape : () => setAsked(undefined);
-    if (event.key === "Escape" && leave !== undefined) {
+    if (event.key === "Escape") {
       event.preventDefault();
-      leave();
+      onEscape();
       return;
     }
     if (event.key !== "Enter" || event.shiftKey) return;
     const meant = event.ctrlKey || event.metaKey || event.altKey;
     if (!meant && matchMedia("(pointer: coarse)").matches) return;
     event.preventDefault();
-    if (readOnly) return;
-    if (reading > 0) setAsked({ alt: event.altKey });
-    else onSend(event.altKey);
+    if (!readOnly) onSend(event.altKey);
   };
 
   return (
@@ -141,7 +123,7 @@ export function PromptInput({
         setOver(false);
         if (event.dataTransfer.files.length === 0) return;
         event.preventDefault();
-        void add([...event.dataTransfer.files]);
+        add([...event.dataTransfer.files]);
       }}
     >
       {images.length > 0 && (
@@ -188,7 +170,7 @@ export function PromptInput({
           );
           if (files.length === 0 || isWords) return;
           event.preventDefault();
-          void add(files);
+          add(files);
         }}
       />
       {refused.length > 0 && (
@@ -204,7 +186,7 @@ export function PromptInput({
           multiple
           hidden
           onChange={(event) => {
-            void add([...(event.target.files ?? [])]);
+            add([...(event.target.files ?? [])]);
             // The same file can be chosen again.
             event.target.value = "";
           }}
@@ -216,7 +198,7 @@ export function PromptInput({
           title={takesImages ? "Or paste them, or drop them here" : "This model takes no images"}
           onClick={() => chooser.current?.click()}
         >
-          {reading > 0 ? "Reading images" : "Add images"}
+          {isReading ? "Reading images" : "Add images"}
         </button>
         {children}
       </div>

@@ -1,13 +1,20 @@
 import { createStore, type StoreApi } from "zustand/vanilla";
-import type { PromptBody } from "../../protocol.ts";
+import { MOST_IMAGES, type PromptBody } from "../../protocol.ts";
 import { apiOf } from "../api.ts";
 import { failureText } from "../failure-text.ts";
 import { newId } from "../new-id.ts";
 import type { ApiFailure } from "../requests.ts";
 import type { Client } from "../store.ts";
+import type { ReadImages } from "./images.ts";
 import { emptyDraft, type KeptDraft, loadDraft, saveDraft } from "./kept-draft.ts";
 
 interface DraftState extends KeptDraft {
+  /** How often images are being read for it just now: it is not sent without them. */
+  readonly reading: number;
+  /** Why some were not taken, of those that were read last. */
+  readonly refused: readonly string[];
+  /** It is to be sent as soon as they are read, and cannot be changed until then. */
+  readonly asked?: "queue" | "steer";
   /** On its way: it cannot be changed until the daemon answered, or the reader takes it back. */
   readonly sending?: "queue" | "steer";
   /** Why it is still here, and what to do. */
@@ -19,9 +26,11 @@ export interface Draft {
   readonly state: StoreApi<DraftState>;
   setText(text: string): void;
   setImages(images: readonly string[]): void;
-  /** Sends it, and again whenever the connection is back, until the daemon took or refused it. */
+  /** Adds images once they are read, wherever the reader is by then. */
+  addImages(coming: Promise<ReadImages>): void;
+  /** Sends it once its images are read, and again whenever the connection is back, until the daemon took or refused it. */
   send(when: "queue" | "steer"): void;
-  /** Stops sending: it may be changed, and is then another prompt. */
+  /** Stops sending, or waiting to: it may be changed, and is then another prompt. */
   takeBack(): void;
   /**
    * Takes back a prompt that waits in the queue, and asks again until the daemon did or refused to; gives why it could not.
@@ -37,21 +46,18 @@ const RETRY_MS = 3_000;
 function createDraft(session_id: string, client: Client): Draft {
   const { live } = client;
   const api = apiOf(client);
-  const state = createStore<DraftState>(() => loadDraft(session_id));
+  const state = createStore<DraftState>(() => ({ ...loadDraft(session_id), reading: 0, refused: [] }));
   state.subscribe((now) => saveDraft(session_id, now));
   let attempt = 0;
 
-  const settle = (change: { problem?: string } & Partial<KeptDraft>): void => {
-    const { sending: _, problem: __, ...kept } = state.getState();
+  const settle = (change: Partial<DraftState>): void => {
+    const { asked: _, sending: __, problem: ___, ...kept } = state.getState();
     state.setState({ ...kept, ...change }, true);
   };
-  const clear = (): void => state.setState(emptyDraft(), true);
+  const clear = (): void => state.setState({ ...emptyDraft(), reading: 0, refused: [] }, true);
   /** What is changed is another prompt: this one may have been sent, here or in a tab that has it too. */
-  const change = (changed: Partial<KeptDraft>): void => {
-    // Pictures can be read for a screen that is gone: what is on its way stays what it was.
-    if (state.getState().sending !== undefined) return;
+  const change = (changed: Partial<DraftState>): void =>
     settle({ ...changed, message_id: newId(), tried: false });
-  };
 
   const deliver = async (this_attempt: number): Promise<void> => {
     const { message_id, text, images, sending } = state.getState();
@@ -71,8 +77,8 @@ function createDraft(session_id: string, client: Client): Draft {
   };
 
   const giveBack = (prompt: PromptBody): void => {
-    const { sending, text, images } = state.getState();
-    if (sending === undefined) {
+    const { text, images } = state.getState();
+    if (!isLeaving(state.getState())) {
       change({
         text: [prompt.text, text].filter((words) => words.trim() !== "").join("\n\n"),
         images: [...(prompt.images ?? []), ...images],
@@ -80,10 +86,23 @@ function createDraft(session_id: string, client: Client): Draft {
       return;
     }
     const stop = state.subscribe((now) => {
-      if (now.sending !== undefined) return;
+      if (isLeaving(now)) return;
       stop();
       giveBack(prompt);
     });
+  };
+
+  const send = (when: "queue" | "steer"): void => {
+    const { text, images, reading, sending } = state.getState();
+    if (sending !== undefined) return;
+    if (reading > 0) {
+      state.setState({ asked: when });
+      return;
+    }
+    if (text.trim() === "" && images.length === 0) return;
+    settle({ tried: true, sending: when });
+    attempt += 1;
+    void deliver(attempt);
   };
 
   return {
@@ -106,14 +125,26 @@ function createDraft(session_id: string, client: Client): Draft {
     },
     setText: (text) => change({ text }),
     setImages: (images) => change({ images, lost_images: 0 }),
-    send(when) {
-      const { text, images, sending } = state.getState();
-      if (sending !== undefined || (text.trim() === "" && images.length === 0)) return;
-      settle({ tried: true });
-      state.setState({ sending: when });
-      attempt += 1;
-      void deliver(attempt);
+    async addImages(coming) {
+      if (isLeaving(state.getState())) return;
+      // Another prompt from now on: neither sent nor found in the session before they are read, it is still here then.
+      change({ reading: state.getState().reading + 1 });
+      const read = await coming;
+      const { reading, images, asked } = state.getState();
+      // It was meant to go with all of them.
+      const when = read.refused.length === 0 ? asked : undefined;
+      change({
+        reading: reading - 1,
+        refused: read.refused,
+        ...(read.images.length > 0 && {
+          images: [...images, ...read.images].slice(0, MOST_IMAGES),
+          lost_images: 0,
+        }),
+        ...(when === undefined ? {} : { asked: when }),
+      });
+      if (when !== undefined) send(when);
     },
+    send,
     takeBack() {
       attempt += 1;
       settle({});
@@ -126,6 +157,9 @@ function createDraft(session_id: string, client: Client): Draft {
     },
   };
 }
+
+/** Neither the words nor the images are the reader's to change. */
+const isLeaving = ({ asked, sending }: DraftState): boolean => (asked ?? sending) !== undefined;
 
 const problemText = (failure: ApiFailure): string => `Not sent. ${failureText(failure)}`;
 

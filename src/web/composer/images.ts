@@ -7,11 +7,14 @@ const TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gi
 /** For the `accept` of a file's input. */
 export const ACCEPTED = [...TYPES].join(",");
 
-/** Reads pictures as data URLs. `refused`: one sentence for each that cannot be sent. `room`: how many more there may be. */
-export async function readImages(
-  files: readonly File[],
-  room: number,
-): Promise<{ images: string[]; refused: string[] }> {
+/** What came of reading images: data URLs, and one sentence for each that cannot be sent. */
+export interface ReadImages {
+  readonly images: readonly string[];
+  readonly refused: readonly string[];
+}
+
+/** Reads pictures. `room`: how many more there may be. */
+export async function readImages(files: readonly File[], room: number): Promise<ReadImages> {
   const refused: string[] = [];
   const taken = files.filter((file) => {
     const name = file.name === "" ? "The image" : file.name;

@@ -1,7 +1,8 @@
 import { type ReactNode, useCallback, useEffect, useId, useRef, useState } from "react";
-import type { AgentsReply } from "../../protocol.ts";
+import { type AgentsReply, MOST_IMAGES } from "../../protocol.ts";
 import { apiOf } from "../api.ts";
 import { ConnectionState } from "../ConnectionState.tsx";
+import type { ReadImages } from "../composer/images.ts";
 import { type Choice, emptyDraft, type KeptDraft, loadDraft, saveDraft } from "../composer/kept-draft.ts";
 import { PromptInput } from "../composer/PromptInput.tsx";
 import { failureText } from "../failure-text.ts";
@@ -26,6 +27,8 @@ interface Form {
   /** What the draft has of it, and what is suggested for the rest. */
   choice: Choice;
   problems: Problems;
+  /** It is to be started as it is, as soon as its pictures are read. */
+  asked: boolean;
 }
 
 /** What is changed is another session: this one may have been started, here or in a tab that has it too. */
@@ -39,7 +42,12 @@ function changed(
   const choice = { ...before, ...chosen };
   const rest = { ...problems };
   for (const field of [...fields, "form" as const]) delete rest[field];
-  return { draft: { ...draft, ...written, message_id, choice, tried: false }, choice, problems: rest };
+  return {
+    draft: { ...draft, ...written, message_id, choice, tried: false },
+    choice,
+    problems: rest,
+    asked: false,
+  };
 }
 
 /** Starts a session: who is to work, where, and at what. All that is chosen and typed survives a reload. */
@@ -48,12 +56,14 @@ export function NewSessionScreen(): ReactNode {
   const connection = useConnection();
   const [reply, setReply] = useState<AgentsReply>();
   const [unread, setUnread] = useState<string>();
-  const [{ draft, choice, problems }, setForm] = useState<Form>(() => {
+  const [{ draft, choice, problems, asked }, setForm] = useState<Form>(() => {
     const kept = loadDraft(PLACE);
-    return { draft: kept, choice: kept.choice ?? {}, problems: {} };
+    return { draft: kept, choice: kept.choice ?? {}, problems: {}, asked: false };
   });
   const [starting, setStarting] = useState(false);
+  /** How often pictures are being read just now. */
   const [reading, setReading] = useState(0);
+  const [refused, setRefused] = useState<readonly string[]>([]);
   /** How often nobody answered, since somebody last did. */
   const [tries, setTries] = useState(0);
   const prompt = useRef<HTMLTextAreaElement>(null);
@@ -94,6 +104,7 @@ export function NewSessionScreen(): ReactNode {
     if (ready) prompt.current?.focus();
   }, [ready]);
 
+  const isFixed = asked || starting;
   const agent = reply?.agents.find(({ id }) => id === choice.agent);
   const choose = (chosen: Choice, ...fields: (keyof Problems)[]): void => {
     const message_id = newId();
@@ -101,12 +112,28 @@ export function NewSessionScreen(): ReactNode {
   };
   const write = (written: { text: string } | { images: readonly string[] }): void => {
     const message_id = newId();
-    // Pictures are read for a while: what was chosen meanwhile stays.
     setForm((form) => changed(form, message_id, {}, { ...written, lost_images: 0 }, ["prompt"]));
+  };
+  const wait = (isAsked: boolean): void => setForm((form) => ({ ...form, asked: isAsked }));
+  const addImages = async (coming: Promise<ReadImages>): Promise<void> => {
+    setReading((count) => count + 1);
+    const read = await coming;
+    setReading((count) => count - 1);
+    setRefused(read.refused);
+    const message_id = newId();
+    setForm((form) => {
+      // It was meant to go with all of them.
+      const isAsked = form.asked && read.refused.length === 0;
+      if (read.images.length === 0) return { ...form, asked: isAsked };
+      const images = [...form.draft.images, ...read.images].slice(0, MOST_IMAGES);
+      return { ...changed(form, message_id, {}, { images, lost_images: 0 }, ["prompt"]), asked: isAsked };
+    });
   };
 
   const start = async (): Promise<void> => {
     if (starting) return;
+    wait(reading > 0);
+    if (reading > 0) return;
     const found = check(agent, choice, draft);
     setForm((form) => ({ ...form, problems: found }));
     if (Object.keys(found).length > 0) {
@@ -153,6 +180,9 @@ export function NewSessionScreen(): ReactNode {
     const timer = setTimeout(() => void begin.current(), tries > 1 ? RETRY_MS : 0);
     return () => clearTimeout(timer);
   }, [live, unsent, tries]);
+  useEffect(() => {
+    if (asked && reading === 0) void begin.current();
+  }, [asked, reading]);
 
   const bindings: KeyBinding[] = [
     useWaitingKey(),
@@ -195,7 +225,7 @@ export function NewSessionScreen(): ReactNode {
               void start();
             }}
           >
-            <fieldset className="field agents" aria-describedby={ids.agents} disabled={starting}>
+            <fieldset className="field agents" aria-describedby={ids.agents} disabled={isFixed}>
               <legend>Agent</legend>
               <AgentChoice
                 agents={reply.agents}
@@ -221,7 +251,7 @@ export function NewSessionScreen(): ReactNode {
                 agent={agent}
                 value={choice.model ?? ""}
                 problem={problems.model}
-                readOnly={starting}
+                readOnly={isFixed}
                 onChange={(model) => choose({ model }, "model")}
               />
             )}
@@ -236,7 +266,7 @@ export function NewSessionScreen(): ReactNode {
                 autoCapitalize="off"
                 autoComplete="off"
                 value={choice.cwd ?? ""}
-                readOnly={starting}
+                readOnly={isFixed}
                 aria-invalid={problems.cwd !== undefined || undefined}
                 aria-describedby={ids.cwdAbout}
                 onChange={(event) => choose({ cwd: event.target.value }, "cwd")}
@@ -264,16 +294,17 @@ export function NewSessionScreen(): ReactNode {
                 text={draft.text}
                 images={draft.images}
                 takesImages={agent?.takes_images ?? true}
-                readOnly={starting}
-                reading={reading}
-                onReading={setReading}
+                readOnly={isFixed}
+                isReading={reading > 0}
+                refused={refused}
                 input={prompt}
                 invalid={problems.prompt !== undefined}
                 describedBy={ids.promptAbout}
                 onText={(text) => write({ text })}
                 onImages={(images) => write({ images })}
+                onAdd={addImages}
                 onSend={() => void start()}
-                onEscape={() => prompt.current?.blur()}
+                onEscape={() => (asked ? wait(false) : prompt.current?.blur())}
               >
                 <span className="composer-hint">Enter starts, Shift+Enter begins a line</span>
                 <span className="composer-send">
