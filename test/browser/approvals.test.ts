@@ -341,7 +341,8 @@ it.each([
     tokens_per_second: 0,
     steps: [{ parts: calls.map((tool_call) => ({ tool_call })) }, { parts: [{ text: "Done." }] }],
   });
-  await page.goto(`${daemon.origin}/session/${await begin(rest, model, folder)}`);
+  const session_id = await begin(rest, model, folder);
+  await page.goto(`${daemon.origin}/session/${session_id}`);
   await page.getByRole("button", { name: "Allow", exact: true }).waitFor();
   const transcript = page.getByRole("region", { name: "Transcript", exact: true });
   await transcript.evaluate(
@@ -353,6 +354,10 @@ it.each([
   );
   await transcript.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)));
   expect(await page.getByRole("button", { name: "To the end" }).count()).toBe(0);
+  // Whatever comes below them.
+  await send(rest, session_id, "Mind the tests.", "steer");
+  await transcript.getByText("Mind the tests.").waitFor();
+  expect(await page.getByRole("button", { name: "1 new below" }).count()).toBe(0);
 });
 
 it("a second click that comes down on the next request, which slid under the pointer, does not answer it", async () => {

@@ -61,9 +61,14 @@ export async function begin(rest: Rest, model: string, cwd: string, text = "Go")
   return session_id;
 }
 
-export async function send(rest: Rest, session_id: string, text: string): Promise<void> {
+export async function send(
+  rest: Rest,
+  session_id: string,
+  text: string,
+  when: "queue" | "steer" = "queue",
+): Promise<void> {
   const prompt = { message_id: randomUUID(), text };
-  await rest.post(`/api/sessions/${session_id}/prompts`, { prompt, when: "queue" });
+  await rest.post(`/api/sessions/${session_id}/prompts`, { prompt, when });
 }
 
 export async function rowOf(rest: Rest, session_id: string): Promise<SessionSummary> {

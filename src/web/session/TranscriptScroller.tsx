@@ -389,8 +389,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
   const isBehind =
     heldParts !== undefined && [...heldParts].some(([index, part]) => session.partAt(index) !== part);
   const hasChanged = below.rows + below.errors > 0 || isBehind;
-  // Where answers are waited for, they are what the button would lie over.
-  const isGrowing = !isWaiting && transcript?.turns.at(transcript.turns.length - 1)?.status === "running";
+  const isGrowing = transcript?.turns.at(transcript.turns.length - 1)?.status === "running";
 
   // Pages that are in view and not here.
   const missing = inView
@@ -578,7 +577,8 @@ export const TranscriptScroller = memo(function TranscriptScroller({
           {leftOut}
         </p>
       )}
-      {(hasChanged || (isAway && isGrowing)) && (
+      {/* Where answers are waited for, they are what it would lie over. */}
+      {!isWaiting && (hasChanged || (isAway && isGrowing)) && (
         <button type="button" className="below" onClick={() => handle.current?.toEnd()}>
           {below.rows > 0 ? `${below.rows} new below` : hasChanged ? "Changed below" : "To the end"}
           {below.errors > 0 && (
