@@ -165,7 +165,7 @@ interface FoundError {
   readonly data: unknown;
 }
 
-/** The error object in an answer, in any of the shapes that servers give it (WIRE 5.6). */
+/** The error object in an answer, in any of the shapes that servers give it. */
 function errorIn(value: unknown): FoundError | undefined {
   const first = asList(value)?.[0];
   if (first !== undefined) return errorIn(first);
@@ -205,7 +205,7 @@ const RATE = /rate.?limit|too many requests|tokens per min|requests per min|\b[t
 const QUOTA =
   /insufficient.?(quota|balance|credit|funds)|credit balance is too low|exceeded your current quota|billing|payment required|per.?day|out of credits|no credits/i;
 
-/** Code and type first, then the status, then the text (WIRE 10.1). */
+/** Code and type first, then the status, then the text. */
 function classify(error: FoundError | undefined, status: number, text: string): Class {
   const kind = error?.kind ?? "";
   if (/insufficient_quota|billing|quota_exceeded|insufficient_balance|insufficient_credit/i.test(kind))

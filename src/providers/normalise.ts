@@ -37,7 +37,7 @@ export interface CallPlace {
   index: number;
 }
 
-/** A history that every encoder may trust: WIRE section 3. */
+/** A history that every encoder may trust. */
 interface NormalHistory {
   /** All system messages; empty: none. */
   system: string;

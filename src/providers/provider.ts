@@ -97,7 +97,7 @@ export interface ModelReply {
   message?: AssistantMessage;
   /** Present when the call failed; absent after an abort. */
   failure?: Failure;
-  /** Calls of the message that may be executed (WIRE rules: closed, terminal event seen, valid JSON object). */
+  /** Calls of the message that may be executed (closed, terminal event seen, valid JSON object). */
   executable_calls: readonly string[];
   /** Tokens as the provider counts them; `message.usage` is the same in the model's form. */
   usage?: ReportedUsage;

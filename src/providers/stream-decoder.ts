@@ -22,7 +22,7 @@ export interface WireReader {
   finish(): Ending | undefined;
 }
 
-/** The rules that all wires share around a wire's own reader: unreadable events, errors, aborts and cuts (WIRE 1.3, 1.4). */
+/** The rules that all wires share around a wire's own reader: unreadable events, errors, aborts and cuts. */
 export function createStreamDecoder(
   context: DecoderContext,
   createReader: (writer: MessageWriter) => WireReader,

@@ -108,18 +108,23 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
     const wait = new AbortController();
     waiting.set(tool_call_id, wait);
     const signal = AbortSignal.any([wait.signal, ...signals]);
-    const answer = await host.ask(request, signal).catch(() => undefined);
+    let unasked: string | undefined;
+    const answer = await host.ask(request, signal).catch((error: unknown) => {
+      if (!signal.aborted) unasked = `Nobody could be asked (${messageOf(error)})`;
+      return undefined;
+    });
     if (waiting.get(tool_call_id) === wait) waiting.delete(tool_call_id);
     const isExpired = answer === undefined && !signal.aborted;
     const chosen = request.options.find(({ id, kind }) =>
       isExpired ? kind === "reject_once" : answer?.option_ids.includes(id) === true,
     );
     if (chosen === undefined) {
-      reader.refuse(tool_call_id, "Nobody allowed it");
+      reader.refuse(tool_call_id, unasked ?? "Nobody allowed it");
       return cancelled;
     }
     if (chosen.kind === "reject_once" || chosen.kind === "reject_always") {
-      reader.refuse(tool_call_id, isExpired ? "Nobody answered in time" : `Refused: ${chosen.label}`);
+      const expired = unasked ?? "Nobody answered in time";
+      reader.refuse(tool_call_id, isExpired ? expired : `Refused: ${chosen.label}`);
     } else reader.allow(tool_call_id);
     // What was allowed is on disk before it can happen.
     await host.stored();

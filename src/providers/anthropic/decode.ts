@@ -14,7 +14,6 @@ import { createStreamDecoder, type WireReader } from "../stream-decoder.ts";
 /**
  * The stream of the Anthropic Messages API, version 2023-06-01: `message_start`, blocks by index (start, deltas, stop),
  * `message_delta` with the stop reason and the usage so far, `message_stop`; `ping` and `error` anywhere.
- * Source: WIRE.md sections 4.3 to 4.6.
  */
 export function createAnthropicDecoder(context: DecoderContext): Decoder {
   return createStreamDecoder(context, readAnthropic);

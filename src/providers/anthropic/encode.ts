@@ -24,7 +24,7 @@ const CACHED = { type: "ephemeral" } as const;
 const BUDGETS = { low: 4_096, medium: 12_288, high: 24_576 } as const;
 const SMALLEST_BUDGET = 1_024;
 
-/** A request of the Anthropic Messages API, version 2023-06-01, which compatibles know too. Source: WIRE.md section 4.2. */
+/** A request of the Anthropic Messages API, version 2023-06-01, which compatibles know too. */
 export function encodeAnthropic(call: ModelCall, provider: string, endpoint: Endpoint): EncodedRequest {
   const { system, messages } = normalise(call.messages, {
     provider,

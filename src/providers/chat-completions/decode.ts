@@ -9,7 +9,7 @@ import { createTagSplitter } from "./think-tags.ts";
 import { createToolCalls } from "./tool-calls.ts";
 import { chatUsage } from "./usage.ts";
 
-/** Reads `chat.completion.chunk`s, of OpenAI and of all who speak its language (WIRE 5.3 to 5.5, 6.2, 6.3). */
+/** Reads `chat.completion.chunk`s, of OpenAI and of all who speak its language. */
 export function createChatDecoder(context: DecoderContext, profile: ChatProfile): Decoder {
   return createStreamDecoder(context, (writer) => createChatReader(writer, profile));
 }

@@ -17,7 +17,7 @@ import type { ChatProfile } from "./profile.ts";
 
 type Fields = Record<string, unknown>;
 
-/** A request of Chat Completions, as its server takes it (WIRE 5.2, 6.1). */
+/** A request of Chat Completions, as its server takes it. */
 export function encodeChat(
   call: ModelCall,
   provider: string,

@@ -1,7 +1,7 @@
 import { argumentsObject, asList, asNonEmpty, asObject } from "../json.ts";
 import type { GrowingCall, MessageWriter, Place } from "../message-writer.ts";
 
-/** The calls of one answer, put together from fragments that name them in many ways (WIRE 5.4). */
+/** The calls of one answer, put together from fragments that name them in many ways. */
 interface ToolCallAssembly {
   /** `delta.tool_calls`. `leave` is called before a call begins: what is open ends there. */
   add(fragments: unknown): void;

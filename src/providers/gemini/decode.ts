@@ -5,7 +5,7 @@ import type { Decoder, DecoderContext, ReportedUsage } from "../provider.ts";
 import { createStreamDecoder, stopWith, type WireReader } from "../stream-decoder.ts";
 import { createStreamedArguments, type StreamedArguments } from "./partial-args.ts";
 
-/** Reads `GenerateContentResponse`s (WIRE 7.3 to 7.7). */
+/** Reads `GenerateContentResponse`s. */
 export function createGeminiDecoder(context: DecoderContext): Decoder {
   return createStreamDecoder(context, createGeminiReader);
 }

@@ -22,7 +22,7 @@ interface Content {
 /** Documented: stands for the signature of a call that another model made. */
 const FILLER = "skip_thought_signature_validator";
 
-/** A request of `streamGenerateContent`, of the Generative Language API or of Vertex (WIRE 7.2, 7.4). */
+/** A request of `streamGenerateContent`, of the Generative Language API or of Vertex. */
 export function encodeGemini(call: ModelCall, provider: string, endpoint: Endpoint): EncodedRequest {
   const model = call.model.replace(/^models\//, "");
   const { system, messages } = normalise(call.messages, {

@@ -13,7 +13,7 @@ import { createStreamDecoder, stopWith, type WireReader } from "../stream-decode
 
 /**
  * The stream of the OpenAI Responses API: items by `output_index`, each added, filled by deltas and done; then the whole
- * response as completed, incomplete or failed. Source: WIRE.md sections 8.2 to 8.5.
+ * response as completed, incomplete or failed.
  */
 export function createResponsesDecoder(context: DecoderContext): Decoder {
   return createStreamDecoder(context, readResponses);

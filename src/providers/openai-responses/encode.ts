@@ -16,7 +16,7 @@ type Item = Record<string, unknown>;
 
 /**
  * A request of the OpenAI Responses API that keeps nothing on the server: thoughts go back encrypted, and no item has an id,
- * for ids bind items to each other. Source: WIRE.md section 8.1.
+ * for ids bind items to each other.
  */
 export function encodeResponses(call: ModelCall, provider: string, endpoint: Endpoint): EncodedRequest {
   const isOpenai = provider === "openai";

@@ -258,7 +258,18 @@ it("a call that the operator refuses ends as aborted, also where the agent never
   expect(kinds(host).indexOf("tool_result")).toBeLessThan(kinds(host).indexOf("text"));
 });
 
-it("a question that nobody answers in time is refused", async () => {
+it.each([
+  {
+    name: "nobody answers in time",
+    answer: () => Promise.resolve(undefined),
+    words: "Nobody answered in time",
+  },
+  {
+    name: "could be put to nobody",
+    answer: () => Promise.reject(new Error("the disk is full")),
+    words: "Nobody could be asked (the disk is full)",
+  },
+])("a question that $name is refused, and says so", async ({ answer, words }) => {
   const { host, agent, ask } = setUp(
     [
       ...opened,
@@ -267,13 +278,13 @@ it("a question that nobody answers in time is refused", async () => {
       hears.answer(0),
       says.result(2),
     ],
-    { answer: () => Promise.resolve(undefined) },
+    { answer },
   );
   expect(await ask("Do it")).toBe("completed");
   await agent.close();
   expect(host.parts().find((part) => part.type === "tool_result")).toMatchObject({
     status: "aborted",
-    output_text: "Nobody answered in time",
+    output_text: words,
   });
 });
 
