@@ -56,6 +56,15 @@ it.each([
     made: (count: number) => ({ "user.message": count }),
   },
   {
+    name: "plans of one turn, in Codex's files",
+    ...CODEX,
+    lines: (count: number) => [
+      ...[rollout.meta(), rollout.event("task_started", { turn_id: "t" }), rollout.user("Look")],
+      ...numbers(count).map((n) => rollout.completed("Plan", { id: `plan-${n}`, text: `Plan ${n}` })),
+    ],
+    made: (count: number) => ({ "message.part_end": count }),
+  },
+  {
     name: "pieces of one output, in Codex's files",
     ...CODEX,
     lines: (count: number) => [

@@ -27,12 +27,17 @@ interface Alike {
   told: Map<Log, number>;
 }
 
+/** A plan and the message in which it stands are at most this many texts, or plans, apart. */
+const MOST_BETWEEN = 256;
+
 /**
  * What was said since the turn began, so that each thing is shown once however many logs tell it. A copy is taken for one
  * thing only: who says the same twice is shown twice.
  */
 export class Copies {
   private readonly byText = new Map<string, Alike>();
+  /** The last texts that were said, among which a plan is looked for. */
+  private recent: { text: string; alike: Alike }[] = [];
   private readonly byId = new Map<string, Said>();
   /** Plans that were shown before the message in which they stand. */
   private plans: { text: string; said: Said }[] = [];
@@ -41,6 +46,7 @@ export class Copies {
 
   clear(): void {
     this.byText.clear();
+    this.recent = [];
     this.byId.clear();
     this.plans = [];
   }
@@ -82,19 +88,30 @@ export class Copies {
     this.expected = [];
     const whole: Said = { logs, part_id };
     if (record.id !== undefined) this.byId.set(record.id, whole);
-    if (log === "plan") this.plans.push({ text: (record.texts[0] ?? "").trim(), said: whole });
+    if (log === "plan") {
+      this.plans.push({ text: (record.texts[0] ?? "").trim(), said: whole });
+      if (this.plans.length > MOST_BETWEEN) this.plans.shift();
+    }
     if (record.kind === "text") {
-      this.add(keyOf(record.kind, record.texts.join("\n")), whole);
+      this.add(record.kind, record.texts.join("\n"), whole);
       return;
     }
     // Events tell a thought summary by summary.
-    for (const text of record.texts) this.add(keyOf(record.kind, text), { logs: new Set(logs), part_id });
+    for (const text of record.texts) this.add(record.kind, text, { logs: new Set(logs), part_id });
   }
 
-  private add(key: string, said: Said): void {
+  private add(kind: Base["kind"], text: string, said: Said): void {
+    const key = keyOf(kind, text);
     const known = this.byText.get(key);
-    if (known === undefined) this.byText.set(key, { said: [said], told: new Map() });
-    else known.said.push(said);
+    if (known !== undefined) {
+      known.said.push(said);
+      return;
+    }
+    const alike: Alike = { said: [said], told: new Map() };
+    this.byText.set(key, alike);
+    if (kind !== "text") return;
+    this.recent.push({ text, alike });
+    if (this.recent.length > MOST_BETWEEN) this.recent.shift();
   }
 
   /** The first that a log has not told. */
@@ -126,9 +143,9 @@ export class Copies {
   /** A plan stands between marks in a message. */
   private findPlan(record: Base): Said[] {
     const plan = (record.texts[0] ?? "").trim();
-    for (const [key, alike] of this.byText) {
+    for (const { text, alike } of this.recent) {
       const open = this.untold(alike, "plan");
-      if (open !== undefined && key.startsWith("text:") && key.includes(plan)) return [open];
+      if (open !== undefined && text.includes(plan)) return [open];
     }
     return [];
   }
