@@ -30,6 +30,8 @@ export const GROWING_LIMIT = 1024 * 1024;
 export const OUTPUT_LIMIT = 8 * 1024;
 /** Of an output that is cut its last lines come too, at most so long together: what went wrong is told there. */
 export const OUTPUT_END = 2 * 1024;
+/** Bytes of a call's whole output that are sent at once, where an agent kept it in a file. */
+export const OUTPUT_PIECE = 2 * 1024 * 1024;
 /** A frame of its own so often when nothing else is sent, in milliseconds. */
 export const HEARTBEAT_MS = 4_000;
 
@@ -133,6 +135,11 @@ export const rawReply = record({
   archived: z.boolean(),
 });
 export type RawReply = z.infer<typeof rawReply>;
+
+/**
+ * `GET /api/sessions/:id/parts/:part/output?from=` → the whole output of a call, where its result names a file in which the
+ * agent kept it: at most `OUTPUT_PIECE` bytes of plain text. Fewer: it ends there.
+ */
 
 /**
  * `GET /api/sessions/:id/attachments/:part/:n` → the bytes that `attachment:<part id>:<n>` stands for, as a download:

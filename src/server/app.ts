@@ -146,6 +146,14 @@ export function createApp(options: AppOptions) {
     return raw ? context.json(raw) : noPart(context);
   });
 
+  app.get("/api/sessions/:id/parts/:part/output", async (context) => {
+    const from = numberOf(context.req.query("from") ?? "0");
+    if (from === undefined) return refuse(context, 400, "range", "`from` must be a position, from 0.");
+    if (!sessions.get(context.req.param("id"))) return noSession(context);
+    const bytes = await sessions.output(context.req.param("id"), context.req.param("part"), from);
+    return bytes ? download(bytes, "text/plain; charset=utf-8") : noOutput(context);
+  });
+
   app.get("/api/sessions/:id/attachments/:part/:n", async (context) => {
     const n = numberOf(context.req.param("n"));
     if (n === undefined) return noPart(context);
@@ -154,13 +162,7 @@ export function createApp(options: AppOptions) {
     if (!found) return noPart(context);
     // Whatever an agent says that it is: only plain pictures keep their type, and nothing is shown in place.
     const type = PICTURES.has(found.mime_type) ? found.mime_type : "application/octet-stream";
-    return new Response(new Uint8Array(found.bytes), {
-      headers: {
-        "content-type": type,
-        "content-disposition": "attachment",
-        "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
-      },
-    });
+    return download(found.bytes, type);
   });
 
   if (hosted) addHostedRoutes(app, hosted, options.cwd ?? "/");
@@ -213,6 +215,7 @@ const COMPRESSED = [
   "/api/sessions/:id/parts",
   "/api/sessions/:id/parts/:part/whole",
   "/api/sessions/:id/parts/:part/raw",
+  "/api/sessions/:id/parts/:part/output",
   "/api/sessions/:id/search",
 ];
 
@@ -252,8 +255,19 @@ async function limitedText(request: Request): Promise<string> {
   return text;
 }
 
+/** What an agent wrote, for nothing to run. */
+function download(bytes: Uint8Array, type: string): Response {
+  return new Response(new Uint8Array(bytes), {
+    headers: {
+      "content-type": type,
+      "content-disposition": "attachment",
+      "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
+    },
+  });
+}
+
 function numberOf(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+  return text !== undefined && /^\d{1,12}$/.test(text) ? Number(text) : undefined;
 }
 
 function locate(
@@ -279,4 +293,11 @@ function refuse(
 }
 const noSession = (context: Context) =>
   refuse(context, 404, "no_session", "There is no such session.", "Reload the list of sessions.");
+const noOutput = (context: Context) =>
+  refuse(
+    context,
+    404,
+    "no_output",
+    "The file with the whole output is not in the session's folder, or not any more.",
+  );
 const noPart = (context: Context) => refuse(context, 404, "no_part", "The session has no such part.");

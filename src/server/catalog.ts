@@ -8,7 +8,16 @@ import { createAnnouncer } from "./announce.ts";
 import { createBacklog } from "./backlog.ts";
 import { createCatchUp } from "./catch-up.ts";
 import { type Entry, isStale, modifiedAt, newEntry, type State, sizeOf, storedFile } from "./entry.ts";
-import { type EvidenceFile, readAttachment, readOwn, readRecord, resultsFolder } from "./evidence.ts";
+import {
+  type EvidenceFile,
+  keptOutputOf,
+  readAttachment,
+  readOwn,
+  readOwnPiece,
+  readRecord,
+  resultIn,
+  resultsFolder,
+} from "./evidence.ts";
 import { openContent } from "./file-content.ts";
 import { createFileReader } from "./file-reader.ts";
 import { renamed } from "./file-sessions.ts";
@@ -576,6 +585,14 @@ export function createSessions(options: SessionsOptions): Sessions {
       if (!found_part) return undefined;
       const folder = resultsFolder(found_part.file.path);
       return readAttachment(found_part.part, n, (path) => readOwn(folder, path));
+    },
+    async output(id, part_id, from) {
+      const found_part = await partOf(id, part_id);
+      const kept = found_part && keptOutputOf(found_part.part);
+      if (!found_part || kept === undefined) return undefined;
+      const folder = resultsFolder(found_part.file.path);
+      const path = resultIn(folder, kept);
+      return path === undefined ? undefined : await readOwnPiece(folder, path, from);
     },
     status() {
       const index = { files_found: 0, files_done: 0, bytes_found: 0, bytes_done: 0 };

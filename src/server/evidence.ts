@@ -3,7 +3,7 @@ import { lstat, readlink, realpath } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Source, TranscriptPart } from "../model/transcript.ts";
-import type { RawReply } from "../protocol.ts";
+import { OUTPUT_PIECE, type RawReply } from "../protocol.ts";
 import type { ReadBytes } from "./file-content.ts";
 import { createDecoder, isCompressed, isSame, type OpenFile, openRegular, readAt } from "./follow.ts";
 import { mediaOf } from "./pages.ts";
@@ -167,25 +167,53 @@ export function resultsFolder(path: string): string {
   return join(folder, "tool-results");
 }
 
+/** Where in that folder a result's file is: the record names it as it was, and who moves sessions moves the folder along. */
+export function resultIn(folder: string, path: string): string | undefined {
+  const [, name] = /[\\/]tool-results[\\/]([^\\/]+)$/.exec(path) ?? [];
+  return name === undefined ? undefined : join(folder, name);
+}
+
+/** The file in which an agent kept the whole output of a call, as the result's part names it. */
+export function keptOutputOf(part: TranscriptPart): string | undefined {
+  const extra = part.type === "tool_result" ? part.ui_extra : undefined;
+  return extra?.type === "shell" ? extra.persisted_path : undefined;
+}
+
+/** A file's bytes, if it lies below the folder. */
+export function readOwn(folder: string, path: string): Promise<Uint8Array | undefined> {
+  return openOwn(folder, path, async ({ handle, size }) =>
+    size <= ATTACHMENT_LIMIT ? await readAt(handle, 0, size) : undefined,
+  );
+}
+
+/** A piece of a file of any length, if it lies below the folder. */
+export function readOwnPiece(folder: string, path: string, from: number): Promise<Uint8Array | undefined> {
+  return openOwn(folder, path, ({ handle, size }) =>
+    readAt(handle, from, Math.max(0, Math.min(OUTPUT_PIECE, size - from))),
+  );
+}
+
 /**
- * A file's bytes, if it lies below the folder. The two last names of the folder's own path must be folders and no links:
- * what is above them is the operator's, what is in them an agent's. Opens first and asks then where the open file is, so
- * that nothing can be swapped in between.
+ * The two last names of the folder's own path must be folders and no links: what is above them is the operator's, what is
+ * in them an agent's. Opens first and asks then where the open file is, so that nothing can be swapped in between.
  */
-export async function readOwn(folder: string, path: string): Promise<Uint8Array | undefined> {
+async function openOwn(
+  folder: string,
+  path: string,
+  read: (file: OpenFile) => Promise<Uint8Array | undefined>,
+): Promise<Uint8Array | undefined> {
   const opened = await openRegular(path).catch(() => undefined);
   if (!opened) return undefined;
-  const { handle, size } = opened;
   try {
     const above = dirname(dirname(folder));
     const own = join(await realpath(above), relative(above, folder)) + sep;
     const isOwn =
       process.platform === "linux" ? await liesIn(opened, own) : await seemsToLieIn(opened, own, path);
-    return isOwn && size <= ATTACHMENT_LIMIT ? await readAt(handle, 0, size) : undefined;
+    return isOwn ? await read(opened) : undefined;
   } catch {
     return undefined;
   } finally {
-    await handle.close();
+    await opened.handle.close();
   }
 }
 

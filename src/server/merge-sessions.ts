@@ -43,6 +43,7 @@ export function mergeSessions(sources: readonly Sessions[]): Sessions {
     open: async (id) => await sourceOf(id)?.open(id),
     raw: async (id, part_id) => await sourceOf(id)?.raw(id, part_id),
     attachment: async (id, part_id, n) => await sourceOf(id)?.attachment(id, part_id, n),
+    output: async (id, part_id, from) => await sourceOf(id)?.output(id, part_id, from),
     status() {
       const all = sources.map((source) => source.status());
       const sum = (figure: (index: (typeof all)[number]["index"]) => number) =>

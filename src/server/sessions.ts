@@ -39,6 +39,8 @@ export interface Sessions {
     part_id: string,
     n: number,
   ): Promise<{ mime_type: string; bytes: Uint8Array } | undefined>;
+  /** A piece of the file in which an agent kept the whole output of a call; `undefined`: there is none, or it is gone. */
+  output(id: string, part_id: string, from: number): Promise<Uint8Array | undefined>;
   status(): Pick<StatusReply, "index" | "notices" | "roots">;
   /** Present where the disk or another daemon kept a store from being written: whether it can be by now, by a `Sessions` after this one. */
   retry?(): boolean;

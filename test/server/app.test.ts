@@ -66,6 +66,7 @@ const written: Frame[] = [
     status: "success",
     output_text: long,
     parts: [{ type: "image_url", url: SVG }],
+    ui_extra: { type: "shell", persisted_path: "/kept/output.html" },
     part_id: uuidOf("result"),
   },
 ];
@@ -257,6 +258,22 @@ describe("the API", () => {
     expect(await refusal(`${session}/attachments/${prompt.id}/..%2f..`, 404)).toBeDefined();
   });
 
+  it("gives a call's whole output as plain text that nothing can run, from where one asks", async () => {
+    const output = `${session}/parts/${uuidOf("result")}/output`;
+    const whole = await ask(output);
+    expect(await whole.text()).toBe(long);
+    expect(whole.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    expect(whole.headers.get("content-disposition")).toBe("attachment");
+    expect(whole.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(whole.headers.get("content-security-policy")).toMatch(/default-src 'none'.*sandbox/);
+    expect(await (await ask(`${output}?from=${long.length - 7}`)).text()).toBe("output\n");
+    for (const from of ["-1", "1e3", "x", ""])
+      expect(await refusal(`${output}?from=${from}`, 400)).toMatchObject({ code: "range" });
+    expect(await refusal(`${session}/parts/${uuidOf("call")}/output`, 404)).toMatchObject({
+      code: "no_output",
+    });
+  });
+
   it("says which session it does not know, on every route", async () => {
     for (const rest of [
       "",
@@ -265,6 +282,7 @@ describe("the API", () => {
       "/search?q=a",
       "/parts/x/whole",
       "/parts/x/raw",
+      "/parts/x/output",
       "/attachments/x/0",
     ]) {
       expect(await refusal(`/api/sessions/${uuidOf("none")}${rest}`, 404)).toMatchObject({

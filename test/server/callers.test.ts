@@ -176,6 +176,7 @@ describe("an attachment", { timeout: 120_000 }, () => {
     const doors = await open(sessions);
     writeFileSync(join(folder, "access.json"), doors.access.api_token);
     const base = `/api/sessions/${id}/attachments`;
+    const parts = `/api/sessions/${id}/parts`;
     for (const path of [
       `${base}/../../../../etc/hostname`,
       `${base}/..%2f..%2f..%2fetc%2fpasswd/0`,
@@ -188,6 +189,14 @@ describe("an attachment", { timeout: 120_000 }, () => {
       `${base}//etc/passwd`,
       `/api/sessions/..%2f..%2fetc/attachments/passwd/0`,
       `/api/sessions/__proto__/attachments/constructor/0`,
+      `${parts}/../../../../etc/hostname/output`,
+      `${parts}/..%2f..%2f..%2fetc%2fpasswd/output`,
+      `${parts}/${encodeURIComponent(join(folder, "access.json"))}/output`,
+      `${parts}/${id}/output?path=/etc/passwd`,
+      `${parts}/${id}/output/../../../../etc/passwd`,
+      `${parts}/${id}/output?from=-1`,
+      `${parts}/${id}/output?from=0x0`,
+      `${parts}/__proto__/output`,
     ]) {
       const headers = { Host: `127.0.0.1:${doors.port}`, Cookie: doors.cookie, [CLIENT_HEADER]: "1" };
       const reply = await sendRaw(doors.port, rawRequest({ method: "GET", path, headers }));

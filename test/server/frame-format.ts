@@ -131,7 +131,12 @@ export const call = (session: string, tool_call_id: string, tool_name = "Bash"):
     arguments_json: "{}",
   });
 
-export const result = (session: string, tool_call_id: string, parts: MediaParts = []): string =>
+export const result = (
+  session: string,
+  tool_call_id: string,
+  parts: Result["parts"] = [],
+  more: Partial<Result> = {},
+): string =>
   frame({
     type: "message.tool_result",
     session_id: sessionId(session),
@@ -141,8 +146,9 @@ export const result = (session: string, tool_call_id: string, parts: MediaParts 
     status: "success",
     output_text: "done",
     parts,
+    ...more,
   });
-type MediaParts = Extract<Frame, { type: "message.tool_result" }>["parts"];
+type Result = Extract<Frame, { type: "message.tool_result" }>;
 
 export const turnEnd = (session: string): string =>
   frame({ type: "turn.end", session_id: sessionId(session), at: AT + 4_000 });

@@ -3,6 +3,7 @@ import { accumulateAndAddress, emptyTranscript, type Transcript } from "../../sr
 import type { Frame } from "../../src/model/frame.ts";
 import type { SessionSummary } from "../../src/model/session.ts";
 import type { ChannelFrame, RawReply } from "../../src/protocol.ts";
+import { keptOutputOf } from "../../src/server/evidence.ts";
 import { mediaOf } from "../../src/server/pages.ts";
 import type { OpenSession, SessionEvent, Sessions } from "../../src/server/sessions.ts";
 
@@ -119,6 +120,12 @@ export function createMemorySessions({ held = 5_000 } = {}): MemorySessions {
       const [, mime_type, base64] = /^data:([^;,]*);base64,(.*)$/s.exec(media.url) ?? [];
       if (mime_type === undefined || base64 === undefined) return undefined;
       return { mime_type, bytes: Buffer.from(base64, "base64") };
+    },
+    async output(id, part_id, from) {
+      const part = [...need(id).transcript.parts].find((candidate) => candidate?.id === part_id);
+      if (part === undefined || keptOutputOf(part) === undefined || part.type !== "tool_result")
+        return undefined;
+      return Buffer.from(part.output_text).subarray(from);
     },
     status: () => ({
       index: { files_found: 1, files_done: 1, bytes_found: 1, bytes_done: 1, done: true },

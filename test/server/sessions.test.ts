@@ -22,7 +22,7 @@ import { formats } from "../../src/formats/index.ts";
 import { accumulate, restoreTranscript, type Transcript } from "../../src/model/accumulate.ts";
 import type { SessionSummary } from "../../src/model/session.ts";
 import { uuidFrom } from "../../src/model/uuid.ts";
-import type { ChannelFrame } from "../../src/protocol.ts";
+import { type ChannelFrame, OUTPUT_PIECE } from "../../src/protocol.ts";
 import { createSessions, type SessionsOptions } from "../../src/server/catalog.ts";
 import type { OpenSession, SessionEvent, Sessions } from "../../src/server/sessions.ts";
 import { eventually } from "../eventually.ts";
@@ -1051,6 +1051,92 @@ describe("what a part was made from", () => {
       "own image",
       ...images.slice(1).map(() => undefined),
     ]);
+  });
+});
+
+describe("the whole output of a call", () => {
+  const outputs = async (sessions: Sessions, name: string, from = 0) => {
+    const session = await opened(sessions, name);
+    const results = [...session.transcript.parts].filter((part) => part?.type === "tool_result");
+    return await Promise.all(
+      results.map(async (part) => {
+        const bytes = await sessions.output(session.id, part?.id ?? "", from);
+        return bytes && Buffer.from(bytes).toString();
+      }),
+    );
+  };
+  /** A session whose calls say that these files hold their outputs. */
+  const naming = (name: string, paths: readonly (string | undefined)[]) =>
+    write(
+      path(`${name}.jsonl`),
+      prompt(name, "Go"),
+      ...paths.flatMap((persisted_path, n) => [
+        call(name, `call-${n}`),
+        result(name, `call-${n}`, [], {
+          ui_extra: { type: "shell", ...(persisted_path !== undefined && { persisted_path }) },
+        }),
+      ]),
+    );
+
+  it("is a file in the session's own results folder, wherever that was when it was named, and none outside of it", async () => {
+    const results = path("one", "tool-results");
+    write(join(results, "own.txt"), "own output");
+    write(path("two", "tool-results", "other.txt"), "another session's");
+    write(join(folder, "secret.txt"), "secret");
+    write(path("one", "beside.txt"), "beside");
+    write(join(results, "below", "tool-results", "deep.txt"), "deep");
+    symlinkSync(join(folder, "secret.txt"), join(results, "link.txt"));
+    symlinkSync(folder, join(results, "folder"));
+    const own = [
+      join(results, "own.txt"),
+      "/moved/home/tool-results/own.txt",
+      "C:\\one\\tool-results\\own.txt",
+    ];
+    const others = [
+      undefined,
+      join(results, "gone.txt"),
+      path("two", "tool-results", "other.txt"),
+      join(results, "../../two/tool-results/other.txt"),
+      join(folder, "secret.txt"),
+      path("one", "beside.txt"),
+      `${results}/../beside.txt`,
+      `${results}/..`,
+      `${results}/.`,
+      `${results}/`,
+      join(results, "link.txt"),
+      join(results, "folder", "secret.txt"),
+      join(results, "below", "tool-results", "deep.txt"),
+      `${results}/own.txt\0`,
+      "/etc/hostname",
+      "own.txt",
+    ];
+    naming("one", [...own, ...others]);
+    naming("two", [join(results, "own.txt")]);
+    const sessions = start();
+    expect(await outputs(sessions, "one")).toEqual([
+      ...own.map(() => "own output"),
+      ...others.map(() => undefined),
+    ]);
+    expect(await outputs(sessions, "two")).toEqual([undefined]);
+    expect(await sessions.output(sessionId("one"), sessionId("two"), 0)).toBeUndefined();
+  });
+
+  it("is nothing where the results folder is a link", async () => {
+    write(join(folder, "elsewhere", "own.txt"), "elsewhere");
+    mkdirSync(path("one"), { recursive: true });
+    symlinkSync(join(folder, "elsewhere"), path("one", "tool-results"));
+    naming("one", [path("one", "tool-results", "own.txt")]);
+    expect(await outputs(start(), "one")).toEqual([undefined]);
+  });
+
+  it("comes in pieces, of which the last is shorter", async () => {
+    const whole = "0123456789abcde\n".repeat(OUTPUT_PIECE / 16 + 1);
+    write(path("one", "tool-results", "own.txt"), whole);
+    naming("one", [path("one", "tool-results", "own.txt")]);
+    const sessions = start();
+    expect(await outputs(sessions, "one")).toEqual([whole.slice(0, OUTPUT_PIECE)]);
+    expect(await outputs(sessions, "one", OUTPUT_PIECE)).toEqual(["0123456789abcde\n"]);
+    expect(await outputs(sessions, "one", OUTPUT_PIECE * 3)).toEqual([""]);
   });
 });
 

@@ -4,7 +4,7 @@ import { keptPath } from "../../agent/paths.ts";
 import { positionOf } from "../../model/accumulate.ts";
 import type { Frame } from "../../model/frame.ts";
 import type { SessionPatch } from "../../model/session.ts";
-import { readAttachment, readOwn } from "../evidence.ts";
+import { keptOutputOf, readAttachment, readOwn, readOwnPiece } from "../evidence.ts";
 import type { Sessions } from "../sessions.ts";
 import type { Notice } from "../store/store.ts";
 import type { AgentKind, Agents } from "./agents.ts";
@@ -238,6 +238,12 @@ export function createHosted(options: HostedOptions): HostedSessions {
       const part = await partOf(id, part_id);
       const folder = shelf.filesOf(id);
       return part && (await readAttachment(part, n, (path) => readOwn(folder, keptPath(folder, path))));
+    },
+    async output(id, part_id, from) {
+      const part = await partOf(id, part_id);
+      const kept = part && keptOutputOf(part);
+      const folder = shelf.filesOf(id);
+      return kept === undefined ? undefined : await readOwnPiece(folder, keptPath(folder, kept), from);
     },
     status: () => ({
       index: { files_found: 0, files_done: 0, bytes_found: 0, bytes_done: 0, done: true },

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AgentHost } from "../../../src/agent/agent.ts";
 import { contextOf } from "../../../src/agent/context.ts";
@@ -42,6 +42,33 @@ const play: Play = async (stage, prompt, signal) => {
     writeFileSync(file_path, said.text);
     stage.call(said.text, "draw");
     stage.result(said.text, "drawn", [{ type: "image_file", file_path, mime_type: "image/png" }]);
+  }
+  if (said?.type === "text" && said.text.startsWith("Log")) {
+    const path = join(host.files, `${said.text}.log`);
+    writeFileSync(path, `whole of ${said.text}`);
+    // Others name what is not theirs.
+    const others = join(folder, "files", "other", "other.log");
+    mkdirSync(dirname(others), { recursive: true });
+    writeFileSync(others, "another session's");
+    for (const persisted_path of [
+      path,
+      others,
+      join(folder, "history.db"),
+      `${host.files}/../../history.db`,
+    ]) {
+      stage.call(persisted_path, "shell");
+      host.emit({
+        type: "message.tool_result",
+        session_id: host.session_id,
+        at: 1,
+        tool_call_id: persisted_path,
+        is_error: false,
+        status: "success",
+        output_text: "cut",
+        parts: [],
+        ui_extra: { type: "shell", persisted_path },
+      });
+    }
   }
   if (said?.type === "text" && said.text === "Wait") {
     await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
@@ -180,6 +207,29 @@ describe("what a fork's history names of files", () => {
     const expected = ["Draw 1", "Draw 3"].map((name) => [name, name]);
     expect(await pictures(other)).toEqual(expected);
     expect(existsSync(join(folder, "files", other, fork, "Draw 3.png"))).toBe(true);
+  });
+
+  it("gives the whole outputs of its calls to the page, and of nobody else's", async () => {
+    const two = promptOf("Two");
+    const id = await session(promptOf("Log 1"), two);
+    const fork = randomUUID();
+    await hosted.fork(id, { session_id: fork, before: two.message_id, prompt: promptOf("Log 2") });
+    await idle(fork);
+    rmSync(join(folder, "files", id), { recursive: true });
+    const results = [...((await hosted.open(fork))?.transcript.parts ?? [])].filter(
+      (part) => part?.type === "tool_result",
+    );
+    const outputs = await Promise.all(results.map((part) => hosted.output(fork, part?.id ?? "", 9)));
+    expect(outputs.map((bytes) => bytes && Buffer.from(bytes).toString())).toEqual([
+      "Log 1",
+      undefined,
+      undefined,
+      undefined,
+      "Log 2",
+      undefined,
+      undefined,
+      undefined,
+    ]);
   });
 
   it("does not lead into files of a session that it does not come from", async () => {
