@@ -30,8 +30,6 @@ export const GROWING_LIMIT = 1024 * 1024;
 export const OUTPUT_LIMIT = 8 * 1024;
 /** Of an output that is cut its last lines come too, at most so long together: what went wrong is told there. */
 export const OUTPUT_END = 2 * 1024;
-/** Bytes of a call's whole output that are sent at once, where an agent kept it in a file. */
-export const OUTPUT_PIECE = 2 * 1024 * 1024;
 /** A frame of its own so often when nothing else is sent, in milliseconds. */
 export const HEARTBEAT_MS = 4_000;
 
@@ -152,6 +150,8 @@ export const linkReply = record({ link: z.string() });
 /** `GET /api/sessions/:id/search?q=` → parts that contain the text (case-insensitive), in order, at most 1,000. */
 export const searchReply = record({
   total: z.number(),
+  /** Outputs of which the whole is in a file, that is not searched. */
+  in_files: z.number(),
   hits: z.array(record({ index: z.number(), part_id: uuid, excerpt: z.string() })),
 });
 export type SearchReply = z.infer<typeof searchReply>;

@@ -1,3 +1,4 @@
+import { ownOutput } from "./kept-output.ts";
 import type { Part } from "./part.ts";
 import type { TranscriptPart } from "./transcript.ts";
 
@@ -61,7 +62,7 @@ export function searchText(part: TranscriptPart): string {
     case "tool_call":
       return `${part.tool_name}\n${argumentsText(part.arguments_json)}${part.progress === undefined ? "" : `\n${plainOutput(part.progress)}`}`;
     case "tool_result":
-      return plainOutput(part.output_text);
+      return plainOutput(ownOutput(part));
     case "image":
       return part.media.type === "image_file" ? part.media.file_path : addressText(part.media.url);
     case "file":

@@ -42,6 +42,8 @@ export const uiExtra = z.discriminatedUnion("type", [
     persisted_bytes: optional(z.number()),
     /** Where in `output_text` the command's own output begins, behind the agent's header, in UTF-16 code units. */
     output_start: optional(z.number()),
+    /** Where it ends, before what the agent wrote around the beginning of an output that it saved. */
+    output_stop: optional(z.number()),
   }),
   record({ type: z.literal("diff"), files: z.array(fileDiff) }),
   record({

@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Format } from "../formats/format.ts";
 import { positionOf } from "../model/accumulate.ts";
+import { keptOutputOf } from "../model/kept-output.ts";
 import { messageOf } from "../model/narrow.ts";
 import { createAnnouncer } from "./announce.ts";
 import { createBacklog } from "./backlog.ts";
@@ -10,7 +11,6 @@ import { createCatchUp } from "./catch-up.ts";
 import { type Entry, isStale, modifiedAt, newEntry, type State, sizeOf, storedFile } from "./entry.ts";
 import {
   type EvidenceFile,
-  keptOutputOf,
   readAttachment,
   readOwn,
   readOwnPiece,
@@ -589,9 +589,9 @@ export function createSessions(options: SessionsOptions): Sessions {
     async output(id, part_id, from) {
       const found_part = await partOf(id, part_id);
       const kept = found_part && keptOutputOf(found_part.part);
-      if (!found_part || kept === undefined) return undefined;
+      if (!kept) return undefined;
       const folder = resultsFolder(found_part.file.path);
-      const path = resultIn(folder, kept);
+      const path = resultIn(folder, kept.path);
       return path === undefined ? undefined : await readOwnPiece(folder, path, from);
     },
     status() {

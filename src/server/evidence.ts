@@ -2,8 +2,9 @@ import type { FileHandle } from "node:fs/promises";
 import { lstat, readlink, realpath } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import { OUTPUT_PIECE } from "../model/kept-output.ts";
 import type { Source, TranscriptPart } from "../model/transcript.ts";
-import { OUTPUT_PIECE, type RawReply } from "../protocol.ts";
+import type { RawReply } from "../protocol.ts";
 import type { ReadBytes } from "./file-content.ts";
 import { createDecoder, isCompressed, isSame, type OpenFile, openRegular, readAt } from "./follow.ts";
 import { mediaOf } from "./pages.ts";
@@ -171,12 +172,6 @@ export function resultsFolder(path: string): string {
 export function resultIn(folder: string, path: string): string | undefined {
   const [, name] = /[\\/]tool-results[\\/]([^\\/]+)$/.exec(path) ?? [];
   return name === undefined ? undefined : join(folder, name);
-}
-
-/** The file in which an agent kept the whole output of a call, as the result's part names it. */
-export function keptOutputOf(part: TranscriptPart): string | undefined {
-  const extra = part.type === "tool_result" ? part.ui_extra : undefined;
-  return extra?.type === "shell" ? extra.persisted_path : undefined;
 }
 
 /** A file's bytes, if it lies below the folder. */

@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { Transcript } from "../model/accumulate.ts";
 import { searchText } from "../model/content.ts";
+import { keptOutputOf } from "../model/kept-output.ts";
 import { textPattern } from "../model/text-pattern.ts";
 import type { SearchReply } from "../protocol.ts";
 
@@ -15,7 +16,7 @@ export async function searchParts(
   query: string,
   cancelled: () => boolean = () => false,
 ): Promise<SearchReply> {
-  const reply: SearchReply = { total: 0, hits: [] };
+  const reply: SearchReply = { total: 0, in_files: 0, hits: [] };
   if (query === "") return reply;
   const pattern = textPattern(query, "iu");
   let since = performance.now();
@@ -27,6 +28,7 @@ export async function searchParts(
     }
     const part = transcript.parts.at(index);
     if (!part) continue;
+    if (keptOutputOf(part)) reply.in_files++;
     const text = searchText(part);
     const found = pattern.exec(text);
     if (found === null) continue;

@@ -24,6 +24,8 @@ export interface Api extends SessionApi {
   search(session_id: string, query: string, signal?: AbortSignal): Promise<ApiResult<SearchReply>>;
   whole(session_id: string, part_id: string): Promise<ApiResult<{ part: TranscriptPart }>>;
   raw(session_id: string, part_id: string): Promise<ApiResult<RawReply>>;
+  /** A piece of a call's whole output, where that is kept in a file. */
+  output(session_id: string, part_id: string, from: number): Promise<ApiResult<Blob>>;
   /** The bytes of `attachment:<part id>:<n>`. */
   attachment(session_id: string, part_id: string, n: number): Promise<ApiResult<Blob>>;
 }
@@ -68,6 +70,7 @@ function createApi({ get, post, bytes }: Requests): Api {
     search: (id, query, signal) => get(`${session(id)}/search?${new URLSearchParams({ q: query })}`, signal),
     whole: (id, part_id) => get(`${part(id, part_id)}/whole`),
     raw: (id, part_id) => get(`${part(id, part_id)}/raw`),
+    output: (id, part_id, from) => bytes(`${part(id, part_id)}/output?from=${from}`),
     attachment: (id, part_id, n) => bytes(`${session(id)}/attachments/${encodeURIComponent(part_id)}/${n}`),
     agents: () => get("/api/agents"),
     startSession: (body) => post("/api/sessions", body),

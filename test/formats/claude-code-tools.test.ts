@@ -64,6 +64,27 @@ describe("a shell's card", () => {
       persisted_bytes: 9,
     });
   });
+
+  it("knows where the whole of a long output is, and which words around its beginning are the agent's", () => {
+    const head =
+      "<persisted-output>\nOutput too large (106.3KB). Full output saved to: /s/tool-results/b.txt\n\n";
+    const text = `${head}Preview (first 2KB):\n1\n2\n...\n</persisted-output>`;
+    const structure = { persistedOutputPath: "/s/tool-results/b.txt", persistedOutputSize: 9 };
+    const saved = (structure?: unknown, told = text) => {
+      const found = extra("Bash", { command: "seq 9" }, structure, {}, told);
+      return (
+        found?.type === "shell" && [found.persisted_path, told.slice(found.output_start, found.output_stop)]
+      );
+    };
+    expect(saved(structure)).toEqual(["/s/tool-results/b.txt", "1\n2"]);
+    // A sub-agent's file has the text alone.
+    expect(saved()).toEqual(["/s/tool-results/b.txt", "1\n2"]);
+    // What a command says itself is its output.
+    expect(saved({ stdout: "" })).toEqual([undefined, text]);
+    expect(saved({ persistedOutputPath: "/other" })).toEqual(["/other", text]);
+    for (const other of [`x${text}`, `${text}x`, text.replace("Preview", "Beginning"), head])
+      expect(saved(structure, other)).toEqual(["/s/tool-results/b.txt", other]);
+  });
 });
 
 describe("a card of a file", () => {

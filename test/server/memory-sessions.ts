@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { accumulateAndAddress, emptyTranscript, type Transcript } from "../../src/model/accumulate.ts";
 import type { Frame } from "../../src/model/frame.ts";
+import { keptOutputOf } from "../../src/model/kept-output.ts";
 import type { SessionSummary } from "../../src/model/session.ts";
 import type { ChannelFrame, RawReply } from "../../src/protocol.ts";
-import { keptOutputOf } from "../../src/server/evidence.ts";
 import { mediaOf } from "../../src/server/pages.ts";
 import type { OpenSession, SessionEvent, Sessions } from "../../src/server/sessions.ts";
 

@@ -92,7 +92,9 @@ function shell(input: JsonObject, result: JsonObject | undefined, call: Finished
   const code = /^(?:Error: )?Exit code (-?\d+)/.exec(call.output_text)?.[1];
   const background = asString(result?.backgroundTaskId);
   const interrupted = result?.interrupted === true;
-  const path = asString(result?.persistedOutputPath);
+  const told = keptIn(call.output_text);
+  // Sub-agents' files have no structure; where there is one, other words of this kind are the command's own.
+  const path = result === undefined ? told?.path : asString(result.persistedOutputPath);
   const bytes = asNumber(result?.persistedOutputSize);
   return {
     type: "shell",
@@ -104,7 +106,19 @@ function shell(input: JsonObject, result: JsonObject | undefined, call: Finished
     ...(background !== undefined && { background_task_id: background }),
     ...(path !== undefined && { persisted_path: path }),
     ...(bytes !== undefined && { persisted_bytes: bytes }),
+    ...(told !== undefined && path === told.path && { output_start: told.start, output_stop: told.stop }),
   };
+}
+
+const KEPT =
+  /^<persisted-output>\nOutput too large \([^)\n]*\)\. Full output saved to: ([^\n]+)\n\nPreview \(first [^)\n]*\):\n/;
+const KEPT_END = "\n...\n</persisted-output>";
+
+/** What Claude Code says of an output that it kept in a file, and where its beginning stands in that. */
+function keptIn(text: string): { path: string; start: number; stop: number } | undefined {
+  const [head, path] = KEPT.exec(text) ?? [];
+  if (head === undefined || path === undefined || !text.endsWith(KEPT_END)) return undefined;
+  return { path, start: head.length, stop: text.length - KEPT_END.length };
 }
 
 function read(input: JsonObject, result: JsonObject | undefined): UiExtra | undefined {

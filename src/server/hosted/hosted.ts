@@ -3,8 +3,9 @@ import type { Prompt } from "../../agent/agent.ts";
 import { keptPath } from "../../agent/paths.ts";
 import { positionOf } from "../../model/accumulate.ts";
 import type { Frame } from "../../model/frame.ts";
+import { keptOutputOf } from "../../model/kept-output.ts";
 import type { SessionPatch } from "../../model/session.ts";
-import { keptOutputOf, readAttachment, readOwn, readOwnPiece } from "../evidence.ts";
+import { readAttachment, readOwn, readOwnPiece } from "../evidence.ts";
 import type { Sessions } from "../sessions.ts";
 import type { Notice } from "../store/store.ts";
 import type { AgentKind, Agents } from "./agents.ts";
@@ -243,7 +244,7 @@ export function createHosted(options: HostedOptions): HostedSessions {
       const part = await partOf(id, part_id);
       const kept = part && keptOutputOf(part);
       const folder = shelf.filesOf(id);
-      return kept === undefined ? undefined : await readOwnPiece(folder, keptPath(folder, kept), from);
+      return kept && (await readOwnPiece(folder, keptPath(folder, kept.path), from));
     },
     status: () => ({
       index: { files_found: 0, files_done: 0, bytes_found: 0, bytes_done: 0, done: true },

@@ -1,11 +1,15 @@
 import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
-import type { Transcript } from "../../model/accumulate.ts";
+import { positionOf, type Transcript } from "../../model/accumulate.ts";
+import { textPattern } from "../../model/text-pattern.ts";
 import type { SearchReply } from "../../protocol.ts";
 import { apiOf } from "../api.ts";
 import { failureText } from "../failure-text.ts";
 import { exactNumber } from "../figures.ts";
 import type { OpenSession } from "../open-session.ts";
 import { useClient } from "../store.ts";
+import type { Outputs } from "../transcript/host.ts";
+import { plural } from "../transcript/tool-cards/card.ts";
+import { terminalText } from "../ui/ansi.ts";
 import { composing } from "../ui/composing.ts";
 import { type Marks, markText, revealWithin } from "./find-marks.ts";
 import type { ScrollerHandle } from "./TranscriptScroller.tsx";
@@ -27,6 +31,8 @@ interface Props {
   session: OpenSession;
   scroller: RefObject<ScrollerHandle | null>;
   input: RefObject<HTMLInputElement | null>;
+  /** The daemon looks into no file that holds a whole output: these are searched here. */
+  opened: Outputs["opened"];
   /** Goes to a part; gives the one whose row shows it. */
   onHit(index: number): Promise<string | undefined>;
   onText(text: string): void;
@@ -34,7 +40,7 @@ interface Props {
 }
 
 /** Finds text in the whole session, also where nothing is loaded: the daemon searches, the view goes there. */
-export function Find({ session, scroller, input, onHit, onText, onClose }: Props): ReactNode {
+export function Find({ session, scroller, input, opened, onHit, onText, onClose }: Props): ReactNode {
   const api = apiOf(useClient());
   const [text, setText] = useState("");
   const [reply, setReply] = useState<SearchReply | { failure: string }>();
@@ -45,6 +51,8 @@ export function Find({ session, scroller, input, onHit, onText, onClose }: Props
   /** Gone to as soon as it is there: what a part leaves out may still have to come. */
   const wish = useRef<{ part_id: string; side: "first" | "last"; here: number | undefined }>(undefined);
   const visit = useRef(0);
+  const again = useRef<() => void>(undefined);
+  const searchedOpened = useRef(opened);
   const hits = reply !== undefined && "hits" in reply ? reply.hits : [];
 
   const stand = (part_id: string, ranges: readonly Range[], next: number, shows: boolean): void => {
@@ -85,9 +93,9 @@ export function Find({ session, scroller, input, onHit, onText, onClose }: Props
     wish.current = { part_id, side, here: scroller.current?.here().index };
     current.current.settle();
   };
-  const current = useRef({ settle, go, onText, at, hits });
+  const current = useRef({ settle, go, onText, at, hits, opened });
   useLayoutEffect(() => {
-    current.current = { settle, go, onText, at, hits };
+    current.current = { settle, go, onText, at, hits, opened };
   });
 
   useLayoutEffect(() => {
@@ -125,8 +133,9 @@ export function Find({ session, scroller, input, onHit, onText, onClose }: Props
         );
         return;
       }
-      const next = found.value.hits;
-      setReply(found.value);
+      const reply = withOpened(found.value, current.current.opened, text, searched);
+      const next = reply.hits;
+      setReply(reply);
       if (!isFirst) {
         // What came moves nobody.
         const { at, hits } = current.current;
@@ -148,12 +157,22 @@ export function Find({ session, scroller, input, onHit, onText, onClose }: Props
     const end = session.state.subscribe(({ transcript }) => {
       if (timer === undefined && hasGrown(searched, transcript)) timer = setTimeout(search, GROWN_MS);
     });
+    again.current = () => {
+      clearTimeout(timer);
+      timer = setTimeout(search, TYPING_MS);
+    };
     return () => {
       end();
+      again.current = undefined;
       clearTimeout(timer);
       abort.abort();
     };
   }, [api, session, scroller, text]);
+
+  useEffect(() => {
+    if (opened !== searchedOpened.current) again.current?.();
+    searchedOpened.current = opened;
+  }, [opened]);
 
   /** To the next match of the part, else to the next part that another row shows. */
   const step = async (by: 1 | -1): Promise<void> => {
@@ -174,11 +193,13 @@ export function Find({ session, scroller, input, onHit, onText, onClose }: Props
       return go(hit, side);
     }
   };
+  const inFiles = reply !== undefined && "hits" in reply ? reply.in_files : 0;
+  const unsearched = inFiles === 0 ? undefined : `${plural(inFiles, "unopened output file")} not searched`;
   const count = ((): string => {
     if (text === "") return "";
     if (reply === undefined) return "searching";
     if ("failure" in reply) return reply.failure;
-    if (reply.total === 0) return "no match";
+    if (reply.total === 0) return unsearched === undefined ? "no match" : `no match (${unsearched})`;
     const match =
       stop !== undefined && stop.count > 1
         ? `, match ${exactNumber(stop.at + 1)} of ${exactNumber(stop.count)}`
@@ -215,7 +236,7 @@ export function Find({ session, scroller, input, onHit, onText, onClose }: Props
           }
         }}
       />
-      <span className="find-count" role="status">
+      <span className="find-count" role="status" title={unsearched}>
         {count}
       </span>
       <button type="button" className="button" onClick={() => void step(-1)} aria-label="Previous match">
@@ -229,6 +250,28 @@ export function Find({ session, scroller, input, onHit, onText, onClose }: Props
       </button>
     </div>
   );
+}
+
+/** With what is found in outputs that were opened. */
+function withOpened(
+  reply: SearchReply,
+  opened: Outputs["opened"],
+  text: string,
+  transcript: Transcript | undefined,
+): SearchReply {
+  const pattern = textPattern(text, "iu");
+  const more = [...opened].flatMap(([part_id, piece]) => {
+    if (reply.hits.some((hit) => hit.part_id === part_id) || !pattern.test(terminalText(piece.text)))
+      return [];
+    const index = transcript && positionOf(transcript, part_id);
+    return index === undefined ? [] : { index, part_id, excerpt: "" };
+  });
+  const whole = [...opened.values()].filter(({ starts, next }) => starts.length === 1 && next === undefined);
+  return {
+    total: reply.total + more.length,
+    in_files: Math.max(0, reply.in_files - whole.length),
+    hits: [...reply.hits, ...more].sort((one, other) => one.index - other.index),
+  };
 }
 
 /** Whether something came since: pages that were loaded meanwhile change what is here, not what there is. */

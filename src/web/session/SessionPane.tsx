@@ -136,7 +136,7 @@ function ReadyPane({
   const [initial] = useState(() =>
     resumes && reading.place !== undefined ? reading.place : { end: true as const },
   );
-  const { host, setOpen, setAllOpen, allOpen, generation, keepPlace, placeNow } = useReadingHost(
+  const { host, outputs, setOpen, setAllOpen, allOpen, generation, keepPlace, placeNow } = useReadingHost(
     session,
     reading,
     fragment,
@@ -446,6 +446,7 @@ function ReadyPane({
           session={session}
           scroller={scroller}
           input={findInput}
+          opened={outputs.opened}
           onHit={(index) => goTo(index, true)}
           onText={setFindText}
           onClose={closeFind}

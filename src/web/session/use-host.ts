@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { positionOf } from "../../model/accumulate.ts";
 import { imageSize } from "../../model/image-size.ts";
+import { OUTPUT_PIECE } from "../../model/kept-output.ts";
 import type { SessionSummary } from "../../model/session.ts";
 import { apiOf } from "../api.ts";
 import { failureText } from "../failure-text.ts";
@@ -9,16 +10,20 @@ import type { OpenSession } from "../open-session.ts";
 import { type Reading, saveReading } from "../reading.ts";
 import { sessionHref } from "../router.ts";
 import { useClient, useRow, useSetting } from "../store.ts";
-import type { AnswerDraft, Attachment, TranscriptHost } from "../transcript/host.ts";
+import type { AnswerDraft, Attachment, Outputs, TranscriptHost } from "../transcript/host.ts";
 import { ancestorsOf, requestHref, useWaiting } from "../waiting.ts";
 
 const SAVE_MS = 300;
+const NEWLINE = 0x0a;
+/** Whole outputs that are held at once: each may have `OUTPUT_PIECE` bytes. */
+const MOST_OUTPUTS = 4;
 /** Bytes at an image's beginning in which its size is looked for: a photo's notes and colour profile stand before that. */
 const HEADER = 1024 * 1024;
 
 /** What the transcript needs from the screen, and what the screen remembers for the reader. */
 interface ReadingHost {
   host: TranscriptHost;
+  outputs: Outputs;
   setOpen(part_id: string, open: boolean): void;
   /** `undefined`: each part as the settings say. Forgets what was opened and closed by hand. */
   setAllOpen(open: boolean | undefined): void;
@@ -120,6 +125,28 @@ export function useReadingHost(
 
   const placeNow = useCallback(() => kept.current.place, []);
 
+  const [opened, setOpened] = useState<Outputs["opened"]>(new Map());
+  const outputs = useMemo<Outputs>(
+    () => ({
+      opened,
+      async open(part_id, starts) {
+        const from = starts.at(-1) ?? 0;
+        const reply = await api.output(session_id, part_id, from);
+        if (!reply.ok) throw new Error(failureText(reply.failure));
+        const bytes = new Uint8Array(await reply.value.arrayBuffer());
+        const length = pieceLength(bytes);
+        const text = new TextDecoder().decode(bytes.subarray(0, length));
+        const piece = { text, starts, ...(bytes.length < OUTPUT_PIECE ? {} : { next: from + length }) };
+        setOpened((before) => {
+          const others = [...before].filter(([id]) => id !== part_id);
+          return new Map([...others.slice(1 - MOST_OUTPUTS), [part_id, piece]]);
+        });
+      },
+      close: (part_id) => setOpened((before) => new Map([...before].filter(([id]) => id !== part_id))),
+    }),
+    [api, session_id, opened],
+  );
+
   const [answerDrafts] = useState(() => new Map<string, AnswerDraft>());
   const host = useMemo<TranscriptHost>(
     () => ({
@@ -156,6 +183,7 @@ export function useReadingHost(
         attachments.current.set(reference, attachment);
         return attachment;
       },
+      outputs,
       useRun: (id: string): SessionSummary | undefined => useRow(id),
       useWaitBelow(id: string) {
         const waiting = useWaiting();
@@ -199,9 +227,19 @@ export function useReadingHost(
       hosted,
       answerDrafts,
       goOnFrom,
+      outputs,
     ],
   );
-  return { host, setOpen, setAllOpen, allOpen, generation: all.generation, keepPlace, placeNow };
+  return { host, outputs, setOpen, setAllOpen, allOpen, generation: all.generation, keepPlace, placeNow };
+}
+
+/** So many of a piece's bytes as are whole lines or, where it has none, whole characters, unless it is the last one. */
+function pieceLength(bytes: Uint8Array): number {
+  if (bytes.length < OUTPUT_PIECE) return bytes.length;
+  const lines = bytes.lastIndexOf(NEWLINE) + 1;
+  if (lines > 0) return lines;
+  // The bytes of a character behind its first one are 0b10xxxxxx.
+  return bytes.findLastIndex((byte) => (byte & 0xc0) !== 0x80);
 }
 
 async function attachmentOf(blob: Blob): Promise<Attachment> {

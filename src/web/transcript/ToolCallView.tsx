@@ -9,6 +9,7 @@ import { Disclosure } from "./Disclosure.tsx";
 import { fieldText } from "./field-text.ts";
 import type { TranscriptHost } from "./host.ts";
 import { JsonBlock } from "./JsonBlock.tsx";
+import { KeptOutput } from "./KeptOutput.tsx";
 import { MediaView } from "./MediaView.tsx";
 import { useNow, useOpenState } from "./open-state.ts";
 import { type CallView, createView, oneLine } from "./tool-cards/card.ts";
@@ -113,11 +114,11 @@ function Whole({
       {!shown.output && output !== "" && (
         <div className="card-section">
           <h4>{result === undefined ? "output so far" : "output"}</h4>
-          <Output
-            {...(result === undefined ? fieldText(call, "progress", host) : outputOf(result, host))}
-            text={output}
-            label="output"
-          />
+          {result === undefined ? (
+            <Output {...fieldText(call, "progress", host)} text={output} label="output" />
+          ) : (
+            <KeptOutput result={result} seen={outputOf(result, host)} host={host} />
+          )}
         </div>
       )}
       {error !== undefined && (
@@ -141,10 +142,11 @@ function Whole({
 }
 
 /** A result's text, as far as it is here. */
-function outputOf(result: Result, host: TranscriptHost): Omit<OutputProps, "label"> {
+function outputOf(result: Result, host: TranscriptHost): OutputProps {
   const { output_end } = result;
   return {
     ...fieldText(result, "output_text", host),
+    label: "output",
     ...(output_end === undefined ? {} : { end: output_end }),
   };
 }
@@ -264,7 +266,7 @@ export function OrphanResult({
       }
     >
       <div className="tool-body">
-        <Output {...outputOf(part, host)} label="output" />
+        <KeptOutput result={part} seen={outputOf(part, host)} host={host} />
         {part.parts.map((media, index) => (
           <MediaView key={index} media={media} host={host} />
         ))}

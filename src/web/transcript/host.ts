@@ -34,6 +34,22 @@ export interface Attachment {
   readonly pixels?: number;
 }
 
+/** A piece of a whole output, from `starts.at(-1)` in its file; absent `next`: to the end. */
+export interface OpenedOutput {
+  readonly text: string;
+  /** Where it and the pieces on the way to it begin. */
+  readonly starts: readonly number[];
+  readonly next?: number;
+}
+
+export interface Outputs {
+  /** By the results' ids: a row that scrolls out of view comes back as it was left. */
+  readonly opened: ReadonlyMap<string, OpenedOutput>;
+  /** Rejects with a sentence for the reader. */
+  open(part_id: string, starts: readonly number[]): Promise<void>;
+  close(part_id: string): void;
+}
+
 /**
  * What a transcript cannot get from its parts: it comes from the screen, so that the same components serve a live
  * session, a past one, a run beside its parent, and a document without a daemon (where the functions may be absent).
@@ -47,6 +63,8 @@ export interface TranscriptHost {
   loadRaw?(part_id: string): Promise<RawRecord>;
   /** What `attachment:<part id>:<n>` stands for. */
   loadAttachment?(reference: string): Promise<Attachment>;
+  /** Whole outputs that are kept in files. */
+  outputs?: Outputs;
   /** The row of a sub-agent's run, live. A hook: call it unconditionally. */
   useRun?(session_id: string): SessionSummary | undefined;
   /** What a run below a sub-agent's run waits for, at any depth, and where it stands; live. A hook, too. */

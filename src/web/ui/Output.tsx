@@ -24,35 +24,52 @@ export interface OutputProps extends CutText {
   end?: string;
   /** What it is, for a reader who cannot see it. */
   label: string;
+  /** Added to "Show all" where all that is here is not all that there is. */
+  whose?: string;
+  /** Its many lines are shown at once, as after a click. */
+  unfolded?: boolean;
 }
 
 /**
  * A tool's output, with its terminal colours: the first and last lines at once, everything after a click, and never more
  * on the page than it can bear. Of one that was cut on its way, what stands last is its end or says that more follows.
  */
-export function Output({ end, label, ...given }: OutputProps): ReactNode {
+export function Output({ end, label, whose = "", unfolded = false, ...given }: OutputProps): ReactNode {
   const { text: content, cut, isLoaded, load, isLoading, failure } = useWhole(given);
-  const [shown, setShown] = useState(HEAD);
+  const [shown, setShown] = useState(unfolded ? STEP : HEAD);
   const lines = linesOf(content);
+  /** Lines left out at the beginning, where what somebody looks for stands too far behind it. */
+  const [start, setStart] = useState(0);
   const limit = isLoaded ? Math.max(shown, STEP) : shown;
   // Behind what was cut its end stands apart, as far as it is here.
   const ending = cut ? linesOf(end ?? "") : lines;
   const count = lines.length + (cut ? ending.length : 0);
   const folded = count > limit + TAIL + (limit === HEAD ? WORTH : 0);
-  const head = folded ? lines.slice(0, limit) : lines;
+  const head = lines.slice(start, folded ? limit : undefined);
   const tail = folded ? ending.slice(-TAIL) : cut ? ending : [];
-  const hidden = count - head.length - tail.length;
+  const hidden = count - start - head.length - tail.length;
   const isSought = useContext(SoughtText);
   const sought = useMemo(() => {
-    if (isSought === undefined) return -1;
+    if (isSought === undefined) return undefined;
     const before = linesOf(content).slice(0, cut === undefined ? -TAIL : undefined);
-    return before.slice(0, MOST_SOUGHT).findLastIndex((line) => isSought(terminalText(line)));
+    const last = before.slice(0, MOST_SOUGHT).findLastIndex((line) => isSought(terminalText(line)));
+    if (last >= 0) return { first: 0, last };
+    const far = before.findIndex((line, index) => index >= MOST_SOUGHT && isSought(terminalText(line)));
+    return far < 0 ? undefined : { first: far - (far % STEP), last: far };
   }, [content, cut, isSought]);
-  if (folded && sought >= limit) setShown(Math.ceil((sought + 1) / STEP) * STEP);
+  if (sought && ((folded && sought.last >= limit) || sought.last < start)) {
+    setStart(sought.first);
+    setShown(Math.ceil((sought.last + 1) / STEP) * STEP);
+  }
 
   return (
     <div className="output">
       <ScrollBox className={limit > HEAD ? "output-text output-scrolls" : "output-text"} label={label}>
+        {start > 0 && (
+          <button type="button" className="show-all" onClick={() => setStart(start - STEP)}>
+            Show {STEP.toLocaleString("en")} of {start.toLocaleString("en")} lines before
+          </button>
+        )}
         <Lines lines={head} />
         {folded && (
           <button
@@ -63,14 +80,14 @@ export function Output({ end, label, ...given }: OutputProps): ReactNode {
             {cut
               ? `Show ${Math.min(hidden, STEP).toLocaleString("en")} more lines`
               : limit === HEAD && hidden <= STEP
-                ? `Show all ${lines.length.toLocaleString("en")} lines`
+                ? `Show all ${lines.length.toLocaleString("en")} lines${whose}`
                 : `Show ${Math.min(hidden, STEP).toLocaleString("en")} of ${hidden.toLocaleString("en")} more lines`}
           </button>
         )}
         {cut !== undefined &&
           (load ? (
             <button type="button" className="show-all" disabled={isLoading} onClick={load}>
-              Show all ({byteSize(cut)})
+              Show all{whose} ({byteSize(cut)})
             </button>
           ) : (
             <p className="note">cut, {byteSize(cut)} in all</p>

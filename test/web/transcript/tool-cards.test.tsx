@@ -360,6 +360,34 @@ describe("an open card", () => {
     expect(await screen.findByText(/the very end/)).toBeTruthy();
   });
 
+  it("says of an output of which the whole is in a file that its own end is not all, and why the file does not open", async () => {
+    const bash = call("Bash", { command: "seq" });
+    const head = "<persisted-output>\n";
+    const output = `${head}${Array.from({ length: 60 }, (_, n) => `row ${n}`).join("\n")}\n...\n</persisted-output>`;
+    const ui_extra: UiExtra = {
+      type: "shell",
+      persisted_path: "/s/tool-results/b.txt",
+      persisted_bytes: 349_000,
+      output_start: head.length,
+      output_stop: output.indexOf("\n...\n"),
+    };
+    const open = () => Promise.reject(new Error("The file is gone."));
+    const outputs = { opened: new Map(), open, close: () => {} };
+    const { unmount } = show(bash, output, ui_extra, hostOf({ outputs }));
+    await openCard();
+    expect(body()).not.toContain("persisted-output");
+    await userEvent.click(screen.getByRole("button", { name: "Show all 60 lines that the agent saw" }));
+    expect(body()).toContain("row 30");
+    await userEvent.click(screen.getByRole("button", { name: "Open whole output (349 KB)" }));
+    expect((await screen.findByRole("alert")).textContent).toBe("Not opened: The file is gone.");
+    unmount();
+    // Nobody can open it where there is no daemon.
+    show(bash, output, ui_extra);
+    await openCard();
+    expect(screen.queryByRole("button", { name: /Open whole/ })).toBeNull();
+    expect(body()).toContain("/s/tool-results/b.txt (349 KB)");
+  });
+
   it("loads arguments that were cut, whole, and says that they were where nobody has them", async () => {
     const ask = call("Ask", { what: "some" }, { truncated: { arguments_json: 1_200_000 } });
     const whole = { ...ask, arguments_json: '{"what":"some and more"}' };

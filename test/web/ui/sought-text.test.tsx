@@ -12,6 +12,7 @@ const lines = (count: number): string[] =>
 
 const views: [string, ReactNode][] = [
   ["output of many lines", <Output key="" label="output" text={lines(300).join("\n")} />],
+  ["output of very many lines", <Output key="" label="output" text={lines(90_000).join("\n")} />],
   [
     "output of a long line",
     <Output key="" label="output" text={`${"x".repeat(5_000)} a needle in it\nrow`} />,

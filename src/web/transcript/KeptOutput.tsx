@@ -1,0 +1,95 @@
+import { type ReactNode, useState } from "react";
+import { keptOutputOf, ownOutput } from "../../model/kept-output.ts";
+import type { TranscriptPartOf } from "../../model/transcript.ts";
+import { reasonOf } from "../ui/ErrorBoundary.tsx";
+import { visible } from "../ui/hidden-text.tsx";
+import { Output, type OutputProps } from "../ui/Output.tsx";
+import { byteSize } from "../ui/size.tsx";
+import type { TranscriptHost } from "./host.ts";
+
+/** A call's output: what the agent saw of it and, where the whole is kept in a file, all of it once the reader opens that. */
+export function KeptOutput({
+  result,
+  seen,
+  host: { outputs },
+}: {
+  result: TranscriptPartOf<"tool_result">;
+  seen: OutputProps;
+  host: TranscriptHost;
+}): ReactNode {
+  const kept = keptOutputOf(result);
+  const opened = outputs?.opened.get(result.id);
+  const [isLoading, setLoading] = useState(false);
+  const [failure, setFailure] = useState<string>();
+  if (kept === undefined) return <Output {...seen} />;
+  const open = async (starts: readonly number[]): Promise<void> => {
+    setLoading(true);
+    setFailure(undefined);
+    await outputs?.open(result.id, starts).catch((error: unknown) => setFailure(reasonOf(error)));
+    setLoading(false);
+  };
+  const { starts = [0], next } = opened ?? {};
+  const from = starts.at(-1) ?? 0;
+  const isPiece = from > 0 || next !== undefined;
+  const all = kept.byte_size === undefined ? "" : byteSize(kept.byte_size);
+  return (
+    <>
+      {opened === undefined ? (
+        <Output {...seen} text={ownOutput(result)} whose=" that the agent saw" />
+      ) : (
+        <Output
+          key={from}
+          text={opened.text}
+          label={isPiece ? "piece of the whole output" : "whole output"}
+          unfolded
+        />
+      )}
+      {outputs !== undefined && (
+        <div className="output-actions">
+          <button
+            type="button"
+            className="show-all"
+            disabled={isLoading}
+            onClick={() => (opened === undefined ? void open([0]) : outputs.close(result.id))}
+          >
+            {opened !== undefined
+              ? "Show what the agent saw"
+              : `Open whole output${all === "" ? "" : ` (${all})`}`}
+          </button>
+          {starts.length > 1 && (
+            <button
+              type="button"
+              className="show-all"
+              disabled={isLoading}
+              onClick={() => void open(starts.slice(0, -1))}
+            >
+              Show what comes before
+            </button>
+          )}
+          {next !== undefined && (
+            <button
+              type="button"
+              className="show-all"
+              disabled={isLoading}
+              onClick={() => void open([...starts, next])}
+            >
+              Show what follows
+            </button>
+          )}
+          {isPiece && (
+            <span className="note">
+              from {byteSize(from)}
+              {next === undefined ? " to its end" : ` to ${byteSize(next)}`}
+              {all === "" ? "" : ` of ${all}`}
+            </span>
+          )}
+          {failure !== undefined && (
+            <span className="note" role="alert">
+              Not opened: {visible(failure, "prose")}
+            </span>
+          )}
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,206 @@
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Browser, Locator, Page } from "playwright-core";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { OUTPUT_PIECE } from "../../src/model/kept-output.ts";
+import { generateClaudeSession } from "../generate-session.ts";
+import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
+import { begin, configure, idle, restOf, scriptFile } from "./hosted-session.ts";
+
+let home: Home;
+let daemon: Daemon;
+let browser: Browser;
+let page: Page;
+let complaints: string[];
+
+const open = async (): Promise<void> => {
+  daemon = await startDaemon(home, ["--no-samples"]);
+  browser = await openBrowser();
+  ({ page, complaints } = await enter(
+    await browser.newContext({ viewport: { width: 1280, height: 800 } }),
+    daemon,
+  ));
+};
+beforeEach(async () => {
+  home = await createHome();
+});
+afterEach(async () => {
+  await browser.close();
+  await daemon.stop();
+  await home.remove();
+});
+
+/** As a reader does it, who sees a button before the press: where it was scrolled to is told before that. */
+const press = async (button: Locator): Promise<void> => {
+  await button.scrollIntoViewIfNeeded();
+  await page.evaluate(
+    () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+  );
+  await button.click();
+};
+const numbers = (count: number): string => Array.from({ length: count }, (_, n) => `${n + 1}\n`).join("");
+const card = (words: string) => page.getByRole("article").filter({ hasText: words }).first();
+const find = (words: string) => page.getByRole("searchbox", { name: "Find in this session" }).fill(words);
+const counted = () => page.locator(".find-count").innerText();
+/** What is marked as found. */
+const marked = () =>
+  page.evaluate(() => [...(CSS.highlights.get("find") ?? [])].map((range) => range.toString()));
+
+describe("the whole of a long output that Claude Code kept in a file", () => {
+  const session = generateClaudeSession({ parts: 40, turns: 2, seed: 11 });
+  let results: string;
+  let written = 0;
+  const record = (type: "user" | "assistant", content: unknown[], more: object = {}): string => {
+    written += 1;
+    const { message, ...last } = JSON.parse(session.lines.at(-1) ?? "{}");
+    const uuid = `cccccccc-0000-4000-8000-${String(written).padStart(12, "0")}`;
+    const said =
+      type === "user" ? { role: "user", content } : { ...message, id: `msg_whole_${written}`, content };
+    return `${JSON.stringify({ ...last, uuid, type, message: said, ...more })}\n`;
+  };
+  /** A call as Claude Code writes it down when its output is too long; the file is written where `whole` says what is in it. */
+  const kept = async (command: string, name: string, whole: string, place = results): Promise<string> => {
+    const path = join(results, name);
+    await writeFile(join(place, name), whole);
+    const content = `<persisted-output>\nOutput too large (1MB). Full output saved to: ${path}\n\nPreview (first 2KB):\n${whole.slice(0, 2_000)}\n...\n</persisted-output>`;
+    const id = `toolu_${name}`;
+    return (
+      record("assistant", [{ type: "tool_use", id, name: "Bash", input: { command } }]) +
+      record("user", [{ type: "tool_result", tool_use_id: id, content, is_error: false }], {
+        toolUseResult: {
+          stdout: "",
+          stderr: "",
+          interrupted: false,
+          persistedOutputPath: path,
+          persistedOutputSize: Buffer.byteLength(whole),
+        },
+      })
+    );
+  };
+
+  beforeEach(async () => {
+    const folder = join(home.claude, "projects/-home-ada-whole");
+    results = join(folder, session.session_id, "tool-results");
+    await mkdir(results, { recursive: true });
+    const secret = join(home.path, "secret");
+    await mkdir(secret);
+    const long = `${"é".repeat(99)}\n`.repeat(15_000);
+    const lines = [
+      ...session.lines.map((line) => `${line}\n`),
+      await kept("seq 1 20000", "seq.txt", numbers(20_000)),
+      await kept("cat long", "long.txt", `${long}the LAST line\n`),
+      await kept("cat gone", "gone.txt", numbers(9_000)),
+      await kept("cat secret", "secret.txt", "SECRET ".repeat(1_000), secret),
+      record("assistant", [{ type: "text", text: "The end." }]),
+    ];
+    await rm(join(results, "gone.txt"));
+    await symlink(join(secret, "secret.txt"), join(results, "secret.txt"));
+    await writeFile(join(folder, `${session.session_id}.jsonl`), lines.join(""));
+    await open();
+    await page.goto(`${daemon.origin}/session/${session.session_id}`);
+    await page.getByText("The end.").waitFor();
+  });
+
+  it("is opened in its card, and is found then", async () => {
+    await page.keyboard.press("/");
+    await find("19987");
+    await expect.poll(counted).toBe("no match (4 unopened output files not searched)");
+
+    const seq = card("seq 1 20000");
+    await press(seq.locator("summary").first());
+    expect(await seq.innerText()).not.toContain("persisted-output");
+    await press(seq.getByRole("button", { name: "Open whole output (109 KB)" }));
+    const whole = seq.getByRole("group", { name: "whole output" });
+    await expect.poll(() => whole.innerText()).toContain("\n4000\n");
+    expect(await whole.innerText()).toContain("\n20000");
+    await expect.poll(counted).toBe("1 part");
+    await page.getByRole("searchbox").press("Enter");
+    await expect.poll(() => whole.innerText()).toContain("\n19987\n");
+    await expect.poll(marked).toEqual(["19987"]);
+    expect(await counted()).toBe("part 1 of 1");
+    expect(await page.locator(".find-count").getAttribute("title")).toBe(
+      "3 unopened output files not searched",
+    );
+
+    // It stays open where its row goes out of view and comes back.
+    await page.getByRole("button", { name: "Close" }).click();
+    await page.keyboard.press("Home");
+    await expect.poll(() => seq.count()).toBe(0);
+    await page.keyboard.press("End");
+    await press(seq.getByRole("button", { name: "Show what the agent saw" }));
+    await expect.poll(() => whole.count()).toBe(0);
+    await seq.getByRole("button", { name: /^Show all \d+ lines that the agent saw$/ }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it("comes in pieces of whole lines where it is very long", async () => {
+    const long = card("cat long");
+    await press(long.locator("summary").first());
+    await press(long.getByRole("button", { name: "Open whole output (3 MB)" }));
+    const whole = long.getByRole("group", { name: "piece of the whole output" });
+    await long.getByText(`from 0 B to 2.1 MB of 3 MB`).waitFor();
+    await press(long.getByRole("button", { name: "Show what follows" }));
+    await whole.getByText("the LAST line").waitFor();
+    await long.getByText("from 2.1 MB to its end of 3 MB").waitFor();
+    expect(await whole.innerText()).not.toContain("\ufffd");
+    expect((await whole.innerText()).split("\n")[0]).toBe("é".repeat(99));
+    expect(await page.evaluate(() => document.querySelectorAll("*").length)).toBeLessThan(20_000);
+    await press(long.getByRole("button", { name: "Show what comes before" }));
+    await long.getByText(`from 0 B to 2.1 MB of 3 MB`).waitFor();
+    expect(OUTPUT_PIECE).toBeGreaterThan(2_000_000);
+    expect(complaints).toEqual([]);
+  });
+
+  it("is said to be gone where it is, and is nothing where a link leads out", async () => {
+    for (const words of ["cat gone", "cat secret"]) {
+      const one = card(words);
+      await press(one.locator("summary").first());
+      await press(one.getByRole("button", { name: /^Open whole output/ }));
+      await one
+        .getByText(
+          "Not opened: The file with the whole output is not in the session's folder, or not any more.",
+        )
+        .waitFor();
+      expect(await one.getByRole("group", { name: "whole output" }).count()).toBe(0);
+    }
+    // The browser names each refused request.
+    expect(complaints.every((complaint) => complaint.includes("404"))).toBe(true);
+  });
+});
+
+it("the whole of a long output of the daemon's own shell is opened in its card", async () => {
+  const folder = join(home.path, "harbour");
+  await mkdir(folder);
+  await configure(home, { permissions: { shell: "allow" } });
+  await open();
+  const rest = restOf(home, daemon);
+  const model = await scriptFile(home, "long", {
+    title: "Long",
+    steps: [
+      { parts: [{ tool_call: { name: "shell", arguments: { command: "seq 1 60000" } } }] },
+      { parts: [{ text: "Done." }] },
+    ],
+  });
+  const session_id = await begin(rest, model, folder);
+  await page.goto(`${daemon.origin}/session/${session_id}`);
+  await page
+    .getByRole("button", { name: /^Allow/ })
+    .first()
+    .click();
+  await idle(rest, session_id);
+  const seq = card("seq 1 60000");
+  await press(seq.locator("summary").first());
+  await seq.getByRole("button", { name: "Show all that the agent saw (30.2 KB)" }).waitFor();
+  await press(seq.getByRole("button", { name: "Open whole output (349 KB)" }));
+  await page.keyboard.press("/");
+  await find("30001");
+  await expect.poll(counted).toBe("part 1 of 1");
+  await expect
+    .poll(() => seq.getByRole("group", { name: "whole output" }).innerText())
+    .toContain("\n30001\n");
+  // So far behind the beginning that not all before it is put on the page.
+  await find("58999");
+  await expect.poll(marked).toContain("58999");
+  await seq.getByRole("button", { name: "Show 4,000 of 56,000 lines before" }).waitFor();
+  expect(complaints).toEqual([]);
+});
