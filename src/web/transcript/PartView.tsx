@@ -50,7 +50,9 @@ export function PartView({ part, result, host, isTarget }: PartViewProps): React
     case "prompt":
       return (
         <div className="prompt-inside">
-          {part.queued && <p className="note">Typed while the agent worked</p>}
+          {part.queued && (
+            <p className="note">{part.origin === undefined ? "Typed" : "Arrived"} while the agent worked</p>
+          )}
           <PromptContent part={part} host={host} />
         </div>
       );

@@ -124,6 +124,14 @@ describe("a turn", () => {
     expect(screen.getByText("Typed while the agent worked")).toBeTruthy();
   });
 
+  it("calls typed while the agent worked what a person wrote alone: notices, and words of other agents, arrived", () => {
+    for (const origin of ["notification", "agent", "command"] as const) {
+      const { unmount } = show([prompt("Start"), prompt("It is done", { queued: true, origin })]);
+      expect(screen.getByText("Arrived while the agent worked")).toBeTruthy();
+      unmount();
+    }
+  });
+
   it("looks the same live and past, but for what is still open", () => {
     const read = call("Read", { file_path: "src/a.ts" });
     const past = [
