@@ -111,6 +111,17 @@ export function marker(
 ): TranscriptPartOf<"marker"> {
   return { ...common(`marker ${kind} ${title}`), type: "marker", kind, title, ...given };
 }
+export function stepEnd(
+  reason: TranscriptPartOf<"step_finish">["reason"],
+  given: Given<"step_finish"> = {},
+): TranscriptPartOf<"step_finish"> {
+  return {
+    ...common(`step end ${reason}`),
+    type: "step_finish",
+    ...(reason === undefined ? {} : { reason }),
+    ...given,
+  };
+}
 export function unknown(raw: unknown, given: Given<"unknown"> = {}): TranscriptPartOf<"unknown"> {
   return { ...common(`unknown ${JSON.stringify(raw)}`), type: "unknown", raw, ...given };
 }

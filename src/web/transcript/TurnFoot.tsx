@@ -1,8 +1,9 @@
 import { memo, type ReactNode } from "react";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
 import { tokensIn } from "../../model/tokens.ts";
-import type { TranscriptPartOf, Turn } from "../../model/transcript.ts";
+import type { TranscriptPart, TranscriptPartOf, Turn } from "../../model/transcript.ts";
 import { duration, shortNumber, shortTokens } from "../ui/size.tsx";
+import type { TurnTranscriptProps } from "./host.ts";
 import { price } from "./price.ts";
 
 /**
@@ -11,12 +12,12 @@ import { price } from "./price.ts";
  */
 export const TurnFoot = memo(function TurnFoot({
   turn,
-  last,
+  ending,
   hosted,
 }: {
   turn: Turn;
-  /** The end of its last step, where that is loaded. */
-  last: TranscriptPartOf<"step_finish"> | undefined;
+  /** Why it ended, where that is known. */
+  ending: string | undefined;
   /** This daemon ran it: a cost that nobody knows is said to be so. */
   hosted: boolean;
 }): ReactNode {
@@ -29,7 +30,7 @@ export const TurnFoot = memo(function TurnFoot({
     turn.steps > 1 ? `${turn.steps} steps` : undefined,
     usage && `${shortTokens(tokensIn(usage))} in, ${shortNumber(usage.output)} out`,
     usage?.cost === undefined ? (hosted && usage !== undefined ? "no price" : undefined) : price(usage.cost),
-    last?.reason === undefined ? undefined : stopWords(last.reason, last.reason_raw),
+    ending,
   ].filter((word) => word !== undefined);
   if (words.length === 0) return null;
   return (
@@ -39,6 +40,43 @@ export const TurnFoot = memo(function TurnFoot({
     </p>
   );
 });
+
+/** Behind a turn's last step may stand markers and results: so far back its end is looked for, in parts. */
+const LOOK_BACK = 100;
+
+/** What the model says: behind the end of a step, it is of a later one that has no end. */
+const OF_A_STEP: ReadonlySet<TranscriptPart["type"]> = new Set([
+  "step_start",
+  "thinking",
+  "text",
+  "tool_call",
+  "image",
+  "file",
+  "legacy",
+]);
+
+/** Why a turn ended: by its status and what stands behind its last step, else by that step's own word. `undefined`: unknown. */
+export function endingOf(turn: Turn, partAt: TurnTranscriptProps["partAt"]): string | undefined {
+  let { status } = turn;
+  if (status === "running") return undefined;
+  let step: TranscriptPartOf<"step_finish"> | undefined;
+  let isAfterTools = true;
+  const end = turn.first_part + turn.part_count;
+  for (let index = end - 1; index >= Math.max(turn.first_part, end - LOOK_BACK); index -= 1) {
+    const part = partAt(index);
+    if (part?.type === "step_finish") step = part;
+    if (part === undefined || part.type === "step_finish" || OF_A_STEP.has(part.type)) break;
+    if (part.type !== "tool_result") isAfterTools = false;
+    if (status === "completed" && part.type === "marker" && part.retracted === undefined) {
+      if (part.kind === "error") status = "failed";
+      if (part.kind === "interrupt") status = "interrupted";
+    }
+  }
+  if (status === "interrupted") return "stopped";
+  if (status === "failed" && step?.reason !== "error") return stopWords("error", undefined);
+  if (step?.reason === undefined || (step.reason === "tool_use" && !isAfterTools)) return undefined;
+  return stopWords(step.reason, step.reason_raw);
+}
 
 function stopWords(
   reason: NonNullable<TranscriptPartOf<"step_finish">["reason"]>,

@@ -16,7 +16,7 @@ import { isoTime, PartRow } from "./PartRow.tsx";
 import { PromptContent } from "./PromptView.tsx";
 import { kindOf, promptText, untitled } from "./part-words.ts";
 import { RawView } from "./RawView.tsx";
-import { TurnFoot } from "./TurnFoot.tsx";
+import { endingOf, TurnFoot } from "./TurnFoot.tsx";
 import "./transcript.css";
 import "./tool-cards/tool-cards.css";
 import "./parts.css";
@@ -97,7 +97,7 @@ export function TurnTranscript({
           </SoughtText>
         );
       })}
-      <TurnFoot turn={turn} last={lastStep(turn, partAt)} hosted={host.hosted === true} />
+      <TurnFoot turn={turn} ending={endingOf(turn, partAt)} hosted={host.hosted === true} />
     </section>
   );
 }
@@ -112,23 +112,6 @@ function flow(turn: Turn, partAt: TurnTranscriptProps["partAt"], host: Transcrip
     rows.push({ index });
   }
   return rows;
-}
-
-/** Behind a turn's last step may stand markers: so far back its end is looked for, in parts. */
-const STEP_LOOK_BACK = 100;
-
-/** How the turn's last step ended, where that is loaded. */
-function lastStep(
-  turn: Turn,
-  partAt: TurnTranscriptProps["partAt"],
-): TranscriptPartOf<"step_finish"> | undefined {
-  if (turn.status === "running") return undefined;
-  const end = turn.first_part + turn.part_count;
-  for (let index = end - 1; index >= Math.max(turn.first_part, end - STEP_LOOK_BACK); index -= 1) {
-    const part = partAt(index);
-    if (part?.type === "step_finish") return part;
-  }
-  return undefined;
 }
 
 function resultFor(

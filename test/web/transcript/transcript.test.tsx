@@ -2,7 +2,7 @@ import { fireEvent, render, screen, waitFor, within } from "@testing-library/rea
 import { userEvent } from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { noteGrowth } from "../../../src/model/growth.ts";
-import type { TranscriptPart } from "../../../src/model/transcript.ts";
+import type { TranscriptPart, Turn } from "../../../src/model/transcript.ts";
 import type { TranscriptHost, TurnWindow } from "../../../src/web/transcript/host.ts";
 import { TurnTranscript } from "../../../src/web/transcript/TurnTranscript.tsx";
 import {
@@ -18,6 +18,7 @@ import {
   result,
   running,
   START,
+  stepEnd,
   text,
   thinking,
   turnOf,
@@ -323,6 +324,74 @@ describe("a turn", () => {
     const turn = { ...turnOf(parts), status: "interrupted" as const };
     render(<TurnTranscript turn={turn} partAt={(index) => parts[index]} host={hostOf()} />);
     expect(document.querySelector(".turn-state")?.textContent).toBe("[FAILED] stopped");
+  });
+
+  describe("says below it why it ended", () => {
+    const bash = call("Bash", { command: "ls" });
+    const usedTools = [bash, stepEnd("tool_use"), result(bash, "a.ts")];
+    const foot = (given: readonly TranscriptPart[], status: Turn["status"] = "completed") => {
+      const parts = paired([prompt("Do it"), ...given]);
+      const { unmount } = render(
+        <TurnTranscript
+          turn={turnOf(parts, { status, ended_at: START + 62_000, steps: 1 })}
+          partAt={(index) => parts[index]}
+          host={hostOf()}
+        />,
+      );
+      const words = document.querySelector(".turn-foot")?.lastChild?.textContent;
+      unmount();
+      return words;
+    };
+
+    it("by the last step's own word, whatever is told behind it that is not the model's", () => {
+      expect(foot([text("Done."), stepEnd("stop")])).toBe("1 min 2 s · end of turn");
+      expect(foot([text("Done."), stepEnd("stop"), marker("hook", "Stop"), unknown({})])).toBe(
+        "1 min 2 s · end of turn",
+      );
+      expect(foot([text("Do"), stepEnd("length")])).toBe("1 min 2 s · output limit reached");
+    });
+
+    it("and names its tools where nothing but their results follows that step", () => {
+      expect(foot(usedTools)).toBe("1 min 2 s · ended after its tools");
+      expect(foot([...usedTools, marker("context", "What files changed")])).toBe("1 min 2 s");
+    });
+
+    it("not by a step behind which the agent went on in one that has no end, or has one without a reason", () => {
+      expect(foot([...usedTools, text("All done.", { step: 2 })])).toBe("1 min 2 s");
+      const end = stepEnd(undefined, { step: 2 });
+      expect(foot([...usedTools, text("All done.", { step: 2 }), end])).toBe("1 min 2 s");
+    });
+
+    it("as stopped where a person stopped it", () => {
+      expect(foot([...usedTools, marker("interrupt", "Interrupted")], "interrupted")).toBe(
+        "1 min 2 s · stopped",
+      );
+      expect(foot([...usedTools, marker("interrupt", "Interrupted")])).toBe("1 min 2 s · stopped");
+      expect(foot([text("Let me")], "interrupted")).toBe("1 min 2 s · stopped");
+    });
+
+    it("as failed where an error ended it, in the provider's word where that has one", () => {
+      const broken = marker("error", "stream disconnected before completion");
+      expect(foot([...usedTools, broken], "failed")).toBe("1 min 2 s · ended in an error");
+      expect(foot([...usedTools, broken])).toBe("1 min 2 s · ended in an error");
+      expect(foot([...usedTools, { ...broken, retracted: "told twice" }])).toBe("1 min 2 s");
+      const said = stepEnd("error", { reason_raw: "overloaded" });
+      expect(foot([text("Let me"), said, broken], "failed")).toBe(
+        "1 min 2 s · ended in an error (overloaded)",
+      );
+    });
+
+    it("not before its end is loaded", () => {
+      const parts = paired([prompt("Do it"), ...usedTools, text("All done.", { step: 2 })]);
+      render(
+        <TurnTranscript
+          turn={turnOf(parts, { ended_at: START + 62_000, steps: 1 })}
+          partAt={(index) => (index === parts.length - 1 ? undefined : parts[index])}
+          host={hostOf()}
+        />,
+      );
+      expect(document.querySelector(".turn-foot")?.textContent).not.toContain("tools");
+    });
   });
 
   it("has words, and not one, between the cells of its lines, for a copy of them", () => {
