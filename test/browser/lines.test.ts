@@ -28,6 +28,7 @@ beforeAll(async () => {
     answer(
       `| Harbour of departure | Tonnes | Remarks |\n| --- | --- | --- |\n| Bremerhaven | 1,234,567 | ${"laden with timber and grain ".repeat(12)} |`,
     ),
+    prompt("Thanks."),
   ];
   await writeFile(join(folder, `${SESSION}.jsonl`), lines.map((line) => `${line}\n`).join(""));
   daemon = await startDaemon(home, ["--no-samples"]);
@@ -41,6 +42,8 @@ afterAll(async () => {
   await home.remove();
 });
 
+const stop_reason = "end_turn";
+const usage = { input_tokens: 24_300, output_tokens: 1_240 };
 let written = 0;
 let clock = Date.UTC(2026, 10, 20, 9, 0, 0);
 function record(role: "user" | "assistant", content: unknown, seconds = 1, more: object = {}): string {
@@ -48,7 +51,9 @@ function record(role: "user" | "assistant", content: unknown, seconds = 1, more:
   clock += seconds * 1_000;
   const id = `5f0c1d9e-0000-4000-9000-${String(written).padStart(12, "0")}`;
   const message =
-    role === "user" ? { role, content } : { id, type: "message", role, model: "claude-opus-4-7", content };
+    role === "user"
+      ? { role, content }
+      : { id, type: "message", role, model: "claude-opus-4-7", content, stop_reason, usage };
   return JSON.stringify({
     type: role,
     uuid: id,
@@ -148,6 +153,27 @@ it.each([1440, 1024, 390])(
     expect(await heightOf("no command was given")).toBe(await heightOf("no rule"));
     const bar = page.locator(".line-failure", { hasText: "no command was given" });
     expect(await bar.evaluate((element) => getComputedStyle(element, "::before").content)).toBe("none");
+    expect(complaints).toEqual([]);
+  },
+);
+
+it.each([1440, 390])(
+  "the foot of a turn begins with why it ended, and all of it is in sight above the next turn, %i px wide",
+  async (width) => {
+    await page.setViewportSize({ width, height: 800 });
+    const foot = page.locator(".turn-foot").first();
+    await foot.waitFor();
+    expect(await foot.textContent()).toMatch(
+      /^This turn: end of turn · .+ · 6 steps · .+ tokens in, .+ out$/,
+    );
+    const hidden = await foot.evaluate((element) => [
+      element.scrollWidth - element.clientWidth,
+      element.scrollHeight - element.clientHeight,
+    ]);
+    expect(hidden).toEqual([0, 0]);
+    const own = await foot.boundingBox();
+    const next = await page.locator(".turn-heading", { hasText: "Thanks." }).boundingBox();
+    expect((next?.y ?? 0) - ((own?.y ?? 0) + (own?.height ?? 0))).toBe(0);
     expect(complaints).toEqual([]);
   },
 );

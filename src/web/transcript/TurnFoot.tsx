@@ -7,7 +7,7 @@ import type { TurnTranscriptProps } from "./host.ts";
 import { price } from "./price.ts";
 
 /**
- * What a finished turn took, in one thin line below it: time, steps, tokens, cost, and why it ended. It stands in the space
+ * Why a finished turn ended and what it took, in one thin line below it: time, steps, tokens, cost. It stands in the space
  * between turns, so that it moves nothing.
  */
 export const TurnFoot = memo(function TurnFoot({
@@ -24,18 +24,18 @@ export const TurnFoot = memo(function TurnFoot({
   if (turn.status === "running") return null;
   const { usage, started_at, ended_at } = turn;
   const words = [
+    ending,
     started_at === undefined || ended_at === undefined || ended_at - started_at < 500
       ? undefined
       : duration(ended_at - started_at),
     turn.steps > 1 ? `${turn.steps} steps` : undefined,
     usage && `${shortTokens(tokensIn(usage))} in, ${shortNumber(usage.output)} out`,
     usage?.cost === undefined ? (hosted && usage !== undefined ? "no price" : undefined) : price(usage.cost),
-    ending,
   ].filter((word) => word !== undefined);
   if (words.length === 0) return null;
   return (
     <p className="turn-foot" title={words.join(" · ")}>
-      <span className="unseen">This turn took </span>
+      <span className="unseen">This turn: </span>
       {words.join(" · ")}
     </p>
   );

@@ -344,15 +344,15 @@ describe("a turn", () => {
     };
 
     it("by the last step's own word, whatever is told behind it that is not the model's", () => {
-      expect(foot([text("Done."), stepEnd("stop")])).toBe("1 min 2 s · end of turn");
+      expect(foot([text("Done."), stepEnd("stop")])).toBe("end of turn · 1 min 2 s");
       expect(foot([text("Done."), stepEnd("stop"), marker("hook", "Stop"), unknown({})])).toBe(
-        "1 min 2 s · end of turn",
+        "end of turn · 1 min 2 s",
       );
-      expect(foot([text("Do"), stepEnd("length")])).toBe("1 min 2 s · output limit reached");
+      expect(foot([text("Do"), stepEnd("length")])).toBe("output limit reached · 1 min 2 s");
     });
 
     it("and names its tools where nothing but their results follows that step", () => {
-      expect(foot(usedTools)).toBe("1 min 2 s · ended after its tools");
+      expect(foot(usedTools)).toBe("ended after its tools · 1 min 2 s");
       expect(foot([...usedTools, marker("context", "What files changed")])).toBe("1 min 2 s");
     });
 
@@ -364,20 +364,20 @@ describe("a turn", () => {
 
     it("as stopped where a person stopped it", () => {
       expect(foot([...usedTools, marker("interrupt", "Interrupted")], "interrupted")).toBe(
-        "1 min 2 s · stopped",
+        "stopped · 1 min 2 s",
       );
-      expect(foot([...usedTools, marker("interrupt", "Interrupted")])).toBe("1 min 2 s · stopped");
-      expect(foot([text("Let me")], "interrupted")).toBe("1 min 2 s · stopped");
+      expect(foot([...usedTools, marker("interrupt", "Interrupted")])).toBe("stopped · 1 min 2 s");
+      expect(foot([text("Let me")], "interrupted")).toBe("stopped · 1 min 2 s");
     });
 
     it("as failed where an error ended it, in the provider's word where that has one", () => {
       const broken = marker("error", "stream disconnected before completion");
-      expect(foot([...usedTools, broken], "failed")).toBe("1 min 2 s · ended in an error");
-      expect(foot([...usedTools, broken])).toBe("1 min 2 s · ended in an error");
+      expect(foot([...usedTools, broken], "failed")).toBe("ended in an error · 1 min 2 s");
+      expect(foot([...usedTools, broken])).toBe("ended in an error · 1 min 2 s");
       expect(foot([...usedTools, { ...broken, retracted: "told twice" }])).toBe("1 min 2 s");
       const said = stepEnd("error", { reason_raw: "overloaded" });
       expect(foot([text("Let me"), said, broken], "failed")).toBe(
-        "1 min 2 s · ended in an error (overloaded)",
+        "ended in an error (overloaded) · 1 min 2 s",
       );
     });
 
