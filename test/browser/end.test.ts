@@ -40,7 +40,7 @@ it("what is opened at the end of a session stays where it is, and closed again t
     const top = async (text: string) =>
       (await transcript.getByText(text, { exact: true }).first().boundingBox())?.y ?? Number.NaN;
 
-    const card = transcript.getByRole("article", { name: /^tool/i }).locator("summary").first();
+    const card = transcript.getByRole("article", { name: "Bash: seq 400" }).locator("summary").first();
     const before = (await card.boundingBox())?.y ?? Number.NaN;
     await card.click();
     await transcript

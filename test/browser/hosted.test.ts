@@ -274,9 +274,7 @@ describe("a session that is started in the page", () => {
     await start(page, "agents", "Look around");
     const banner = page.locator(".waiting-banner");
     await banner.getByText("Which line width should the code keep to?").waitFor();
-    const card = transcript(page)
-      .getByRole("article", { name: "tool" })
-      .filter({ hasText: "Review the conventions" });
+    const card = transcript(page).getByRole("article", { name: /Review the conventions/ });
     await card.getByRole("link", { name: "its run waits for you" }).waitFor();
     await banner.getByRole("link", { name: "Which line width should the code keep to?" }).click();
     await transcript(page).getByRole("form", { name: "Question" }).waitFor();

@@ -45,7 +45,9 @@ export const MarkerGroup = memo(
                 {host.formatTime(first.at)}
               </time>
             )}
-            <h3 className="part-kind">{kind}</h3>
+            <h3 className="part-kind" aria-label={count}>
+              {kind}
+            </h3>
             <span className="part-step">{first.step}</span>
           </div>
           <div className="part-body">

@@ -1,4 +1,4 @@
-import { type CSSProperties, memo, type ReactNode, useContext, useState } from "react";
+import { type CSSProperties, memo, type ReactNode, useContext, useMemo, useState } from "react";
 import type { TranscriptPart, TranscriptPartOf } from "../../model/transcript.ts";
 import { CopyButton } from "../ui/CopyButton.tsx";
 import { ErrorBoundary, reasonOf } from "../ui/ErrorBoundary.tsx";
@@ -11,6 +11,7 @@ import { useOpenState } from "./open-state.ts";
 import { PartView } from "./PartView.tsx";
 import { kindOf, textOf } from "./part-words.ts";
 import { RawView } from "./RawView.tsx";
+import { nameOfCall } from "./ToolCallView.tsx";
 import { oneLine } from "./tool-cards/card.ts";
 
 interface PartRowProps {
@@ -90,13 +91,14 @@ export const LoadedRow = memo(function LoadedRow({
 }): ReactNode {
   const [raw, setRaw] = useState(false);
   const kind = kindOf(part);
+  const { name, subject } = useMemo(() => namesOf(part, result, host.cwd), [part, result, host.cwd]);
   return (
     <article
       className={className}
       id={`part-${part.id}`}
       data-index={index}
       tabIndex={-1}
-      aria-label={kind}
+      aria-label={name}
       {...(isTarget ? { "aria-current": "location" as const } : {})}
       {...(style ? { style } : {})}
       {...(measure ? { ref: measure } : {})}
@@ -109,7 +111,9 @@ export const LoadedRow = memo(function LoadedRow({
             {host.formatTime(part.at)}
           </time>
         )}
-        <h3 className="part-kind">{kind}</h3>
+        <h3 className="part-kind" aria-label={name}>
+          {kind}
+        </h3>
         <span
           className="part-step"
           {...(part.step === undefined ? {} : { title: `Step ${part.step} of its turn` })}
@@ -136,17 +140,41 @@ export const LoadedRow = memo(function LoadedRow({
         {raw && result !== undefined && <RawView key={result.id} part={result} host={host} />}
       </div>
       <div className="part-actions">
-        <CopyButton text={() => wholeTextOf(part, result, host)} />
-        <a className="action" href={host.partHref(part.id)} aria-label={`Link to this ${kind}`}>
+        <CopyButton text={() => wholeTextOf(part, result, host)} name={`Copy ${subject}`} />
+        <a className="action" href={host.partHref(part.id)} aria-label={`Link to ${subject}`}>
           #
         </a>
-        <button type="button" className="action" aria-expanded={raw} onClick={() => setRaw(!raw)}>
+        <button
+          type="button"
+          className="action"
+          aria-expanded={raw}
+          aria-label={`Raw record of ${subject}`}
+          onClick={() => setRaw(!raw)}
+        >
           Raw
         </button>
       </div>
     </article>
   );
 });
+
+/** What a row is called where it is not seen, and what its actions are said to be for. */
+function namesOf(
+  part: TranscriptPart,
+  result: TranscriptPartOf<"tool_result"> | undefined,
+  cwd: string | undefined,
+): { name: string; subject: string } {
+  const kind = kindOf(part);
+  const plain = { name: kind, subject: `this ${kind}` };
+  if (part.type !== "tool_call") return plain;
+  try {
+    const { subject, state } = nameOfCall(part, result, cwd);
+    return { name: state === undefined ? subject : `${subject}, ${state}`, subject };
+  } catch {
+    // Why it cannot be read stands in its place.
+    return plain;
+  }
+}
 
 /** For machines and tooltips; empty where the source's clock makes no sense. */
 export function isoTime(at: number): string {

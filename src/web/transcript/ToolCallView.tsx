@@ -51,9 +51,7 @@ export function ToolCallView({
             <span className="line-label">{visible(summary.label, "name")}</span>{" "}
             <span
               className={failure === undefined ? "line-subject" : "line-subject line-subject-failed"}
-              {...(summary.title === undefined
-                ? {}
-                : { title: visibleText(oneLine(summary.title, 600), "name") })}
+              title={visibleText(oneLine(summary.title, 600), "name")}
             >
               {failure === undefined ? (
                 summary.subject
@@ -148,6 +146,22 @@ function outputOf(result: Result, host: TranscriptHost): OutputProps {
     ...fieldText(result, "output_text", host),
     label: "output",
     ...(output_end === undefined ? {} : { end: output_end }),
+  };
+}
+
+/** What a call is called where its line is not seen: the tool and what it is about; how it stands, unless it is done. */
+export function nameOfCall(
+  call: Call,
+  result: Result | undefined,
+  cwd: string | undefined,
+): { subject: string; state: string | undefined } {
+  const view = createView(call, result, cwd);
+  const { label, title } = cardFor(view).summary(view);
+  const { badge, word } = statusOf(call, result);
+  const about = oneLine(title, 120);
+  return {
+    subject: visibleText(about === "" ? label : `${label}: ${about}`, "name"),
+    state: word ?? (badge === "ok" ? undefined : badge),
   };
 }
 

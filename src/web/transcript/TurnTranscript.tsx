@@ -212,7 +212,13 @@ const TurnHeading = memo(function TurnHeading({
           <a className="action" href={host.partHref(prompt.id)} aria-label="Link to this turn">
             #
           </a>
-          <button type="button" className="action" aria-expanded={raw} onClick={() => setRaw(!raw)}>
+          <button
+            type="button"
+            className="action"
+            aria-expanded={raw}
+            aria-label="Raw record of this prompt"
+            onClick={() => setRaw(!raw)}
+          >
             Raw
           </button>
           {host.goOnFrom !== undefined && (

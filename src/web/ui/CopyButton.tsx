@@ -4,10 +4,13 @@ import { type ReactNode, useEffect, useState } from "react";
 export function CopyButton({
   text,
   label = "Copy",
+  name,
   className = "action",
 }: {
   text: () => string | Promise<string>;
   label?: string;
+  /** Says for those who do not see where it stands what it copies; begins with the label. */
+  name?: string;
   className?: string;
 }): ReactNode {
   const [said, setSaid] = useState<string>();
@@ -29,7 +32,12 @@ export function CopyButton({
     setSaid(said);
   };
   return (
-    <button type="button" className={className} onClick={() => void copy()}>
+    <button
+      type="button"
+      className={className}
+      {...(name === undefined ? {} : { "aria-label": said ?? name })}
+      onClick={() => void copy()}
+    >
       <span aria-live="polite">{said ?? label}</span>
     </button>
   );

@@ -238,7 +238,7 @@ describe("a turn", () => {
     const notes = screen.getAllByText(/^Changed after the turn's end/);
     expect(notes.map((note) => note.closest("article")?.getAttribute("aria-label"))).toEqual([
       "text",
-      "tool",
+      "Bash: ls",
     ]);
     expect(notes[0]?.querySelector("time")?.dateTime).toBe(new Date(revised_at).toISOString());
   });
@@ -275,7 +275,7 @@ describe("a turn", () => {
       }),
     });
     show([text("a")], host);
-    await userEvent.click(screen.getByRole("button", { name: "Raw" }));
+    await userEvent.click(screen.getByRole("button", { name: /^Raw/ }));
     expect(await screen.findByText(/48,213/)).toBeTruthy();
     // Numbers stay as they were written.
     expect(document.querySelector(".raw-view code")?.textContent).toBe('{\n  "n": 1.10,\n  "a": []\n}');
@@ -293,7 +293,7 @@ describe("a turn", () => {
     const { rerender } = render(turn(part));
     const looks = vi.spyOn(RegExp.prototype, "exec");
     const looksAtRecord = () => looks.mock.calls.filter(([read]) => read === record).length;
-    await userEvent.click(screen.getByRole("button", { name: "Raw" }));
+    await userEvent.click(screen.getByRole("button", { name: /^Raw/ }));
     await screen.findByText("record");
     const before = looksAtRecord();
     expect(before).toBeGreaterThan(0);
@@ -314,7 +314,7 @@ describe("a turn", () => {
     });
     const answer = result(bash, "x");
     show([bash, answer], host);
-    await userEvent.click(screen.getByRole("button", { name: "Raw" }));
+    await userEvent.click(screen.getByRole("button", { name: /^Raw/ }));
     await screen.findByText(/\/l:2/);
     expect(asked).toEqual([bash.id, answer.id]);
   });
@@ -394,6 +394,35 @@ describe("a turn", () => {
     });
   });
 
+  it("has a name for each call and for what one can do with it, which says what it is about and how it went", () => {
+    const [dev, read] = [{ command: "pnpm dev" }, { file_path: "src/a.ts" }];
+    const calls = [
+      call("Bash", dev, { state: failed(dev, "no such script") }),
+      call("Read", read),
+      call("Grep", { pattern: "tide" }, { state: running({ pattern: "tide" }) }),
+      call("WebFetch", {}, { state: aborted({}), arguments_json: "" }),
+    ];
+    show([text("Let me look."), ...calls]);
+    const names = [
+      "text",
+      "Bash: pnpm dev, failed",
+      "Read: src/a.ts",
+      "Grep: tide, running",
+      "WebFetch, stopped",
+    ];
+    for (const role of ["article", "heading"] as const) {
+      const found = screen.getAllByRole(role, role === "heading" ? { level: 3 } : {});
+      expect(found.map((element) => element.getAttribute("aria-label"))).toEqual(names);
+    }
+    const row = within(screen.getByRole("article", { name: "Bash: pnpm dev, failed" }));
+    expect(row.getByRole("button", { name: "Copy Bash: pnpm dev" })).toBeTruthy();
+    expect(row.getByRole("link", { name: "Link to Bash: pnpm dev" })).toBeTruthy();
+    expect(row.getByRole("button", { name: "Raw record of Bash: pnpm dev" })).toBeTruthy();
+    const said = within(screen.getByRole("article", { name: "text" }));
+    expect(said.getByRole("button", { name: "Copy this text" })).toBeTruthy();
+    expect(said.getByRole("button", { name: "Raw record of this text" })).toBeTruthy();
+  });
+
   it("has words, and not one, between the cells of its lines, for a copy of them", () => {
     const bash = call("Bash", { command: "ls x" }, { state: failed({ command: "ls x" }, "no such file x") });
     const stopped = call("Read", { file_path: "a.ts" }, { state: aborted({}) });
@@ -419,7 +448,7 @@ describe("a turn", () => {
   it("says why a record could not be read, and shows the part itself", async () => {
     const host = hostOf({ loadRaw: () => Promise.reject(new Error("the file is gone")) });
     show([text("a")], host);
-    await userEvent.click(screen.getByRole("button", { name: "Raw" }));
+    await userEvent.click(screen.getByRole("button", { name: /^Raw/ }));
     expect((await screen.findByRole("alert")).textContent).toContain("the file is gone");
     expect(document.querySelector(".raw-view code")?.textContent).toContain('"type": "text"');
   });
@@ -562,14 +591,14 @@ describe("what was loaded and opened", () => {
     const other = text("second", beginning);
     const { rerender } = render(turn([cut], of));
     await userEvent.click(screen.getByRole("button", { name: /Load the rest/ }));
-    await userEvent.click(screen.getByRole("button", { name: "Raw" }));
+    await userEvent.click(screen.getByRole("button", { name: /^Raw/ }));
     expect(await screen.findByText(`the whole of ${cut.id}`)).toBeTruthy();
     expect(await screen.findByText(new RegExp(`/logs/${cut.id}`))).toBeTruthy();
     rerender(turn([other], of));
     expect(screen.getByText("second")).toBeTruthy();
     expect(screen.getByRole("button", { name: /Load the rest/ })).toBeTruthy();
     expect(screen.queryByText(new RegExp(cut.id))).toBeNull();
-    expect(screen.getByRole("button", { name: "Raw" }).getAttribute("aria-expanded")).toBe("false");
+    expect(screen.getByRole("button", { name: /^Raw/ }).getAttribute("aria-expanded")).toBe("false");
   });
 
   it("is open where its part stands by now, and closed where that stood", async () => {
@@ -654,7 +683,7 @@ describe.each([
   });
   const copy = (): void => {
     isClick = true;
-    fireEvent.click(screen.getByRole("button", { name: "Copy" }));
+    fireEvent.click(screen.getByRole("button", { name: /^Copy/ }));
     isClick = false;
   };
   /** A daemon that has these parts whole. */

@@ -23,7 +23,7 @@ interface Summary {
   label: string;
   subject: ReactNode;
   /** The same as plain text, for those who cannot see the line. */
-  title?: string;
+  title: string;
   figures?: ReactNode;
 }
 
