@@ -1,6 +1,7 @@
 import type { Transcript } from "../model/accumulate.ts";
+import { callBadge, callHead, firstLine, outputText } from "../model/plain-text.ts";
 import type { TranscriptPart } from "../model/transcript.ts";
-import { callBadge, cut, firstLine, mediaText, outputText, safe, textOf } from "./terminal-text.ts";
+import { safe, TERMINAL, textOf } from "./terminal-text.ts";
 
 /** Prints a transcript as it grows, part by part, in its order; what was printed is never taken back. */
 interface Printer {
@@ -39,15 +40,13 @@ export function createPrinter(write: (text: string) => Promise<void>): Printer {
 
 /** A call is printed when it starts, its result when it comes: what happens between the two stands between them. */
 function textOfPart(part: TranscriptPart, transcript: Transcript): string | undefined {
-  if (part.type === "tool_call") {
-    return `${callBadge("running")} ${firstLine(part.tool_name)} ${cut(part.arguments_json)}`;
-  }
+  if (part.type === "tool_call") return callHead(part, "running", TERMINAL);
   if (part.type === "tool_result") {
     const status = part.status === "success" ? "completed" : "error";
     const call = part.call_index === undefined ? undefined : transcript.parts.at(part.call_index);
     const name = part.tool_name ?? (call?.type === "tool_call" ? call.tool_name : part.tool_call_id);
-    const output = outputText(part.output_text, mediaText(part.parts));
-    return `${callBadge(status)} ${firstLine(name)}${output === "" ? "" : `\n${output}`}`;
+    const output = outputText(part, TERMINAL);
+    return `${callBadge(status)} ${firstLine(name, TERMINAL)}${output === "" ? "" : `\n${output}`}`;
   }
   return textOf(part, transcript);
 }

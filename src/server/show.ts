@@ -6,8 +6,9 @@ import { createZstdDecompress } from "node:zlib";
 import type { Disposition, Format, ReadRecord } from "../formats/format.ts";
 import { accumulate, emptyTranscript, type Transcript } from "../model/accumulate.ts";
 import { messageOf } from "../model/narrow.ts";
+import { turnHead } from "../model/plain-text.ts";
 import type { TranscriptPart, Turn } from "../model/transcript.ts";
-import { safe, statusBadge, textOf } from "./terminal-text.ts";
+import { safe, textOf } from "./terminal-text.ts";
 
 interface ShowOptions {
   files: readonly string[];
@@ -253,8 +254,7 @@ async function writeText(
   for (const { turn, part } of partsOf(transcript)) {
     if (turn !== shown && turn) {
       shown = turn;
-      const withdrawn = turn.retracted === undefined ? "" : ` [withdrawn: ${turn.retracted}]`;
-      await write(safe(`\n── turn ${turn.index + 1} ${statusBadge(turn.status)}${withdrawn}\n`));
+      await write(safe(`\n${turnHead(turn)}\n`));
     }
     const text = textOf(part, transcript);
     if (text !== undefined) await write(`\n${safe(text)}\n`);

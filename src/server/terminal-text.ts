@@ -1,9 +1,9 @@
 import { exactText } from "../hidden-text/exact-text.ts";
 import { visibleText } from "../hidden-text/hidden-text.ts";
 import type { Transcript } from "../model/accumulate.ts";
-import { searchText } from "../model/content.ts";
+import { indent, type PlainForm, plainText } from "../model/plain-text.ts";
 import type { Request } from "../model/request.ts";
-import type { TranscriptPart, Turn } from "../model/transcript.ts";
+import type { TranscriptPart } from "../model/transcript.ts";
 
 /** Lines of one output, and characters of a line, that are printed. */
 const OUTPUT_LINES = 40;
@@ -11,73 +11,11 @@ const LINE_LENGTH = 1_000;
 
 /** One part as people read it in a terminal; `undefined`: it is part of another one, or says nothing. */
 export function textOf(part: TranscriptPart, transcript: Transcript): string | undefined {
-  const text = textOfKind(part, transcript);
-  return text !== undefined && part.retracted !== undefined
-    ? `[withdrawn: ${part.retracted}]\n${text}`
-    : text;
-}
-
-function textOfKind(part: TranscriptPart, transcript: Transcript): string | undefined {
-  switch (part.type) {
-    case "prompt":
-      return indent(
-        `${part.queued ? "(while it ran) " : ""}${searchText(part) || mediaText(part.parts)}`,
-        "> ",
-      );
-    case "thinking":
-      return indent(part.thinking || `(${part.hidden ?? "empty"})`, "thinking │ ");
-    case "text":
-      return part.text;
-    case "tool_call": {
-      const badge = callBadge(part.state.status);
-      const head = `${badge} ${firstLine(part.tool_name)} ${cut(part.arguments_json)}`;
-      const result = part.result_index === undefined ? undefined : transcript.parts.at(part.result_index);
-      const output =
-        result?.type === "tool_result" ? outputText(result.output_text, mediaText(result.parts)) : "";
-      const run = part.run ? `\n    → run ${part.run.session_id} ${part.run.name ?? ""}` : "";
-      return `${head}${run}${output && `\n${output}`}`;
-    }
-    case "tool_result":
-      return part.call_index === undefined
-        ? `${callBadge(part.status === "success" ? "completed" : "error")} result of ${part.tool_call_id}\n${outputText(part.output_text, mediaText(part.parts))}`
-        : undefined;
-    case "image":
-    case "file":
-      return mediaText([part.media]);
-    case "step_start":
-    case "step_finish":
-      return undefined;
-    case "marker":
-      return `── ${part.kind}: ${part.title}${saysMore(part) ? `\n${indent(cut(part.text ?? ""), "   ")}` : ""}`;
-    case "request": {
-      const { request, outcome, answer } = part;
-      const labels = request.options.flatMap(({ id, label }) =>
-        answer?.option_ids.includes(id) === true ? [label] : [],
-      );
-      const said = [...labels, ...(answer?.text === undefined ? [] : [answer.text])].join(", ");
-      const subject = subjectText(request);
-      return `── ${request.kind}: ${visibleLine(request.title)} → ${said || (outcome ?? "not answered yet")}${subject && `\n${subject}`}`;
-    }
-    case "unknown":
-      return `?? ${part.title ?? "unknown record"}${part.error ? `: ${part.error}` : ""}\n${outputText(searchText(part), "")}`;
-    case "legacy":
-      return [part.thinking && indent(part.thinking, "thinking │ "), part.content].filter(Boolean).join("\n");
-    default:
-      return part satisfies never;
-  }
-}
-
-/** What a terminal cannot show, named by its kind: `[image_url]`. */
-export function mediaText(parts: readonly { type: string }[]): string {
-  return parts
-    .filter(({ type }) => type !== "text")
-    .map(({ type }) => `[${type}]`)
-    .join(" ");
-}
-
-/** What a call gave, below it: cut and indented, its media last. */
-export function outputText(text: string, media: string): string {
-  return indent([cut(text), media].filter((piece) => piece !== "").join("\n"), "    ");
+  const result =
+    part.type === "tool_call" && part.result_index !== undefined
+      ? transcript.parts.at(part.result_index)
+      : undefined;
+  return plainText(part, result, TERMINAL);
 }
 
 /** What fits a terminal, and a word on what is left out. */
@@ -93,20 +31,6 @@ export function cut(text: string): string {
       return `${line.slice(0, LINE_LENGTH).toWellFormed()}… ${rest} more characters (--json prints all)`;
     })
     .join("\n");
-}
-
-/** Cut as an output is, with the words that say so. */
-export function firstLine(text: string): string {
-  return cut(text.split("\n", 1)[0] ?? "");
-}
-
-/** Whether a marker holds more than its title says. */
-function saysMore({ title, text = "" }: { title: string; text?: string }): boolean {
-  return text !== "" && !title.toLowerCase().endsWith(text.trim().toLowerCase());
-}
-
-function indent(text: string, by: string): string {
-  return text === "" ? "" : text.replace(/^/gm, by);
 }
 
 /** Blank lines, and spaces in a row, beyond which what stands behind them would be pushed out of sight. */
@@ -160,21 +84,8 @@ function count(number: number, noun: string): string {
   return `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** How a turn stands, as a word in brackets. */
-export function statusBadge(status: Turn["status"]): string {
-  return { running: "[RUNNING]", completed: "[OK]", failed: "[FAILED]", interrupted: "[FAILED] interrupted" }[
-    status
-  ];
-}
-
-/** How a call stands, in the words of `statusBadge`. */
-export function callBadge(status: "pending" | "running" | "completed" | "error" | "aborted"): string {
-  return status === "completed"
-    ? "[OK]"
-    : status === "pending" || status === "running"
-      ? "[RUNNING]"
-      : "[FAILED]";
-}
+/** What is printed in a terminal. */
+export const TERMINAL: PlainForm = { fit: cut, output: cut, title: visibleLine, subject: subjectText };
 
 /**
  * An agent's text must not drive the terminal that shows it: control and direction characters are spelled out. JSON stays

@@ -163,10 +163,11 @@ it.each([1440, 390])(
     await page.setViewportSize({ width, height: 800 });
     const foot = page.locator(".turn-foot").first();
     await foot.waitFor();
-    expect(await foot.textContent()).toMatch(
+    const words = foot.locator("p");
+    expect(await words.textContent()).toMatch(
       /^This turn: end of turn · .+ · 6 steps · .+ tokens in, .+ out$/,
     );
-    const hidden = await foot.evaluate((element) => [
+    const hidden = await words.evaluate((element) => [
       element.scrollWidth - element.clientWidth,
       element.scrollHeight - element.clientHeight,
     ]);

@@ -110,7 +110,7 @@ describe("show", () => {
   it("prints a transcript that people can read, with each result under its call", async () => {
     const { out } = await run([file], "text");
     expect(out).toContain("── turn 3");
-    expect(out).toMatch(/\[OK\] \w+ \{.*\}\n {4}/);
+    expect(out).toMatch(/\[OK\] Bash [^{\n]+\n {4}/);
     expect(out).not.toContain("[object Object]");
   });
 

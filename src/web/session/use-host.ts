@@ -160,6 +160,7 @@ export function useReadingHost(
         return part === undefined || part.type === "prompt" ? undefined : allOpen;
       },
       setOpen,
+      loadParts: (from, to) => session.load(from, to),
       async loadWhole(part_id) {
         const reply = await api.whole(session_id, part_id);
         if (!reply.ok) throw new Error(failureText(reply.failure));

@@ -5,7 +5,7 @@ import { ErrorBoundary, reasonOf } from "../ui/ErrorBoundary.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { StatusBadge } from "../ui/StatusBadge.tsx";
 import { SoughtText } from "../ui/sought-text.ts";
-import { wholeTextOf } from "./field-text.ts";
+import { partText } from "./copied-text.ts";
 import type { TranscriptHost, TurnWindow } from "./host.ts";
 import { useOpenState } from "./open-state.ts";
 import { PartView } from "./PartView.tsx";
@@ -140,7 +140,7 @@ export const LoadedRow = memo(function LoadedRow({
         {raw && result !== undefined && <RawView key={result.id} part={result} host={host} />}
       </div>
       <div className="part-actions">
-        <CopyButton text={() => wholeTextOf(part, result, host)} name={`Copy ${subject}`} />
+        <CopyButton text={() => partText(part, result, host)} name={`Copy ${subject}`} />
         <a className="action" href={host.partHref(part.id)} aria-label={`Link to ${subject}`}>
           #
         </a>
@@ -207,7 +207,7 @@ function Retractable({
 }): ReactNode {
   const [open, setOpen] = useOpenState(host, `${part.id}:retracted`, useContext(SoughtText) !== undefined);
   if (part.retracted === undefined) return children;
-  const beginning = open ? "" : oneLine(part.type === "marker" ? part.title : textOf(part, undefined));
+  const beginning = open ? "" : oneLine(part.type === "marker" ? part.title : textOf(part));
   return (
     <div className="retracted">
       <button

@@ -2,8 +2,10 @@ import { memo, type ReactNode } from "react";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
 import { tokensIn } from "../../model/tokens.ts";
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../../model/transcript.ts";
+import { CopyButton } from "../ui/CopyButton.tsx";
 import { duration, shortNumber, shortTokens } from "../ui/size.tsx";
-import type { TurnTranscriptProps } from "./host.ts";
+import { turnText } from "./copied-text.ts";
+import type { TranscriptHost, TurnTranscriptProps } from "./host.ts";
 import { price } from "./price.ts";
 
 /**
@@ -13,13 +15,14 @@ import { price } from "./price.ts";
 export const TurnFoot = memo(function TurnFoot({
   turn,
   ending,
-  hosted,
+  partAt,
+  host,
 }: {
   turn: Turn;
   /** Why it ended, where that is known. */
   ending: string | undefined;
-  /** This daemon ran it: a cost that nobody knows is said to be so. */
-  hosted: boolean;
+  partAt: TurnTranscriptProps["partAt"];
+  host: TranscriptHost;
 }): ReactNode {
   if (turn.status === "running") return null;
   const { usage, started_at, ended_at } = turn;
@@ -30,14 +33,31 @@ export const TurnFoot = memo(function TurnFoot({
       : duration(ended_at - started_at),
     turn.steps > 1 ? `${turn.steps} steps` : undefined,
     usage && `${shortTokens(tokensIn(usage))} in, ${shortNumber(usage.output)} out`,
-    usage?.cost === undefined ? (hosted && usage !== undefined ? "no price" : undefined) : price(usage.cost),
+    usage?.cost === undefined
+      ? host.hosted && usage !== undefined
+        ? "no price"
+        : undefined
+      : price(usage.cost),
   ].filter((word) => word !== undefined);
-  if (words.length === 0) return null;
+  const said = words.join(" · ");
   return (
-    <p className="turn-foot" title={words.join(" · ")}>
-      <span className="unseen">This turn: </span>
-      {words.join(" · ")}
-    </p>
+    <div className="turn-foot">
+      {said !== "" && (
+        <p title={said}>
+          <span className="unseen">This turn: </span>
+          {said}
+        </p>
+      )}
+      <CopyButton
+        text={() => turnText(turn, partAt, host)}
+        label={
+          <>
+            Copy<span className="turn-foot-more"> turn</span>
+          </>
+        }
+        name={`Copy turn ${turn.index + 1}`}
+      />
+    </div>
   );
 });
 

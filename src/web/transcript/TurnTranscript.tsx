@@ -7,7 +7,7 @@ import { visible } from "../ui/hidden-text.tsx";
 import { badgeOf, StatusBadge } from "../ui/StatusBadge.tsx";
 import { duration } from "../ui/size.tsx";
 import { SoughtText, useIsSought } from "../ui/sought-text.ts";
-import { wholeTextOf } from "./field-text.ts";
+import { partText } from "./copied-text.ts";
 import type { TranscriptHost, TurnTranscriptProps, TurnWindow } from "./host.ts";
 import { MarkerGroup } from "./MarkerGroup.tsx";
 import { continuesGroup, groupFrom } from "./marker-groups.ts";
@@ -97,7 +97,7 @@ export function TurnTranscript({
           </SoughtText>
         );
       })}
-      <TurnFoot turn={turn} ending={endingOf(turn, partAt)} hosted={host.hosted === true} />
+      <TurnFoot turn={turn} ending={endingOf(turn, partAt)} partAt={partAt} host={host} />
     </section>
   );
 }
@@ -208,7 +208,7 @@ const TurnHeading = memo(function TurnHeading({
       </div>
       {prompt !== undefined && (
         <div className="part-actions">
-          <CopyButton text={() => wholeTextOf(prompt, undefined, host)} />
+          <CopyButton text={() => partText(prompt, undefined, host)} name="Copy prompt" />
           <a className="action" href={host.partHref(prompt.id)} aria-label="Link to this turn">
             #
           </a>

@@ -1,7 +1,6 @@
-import type { TranscriptPart, TranscriptPartOf } from "../../model/transcript.ts";
+import type { TranscriptPart } from "../../model/transcript.ts";
 import type { CutText } from "../ui/use-whole.ts";
 import type { TranscriptHost } from "./host.ts";
-import { textOf } from "./part-words.ts";
 
 const CHANGED = "another part stands here by now.";
 
@@ -37,17 +36,8 @@ function memberOf(value: unknown, name: string): unknown {
     : undefined;
 }
 
-/** What "Copy" copies: a part's own text and its result's, each loaded first where it was cut. Rejects where it cannot be. */
-export async function wholeTextOf(
-  part: TranscriptPart,
-  result: TranscriptPartOf<"tool_result"> | undefined,
-  host: TranscriptHost,
-): Promise<string> {
-  const [whole, wholeResult] = await Promise.all([wholeOf(part, host), result && wholeOf(result, host)]);
-  return textOf(whole, wholeResult);
-}
-
-async function wholeOf<Part extends TranscriptPart>(
+/** A part, loaded first where it was cut. Rejects where it cannot be. */
+export async function wholeOf<Part extends TranscriptPart>(
   part: Part,
   { loadWhole }: TranscriptHost,
 ): Promise<Part> {

@@ -1,6 +1,6 @@
 import type { MediaPart, Part } from "../../model/part.ts";
 import type { Request } from "../../model/request.ts";
-import type { TranscriptPart, TranscriptPartOf, Turn } from "../../model/transcript.ts";
+import type { TranscriptPart, Turn } from "../../model/transcript.ts";
 import { terminalText } from "../ui/ansi.ts";
 
 /** What a turn is called that no prompt names. */
@@ -41,17 +41,15 @@ export function kindOf(part: TranscriptPart): string {
   }
 }
 
-/** What "copy" copies: the part's own text, nothing of the page's. */
-export function textOf(part: TranscriptPart, result: TranscriptPartOf<"tool_result"> | undefined): string {
+/** A part's own text, nothing of the page's. */
+export function textOf(part: TranscriptPart): string {
   switch (part.type) {
     case "thinking":
       return part.thinking;
     case "text":
       return part.text;
-    case "tool_call": {
-      const output = terminalText(result?.output_text ?? part.progress ?? "");
-      return `${part.tool_name} ${part.arguments_json}${output === "" ? "" : `\n\n${output}`}`;
-    }
+    case "tool_call":
+      return `${part.tool_name} ${part.arguments_json}`;
     case "tool_result":
       return terminalText(part.output_text);
     case "image":

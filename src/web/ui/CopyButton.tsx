@@ -8,8 +8,8 @@ export function CopyButton({
   className = "action",
 }: {
   text: () => string | Promise<string>;
-  label?: string;
-  /** Says for those who do not see where it stands what it copies; begins with the label. */
+  label?: ReactNode;
+  /** Says what it copies where the label and the place do not; begins with the label. */
   name?: string;
   className?: string;
 }): ReactNode {
@@ -35,7 +35,7 @@ export function CopyButton({
     <button
       type="button"
       className={className}
-      {...(name === undefined ? {} : { "aria-label": said ?? name })}
+      {...(name === undefined ? {} : { "aria-label": said ?? name, title: name })}
       onClick={() => void copy()}
     >
       <span aria-live="polite">{said ?? label}</span>

@@ -338,7 +338,7 @@ describe("a turn", () => {
           host={hostOf()}
         />,
       );
-      const words = document.querySelector(".turn-foot")?.lastChild?.textContent;
+      const words = document.querySelector(".turn-foot > p")?.lastChild?.textContent;
       unmount();
       return words;
     };
@@ -681,9 +681,9 @@ describe.each([
     copied.splice(0);
     vi.unstubAllGlobals();
   });
-  const copy = (): void => {
+  const copy = (name: string | RegExp = /^Copy (?!turn)/): void => {
     isClick = true;
-    fireEvent.click(screen.getByRole("button", { name: /^Copy/ }));
+    fireEvent.click(screen.getByRole("button", { name }));
     isClick = false;
   };
   /** A daemon that has these parts whole. */
@@ -711,15 +711,91 @@ describe.each([
     show([bash, result(bash, "all")], holding(wholeCall));
     copy();
     expect(await screen.findByRole("button", { name: "Copied" })).toBeTruthy();
-    expect(copied).toEqual(['Bash {"command":"ls -a"}\n\nsome and more', 'Bash {"command":"ls -a"}\n\nall']);
+    expect(copied).toEqual(["[OK] Bash ls -a\n    some and more", "[OK] Bash ls -a\n    all"]);
   });
 
   it("is all of the prompt beside a turn's heading", async () => {
     const cut = prompt("The beginning", { truncated: { "parts.0": 100_000 } });
     show([cut], holding({ ...cut, parts: [{ type: "text", text: "The beginning and the end" }] }));
-    copy();
+    copy("Copy prompt");
     expect(await screen.findByRole("button", { name: "Copied" })).toBeTruthy();
     expect(copied).toEqual(["The beginning and the end"]);
+  });
+
+  it("is of a call the command as it was run, what else was said with it, and other arguments as they stand", async () => {
+    const calls = [
+      call("Bash", { command: 'echo "a"\necho b', timeout: 5_000 }),
+      call("Read", { file_path: "a.ts" }, { state: failed({}, "no such file") }),
+      call("exec_command", { cmd: "ls" }, { state: running({}), progress: "\u001b[31ma.ts\u001b[0m" }),
+      call("Bash", '{"command":'),
+    ];
+    for (const each of calls) {
+      const { unmount } = show([each]);
+      copy();
+      expect(await screen.findByRole("button", { name: "Copied" })).toBeTruthy();
+      unmount();
+    }
+    expect(copied).toEqual([
+      '[OK] Bash echo "a"\necho b\n    with {"timeout":5000}',
+      '[FAILED] Read {"file_path":"a.ts"}',
+      "[RUNNING] exec_command ls\n    a.ts",
+      '[OK] Bash {"command":',
+    ]);
+  });
+
+  it("is all of a turn at its foot, as the terminal shows it, with what was not loaded and what was cut", async () => {
+    const bash = call("Bash", { command: "ls" });
+    const cut = text("The beginning", { truncated: { text: 100_000 } });
+    const parts = paired([
+      prompt("Look around"),
+      thinking("Hm."),
+      bash,
+      cut,
+      result(bash, "a.ts\nb.ts\n"),
+      text(""),
+      marker("interrupt", "Interrupted"),
+    ]);
+    const here = new Map(parts.slice(0, 3).map((part, index) => [index, part] as const));
+    const host = {
+      ...holding({ ...cut, text: "The beginning and the end" }),
+      loadParts: async (from: number, to: number) => {
+        for (const [index, part] of parts.entries()) if (index >= from && index < to) here.set(index, part);
+      },
+    };
+    render(
+      <TurnTranscript
+        turn={turnOf(parts, { status: "interrupted" })}
+        partAt={(index) => here.get(index)}
+        host={host}
+      />,
+    );
+    copy("Copy turn 1");
+    expect(await screen.findByRole("button", { name: "Copied" })).toBeTruthy();
+    expect(copied).toEqual([
+      `── turn 1 [FAILED] interrupted
+
+> Look around
+
+thinking │ Hm.
+
+[OK] Bash ls
+    a.ts
+    b.ts
+
+The beginning and the end
+
+── interrupt: Interrupted
+`,
+    ]);
+  });
+
+  it("is nothing of a turn of which a part cannot be loaded, and that is said", async () => {
+    const parts = [prompt("Look around"), text("Done.")];
+    const failing = hostOf({ loadParts: async () => {} });
+    render(<TurnTranscript turn={turnOf(parts)} partAt={(index) => parts[index - 1]} host={failing} />);
+    copy("Copy turn 1");
+    expect(await screen.findByRole("button", { name: "Not loaded" })).toBeTruthy();
+    expect(copied).toEqual([]);
   });
 
   it("is nothing where the rest cannot be loaded, or is another part's by now, and that is said", async () => {
