@@ -34,7 +34,7 @@ export function dayName(at: number): string {
   const date = new Date(at);
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
-const WEEK = 7 * 86_400_000;
+export const WEEK = 7 * 86_400_000;
 /** `now`, `12 min ago`, of what is older than a week its day; what lies ahead (another clock) is now. */
 export function ago(at: number, now: number): string {
   if (now - at < 5_000) return "now";

@@ -1,6 +1,6 @@
 import { visibleText } from "../../hidden-text/hidden-text.ts";
 import type { SessionStatus, SessionSummary } from "../../model/session.ts";
-import { dayName, shortPath } from "../figures.ts";
+import { dayName, shortPath, WEEK } from "../figures.ts";
 import { ancestorsOf, type Waiting, waitingBelow } from "../waiting.ts";
 
 /** What the list can be filtered by, in order. `waiting`: for a person's answer, the session's own or a run's below it. */
@@ -102,14 +102,14 @@ function dayBefore(now: number, days: number): number {
 
 /** Names the group by time that a row belongs to. */
 function periods(now: number): (row: SessionSummary, waits: boolean) => string {
-  const [today, yesterday, week] = [dayBefore(now, 0), dayBefore(now, 1), dayBefore(now, 6)];
+  const [today, yesterday] = [dayBefore(now, 0), dayBefore(now, 1)];
   return (row, waits) => {
     if (waits) return "Waits for you";
     if (row.status === "running") return "Running now";
     const at = row.last_activity_at;
     if (at >= today) return "Today";
     if (at >= yesterday) return "Yesterday";
-    if (at >= week) return "Earlier this week";
+    if (now - at < WEEK) return "Last 7 days";
     return dayName(at).slice(0, 7);
   };
 }

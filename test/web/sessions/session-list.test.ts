@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { SessionSummary } from "../../../src/model/session.ts";
+import { ago } from "../../../src/web/figures.ts";
 import {
   filtered,
   type ListItem,
@@ -87,11 +88,24 @@ test("by time, groups are what a person calls the day", () => {
     "today",
     "# Yesterday",
     "yesterday",
-    "# Earlier this week",
+    "# Last 7 days",
     "week",
     "# 2026-07",
     "summer",
   ]);
+});
+
+test("what was active less than seven days ago stands under the last seven days, as its row says", () => {
+  const within = row("within", { last_activity_at: now - 7 * 24 * HOUR + 1 });
+  const before = row("before", { last_activity_at: now - 7 * 24 * HOUR });
+  expect(list([within, before], { groupBy: "time" })).toEqual([
+    "# Last 7 days",
+    "within",
+    "# 2026-09",
+    "before",
+  ]);
+  expect(ago(within.last_activity_at, now)).toBe("6 d ago");
+  expect(ago(before.last_activity_at, now)).toBe("2026-09-09");
 });
 
 test("a day that the clocks are changed on is a day like any other", () => {
@@ -107,7 +121,7 @@ test("a day that the clocks are changed on is a day like any other", () => {
     expect(list(rows, { groupBy: "time", now: monday })).toEqual([
       "# Yesterday",
       "sunday",
-      "# Earlier this week",
+      "# Last 7 days",
       "saturday",
       "tuesday",
     ]);
