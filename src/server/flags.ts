@@ -62,43 +62,79 @@ agents and rules are configured in config.json in the data directory.
 /** What stands on the command line, by name. */
 export type Flags = ReturnType<typeof parseFlags>["values"];
 
-function parseFlags(args: string[]) {
-  return parseArgs({
-    args,
-    allowPositionals: true,
-    allowNegative: true,
-    options: {
-      port: { type: "string" },
-      host: { type: "string" },
-      "data-dir": { type: "string" },
-      open: { type: "boolean" },
-      link: { type: "boolean" },
-      samples: { type: "boolean" },
-      "replay-pace": { type: "string" },
-      "password-file": { type: "string" },
-      origin: { type: "string" },
-      cert: { type: "string" },
-      key: { type: "string" },
-      json: { type: "boolean" },
-      accounting: { type: "boolean" },
-      wire: { type: "string" },
-      agent: { type: "string" },
-      provider: { type: "string" },
-      model: { type: "string" },
-      cwd: { type: "string" },
-      version: { type: "boolean" },
-      help: { type: "boolean", short: "h" },
-    },
-  });
-}
+const OPTIONS = {
+  port: { type: "string" },
+  host: { type: "string" },
+  "data-dir": { type: "string" },
+  open: { type: "boolean" },
+  link: { type: "boolean" },
+  samples: { type: "boolean" },
+  "replay-pace": { type: "string" },
+  "password-file": { type: "string" },
+  origin: { type: "string" },
+  cert: { type: "string" },
+  key: { type: "string" },
+  json: { type: "boolean" },
+  accounting: { type: "boolean" },
+  wire: { type: "string" },
+  agent: { type: "string" },
+  provider: { type: "string" },
+  model: { type: "string" },
+  cwd: { type: "string" },
+  version: { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+} as const;
+const GRAMMAR = { options: OPTIONS, allowPositionals: true, allowNegative: true } as const;
+
+const parseFlags = (args: string[]) => parseArgs({ ...GRAMMAR, args });
 
 /** The command line's flags and words; throws `UsageError`. */
 export function readFlags(args: string[]) {
   try {
     return parseFlags(args);
   } catch (error) {
-    throw new UsageError(`${messageOf(error)} --help lists all options.`);
+    throw new UsageError(`${mistakeIn(args) ?? messageOf(error)} \`--help\` lists all options.`);
   }
+}
+
+/** What is wrong with the first flag that is, in whole sentences: Node's are for who wrote the program. */
+function mistakeIn(args: string[]): string | undefined {
+  const types = new Map(Object.entries(OPTIONS).map(([name, { type }]) => [name, type]));
+  for (const token of parseArgs({ ...GRAMMAR, args, strict: false, tokens: true }).tokens) {
+    if (token.kind !== "option") continue;
+    const { name, rawName, value, inlineValue } = token;
+    const type = types.get(name.replace(/^no-/, ""));
+    if (type === undefined || (type === "string" && rawName.startsWith("--no-"))) {
+      const meant = nearestOption(rawName);
+      const advice =
+        meant === undefined ? "A word that begins with a dash stands behind `--`." : `Did you mean ${meant}?`;
+      return `There is no option ${rawName}. ${advice}`;
+    }
+    if (type === "boolean" && value !== undefined) return `${rawName} takes no value.`;
+    if (type === "string" && (value === undefined || (!inlineValue && /^-./.test(value))))
+      return `${rawName} needs a value.`;
+  }
+  return undefined;
+}
+
+function nearestOption(written: string): string | undefined {
+  const options = HELP.match(/--[a-z-]+/g) ?? [];
+  const edits = written.length > "--port".length ? [1, 2] : [1];
+  return edits.map((most) => options.find((option) => isNear(written, option, most))).find(Boolean);
+}
+
+/** Whether one word becomes the other by so many letters that are changed, added, left out or swapped with the next. */
+function isNear(one: string, other: string, edits: number): boolean {
+  if (one === other) return true;
+  if (one[0] === other[0]) return isNear(one.slice(1), other.slice(1), edits);
+  if (edits === 0) return false;
+  const is_swapped = one[0] === other[1] && one[1] === other[0];
+  return (
+    isNear(one.slice(1), other.slice(1), edits - 1) ||
+    isNear(one.slice(1), other, edits - 1) ||
+    isNear(one, other.slice(1), edits - 1) ||
+    (is_swapped && isNear(one.slice(2), other.slice(2), edits - 1))
+  );
 }
 
 /** Where the archive and the secrets are kept. */

@@ -115,13 +115,29 @@ describe("the command", { timeout: 60_000 }, () => {
     const help = await finish(home, ["--help"]);
     expect(help).toMatchObject({ code: 0, err: "" });
     const source = readFileSync(resolve(main, "../flags.ts"), "utf8");
-    const flags = [...source.matchAll(/^ {6}"?([a-z-]+)"?: \{ type: "(?:string|boolean)"/gm)].map(
+    const flags = [...source.matchAll(/^ {2}"?([a-z-]+)"?: \{ type: "(?:string|boolean)"/gm)].map(
       ([, name]) => name,
     );
     expect(flags.length).toBeGreaterThan(10);
     for (const flag of flags) expect(help.out).toContain(`--${flag}`);
     const { version } = JSON.parse(readFileSync(resolve(main, "../../../package.json"), "utf8"));
     expect(await finish(home, ["--version"])).toEqual({ code: 0, out: `${version}\n`, err: "" });
+    expect(readdirSync(home.path)).toEqual([".claude"]);
+  });
+
+  it.each<[string[], string]>([
+    [["--prot", "4"], "There is no option --prot. Did you mean --port?"],
+    [["run", "Go", "--mdoel", "x"], "There is no option --mdoel. Did you mean --model?"],
+    [["--no-smaples"], "There is no option --no-smaples. Did you mean --no-samples?"],
+    [["--no-port"], "There is no option --no-port. A word that begins with a dash stands behind `--`."],
+    [["run", "-fix it"], "There is no option -f. A word that begins with a dash stands behind `--`."],
+    [["--data-dir"], "--data-dir needs a value."],
+    [["--port", "--open"], "--port needs a value."],
+    [["--no-samples=3"], "--no-samples takes no value."],
+  ])("says in sentences what is wrong with the flags %j", async (args, text) => {
+    const home = newHome();
+    const run = await finish(home, args);
+    expect(run).toEqual({ code: 2, out: "", err: `${text} \`--help\` lists all options.\n` });
     expect(readdirSync(home.path)).toEqual([".claude"]);
   });
 
