@@ -201,7 +201,7 @@ describe("a session that is started in the page", () => {
     await page.getByText("Esc again stops the agent").first().waitFor();
     await badge(page, "[RUNNING]").waitFor();
     await promptField(page).press("Escape");
-    await badge(page, "[FAILED]").waitFor();
+    await badge(page, "stopped").waitFor();
     await page.getByRole("button", { name: "Send", exact: true }).waitFor();
     const stopped = await words(page);
     await page.reload();
@@ -218,7 +218,7 @@ describe("a session that is started in the page", () => {
     await page.getByText("queued", { exact: true }).waitFor();
     await page.keyboard.press("Escape");
     await page.keyboard.press("Escape");
-    await badge(page, "[FAILED]").waitFor();
+    await badge(page, "stopped").waitFor();
     await page.setViewportSize({ width: 360, height: 740 });
     await page.reload();
     await page.getByText("Held: the turn before was stopped.").waitFor();

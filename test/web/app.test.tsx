@@ -288,17 +288,19 @@ test("the keyboard stays at its session, however much comes above it and whereve
   expect(document.activeElement).toBe(titled(19));
 });
 
-test("what a person stopped is no success, and has a filter of its own", async () => {
+test("what a person stopped is neither success nor failure, and has a filter of its own", async () => {
   daemon.sessions.add(STOPPED, [prompt(STOPPED, "Draw it.", 400)]);
   render(<App client={client} />);
   const stopped = await screen.findByRole("link", { name: /Draw the map/ });
-  expect(stopped.textContent).toMatch(/\[FAILED\] stopped Draw the map +constructor /);
+  expect(stopped.textContent).toMatch(/^stopped Draw the map +constructor /);
+  screen.getByRole("button", { name: "Failed 1" });
+  expect(screen.getAllByText("[FAILED]")).toHaveLength(1);
   await userEvent.click(screen.getByRole("button", { name: "Stopped 1" }));
   await waitFor(() => expect(titles().join()).toMatch(/^[^,]*Draw the map[^,]*$/));
   await userEvent.click(screen.getByRole("link", { name: /Draw the map/ }));
   expect(await screen.findByRole("heading", { level: 1, name: "Draw the map" })).toBeTruthy();
-  expect(screen.getByTitle("A person stopped the last turn").textContent).toBe("[FAILED] stopped");
-  expect(document.title).toBe("[FAILED] Draw the map · Verbatim");
+  expect(screen.getByTitle("A person stopped it").textContent).toBe("stopped");
+  expect(document.title).toBe("Draw the map · Verbatim");
 });
 
 test("an agent that is called as what every object has is shown by that name", async () => {

@@ -7,11 +7,11 @@ import { tokensOf } from "../../model/tokens.ts";
 import { counted, shortNumber } from "../figures.ts";
 import { navigate, sessionHref } from "../router.ts";
 import { useRowsInView } from "../rows-in-view.ts";
-import { StateBadge } from "../StateBadge.tsx";
 import { runKind, sessionTitle } from "../sessions/session-list.ts";
 import { useClient } from "../store.ts";
 import { activityOf } from "../transcript/activity.ts";
 import { visible } from "../ui/hidden-text.tsx";
+import { StateBadge } from "../ui/StatusBadge.tsx";
 import { ancestorsOf, useWaiting } from "../waiting.ts";
 
 /** A run's height, as session.css has it. */

@@ -4,9 +4,9 @@ import type { Transcript } from "../../model/accumulate.ts";
 import { counted, exactTime } from "../figures.ts";
 import { sessionHref } from "../router.ts";
 import { HEIGHT_ESTIMATE, useRowsInView } from "../rows-in-view.ts";
-import { StateBadge } from "../StateBadge.tsx";
 import { untitled } from "../transcript/part-words.ts";
 import { visible } from "../ui/hidden-text.tsx";
+import { StateBadge } from "../ui/StatusBadge.tsx";
 
 const ROW = 28;
 

@@ -6,11 +6,11 @@ import { ConnectionState } from "../ConnectionState.tsx";
 import { counted, exactNumber, shortNumber, shortPath, shortTokens } from "../figures.ts";
 import { sessionHref } from "../router.ts";
 import { Breadcrumbs } from "../runs/Breadcrumbs.tsx";
-import { StateBadge } from "../StateBadge.tsx";
 import { agentName } from "../sessions/SessionRow.tsx";
 import { runKind, sessionTitle } from "../sessions/session-list.ts";
 import { price } from "../transcript/price.ts";
 import { visible } from "../ui/hidden-text.tsx";
+import { StateBadge } from "../ui/StatusBadge.tsx";
 import { duration } from "../ui/size.tsx";
 import { useNow } from "../use-now.ts";
 

@@ -25,7 +25,6 @@ import { cameBack, keepWhenLeaving, NEW_SESSION, navigate, sessionHref } from ".
 import { RunsPanel, useRuns } from "../runs/RunsPanel.tsx";
 import { sessionTitle } from "../sessions/session-list.ts";
 import { useClient, useConnection, useRow, useSetting } from "../store.ts";
-import { badgeOf } from "../ui/StatusBadge.tsx";
 import { usePageTitle, useWaitingKey } from "../waiting.ts";
 import { AgentDialog } from "./AgentDialog.tsx";
 import { Find } from "./Find.tsx";
@@ -234,12 +233,7 @@ function ReadyPane({
   }, [fragment, visit, main, session, session_id, api, goTo]);
   useEffect(() => (main ? keepWhenLeaving(() => ({ place: placeNow() })) : undefined), [main, placeNow]);
 
-  const state =
-    row?.status === "running"
-      ? "[RUNNING] "
-      : row !== undefined && badgeOf(row.status) === "failed"
-        ? "[FAILED] "
-        : "";
+  const state = row?.status === "running" ? "[RUNNING] " : row?.status === "failed" ? "[FAILED] " : "";
   usePageTitle(main && row !== undefined ? `${state}${sessionTitle(row)} · Verbatim` : undefined);
 
   const onPlace = useCallback(

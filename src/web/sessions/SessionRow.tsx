@@ -3,9 +3,9 @@ import { visibleText } from "../../hidden-text/hidden-text.ts";
 import { tokensOf } from "../../model/tokens.ts";
 import { ago, counted, exactNumber, exactTime, shortNumber, shortPath } from "../figures.ts";
 import { sessionHref } from "../router.ts";
-import { StateBadge } from "../StateBadge.tsx";
 import { activityOf } from "../transcript/activity.ts";
 import { visible } from "../ui/hidden-text.tsx";
+import { StateBadge } from "../ui/StatusBadge.tsx";
 import { type ListItem, runKind, sessionTitle } from "./session-list.ts";
 
 const AGENTS = new Map([

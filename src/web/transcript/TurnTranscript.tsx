@@ -4,7 +4,7 @@ import { textPattern } from "../../model/text-pattern.ts";
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../../model/transcript.ts";
 import { CopyButton } from "../ui/CopyButton.tsx";
 import { visible } from "../ui/hidden-text.tsx";
-import { badgeOf, StatusBadge } from "../ui/StatusBadge.tsx";
+import { StateBadge } from "../ui/StatusBadge.tsx";
 import { duration } from "../ui/size.tsx";
 import { SoughtText, useIsSought } from "../ui/sought-text.ts";
 import { partText } from "./copied-text.ts";
@@ -250,8 +250,7 @@ function TurnState({ turn }: { turn: Turn }): ReactNode {
     <>
       {spent !== undefined && <span className="turn-time">{spent}</span>}
       <span className="turn-state">
-        <StatusBadge status={badgeOf(turn.status)} />
-        {turn.status === "interrupted" && <span className="line-word"> stopped</span>}
+        <StateBadge status={turn.status} />
       </span>
     </>
   );

@@ -607,11 +607,11 @@ describe("a sub-agent's card", () => {
     expect(document.querySelector(".tool")?.textContent).toContain("13 calls · 2.1k tokens");
   });
 
-  it("says that a run was stopped, which is no success", async () => {
+  it("says that a run was stopped, which is neither success nor failure", async () => {
     const task = call("Task", { description: "Find callers" }, { run: { session_id: run.id } });
     show(task, "", undefined, hostOf({ useRun: () => ({ ...run, status: "interrupted" }) }));
     await openCard();
-    expect(body()).toContain("[FAILED] stopped");
+    expect(body()).toContain("statestopped");
   });
 
   it.each([

@@ -323,7 +323,7 @@ describe("a turn", () => {
     const parts = paired([prompt("Do it"), text("a")]);
     const turn = { ...turnOf(parts), status: "interrupted" as const };
     render(<TurnTranscript turn={turn} partAt={(index) => parts[index]} host={hostOf()} />);
-    expect(document.querySelector(".turn-state")?.textContent).toBe("[FAILED] stopped");
+    expect(document.querySelector(".turn-state")?.textContent).toBe("stopped");
   });
 
   describe("says below it why it ended", () => {

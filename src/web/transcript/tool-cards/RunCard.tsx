@@ -4,7 +4,7 @@ import type { SessionSummary } from "../../../model/session.ts";
 import { tokensOf } from "../../../model/tokens.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import { Markdown } from "../../ui/Markdown.tsx";
-import { badgeOf, StatusBadge } from "../../ui/StatusBadge.tsx";
+import { StateBadge } from "../../ui/StatusBadge.tsx";
 import { duration, shortNumber, shortTokens } from "../../ui/size.tsx";
 import { activityOf } from "../activity.ts";
 import type { TranscriptHost } from "../host.ts";
@@ -155,13 +155,7 @@ function RunBody({ view, host }: CardBodyProps): ReactNode {
   if (name !== undefined) facts.push(["agent", visible(name, "name")]);
   if (task !== "") facts.push(["task", visible(oneLine(task), "prose")]);
   if (run !== undefined) {
-    facts.push([
-      "state",
-      <span key="state">
-        <StatusBadge status={badgeOf(run.status)} />
-        {run.status === "interrupted" && <span className="line-word"> stopped</span>}
-      </span>,
-    ]);
+    facts.push(["state", <StateBadge key="state" status={run.status} />]);
     const activity = activityOf(run);
     if (activity !== undefined) facts.push(["now", visible(activity, "name")]);
     facts.push([
