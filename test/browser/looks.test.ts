@@ -112,6 +112,53 @@ it("no row of the list is cut, however wide the window is", async () => {
   await context.close();
 });
 
+it("a low window has every control in sight and the facts one click away, and says whole that it is not live", async () => {
+  const context = await browser.newContext({ viewport: { width: 640, height: 400 } });
+  const { page } = await enter(context, { ...daemon, launch: address }, BROKEN_CONNECTION);
+  address = await nextLink(page);
+  await page.getByRole("link", { name: /daylight saving ends/ }).click();
+  await page.getByRole("region", { name: "Transcript", exact: true }).locator("article").first().waitFor();
+  /** The controls of the header that are not whole in the window, or lie under another. */
+  const outOfSight = () =>
+    page.locator(".session-header").evaluate((header) =>
+      [...header.querySelectorAll<HTMLElement>("a, button, .not-live")]
+        .filter((control) => control.checkVisibility())
+        .filter((control) => {
+          const { left, right, top, bottom } = control.getBoundingClientRect();
+          return ![left + 2, right - 2].every((x) =>
+            control.contains(document.elementFromPoint(x, (top + bottom) / 2)),
+          );
+        })
+        .map((control) => control.innerText),
+    );
+  const LOW = [
+    [640, 400],
+    [500, 400],
+    [844, 390],
+    [1024, 400],
+    [700, 560],
+  ] as const;
+  const look = async () => {
+    for (const [width, height] of LOW) {
+      await page.setViewportSize({ width, height });
+      for (const name of [/^Find/, /^Next error/, /^Turns/, /^More/])
+        expect(await page.getByRole("button", { name }).isVisible()).toBe(true);
+      expect([width, height, await outOfSight()]).toEqual([width, height, []]);
+    }
+  };
+  await look();
+  await page.getByRole("button", { name: "More" }).click();
+  const more = page.getByRole("dialog", { name: "This session" });
+  for (const fact of ["/home/mara/tidewatch", /tokens/, "1 error"])
+    await more.getByText(fact).first().waitFor();
+  for (const name of ["Keys", "Settings"]) await more.getByRole("button", { name }).waitFor();
+  await page.keyboard.press("Escape");
+  await context.setOffline(true);
+  await page.getByRole("button", { name: "Connect" }).waitFor();
+  await look();
+  await context.close();
+});
+
 it("in forced colours, what is chosen looks another way than what is not", async () => {
   const context = await browser.newContext({ forcedColors: "active" });
   const { page, complaints } = await enter(context, { ...daemon, launch: address });
