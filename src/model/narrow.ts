@@ -31,3 +31,5 @@ export function asStrings(value: unknown): string[] {
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+/** The same of what the system refused, without the call and the path that Node adds. */
+export const causeOf = (error: unknown): string => messageOf(error).replace(/, \w+ '.*'$/s, "");

@@ -335,6 +335,9 @@ describe("run", () => {
     const unknown = start(home, ["run", "Go", "--provider", "nobody"]);
     expect(await unknown.ended).toBe(2);
     expect(unknown.said.err).toContain("There is no agent or provider nobody");
+    const unwritten = start(home, ["run", "Go", ...scripted(`file:${join(home.path, "none.json")}`)]);
+    expect(await unwritten.ended).toBe(2);
+    expect(unwritten.said.err).toContain("none.json cannot be read");
     const empty = start(home, ["run", ...scripted("hello")]);
     expect(await empty.ended).toBe(2);
     const nowhere = start(home, ["run", "Go", ...scripted("hello"), "--cwd", join(home.path, "none")]);

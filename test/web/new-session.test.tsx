@@ -53,7 +53,7 @@ const AGENTS: AgentsReply = {
       title: "Scripted",
       kind: "provider",
       models: [{ id: "discovery", title: "A discovery" }],
-      any_model: false,
+      any_model: true,
       takes_images: false,
       scripted: true,
     },
@@ -234,6 +234,21 @@ test("what cannot be used says what is missing and what to do, and what answers 
   await userEvent.click(screen.getByRole("radio", { name: /Scripted.*scripted: no model answers/ }));
   expect(screen.getByRole("combobox", { name: "Script" })).toHaveProperty("value", "discovery");
   expect(screen.getByRole("button", { name: "Add images" }).hasAttribute("disabled")).toBe(true);
+});
+
+test("a script of one's own is named by its file", async () => {
+  render(<App client={client} />);
+  await userEvent.click(await screen.findByRole("radio", { name: /Scripted/ }));
+  await userEvent.selectOptions(screen.getByRole("combobox", { name: "Script" }), "Another script…");
+  const file = screen.getByRole("textbox", { name: "The script's file" });
+  expect(file.getAttribute("placeholder")).toBe("file:/path.json");
+  await userEvent.type(await promptField(), "Go{Enter}");
+  expect(await screen.findByText("Name a script.")).toBeTruthy();
+  await userEvent.type(file, "file:/home/op/own.json");
+  await userEvent.type(await promptField(), "{Enter}");
+  await waitFor(() =>
+    expect(bodies()[0]).toMatchObject({ agent: "scripted", model: "file:/home/op/own.json" }),
+  );
 });
 
 test("each error stands at its field, the first of them in focus", async () => {

@@ -1,4 +1,4 @@
-import { messageOf } from "../../model/narrow.ts";
+import { causeOf, messageOf } from "../../model/narrow.ts";
 import { describe } from "../failures.ts";
 import { createMessageWriter, type MessageWriter } from "../message-writer.ts";
 import type { Failure, FailureClass, ModelCall, ModelReply, Provider, StreamOptions } from "../provider.ts";
@@ -21,7 +21,9 @@ const DEFAULT_RATE = 60;
 const BURST = 64;
 
 /** Plays scripts: a provider without a model, a network or a key. The session's model is the script's name. */
-export function createScriptedProvider(options: ScriptedOptions = {}): Provider {
+export function createScriptedProvider(
+  options: ScriptedOptions = {},
+): Provider & { load(name: string): Promise<Script> } {
   const own = new Map(Object.entries(options.scripts ?? {}));
   /** How many calls failed at a fault, by session and place: history does not show those of which nothing came. */
   const failures = new Map<string, number>();
@@ -32,13 +34,13 @@ export function createScriptedProvider(options: ScriptedOptions = {}): Provider 
     const path = name.startsWith("file:") ? name.slice("file:".length) : undefined;
     if (path === undefined || options.readFile === undefined) {
       const names = [...shipped.keys(), ...own.keys()].join(", ");
-      throw new ScriptError(`There is no script "${name}". There are: ${names}`);
+      throw new ScriptError(`There is no script "${name}". There are: ${names}. Your own: file:/path.json`);
     }
     let text: string;
     try {
       text = await options.readFile(path);
     } catch (error) {
-      throw new ScriptError(`The script ${path} cannot be read: ${messageOf(error)}`);
+      throw new ScriptError(`The script ${path} cannot be read: ${causeOf(error)}.`);
     }
     return parseScript(path, text);
   };
@@ -47,6 +49,8 @@ export function createScriptedProvider(options: ScriptedOptions = {}): Provider 
     id: "scripted",
     title: "Script (no model)",
     wire: "scripted",
+    /** Rejects with why it cannot be played. */
+    load,
     async stream(call, stream) {
       const place = placeInScript(call.messages, call.model);
       let script: Script;

@@ -14,6 +14,8 @@ export interface AgentKind {
   readonly can_resume: boolean;
   readonly can_compact: boolean;
   readonly can_switch_model: boolean;
+  /** What is wrong with a model, as far as that can be said before it is asked. */
+  problemOf?(model: string): Promise<string | undefined>;
   /** Makes the agent of one session, when its first turn begins; may reject with what a person can be told. */
   create(config: SessionConfig, host: AgentHost): Agent | Promise<Agent>;
 }

@@ -4,10 +4,10 @@ import { createAcpAgent } from "../../agent/acp/acp-agent.ts";
 import type { McpConnections } from "../../agent/mcp.ts";
 import { commandEnvironment } from "../../agent/processes.ts";
 import type { Tool } from "../../agent/tool.ts";
+import { messageOf } from "../../model/narrow.ts";
 import { createProvider, type ProviderEntry, providers } from "../../providers/index.ts";
 import { knownModels } from "../../providers/known-models.ts";
 import { findModel } from "../../providers/models.ts";
-import type { Provider } from "../../providers/provider.ts";
 import { createScriptedProvider } from "../../providers/scripted/provider.ts";
 import { scripts } from "../../providers/scripted/scripts/index.ts";
 import type { AgentConfig, Config, ProviderConfig } from "../config.ts";
@@ -206,7 +206,7 @@ function rulesUnread({ rules }: Config) {
 }
 
 function scriptedKind(options: ConfiguredAgentsOptions, tools: Tools): AgentKind {
-  const provider: Provider = createScriptedProvider({ readFile: options.readFile });
+  const provider = createScriptedProvider({ readFile: options.readFile });
   const unavailable = rulesUnread(options.config);
   const [first = "hello"] = scripts.keys();
   return {
@@ -222,6 +222,7 @@ function scriptedKind(options: ConfiguredAgentsOptions, tools: Tools): AgentKind
       cwd: options.playground,
       ...(unavailable === undefined ? {} : { unavailable }),
     },
+    problemOf: (model) => provider.load(model).then(() => undefined, messageOf),
     async create({ model = first }, host) {
       if (unavailable) throw new Error(`${unavailable.message} ${unavailable.remedy}`);
       if (host.cwd === options.playground) await layOut(options.playground, scripts.get(model)?.files);

@@ -169,6 +169,14 @@ export function createHosted(options: HostedOptions): HostedSessions {
     }
   }
 
+  /** Nothing to wait for where nothing can be said: such a session begins at once. */
+  function checkModel(kind: AgentKind | undefined, model: string | undefined): Promise<void> | undefined {
+    if (model === undefined) return undefined;
+    return kind?.problemOf?.(model).then((problem) => {
+      if (problem !== undefined) throw new Refused(400, "model", `\`model\`: ${problem}`);
+    });
+  }
+
   function findPart(recorder: Recorder, before: string) {
     const cut = historyBefore(recorder.history(), before);
     if (cut) return cut;
@@ -267,6 +275,8 @@ export function createHosted(options: HostedOptions): HostedSessions {
       return [...seen.values()];
     },
     async start(session_id, { agent, model, cwd, prompt }) {
+      const check_of_model = entries.has(session_id) ? undefined : checkModel(agents.find(agent), model);
+      if (check_of_model) await check_of_model;
       writable();
       const known = entries.get(session_id);
       if (!known) {
@@ -326,6 +336,7 @@ export function createHosted(options: HostedOptions): HostedSessions {
       await stored(id);
     },
     async setModel(id, model) {
+      await checkModel(agents.find(check(id).config.agent), model);
       hostOf(check(id)).setModel(model);
       await stored(id);
     },

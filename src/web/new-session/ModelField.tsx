@@ -50,15 +50,19 @@ export function ModelField({
               {model.title ?? model.id}
             </option>
           ))}
-          {agent.any_model && <option value={OTHER}>Another model…</option>}
+          {agent.any_model && (
+            <option value={OTHER}>{agent.scripted ? "Another script…" : "Another model…"}</option>
+          )}
         </select>
       )}
       {free && (
         <input
-          {...(agent.models.length === 0 ? { id } : { "aria-label": "The model's id" })}
+          {...(agent.models.length === 0
+            ? { id }
+            : { "aria-label": agent.scripted ? "The script's file" : "The model's id" })}
           className="field-input field-mono"
           type="text"
-          placeholder="The model's id, as its provider writes it"
+          placeholder={agent.scripted ? "file:/path.json" : "The model's id, as its provider writes it"}
           spellCheck={false}
           autoCapitalize="off"
           autoComplete="off"

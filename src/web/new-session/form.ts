@@ -46,7 +46,8 @@ export function check(
   const problems: Problems = {};
   if (agent === undefined) problems.agent = "Choose who is to work.";
   else if (agent.unavailable) problems.agent = `${agent.unavailable.message} ${agent.unavailable.remedy}`;
-  if (agent?.kind === "provider" && (choice.model ?? "").trim() === "") problems.model = "Name a model.";
+  if (agent?.kind === "provider" && (choice.model ?? "").trim() === "")
+    problems.model = agent.scripted ? "Name a script." : "Name a model.";
   const cwd = (choice.cwd ?? "").trim();
   if (!/^(?:\/|[A-Za-z]:[\\/])/.test(cwd))
     problems.cwd = "Give the folder's whole path, from the root: /home/you/project.";

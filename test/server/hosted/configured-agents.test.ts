@@ -386,6 +386,27 @@ describe("an agent that speaks the Agent Client Protocol, in a session", () => {
   });
 });
 
+it("no session begins, or goes on, with a script that cannot be played, and it is said why", async () => {
+  const at = await restart();
+  const none = join(folder, "none.json");
+  const broken = join(folder, "broken.json");
+  writeFileSync(broken, "{");
+  const start = (model: string) =>
+    at.start(randomUUID(), { agent: "scripted", model, cwd: folder, prompt: promptOf("Go") });
+  const refused = (message: string) => ({
+    status: 400,
+    code: "model",
+    message: expect.stringContaining(`\`model\`: ${message}`),
+  });
+  const missing = refused(`The script ${none} cannot be read: ENOENT: no such file or directory.`);
+  await expect(start(`file:${none}`)).rejects.toMatchObject(missing);
+  await expect(start(`file:${broken}`)).rejects.toMatchObject(refused(`${broken} is not JSON`));
+  await expect(start("nothing")).rejects.toMatchObject(refused('There is no script "nothing". There are: '));
+  expect(at.list()).toEqual([]);
+  const id = await begin(at, { steps: [say("Done.")] });
+  await expect(at.setModel(id, `file:${none}`)).rejects.toMatchObject(missing);
+});
+
 it("scripts that are about files find them in a folder of their own, as they are at the beginning, and nowhere else", async () => {
   const { cwd = "" } = entry(agents(), "scripted") ?? {};
   mkdirSync(cwd);
