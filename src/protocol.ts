@@ -51,7 +51,13 @@ export const statusReply = record({
   }),
   /** What a person should know: a store that is read only, set aside, newer; a folder that cannot be read. */
   notices: z.array(
-    record({ level: z.enum(["info", "warning", "error"]), text: z.string(), remedy: optional(z.string()) }),
+    record({
+      level: z.enum(["info", "warning", "error"]),
+      text: z.string(),
+      remedy: optional(z.string()),
+      /** It is of a place that cannot be read, of which there may be many. */
+      unread: optional(z.literal(true)),
+    }),
   ),
   roots: z.array(record({ agent: z.string(), path: z.string(), exists: z.boolean() })),
 });

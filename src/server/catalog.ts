@@ -4,7 +4,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Format } from "../formats/format.ts";
 import { positionOf } from "../model/accumulate.ts";
 import { keptOutputOf } from "../model/kept-output.ts";
-import { messageOf } from "../model/narrow.ts";
 import { createAnnouncer } from "./announce.ts";
 import { createBacklog } from "./backlog.ts";
 import { createCatchUp } from "./catch-up.ts";
@@ -33,7 +32,7 @@ import { createStatus } from "./status.ts";
 import type { Notice } from "./store/store.ts";
 import { type SessionsTiming, TIMING } from "./timing.ts";
 import type { View } from "./view.ts";
-import { type FoundFile, type WatchRoot, watchSessions } from "./watch.ts";
+import { type FoundFile, NO_PERMISSION, type WatchRoot, watchSessions, whyUnread } from "./watch.ts";
 
 export interface SessionsOptions {
   formats: readonly Format[];
@@ -254,7 +253,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     const result = entry.queue.then(work).catch((error: unknown) => {
       const pause = Math.min(2 * (failed.get(entry)?.pause ?? timing.tick / 2), LONGEST_PAUSE * timing.tick);
       failed.set(entry, { pause, again_at: performance.now() + pause });
-      trouble(entry.path, `This file cannot be read: ${messageOf(error)}.`);
+      trouble(entry.path, unreadNotice(entry.path, whyUnread(error)));
       return undefined;
     });
     entry.queue = result;
@@ -279,10 +278,8 @@ export function createSessions(options: SessionsOptions): Sessions {
     }
   }
 
-  function trouble(path: string, text: string) {
-    if (troubles.size < MOST_NOTICES || troubles.has(path)) {
-      troubles.set(path, { level: "warning", text: `${path}: ${text}` });
-    }
+  function trouble(path: string, notice: Notice) {
+    if (troubles.size < MOST_NOTICES || troubles.has(path)) troubles.set(path, notice);
   }
 
   function found(files: readonly FoundFile[]) {
@@ -434,7 +431,10 @@ export function createSessions(options: SessionsOptions): Sessions {
       for (const id of [...entry.sessions]) drop(id);
       past.delete(entry.id);
     } else if (kept_bytes < size) {
-      trouble(entry.path, `It went before all of it was archived: ${kept_bytes} of ${size} bytes are kept.`);
+      trouble(entry.path, {
+        level: "warning",
+        text: `${entry.path}: It went before all of it was archived: ${kept_bytes} of ${size} bytes are kept.`,
+      });
     }
     touch(entry);
   }
@@ -608,12 +608,7 @@ export function createSessions(options: SessionsOptions): Sessions {
         index: { ...index, done: ready && backlog.idle },
         notices: [
           ...keeper.notices,
-          ...[...watch.troubles].slice(0, MOST_NOTICES).map(
-            ([path, problem]): Notice => ({
-              level: "warning",
-              text: `${path}: ${problem}.`,
-            }),
-          ),
+          ...[...watch.troubles].slice(0, MOST_NOTICES).map(([path, why]) => unreadNotice(path, why)),
           ...troubles.values(),
         ],
         roots: options.roots.map(({ format, path }) => ({
@@ -640,3 +635,10 @@ export function createSessions(options: SessionsOptions): Sessions {
     },
   };
 }
+
+const unreadNotice = (path: string, why: string): Notice => ({
+  level: "warning",
+  text: `${path}: ${why}.`,
+  ...(why === NO_PERMISSION && { remedy: "Let whoever runs Verbatim read it; it looks again by itself." }),
+  unread: true,
+});

@@ -2,7 +2,7 @@ import { constants, type FSWatcher, watch as watchFolder } from "node:fs";
 import { lstat, open, readdir, realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
 import type { Format, SessionPath } from "../formats/format.ts";
-import { messageOf } from "../model/narrow.ts";
+import { causeOf } from "../model/narrow.ts";
 
 /** A folder below which one agent keeps its sessions. */
 export interface WatchRoot {
@@ -126,7 +126,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
           there.add(root);
           found.push({ path: await realpath(join(base, folder)), base, format, sample });
         } catch (error) {
-          if (!isMissing(error)) troubles.set(join(root, folder), unreadable(error));
+          if (!isMissing(error)) troubles.set(join(root, folder), whyUnread(error));
         }
       }
     }
@@ -136,7 +136,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
         const isFolder = (await lstat(real)).isDirectory();
         found.push({ path: real, base: isFolder ? real : dirname(real), single: !isFolder });
       } catch (error) {
-        troubles.set(path, isMissing(error) ? "there is nothing at this path" : unreadable(error));
+        troubles.set(path, isMissing(error) ? "there is nothing at this path" : whyUnread(error));
       }
     }
     for (const [path, known] of followed) found.push({ path, base: dirname(path), known });
@@ -210,7 +210,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
         sample: start.sample === true,
       };
     } catch (error) {
-      if (!isMissing(error)) troubles.set(path, unreadable(error));
+      if (!isMissing(error)) troubles.set(path, whyUnread(error));
       return undefined;
     }
   }
@@ -262,7 +262,7 @@ export function watchSessions(options: WatchOptions): SessionWatch {
       entries = await readdir(folder, { withFileTypes: true });
     } catch (error) {
       if (!isMissing(error)) {
-        troubles.set(folder, unreadable(error));
+        troubles.set(folder, whyUnread(error));
         // What could not be looked at is not gone.
         seen.folders.add(folder);
         for (const path of files.keys()) if (path.startsWith(folder + sep)) seen.files.add(path);
@@ -494,6 +494,9 @@ function isMissing(error: unknown): boolean {
   );
 }
 
-function unreadable(error: unknown): string {
-  return `it cannot be looked at: ${messageOf(error)}`;
+export const NO_PERMISSION = "no permission to read it";
+/** Why a place cannot be read. By its message: of an error that comes from a thread, no code is left. */
+export function whyUnread(error: unknown): string {
+  const cause = causeOf(error);
+  return /^E(?:ACCES|PERM):/.test(cause) ? NO_PERMISSION : `it cannot be read: ${cause}`;
 }

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import {
   appendFileSync,
+  chmodSync,
   copyFileSync,
   existsSync,
   lstatSync,
@@ -286,6 +287,34 @@ describe("session files that do what no agent should", { timeout: LONG ? 900_000
     for (const n of [0, 4_321, 9_999]) {
       const raw = await sessions.raw(session_id, unknown[n]?.id ?? "");
       expect(raw).toMatchObject({ line: places[n], text: malformed(n) });
+    }
+  });
+
+  it("that nobody may read, or a folder of them, are told of with their path once, the cause in words and what to do", async () => {
+    write(path("locked"), prompt("locked", "Hello"));
+    const locked = join(agent(), "sessions", "locked-folder");
+    mkdirSync(locked);
+    for (const open of [folder, agent(), join(agent(), "sessions")]) chmodSync(open, 0o755);
+    for (const closed of [path("locked"), locked]) chmodSync(closed, 0);
+    // Root may read everything.
+    const is_root = process.geteuid?.() === 0;
+    if (is_root) process.seteuid?.(65_534);
+    try {
+      const sessions = start();
+      const remedy = "Let whoever runs Verbatim read it; it looks again by itself.";
+      await eventually(() =>
+        expect(sessions.status().notices).toEqual(
+          [locked, path("locked")].map((place) => ({
+            level: "warning",
+            text: `${place}: no permission to read it.`,
+            remedy,
+            unread: true,
+          })),
+        ),
+      );
+    } finally {
+      if (is_root) process.seteuid?.(0);
+      chmodSync(locked, 0o700);
     }
   });
 

@@ -340,6 +340,31 @@ test("a session that cannot be listed says so in its place, and leaves the other
   expect(row.isConnected).toBe(false);
 });
 
+test("several places that cannot be read are one line, which opens; one is told of at once", async () => {
+  const notice = (name: string, unread: boolean) => ({
+    level: "warning",
+    text: `${name}: no permission to read it.`,
+    ...(unread && { unread }),
+  });
+  let notices = [notice("/srv/a", true), notice("config.json", false)];
+  const status = { version: "1.0.0", instance: "1", index: { done: true }, roots: [] };
+  daemon.answer(({ route }) => (route === "GET /api/status" ? [200, { ...status, notices }] : undefined));
+  const { unmount } = render(<App client={client} />);
+  await screen.findByText("/srv/a: no permission to read it.");
+  expect(document.querySelector("details")).toBeNull();
+  unmount();
+  client.close();
+  client = clientOf(daemon);
+  notices = [...notices, notice("/srv/b", true), notice("/srv/c", true)];
+  render(<App client={client} />);
+  const folded = (await screen.findByText("3 places cannot be read")).closest("details");
+  expect(folded?.open).toBe(false);
+  expect([...(folded?.querySelectorAll("p") ?? [])].map(({ textContent }) => textContent?.trim())).toEqual(
+    ["/srv/a", "/srv/b", "/srv/c"].map((place) => `${place}: no permission to read it.`),
+  );
+  expect(screen.getByText("config.json: no permission to read it.").closest("details")).toBeNull();
+});
+
 test("every screen says that the daemon serves another build than the page is of, once it is reached again", async () => {
   client.close();
   client = clientOf(daemon, { build: "/assets/index-1.js" });
