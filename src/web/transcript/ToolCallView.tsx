@@ -12,12 +12,31 @@ import { JsonBlock } from "./JsonBlock.tsx";
 import { KeptOutput } from "./KeptOutput.tsx";
 import { MediaView } from "./MediaView.tsx";
 import { useNow, useOpenState } from "./open-state.ts";
-import { type CallView, createView, oneLine } from "./tool-cards/card.ts";
+import { type CallView, createView, oneLine, type ToolCard } from "./tool-cards/card.ts";
 import { cardFor } from "./tool-cards/index.ts";
 import { WholeArguments } from "./WholeArguments.tsx";
 
 type Call = TranscriptPartOf<"tool_call">;
 type Result = TranscriptPartOf<"tool_result">;
+
+interface ReadCall {
+  view: CallView;
+  card: ToolCard;
+  summary: ReturnType<ToolCard["summary"]>;
+}
+
+/** What was read of each call last: its row's name and its line ask for the same. */
+const lastRead = new WeakMap<Call, ReadCall>();
+
+function readCall(call: Call, result: Result | undefined, cwd: string | undefined): ReadCall {
+  const last = lastRead.get(call);
+  if (last !== undefined && last.view.result === result && last.view.cwd === cwd) return last;
+  const view = createView(call, result, cwd);
+  const card = cardFor(view);
+  const read = { view, card, summary: card.summary(view) };
+  lastRead.set(call, read);
+  return read;
+}
 
 /** One call with its result: a single aligned line while closed, everything that went in and came out while open. */
 export function ToolCallView({
@@ -32,9 +51,7 @@ export function ToolCallView({
   isTarget: boolean;
 }): ReactNode {
   const [open, setOpen] = useOpenState(host, call.id, isTarget);
-  const view = useMemo(() => createView(call, result, host.cwd), [call, result, host.cwd]);
-  const card = cardFor(view);
-  const summary = card.summary(view);
+  const { view, card, summary } = readCall(call, result, host.cwd);
   const { badge, word } = statusOf(call, result);
   const failure = useMemo(() => (badge === "failed" ? failureLine(view) : undefined), [badge, view]);
   const { Body, Action } = card;
@@ -155,8 +172,7 @@ export function nameOfCall(
   result: Result | undefined,
   cwd: string | undefined,
 ): { subject: string; state: string | undefined } {
-  const view = createView(call, result, cwd);
-  const { label, title } = cardFor(view).summary(view);
+  const { label, title } = readCall(call, result, cwd).summary;
   const { badge, word } = statusOf(call, result);
   const about = oneLine(title, 120);
   return {
