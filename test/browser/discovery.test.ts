@@ -54,7 +54,7 @@ async function read(page: Page): Promise<string[]> {
         const subject = words(".line-subject");
         return {
           top: row.getBoundingClientRect().top + box.scrollTop,
-          kind: row.ariaLabel ?? "",
+          kind: words(".part-kind"),
           tool: words(".line-label"),
           subject,
           text: words(".part-body"),

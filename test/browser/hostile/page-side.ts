@@ -152,7 +152,7 @@ export async function walk({ click }: { click: boolean }): Promise<SeenRow[]> {
     return {
       attack: heading.trim().split(/\s/, 1)[0] ?? "",
       index: Number(row.dataset.index),
-      kind: row.getAttribute("aria-label") ?? "",
+      kind: (row.querySelector(".part-kind") ?? row).textContent ?? "",
       text: copy.textContent ?? "",
       output: Array.from(copy.querySelectorAll(".output-lines"), (lines) => lines.textContent).join(""),
       hosts: Array.from(body.querySelectorAll(".link-host"), (host) => host.textContent ?? ""),
