@@ -7,6 +7,8 @@ interface QueuedPrompt {
   text: string;
   place: RecordPlace;
   at: number;
+  /** The text as it is compared. */
+  bare: string;
 }
 
 /**
@@ -22,6 +24,9 @@ export interface PromptQueue {
   takeUntil(at: number): QueuedPrompt[];
 }
 
+/** Of the prompts that wait, so many may be sent together: the oldest. */
+const MOST_TOGETHER = 256;
+
 const NOTIFICATION = /^\s*(?:\[SYSTEM NOTIFICATION - NOT USER INPUT\][^<]*)?<(?:task|agent)-notification>/;
 
 export function createPromptQueue(): PromptQueue {
@@ -34,7 +39,8 @@ export function createPromptQueue(): PromptQueue {
       const [first] = queued;
       switch (operation) {
         case "enqueue": {
-          const prompt = { text: textOf(content), place, at };
+          const text = textOf(content);
+          const prompt = { text, place, at, bare: bare(text) };
           queued.push(prompt);
           // Agents queue notifications too, which no person typed.
           if (prompt.text.trim() !== "" && !NOTIFICATION.test(prompt.text)) waiting.push(prompt);
@@ -58,12 +64,14 @@ export function createPromptQueue(): PromptQueue {
     deliver(text) {
       if (waiting.length === 0) return false;
       const words = bare(text);
-      const before = waiting.length;
-      const same = waiting.findIndex((prompt) => bare(prompt.text) === words);
+      const oldest = waiting.slice(0, MOST_TOGETHER);
+      const same = oldest.find((prompt) => prompt.bare === words);
       // Prompts that wait together may be sent as one, and what was typed may be sent with more around it.
-      if (same !== -1) waiting.splice(same, 1);
-      else waiting = waiting.filter((prompt) => !words.includes(bare(prompt.text)));
-      return waiting.length < before;
+      const sent = new Set(
+        same === undefined ? oldest.filter((prompt) => words.includes(prompt.bare)) : [same],
+      );
+      if (sent.size > 0) waiting = waiting.filter((prompt) => !sent.has(prompt));
+      return sent.size > 0;
     },
     takeUntil(at) {
       const lost = waiting.filter((prompt) => prompt.at <= at);
