@@ -1277,7 +1277,7 @@ describe("progress", () => {
         }
         return frames;
       });
-    expect(held(400) / held(100)).toBeLessThan(6);
+    expect(held(400) / held(100)).toBeLessThan(8);
   });
 
   it("of a run links it with its call", () => {

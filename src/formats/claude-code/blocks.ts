@@ -14,18 +14,18 @@ export type Words = Omit<Block, "part_id">;
 /** Blocks with the same words, in the order in which they came to have them. */
 interface Alike {
   blocks: Block[];
-  /** All before it have other words by now. */
-  first: number;
   /** All before it have other words, or were told by the line at `toldAt`. */
   next: number;
   toldAt: number;
 }
 
+type ByWords = Map<string | undefined, Alike>;
+
 /** The texts and thoughts of one step: which of them a later line repeats or continues, however many they are. */
 export class Blocks {
   private readonly blocks: Block[] = [];
-  /** The first `indexed` blocks, by a text, a thought's text or, where that is empty, its signature. Most steps need none. */
-  private index: Record<"text" | "thinking" | "signature", Map<string | undefined, Alike>> | undefined;
+  /** The first `indexed` blocks, by their text or, where that is empty, their signature. Most steps need none. */
+  private index: Record<Block["kind"], { texts: ByWords; signatures: ByWords }> | undefined;
   private indexed = 0;
 
   get last(): Block | undefined {
@@ -52,7 +52,10 @@ export class Blocks {
 
   /** A block with these words that their line has not told yet. */
   equalTo(words: Words): Block | undefined {
-    this.index ??= { text: new Map(), thinking: new Map(), signature: new Map() };
+    this.index ??= {
+      text: { texts: new Map(), signatures: new Map() },
+      thinking: { texts: new Map(), signatures: new Map() },
+    };
     for (; this.indexed < this.blocks.length; this.indexed += 1) {
       const block = this.blocks[this.indexed];
       if (block !== undefined) this.file(block);
@@ -61,14 +64,12 @@ export class Blocks {
     if (alike === undefined) return undefined;
     if (alike.toldAt !== words.toldAt) {
       alike.toldAt = words.toldAt;
-      alike.next = alike.first;
+      alike.next = 0;
     }
     for (; alike.next < alike.blocks.length; alike.next += 1) {
       const block = alike.blocks[alike.next];
       if (block === undefined) break;
-      if (!isEqual(block, words)) {
-        if (alike.first === alike.next) alike.first += 1;
-      } else if (block.toldAt !== words.toldAt) return block;
+      if (isEqual(block, words) && block.toldAt !== words.toldAt) return block;
     }
     return undefined;
   }
@@ -76,15 +77,15 @@ export class Blocks {
   private file(block: Block): void {
     const alike = this.alikeOf(block);
     if (alike !== undefined) alike.blocks.push(block);
-    else this.mapOf(block)?.set(keyOf(block), { blocks: [block], first: 0, next: 0, toldAt: -1 });
+    else this.mapOf(block)?.set(keyOf(block), { blocks: [block], next: 0, toldAt: block.toldAt });
   }
 
   private alikeOf(words: Words): Alike | undefined {
     return this.mapOf(words)?.get(keyOf(words));
   }
 
-  private mapOf({ kind, text }: Words): Map<string | undefined, Alike> | undefined {
-    return this.index?.[text === "" ? "signature" : kind];
+  private mapOf({ kind, text }: Words): ByWords | undefined {
+    return this.index?.[kind][text === "" ? "signatures" : "texts"];
   }
 }
 
