@@ -465,6 +465,8 @@ describe("the queue", () => {
     expect(
       notes((write) => [enqueue(write.queue), ...copied(write), write.user("other", { timestamp })]),
     ).toEqual(["Queued prompt, never sent: new"]);
+    const both = (write: Write) => [enqueue(write.queue), write.queue("enqueue", "newer"), ...copied(write)];
+    expect(notes((write) => [...both(write), write.user("new newer", { timestamp })])).toEqual([]);
   });
 
   it("is emptied by commands that ran", () => {

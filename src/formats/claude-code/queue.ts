@@ -70,12 +70,12 @@ export function createPromptQueue(): PromptQueue {
       const sent = new Set(
         same === undefined ? oldest.filter((prompt) => words.includes(prompt.bare)) : [same],
       );
-      if (sent.size > 0) waiting = waiting.filter((prompt) => !sent.has(prompt));
+      waiting = waiting.filter((prompt) => !sent.has(prompt));
       return sent.size > 0;
     },
     takeUntil(at) {
       const lost = waiting.filter((prompt) => prompt.at <= at);
-      if (lost.length > 0) waiting = waiting.filter((prompt) => prompt.at > at);
+      waiting = waiting.filter((prompt) => prompt.at > at);
       return lost;
     },
   };
