@@ -954,6 +954,12 @@ describe("what a file says of its session", () => {
     const at = Date.UTC(2026, 2, 1, 10, 0, 2);
     expect(transcript.turns.at(0)?.started_at).toBe(at);
     expect(parts.map((part) => part.at)).toEqual([undefined, at]);
+    const { parts: answered } = account(
+      { type: "assistant", message: { id: "m1", content: [call("t", {})] } },
+      ...["one", "two"].map((text) => ({ type: "user", message: { content: [result("t", text)] } })),
+    );
+    expect(answered.find((part) => part.type === "tool_result")).toMatchObject({ output_text: "two" });
+    expect(answered.flatMap((part) => part.at ?? [])).toEqual([]);
   });
 
   it("is told at its first line and where it changes", () => {

@@ -160,7 +160,7 @@ export function putResult(fold: Fold, frame: FrameOf<"message.tool_result">): vo
     replace(fold, earlier, {
       ...rest,
       ...value,
-      at: frame.at,
+      ...(frame.at > 0 && { at: frame.at }),
       ...(takesBack(value, before) ? revised(fold, earlier, frame.at) : {}),
       ...(frame.source === undefined ? {} : { source: frame.source }),
       ...(frame.truncated === undefined ? {} : { truncated: frame.truncated }),
