@@ -65,6 +65,8 @@ type Started = [number, unknown] | "lost";
 let sessions: HostedSessions;
 let daemon: TestDaemon;
 let client: Client;
+/** What `GET /api/agents` says. */
+let reply: AgentsReply;
 /** What `POST /api/sessions` says; by default the session is there. */
 let started: (body: NewSessionBody) => Started | Promise<Started>;
 
@@ -79,9 +81,10 @@ beforeEach(async () => {
     sessions.add(session_id);
     return [201, { session_id }];
   };
+  reply = AGENTS;
   daemon.answer(({ route, body }) =>
     route === "GET /api/agents"
-      ? [200, AGENTS]
+      ? [200, reply]
       : route === "POST /api/sessions"
         ? // The page's own type of what it sends.
           started(body as NewSessionBody)
@@ -185,15 +188,7 @@ test("a form that was begun in another tab is, changed here, another session", a
 });
 
 test("an agent that was chosen gets no model of another one that was used since", async () => {
-  let reply: AgentsReply = { ...AGENTS, recent: [{ agent: "opencode", cwd: "/home/op/site" }] };
-  daemon.answer(({ route, body }) =>
-    route === "GET /api/agents"
-      ? [200, reply]
-      : route === "POST /api/sessions"
-        ? // The page's own type of what it sends.
-          started(body as NewSessionBody)
-        : undefined,
-  );
+  reply = { ...AGENTS, recent: [{ agent: "opencode", cwd: "/home/op/site" }] };
   render(<App client={client} />);
   await userEvent.type(await promptField(), "Tidy up");
   reply = AGENTS;
@@ -369,15 +364,7 @@ test("what is changed after the daemon said that it is not on disk yet is anothe
 });
 
 test("what comes in the place of an agent that is gone is another session, which nobody has started yet", async () => {
-  let reply: AgentsReply = { ...AGENTS, recent: [{ agent: "opencode", cwd: "/home/op/site" }] };
-  daemon.answer(({ route, body }) =>
-    route === "GET /api/agents"
-      ? [200, reply]
-      : route === "POST /api/sessions"
-        ? // The page's own type of what it sends.
-          started(body as NewSessionBody)
-        : undefined,
-  );
+  reply = { ...AGENTS, recent: [{ agent: "opencode", cwd: "/home/op/site" }] };
   const succeed = started;
   started = () => [503, { error: { code: "disk", message: "It is not on disk yet." } }];
   render(<App client={client} />);
@@ -447,22 +434,13 @@ test("nothing is changed while Enter waits for a picture, and what starts then i
 });
 
 test("an agent that is gone while Enter waits for a picture leaves no other one to be started in its place", async () => {
-  let agents = AGENTS.agents;
-  daemon.answer(({ route, body }) =>
-    route === "GET /api/agents"
-      ? [200, { ...AGENTS, agents }]
-      : route === "POST /api/sessions"
-        ? // The page's own type of what it sends.
-          started(body as NewSessionBody)
-        : undefined,
-  );
   const pictures = holdPictures();
   render(<App client={client} />);
   await userEvent.click(await screen.findByRole("radio", { name: /Anthropic/ }));
   await userEvent.type(await promptField(), "Look");
   fireEvent.paste(await promptField(), { clipboardData: pasted([picture()]) });
   await userEvent.type(await promptField(), "{Enter}");
-  agents = agents.filter(({ id }) => id !== "anthropic");
+  reply = { ...AGENTS, agents: AGENTS.agents.filter(({ id }) => id !== "anthropic") };
   window.dispatchEvent(new Event("focus"));
   await waitFor(() => expect(screen.queryByRole("radio", { name: /Anthropic/ })).toBeNull());
   await pictures.read();
