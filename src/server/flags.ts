@@ -128,12 +128,12 @@ function isNear(one: string, other: string, edits: number): boolean {
   if (one === other) return true;
   if (one[0] === other[0]) return isNear(one.slice(1), other.slice(1), edits);
   if (edits === 0) return false;
-  const is_swapped = one[0] === other[1] && one[1] === other[0];
+  const isSwapped = one[0] === other[1] && one[1] === other[0];
   return (
     isNear(one.slice(1), other.slice(1), edits - 1) ||
     isNear(one.slice(1), other, edits - 1) ||
     isNear(one, other.slice(1), edits - 1) ||
-    (is_swapped && isNear(one.slice(2), other.slice(2), edits - 1))
+    (isSwapped && isNear(one.slice(2), other.slice(2), edits - 1))
   );
 }
 
