@@ -4,11 +4,10 @@ import { textPattern } from "../../model/text-pattern.ts";
 import type { SearchReply } from "../../protocol.ts";
 import { apiOf } from "../api.ts";
 import { failureText } from "../failure-text.ts";
-import { exactNumber } from "../figures.ts";
+import { counted, exactNumber } from "../figures.ts";
 import type { OpenSession } from "../open-session.ts";
 import { useClient } from "../store.ts";
 import type { Outputs } from "../transcript/host.ts";
-import { plural } from "../transcript/tool-cards/card.ts";
 import { terminalText } from "../ui/ansi.ts";
 import { composing } from "../ui/composing.ts";
 import { type Marks, markText, revealWithin } from "./find-marks.ts";
@@ -194,7 +193,7 @@ export function Find({ session, scroller, input, opened, onHit, onText, onClose 
     }
   };
   const inFiles = reply !== undefined && "hits" in reply ? reply.in_files : 0;
-  const unsearched = inFiles === 0 ? undefined : `${plural(inFiles, "unopened output file")} not searched`;
+  const unsearched = inFiles === 0 ? undefined : `${counted(inFiles, "unopened output file")} not searched`;
   const count = ((): string => {
     if (text === "") return "";
     if (reply === undefined) return "searching";
