@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { shortDuration } from "./figures.ts";
 import type { Connection } from "./live.ts";
 import { useClient, useConnection } from "./store.ts";
-import { useNow } from "./use-now.ts";
+import { useNow } from "./ui/use-now.ts";
 
 /** Whether what is shown is what is: `live`, or since when it is not. */
 export function ConnectionState(): ReactNode {

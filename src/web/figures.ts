@@ -1,14 +1,5 @@
 /** Numbers and times as the page writes them: short in the line, exact in the title. */
-export { shortNumber, shortTokens } from "./ui/size.tsx";
-
-const whole = new Intl.NumberFormat("en");
-
-/** `1,234,567`, by English rules. */
-export const exactNumber = (value: number): string => whole.format(value);
-
-/** `1 turn`, `2 turns` */
-export const counted = (count: number, one: string, many = `${one}s`): string =>
-  `${exactNumber(count)} ${count === 1 ? one : many}`;
+export { counted, exactNumber, shortNumber, shortTokens } from "./ui/size.tsx";
 
 const UNITS: [milliseconds: number, letter: string][] = [
   [86_400_000 * 365, "y"],

@@ -12,7 +12,7 @@ import { price } from "../transcript/price.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { StateBadge } from "../ui/StatusBadge.tsx";
 import { duration } from "../ui/size.tsx";
-import { useNow } from "../use-now.ts";
+import { useNow } from "../ui/use-now.ts";
 
 interface Fact {
   key: string;

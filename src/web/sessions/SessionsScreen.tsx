@@ -27,7 +27,7 @@ import { type Client, useClient, useConnection, useSetting } from "../store.ts";
 import { composing } from "../ui/composing.ts";
 import { ErrorBoundary, reasonOf } from "../ui/ErrorBoundary.tsx";
 import { visible } from "../ui/hidden-text.tsx";
-import { useNow } from "../use-now.ts";
+import { useNow } from "../ui/use-now.ts";
 import { usePageTitle, useWaitingKey } from "../waiting.ts";
 import { Notices } from "./Notices.tsx";
 import { SessionRow } from "./SessionRow.tsx";

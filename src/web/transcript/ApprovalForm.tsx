@@ -4,6 +4,7 @@ import type { RequestOption } from "../../model/request.ts";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
 import { ExactText } from "../ui/ExactText.tsx";
 import { visible } from "../ui/hidden-text.tsx";
+import { counted } from "../ui/size.tsx";
 import { Expiry } from "./Expiry.tsx";
 import { namesTool } from "./part-words.ts";
 import type { Answering } from "./use-answer.ts";
@@ -61,14 +62,14 @@ export function ApprovalForm({
         <>
           <ExactText text={subject} label="Exactly what runs" box={box} />
           <p className="request-facts">
-            {`${lines === 1 ? "1 line" : `${lines.toLocaleString("en")} lines`}, ${subject.length.toLocaleString("en")} characters`}
+            {`${counted(lines, "line")}, ${counted(subject.length, "character")}`}
             {request.expires_at !== undefined && " · "}
             <Expiry expires_at={request.expires_at} />
             {hadBelow && (
               <span className={rowsBelow > 0 ? undefined : "request-below-gone"}>
                 {" · "}
                 <button type="button" className="request-below" id={below} onClick={() => toEnd(box)}>
-                  {rowsBelow === 1 ? "1 more row below" : `${rowsBelow.toLocaleString("en")} more rows below`}
+                  {`${counted(rowsBelow, "more row", "more rows")} below`}
                 </button>
               </span>
             )}

@@ -1,10 +1,10 @@
 import type { ReactNode } from "react";
 import { duration } from "../ui/size.tsx";
-import { useNow } from "./open-state.ts";
+import { useNow } from "../ui/use-now.ts";
 
 /** How long a request still waits; text that changes once a second, and no movement. */
 export function Expiry({ expires_at }: { expires_at: number | undefined }): ReactNode {
-  const now = useNow(expires_at !== undefined);
+  const now = useNow(expires_at === undefined ? undefined : 1_000);
   if (expires_at === undefined) return null;
   const left = expires_at - now;
   return (

@@ -5,7 +5,7 @@ import { CodeBlock } from "../ui/CodeBlock.tsx";
 import { reasonOf } from "../ui/ErrorBoundary.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { RemoteImage } from "../ui/SafeLink.tsx";
-import { byteSize } from "../ui/size.tsx";
+import { byteSize, exactNumber } from "../ui/size.tsx";
 import type { Attachment, TranscriptHost } from "./host.ts";
 
 /** Beyond these an image is decoded only when somebody asks: a few bytes can declare what fills a machine's memory. */
@@ -159,6 +159,6 @@ function LocalImage({
 function excessOf({ byte_size, pixels }: Attachment): string | undefined {
   if (byte_size > MAX_BYTES) return `it has ${byteSize(byte_size)}`;
   if (pixels === undefined) return "how many pixels it has cannot be told";
-  if (pixels > MAX_PIXELS) return `it has ${Math.round(pixels / 1e6).toLocaleString("en")} megapixels`;
+  if (pixels > MAX_PIXELS) return `it has ${exactNumber(Math.round(pixels / 1e6))} megapixels`;
   return undefined;
 }

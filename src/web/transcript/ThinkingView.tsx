@@ -4,10 +4,11 @@ import type { TranscriptPartOf } from "../../model/transcript.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { Markdown } from "../ui/Markdown.tsx";
 import { duration, shortNumber } from "../ui/size.tsx";
+import { useNow } from "../ui/use-now.ts";
 import { Disclosure } from "./Disclosure.tsx";
 import { fieldText } from "./field-text.ts";
 import type { TranscriptHost } from "./host.ts";
-import { useNow, useOpenState } from "./open-state.ts";
+import { useOpenState } from "./open-state.ts";
 import { WholeText } from "./WholeText.tsx";
 
 const HIDDEN: Record<NonNullable<TranscriptPartOf<"thinking">["hidden"]>, string> = {
@@ -32,7 +33,7 @@ export function ThinkingView({
   const byDefault =
     isTarget || host.thinking === "open" || (host.thinking === "open-while-live" && part.open === true);
   const [open, setOpen] = useOpenState(host, part.id, byDefault);
-  const now = useNow(part.open === true);
+  const now = useNow(part.open === true ? 1_000 : undefined);
   // While it grows only its first characters are looked at, and those until they are all there.
   const text = growthOf(part)?.text_id ?? part.thinking;
   const beginning = useMemo(

@@ -5,13 +5,14 @@ import { visible } from "../ui/hidden-text.tsx";
 import { Output, type OutputProps } from "../ui/Output.tsx";
 import { type BadgeStatus, StatusBadge } from "../ui/StatusBadge.tsx";
 import { duration } from "../ui/size.tsx";
+import { useNow } from "../ui/use-now.ts";
 import { Disclosure } from "./Disclosure.tsx";
 import { fieldText } from "./field-text.ts";
 import type { TranscriptHost } from "./host.ts";
 import { JsonBlock } from "./JsonBlock.tsx";
 import { KeptOutput } from "./KeptOutput.tsx";
 import { MediaView } from "./MediaView.tsx";
-import { useNow, useOpenState } from "./open-state.ts";
+import { useOpenState } from "./open-state.ts";
 import { type CallView, createView, oneLine, type ToolCard } from "./tool-cards/card.ts";
 import { cardFor } from "./tool-cards/index.ts";
 import { WholeArguments } from "./WholeArguments.tsx";
@@ -253,7 +254,7 @@ function failureLine({ call, result, output, extra }: CallView): string | undefi
 function Elapsed({ call, view }: { call: Call; view: CallView }): ReactNode {
   const { state } = call;
   const running = state.status === "running";
-  const now = useNow(running);
+  const now = useNow(running ? 1_000 : undefined);
   if (state.status === "pending") return <span className="line-time" />;
   if (state.status === "running")
     return <span className="line-time">{duration(now - state.time.start)}</span>;

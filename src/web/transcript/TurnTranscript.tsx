@@ -7,11 +7,12 @@ import { visible } from "../ui/hidden-text.tsx";
 import { StateBadge } from "../ui/StatusBadge.tsx";
 import { duration } from "../ui/size.tsx";
 import { SoughtText, useIsSought } from "../ui/sought-text.ts";
+import { useNow } from "../ui/use-now.ts";
 import { partText } from "./copied-text.ts";
 import type { TranscriptHost, TurnTranscriptProps, TurnWindow } from "./host.ts";
 import { MarkerGroup } from "./MarkerGroup.tsx";
 import { continuesGroup, groupFrom } from "./marker-groups.ts";
-import { useNow, useOpenState } from "./open-state.ts";
+import { useOpenState } from "./open-state.ts";
 import { isoTime, PartRow } from "./PartRow.tsx";
 import { PromptContent } from "./PromptView.tsx";
 import { kindOf, promptText, untitled } from "./part-words.ts";
@@ -240,7 +241,7 @@ const TurnHeading = memo(function TurnHeading({
 
 function TurnState({ turn }: { turn: Turn }): ReactNode {
   const running = turn.status === "running";
-  const now = useNow(running);
+  const now = useNow(running ? 1_000 : undefined);
   const end = turn.ended_at ?? (running ? now : undefined);
   const spent =
     turn.started_at === undefined || end === undefined || end - turn.started_at < 500

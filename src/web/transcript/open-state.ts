@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import type { TranscriptHost } from "./host.ts";
 
 /**
@@ -23,16 +23,4 @@ export function useOpenState(
       host.setOpen(part_id, open);
     },
   ];
-}
-
-/** The time now, once a second while `running`; the time of the last render otherwise. */
-export function useNow(running: boolean): number {
-  const [now, setNow] = useState(() => Date.now());
-  useEffect(() => {
-    if (!running) return;
-    setNow(Date.now());
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
-    return () => clearInterval(timer);
-  }, [running]);
-  return now;
 }

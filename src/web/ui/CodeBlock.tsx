@@ -4,6 +4,7 @@ import { CopyButton } from "./CopyButton.tsx";
 import { fewMarks, marked, visible } from "./hidden-text.tsx";
 import { type LineTokens, PAGE_LINES, useHighlight } from "./highlight.ts";
 import { TOKEN_KINDS } from "./highlight-protocol.ts";
+import { exactNumber } from "./size.tsx";
 import { useIsSought } from "./sought-text.ts";
 
 /** Lines and characters of code that are put on the page before somebody asks for all. */
@@ -70,7 +71,7 @@ export const CodeBlock = memo(function CodeBlock({
       </pre>
       {limit < pages.length && (
         <button type="button" className="show-all" onClick={() => setAll(true)}>
-          Show all {(pages.length * PAGE_LINES).toLocaleString("en")} lines
+          Show all {exactNumber(pages.length * PAGE_LINES)} lines
         </button>
       )}
     </figure>

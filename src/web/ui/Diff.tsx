@@ -1,6 +1,7 @@
 import { memo, type ReactNode, useState } from "react";
 import { visible } from "./hidden-text.tsx";
 import { ScrollBox } from "./ScrollBox.tsx";
+import { exactNumber } from "./size.tsx";
 import { useIsSought } from "./sought-text.ts";
 
 /** A hunk as a unified diff has it: `lines` begin with a space, `-` or `+`; numbers count from 1, 0 where unknown. */
@@ -58,7 +59,7 @@ export function Diff({ hunks, label }: { hunks: readonly Hunk[]; label: string }
       </ScrollBox>
       {shown.length < lines.length && (
         <button type="button" className="show-all" onClick={() => setAll(true)}>
-          Show all {lines.length.toLocaleString("en")} lines
+          Show all {exactNumber(lines.length)} lines
         </button>
       )}
     </div>

@@ -12,6 +12,7 @@ import { flushSync } from "react-dom";
 import { findInexact } from "../../hidden-text/exact-text.ts";
 import { marked } from "./hidden-text.tsx";
 import { ScrollBox } from "./ScrollBox.tsx";
+import { exactNumber } from "./size.tsx";
 
 /**
  * A text exactly as it is, for somebody who is about to allow it: in the order of its bytes whatever the direction of its
@@ -206,7 +207,7 @@ const ExactPart = memo(function ExactPart({ text, end }: { text: string; end: nu
 /** Equal blanks in a row. */
 function Signs({ text }: { text: string }): ReactNode {
   if (text.length <= FEW) return Array.from(text, (blank, index) => <Sign key={index} text={blank} />);
-  const count = `${text.startsWith("\t") ? "→" : "·"} × ${text.length.toLocaleString("en")}`;
+  const count = `${text.startsWith("\t") ? "→" : "·"} × ${exactNumber(text.length)}`;
   return (
     <span className="exact-sign exact-many" data-count={count}>
       {text}

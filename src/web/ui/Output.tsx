@@ -4,7 +4,7 @@ import { CopyButton } from "./CopyButton.tsx";
 import { visible } from "./hidden-text.tsx";
 import { SafeLink } from "./SafeLink.tsx";
 import { ScrollBox } from "./ScrollBox.tsx";
-import { byteSize } from "./size.tsx";
+import { byteSize, exactNumber } from "./size.tsx";
 import { SoughtText, useIsSought } from "./sought-text.ts";
 import { type CutText, useWhole } from "./use-whole.ts";
 
@@ -67,7 +67,7 @@ export function Output({ end, label, whose = "", unfolded = false, ...given }: O
       <ScrollBox className={limit > HEAD ? "output-text output-scrolls" : "output-text"} label={label}>
         {start > 0 && (
           <button type="button" className="show-all" onClick={() => setStart(start - STEP)}>
-            Show {STEP.toLocaleString("en")} of {start.toLocaleString("en")} lines before
+            Show {exactNumber(STEP)} of {exactNumber(start)} lines before
           </button>
         )}
         <Lines lines={head} />
@@ -78,10 +78,10 @@ export function Output({ end, label, whose = "", unfolded = false, ...given }: O
             onClick={() => setShown(limit === HEAD ? STEP : limit + STEP)}
           >
             {cut
-              ? `Show ${Math.min(hidden, STEP).toLocaleString("en")} more lines`
+              ? `Show ${exactNumber(Math.min(hidden, STEP))} more lines`
               : limit === HEAD && hidden <= STEP
-                ? `Show all ${lines.length.toLocaleString("en")} lines${whose}`
-                : `Show ${Math.min(hidden, STEP).toLocaleString("en")} of ${hidden.toLocaleString("en")} more lines`}
+                ? `Show all ${exactNumber(lines.length)} lines${whose}`
+                : `Show ${exactNumber(Math.min(hidden, STEP))} of ${exactNumber(hidden)} more lines`}
           </button>
         )}
         {cut !== undefined &&

@@ -1,5 +1,14 @@
 import type { ReactNode } from "react";
 
+const whole = new Intl.NumberFormat("en");
+
+/** `1,234,567`, by English rules. */
+export const exactNumber = (value: number): string => whole.format(value);
+
+/** `1 turn`, `2,000 turns` */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${exactNumber(count)} ${count === 1 ? one : many}`;
+
 /** `812`, `8.2k`, `1.2M`: a count as a person reads it. */
 export function shortNumber(value: number): string {
   const [number, unit] = scaled(value);

@@ -4,6 +4,7 @@ import { visibleText } from "../../../hidden-text/hidden-text.ts";
 import type { FileDiff } from "../../../model/ui-extra.ts";
 import { Diff, DiffCounts } from "../../ui/Diff.tsx";
 import { visible } from "../../ui/hidden-text.tsx";
+import { counted } from "../../ui/size.tsx";
 import {
   type CallView,
   type CardBodyProps,
@@ -12,7 +13,6 @@ import {
   list,
   named,
   oneLine,
-  plural,
   shortPath,
   type ToolCard,
   text,
@@ -45,7 +45,7 @@ export const diffCard: ToolCard = {
       first?.path ??
       text(view.input, "file_path", "path", "notebook_path") ??
       oneLine(view.call.arguments_json, 120);
-    const more = files.length > 1 ? ` and ${plural(files.length - 1, "file")} more` : "";
+    const more = files.length > 1 ? ` and ${counted(files.length - 1, "file")} more` : "";
     return {
       label: label(view, files),
       subject: (

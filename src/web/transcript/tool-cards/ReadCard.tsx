@@ -1,15 +1,6 @@
 import { visible } from "../../ui/hidden-text.tsx";
-import {
-  type CallView,
-  count,
-  lineCount,
-  list,
-  named,
-  plural,
-  shortPath,
-  type ToolCard,
-  text,
-} from "./card.ts";
+import { counted } from "../../ui/size.tsx";
+import { type CallView, count, lineCount, list, named, shortPath, type ToolCard, text } from "./card.ts";
 
 /** A file that was read, and which lines of it. */
 export const readCard: ToolCard = {
@@ -58,8 +49,8 @@ function size({ extra, output, failed, result }: CallView): string | undefined {
   if (extra?.type === "read" && extra.line_count !== undefined) {
     const total = extra.total_lines;
     return total !== undefined && total > extra.line_count
-      ? `${extra.line_count} of ${plural(total, "line")}`
-      : plural(extra.line_count, "line");
+      ? `${extra.line_count} of ${counted(total, "line")}`
+      : counted(extra.line_count, "line");
   }
-  return result.truncated === undefined && output !== "" ? plural(lineCount(output), "line") : undefined;
+  return result.truncated === undefined && output !== "" ? counted(lineCount(output), "line") : undefined;
 }

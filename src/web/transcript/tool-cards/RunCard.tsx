@@ -5,19 +5,10 @@ import { tokensOf } from "../../../model/tokens.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import { Markdown } from "../../ui/Markdown.tsx";
 import { StateBadge } from "../../ui/StatusBadge.tsx";
-import { duration, shortNumber, shortTokens } from "../../ui/size.tsx";
+import { counted, duration, shortNumber, shortTokens } from "../../ui/size.tsx";
 import { activityOf } from "../activity.ts";
 import type { TranscriptHost } from "../host.ts";
-import {
-  type CallView,
-  type CardBodyProps,
-  labelOf,
-  named,
-  oneLine,
-  plural,
-  type ToolCard,
-  text,
-} from "./card.ts";
+import { type CallView, type CardBodyProps, labelOf, named, oneLine, type ToolCard, text } from "./card.ts";
 
 /** A sub-agent's run: who, on what, how far; it opens the run, whose text never comes in here. */
 export const runCard: ToolCard = {
@@ -82,7 +73,7 @@ function figures(view: CallView, run: SessionSummary | undefined): string | unde
   const calls = run?.tool_calls ?? extra?.tool_calls;
   const tokens = tokensSoFar(view, run);
   const words = [
-    calls === undefined ? undefined : plural(calls, "call"),
+    calls === undefined ? undefined : counted(calls, "call"),
     tokens === undefined ? undefined : shortTokens(tokens),
   ].filter((word) => word !== undefined);
   return words.length > 0 ? words.join(" · ") : undefined;
@@ -160,7 +151,7 @@ function RunBody({ view, host }: CardBodyProps): ReactNode {
     if (activity !== undefined) facts.push(["now", visible(activity, "name")]);
     facts.push([
       "steps",
-      `${run.steps}, ${plural(run.tool_calls, "tool call")}${run.errors > 0 ? `, ${plural(run.errors, "error")}` : ""}`,
+      `${run.steps}, ${counted(run.tool_calls, "tool call")}${run.errors > 0 ? `, ${counted(run.errors, "error")}` : ""}`,
     ]);
     if (run.model !== undefined) facts.push(["model", visible(run.model, "name")]);
   } else {

@@ -1,15 +1,7 @@
 import type { ReactNode } from "react";
 import { visible } from "../../ui/hidden-text.tsx";
-import {
-  type CardBodyProps,
-  labelOf,
-  named,
-  oneLine,
-  plural,
-  shortPath,
-  type ToolCard,
-  text,
-} from "./card.ts";
+import { counted } from "../../ui/size.tsx";
+import { type CardBodyProps, labelOf, named, oneLine, shortPath, type ToolCard, text } from "./card.ts";
 
 /** A search in files, by content or by name: what for, where, how many. */
 export const searchCard: ToolCard = {
@@ -44,7 +36,7 @@ export const searchCard: ToolCard = {
         </>
       ),
       title: query + place + only,
-      figures: extra?.type === "search" ? plural(extra.match_count, "match", "matches") : undefined,
+      figures: extra?.type === "search" ? counted(extra.match_count, "match", "matches") : undefined,
     };
   },
   Body: SearchBody,

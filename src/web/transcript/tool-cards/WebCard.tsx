@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
 import { visible } from "../../ui/hidden-text.tsx";
 import { SafeLink } from "../../ui/SafeLink.tsx";
-import { byteSize } from "../../ui/size.tsx";
-import { type CardBodyProps, isRecord, named, oneLine, plural, type ToolCard, text } from "./card.ts";
+import { byteSize, counted } from "../../ui/size.tsx";
+import { type CardBodyProps, isRecord, named, oneLine, type ToolCard, text } from "./card.ts";
 
 /** The web: a search with what it found, or a page that was fetched. Nothing of either is loaded here. */
 export const webCard: ToolCard = {
@@ -31,7 +31,7 @@ export const webCard: ToolCard = {
       title: subject,
       figures:
         extra?.type === "web_search"
-          ? plural(extra.results.length, "result")
+          ? counted(extra.results.length, "result")
           : extra?.type === "web_fetch"
             ? [extra.status, extra.byte_size === undefined ? undefined : byteSize(extra.byte_size)]
                 .filter((value) => value !== undefined)

@@ -126,11 +126,6 @@ export function shortPath(path: string, cwd: string | undefined): string {
   return path.length > 64 && parts.length > 4 ? `…/${parts.slice(-3).join("/")}` : path;
 }
 
-/** `3 lines`, `1 line`. */
-export function plural(number: number, one: string, many = `${one}s`): string {
-  return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
-}
-
 /** A newline at the end begins no line, and the empty text has none. */
 export function lineCount(value: string): number {
   if (value === "") return 0;

@@ -1,0 +1,14 @@
+import { useEffect, useState } from "react";
+
+/** The time, again every `every` milliseconds: for ages that are on screen. Without `every` it is that of the last change. */
+export function useNow(every: number | undefined): number {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    if (every === undefined) return;
+    const tick = (): void => setNow(Date.now());
+    tick();
+    const timer = setInterval(tick, every);
+    return () => clearInterval(timer);
+  }, [every]);
+  return now;
+}
