@@ -1,4 +1,5 @@
 import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import type { Plugin } from "vite";
@@ -101,9 +102,9 @@ export default defineConfig(({ isSsrBuild }) => ({
           },
         },
       },
-  // Its build for browsers lets the browser decode an entity through innerHTML, which the page's policy forbids.
   resolve: {
     alias: {
+      // Its build for browsers lets the browser decode an entity through innerHTML, which the page's policy forbids.
       "decode-named-character-reference": fileURLToPath(
         import.meta.resolve("decode-named-character-reference"),
       ),
@@ -118,8 +119,8 @@ export default defineConfig(({ isSsrBuild }) => ({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000, interval: 20 } },
-    // Every core has a file to run: of two, Vitest's own measure would leave one without.
-    maxWorkers: "100%",
+    // Half as many again as there are cores: tests wait for processes, pages and disks much of their time.
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
     sequence: { sequencer: LongFirst },
     setupFiles: ["test/properties.ts"],
     projects: [
