@@ -104,6 +104,8 @@ export default defineConfig(({ isSsrBuild }) => ({
       },
   resolve: {
     alias: {
+      // Every browser of the target has what this stands in for.
+      "@ungap/structured-clone": "data:text/javascript,export default structuredClone",
       // Its build for browsers lets the browser decode an entity through innerHTML, which the page's policy forbids.
       "decode-named-character-reference": fileURLToPath(
         import.meta.resolve("decode-named-character-reference"),
