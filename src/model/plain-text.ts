@@ -151,7 +151,7 @@ const TURN_BADGES: Readonly<Record<Turn["status"], string>> = {
   running: "[RUNNING]",
   completed: "[OK]",
   failed: "[FAILED]",
-  interrupted: "[FAILED] interrupted",
+  interrupted: "stopped",
 };
 
 type CallStatus = TranscriptPartOf<"tool_call">["state"]["status"];

@@ -772,7 +772,7 @@ describe.each([
     copy("Copy turn 1");
     expect(await screen.findByRole("button", { name: "Copied" })).toBeTruthy();
     expect(copied).toEqual([
-      `── turn 1 [FAILED] interrupted
+      `── turn 1 stopped
 
 > Look around
 
