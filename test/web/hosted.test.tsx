@@ -553,6 +553,18 @@ describe("the composer", () => {
     );
   });
 
+  test("names what has no room, where two pastes at once hold more pictures than a prompt takes", async () => {
+    accept();
+    const pictures = holdPictures();
+    show(SESSION);
+    const field = await promptField();
+    for (const count of [6, 5])
+      fireEvent.paste(field, { clipboardData: pasted(Array.from({ length: count }, picture)) });
+    for (let read = 0; read < 11; read++) await pictures.read();
+    expect((await screen.findByRole("alert")).textContent).toContain("A prompt takes 10 images");
+    expect(screen.getAllByRole("img", { name: /^Image / })).toHaveLength(10);
+  });
+
   test("sends a prompt once the picture is read that was pasted before Enter, and with it", async () => {
     accept();
     show(SESSION);

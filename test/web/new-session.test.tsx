@@ -1,8 +1,9 @@
-import { fireEvent, render, screen, waitFor, within } from "@testing-library/react";
+import { act, fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { AgentsReply, NewSessionBody } from "../../src/protocol.ts";
 import { App } from "../../src/web/App.tsx";
+import { navigate } from "../../src/web/router.ts";
 import type { Client } from "../../src/web/store.ts";
 import { clientOf, startTestDaemon, type TestDaemon } from "./daemon.ts";
 import { control, createHostedSessions, type HostedSessions } from "./hosted-sessions.ts";
@@ -333,6 +334,32 @@ test("what is chosen and typed while a picture is read stands when it has been r
     cwd: "/srv/other",
     prompt: { text: "Look at this", images: [PICTURE] },
   });
+});
+
+test("a picture that is still being read when one leaves is there when one comes back", async () => {
+  const pictures = holdPictures();
+  render(<App client={client} />);
+  await userEvent.type(await promptField(), "Look at this");
+  fireEvent.paste(await promptField(), { clipboardData: pasted([picture()]) });
+  await userEvent.click(screen.getByRole("link", { name: "Sessions" }));
+  await pictures.read();
+  act(() => navigate("/new"));
+  expect(await promptField()).toHaveProperty("value", "Look at this");
+  expect(await screen.findByRole("img", { name: "Image 1" })).toBeTruthy();
+});
+
+test("of two pastes at once that hold more pictures than a prompt takes, the rest is named and not sent", async () => {
+  const pictures = holdPictures();
+  render(<App client={client} />);
+  await userEvent.type(await promptField(), "Look");
+  for (const count of [6, 5])
+    fireEvent.paste(await promptField(), {
+      clipboardData: pasted(Array.from({ length: count }, picture)),
+    });
+  // Both pastes read one picture after the other, by turns.
+  for (let read = 0; read < 11; read++) await pictures.read();
+  expect((await screen.findByRole("alert")).textContent).toContain("A prompt takes 10 images");
+  expect(screen.getAllByRole("img", { name: /^Image / })).toHaveLength(10);
 });
 
 test("a start that a proxy answered for the daemon is tried again under the same id", async () => {

@@ -1,11 +1,11 @@
 import { createStore, type StoreApi } from "zustand/vanilla";
-import { MOST_IMAGES, type PromptBody } from "../../protocol.ts";
+import type { PromptBody } from "../../protocol.ts";
 import { apiOf } from "../api.ts";
 import { failureText } from "../failure-text.ts";
 import { newId } from "../new-id.ts";
 import type { ApiFailure } from "../requests.ts";
 import type { Client } from "../store.ts";
-import type { ReadImages } from "./images.ts";
+import { joined, type ReadImages } from "./images.ts";
 import { emptyDraft, type KeptDraft, loadDraft, saveDraft } from "./kept-draft.ts";
 
 interface DraftState extends KeptDraft {
@@ -130,16 +130,14 @@ function createDraft(session_id: string, client: Client): Draft {
       // Another prompt from now on: neither sent nor found in the session before they are read, it is still here then.
       change({ reading: state.getState().reading + 1 });
       const read = await coming;
-      const { reading, images, asked } = state.getState();
+      const { reading, images: before, asked } = state.getState();
+      const { images, refused } = joined(before, read);
       // It was meant to go with all of them.
-      const when = read.refused.length === 0 ? asked : undefined;
+      const when = refused.length === 0 ? asked : undefined;
       change({
         reading: reading - 1,
-        refused: read.refused,
-        ...(read.images.length > 0 && {
-          images: [...images, ...read.images].slice(0, MOST_IMAGES),
-          lost_images: 0,
-        }),
+        refused,
+        ...(read.images.length > 0 && { images, lost_images: 0 }),
         ...(when === undefined ? {} : { asked: when }),
       });
       if (when !== undefined) send(when);

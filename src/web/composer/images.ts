@@ -7,6 +7,8 @@ const TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gi
 /** For the `accept` of a file's input. */
 export const ACCEPTED = [...TYPES].join(",");
 
+const TOO_MANY = `A prompt takes ${MOST_IMAGES} images: send the others with the next one.`;
+
 /** What came of reading images: data URLs, and one sentence for each that cannot be sent. */
 export interface ReadImages {
   readonly images: readonly string[];
@@ -24,8 +26,7 @@ export async function readImages(files: readonly File[], room: number): Promise<
     else return true;
     return false;
   });
-  if (taken.length > room)
-    refused.push(`A prompt takes ${MOST_IMAGES} images: send the others with the next one.`);
+  if (taken.length > room) refused.push(TOO_MANY);
   const images: string[] = [];
   for (const file of taken.slice(0, Math.max(0, room))) {
     try {
@@ -35,6 +36,16 @@ export async function readImages(files: readonly File[], room: number): Promise<
     }
   }
   return { images, refused };
+}
+
+/** Puts what was read behind what is there by then: others may have been read meanwhile, into the same room. */
+export function joined(images: readonly string[], read: ReadImages): ReadImages {
+  const room = Math.max(0, MOST_IMAGES - images.length);
+  const isCut = read.images.length > room && !read.refused.includes(TOO_MANY);
+  return {
+    images: [...images, ...read.images.slice(0, room)],
+    refused: isCut ? [...read.refused, TOO_MANY] : read.refused,
+  };
 }
 
 function dataUrl(file: File): Promise<string> {

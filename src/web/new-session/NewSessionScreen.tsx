@@ -1,8 +1,8 @@
 import { type ReactNode, useCallback, useEffect, useId, useRef, useState } from "react";
-import { type AgentsReply, MOST_IMAGES } from "../../protocol.ts";
+import type { AgentsReply } from "../../protocol.ts";
 import { apiOf } from "../api.ts";
 import { ConnectionState } from "../ConnectionState.tsx";
-import type { ReadImages } from "../composer/images.ts";
+import { joined, type ReadImages } from "../composer/images.ts";
 import { type Choice, emptyDraft, type KeptDraft, loadDraft, saveDraft } from "../composer/kept-draft.ts";
 import { PromptInput } from "../composer/PromptInput.tsx";
 import { failureText } from "../failure-text.ts";
@@ -29,11 +29,13 @@ interface Form {
   problems: Problems;
   /** It is to be started as it is, as soon as its pictures are read. */
   asked: boolean;
+  /** Why some pictures were not taken, of those that were read last. */
+  refused: readonly string[];
 }
 
 /** What is changed is another session: this one may have been started, here or in a tab that has it too. */
 function changed(
-  { draft, choice: before, problems }: Form,
+  { draft, choice: before, problems, refused }: Form,
   message_id: string,
   chosen: Choice,
   written: Partial<KeptDraft>,
@@ -47,6 +49,7 @@ function changed(
     choice,
     problems: rest,
     asked: false,
+    refused,
   };
 }
 
@@ -56,14 +59,13 @@ export function NewSessionScreen(): ReactNode {
   const connection = useConnection();
   const [reply, setReply] = useState<AgentsReply>();
   const [unread, setUnread] = useState<string>();
-  const [{ draft, choice, problems, asked }, setForm] = useState<Form>(() => {
+  const [{ draft, choice, problems, asked, refused }, setForm] = useState<Form>(() => {
     const kept = loadDraft(PLACE);
-    return { draft: kept, choice: kept.choice ?? {}, problems: {}, asked: false };
+    return { draft: kept, choice: kept.choice ?? {}, problems: {}, asked: false, refused: [] };
   });
   const [starting, setStarting] = useState(false);
   /** How often pictures are being read just now. */
   const [reading, setReading] = useState(0);
-  const [refused, setRefused] = useState<readonly string[]>([]);
   /** How often nobody answered, since somebody last did. */
   const [tries, setTries] = useState(0);
   const prompt = useRef<HTMLTextAreaElement>(null);
@@ -119,14 +121,19 @@ export function NewSessionScreen(): ReactNode {
     setReading((count) => count + 1);
     const read = await coming;
     setReading((count) => count - 1);
-    setRefused(read.refused);
+    // Whoever has left finds them where the rest is.
+    if (form.current === null) {
+      const kept = loadDraft(PLACE);
+      const { images } = joined(kept.images, read);
+      saveDraft(PLACE, { ...kept, images, message_id: newId(), tried: false });
+      return;
+    }
     const message_id = newId();
     setForm((form) => {
-      // It was meant to go with all of them.
-      const isAsked = form.asked && read.refused.length === 0;
-      if (read.images.length === 0) return { ...form, asked: isAsked };
-      const images = [...form.draft.images, ...read.images].slice(0, MOST_IMAGES);
-      return { ...changed(form, message_id, {}, { images, lost_images: 0 }, ["prompt"]), asked: isAsked };
+      const { images, refused } = joined(form.draft.images, read);
+      const next = { refused, asked: form.asked && refused.length === 0 };
+      if (read.images.length === 0) return { ...form, ...next };
+      return { ...changed(form, message_id, {}, { images, lost_images: 0 }, ["prompt"]), ...next };
     });
   };
 
