@@ -23,9 +23,11 @@ export function asNumber(value: unknown): number | undefined {
 export function asArray(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
-/** The strings of a list, without whatever else is in it; what is no list has none. */
+const isString = (item: unknown): item is string => typeof item === "string";
+/** The strings of a list, the list itself where it holds nothing else; what is no list has none. */
 export function asStrings(value: unknown): string[] {
-  return asArray(value).filter((item): item is string => typeof item === "string");
+  const items = asArray(value);
+  return items.every(isString) ? items : items.filter(isString);
 }
 /** What is told of something thrown: an error's message, anything else as a string. */
 export function messageOf(error: unknown): string {
