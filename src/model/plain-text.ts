@@ -83,9 +83,17 @@ export function callText(
   form: PlainForm,
 ): string {
   const run = call.run ? `\n    → run ${call.run.session_id} ${call.run.name ?? ""}` : "";
-  const soFar = { output_text: call.progress ?? "", parts: [] };
-  const output = outputText(result?.type === "tool_result" ? result : soFar, form);
+  const soFar = [call.progress ?? "", endText(call.state)].filter((words) => words !== "").join("\n");
+  const output = outputText(
+    result?.type === "tool_result" ? result : { output_text: soFar, parts: [] },
+    form,
+  );
   return `${callHead(call, call.state.status, form)}${run}${output && `\n${output}`}`;
+}
+
+/** Why a call ended that has no result to say so. */
+function endText(state: TranscriptPartOf<"tool_call">["state"]): string {
+  return state.status === "error" ? state.error : state.status === "aborted" ? (state.reason ?? "") : "";
 }
 
 /** A call's state, its tool and what that was told. */

@@ -737,7 +737,7 @@ describe.each([
     }
     expect(copied).toEqual([
       '[OK] Bash echo "a"\necho b\n    with {"timeout":5000}',
-      '[FAILED] Read {"file_path":"a.ts"}',
+      '[FAILED] Read {"file_path":"a.ts"}\n    no such file',
       "[RUNNING] exec_command ls\n    a.ts",
       '[OK] Bash {"command":',
     ]);

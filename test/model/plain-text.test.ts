@@ -1,0 +1,234 @@
+import { describe, expect, it } from "vitest";
+import { callHead, type PlainForm, plainText, turnHead } from "../../src/model/plain-text.ts";
+import type { Request } from "../../src/model/request.ts";
+import type { TranscriptPart, TranscriptPartOf } from "../../src/model/transcript.ts";
+import {
+  aborted,
+  call,
+  failed,
+  idOf,
+  legacy,
+  marker,
+  prompt,
+  result,
+  running,
+  START,
+  stepEnd,
+  text,
+  thinking,
+  turnOf,
+  unknown,
+} from "../build.ts";
+
+/** What goes through which of a form's functions can be told by its brackets. */
+const BRACKETS: PlainForm = {
+  fit: (words) => `‹${words}›`,
+  output: (words) => (words === "" ? "" : `«${words}»`),
+  title: (words) => `(${words})`,
+  subject: ({ subject }) => (subject === undefined ? "" : `{${subject}}`),
+};
+const AS_IT_IS: PlainForm = { ...BRACKETS, fit: (words) => words, output: (words) => words };
+
+const plain = (part: TranscriptPart, of?: TranscriptPart, form = AS_IT_IS) => plainText(part, of, form);
+
+const place = { id: idOf("part"), session_id: idOf("session"), message_id: idOf("message"), at: START };
+const image: TranscriptPartOf<"image"> = {
+  ...place,
+  type: "image",
+  media: { type: "image_url", url: "data:image/png;base64,iVBORw==" },
+};
+
+describe("a prompt", () => {
+  it("has a mark before each of its lines", () => {
+    expect(plain(prompt("Look\n\naround"))).toBe("> Look\n> \n> around");
+  });
+  it("that was said while the agent worked says so", () => {
+    expect(plain(prompt("Wait", { queued: true }))).toBe("> (while it ran) Wait");
+  });
+  it("of nothing but media names their kinds", () => {
+    const parts = [image.media, { type: "file" as const, url: "data:,a", mime: "text/plain" }];
+    expect(plain(prompt("", { parts }))).toBe("> [image_url] [file]");
+  });
+});
+
+describe("thinking", () => {
+  it("has a bar before each of its lines", () => {
+    expect(plain(thinking("Hm.\nYes."))).toBe("thinking │ Hm.\nthinking │ Yes.");
+  });
+  it("that is not told says why", () => {
+    expect(plain(thinking("", { hidden: "encrypted" }))).toBe("thinking │ (encrypted)");
+    expect(plain(thinking(""))).toBe("thinking │ (empty)");
+  });
+});
+
+it("an answer is its words, nothing else", () => {
+  expect(plain(text("**Done.**\n"), undefined, BRACKETS)).toBe("**Done.**\n");
+});
+
+describe("a call", () => {
+  it("is the command as it was run, what else was said with it, and what came of it, indented", () => {
+    const bash = call("Bash", { timeout: 5, command: "ls\npwd" });
+    expect(plain(bash, result(bash, "a.ts\nb.ts"), BRACKETS)).toBe(
+      '[OK] ‹Bash› ‹ls\npwd›\n    with ‹{"timeout":5}›\n    «a.ts\n    b.ts»',
+    );
+    const exec = call("exec_command", { cmd: "ls" });
+    expect(plain(exec, result(exec, ""))).toBe("[OK] exec_command ls");
+  });
+
+  it("of another tool is its arguments as they stand, whatever they are", () => {
+    for (const json of [
+      '{"file_path":"a.ts"}',
+      '{"command":["ls"]}',
+      '{"command":""}',
+      '{"command":',
+      '["ls"]',
+      "null",
+      '"ls"',
+      "",
+    ])
+      expect(plain(call("Read", json))).toBe(`[OK] Read ${json}`);
+  });
+
+  it("has the first line of its tool's name alone", () => {
+    expect(plain(call("Bash\n[OK] rm", "{}"))).toBe("[OK] Bash {}");
+  });
+
+  it("says how it stands", () => {
+    const input = {};
+    const states: [TranscriptPartOf<"tool_call">["state"], string][] = [
+      [{ status: "pending", input, raw: "{}" }, "[RUNNING] Bash {}"],
+      [running(input), "[RUNNING] Bash {}"],
+      [failed(input, "no such file"), "[FAILED] Bash {}\n    no such file"],
+      [aborted(input), "[FAILED] Bash {}"],
+      [aborted(input, "A person said no."), "[FAILED] Bash {}\n    A person said no."],
+    ];
+    for (const [state, expected] of states) expect(plain(call("Bash", input, { state }))).toBe(expected);
+    const bash = call("Bash", input);
+    expect(callHead(bash, "running", AS_IT_IS)).toBe("[RUNNING] Bash {}");
+  });
+
+  it("without a result has what it printed so far, and why it ended", () => {
+    const bash = call("Bash", { command: "ls" }, { state: running({}), progress: "a.ts" });
+    expect(plain(bash, undefined, BRACKETS)).toBe("[RUNNING] ‹Bash› ‹ls›\n    «a.ts»");
+    const state = failed({}, "killed");
+    expect(plain(call("Bash", { command: "ls" }, { state, progress: "a.ts" }))).toBe(
+      "[FAILED] Bash ls\n    a.ts\n    killed",
+    );
+  });
+
+  it("has its result's words alone once there is one", () => {
+    const bash = call("Bash", { command: "ls" }, { state: failed({}, "exit 1"), progress: "a" });
+    expect(plain(bash, result(bash, "a\nexit 1"))).toBe("[FAILED] Bash ls\n    a\n    exit 1");
+    expect(plain(bash, text("no result"))).toBe("[FAILED] Bash ls\n    a\n    exit 1");
+  });
+
+  it("names the run that it began, and the media that came of it", () => {
+    const run = { session_id: idOf("run"), name: "Explore" };
+    const task = call("Task", {}, { run });
+    expect(plain(task, result(task, "Found.", { parts: [image.media] }))).toBe(
+      `[OK] Task {}\n    → run ${run.session_id} Explore\n    Found.\n    [image_url]`,
+    );
+    expect(plain(task, result(task, "", { parts: [image.media] }))).toContain("Explore\n    [image_url]");
+    const { name: _, ...nameless } = run;
+    expect(plain(call("Task", {}, { run: nameless }))).toBe(`[OK] Task {}\n    → run ${run.session_id} `);
+  });
+});
+
+describe("a result", () => {
+  it("is told with its call", () => {
+    expect(plain(result("call_1", "a", { call_index: 0 }))).toBeUndefined();
+  });
+  it("whose call is not there stands by itself", () => {
+    expect(plain(result("call_1", "a\nb"))).toBe("[OK] result of call_1\n    a\n    b");
+    expect(plain(result("call_1", "no", { status: "error" }))).toBe("[FAILED] result of call_1\n    no");
+  });
+});
+
+it("an image or a file is named by its kind", () => {
+  expect(plain(image)).toBe("[image_url]");
+  const media = { type: "file" as const, url: "data:,a", mime: "text/plain" };
+  expect(plain({ ...place, type: "file", media })).toBe("[file]");
+});
+
+it("the beginning and the end of a step say nothing", () => {
+  expect(plain({ ...place, type: "step_start" })).toBeUndefined();
+  expect(plain(stepEnd("stop"))).toBeUndefined();
+});
+
+describe("a marker", () => {
+  it("is its kind and its title, and below them what else it says", () => {
+    expect(plain(marker("interrupt", "Interrupted"))).toBe("── interrupt: Interrupted");
+    expect(plain(marker("error", "It broke", { text: "a\nb" }), undefined, BRACKETS)).toBe(
+      "── error: It broke\n   ‹a\n   b›",
+    );
+  });
+  it("does not say twice what its title ends in", () => {
+    expect(plain(marker("note", "Note: Away", { text: " away " }))).toBe("── note: Note: Away");
+    expect(plain(marker("note", "Away", { text: "" }))).toBe("── note: Away");
+  });
+});
+
+describe("a request", () => {
+  const request: Request = {
+    request_id: idOf("request"),
+    kind: "approval",
+    title: "Run it?",
+    subject: "ls",
+    options: [
+      { id: "yes", label: "Allow" },
+      { id: "no", label: "Deny" },
+    ],
+  };
+  const asked = (given: Partial<TranscriptPartOf<"request">> = {}): TranscriptPartOf<"request"> => ({
+    ...place,
+    type: "request",
+    request,
+    ...given,
+  });
+
+  it("is what was asked and what was said, and below it what it is about", () => {
+    const answer = { option_ids: ["no"], text: "not now" };
+    expect(plain(asked({ outcome: "answered", answer }))).toBe(
+      "── approval: (Run it?) → Deny, not now\n{ls}",
+    );
+    expect(plain(asked({ outcome: "answered", answer: { option_ids: ["yes"] } }))).toBe(
+      "── approval: (Run it?) → Allow\n{ls}",
+    );
+  });
+  it("without an answer says why there is none", () => {
+    expect(plain(asked())).toBe("── approval: (Run it?) → not answered yet\n{ls}");
+    expect(plain(asked({ outcome: "expired" }))).toBe("── approval: (Run it?) → expired\n{ls}");
+    const { subject: _, ...bare } = request;
+    expect(plain(asked({ request: bare }))).toBe("── approval: (Run it?) → not answered yet");
+  });
+});
+
+it("a record that nobody understands stands as it is, with what is wrong with it", () => {
+  expect(plain(unknown({ type: "new" }), undefined, BRACKETS)).toBe(
+    '?? unknown record\n    «\n    {"type":"new"}»',
+  );
+  expect(plain(unknown("{torn", { title: "line 3", error: "no valid JSON" }))).toBe(
+    "?? line 3: no valid JSON\n    line 3\n    {torn",
+  );
+});
+
+it("a message without parts is its thinking above its content", () => {
+  expect(plain(legacy("Done.", { thinking: "Hm." }))).toBe("thinking │ Hm.\nDone.");
+  expect(plain(legacy("Done."))).toBe("Done.");
+  expect(plain(legacy("", { thinking: "Hm." }))).toBe("thinking │ Hm.");
+});
+
+it("what was withdrawn says so and why, but where it says nothing", () => {
+  const retracted = "replaced";
+  expect(plain(text("Done.", { retracted }))).toBe("[withdrawn: replaced]\nDone.");
+  expect(plain({ ...place, type: "step_start", retracted })).toBeUndefined();
+});
+
+it("a turn is headed by its number and how it stands", () => {
+  expect(turnHead(turnOf([], { index: 4 }))).toBe("── turn 5 [OK]");
+  expect(turnHead(turnOf([], { status: "running" }))).toBe("── turn 1 [RUNNING]");
+  expect(turnHead(turnOf([], { status: "failed" }))).toBe("── turn 1 [FAILED]");
+  expect(turnHead(turnOf([], { status: "interrupted", retracted: "undone" }))).toBe(
+    "── turn 1 stopped [withdrawn: undone]",
+  );
+});
