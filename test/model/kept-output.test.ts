@@ -1,0 +1,30 @@
+import { expect, it } from "vitest";
+import { keptOutputOf, ownOutput } from "../../src/model/kept-output.ts";
+import type { UiExtra } from "../../src/model/ui-extra.ts";
+import { result, text } from "../build.ts";
+
+const shell = (given: Partial<Extract<UiExtra, { type: "shell" }>>) =>
+  result("call_1", "see the file: a.ts (that was all)", { ui_extra: { type: "shell", ...given } });
+
+it("a whole output is kept where the agent says so, as large as it says", () => {
+  expect(keptOutputOf(shell({ persisted_path: "/tmp/all" }))).toEqual({ path: "/tmp/all" });
+  expect(keptOutputOf(shell({ persisted_path: "/tmp/all", persisted_bytes: 0 }))).toEqual({
+    path: "/tmp/all",
+    byte_size: 0,
+  });
+});
+
+it("nothing else has one", () => {
+  expect(keptOutputOf(shell({ persisted_bytes: 5 }))).toBeUndefined();
+  expect(keptOutputOf(result("call_1", "a"))).toBeUndefined();
+  expect(
+    keptOutputOf(result("call_1", "a", { ui_extra: { type: "search", match_count: 0, files: [] } })),
+  ).toBeUndefined();
+  expect(keptOutputOf(text("a"))).toBeUndefined();
+});
+
+it("what an agent wrote around an output is not the tool's", () => {
+  expect(ownOutput(shell({ output_start: 14, output_stop: 18 }))).toBe("a.ts");
+  expect(ownOutput(shell({}))).toBe("see the file: a.ts (that was all)");
+  expect(ownOutput(result("call_1", "a"))).toBe("a");
+});
