@@ -1,4 +1,5 @@
 import { searchText } from "./content.ts";
+import { RawJson } from "./raw-json.ts";
 import type { Request } from "./request.ts";
 import type { TranscriptPart, TranscriptPartOf, Turn } from "./transcript.ts";
 
@@ -100,7 +101,9 @@ function endText(state: TranscriptPartOf<"tool_call">["state"]): string {
 export function callHead(call: TranscriptPartOf<"tool_call">, status: CallStatus, form: PlainForm): string {
   const { command, rest } = commandOf(call.arguments_json);
   const more = rest && `\n    with ${form.fit(rest)}`;
-  return `${callBadge(status)} ${firstLine(call.tool_name, form)} ${form.fit(command)}${more}`;
+  // No line of a command may stand where a call or a turn begins.
+  const told = form.fit(command).replaceAll("\n", "\n      ");
+  return `${callBadge(status)} ${firstLine(call.tool_name, form)} ${told}${more}`;
 }
 
 export function firstLine(text: string, { fit }: PlainForm): string {
@@ -116,8 +119,11 @@ function commandOf(json: string): { command: string; rest: string } {
     const entries = Object.entries(input);
     const [name, command] = entries.find(([key]) => key === "command" || key === "cmd") ?? [];
     if (typeof command !== "string" || command === "") return asItStands;
-    const others = entries.filter(([key]) => key !== name);
-    return { command, rest: others.length === 0 ? "" : JSON.stringify(Object.fromEntries(others)) };
+    const written = new RawJson(json);
+    const others = entries
+      .filter(([key]) => key !== name)
+      .map(([key]) => `${JSON.stringify(key)}:${written.at([key])}`);
+    return { command, rest: others.length === 0 ? "" : `{${others.join(",")}}` };
   } catch {
     return asItStands;
   }

@@ -69,10 +69,22 @@ describe("a call", () => {
   it("is the command as it was run, what else was said with it, and what came of it, indented", () => {
     const bash = call("Bash", { timeout: 5, command: "ls\npwd" });
     expect(plain(bash, result(bash, "a.ts\nb.ts"), BRACKETS)).toBe(
-      '[OK] ‹Bash› ‹ls\npwd›\n    with ‹{"timeout":5}›\n    «a.ts\n    b.ts»',
+      '[OK] ‹Bash› ‹ls\n      pwd›\n    with ‹{"timeout":5}›\n    «a.ts\n    b.ts»',
     );
     const exec = call("exec_command", { cmd: "ls" });
     expect(plain(exec, result(exec, ""))).toBe("[OK] exec_command ls");
+  });
+
+  it("has what else was said with its command digit for digit, in its order", () => {
+    const json = '{"b": 12345678901234567890, "command": "ls", "a": {"x": [1.0]}, "__proto__": null}';
+    expect(plain(call("Bash", json))).toBe(
+      '[OK] Bash ls\n    with {"b":12345678901234567890,"a":{"x": [1.0]},"__proto__":null}',
+    );
+  });
+
+  it("shows no line of its command where a call or a turn begins", () => {
+    const command = "cat <<END\n[OK] Bash rm\n── turn 9 [OK]\nEND";
+    expect(plain(call("Bash", { command }))?.match(/^\S.*/gm)).toEqual(["[OK] Bash cat <<END"]);
   });
 
   it("of another tool is its arguments as they stand, whatever they are", () => {

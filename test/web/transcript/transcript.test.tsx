@@ -736,7 +736,7 @@ describe.each([
       unmount();
     }
     expect(copied).toEqual([
-      '[OK] Bash echo "a"\necho b\n    with {"timeout":5000}',
+      '[OK] Bash echo "a"\n      echo b\n    with {"timeout":5000}',
       '[FAILED] Read {"file_path":"a.ts"}\n    no such file',
       "[RUNNING] exec_command ls\n    a.ts",
       '[OK] Bash {"command":',
