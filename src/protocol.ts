@@ -119,7 +119,10 @@ export const partsReply = record({
 });
 export type PartsReply = z.infer<typeof partsReply>;
 
-/** `GET /api/sessions/:id/locate?part=` or `?turn=` or `?call=` */
+/**
+ * `GET /api/sessions/:id/locate?part=` or `?turn=` or `?call=`, or `?error=` a position and `&by=1` or `-1`: the first failure from
+ * there on.
+ */
 export const locateReply = record({ index: z.number(), part_id: uuid });
 export type LocateReply = z.infer<typeof locateReply>;
 

@@ -3,6 +3,7 @@ import { accepts } from "hono/accepts";
 import { bodyLimit } from "hono/body-limit";
 import { compress } from "hono/compress";
 import { callPositionOf, positionOf } from "../model/accumulate.ts";
+import { findError } from "../model/find-error.ts";
 import type { ErrorReply, StatusReply } from "../protocol.ts";
 import type { Frontend } from "./frontend.ts";
 import { bodyLimitOf, type Guard } from "./guard.ts";
@@ -110,13 +111,20 @@ export function createApp(options: AppOptions) {
   });
 
   app.get("/api/sessions/:id/locate", async (context) => {
-    const { part, turn, call } = context.req.query();
-    if ([part, turn, call].filter((given) => given !== undefined).length !== 1) {
-      return refuse(context, 400, "query", "Give one of `part`, `turn` and `call`.");
+    const { part, turn, call, error, by } = context.req.query();
+    if ([part, turn, call, error].filter((given) => given !== undefined).length !== 1) {
+      return refuse(context, 400, "query", "Give one of `part`, `turn`, `call` and `error`.");
+    }
+    const from = numberOf(error);
+    if (error !== undefined && (from === undefined || (by !== "1" && by !== "-1"))) {
+      return refuse(context, 400, "query", "`error` must be a position, from 0, and `by` 1 or -1.");
     }
     const open = await sessions.open(context.req.param("id"));
     if (!open) return noSession(context);
-    const index = locate(open, { part, turn, call });
+    const index =
+      from === undefined
+        ? locate(open, { part, turn, call })
+        : findError(open.transcript, from, by === "1" ? 1 : -1)?.index;
     const found = index === undefined ? undefined : open.transcript.parts.at(index);
     if (index === undefined || !found) return noPart(context);
     return context.json({ index, part_id: found.id });

@@ -19,7 +19,7 @@ export interface Api extends SessionApi {
   parts(session_id: string, from: number, to: number): Promise<ApiResult<PartsReply>>;
   locate(
     session_id: string,
-    by: { part: string } | { turn: string } | { call: string },
+    by: { part: string } | { turn: string } | { call: string } | { error: string; by: "1" | "-1" },
   ): Promise<ApiResult<LocateReply>>;
   search(session_id: string, query: string, signal?: AbortSignal): Promise<ApiResult<SearchReply>>;
   whole(session_id: string, part_id: string): Promise<ApiResult<{ part: TranscriptPart }>>;

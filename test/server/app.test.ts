@@ -5,6 +5,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type * as z from "zod";
+import { isError } from "../../src/model/find-error.ts";
 import type { Frame } from "../../src/model/frame.ts";
 import { partId } from "../../src/model/uuid.ts";
 import {
@@ -181,6 +182,23 @@ describe("the API", () => {
     expect(await refusal(`${session}/locate?call=__proto__`, 404)).toMatchObject({ code: "no_part" });
     expect(await refusal(`${session}/locate`, 400)).toMatchObject({ code: "query" });
     expect(await refusal(`${session}/locate?call=a&part=b`, 400)).toMatchObject({ code: "query" });
+  });
+
+  it("finds the first failure from a position on, downwards and upwards", async () => {
+    const parts = sessions.transcript(session_id).parts;
+    const failures = parts
+      .slice()
+      .flatMap((part, index) => (part !== undefined && isError(part) ? [index] : []));
+    const [first = -1] = failures;
+    const last = failures.at(-1) ?? -1;
+    expect(first).toBeGreaterThanOrEqual(0);
+    const from = (position: number, by: number) => `${session}/locate?error=${position}&by=${by}`;
+    expect(await read(from(0, 1), locateReply)).toEqual({ index: first, part_id: parts.at(first)?.id });
+    expect(await read(from(first, 1), locateReply)).toMatchObject({ index: first });
+    expect(await read(from(parts.length + 9, -1), locateReply)).toMatchObject({ index: last });
+    expect(await refusal(from(last + 1, 1), 404)).toMatchObject({ code: "no_part" });
+    for (const wrong of ["error=1", "error=1&by=2", "error=-1&by=1", "error=a&by=1", "error=1&by=1&part=a"])
+      expect(await refusal(`${session}/locate?${wrong}`, 400)).toMatchObject({ code: "query" });
   });
 
   it("cuts a long output, and gives it whole when asked", async () => {

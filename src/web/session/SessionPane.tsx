@@ -30,7 +30,7 @@ import { AgentDialog } from "./AgentDialog.tsx";
 import { Find } from "./Find.tsx";
 import { GoOnDialog, takeToWrite } from "./GoOnDialog.tsx";
 import { Outline } from "./Outline.tsx";
-import { findError } from "./problems.ts";
+import { locateError } from "./problems.ts";
 import { SessionFacts, SessionHeader } from "./SessionHeader.tsx";
 import { ANSWER_KEYS, scrollKeys } from "./session-keys.ts";
 import { type ScrollerHandle, TranscriptScroller } from "./TranscriptScroller.tsx";
@@ -264,9 +264,10 @@ function ReadyPane({
       target === undefined || transcript === undefined ? undefined : positionOf(transcript, target);
     // From the failure that one stands on, even when it is not at the top of the view.
     const stands = marked !== undefined && scroller.current?.shows(marked);
-    const from = stands ? marked : here - (by === 1 ? 1 : 0);
-    const onwards = await findError(session, from, by);
-    const found = onwards ?? (await findError(session, by === 1 ? -1 : (transcript?.parts.length ?? 0), by));
+    const from = stands ? marked + by : here - (by === 1 ? 0 : 1);
+    const onwards = await locateError(session, api, from, by);
+    const around_from = by === 1 ? 0 : (transcript?.parts.length ?? 0) - 1;
+    const found = onwards ?? (await locateError(session, api, around_from, by));
     if (found === undefined) setMessage("No error in this transcript.");
     else {
       const around = by === 1 ? "No error below: this is the first." : "No error above: this is the last.";

@@ -1,4 +1,5 @@
 import type { Transcript } from "../../model/accumulate.ts";
+import { isError } from "../../model/find-error.ts";
 import { turnOfPart } from "../../model/positions.ts";
 import { isRow } from "../../model/rows.ts";
 import { changedPositions, sequenceWithHoles } from "../../model/sequence.ts";
@@ -85,31 +86,6 @@ function estimate(part: TranscriptPart): number {
       return 28;
     case "request":
       return part.outcome === undefined ? 160 : 28;
-  }
-  return part satisfies never;
-}
-
-/** A failure that a reader may be looking for: those that a turn's `errors` counts, on the rows that show them. */
-export function isError(part: TranscriptPart): boolean {
-  if (part.retracted !== undefined) return false;
-  switch (part.type) {
-    case "tool_call":
-      return part.state.status === "error";
-    case "tool_result":
-      return part.call_index === undefined && part.is_error;
-    case "marker":
-      return part.kind === "error";
-    case "unknown":
-    case "thinking":
-    case "text":
-    case "image":
-    case "file":
-    case "prompt":
-    case "step_start":
-    case "step_finish":
-    case "request":
-    case "legacy":
-      return false;
   }
   return part satisfies never;
 }

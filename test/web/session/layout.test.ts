@@ -7,8 +7,9 @@ import {
   restoreTranscript,
   type Transcript,
 } from "../../../src/model/accumulate.ts";
+import { isError } from "../../../src/model/find-error.ts";
 import type { Frame } from "../../../src/model/frame.ts";
-import { createLayout, isError, type Layout, TURN_GAP } from "../../../src/web/session/layout.ts";
+import { createLayout, type Layout, TURN_GAP } from "../../../src/web/session/layout.ts";
 
 const SESSION = "7c1d8a52-2222-4333-8444-555566667777";
 let made = 0;
