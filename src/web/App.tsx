@@ -1,4 +1,13 @@
-import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from "react";
+import {
+  lazy,
+  type ReactNode,
+  Suspense,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useState,
+} from "react";
 import { loadHelpDialogs } from "./HelpAndSettings.tsx";
 import { followLinks, parseRoute, type Route, useAddress } from "./router.ts";
 import { ScreenFailure } from "./ScreenFailure.tsx";
@@ -31,6 +40,10 @@ export function App({ client }: { client: Client }): ReactNode {
 /** Says on every screen that the daemon serves another page by now than this one. */
 function Outdated(): ReactNode {
   const { outdated } = useStatus();
+  // By a class: a rule that looks for the notice itself costs each row that comes or goes a look at the whole page.
+  useLayoutEffect(() => {
+    document.documentElement.classList.toggle("is-outdated", outdated);
+  }, [outdated]);
   if (!outdated) return null;
   return (
     <p className="notice notice-warning outdated" role="alert">

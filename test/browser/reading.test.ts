@@ -104,6 +104,32 @@ it("a row that was stepped to at the end stays where it is, and following goes o
   expect(await page.getByRole("button", { name: /below$/ }).count()).toBe(0);
 });
 
+it("what can be opened is opened and closed at once, and what cannot is not made anew for it", async () => {
+  await run("works");
+  await say("Said after it.");
+  const written = transcript.locator("article", { hasText: "Said after it." });
+  const card = transcript.locator("article", { hasText: "works" }).locator("details").first();
+  await written.evaluate((row) => row.setAttribute("data-known", ""));
+  const isOpen = () => card.evaluate((details) => (details as HTMLDetailsElement).open);
+  expect(await isOpen()).toBe(false);
+  for (const [word, open] of [
+    ["Open all", true],
+    ["Close all", false],
+  ] as const) {
+    await page.getByRole("button", { name: word, exact: true }).click();
+    await expect.poll(isOpen).toBe(open);
+  }
+  await page.getByRole("button", { name: "As set", exact: true }).click();
+  await page.getByRole("button", { name: "Open all", exact: true }).waitFor();
+  await card.locator("summary").first().click();
+  await expect.poll(isOpen).toBe(true);
+  // Open all, close all: what was opened by hand is closed with the others.
+  await page.keyboard.press("x");
+  await page.keyboard.press("x");
+  await expect.poll(isOpen).toBe(false);
+  expect(await written.getAttribute("data-known")).toBe("");
+});
+
 it("in a low window, where a turn's heading scrolls away, a step begins at the row at the top", async () => {
   await page.setViewportSize({ width: 1280, height: 520 });
   await page.keyboard.press("Home");

@@ -135,7 +135,7 @@ function ReadyPane({
   const [initial] = useState(() =>
     resumes && reading.place !== undefined ? reading.place : { end: true as const },
   );
-  const { host, outputs, setOpen, setAllOpen, allOpen, generation, keepPlace, placeNow } = useReadingHost(
+  const { host, outputs, setOpen, setAllOpen, allOpen, keepPlace, placeNow } = useReadingHost(
     session,
     reading,
     fragment,
@@ -491,7 +491,6 @@ function ReadyPane({
           <TranscriptScroller
             session={session}
             host={host}
-            generation={generation}
             label={main ? "Transcript" : `Transcript of the run ${sessionTitle(row)}`}
             initial={initial}
             isWaiting={row?.requests !== undefined && row.requests.length > 0}

@@ -54,8 +54,6 @@ export interface ScrollerHandle {
 interface Props {
   session: OpenSession;
   host: TranscriptHost;
-  /** Another number makes the rows anew: what is open is asked of the host again. */
-  generation: number;
   label: string;
   initial: Place;
   /** Whether the session waits for somebody's answer. */
@@ -94,7 +92,6 @@ const ABOVE_RANGE = 4;
 export const TranscriptScroller = memo(function TranscriptScroller({
   session,
   host,
-  generation,
   label,
   initial,
   isWaiting,
@@ -559,7 +556,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
         <div className="transcript-body" style={onPaper ? {} : { height: layout.height }}>
           {onPaper?.leftOut !== undefined && <p className="print-note">{onPaper.leftOut}</p>}
           {(onPaper?.turns ?? turns).map(({ turn, top: turnTop, ...window }) => (
-            <div key={`${turn.id} ${generation}`} className="turn-place" style={{ top: turnTop }}>
+            <div key={turn.id} className="turn-place" style={{ top: turnTop }}>
               <TurnTranscript
                 turn={turn}
                 partAt={partAt}

@@ -29,7 +29,6 @@ interface ReadingHost {
   setAllOpen(open: boolean | undefined): void;
   allOpen: boolean | undefined;
   /** Rises when all parts are opened or closed at once: what is on screen is made anew. */
-  generation: number;
   /** Remembers the place, soon. */
   keepPlace(place: NonNullable<Reading["place"]>): void;
   /** The place that was kept last. */
@@ -58,11 +57,10 @@ export function useReadingHost(
   const [thinking] = useSetting("thinking");
   const [showSteps] = useSetting("showSteps");
   const [times] = useSetting("times");
-  const [all, setAll] = useState<{ open: boolean | undefined; generation: number }>({
-    open: undefined,
-    generation: 0,
-  });
-  const allOpen = all.open;
+  const [{ allOpen, openedAtOnce }, setAll] = useState<{
+    allOpen: boolean | undefined;
+    openedAtOnce: number;
+  }>({ allOpen: undefined, openedAtOnce: 0 });
 
   // Not a state: a row keeps its own, and the host that all rows share stays the same when one is opened.
   const kept = useRef<Reading>({ ...reading, fragment });
@@ -111,7 +109,7 @@ export function useReadingHost(
     (open: boolean | undefined) => {
       kept.current = { ...kept.current, opened: new Map() };
       saveSoon();
-      setAll(({ generation }) => ({ open, generation: generation + 1 }));
+      setAll(({ openedAtOnce }) => ({ allOpen: open, openedAtOnce: openedAtOnce + 1 }));
     },
     [saveSoon],
   );
@@ -160,6 +158,7 @@ export function useReadingHost(
         return part === undefined || part.type === "prompt" ? undefined : allOpen;
       },
       setOpen,
+      openedAtOnce,
       loadParts: (from, to) => session.load(from, to),
       async loadWhole(part_id) {
         const reply = await api.whole(session_id, part_id);
@@ -216,6 +215,7 @@ export function useReadingHost(
     }),
     [
       allOpen,
+      openedAtOnce,
       setOpen,
       api,
       session,
@@ -231,7 +231,7 @@ export function useReadingHost(
       outputs,
     ],
   );
-  return { host, outputs, setOpen, setAllOpen, allOpen, generation: all.generation, keepPlace, placeNow };
+  return { host, outputs, setOpen, setAllOpen, allOpen, keepPlace, placeNow };
 }
 
 /** So many of a piece's bytes as are whole lines or, where it has none, whole characters, unless it is the last one. */

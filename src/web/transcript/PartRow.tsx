@@ -89,7 +89,9 @@ export const LoadedRow = memo(function LoadedRow({
   style?: CSSProperties;
   measure?: TurnWindow["measure"];
 }): ReactNode {
-  const [raw, setRaw] = useState(false);
+  const { openedAtOnce = 0 } = host;
+  const [rawSince, setRawSince] = useState<number>();
+  const raw = rawSince === openedAtOnce;
   const kind = kindOf(part);
   const { name, subject } = useMemo(() => namesOf(part, result, host.cwd), [part, result, host.cwd]);
   return (
@@ -149,7 +151,7 @@ export const LoadedRow = memo(function LoadedRow({
           className="action"
           aria-expanded={raw}
           aria-label={`Raw record of ${subject}`}
-          onClick={() => setRaw(!raw)}
+          onClick={() => setRawSince(raw ? undefined : openedAtOnce)}
         >
           Raw
         </button>

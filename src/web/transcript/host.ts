@@ -58,6 +58,8 @@ export interface TranscriptHost {
   /** Whether the reader opened or closed this part (`undefined`: never touched, the view's own default holds). */
   openState(part_id: string): boolean | undefined;
   setOpen(part_id: string, open: boolean): void;
+  /** Another one when all were opened or closed at once: each part asks for its state anew. */
+  openedAtOnce?: number;
   /** Loads what is missing of the positions `[from, to)`; resolves when it is there or has failed. */
   loadParts?(from: number, to: number): Promise<void>;
   /** The part uncut. */

@@ -10,16 +10,18 @@ export function useOpenState(
   part_id: string,
   byDefault: boolean,
 ): [boolean, (open: boolean) => void] {
-  const [state, setState] = useState(() => ({ chosen: host.openState(part_id), byDefault }));
+  const { openedAtOnce } = host;
+  const [state, setState] = useState(() => ({ chosen: host.openState(part_id), byDefault, openedAtOnce }));
   let { chosen } = state;
-  if (state.byDefault !== byDefault) {
-    if (byDefault) chosen = undefined;
-    setState({ chosen, byDefault });
+  if (state.openedAtOnce !== openedAtOnce || state.byDefault !== byDefault) {
+    if (state.openedAtOnce !== openedAtOnce) chosen = host.openState(part_id);
+    else if (byDefault) chosen = undefined;
+    setState({ chosen, byDefault, openedAtOnce });
   }
   return [
     chosen ?? byDefault,
     (open) => {
-      setState({ chosen: open, byDefault });
+      setState({ chosen: open, byDefault, openedAtOnce });
       host.setOpen(part_id, open);
     },
   ];
