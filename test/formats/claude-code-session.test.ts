@@ -921,6 +921,29 @@ describe("copies", () => {
     expect(account(first, copy("2026-03-01T10:00:01.900Z")).told.at(1)).toContain("shown · prompt");
   });
 
+  it("of a prompt are none behind a compaction where the same words wait in the queue", () => {
+    const { user, assistant, line, queue } = writer();
+    const enqueued = { ...queue("enqueue", "go"), timestamp: "2026-03-01T10:30:00.000Z" };
+    const { told } = account(
+      user("go"),
+      assistant("m1", [say("x")]),
+      enqueued,
+      line("system", { subtype: "compact_boundary", timestamp: "2026-03-01T11:00:00.700Z" }),
+      // Older than what waits.
+      user("go", { timestamp: "2026-03-01T10:00:01.900Z" }),
+      queue("dequeue"),
+      user("go", { timestamp: "2026-03-01T11:00:01.200Z" }),
+      user("go", { timestamp: "2026-03-01T11:00:01.300Z" }),
+    );
+    expect(told.slice(4)).toEqual([
+      "folded into the same prompt before it",
+      "hidden: bookkeeping: queue-operation",
+      'shown · prompt [{"type":"text","text":"go"}]',
+      "folded into the same prompt before it",
+      "folded into the end of the turn",
+    ]);
+  });
+
   it("of prompts that were asked twice, or hold several texts, are told with them", () => {
     const { user, line } = writer();
     const copy = (content: unknown, second: number) =>

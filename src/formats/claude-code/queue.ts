@@ -18,6 +18,8 @@ interface QueuedPrompt {
 export interface PromptQueue {
   /** Reads a `queue-operation` line. Returns the prompt that it takes out of the queue and into the running turn. */
   read(value: JsonObject, line: { place: RecordPlace; at: number }): QueuedPrompt | undefined;
+  /** Whether these words were queued until `at` and have not reached the model. */
+  waits(text: string, at: number): boolean;
   /** A prompt reached the model, or a command was run. Whether it had been queued. */
   deliver(text: string): boolean;
   /** Empties the queue of what was typed until `at`, because nothing of that will be sent any more. */
@@ -60,6 +62,11 @@ export function createPromptQueue(): PromptQueue {
         default:
           return undefined;
       }
+    },
+    waits(text, at) {
+      if (waiting.length === 0) return false;
+      const words = bare(text);
+      return waiting.slice(0, MOST_TOGETHER).some((prompt) => prompt.at <= at && prompt.bare === words);
     },
     deliver(text) {
       if (waiting.length === 0) return false;

@@ -448,7 +448,9 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       if (typed === undefined) return false;
       if (isCopy && typed.times.has(line.at)) return true;
       if (compaction === undefined || !session.mayBeReplay(line)) return false;
-      return typed.seconds.has(secondOf(line.at)) || line.at > compaction.at - BURST_MS;
+      if (typed.seconds.has(secondOf(line.at))) return true;
+      // What waited while the conversation was summed up is sent at once.
+      return line.at > compaction.at - BURST_MS && !session.queue.waits(text, line.at);
     },
 
     isReplayed(line, blocks) {
