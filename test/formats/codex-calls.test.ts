@@ -125,6 +125,22 @@ describe("a call", () => {
     }
   });
 
+  it("under the id of others of its answer is the one of its item's id, where they are all told again", () => {
+    const asked = (id: string, args: string) =>
+      item({ type: "function_call", call_id: "c", id, name: "x", arguments: args });
+    for (const other of ["{}", '{"a":1}']) {
+      const both = [asked("fc_1", "{}"), asked("fc_2", other)];
+      expect(told(...both, ...both, output("one"), output("two"))).toEqual([
+        "shown · call c x {}",
+        expect.stringMatching(/^shown · call c@\d+ x /),
+        "folded into call c",
+        "folded into call c",
+        'shown · result c success "one"',
+        expect.stringMatching(/^shown · result c@\d+ success "two"$/),
+      ]);
+    }
+  });
+
   it("under the id of others of its answer has an output of its own, in the order in which they were asked for", () => {
     const asked = (message: string) => call("spawn_agent", { message });
     const started = (agent_id: string) => output(JSON.stringify({ agent_id }));

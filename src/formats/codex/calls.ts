@@ -43,6 +43,7 @@ export interface Call {
 class CallNamesakes extends Namesakes<Call> {
   /** Those that share what an event may tell of them. */
   private readonly alike = new Map<string, Namesakes<Call>>();
+  private readonly byItem = new Map<string, Call>();
 
   constructor(oldest: Call) {
     super(oldest);
@@ -55,11 +56,16 @@ class CallNamesakes extends Namesakes<Call> {
   }
 
   private sort(call: Call): void {
+    if (call.item_id !== undefined) this.byItem.set(call.item_id, call);
     for (const trait of traitsOf(call.name, call.input)) {
       const alike = this.alike.get(trait);
       if (alike === undefined) this.alike.set(trait, new Namesakes(call));
       else alike.add(call);
     }
+  }
+
+  ofItem(item_id: string): Call | undefined {
+    return this.byItem.get(item_id);
   }
 
   /** The one that an event is about: of those that it knows, the oldest of which none of its kind has told. */
@@ -112,9 +118,11 @@ export class Calls {
   /** Shows a call. `undefined`: the same call was shown before. */
   start(id: string, name: string, arguments_json: string, item_id?: string): Call | undefined {
     const known = this.byId.get(id);
-    const mayRecur = known !== undefined && (known.output === undefined || known.whole === true);
-    const isOther = known?.item_id !== undefined && item_id !== undefined && known.item_id !== item_id;
-    if (mayRecur && !isOther && known.name === name && known.arguments_json === arguments_json)
+    // Several that share the id may be told again together: each is found by its own item.
+    const same = (item_id === undefined ? undefined : known?.namesakes?.ofItem(item_id)) ?? known;
+    const mayRecur = same !== undefined && (same.output === undefined || same.whole === true);
+    const isOther = same?.item_id !== undefined && item_id !== undefined && same.item_id !== item_id;
+    if (mayRecur && !isOther && same.name === name && same.arguments_json === arguments_json)
       return undefined;
     // Another call under an id that was used before, as some providers give them: it must not take the first one's place.
     const shown = known === undefined ? id : `${id}@${this.writer.now.source.byte}`;
