@@ -9,7 +9,7 @@ const finishedTime = record({ start: milliseconds, end: milliseconds });
 
 /**
  * The life of one tool call: `pending` → `running` → `completed`, `error` or, when a person stopped it, `aborted`.
- * `input` is the parsed arguments, or the raw text where they are no JSON.
+ * `input` is the parsed arguments, or the raw text where they are no JSON. A time that is not known is 0.
  */
 export const toolState = z.discriminatedUnion("status", [
   record({ status: z.literal("pending"), input: z.unknown(), raw: z.string() }),

@@ -985,6 +985,22 @@ describe("what a file says of its session", () => {
     expect(answered.flatMap((part) => part.at ?? [])).toEqual([]);
   });
 
+  it("is no end of a thought or turn at a time that is not known", () => {
+    const { user, assistant } = writer();
+    const thought = { type: "thinking", thinking: "hm", signature: "x" };
+    const lines = [
+      assistant("m1", [thought, call("t", {})]),
+      user([result("t", "one")]),
+      assistant("m2", [say("Done")], "end_turn"),
+      user("more"),
+    ];
+    const { transcript, parts } = account(...lines.map((line) => ({ ...line, timestamp: undefined })));
+    expect(parts.filter((part) => part.type === "thinking").map((part) => part.ended_at)).toEqual([
+      undefined,
+    ]);
+    expect(transcript.turns.slice().map((each) => each?.ended_at)).toEqual([undefined, undefined]);
+  });
+
   it("is told at its first line and where it changes", () => {
     const { user } = writer();
     expect(

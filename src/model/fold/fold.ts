@@ -66,7 +66,11 @@ export function openTurn(fold: Fold, id: string, at: number, title?: string): vo
 export function closeTurn(fold: Fold, at: number, status?: TurnStatus): void {
   closeParts(fold, at);
   const ending = status ?? fold.open.outcome ?? "completed";
-  changeTurn(fold, fold.turns.length - 1, (turn) => ({ ...turn, status: ending, ended_at: at }));
+  changeTurn(fold, fold.turns.length - 1, (turn) => ({
+    ...turn,
+    status: ending,
+    ...(at > 0 && { ended_at: at }),
+  }));
   fold.open = { ...withoutMessage(fold.open), turn_open: false, ended_parts: fold.parts.length };
 }
 
@@ -110,7 +114,7 @@ export function endTurn(fold: Fold, frame: FrameOf<"turn.end">): void {
   if (named === last && fold.open.turn_open) closeTurn(fold, frame.at, frame.status);
   else if (frame.status !== undefined) {
     const { status } = frame;
-    changeTurn(fold, named, (turn) => ({ ...turn, status, ended_at: frame.at }));
+    changeTurn(fold, named, (turn) => ({ ...turn, status, ...(frame.at > 0 && { ended_at: frame.at }) }));
     if (named === last && status === "running") ensureTurn(fold, frame.at, true);
   }
 }
@@ -250,7 +254,7 @@ function closePart(fold: Fold, position: number, at: number | undefined): void {
   const part = fold.parts.at(position);
   if ((part?.type === "text" || part?.type === "thinking") && part.open === true) {
     const { open: _, ...closed } = part;
-    replace(fold, position, { ...closed, ...(at === undefined ? {} : { ended_at: at }) });
+    replace(fold, position, { ...closed, ...(at !== undefined && at > 0 && { ended_at: at }) });
   }
 }
 

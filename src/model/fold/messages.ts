@@ -227,7 +227,7 @@ export function endPart(fold: Fold, frame: FrameOf<"message.part_end">): void {
   if (part?.type !== "text" && part?.type !== "thinking") return;
 
   const { open, ...closed } = part;
-  const ended = open === true ? { ...closed, ended_at: frame.at } : part;
+  const ended = open === true ? { ...closed, ...(frame.at > 0 && { ended_at: frame.at }) } : part;
   const whole = ended.type === "text" ? wholeText(ended, frame) : wholeThought(ended, frame);
   const isRevised = open !== true && wordsOf(whole) !== wordsOf(part);
   replace(fold, position, isRevised ? { ...whole, ...revised(fold, position, frame.at) } : whole);

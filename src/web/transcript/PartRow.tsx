@@ -189,10 +189,15 @@ function Revised({ at, host }: { at: number | undefined; host: TranscriptHost })
   if (at === undefined) return null;
   return (
     <p className="note">
-      Changed after the turn's end, at{" "}
-      <time dateTime={isoTime(at)} title={isoTime(at)}>
-        {host.formatTime(at)}
-      </time>
+      Changed after the turn's end
+      {at > 0 && (
+        <>
+          , at{" "}
+          <time dateTime={isoTime(at)} title={isoTime(at)}>
+            {host.formatTime(at)}
+          </time>
+        </>
+      )}
     </p>
   );
 }

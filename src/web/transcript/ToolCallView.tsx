@@ -255,13 +255,15 @@ function Elapsed({ call, view }: { call: Call; view: CallView }): ReactNode {
   const { state } = call;
   const running = state.status === "running";
   const now = useNow(running ? 1_000 : undefined);
-  if (state.status === "pending") return <span className="line-time" />;
-  if (state.status === "running")
-    return <span className="line-time">{duration(now - state.time.start)}</span>;
-  const given =
+  let spent =
     view.extra?.type === "shell" || view.extra?.type === "sub_agent" ? view.extra.duration_ms : undefined;
-  const spent = given ?? state.time.end - state.time.start;
-  return <span className="line-time">{spent >= 50 ? duration(spent) : ""}</span>;
+  if (state.status !== "pending" && state.time.start > 0)
+    spent ??= (state.status === "running" ? now : state.time.end) - state.time.start;
+  return (
+    <span className="line-time">
+      {spent !== undefined && (running || spent >= 50) ? duration(spent) : ""}
+    </span>
+  );
 }
 
 /** A result whose call is nowhere: alone, in its place. */

@@ -301,6 +301,16 @@ describe("the closed line of", () => {
   });
 });
 
+describe("a call whose beginning has no time", () => {
+  it.each([
+    ["ended", { status: "aborted", input: {}, time: { start: 0, end: Date.UTC(2026, 10, 20) } }],
+    ["runs", running({}, 0)],
+  ] satisfies [string, Call["state"]][])("has no duration where it %s", (_how, state) => {
+    show(call("Bash", { command: "ls" }, { state }));
+    expect(document.querySelector(".line-time")?.textContent).toBe("");
+  });
+});
+
 describe("a call of Verbatim's own that is not allowed yet", () => {
   it("says what is asked, with the options in the open card", async () => {
     const input = { question: "Shall I go on?", options: [{ label: "Yes" }, { label: "No" }] };

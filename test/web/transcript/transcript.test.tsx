@@ -234,13 +234,17 @@ describe("a turn", () => {
       bash,
       result(bash, "nothing", { revised_at }),
       text("As it was."),
+      text("I looked.", { revised_at: 0 }),
     ]);
     const notes = screen.getAllByText(/^Changed after the turn's end/);
     expect(notes.map((note) => note.closest("article")?.getAttribute("aria-label"))).toEqual([
       "text",
       "Bash: ls",
+      "text",
     ]);
     expect(notes[0]?.querySelector("time")?.dateTime).toBe(new Date(revised_at).toISOString());
+    // No time is known.
+    expect(notes[2]?.textContent).toBe("Changed after the turn's end");
   });
 
   it("folds what was withdrawn to its first words, and opens to why and to all of it", async () => {
