@@ -11,7 +11,7 @@ import { createServerProcess, type ServerProcess } from "./mcp-process.ts";
 import { commandEnvironment } from "./processes.ts";
 import type { Tool, ToolContext, ToolOutput } from "./tool.ts";
 import { offeredSchema } from "./tool-schema.ts";
-import { cutText, fileOfCall } from "./whole-output.ts";
+import { cutText, fileOfCall, keptFields } from "./whole-output.ts";
 
 /** A server of the Model Context Protocol, as the operator configures it: a command that is started, or an address. */
 export type McpServer =
@@ -357,13 +357,13 @@ async function callTool(
   const structured = result.structuredContent;
   const json = structured === undefined ? undefined : JSON.stringify(structured);
   if (texts.length === 0 && json !== undefined) texts.push(json);
-  const { text } = await cutText(texts.join("\n"), host, call_id);
+  const said = await cutText(texts.join("\n"), host, call_id);
   const keepsStructured = json !== undefined && json.length <= STRUCTURED_LIMIT;
   return {
     status: result.isError === true ? "error" : "success",
-    output_text: text === "" && parts.length === 0 ? "[The tool gave nothing.]" : text,
+    output_text: said.text === "" && parts.length === 0 ? "[The tool gave nothing.]" : said.text,
     ...(parts.length === 0 ? {} : { parts }),
-    ui_extra: keepsStructured ? { ...about, structured } : about,
+    ui_extra: { ...about, ...(keepsStructured ? { structured } : {}), ...keptFields(said) },
   };
 }
 

@@ -19,6 +19,11 @@ interface CutOutput {
   path?: string;
 }
 
+/** What a result's payload says of the whole. */
+export function keptFields({ path, byte_size }: CutOutput) {
+  return path === undefined ? {} : { persisted_path: path, persisted_bytes: byte_size };
+}
+
 /** A file of the session's own for what a call made. Call ids are the provider's: anything can be in them. */
 export function fileOfCall(host: AgentHost, call_id: string, suffix: string): string {
   const plain = call_id.replace(/[^\w-]/g, "_").slice(0, 64);

@@ -11,14 +11,14 @@ interface KeptOutput {
 
 export function keptOutputOf(part: TranscriptPart): KeptOutput | undefined {
   const extra = part.type === "tool_result" ? part.ui_extra : undefined;
-  if (extra?.type !== "shell" || extra.persisted_path === undefined) return undefined;
+  if (extra?.persisted_path === undefined) return undefined;
   const { persisted_path: path, persisted_bytes: byte_size } = extra;
   return byte_size === undefined ? { path } : { path, byte_size };
 }
 
 /** A result's text without what its agent wrote around it to say that the whole is in a file. */
 export function ownOutput({ output_text, ui_extra }: TranscriptPart & { type: "tool_result" }): string {
-  return ui_extra?.type === "shell" && ui_extra.output_stop !== undefined
+  return ui_extra?.output_stop !== undefined
     ? output_text.slice(ui_extra.output_start, ui_extra.output_stop)
     : output_text;
 }

@@ -151,6 +151,7 @@ describe("a server that is started", () => {
     expect(long.output_text.length).toBeLessThan(31_000);
     const [, path = ""] = /whole output is in (\S+) …/.exec(long.output_text) ?? [];
     expect(readFileSync(path, "utf8")).toBe("y".repeat(200_000));
+    expect(long.ui_extra).toMatchObject({ type: "mcp", persisted_path: path, persisted_bytes: 200_000 });
     expect(await use("mcp__sums__huge")).toMatchObject({
       status: "error",
       output_text: expect.stringContaining("more than 16,777,216 bytes"),

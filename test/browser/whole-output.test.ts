@@ -58,11 +58,13 @@ describe("the whole of a long output that Claude Code kept in a file", () => {
       type === "user" ? { role: "user", content } : { ...message, id: `msg_whole_${written}`, content };
     return `${JSON.stringify({ ...last, uuid, type, message: said, ...more })}\n`;
   };
+  const contentOf = (path: string, whole: string): string =>
+    `<persisted-output>\nOutput too large (1MB). Full output saved to: ${path}\n\nPreview (first 2KB):\n${whole.slice(0, 2_000)}\n...\n</persisted-output>`;
   /** A call as Claude Code writes it down when its output is too long; the file is written where `whole` says what is in it. */
   const kept = async (command: string, name: string, whole: string, place = results): Promise<string> => {
     const path = join(results, name);
     await writeFile(join(place, name), whole);
-    const content = `<persisted-output>\nOutput too large (1MB). Full output saved to: ${path}\n\nPreview (first 2KB):\n${whole.slice(0, 2_000)}\n...\n</persisted-output>`;
+    const content = contentOf(path, whole);
     const id = `toolu_${name}`;
     return (
       record("assistant", [{ type: "tool_use", id, name: "Bash", input: { command } }]) +
@@ -74,6 +76,19 @@ describe("the whole of a long output that Claude Code kept in a file", () => {
           persistedOutputPath: path,
           persistedOutputSize: Buffer.byteLength(whole),
         },
+      })
+    );
+  };
+
+  /** Another tool's structure says nothing of the file. */
+  const searched = async (pattern: string, name: string, whole: string): Promise<string> => {
+    const path = join(results, name);
+    await writeFile(path, whole);
+    const id = `toolu_${name}`;
+    return (
+      record("assistant", [{ type: "tool_use", id, name: "Grep", input: { pattern } }]) +
+      record("user", [{ type: "tool_result", tool_use_id: id, content: contentOf(path, whole) }], {
+        toolUseResult: { mode: "content", filenames: [], numLines: 9_000 },
       })
     );
   };
@@ -91,6 +106,7 @@ describe("the whole of a long output that Claude Code kept in a file", () => {
       await kept("cat long", "long.txt", `${long}the LAST line\n`),
       await kept("cat gone", "gone.txt", numbers(9_000)),
       await kept("cat secret", "secret.txt", "SECRET ".repeat(1_000), secret),
+      await searched("needle", "needle.txt", numbers(9_000)),
       record("assistant", [{ type: "text", text: "The end." }]),
     ];
     await rm(join(results, "gone.txt"));
@@ -101,10 +117,21 @@ describe("the whole of a long output that Claude Code kept in a file", () => {
     await page.getByText("The end.").waitFor();
   });
 
+  it("is opened in the card of any tool", async () => {
+    const needle = card("needle");
+    await press(needle.locator("summary").first());
+    expect(await needle.innerText()).not.toContain("persisted-output");
+    await press(needle.getByRole("button", { name: "Open whole output" }));
+    await expect
+      .poll(() => needle.getByRole("group", { name: "whole output" }).innerText())
+      .toContain("\n9000");
+    expect(complaints).toEqual([]);
+  });
+
   it("is opened in its card, and is found then", async () => {
     await page.keyboard.press("/");
     await find("19987");
-    await expect.poll(counted).toBe("no match (4 unopened output files not searched)");
+    await expect.poll(counted).toBe("no match (5 unopened output files not searched)");
 
     const seq = card("seq 1 20000");
     await press(seq.locator("summary").first());
@@ -119,7 +146,7 @@ describe("the whole of a long output that Claude Code kept in a file", () => {
     await expect.poll(marked).toEqual(["19987"]);
     expect(await counted()).toBe("part 1 of 1");
     expect(await page.locator(".find-count").getAttribute("title")).toBe(
-      "3 unopened output files not searched",
+      "4 unopened output files not searched",
     );
 
     // It stays open where its row goes out of view and comes back.

@@ -87,6 +87,35 @@ describe("a shell's card", () => {
   });
 });
 
+describe("the card of any tool", () => {
+  const path = "/s/tool-results/g.txt";
+  const head = `<persisted-output>\nOutput too large (96KB). Full output saved to: ${path}\n\nPreview (first 2KB):\n`;
+  const text = `${head}a.ts\n...\n</persisted-output>`;
+  const kept = { persisted_path: path, output_start: head.length, output_stop: head.length + 4 };
+
+  it.each([
+    ["Grep", { pattern: "x" }, { mode: "content", filenames: [], numLines: 9 }, "search"],
+    ["WebFetch", { url: "https://a.b/" }, { url: "https://a.b/", code: 200 }, "web_fetch"],
+    ["mcp__logs__query", {}, [say(text)], "mcp"],
+    ["Task", { prompt: "look" }, undefined, "sub_agent"],
+    ["Skill", { skill: "x" }, { commandName: "x", success: true }, "output"],
+    ["TaskOutput", {}, "as text", "output"],
+  ])("knows where the whole of a long output is: %s", (name, input, structure, type) => {
+    expect(extra(name, input, structure, {}, text)).toMatchObject({ type, ...kept });
+    expect(extra(name, input, structure, {}, [say(text)])).toMatchObject({ type, ...kept });
+    expect(extra(name, input, structure, {}, `${text}x`)?.persisted_path).toBeUndefined();
+  });
+
+  it("knows how large it is where the result says so", () => {
+    const structure = { persistedOutputPath: path, persistedOutputSize: 96_000 };
+    expect(extra("Skill", {}, structure, {}, text)).toEqual({
+      type: "output",
+      persisted_bytes: 96_000,
+      ...kept,
+    });
+  });
+});
+
 describe("a card of a file", () => {
   it("that was read knows the lines", () => {
     expect(

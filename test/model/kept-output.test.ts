@@ -14,12 +14,26 @@ it("a whole output is kept where the agent says so, as large as it says", () => 
   });
 });
 
+it("any tool may have one", () => {
+  const kept = { persisted_path: "/tmp/all", output_start: 14, output_stop: 18 };
+  for (const extra of [
+    { type: "output" },
+    { type: "search", match_count: 1, files: [] },
+    { type: "mcp", server: "logs", tool: "query" },
+  ] satisfies UiExtra[]) {
+    const part = result("call_1", "see the file: a.ts (that was all)", { ui_extra: { ...extra, ...kept } });
+    expect(keptOutputOf(part)).toEqual({ path: "/tmp/all" });
+    expect(ownOutput(part)).toBe("a.ts");
+  }
+});
+
 it("nothing else has one", () => {
   expect(keptOutputOf(shell({ persisted_bytes: 5 }))).toBeUndefined();
   expect(keptOutputOf(result("call_1", "a"))).toBeUndefined();
   expect(
     keptOutputOf(result("call_1", "a", { ui_extra: { type: "search", match_count: 0, files: [] } })),
   ).toBeUndefined();
+  expect(keptOutputOf(result("call_1", "a", { ui_extra: { type: "output" } }))).toBeUndefined();
   expect(keptOutputOf(text("a"))).toBeUndefined();
 });
 

@@ -191,9 +191,6 @@ const UI_EXTRA: Record<string, Fields> = {
     "interrupted?": "yes or no",
     "duration_ms?": "number",
     "background_task_id?": "text",
-    "persisted_path?": "text",
-    "persisted_bytes?": "number",
-    "output_start?": "number",
   },
   diff: { files: [FILE] },
   read: { path: "text", "start_line?": "number", "line_count?": "number", "total_lines?": "number" },
@@ -214,6 +211,13 @@ const UI_EXTRA: Record<string, Fields> = {
     "duration_ms?": "number",
   },
   mcp: { server: "text", tool: "text", "structured?": "anything" },
+  output: {},
+};
+const KEPT: Fields = {
+  "persisted_path?": "text",
+  "persisted_bytes?": "number",
+  "output_start?": "number",
+  "output_stop?": "number",
 };
 const PLAN = { type: "=plan", plan: "text" };
 
@@ -453,7 +457,7 @@ describe("a schema takes these fields and no others' values:", () => {
   });
 
   it.each(Object.entries(UI_EXTRA))("the card's facts %s", (type, fields) => {
-    holds(uiExtra, { type: `=${type}`, ...fields });
+    holds(uiExtra, { type: `=${type}`, ...fields, ...KEPT });
   });
 
   it.each(Object.entries(MESSAGES))("the message of role %s", (role, fields) => {

@@ -7,7 +7,7 @@ import type { AgentHost } from "../agent.ts";
 import { commandEnvironment, createPipe, endGroup, markOf, startGroup } from "../processes.ts";
 import { type Tool, type ToolContext, ToolInputError, type ToolOutput } from "../tool.ts";
 import { inputSchema, readInput, requireExactText } from "../tool-input.ts";
-import { createOutputFile } from "../whole-output.ts";
+import { createOutputFile, keptFields } from "../whole-output.ts";
 
 const DEFAULT_LIMIT = 120_000;
 const LONGEST_LIMIT = 1_800_000;
@@ -176,7 +176,7 @@ async function runCommand(
       ...(exit.code === null ? {} : { exit_code: exit.code }),
       ...(reason === undefined ? {} : { interrupted: true }),
       duration_ms,
-      ...("path" in kept ? { persisted_path: kept.path, persisted_bytes: kept.byte_size } : {}),
+      ...keptFields(kept),
     },
   };
 }

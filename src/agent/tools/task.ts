@@ -2,7 +2,7 @@ import * as z from "zod";
 import { messageOf } from "../../model/narrow.ts";
 import { type Tool, type ToolContext, ToolInputError, type ToolOutput } from "../tool.ts";
 import { inputSchema, readInput } from "../tool-input.ts";
-import { cutText } from "../whole-output.ts";
+import { cutText, keptFields } from "../whole-output.ts";
 
 const input = z.object({
   name: z.string().optional().describe("Kind of agent, a word or two."),
@@ -77,6 +77,7 @@ async function delegate({ name, task, prompt }: TaskInput, context: ToolContext)
       ...(tokens === undefined ? {} : { tokens }),
       tool_calls,
       duration_ms,
+      ...keptFields(said),
     },
   };
 }

@@ -9,7 +9,7 @@ import { htmlToText } from "../html-text.ts";
 import { allowsPrivateHost, decide, isPrivateName, type PermissionRule } from "../permissions.ts";
 import { type Tool, type ToolContext, ToolInputError, type ToolOutput } from "../tool.ts";
 import { inputSchema, readInput, requireWellFormed } from "../tool-input.ts";
-import { cutText } from "../whole-output.ts";
+import { cutText, keptFields } from "../whole-output.ts";
 
 const input = z.object({ url: z.string().describe("Address of the page, http or https.") });
 
@@ -109,7 +109,13 @@ async function fetchPage(
         return {
           status: status < 400 && read.isText ? "success" : "error",
           output_text: `${about.join("\n")}\n\n${cut.text}`,
-          ui_extra: { type: "web_fetch", url: url.href, status, byte_size: body.bytes.length },
+          ui_extra: {
+            type: "web_fetch",
+            url: url.href,
+            status,
+            byte_size: body.bytes.length,
+            ...keptFields(cut),
+          },
         };
       }
       response.destroy();

@@ -29,6 +29,12 @@ export function startsRun(tool_name: string): boolean {
 
 /** What the result says beyond its text, typed; from the call's own arguments where the line has no structure. */
 export function uiExtraOf(call: FinishedCall): UiExtra | undefined {
+  const extra = payloadOf(call);
+  const kept = keptOf(call);
+  return kept === undefined ? extra : { ...(extra ?? { type: "output" }), ...kept };
+}
+
+function payloadOf(call: FinishedCall): UiExtra | undefined {
   const result = asObject(call.result);
   const input = call.input ?? {};
   const name = call.tool_name ?? "";
@@ -92,10 +98,6 @@ function shell(input: JsonObject, result: JsonObject | undefined, call: Finished
   const code = /^(?:Error: )?Exit code (-?\d+)/.exec(call.output_text)?.[1];
   const background = asString(result?.backgroundTaskId);
   const interrupted = result?.interrupted === true;
-  const told = keptIn(call.output_text);
-  // Sub-agents' files have no structure; where there is one, other words of this kind are the command's own.
-  const path = result === undefined ? told?.path : asString(result.persistedOutputPath);
-  const bytes = asNumber(result?.persistedOutputSize);
   return {
     type: "shell",
     ...(command !== undefined && { command }),
@@ -104,7 +106,20 @@ function shell(input: JsonObject, result: JsonObject | undefined, call: Finished
       : !call.failed && !interrupted && background === undefined && { exit_code: 0 }),
     ...(interrupted && { interrupted }),
     ...(background !== undefined && { background_task_id: background }),
-    ...(path !== undefined && { persisted_path: path }),
+  };
+}
+
+/** Where the whole of an output is kept of which the model saw the beginning. */
+function keptOf({ tool_name, result, output_text }: FinishedCall) {
+  const structure = asObject(result);
+  const told = keptIn(output_text);
+  // A command's structure repeats the path: without it, words of this kind are the command's own. Sub-agents' files have none.
+  const said = tool_name === "Bash" && structure !== undefined ? undefined : told?.path;
+  const path = asString(structure?.persistedOutputPath) ?? said;
+  if (path === undefined) return undefined;
+  const bytes = asNumber(structure?.persistedOutputSize);
+  return {
+    persisted_path: path,
     ...(bytes !== undefined && { persisted_bytes: bytes }),
     ...(told !== undefined && path === told.path && { output_start: told.start, output_stop: told.stop }),
   };

@@ -32,8 +32,18 @@ export function KeptOutput({
   const from = starts.at(-1) ?? 0;
   const isPiece = from > 0 || next !== undefined;
   const all = kept.byte_size === undefined ? "" : byteSize(kept.byte_size);
+  const size = all === "" ? "" : ` (${all})`;
   return (
     <>
+      <dl className="card-facts">
+        <div>
+          <dt>whole output</dt>
+          <dd>
+            {visible(kept.path, "name")}
+            {size}
+          </dd>
+        </div>
+      </dl>
       {opened === undefined ? (
         <Output {...seen} text={ownOutput(result)} whose=" that the agent saw" />
       ) : (
@@ -52,9 +62,7 @@ export function KeptOutput({
             disabled={isLoading}
             onClick={() => (opened === undefined ? void open([0]) : outputs.close(result.id))}
           >
-            {opened !== undefined
-              ? "Show what the agent saw"
-              : `Open whole output${all === "" ? "" : ` (${all})`}`}
+            {opened !== undefined ? "Show what the agent saw" : `Open whole output${size}`}
           </button>
           {starts.length > 1 && (
             <button

@@ -225,13 +225,12 @@ const FAILURE =
  */
 function failureLine({ call, result, output, extra }: CallView): string | undefined {
   if (call.state.status === "aborted") return undefined;
-  const start = extra?.type === "shell" ? (extra.output_start ?? 0) : 0;
   const isCut = result?.truncated?.output_text !== undefined;
   const said = isCut
     ? (result.output_end ?? "")
     : output === "" && call.state.status === "error"
       ? call.state.error
-      : output.slice(start);
+      : output.slice(extra?.output_start);
   const text = said.length > 12_000 ? `${said.slice(0, 4_000)}\n${said.slice(-8_000)}` : said;
   const lines = text
     .replace(/<\/?(?:tool_use_error|error|system)>/g, "")

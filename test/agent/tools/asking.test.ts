@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, it } from "vitest";
 import type { RunOptions } from "../../../src/agent/agent.ts";
 import { createAskTool } from "../../../src/agent/tools/ask.ts";
@@ -110,6 +111,15 @@ describe("task", () => {
       tool_calls: 4,
       duration_ms: 900,
     });
+  });
+
+  it("has a long report cut, the whole on disk", async () => {
+    const text = "It is in line 7. ".repeat(4_000);
+    const host = start({ startRun: async () => ({ ...report, text }) });
+    const { output_text, ui_extra } = await call(task, host, input);
+    expect(output_text.length).toBeLessThan(31_000);
+    expect(ui_extra?.persisted_bytes).toBe(text.length);
+    expect(readFileSync(ui_extra?.persisted_path ?? "", "utf8")).toBe(text);
   });
 
   it("says when the run failed, was stopped, ended without a word, or could not be started", async () => {

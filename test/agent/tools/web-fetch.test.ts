@@ -104,7 +104,12 @@ describe("a page", () => {
       const { output_text, ui_extra } = await get(origin + path, allow(origin));
       expect(output_text).toContain("only the first 5 MB were read");
       expect(output_text.length).toBeLessThan(32_000);
-      expect(ui_extra).toMatchObject({ byte_size: 5 * 1024 ** 2 });
+      const [, persisted_path] = /whole output is in (\S+) …/.exec(output_text) ?? [];
+      expect(ui_extra).toMatchObject({
+        byte_size: 5 * 1024 ** 2,
+        persisted_path,
+        persisted_bytes: 5 * 1024 ** 2,
+      });
     }
   });
 

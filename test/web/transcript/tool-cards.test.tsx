@@ -398,6 +398,23 @@ describe("an open card", () => {
     expect(body()).toContain("/s/tool-results/b.txt (349 KB)");
   });
 
+  it.each([
+    ["a search", call("Grep", { pattern: "x" }), { type: "search", match_count: 9, files: [] }],
+    ["a page", call("WebFetch", { url: "https://a.b/" }), { type: "web_fetch", url: "https://a.b/" }],
+    ["an MCP tool", call("query", {}), { type: "mcp", server: "logs", tool: "query" }],
+    ["a run", call("Task", { prompt: "look" }), { type: "sub_agent" }],
+    ["a tool without a card", call("Skill", { skill: "x" }), { type: "output" }],
+  ] satisfies [string, Call, UiExtra][])("opens the whole output of %s, too", async (_what, of, extra) => {
+    const outputs = { opened: new Map(), open: () => new Promise<void>(() => {}), close: () => {} };
+    const kept = { persisted_path: "/s/tool-results/g.txt", output_start: 6, output_stop: 10 };
+    show(of, "<kept>a.ts</kept>", { ...extra, ...kept }, hostOf({ outputs }));
+    await openCard();
+    expect(body()).toContain("a.ts");
+    expect(body()).not.toContain("kept>");
+    expect(body()).toContain("whole output/s/tool-results/g.txt");
+    expect(screen.getByRole("button", { name: "Open whole output" })).toBeTruthy();
+  });
+
   it("loads arguments that were cut, whole, and says that they were where nobody has them", async () => {
     const ask = call("Ask", { what: "some" }, { truncated: { arguments_json: 1_200_000 } });
     const whole = { ...ask, arguments_json: '{"what":"some and more"}' };

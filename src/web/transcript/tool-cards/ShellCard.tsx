@@ -1,7 +1,6 @@
 import type { ReactNode } from "react";
 import { CodeBlock } from "../../ui/CodeBlock.tsx";
 import { visible } from "../../ui/hidden-text.tsx";
-import { byteSize } from "../../ui/size.tsx";
 import { type CallView, type CardBodyProps, count, named, oneLine, type ToolCard, text } from "./card.ts";
 
 /** A command in a shell: what ran, where, how it ended. */
@@ -99,16 +98,6 @@ function ShellBody({ view }: CardBodyProps): ReactNode {
   if (extra?.interrupted) facts.push(["ended", "interrupted"]);
   if (extra?.background_task_id !== undefined)
     facts.push(["background task", visible(extra.background_task_id, "name")]);
-  if (extra?.persisted_path !== undefined) {
-    const size = extra.persisted_bytes === undefined ? "" : ` (${byteSize(extra.persisted_bytes)})`;
-    facts.push([
-      "whole output",
-      <span key="saved">
-        {visible(extra.persisted_path, "name")}
-        {size}
-      </span>,
-    ]);
-  }
   return (
     <>
       {description !== undefined && <p className="card-note">{visible(description, "prose")}</p>}
