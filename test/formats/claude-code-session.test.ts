@@ -43,6 +43,25 @@ describe("turns", () => {
     ).toEqual(["a, completed", "b, interrupted", "c, interrupted", "d, failed", "f, interrupted"]);
   });
 
+  it("that the next prompt ends had ended with the last thing they did", () => {
+    const { user, assistant, line } = writer();
+    const later = { timestamp: "2026-03-02T09:00:00.000Z" };
+    const { transcript } = account(
+      user("a"),
+      assistant("m1", [say("x")], "end_turn"),
+      line("attachment", {
+        attachment: { type: "hook_success", hookName: "SessionStart", content: "hello" },
+        ...later,
+      }),
+      user("b", later),
+      user("c", { ...later, parentUuid: null, timestamp: "2026-03-03T09:00:00.000Z" }),
+    );
+    const ended = Date.UTC(2026, 2, 1, 10, 0, 2);
+    expect(transcript.turns.at(0)?.ended_at).toBe(ended);
+    expect(transcript.parts.slice().find((part) => part?.type === "step_finish")?.at).toBe(ended);
+    expect(transcript.turns.at(1)?.ended_at).toBe(Date.parse(later.timestamp));
+  });
+
   it("begin with the hooks and commands that stand before the first prompt", () => {
     const read = (...lines: ((write: Write) => Fields)[]) => {
       const write = writer();

@@ -810,6 +810,20 @@ describe("turns", () => {
     expect(ends(user("a"), event("turn_aborted"))).toEqual(["interrupted"]);
   });
 
+  it("that the next one ends had ended with the last thing they did", () => {
+    const timed = (time: string, line: object) => ({ timestamp: `2026-03-01T${time}.000Z`, ...line });
+    const { transcript } = account(
+      timed("10:00:00", event("task_started", { turn_id: "1" })),
+      timed("10:00:01", user("a")),
+      timed("10:00:05", says("x")),
+      timed("19:00:00", event("task_started", { turn_id: "2" })),
+      timed("19:00:00", user("b")),
+    );
+    const ended = Date.UTC(2026, 2, 1, 10, 0, 5);
+    expect(transcript.turns.at(0)?.ended_at).toBe(ended);
+    expect(transcript.parts.slice().find((part) => part?.type === "step_finish")?.at).toBe(ended);
+  });
+
   it("leave the step open that is open at the file's end, as the format says", () => {
     expect(framesOf("message.end", meta(), user("a"), call("x", {}))).toEqual([]);
     expect(codex.closesSteps).toBeUndefined();

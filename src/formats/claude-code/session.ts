@@ -204,14 +204,18 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   let preamble: "ahead" | "open" | "over" = "ahead";
   /** The last part is an interrupt, and nothing began since. */
   let stopped = false;
+  /** When the turn last did something: what is put before the next prompt may be of another day. */
+  let actedAt = 0;
   /** The record after which the turn's end was foretold. */
   let foretold: string | undefined;
   /** The record that `recordPart` counts for. */
   let counted: { line: Line; message_id: string; parts: number } | undefined;
 
   function push(line: Line, frame: FrameBody, place: RecordPlace = line.place): void {
-    if (!isPreamble(frame)) preamble = "over";
-    else if (preamble === "ahead" && turns.length === 0) {
+    if (!isPreamble(frame)) {
+      preamble = "over";
+      actedAt = Math.max(actedAt, line.at);
+    } else if (preamble === "ahead" && turns.length === 0) {
       preamble = "open";
       startTurn(line);
     }
@@ -259,6 +263,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     branches.open(turn);
     waiting.clear();
     stopped = false;
+    actedAt = line.at;
     session.turnOpen = true;
     session.turnFailed = false;
     session.lastStep = undefined;
@@ -313,8 +318,9 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     if (parent === null && text.startsWith(PLAN)) branches.beginAnew();
     const abandoned = branches.type(line.uuid, parent, secondOf(line.at));
     if (abandoned.length === 0) return;
-    session.endStep(line);
-    if (session.turnOpen) session.endTurn(line, session.turnFailed ? "failed" : "completed");
+    const over = { ...line, at: actedAt };
+    session.endStep(over);
+    if (session.turnOpen) session.endTurn(over, session.turnFailed ? "failed" : "completed");
     for (const turn of abandoned) {
       pushUnplaced(line, {
         type: "turn.retract",
@@ -407,12 +413,13 @@ export function createSession(session_id: string, file: string, facts: SessionLi
         // What hangs on the prompt is abandoned with it, and not what hangs on the records before.
         only.uuid = line.uuid;
       } else if (opens) {
-        session.endStep(line);
+        const over = { ...line, at: actedAt };
+        session.endStep(over);
         if (session.turnOpen) {
           // A command may end without the model.
           const gaveBack = session.lastStep === undefined || session.hasYielded();
           const status = waiting.size > 0 || !gaveBack ? "interrupted" : "completed";
-          session.endTurn(line, session.turnFailed ? "failed" : status);
+          session.endTurn(over, session.turnFailed ? "failed" : status);
         }
         startTurn(line);
       }

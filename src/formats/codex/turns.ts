@@ -1,3 +1,4 @@
+import { isPreamble } from "../../model/fold/fold.ts";
 import type { Frame } from "../../model/frame.ts";
 import type { StopReason, Usage } from "../../model/message.ts";
 import type { MarkerKind, Source, TurnStatus } from "../../model/transcript.ts";
@@ -55,6 +56,8 @@ export class TurnWriter {
   private step: Step | undefined;
   private lastStep: { message_id: string; counted: boolean; reason: StopReason } | undefined;
   private moment: Moment = { source: { file: "", line: 0, byte: 0, length: 0 }, at: 0 };
+  /** When the turn last did something: what is put before the next prompt may be of another day. */
+  private actedAt = 0;
   private readonly turnIds = new Set<string>();
   /** Codex's ids of the turns that began in what is read. */
   private readonly begun = new Set<string>();
@@ -95,6 +98,7 @@ export class TurnWriter {
 
   push(frame: Frame): void {
     this.frames.push(frame);
+    if ("source" in frame && !isPreamble(frame)) this.actedAt = this.moment.at;
   }
 
   private part(): void {
@@ -122,7 +126,10 @@ export class TurnWriter {
         this.begun.add(codex_id);
         return;
       }
+      const now = this.moment;
+      this.moment = { ...now, at: this.actedAt };
       this.closeTurn();
+      this.moment = now;
     }
     let id =
       codex_id === undefined
@@ -143,6 +150,7 @@ export class TurnWriter {
       texts: 0,
       base: joined ? this.recordId("joined") : id,
     };
+    this.actedAt = this.moment.at;
     this.push({ ...this.common, type: "turn.start", turn_id: id });
   }
 
