@@ -43,6 +43,20 @@ describe("turns", () => {
     ).toEqual(["a, completed", "b, interrupted", "c, interrupted", "d, failed", "f, interrupted"]);
   });
 
+  it("are interrupted before the model's first word, unless a command was all that they asked for", () => {
+    const { user } = writer();
+    const shell = "<bash-input>ls</bash-input>";
+    const command = "<command-name>/cost</command-name>";
+    expect(turnsOf(user(command), user("a"), user(shell), user("b"), user(command), user("c"))).toEqual([
+      "/cost, completed",
+      "a, interrupted",
+      "! ls, completed",
+      "b, interrupted",
+      "/cost, completed",
+      "c, interrupted",
+    ]);
+  });
+
   it("that the next prompt ends had ended with the last thing they did", () => {
     const { user, assistant, line } = writer();
     const later = { timestamp: "2026-03-02T09:00:00.000Z" };
@@ -775,26 +789,26 @@ describe("a rewind", () => {
         at(4, "e", "a", "e"),
       ),
     ).toEqual([
-      "a, completed",
-      "b, completed, rewound to an earlier prompt",
-      "c, completed, rewound to an earlier prompt",
-      "d, completed, rewound to an earlier prompt",
+      "a, interrupted",
+      "b, interrupted, rewound to an earlier prompt",
+      "c, interrupted, rewound to an earlier prompt",
+      "d, interrupted, rewound to an earlier prompt",
       "e, interrupted",
     ]);
     expect(
       turnsOf(at(0, "a", null, "a"), at(1, "b", "a", "b"), at(2, "x", null, "x"), at(3, "d", "a", "d")),
     ).toEqual([
-      "a, completed, rewound to an earlier prompt",
-      "b, completed, rewound to an earlier prompt",
-      "x, completed",
+      "a, interrupted, rewound to an earlier prompt",
+      "b, interrupted, rewound to an earlier prompt",
+      "x, interrupted",
       "d, interrupted",
     ]);
     expect(
       turnsOf(at(0, "a", "b", "a"), at(1, "b", "a", "b"), at(2, "c", "b", "c"), at(3, "d", "z", "d")),
     ).toEqual([
-      "a, completed, rewound to an earlier prompt",
-      "b, completed, rewound to an earlier prompt",
-      "c, completed",
+      "a, interrupted, rewound to an earlier prompt",
+      "b, interrupted, rewound to an earlier prompt",
+      "c, interrupted",
       "d, interrupted",
     ]);
   });
@@ -828,7 +842,7 @@ describe("a rewind", () => {
     expect(again(({ user }) => [user("c", { parentUuid: undefined })])).toEqual([
       `a, ${rewound}`,
       `b, ${rewound}`,
-      "c, completed",
+      "c, interrupted",
       "d, completed",
     ]);
     // A plan that was accepted begins without what led to it, and may itself be edited.

@@ -206,7 +206,7 @@ describe("lines under the user's role", () => {
       "[note] Shell output: hi",
       "[note] Shell error output: oops",
       "text I see.",
-      "= completed",
+      "= interrupted",
       "prompt Explain <command-name>/x</command-name> to me",
       "= completed",
       "prompt What is this?|<image_url>",

@@ -206,6 +206,8 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   let stopped = false;
   /** When the turn last did something: what is put before the next prompt may be of another day. */
   let actedAt = 0;
+  /** The turn was begun with a command, which the program may answer by itself. */
+  let byCommand = false;
   /** The record after which the turn's end was foretold. */
   let foretold: string | undefined;
   /** The record that `recordPart` counts for. */
@@ -254,6 +256,16 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     counted.parts += 1;
     remember(line, counted.message_id, part_id);
     return { message_id: counted.message_id, part_id };
+  }
+
+  /** Ends the turn, if one is open, where another one begins: when it last did something, and as it went. */
+  function endBefore(line: Line): void {
+    const over = { ...line, at: actedAt };
+    session.endStep(over);
+    // A command may end without the model.
+    const gaveBack = session.lastStep === undefined ? byCommand : session.hasYielded();
+    const status = waiting.size > 0 || !gaveBack ? "interrupted" : "completed";
+    session.endTurn(over, session.turnFailed ? "failed" : status);
   }
 
   function startTurn(line: Line): void {
@@ -318,9 +330,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     if (parent === null && text.startsWith(PLAN)) branches.beginAnew();
     const abandoned = branches.type(line.uuid, parent, secondOf(line.at));
     if (abandoned.length === 0) return;
-    const over = { ...line, at: actedAt };
-    session.endStep(over);
-    if (session.turnOpen) session.endTurn(over, session.turnFailed ? "failed" : "completed");
+    endBefore(line);
     for (const turn of abandoned) {
       pushUnplaced(line, {
         type: "turn.retract",
@@ -413,16 +423,10 @@ export function createSession(session_id: string, file: string, facts: SessionLi
         // What hangs on the prompt is abandoned with it, and not what hangs on the records before.
         only.uuid = line.uuid;
       } else if (opens) {
-        const over = { ...line, at: actedAt };
-        session.endStep(over);
-        if (session.turnOpen) {
-          // A command may end without the model.
-          const gaveBack = session.lastStep === undefined || session.hasYielded();
-          const status = waiting.size > 0 || !gaveBack ? "interrupted" : "completed";
-          session.endTurn(over, session.turnFailed ? "failed" : status);
-        }
+        endBefore(line);
         startTurn(line);
       }
+      if (opens) byCommand = options.origin === "command";
       const { message_id, part_id } = recordPart(line);
       push(line, {
         type: "user.message",
