@@ -541,7 +541,7 @@ describe("turns", () => {
   it("begin with prompts where no record begins them", () => {
     expect(turns(user("a"), says("x"), user("b"), user("c"), says("y"))).toEqual([
       "a, completed",
-      "b, completed",
+      "b, interrupted",
       "c, completed",
     ]);
     expect(turns(says("x"))).toEqual(["completed"]);
@@ -571,7 +571,7 @@ describe("turns", () => {
     ).toEqual(["a, completed"]);
     expect(turns(user("a"), says("x"), event("task_started"), event("task_started"))).toEqual([
       "a, completed",
-      "completed",
+      "interrupted",
       "interrupted",
     ]);
   });
@@ -752,7 +752,7 @@ describe("turns", () => {
       'shown · text "x"',
       'shown · prompt (queued) [{"type":"text","text":"c"}]',
     ]);
-    expect(turns(user("a"), user("b"))).toEqual(["a, completed", "b, interrupted"]);
+    expect(turns(user("a"), user("b"))).toEqual(["a, interrupted", "b, interrupted"]);
   });
 
   it("that an output is the first thing of hold the prompt that is typed behind it", () => {
@@ -770,7 +770,7 @@ describe("turns", () => {
       "completed",
     ]);
     // Where no record begins them, a prompt does.
-    expect(turns(output("lost"), user("a"), says("x"))).toEqual(["completed", "a, completed"]);
+    expect(turns(output("lost"), user("a"), says("x"))).toEqual(["interrupted", "a, completed"]);
   });
 
   it("wait for their prompt all the same where an output of an earlier turn is told anew", () => {
@@ -793,17 +793,21 @@ describe("turns", () => {
     expect(turns(begun, says("x"), begun, says("y"))).toHaveLength(1);
   });
 
-  it("say how they ended where a record or the file's end says so", () => {
-    const ends = (...lines: object[]) =>
-      framesOf("turn.end", meta(), ...lines).map((frame) => frame.status ?? "not said");
-    expect(ends(user("a"), says("x"), user("b"))).toEqual(["not said", "interrupted"]);
+  it("say how they ended: as a record says, else as their last thing did", () => {
+    const ends = (...lines: object[]) => framesOf("turn.end", meta(), ...lines).map(({ status }) => status);
+    expect(ends(user("a"), says("x"), user("b"))).toEqual(["completed", "interrupted"]);
+    const next = event("task_started", { turn_id: "2" });
+    expect(ends(user("a"), says("x"), call("x", {}), next)).toEqual(["interrupted", "interrupted"]);
+    expect(ends(user("a"), call("x", {}), output("ok"), next)).toEqual(["interrupted", "interrupted"]);
+    const failed = event("error", { message: "e" });
+    expect(ends(user("a"), says("x"), failed, next)).toEqual(["failed", "interrupted"]);
     expect(ends(user("a"), says("x"))).toEqual(["completed"]);
     expect(ends(user("a"), says("x"), call("x", {}))).toEqual(["interrupted"]);
     expect(ends(user("a"), call("x", {}), output("ok"))).toEqual(["interrupted"]);
     expect(ends(user("a"), says("x"), event("token_count", { info: { last_token_usage: {} } }))).toEqual([
       "completed",
     ]);
-    expect(ends(user("a"), says("x"), event("error", { message: "e" }))).toEqual(["failed"]);
+    expect(ends(user("a"), says("x"), failed)).toEqual(["failed"]);
     expect(ends(event("warning", { message: "w" }), event("task_started"))).toEqual(["interrupted"]);
     expect(ends(user("a"), says("x"), event("task_complete"))).toEqual(["completed"]);
     expect(ends(user("a"), says("x"), event("task_complete", { error: "x" }))).toEqual(["failed"]);

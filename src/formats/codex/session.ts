@@ -207,7 +207,7 @@ export class Session {
 
   /** No line will follow: a turn that has no end on record ended as its last thing did. */
   foretellEnd(): void {
-    this.writer.foretellEnd(this.lastError !== undefined);
+    this.writer.foretellEnd();
   }
 
   // --- Records ---

@@ -31,6 +31,8 @@ interface OpenTurn {
   steps: number;
   /** The model said or did something: more than to sum up what came before. */
   spoke: boolean;
+  /** It met an error that Codex gave up on. */
+  failed: boolean;
   texts: number;
   /** What ids of its steps are made from: where it was joined, its first step is not the one that has the first one's id. */
   base: string;
@@ -128,7 +130,8 @@ export class TurnWriter {
       }
       const now = this.moment;
       this.moment = { ...now, at: this.actedAt };
-      this.closeTurn();
+      this.closeStep();
+      this.closeTurn(this.likelyEnd(open));
       this.moment = now;
     }
     let id =
@@ -147,6 +150,7 @@ export class TurnWriter {
       prompts: 0,
       steps: 0,
       spoke: false,
+      failed: false,
       texts: 0,
       base: joined ? this.recordId("joined") : id,
     };
@@ -176,31 +180,31 @@ export class TurnWriter {
     if (this.turn === undefined && this.turnIds.size === 0) this.openTurn();
   }
 
-  /** Without a status, as far as it can be told: nothing says how it ended, another one began. */
-  closeTurn(status?: TurnStatus): void {
+  closeTurn(status: TurnStatus): void {
     const { turn } = this;
     this.closeStep(undefined, status);
     if (turn === undefined) return;
-    this.push({
-      ...this.common,
-      type: "turn.end",
-      turn_id: turn.id,
-      ...(status === undefined ? {} : { status }),
-    });
+    this.push({ ...this.common, type: "turn.end", turn_id: turn.id, status });
     this.turn = undefined;
+  }
+
+  /** How a turn ended that nothing says the end of. */
+  private likelyEnd(turn: OpenTurn): TurnStatus {
+    const { step, lastStep } = this;
+    if (turn.failed) return "failed";
+    const gaveBack =
+      turn.steps > 0 && (step === undefined ? lastStep?.reason === "stop" : step.parts > 0 && !step.calls);
+    return gaveBack ? "completed" : "interrupted";
   }
 
   /**
    * Says how the open turn ended, as far as the file tells, and takes no note of it: it may grow all the same, and then
    * makes what it would have made.
    */
-  foretellEnd(failed: boolean): void {
-    const { turn, step, lastStep } = this;
+  foretellEnd(): void {
+    const { turn } = this;
     if (turn === undefined) return;
-    const gaveBack =
-      turn.steps > 0 && (step === undefined ? lastStep?.reason === "stop" : step.parts > 0 && !step.calls);
-    const status = failed ? "failed" : gaveBack ? "completed" : "interrupted";
-    this.push({ ...this.common, type: "turn.end", turn_id: turn.id, status });
+    this.push({ ...this.common, type: "turn.end", turn_id: turn.id, status: this.likelyEnd(turn) });
   }
 
   interrupt(reason: string | undefined): void {
@@ -420,6 +424,7 @@ export class TurnWriter {
     const more = data ?? answer;
     this.part();
     this.ensureTurn();
+    if (this.turn !== undefined) this.turn.failed = true;
     this.push({
       ...this.placed,
       type: "error",
