@@ -9,6 +9,8 @@ export interface Positions {
   readonly messages: Map<string, MessagePosition>;
   /** Text and thinking that still grow. */
   readonly open: Set<number>;
+  /** Calls that run: one whose arguments never came whole is kept as that. */
+  readonly running: Set<number>;
   /** Turns by id: positions in `turns`. */
   readonly turns: Map<string, number>;
 }
@@ -51,6 +53,8 @@ export function place(positions: Positions, part: TranscriptPart, index: number)
       last: index,
     });
   }
+  if (part.type === "tool_call" && part.state.status === "running") positions.running.add(index);
+  else positions.running.delete(index);
   if (part.type === "tool_call" && index >= (positions.calls.get(part.tool_call_id)?.call ?? 0)) {
     positions.calls.set(part.tool_call_id, {
       call: index,
@@ -80,6 +84,7 @@ export function findPositions(
     calls: new Map(),
     messages: new Map(),
     open: new Set(),
+    running: new Set(),
     turns: new Map(),
   };
   for (const [id, result] of unpaired?.orphan_results ?? []) positions.calls.set(id, { result });

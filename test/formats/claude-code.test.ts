@@ -168,7 +168,7 @@ describe("steps", () => {
       "thinking empty",
       "thinking redacted",
       "unknown Block of type holo_block",
-      'call t4 Task"> running',
+      'call t4 Task"> aborted',
       "text Done.",
     ]);
   });

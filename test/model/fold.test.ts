@@ -951,6 +951,34 @@ describe("a turn among others", () => {
     expect(thought).toMatchObject({ ended_at: 1_002 });
     expect(thought).not.toHaveProperty("open");
   });
+
+  it.each<[string, Bare]>([
+    ["its end", turnEnd],
+    ["an interrupt", { type: "interrupt" }],
+    ["the next prompt", prompt("b", 2)],
+    ["the session's end", { type: "end" }],
+  ])("leaves no call running behind %s: one that still gets its result has ended as that says", (_, over) => {
+    const seen: Bare = { type: "message.tool_progress", tool_call_id: "y", text: "half", offset: 0 };
+    const asked = [prompt("a"), begin(), call("x"), call("y"), seen];
+    const stopped = { status: "aborted", reason: "The turn ended while this ran", time: { end: 1_005 } };
+    expect(parts(...asked, over).filter(({ type }) => type === "tool_call")).toMatchObject([
+      { state: stopped },
+      { state: stopped, progress: "half" },
+    ]);
+    const late = [
+      ...asked,
+      over,
+      prompt("c", 3),
+      begin(2),
+      say("Next."),
+      end(2),
+      result("x", { output_text: "ok" }),
+    ];
+    expect(parts(...late).filter(({ type }) => type === "tool_call")).toMatchObject([
+      { state: { status: "completed", output: "ok", time: { start: 1_002 } } },
+      { state: stopped },
+    ]);
+  });
 });
 
 describe("a turn's life", () => {

@@ -305,11 +305,17 @@ describe("whatever frames come", () => {
           kinds.add(frame.type);
           transcript = accumulate(transcript, frame);
           const { part_index: _, ...unplaced } = frame;
+          const wasOpen = whole.open.turn_open;
           const next = accumulateAndAddress(whole, unplaced);
           expect(next.transcript.parts.length).toBeGreaterThanOrEqual(whole.parts.length);
           whole = next.transcript;
-          // Where no turn is open, nothing grows.
-          if (!whole.open.turn_open) expect(defined(whole.parts).some((part) => "open" in part)).toBe(false);
+          // Where no turn is open, nothing grows; where one ends, nothing runs.
+          const shown = defined(whole.parts);
+          if (!whole.open.turn_open) {
+            expect(shown.some((part) => "open" in part)).toBe(false);
+            const runs = shown.some((part) => part.type === "tool_call" && part.state.status === "running");
+            expect(runs && wasOpen).toBe(false);
+          }
           summary = summarize(summary, frame);
           checker.check(frame);
         }

@@ -2,6 +2,7 @@ import type { Open, Transcript } from "../accumulate.ts";
 import type { FrameOf } from "../frame.ts";
 import { type Positions, place, placeGrowth, turnOfPart } from "../positions.ts";
 import type { Sequence } from "../sequence.ts";
+import { abort } from "../tool-state.ts";
 import type { MarkerKind, Source, TranscriptPart, Truncated, Turn, TurnStatus } from "../transcript.ts";
 import { partId } from "../uuid.ts";
 
@@ -65,6 +66,7 @@ export function openTurn(fold: Fold, id: string, at: number, title?: string): vo
 /** Ends the turn, with what its last thing says where `status` is not given. */
 export function closeTurn(fold: Fold, at: number, status?: TurnStatus): void {
   closeParts(fold, at);
+  abortCalls(fold, at);
   const ending = status ?? fold.open.outcome ?? "completed";
   changeTurn(fold, fold.turns.length - 1, (turn) => ({
     ...turn,
@@ -268,6 +270,15 @@ export function closeParts(fold: Fold, at: number, message_id?: string): void {
   const bare = fold.open.bare_part;
   if (bare !== undefined && (message_id === undefined || fold.parts.at(bare)?.message_id === message_id)) {
     fold.open = withoutBarePart(fold.open);
+  }
+}
+
+/** Ends the calls that no result has reached; one that still comes takes the place of this end. */
+function abortCalls(fold: Fold, at: number): void {
+  for (const position of [...fold.positions.running]) {
+    const part = fold.parts.at(position);
+    if (part?.type !== "tool_call" || part.state.status !== "running") continue;
+    replace(fold, position, { ...part, state: abort(part.state, at, "The turn ended while this ran") });
   }
 }
 

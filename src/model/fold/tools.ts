@@ -108,7 +108,7 @@ function reviseCall(
     tool_name: frame.tool_name,
     arguments_json: frame.arguments_json,
     state,
-    ...(isSettled(part.state) ? revised(fold, position, frame.at) : {}),
+    ...(part.result_index === undefined ? {} : revised(fold, position, frame.at)),
     ...(part.source === undefined && frame.source !== undefined ? { source: frame.source } : {}),
     ...(frame.truncated === undefined ? {} : { truncated: frame.truncated }),
   });

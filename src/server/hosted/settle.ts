@@ -1,6 +1,5 @@
 import { type Transcript, unpairedOf } from "../../model/accumulate.ts";
 import type { Frame } from "../../model/frame.ts";
-import { isSettled } from "../../model/tool-state.ts";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
 
 interface SettleOptions {
@@ -62,13 +61,13 @@ function joinLines(text: string, line: string): string {
   return text === "" || text.endsWith("\n") ? `${text}${line}` : `${text}\n${line}`;
 }
 
-/** Calls that have no end yet, in order. */
+/** Calls that have no result yet, in order. */
 function openCalls(transcript: Transcript): TranscriptPartOf<"tool_call">[] {
   return unpairedOf(transcript)
     .open_calls.toSorted(([, one], [, other]) => one - other)
     .flatMap(([, index]) => {
       const part = transcript.parts.at(index);
-      return part?.type === "tool_call" && !isSettled(part.state) ? [part] : [];
+      return part?.type === "tool_call" ? [part] : [];
     });
 }
 
