@@ -601,6 +601,22 @@ describe("a line under the user's role", () => {
   });
 
   it.each([
+    ["AskUserQuestion", "Question declined"],
+    ["ExitPlanMode", "Plan rejected"],
+    ["Bash", "Permission refused"],
+  ])("says what a person refused at %s", (tool, title) => {
+    const { user, assistant } = writer();
+    const refusal = "The user doesn't want to proceed with this tool use. The tool use was rejected";
+    const { told } = account(
+      user("a"),
+      assistant("m", [call("t", {}, tool)]),
+      user([result("t", refusal, { is_error: true })]),
+      user([say("[Request interrupted by user for tool use]")], { entrypoint: "cli", version: "2.1.197" }),
+    );
+    expect(told.at(-1)).toContain(`[interrupt] ${title} `);
+  });
+
+  it.each([
     "[Request interrupted by user] and more",
     "It said [Request interrupted by user]",
     "[Request interrupted by users]",

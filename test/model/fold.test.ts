@@ -869,6 +869,8 @@ describe("an interrupt", () => {
       ["interrupted by user", "Interrupted by user"],
       ["the agent was stopped", "The agent was stopped"],
       ["User refused", "User refused"],
+      ["question declined", "Question declined"],
+      ["plan rejected", "Plan rejected"],
       ["ABORTED", "ABORTED"],
       ["cancelled", "Cancelled"],
     ]) {

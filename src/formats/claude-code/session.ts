@@ -105,6 +105,8 @@ export interface Session {
   /** The step being written; results may stand between its blocks. */
   openStep: Step | undefined;
   lastStep: Step | undefined;
+  /** The call that the last result was for. */
+  answered: Call | undefined;
   turnOpen: boolean;
   /** The turn met an error that the agent gave up on. */
   turnFailed: boolean;
@@ -351,6 +353,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     unclaimed,
     openStep: undefined,
     lastStep: undefined,
+    answered: undefined,
     turnOpen: false,
     turnFailed: false,
     boundary: undefined,
@@ -611,6 +614,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       return call?.namesakes?.oldest((each) => waiting.has(each)) ?? call;
     },
     answer(line, call, signature, place) {
+      session.answered = call;
       waiting.delete(call);
       if (call.result === undefined)
         unanswered.set(call.message_id, (unanswered.get(call.message_id) ?? 0) - 1);

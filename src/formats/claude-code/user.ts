@@ -164,7 +164,7 @@ function readText(
     // Words beside the mark are a person's: those before it were said into the turn, those behind it open the next.
     if (words.length > 0) readWords(session, line, words, isRun, true);
     words = [];
-    isNew = session.interrupt(line, interruptReason(line, mark[1] !== undefined)) || isNew;
+    isNew = session.interrupt(line, interruptReason(session, line, mark[1] !== undefined)) || isNew;
     isStopped = true;
   }
   if (!isStopped) return readWords(session, line, blocks, isRun, besideResults);
@@ -248,17 +248,23 @@ function readSummary(session: Session, line: Line, text: string): Disposition {
   return { kind: "shown" };
 }
 
+/** What a person refuses at tools that ask for something else than a permission. */
+const REFUSED: ReadonlyMap<string, string> = new Map([
+  ["AskUserQuestion", "question declined"],
+  ["ExitPlanMode", "plan rejected"],
+]);
+
 /**
  * In the interactive program (from 2.1.197) the marker of a real interrupt names the message; that of a refused
  * permission does not. Programs that drive the agent never name it.
  */
-function interruptReason(line: Line, inTool: boolean): string {
+function interruptReason(session: Session, line: Line, inTool: boolean): string {
   const { entrypoint, interruptedMessageId, version } = line.value;
   if (asString(interruptedMessageId) === undefined) {
     if (asString(entrypoint)?.startsWith("sdk") === true)
       return inTool ? "stopped during a tool call" : "stopped";
     if (inTool && entrypoint === "cli" && isAtLeast(asString(version), [2, 1, 197]))
-      return "permission refused";
+      return REFUSED.get(session.answered?.tool_name ?? "") ?? "permission refused";
   }
   return inTool ? "interrupted by the user during a tool call" : "interrupted by the user";
 }

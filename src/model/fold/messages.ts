@@ -450,6 +450,6 @@ export function putInterrupt(
 function interruptTitle(reason: string | undefined): string {
   const title = reason === undefined ? undefined : titleOf(reason);
   if (title === undefined) return "Interrupted";
-  if (!/interrupt|stop|refus|abort|cancel/i.test(title)) return `Interrupted: ${title}`;
+  if (!/interrupt|stop|refus|declin|reject|abort|cancel/i.test(title)) return `Interrupted: ${title}`;
   return title.charAt(0).toUpperCase() + title.slice(1);
 }
