@@ -126,28 +126,43 @@ describe("an answer", () => {
     expect(account(write.user("go"), failed({})(write)).transcript.turns.at(0)?.status).toBe("failed");
   });
 
-  it("that grows line by line is one text", () => {
+  it("that is told again as it grows is one text, in lines of one uuid or of none", () => {
+    const growing = (content: unknown) => answer(content, "m1", { uuid: "u" });
     expect(
-      behind(answer([say("a")]), answer([say("a b")]), answer([say("a b")]), answer([say("a")])),
+      behind(growing([say("a")]), growing([say("a b")]), growing([say("a b")]), answer([say("a")])),
     ).toEqual([
       'shown · text "a b"',
       "folded into an earlier line of its message",
       "folded into an earlier line of its message",
       'shown · text "a"',
     ]);
+    const unnamed = (content: unknown) => answer(content, "m1", { uuid: undefined });
+    expect(behind(unnamed([say("a")]), unnamed([say("a b")]))[0]).toBe('shown · text "a b"');
     expect(
-      behind(answer([think("a")]), answer([think("a", "s")]), answer([think("a b")]), answer([say("a b c")])),
+      behind(
+        growing([think("a")]),
+        growing([think("a", "s")]),
+        growing([think("a b")]),
+        answer([say("a b c")]),
+      ),
     ).toEqual([
       'shown · thinking "a b"',
       "folded into an earlier line of its message",
       "folded into an earlier line of its message",
       'shown · text "a b c"',
     ]);
-    expect(behind(answer([think("", "s")]), answer([think("", "s")]), answer([think("", "t")]))).toEqual([
+    expect(behind(growing([think("", "s")]), growing([think("", "s")]), growing([think("", "t")]))).toEqual([
       'shown · thinking (empty) ""',
       "folded into an earlier line of its message",
       'shown · thinking (empty) ""',
     ]);
+  });
+
+  it("may say one thing twice in a row, or begin with what it said before: each is a line that hangs on the other", () => {
+    const said = ["OK.", "OK.", "I read the file", "I read the file and then wrote it."];
+    expect(behind(...said.map((text) => answer([say(text)])))).toEqual(
+      said.map((text) => `shown · text "${text}"`),
+    );
   });
 
   it("may say one thing twice", () => {

@@ -139,9 +139,14 @@ function readBlock(
   const text = asString(raw) ?? (raw === undefined || raw === null ? "" : JSON.stringify(raw));
   const signature = asString(block.signature) ?? asString(block.data);
   const toldAt = line.place.byte;
-  const earlier = earlierBlock(step, { kind, text, signature, toldAt }, index, isCopy);
+  // A snapshot has the uuid of the one before it, or none: what hangs on the last block's line stands beside that block.
+  const isNext =
+    line.uuid !== undefined && line.uuid !== step.lastToldIn && line.value.parentUuid === step.lastToldIn;
+  const last = step.lastIsBlock && index === 0 && !isNext ? step.blocks.last : undefined;
+  const earlier = earlierBlock(step, { kind, text, signature, toldAt }, last, index, isCopy);
   if (earlier !== undefined) {
     earlier.toldAt = toldAt;
+    if (earlier === step.blocks.last) step.lastToldIn = line.uuid;
     const isLonger = text.length > earlier.text.length;
     if (isLonger || (signature !== undefined && signature !== earlier.signature)) {
       step.blocks.change(earlier, isLonger ? text : earlier.text, signature ?? earlier.signature);
@@ -171,17 +176,23 @@ function readBlock(
   });
   step.blocks.add({ kind, text, signature, part_id, toldAt });
   step.lastIsBlock = true;
+  step.lastToldIn = line.uuid;
   return true;
 }
 
 /**
  * The block that a later line of the same message repeats or continues, unless the line has told it already: a text that
  * stands in it twice is said twice. In a snapshot or a copy of a finished message any equal block is the same; in a running
- * message only the last part is, since a model may say a thing twice.
+ * message only the last part (`last`) may be, since a model may say a thing twice.
  */
-function earlierBlock(step: Step, words: Words, index: number, isCopy: boolean): Block | undefined {
+function earlierBlock(
+  step: Step,
+  words: Words,
+  last: Block | undefined,
+  index: number,
+  isCopy: boolean,
+): Block | undefined {
   const { kind, text, toldAt } = words;
-  const last = step.lastIsBlock && index === 0 ? step.blocks.last : undefined;
   const aligned = isCopy ? step.blocks.at(index) : undefined;
   const isFree = (block: Block) => block.kind === kind && block.toldAt !== toldAt;
   const likely = isCopy ? aligned : last;

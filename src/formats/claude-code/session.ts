@@ -51,6 +51,8 @@ export interface Step {
   calls: number;
   /** Whether the step's last part is a block that a longer snapshot may still replace. */
   lastIsBlock: boolean;
+  /** The uuid of the line that told the last block, as of now. */
+  lastToldIn: string | undefined;
   usage: Usage | undefined;
   stop: string | undefined;
   synthetic: boolean;
@@ -530,6 +532,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
         parts: 0,
         calls: 0,
         lastIsBlock: false,
+        lastToldIn: undefined,
         usage: undefined,
         stop: undefined,
         synthetic,
