@@ -92,14 +92,14 @@ export interface Format {
   root: { variable: string; home: string; folders: string[] };
   /**
    * Folder below the root where running processes register, and what a file there says by its name and text. `busy`: it
-   * says whether it works now. `locked`: it counts only while a process holds a lock on it.
+   * says whether it works now, `since`: from when on, in milliseconds since 1970. `locked`: it counts only while a process holds a lock on it.
    */
   registry?: {
     folder: string;
     read(
       name: string,
       text: string,
-    ): { session_id: string; pid?: number; busy?: boolean; locked?: boolean } | undefined;
+    ): { session_id: string; pid?: number; busy?: boolean; since?: number; locked?: boolean } | undefined;
   };
   /**
    * A file in the root where the agent keeps its sessions' titles, and the titles in its text, by session. The text may be

@@ -3,9 +3,10 @@ import { uptime } from "node:os";
 import { join } from "node:path";
 import type { Format } from "../formats/format.ts";
 
-/** What an agent's register of running processes says of a session: there is one; `busy`: it works, or says it does not. */
+/** What an agent's register of running processes says of a session: there is one; `busy`: it works, or says it does not; `since`: from when on. */
 export interface Registered {
   busy?: boolean;
+  since?: number;
 }
 
 /** A register may be so much older than its process and still be its own, by clocks that are put right, in milliseconds. */
@@ -40,7 +41,8 @@ export async function readRegisters(
           const held = await locks;
           if (held && !held.has(String(state.ino))) continue;
         }
-        found.set(entry.session_id, entry.busy === undefined ? {} : { busy: entry.busy });
+        const { session_id, busy, since } = entry;
+        found.set(session_id, { ...(busy !== undefined && { busy }), ...(since !== undefined && { since }) });
       } catch {
         // It went away while it was looked at.
       }

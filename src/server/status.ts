@@ -38,6 +38,8 @@ export function createStatus(options: {
     // Runs that work in the background outlive the turn that started them.
     if (depth < 16 && runs.some((one) => isRunning(one, depth + 1))) return true;
     if (state.summary.status !== "running") return false;
+    // Its last word came later than the file's: a person may have stopped it before there was anything to write.
+    if (register?.busy === false && (register.since ?? 0) > state.summary.last_activity_at) return false;
     if (now() - modifiedAt(state.entry) < options.silence && !isCopied(state)) return true;
     if (register) return register.busy !== false;
     // A run has no process of its own: it lives while its parent does and waits for it.
@@ -62,8 +64,9 @@ export function createStatus(options: {
       const before = registered;
       registered = await readRegisters(options.roots);
       const changed = await titles.look();
-      for (const [id, { busy }] of registered) {
-        if (!before.has(id) || before.get(id)?.busy !== busy) changed.add(id);
+      for (const [id, { busy, since }] of registered) {
+        const known = before.get(id);
+        if (!known || known.busy !== busy || known.since !== since) changed.add(id);
       }
       for (const id of before.keys()) if (!registered.has(id)) changed.add(id);
       return new Set([...changed].map(links.idOf));

@@ -945,6 +945,22 @@ describe("the status", () => {
     await eventually(() => expect(sessions.get(sessionId("one"))?.status).not.toBe("running"));
   });
 
+  it("does not run where the agent's register says so since the last record", async () => {
+    write(path("one.jsonl"), prompt("one", "Go"), call("one", "call-1"));
+    const sessions = start({ timing: { silence: 600_000 } });
+    const session = await opened(sessions, "one");
+    const register = join(folder, "agent", "running", session.id);
+    const last = session.summary.last_activity_at;
+    const statusBy = async (status: string, entry: object) => {
+      write(register, JSON.stringify({ pid: process.pid, ...entry }));
+      await eventually(() => expect(sessions.get(session.id)?.status).toBe(status));
+    };
+    await statusBy("running", { busy: true });
+    await statusBy("interrupted", { busy: false, since: last + 1 });
+    await statusBy("running", { busy: false, since: last });
+    await statusBy("interrupted", { busy: false, since: last + 2 });
+  });
+
   it("is what the agent's register says, though the clock was put back since this process began", async () => {
     const { now } = Date;
     const back = vi.spyOn(Date, "now").mockImplementation(() => now() - 3_600_000);
@@ -971,6 +987,8 @@ describe("the registers of the real agents", () => {
     expect(read(entry)).toEqual({ session_id: id, pid: 4242 });
     expect(read({ ...entry, status: "busy" })).toEqual({ session_id: id, pid: 4242, busy: true });
     expect(read({ ...entry, status: "idle" })).toEqual({ session_id: id, pid: 4242, busy: false });
+    const told = { status: "idle", statusUpdatedAt: 1_790_000_000_000 };
+    expect(read({ ...entry, ...told })).toMatchObject({ busy: false, since: 1_790_000_000_000 });
     expect(read({ kind: "interactive" })).toBeUndefined();
   });
 

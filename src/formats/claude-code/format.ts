@@ -1,4 +1,4 @@
-import { asObject, asString, type JsonObject } from "../../model/narrow.ts";
+import { asNumber, asObject, asString, type JsonObject } from "../../model/narrow.ts";
 import type { Format, SessionPath } from "../format.ts";
 import { createLineReader } from "../lines.ts";
 import { parsePath } from "./path.ts";
@@ -22,10 +22,11 @@ function readRegistry(_name: string, text: string): ReturnType<NonNullable<Forma
   const session_id = asString(entry?.sessionId);
   if (session_id === undefined || typeof entry?.pid !== "number") return undefined;
   const status = asString(entry.status);
+  const since = asNumber(entry.statusUpdatedAt);
   return {
     session_id: session_id.toLowerCase(),
     pid: entry.pid,
-    ...(status !== undefined && { busy: status !== "idle" }),
+    ...(status !== undefined && { busy: status !== "idle", ...(since !== undefined && { since }) }),
   };
 }
 
