@@ -39,6 +39,11 @@ export interface SessionLinkFacts {
   session_id: string;
   /** Only sessions of the same group are linked by keys and prompts: the top session's own id. */
   group: string;
+  /**
+   * Present where the agent went on in this file with what began in another one: what its register and its list of titles call
+   * the whole. Of several such files the one whose id is the highest is the last.
+   */
+  registered_as?: string;
   /** Calls that start runs. */
   calls: { tool_call_id: string; agent_key?: string; prompt?: string; at: number }[];
   /** Present when this session is a run. */

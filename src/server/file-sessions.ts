@@ -153,7 +153,8 @@ export function renamed({ summary, facts, ...row }: StoredSession, path: string)
   };
 }
 
-/** A copy's runs are not told from the original's: it is a group of its own. */
+/** A copy's runs are not told from the original's: it is a group of its own, and no process has it open. */
 function copied(facts: SessionLinkFacts, session_id: string, path: string): SessionLinkFacts {
-  return { ...facts, session_id, group: uuidFrom(facts.group, path) };
+  const { registered_as: _, ...others } = facts;
+  return { ...others, session_id, group: uuidFrom(facts.group, path) };
 }

@@ -20,8 +20,10 @@ export interface Links {
   facts(session_id: string): KnownFacts | undefined;
   /** By which id the session goes here that agents' files call so. */
   idOf(own_id: string): string;
-  /** What agents' files call it. */
-  ownIdOf(session_id: string): string;
+  /** What its agent's register and titles call it. */
+  registeredAs(session_id: string): string;
+  /** What agents' registers and titles call so: a session, and the later files in which it goes on. */
+  registered(own_id: string): { session_id: string; later: ReadonlySet<string> };
   remove(session_id: string): void;
   of(session_id: string): Link | undefined;
   /** Ids of the runs that a session started. */
@@ -38,6 +40,8 @@ export function createLinks(): Links {
   const known = new Map<string, KnownFacts>();
   /** Sessions that go by another id than their own, by their own. */
   const renamed = new Map<string, string>();
+  /** Files in which a session goes on that began in another one, by what their agent's register calls the whole. */
+  const later = new Map<string, Set<string>>();
   const groups = new Map<string, Set<string>>();
   const links = new Map<string, Link>();
   const runs = new Map<string, Set<string>>();
@@ -47,7 +51,7 @@ export function createLinks(): Links {
     const facts = known.get(session_id);
     if (!facts) return;
     known.delete(session_id);
-    forgetOwnId(facts);
+    forgetNames(facts);
     groups.get(facts.group)?.delete(session_id);
     changed.add(facts.group);
     const link = links.get(session_id);
@@ -55,8 +59,9 @@ export function createLinks(): Links {
     links.delete(session_id);
   }
 
-  function forgetOwnId({ own_id, session_id }: KnownFacts) {
+  function forgetNames({ own_id, registered_as, session_id }: KnownFacts) {
     if (own_id !== undefined && renamed.get(own_id) === session_id) renamed.delete(own_id);
+    if (registered_as !== undefined) later.get(registered_as)?.delete(session_id);
   }
 
   const idOf = (own_id: string) => renamed.get(own_id) ?? own_id;
@@ -96,8 +101,13 @@ export function createLinks(): Links {
         groups.get(before.group)?.delete(facts.session_id);
         changed.add(before.group);
       }
-      if (before) forgetOwnId(before);
+      if (before) forgetNames(before);
       if (facts.own_id !== undefined) renamed.set(facts.own_id, facts.session_id);
+      if (facts.registered_as !== undefined) {
+        const files = later.get(facts.registered_as);
+        if (files) files.add(facts.session_id);
+        else later.set(facts.registered_as, new Set([facts.session_id]));
+      }
       known.set(facts.session_id, facts);
       const group = groups.get(facts.group);
       if (group) group.add(facts.session_id);
@@ -107,7 +117,11 @@ export function createLinks(): Links {
     },
     facts: (session_id) => known.get(session_id),
     idOf,
-    ownIdOf: (session_id) => known.get(session_id)?.own_id ?? session_id,
+    registeredAs(session_id) {
+      const facts = known.get(session_id);
+      return facts?.registered_as ?? facts?.own_id ?? session_id;
+    },
+    registered: (own_id) => ({ session_id: idOf(own_id), later: later.get(own_id) ?? NONE }),
     remove,
     of: (session_id) => links.get(session_id),
     runsOf: (session_id) => runs.get(session_id) ?? NONE,

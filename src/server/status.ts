@@ -30,9 +30,17 @@ export function createStatus(options: {
   const titles = createTitles(options.roots);
   let registered: ReadonlyMap<string, Registered> = new Map();
 
+  /** Of a session that went on in other files a process has the last one open. */
+  function registerOf({ id }: State): Registered | undefined {
+    const name = links.registeredAs(id);
+    const { later } = links.registered(name);
+    for (const other of later) if (other > id || !later.has(id)) return undefined;
+    return registered.get(name);
+  }
+
   function isRunning(state: State, depth = 0): boolean {
     if (state.entry.gone) return false;
-    const register = registered.get(links.ownIdOf(state.id));
+    const register = registerOf(state);
     if (register?.busy) return true;
     const runs = [...links.runsOf(state.id)].flatMap((id) => by_session.get(id) ?? []);
     // Runs that work in the background outlive the turn that started them.
@@ -45,7 +53,7 @@ export function createStatus(options: {
     // A run has no process of its own: it lives while its parent does and waits for it.
     const link = links.of(state.id);
     const parent = link && by_session.get(link.parent);
-    if (!parent || !registered.has(links.ownIdOf(topOf(parent).id))) return false;
+    if (!parent || registerOf(topOf(parent)) === undefined) return false;
     return parent.open_calls.some(({ id }) => id === link?.tool_call_id);
   }
 
@@ -69,7 +77,12 @@ export function createStatus(options: {
         if (!known || known.busy !== busy || known.since !== since) changed.add(id);
       }
       for (const id of before.keys()) if (!registered.has(id)) changed.add(id);
-      return new Set([...changed].map(links.idOf));
+      return new Set(
+        [...changed].flatMap((id) => {
+          const { session_id, later } = links.registered(id);
+          return [session_id, ...later];
+        }),
+      );
     },
     isRunning: (state) => isRunning(state),
     present(state) {
@@ -77,7 +90,7 @@ export function createStatus(options: {
       const running = isRunning(state);
       const doing = activityOf(state.open_calls) ?? activity;
       const link = links.of(state.id);
-      const title = summary.title ?? titles.of(links.ownIdOf(state.id));
+      const title = summary.title ?? titles.of(links.registeredAs(state.id));
       return {
         ...summary,
         ...(title !== undefined && { title: shorten(title, ROW_TEXT_LIMIT) }),

@@ -1866,6 +1866,23 @@ describe("what a file says of its thread", () => {
     ]);
     expect(facts()).toEqual([]);
   });
+
+  it("names the thread in whose name it goes on, in the file of a rewound one", () => {
+    const SEGMENT = "01a00000-0000-7000-8000-00000000000b";
+    const path = `rollout-2026-03-01T10-00-00-${THREAD}_${SEGMENT}.jsonl`;
+    const facts = (...lines: object[]) => accountOfFile(path, ...lines).reader.linkFacts().sessions[0];
+    const base = { history_base: { thread_id: THREAD } };
+    expect(facts(meta({ session_id: THREAD, ...base }), user("on"))).toEqual({
+      session_id: SEGMENT,
+      group: THREAD,
+      registered_as: THREAD,
+      calls: [],
+    });
+    // Read from inside, without its first line.
+    expect(facts(user("on"))).toMatchObject({ session_id: SEGMENT, registered_as: THREAD });
+    expect(facts(meta({ source: { subagent: "review" }, ...base }))?.run?.agent_key).toBe(THREAD);
+    expect(accountOfLines(meta()).reader.linkFacts().sessions[0]).not.toHaveProperty("registered_as");
+  });
 });
 
 describe("another thread's history at the beginning", () => {

@@ -961,6 +961,41 @@ describe("the status", () => {
     await statusBy("interrupted", { busy: false, since: last + 2 });
   });
 
+  it("of a session that goes on in other files is what the register says of the whole, in the last of them", async () => {
+    const longAgo = new Date(Date.now() - 600_000);
+    const [first = "", second = "", third = ""] = ["one", "two", "three"].sort((one, other) =>
+      sessionId(one) < sessionId(other) ? -1 : 1,
+    );
+    const whole = sessionId(first);
+    const later = (name: string) =>
+      facts({ session_id: sessionId(name), group: whole, registered_as: whole, calls: [] });
+    write(path("1.jsonl"), prompt(first, "Go"), call(first, "call-1"));
+    write(path("2.jsonl"), prompt(second, "Again"), call(second, "call-2"), later(second));
+    write(path("3.jsonl"), prompt(third, "Once more"), call(third, "call-3"), later(third));
+    for (const number of [1, 2, 3]) utimesSync(path(`${number}.jsonl`), longAgo, longAgo);
+    const register = join(folder, "agent", "running", whole);
+    write(register, JSON.stringify({ pid: process.pid }));
+    write(join(folder, "agent", "titles.json"), JSON.stringify({ [whole]: "The whole" }));
+    const statuses = (sessions: Sessions) =>
+      sessions.list().map(({ file = "", status }) => `${file.at(-7)} ${status}`);
+    const ALIVE = ["1 interrupted", "2 interrupted", "3 running", "4 interrupted"];
+    const sessions = start();
+    await listed(sessions, first, second, third);
+    // A copy of it is in nobody's hands.
+    write(path("4.jsonl"), prompt(third, "Once more"), call(third, "call-3"), later(third));
+    utimesSync(path("4.jsonl"), longAgo, longAgo);
+    await eventually(() => expect(statuses(sessions).sort()).toEqual(ALIVE));
+    await eventually(() => expect(sessions.get(sessionId(third))?.title).toBe("The whole"));
+    rmSync(register);
+    await eventually(() => expect(sessions.get(sessionId(third))?.status).toBe("interrupted"));
+    write(register, JSON.stringify({ pid: process.pid }));
+    await eventually(() => expect(sessions.get(sessionId(third))?.status).toBe("running"));
+    await stop(sessions);
+    const again = start();
+    await listed(again, first, second, third);
+    await eventually(() => expect(statuses(again).sort()).toEqual(ALIVE));
+  });
+
   it("is what the agent's register says, though the clock was put back since this process began", async () => {
     const { now } = Date;
     const back = vi.spyOn(Date, "now").mockImplementation(() => now() - 3_600_000);

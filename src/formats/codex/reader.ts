@@ -8,6 +8,8 @@ import { Session } from "./session.ts";
 import type { Moment } from "./turns.ts";
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
+/** `rollout-<time>-<thread>_<segment>`: where a thread goes on since it was rewound, from 0.169 on. */
+const SEGMENT = new RegExp(`(${UUID.source})_${UUID.source}\\.`, "i");
 
 /**
  * Reads one rollout file of any version. Two or three logs interleave in it: `response_item` (what the model sees) is the
@@ -18,8 +20,10 @@ export class CodexReader implements Reader {
   private readonly path: string;
   /** The first byte that it is given stands inside the file. */
   private readonly isInside: boolean;
-  /** Codex's id of this thread, by the file's name; without one there, a `session_meta` at its beginning gives it. */
+  /** Codex's id of this file, by its name; without one there, a `session_meta` at its beginning gives it. It is its thread's, but for a segment. */
   private own: string | undefined;
+  /** Of a segment: its thread's id. */
+  private readonly thread: string | undefined;
   private readonly threadIds = new Set<string>();
   private metaSeen = false;
   private state: Session | undefined;
@@ -36,8 +40,10 @@ export class CodexReader implements Reader {
     this.path = options.path;
     this.isInside = options.start !== undefined && options.start.byte > 0;
     this.lines = createLineReader(options.start);
-    this.own = options.path.split("/").at(-1)?.match(UUID)?.at(-1)?.toLowerCase();
-    if (this.own !== undefined) this.threadIds.add(this.own);
+    const name = options.path.split("/").at(-1) ?? "";
+    this.own = name.match(UUID)?.at(-1)?.toLowerCase();
+    this.thread = SEGMENT.exec(name)?.[1]?.toLowerCase();
+    for (const id of [this.own, this.thread]) if (id !== undefined) this.threadIds.add(id);
   }
 
   push(chunk: Uint8Array): ReadRecord[] {
@@ -154,7 +160,13 @@ export class CodexReader implements Reader {
       // What is no meta may have an id too, of its own: that of a message, say.
       const name = this.own ?? this.path;
       const session_id = isUuid(name) ? name : uuidFrom("codex", name);
-      this.state = new Session(session_id, this.own ?? session_id, this.threadIds, this.isInside);
+      this.state = new Session(
+        session_id,
+        this.own ?? session_id,
+        this.thread,
+        this.threadIds,
+        this.isInside,
+      );
     }
     return this.state;
   }

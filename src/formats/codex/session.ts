@@ -76,6 +76,7 @@ export class Session {
   private readonly facts: ThreadFacts;
   private readonly copied: CopiedHistory;
   private readonly own: string;
+  private readonly thread: string | undefined;
   private readonly ownIds: ReadonlySet<string>;
   private readonly copies = new Copies();
   /** Told by events: then turns have explicit borders, and prompts confirmations. */
@@ -98,11 +99,18 @@ export class Session {
   private joins: boolean;
   private readonly isInside: boolean;
 
-  /** `isInside`: it is read from inside its file. */
-  constructor(session_id: string, own: string, ownIds: ReadonlySet<string>, isInside: boolean) {
+  /** `thread`: whose segment it is, where a thread goes on in a file of its own. `isInside`: it is read from inside its file. */
+  constructor(
+    session_id: string,
+    own: string,
+    thread: string | undefined,
+    ownIds: ReadonlySet<string>,
+    isInside: boolean,
+  ) {
     this.isInside = isInside;
     this.joins = isInside;
     this.own = own;
+    this.thread = thread;
     this.ownIds = ownIds;
     this.copied = new CopiedHistory(own);
     this.writer = new TurnWriter(session_id);
@@ -137,11 +145,12 @@ export class Session {
     return {
       session_id,
       group: this.facts.group ?? this.facts.parent ?? session_id,
+      ...(this.thread === undefined ? {} : { registered_as: this.thread }),
       calls: this.runs.spawned,
       ...(this.facts.isRun
         ? {
             run: {
-              agent_key: this.own,
+              agent_key: this.thread ?? this.own,
               at: this.facts.startedAt ?? 0,
               ...(this.facts.parent === undefined ? {} : { parent_session_id: this.facts.parent }),
               ...(this.firstPrompt === undefined ? {} : { prompt: this.firstPrompt }),
