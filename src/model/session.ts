@@ -2,6 +2,13 @@ import * as z from "zod";
 import { usage } from "./message.ts";
 import { milliseconds, optional, record, uuid } from "./record.ts";
 
+/** The session that another one goes on from. `rewind`: it is the same conversation, which was rewound to that place. */
+const forkedFrom = record({
+  session_id: uuid,
+  at_byte: optional(z.number()),
+  rewind: optional(z.boolean()),
+});
+
 /** What a source says about a session as a whole. Every field is optional: a later patch wins, field by field. */
 export const sessionPatch = record({
   /** A format's id: `claude-code`, `codex`. */
@@ -17,7 +24,7 @@ export const sessionPatch = record({
   run: optional(
     record({ name: optional(z.string()), task: optional(z.string()), depth: optional(z.number()) }),
   ),
-  forked_from: optional(record({ session_id: uuid, at_byte: optional(z.number()) })),
+  forked_from: optional(forkedFrom),
   /** One of the samples that ship with Verbatim. */
   sample: optional(z.boolean()),
   /** The provider that the model is asked at. */
@@ -84,7 +91,9 @@ export const sessionSummary = record({
   run: optional(
     record({ name: optional(z.string()), task: optional(z.string()), depth: optional(z.number()) }),
   ),
-  forked_from: optional(record({ session_id: uuid, at_byte: optional(z.number()) })),
+  forked_from: optional(forkedFrom),
+  /** The same conversation goes on there: what stands behind that byte here was abandoned. */
+  continued_in: optional(record({ session_id: uuid, at_byte: optional(z.number()) })),
   runs: z.number(),
   sample: optional(z.boolean()),
   provider: optional(z.string()),

@@ -123,7 +123,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   const list = createList({
     delay: timing.publish,
     prepare: () => announcer.linkAgain(),
-    parentOf: (id) => links.of(id)?.parent,
+    parentOf: (id) => links.of(id)?.parent ?? rewoundFrom(by_session.get(id)),
     rowOf(id) {
       const state = by_session.get(id);
       // A file with nothing but bookkeeping is no conversation.
@@ -447,6 +447,8 @@ export function createSessions(options: SessionsOptions): Sessions {
     if (owners.get(id) === state.entry) owners.delete(id);
     if (links.facts(id)) list.schedule();
     links.remove(id);
+    const rewound = rewoundFrom(state);
+    if (rewound !== undefined) list.mark(rewound);
     if (state.view?.watched) waiting_views.set(id, state.view);
     else state.view?.retire();
     keeper.sessionRemoved(id);
@@ -642,3 +644,9 @@ const unreadNotice = (path: string, why: string): Notice => ({
   ...(why === NO_PERMISSION && { remedy: "Let whoever runs Verbatim read it; it looks again by itself." }),
   unread: true,
 });
+
+/** The session that goes on in this one. */
+function rewoundFrom(state: State | undefined): string | undefined {
+  const from = state?.summary.forked_from;
+  return from?.rewind ? from.session_id : undefined;
+}

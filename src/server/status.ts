@@ -67,6 +67,17 @@ export function createStatus(options: {
     return top;
   }
 
+  /** The session in which this one goes on since it was rewound, the last one of several. */
+  function continuationOf({ id }: State): SessionSummary["continued_in"] {
+    const later = [...links.registered(links.registeredAs(id)).later].sort().reverse();
+    for (const session_id of later) {
+      const from = by_session.get(session_id)?.summary.forked_from;
+      if (from?.session_id !== id) continue;
+      return { session_id, ...(from.at_byte !== undefined && { at_byte: from.at_byte }) };
+    }
+    return undefined;
+  }
+
   return {
     async look() {
       const before = registered;
@@ -90,6 +101,7 @@ export function createStatus(options: {
       const running = isRunning(state);
       const doing = activityOf(state.open_calls) ?? activity;
       const link = links.of(state.id);
+      const continued_in = continuationOf(state);
       const title = summary.title ?? titles.of(links.registeredAs(state.id));
       return {
         ...summary,
@@ -102,6 +114,7 @@ export function createStatus(options: {
             ...(link.tool_call_id !== undefined && { tool_call_id: link.tool_call_id }),
           },
         }),
+        ...(continued_in && { continued_in }),
         runs: links.runsOf(state.id).size,
         last_activity_at: summary.last_activity_at || modifiedAt(state.entry),
         ...(state.entry.gone && { archived: true }),

@@ -1867,9 +1867,37 @@ describe("what a file says of its thread", () => {
     expect(facts()).toEqual([]);
   });
 
+  const SEGMENT = "01a00000-0000-7000-8000-00000000000b";
+  const path = `rollout-2026-03-01T10-00-00-${THREAD}_${SEGMENT}.jsonl`;
+
+  it.each([
+    ["the thread's first file", THREAD],
+    ["an earlier segment", "01a00000-0000-7000-8000-00000000000a"],
+  ])("goes on after a rewind from %s", (_, thread_id) => {
+    const base = { thread_id, end_ordinal_exclusive: 15, end_byte_offset: 41089 };
+    const { told, records, transcript } = accountOfFile(
+      path,
+      meta({ history_base: base }),
+      event("task_started", { turn_id: "t" }),
+      user("on"),
+      says("so"),
+    );
+    expect(turnsOf(transcript)).toEqual(["on, completed"]);
+    expect(told[0]).toBe(
+      `shown · [rewind] Rewound to an earlier prompt: what came before it stands in the session that this one goes on from {"session_id":"${thread_id}","at_byte":41089}`,
+    );
+    expect(records.flatMap(({ frames }) => frames)).toContainEqual(
+      expect.objectContaining({
+        type: "session.update",
+        session_id: SEGMENT,
+        patch: expect.objectContaining({
+          forked_from: { session_id: thread_id, at_byte: 41089, rewind: true },
+        }),
+      }),
+    );
+  });
+
   it("names the thread in whose name it goes on, in the file of a rewound one", () => {
-    const SEGMENT = "01a00000-0000-7000-8000-00000000000b";
-    const path = `rollout-2026-03-01T10-00-00-${THREAD}_${SEGMENT}.jsonl`;
     const facts = (...lines: object[]) => accountOfFile(path, ...lines).reader.linkFacts().sessions[0];
     const base = { history_base: { thread_id: THREAD } };
     expect(facts(meta({ session_id: THREAD, ...base }), user("on"))).toEqual({

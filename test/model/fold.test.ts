@@ -1016,6 +1016,7 @@ describe("a turn's life", () => {
       marker("hook"),
       marker("note"),
       marker("notification"),
+      marker("rewind"),
       marker("model_switch"),
       marker("compaction"),
       developer,
@@ -1023,7 +1024,7 @@ describe("a turn's life", () => {
       expect(counts(before, prompt("a"))).toEqual([2]);
       expect(counts(prompt("a"), before, prompt("b", 2))).toEqual([2, 1]);
     }
-    for (const kind of ["interrupt", "error", "retry", "rewind"] as const) {
+    for (const kind of ["interrupt", "error", "retry"] as const) {
       expect(counts(marker(kind), prompt("a"))).toEqual([1, 1]);
     }
     // A summary of what came before is a step of its own, which says nothing here.

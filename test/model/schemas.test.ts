@@ -263,7 +263,7 @@ const MESSAGES: Record<string, Fields> = {
 
 const RUN = { "name?": "text", "task?": "text", "depth?": "number" };
 const PARENT = { session_id: "id", "tool_call_id?": "text" };
-const FORKED = { session_id: "id", "at_byte?": "number" };
+const FORKED = { session_id: "id", "at_byte?": "number", "rewind?": "yes or no" };
 const LINK = { session_id: "id", "name?": "text", "task?": "text" };
 const CONTROL = {
   state: "idle|working|waiting|closed",
@@ -515,6 +515,7 @@ describe("a schema takes these fields and no others' values:", () => {
     holds(sessionStatus, TURN_STATUS);
     holds(sessionSummary, {
       ...facts,
+      "continued_in?": { session_id: "id", "at_byte?": "number" },
       id: "id",
       agent: "text",
       "first_prompt?": "text",

@@ -97,7 +97,7 @@ const messageId = (session: string, name: string) => uuidFrom(sessionId(session)
 /** A session of today: of an old one a fresh file would be a copy. */
 export const AT = Date.now() - 60_000;
 const line = (value: object): string => `${JSON.stringify(value)}\n`;
-const frame = (value: Frame): string => line({ frame: value });
+export const frame = (value: Frame): string => line({ frame: value });
 
 export const prompt = (session: string, text: string): string =>
   frame({

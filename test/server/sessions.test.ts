@@ -40,6 +40,7 @@ import {
   append,
   call,
   facts,
+  frame,
   frameFormat,
   prompt,
   result,
@@ -120,6 +121,55 @@ const texts = ({ parts }: Transcript): string[] =>
   });
 
 describe("the list", () => {
+  it("says of a rewound session where it goes on, and the same after a restart", async () => {
+    const [first = "", second = "", third = ""] = ["one", "two", "three"].sort((one, other) =>
+      sessionId(one) < sessionId(other) ? -1 : 1,
+    );
+    const goesOn = (name: string, from: string, at_byte: number) => {
+      const [session_id, whole] = [sessionId(name), sessionId(first)];
+      const patch = { forked_from: { session_id: sessionId(from), at_byte, rewind: true } };
+      return [
+        frame({ type: "session.update", session_id, at: AT, patch }),
+        prompt(name, "Again"),
+        facts({ session_id, group: whole, registered_as: whole, calls: [] }),
+      ].join("");
+    };
+    const continuations = (sessions: Sessions) =>
+      [first, second, third].map((name) => sessions.get(sessionId(name))?.continued_in);
+    const second_place = { session_id: sessionId(second), at_byte: 2 };
+    const third_place = { session_id: sessionId(third), at_byte: 3 };
+    write(path("2.jsonl"), goesOn(second, first, 2));
+    const sessions = start();
+    await listed(sessions, second);
+    write(path("1.jsonl"), prompt(first, "Go"), turnEnd(first));
+    await eventually(() => expect(continuations(sessions)).toEqual([second_place, undefined, undefined]));
+    // Rewound to before that: the last time counts.
+    write(path("3.jsonl"), goesOn(third, first, 3));
+    await eventually(() => expect(continuations(sessions)).toEqual([third_place, undefined, undefined]));
+    await stop(sessions);
+    const again = start();
+    await listed(again, first, second, third);
+    expect(continuations(again)).toEqual([third_place, undefined, undefined]);
+    await stop(again);
+    // Or within what it went on with, and nothing is kept.
+    write(path("3.jsonl"), goesOn(third, second, 3));
+    const sessions_unkept = createSessions({
+      formats: [frameFormat],
+      roots: [{ format: frameFormat, path: join(folder, "agent") }],
+      hints: false,
+      timing: quick,
+    });
+    running.push(sessions_unkept);
+    await listed(sessions_unkept, first, second, third);
+    await eventually(() =>
+      expect(continuations(sessions_unkept)).toEqual([second_place, third_place, undefined]),
+    );
+    rmSync(path("3.jsonl"));
+    await eventually(() =>
+      expect(continuations(sessions_unkept)).toEqual([second_place, undefined, undefined]),
+    );
+  });
+
   it("has every session of the folder, newest activity first, and grows with them", async () => {
     write(path("one.jsonl"), prompt("one", "First"), answer("one", "Yes"), turnEnd("one"));
     const sessions = start();

@@ -502,6 +502,18 @@ test("a session that continues another one leads to it", async () => {
   expect(link.getAttribute("href")).toBe(`/session/${PARENT}`);
 });
 
+test("a session that goes on after a rewind leads to the one that was rewound, and that one to it", async () => {
+  Object.assign(facts[OTHER] ?? {}, { forked_from: { session_id: PARENT, at_byte: 9, rewind: true } });
+  Object.assign(facts[PARENT] ?? {}, { continued_in: { session_id: OTHER, at_byte: 9 } });
+  history.replaceState(null, "", `/session/${OTHER}`);
+  render(<App client={client} />);
+  const back = await screen.findByRole("link", { name: "goes on after a rewind" });
+  await userEvent.click(back);
+  const on = await screen.findByRole("link", { name: "rewound: goes on in another session" });
+  expect(on.getAttribute("href")).toBe(`/session/${OTHER}`);
+  expect(on.closest("li")?.title).toContain("behind byte 9 of the file");
+});
+
 test("a run opens beside its session and closes again", async () => {
   history.replaceState(null, "", `/session/${PARENT}`);
   render(<App client={client} />);

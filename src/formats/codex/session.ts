@@ -115,7 +115,7 @@ export class Session {
     this.copied = new CopiedHistory(own);
     this.writer = new TurnWriter(session_id);
     this.usage = new UsageRecords(this.writer);
-    this.facts = new ThreadFacts(this.writer);
+    this.facts = new ThreadFacts(this.writer, thread !== undefined);
     const calls = new Calls(this.writer);
     this.runs = new Runs(this.writer, calls);
     this.records = new CallRecords(this.writer, calls, this.runs);

@@ -6,9 +6,14 @@ import { folded, SHOWN } from "./disposition.ts";
 import type { Line } from "./line.ts";
 import type { TurnWriter } from "./turns.ts";
 
+const REWOUND =
+  "Rewound to an earlier prompt: what came before it stands in the session that this one goes on from";
+
 /** What a thread's file says about the thread as a whole. */
 export class ThreadFacts {
   private readonly writer: TurnWriter;
+  /** It goes on in a file of its own since it was rewound. */
+  private readonly isSegment: boolean;
   private patch: SessionPatch = {};
   /** What a run is called, by whoever said it last: the first of these that was told is its name. */
   private names: Record<"nickname" | "path" | "role", string | undefined> = {
@@ -26,8 +31,9 @@ export class ThreadFacts {
   /** An agent's path among agents, since 0.169. */
   ownPath: string | undefined;
 
-  constructor(writer: TurnWriter) {
+  constructor(writer: TurnWriter, isSegment: boolean) {
     this.writer = writer;
+    this.isSegment = isSegment;
   }
 
   get forkedFrom(): string | undefined {
@@ -76,23 +82,27 @@ export class ThreadFacts {
           }
         : {}),
       ...(forked !== undefined && isUuid(forked) && this.parent === undefined
-        ? { forked_from: { session_id: forked, ...(at_byte === undefined ? {} : { at_byte }) } }
+        ? {
+            forked_from: {
+              session_id: forked,
+              ...(at_byte === undefined ? {} : { at_byte }),
+              ...(this.isSegment ? { rewind: true } : {}),
+            },
+          }
         : {}),
     });
     const first = !this.metaSeen;
     this.metaSeen = true;
     if (!first || base === undefined || forked === undefined) return folded("the session");
+    const data = { session_id: forked, ...(at_byte === undefined ? {} : { at_byte }) };
+    if (this.isSegment) {
+      this.writer.marker("rewind", REWOUND, undefined, data);
+      return SHOWN;
+    }
     const ordinal = asNumber(base.end_ordinal_exclusive);
     const records = ordinal === undefined ? "The records" : `${ordinal} records`;
-    this.writer.marker(
-      "note",
-      `${records} before this stand in the session that this one continues`,
-      undefined,
-      {
-        session_id: forked,
-        ...(at_byte === undefined ? {} : { at_byte }),
-      },
-    );
+    const title = `${records} before this stand in the session that this one continues`;
+    this.writer.marker("note", title, undefined, data);
     return SHOWN;
   }
 

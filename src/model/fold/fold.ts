@@ -300,6 +300,7 @@ const PREAMBLE: ReadonlySet<string> = new Set<MarkerKind>([
   "hook",
   "note",
   "notification",
+  "rewind",
   "model_switch",
 ]);
 

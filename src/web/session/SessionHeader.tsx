@@ -43,9 +43,23 @@ function factsOf(row: SessionSummary, context: Props["context"]): Fact[] {
       : [
           {
             key: "origin",
-            text: "continues another session",
+            text: row.forked_from.rewind === true ? "goes on after a rewind" : "continues another session",
             title: `What came before is in session ${row.forked_from.session_id}`,
             href: sessionHref(row.forked_from.session_id),
+          },
+        ]),
+    ...(row.continued_in === undefined
+      ? []
+      : [
+          {
+            key: "continuation",
+            text: "rewound: goes on in another session",
+            title: `What stands here${
+              row.continued_in.at_byte === undefined
+                ? ""
+                : ` behind byte ${exactNumber(row.continued_in.at_byte)} of the file`
+            } was abandoned: the conversation goes on in session ${row.continued_in.session_id}`,
+            href: sessionHref(row.continued_in.session_id),
           },
         ]),
     { key: "turns", text: counted(row.turns, "turn") },

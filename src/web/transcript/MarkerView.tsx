@@ -21,7 +21,7 @@ export function MarkerView({
   isTarget: boolean;
 }): ReactNode {
   const [open, setOpen] = useOpenState(host, part.id, isTarget);
-  const elsewhere = part.kind === "note" ? sessionOf(part.data) : undefined;
+  const elsewhere = part.kind === "note" || part.kind === "rewind" ? sessionOf(part.data) : undefined;
   const remedy = part.kind === "error" ? remedyOf(part.data) : undefined;
   const line = (
     <span className="marker-line">

@@ -879,6 +879,18 @@ describe("parallel calls", () => {
 });
 
 describe("markers", () => {
+  it("of a rewind lead to the session with what stands before it, and show what else they hold", async () => {
+    const session_id = idOf("before");
+    show([
+      marker("rewind", "Rewound", { data: { session_id } }),
+      marker("rewind", "Again", { data: { n: 7 } }),
+    ]);
+    const link = screen.getByRole("link", { name: "Show it" });
+    expect(link.getAttribute("href")).toBe(hostOf().runHref(session_id));
+    await userEvent.click(screen.getByText("Again"));
+    expect(screen.getByText(/"n"/)).toBeDefined();
+  });
+
   it("lead to the piece of a huge session that they speak of", () => {
     const session_id = idOf("piece");
     show([marker("note", "The 218 MB before this", { text: "In pieces.", data: { session_id } })]);
