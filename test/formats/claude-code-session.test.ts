@@ -873,6 +873,48 @@ describe("a rewind", () => {
   });
 });
 
+describe("two processes that write one session", () => {
+  const uuidOf = (line: Fields) => line.uuid;
+
+  it("have it said where an answer stands behind another one's prompt, and where it is that one's again", () => {
+    const { user, assistant, line } = writer();
+    const first = user("terminal A\nand more");
+    const calls = assistant("a1", [call("call_a", { command: "sleep 4" })], "tool_use");
+    // Another process typed it under what it had read.
+    const second = line("user", { message: { content: "terminal B" }, parentUuid: uuidOf(first) });
+    const gone = { ...user([result("call_a", "w1")]), parentUuid: uuidOf(calls) };
+    const more = { ...assistant("a2", [say("More.")], "end_turn"), parentUuid: uuidOf(gone) };
+    const other = { ...assistant("b1", [say("So.")], "tool_use"), parentUuid: uuidOf(second) };
+    const rest = { ...assistant("b2", [say("Done.")], "end_turn"), parentUuid: uuidOf(other) };
+    expect(account(first, calls, second, gone, more, other, rest).told.slice(2, 7)).toEqual([
+      'shown · prompt [{"type":"text","text":"terminal B"}]',
+      'shown · result call_a success "w1" {"type":"shell","command":"sleep 4","exit_code":0}',
+      'shown · [note] Another process writes this session too: what follows belongs to the turn of “terminal A” · text "More."',
+      'shown · [note] Another process writes this session too: what follows belongs to the turn of “terminal B” · text "So."',
+      'shown · text "Done."',
+    ]);
+  });
+
+  it("are not seen in what a prompt abandoned, nor where nothing says on what a line hangs", () => {
+    const { user, assistant, line } = writer();
+    const first = user("a");
+    const answer = assistant("m1", [say("x")], "end_turn");
+    const second = user("b");
+    const edited = {
+      message: { content: "c" },
+      timestamp: "2026-03-01T10:01:00.000Z",
+      parentUuid: uuidOf(answer),
+    };
+    const third = line("user", edited);
+    const late = { ...assistant("m2", [say("late")], "end_turn"), parentUuid: uuidOf(second) };
+    const lost = { ...assistant("m3", [say("lost")], "end_turn"), parentUuid: "nowhere" };
+    expect(account(first, answer, second, third, late, lost).told.slice(4, 6)).toEqual([
+      'shown · text "late"',
+      'shown · text "lost"',
+    ]);
+  });
+});
+
 describe("copies", () => {
   it("of a line are told with it, another line under its uuid is shown", () => {
     const { user, assistant } = writer();

@@ -16,6 +16,8 @@ interface Siblings {
 export class Branches<Turn extends BranchTurn> {
   /** By a record's uuid, that of the record it hangs on. */
   private readonly parents = new Map<string, string>();
+  /** By a record's uuid, that of the typed prompt it hangs on or is. */
+  private readonly prompts = new Map<string, string>();
   /** By what they hang on; `null`: on nothing. */
   private readonly siblings = new Map<string | null, Siblings>();
   /** The last line without a parent: where it is no typed prompt, the conversation began anew with it. */
@@ -26,7 +28,10 @@ export class Branches<Turn extends BranchTurn> {
   /** A record that says what it hangs on. */
   hangs(uuid: string, parent: string | null): void {
     if (parent !== null) {
-      if (!this.parents.has(uuid)) this.parents.set(uuid, parent);
+      if (this.parents.has(uuid)) return;
+      this.parents.set(uuid, parent);
+      const prompt = this.prompts.get(parent);
+      if (prompt !== undefined) this.prompts.set(uuid, prompt);
       return;
     }
     if (this.root === undefined || this.siblings.get(null)?.prompts.has(this.root) !== true) this.beginAnew();
@@ -36,6 +41,11 @@ export class Branches<Turn extends BranchTurn> {
   /** What stands under nothing from here on is no branch of what stood there before. */
   beginAnew(): void {
     this.siblings.delete(null);
+  }
+
+  /** The typed prompt that a record hangs on. */
+  promptOf(uuid: string): string | undefined {
+    return this.prompts.get(uuid);
   }
 
   open(turn: Turn): void {
@@ -54,6 +64,7 @@ export class Branches<Turn extends BranchTurn> {
       }
       this.turns = kept;
     }
+    this.prompts.set(uuid, uuid);
     prompts.set(uuid, second);
     seconds.add(second);
     this.siblings.set(parent, { prompts, seconds });

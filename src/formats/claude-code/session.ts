@@ -192,6 +192,10 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   const unclaimed = new Map<string, RecordPlace>();
   const turns: OpenedTurn[] = [];
   const branches = new Branches<OpenedTurn>();
+  /** How each typed prompt that no other one abandoned begins, by its uuid. */
+  const beginnings = new Map<string, string>();
+  /** The typed prompt that what is told last hangs on. */
+  let answered: string | undefined;
   /** When each prompt's text was typed. */
   const prompts = new Map<string, { times: Set<number>; seconds: Set<number> }>();
   /** When what stands neither in a step nor beside its call was said, by its fingerprint. */
@@ -333,9 +337,12 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     // An accepted plan is begun without what led to it.
     if (parent === null && text.startsWith(PLAN)) branches.beginAnew();
     const abandoned = branches.type(line.uuid, parent, secondOf(line.at));
+    beginnings.set(line.uuid, firstLine(text));
+    answered = line.uuid;
     if (abandoned.length === 0) return;
     endBefore(line);
     for (const turn of abandoned) {
+      if (turn.uuid !== undefined) beginnings.delete(turn.uuid);
       pushUnplaced(line, {
         type: "turn.retract",
         turn_id: turn.turn_id,
@@ -344,6 +351,19 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     }
     const count = abandoned.length === 1 ? "the turn above is" : `${abandoned.length} turns above are`;
     session.marker(line, "rewind", `Rewound to an earlier prompt: ${count} abandoned`);
+  }
+
+  /** Two processes that resumed one session write it at once: an answer may stand behind another one's prompt. */
+  function tellTurnOf(line: Line): void {
+    const prompt = line.uuid === undefined ? undefined : branches.promptOf(line.uuid);
+    const words = prompt === undefined ? undefined : beginnings.get(prompt);
+    if (words === undefined || prompt === answered) return;
+    answered = prompt;
+    session.marker(
+      line,
+      "note",
+      `Another process writes this session too: what follows belongs to the turn of “${words}”`,
+    );
   }
 
   const session: Session = {
@@ -510,6 +530,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       // What the agent does without a new prompt goes on with the turn before.
       if (turns.length === 0) startTurn(line);
       session.turnOpen = true;
+      tellTurnOf(line);
       const synthetic = model === "<synthetic>";
       const named = synthetic ? undefined : model;
       if (named !== undefined) {
