@@ -60,6 +60,20 @@ const closedLines: [string, Call, string | undefined, UiExtra | undefined, strin
     '[OK] Shell types "y\\n" into npm init 1.2 s',
   ],
   [
+    "a command whose words are not all words",
+    call("Bash", { command: ["ls", { toString: null }], action: { command: [["-l"]] } }),
+    "a.ts",
+    undefined,
+    "[OK] Bash 1.2 s",
+  ],
+  [
+    "such a command under a number that is none",
+    call("write_stdin", { session_id: { toString: null }, chars: "" }),
+    undefined,
+    undefined,
+    "[OK] Shell waits for command 1.2 s",
+  ],
+  [
     "such a command of which no more is known",
     call("write_stdin", { session_id: 7, chars: "" }),
     undefined,

@@ -1,7 +1,16 @@
 import type { ReactNode } from "react";
 import { CodeBlock } from "../../ui/CodeBlock.tsx";
 import { visible } from "../../ui/hidden-text.tsx";
-import { type CallView, type CardBodyProps, count, named, oneLine, type ToolCard, text } from "./card.ts";
+import {
+  type CallView,
+  type CardBodyProps,
+  count,
+  isRecord,
+  named,
+  oneLine,
+  type ToolCard,
+  text,
+} from "./card.ts";
 
 /** A command in a shell: what ran, where, how it ended. */
 export const shellCard: ToolCard = {
@@ -23,7 +32,7 @@ export const shellCard: ToolCard = {
   summary: (view) => {
     const subject = oneLine(
       goesOn(view)
-        ? atCommand(commandOf(view) || `command ${view.input.session_id ?? ""}`, text(view.input, "chars"))
+        ? atCommand(commandOf(view) || `command ${numberOf(view)}`, text(view.input, "chars"))
         : commandOf(view),
     );
     const exit = exitCode(view);
@@ -40,6 +49,10 @@ export const shellCard: ToolCard = {
 
 /** Codex looks at a command that it began before. */
 const goesOn = ({ call }: CallView): boolean => call.tool_name === "write_stdin";
+
+/** What Codex calls such a command. */
+const numberOf = ({ input }: CallView): number | string =>
+  count(input, "session_id") ?? text(input, "session_id") ?? "";
 
 /** What Codex does with such a command. */
 export function atCommand(command: string, typed: string | undefined): string {
@@ -59,13 +72,19 @@ function commandOf({ input, extra }: CallView): string {
   const { command, cmd, script } = input;
   for (const given of [command, cmd, script]) {
     if (typeof given === "string") return given;
-    if (Array.isArray(given)) return fromArguments(given.map(String));
+    const words = wordsOf(given);
+    if (words !== undefined) return fromArguments(words);
   }
-  const action = input.action;
-  if (typeof action === "object" && action !== null && "command" in action && Array.isArray(action.command)) {
-    return fromArguments(action.command.map(String));
-  }
+  const words = isRecord(input.action) ? wordsOf(input.action.command) : undefined;
+  if (words !== undefined) return fromArguments(words);
   return extra?.type === "shell" ? (extra.command ?? "") : "";
+}
+
+/** A list of anything else is no command: it is shown as it was sent. */
+function wordsOf(given: unknown): string[] | undefined {
+  if (!Array.isArray(given)) return undefined;
+  const isWords = given.every((word) => typeof word === "string" || typeof word === "number");
+  return isWords ? given.map(String) : undefined;
 }
 
 /** `["bash", "-lc", "ls"]` is the command `ls`; other argument lists are quoted as a shell would need them. */
