@@ -111,6 +111,8 @@ async function range(
     if (wanted.length === 0) return;
     pieces.push(Uint8Array.from(wanted));
     filled += wanted.length;
+    // A few bytes may stand for gigabytes behind what is wanted.
+    if (filled >= length) decoder.stop();
   });
   for (let at = decoded; filled < length; ) {
     const bytes = await read(at, isCompressed(path) ? at + BLOCK : start + length);

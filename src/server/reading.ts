@@ -1,4 +1,5 @@
 import type { Format, Reader, ReadRecord, SessionLinkFacts } from "../formats/format.ts";
+import { MAX_LINE } from "../formats/lines.ts";
 import type { Frame } from "../model/frame.ts";
 import type { SessionSummary } from "../model/session.ts";
 import { emptySummary, resumeSummary, summarizeAll } from "../model/summarize.ts";
@@ -111,11 +112,12 @@ export function createReading({ path, format, folding, idFor, isShown, window }:
       // A newline is found ten times faster in a buffer of Node's.
       const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
       decoded += text.length;
-      // No record is torn by us.
-      const end = isCompressed(path) && decoded > HUGE ? text.indexOf(NEWLINE) : -1;
-      is_cut = end !== -1;
+      if (!isCompressed(path) || decoded <= HUGE) return reading.take(reader.push(text));
+      // No record is torn by us, but for one that is too long to be read: it may have no end.
+      const end = text.indexOf(NEWLINE);
+      is_cut = end !== -1 || decoded > HUGE + MAX_LINE;
       if (is_cut) reading.decoder.stop();
-      reading.take(reader.push(is_cut ? text.subarray(0, end) : text));
+      reading.take(reader.push(end === -1 ? text : text.subarray(0, end)));
     }),
     drafts: new Map(),
     folding,

@@ -416,6 +416,32 @@ it("reads no more of a compressed file than memory has room for, and says so whe
   expect(session.summary).toMatchObject({ steps: 26, parts: parts.length });
 });
 
+it("decodes no more of a compressed file than the longest line that is read, where no line ends", async () => {
+  const bomb = zstdFrame(prompt("one", "First") + answer("one", "Yes"), 512 * 1024 * 1024);
+  expect(bomb.length).toBeLessThan(100_000);
+  mkdirSync(path(), { recursive: true });
+  writeFileSync(path("one.jsonl.zst"), bomb);
+  const session = await opened(start(), "one");
+  const [line, marker] = [...session.transcript.parts].slice(-2);
+  const [, length] = /^a line of (\d+) bytes/.exec((line?.type === "unknown" && line.error) || "") ?? [];
+  expect(Number(length)).toBeLessThan(128 * 1024 * 1024);
+  expect(texts(session.transcript)).toEqual(["First", "Yes"]);
+  expect(marker).toMatchObject({ title: "The rest of this session is not shown" });
+});
+
+/** Text, and behind it one line of so many bytes without an end, of which four bytes stand for 128 KiB. */
+function zstdFrame(text: string, length: number): Buffer {
+  const block = (type: number, size: number, content: string) => {
+    const head = Buffer.alloc(3);
+    head.writeUIntLE((size << 3) | (type << 1), 0, 3);
+    return Buffer.concat([head, Buffer.from(content)]);
+  };
+  const head = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x38]);
+  const last = Buffer.from([0x01, 0x00, 0x00]);
+  const repeated = Array.from({ length: length / 131_072 }, () => block(1, 131_072, "a"));
+  return Buffer.concat([head, block(0, Buffer.byteLength(text), text), ...repeated, last]);
+}
+
 describe("an open session", () => {
   it("grows with its file, and its frames fold into the same transcript", async () => {
     write(path("one.jsonl"), prompt("one", "First"));
