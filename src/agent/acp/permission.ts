@@ -44,17 +44,22 @@ function subjectOf(toolCall: JsonObject): string {
   if (input !== undefined && command !== undefined && isAllOf(input, command)) return command;
   const changes = changesOf(facts);
   if (changes.length > 0) return changes.map(diffText).join("\n\n");
-  const diff = asString(input?.diff);
-  if (input !== undefined && diff !== undefined && Object.keys(input).every((key) => OF_DIFF.has(key)))
-    return diff;
+  const patch = input && patchText(input);
+  if (patch !== undefined) return patch;
   if (input !== undefined && Object.keys(input).length > 0) return JSON.stringify(input, null, 2);
   if (facts.rawInput !== undefined && input === undefined) return JSON.stringify(facts.rawInput);
   const paths = facts.locations.flatMap((location) => asString(asObject(location)?.path) ?? []);
   return [facts.title ?? "", contentText(facts), ...paths].filter((line) => line !== "").join("\n");
 }
 
-/** Beside a diff, which names its files. */
-const OF_DIFF = new Set(["diff", "filepath", "fileName", "path"]);
+/** A diff alone but for the files that it goes to, which need not be those that it names. */
+function patchText({ diff, ...places }: JsonObject): string | undefined {
+  const paths = Object.entries(places).map(([key, value]) => (PLACES.has(key) ? asString(value) : undefined));
+  if (typeof diff !== "string" || paths.some((path) => path === undefined || /[\r\n]/.test(path)))
+    return undefined;
+  return [...new Set(paths)].map((path) => `Change ${path}\n`).join("") + diff;
+}
+const PLACES = new Set(["filepath", "fileName", "path"]);
 
 /** Fields that say nothing about what runs beyond the command itself. */
 function isAllOf(input: JsonObject, command: string): boolean {
@@ -62,9 +67,11 @@ function isAllOf(input: JsonObject, command: string): boolean {
     if (key === "command" || key === "description") return true;
     // Copilot says the command a second time, as a list.
     if (key === "commands") return JSON.stringify(value) === JSON.stringify([command]);
-    return value === false || value === null || value === "";
+    return value === null || value === "" || (value === false && LATER.has(key));
   });
 }
+/** Whether it is waited for: where it is, nobody needs to be told. Of any other name a `false` may take a guard away. */
+const LATER = new Set(["run_in_background", "is_background"]);
 
 /** A change as a person reads it before allowing it. */
 function diffText({ path, change, hunks }: FileDiff): string {

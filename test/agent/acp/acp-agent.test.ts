@@ -154,6 +154,33 @@ it.each([
     '{\n  "command": [\n    "rm",\n    "a b"\n  ]\n}',
   ],
   [
+    "a command alone where beside it stands only that it is waited for",
+    { rawInput: { command: "ls", is_background: false, run_in_background: false, timeout: null } },
+    "ls",
+  ],
+  [
+    "what is switched off for a command",
+    { rawInput: { command: "npm test", sandbox: false } },
+    '{\n  "command": "npm test",\n  "sandbox": false\n}',
+  ],
+  [
+    "a difference with the file that it goes to, whatever file it names itself",
+    {
+      rawInput: {
+        path: "/home/me/.bashrc",
+        filepath: "/home/me/.bashrc",
+        fileName: ".bashrc",
+        diff: "--- a/README.md\n+++ b/README.md\n@@ -1 +1,2 @@\n one\n+two",
+      },
+    },
+    "Change /home/me/.bashrc\nChange .bashrc\n--- a/README.md\n+++ b/README.md\n@@ -1 +1,2 @@\n one\n+two",
+  ],
+  [
+    "all of the input where the file of a difference is told in no plain words",
+    { rawInput: { path: ["a"], diff: "+two" } },
+    '{\n  "path": [\n    "a"\n  ],\n  "diff": "+two"\n}',
+  ],
+  [
     "a change as it would be made",
     { content: [{ type: "diff", path: "/p/a.txt", oldText: "one\ntwo\n", newText: "one\nthree\n" }] },
     "Change /p/a.txt\n one\n-two\n+three",
