@@ -1,14 +1,8 @@
 import { parse, v5 } from "uuid";
+import { isUuid } from "./is-uuid.ts";
 
 /** The namespace of ids that Verbatim makes from names which are not UUIDs themselves. */
 const NAMESPACE = "6d1f5c0e-6f0b-5b0a-9c39-1d2d6f5f3a71";
-
-const PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
-/** Whether this is a UUID as it is written: 36 characters, of whatever version, in either case. */
-export function isUuid(value: unknown): value is string {
-  return typeof value === "string" && PATTERN.test(value);
-}
 
 /**
  * The same name always gives the same UUID (version 5). `namespace` is a UUID, or any other text, which is then made

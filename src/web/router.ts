@@ -77,7 +77,7 @@ export function sessionsHref({ text, states }: ListFilter): string {
 
 /** `fragment` is what the address names of the session, not escaped; `beside` is the session to its right. */
 export const sessionHref = (session_id: string, fragment = "", beside?: string): string =>
-  `/session/${session_id}${beside === undefined ? "" : `?beside=${beside}`}${fragment === "" ? "" : `#${encodeURIComponent(fragment)}`}`;
+  `/session/${encodeURIComponent(session_id)}${beside === undefined ? "" : `?beside=${encodeURIComponent(beside)}`}${fragment === "" ? "" : `#${encodeURIComponent(fragment)}`}`;
 
 const here = (): string => location.pathname + location.search + location.hash;
 let address: Address = { href: "", visit: 0 };

@@ -11,8 +11,9 @@ import {
   unpairedOf,
 } from "../../src/model/accumulate.ts";
 import { type Frame, frame as frameSchema } from "../../src/model/frame.ts";
+import { isUuid } from "../../src/model/is-uuid.ts";
 import { isRow } from "../../src/model/rows.ts";
-import { isUuid, partId, uuidFrom } from "../../src/model/uuid.ts";
+import { partId, uuidFrom } from "../../src/model/uuid.ts";
 import * as frames from "./frames.ts";
 import { begin, end, prompt, SESSION, say } from "./frames.ts";
 import { type Bare, defined, id, kinds, session } from "./generate.ts";

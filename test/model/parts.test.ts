@@ -10,11 +10,12 @@ import {
   validateMessage,
   validatePart,
 } from "../../src/model/factories.ts";
+import { isUuid } from "../../src/model/is-uuid.ts";
 import { isLegacyMessage, legacyBlocks, toLegacy } from "../../src/model/legacy.ts";
 import { isRow } from "../../src/model/rows.ts";
 import { type TranscriptPart, transcriptPart } from "../../src/model/transcript.ts";
 import { countUsage } from "../../src/model/usage.ts";
-import { isUuid, partId, uuidFrom } from "../../src/model/uuid.ts";
+import { partId, uuidFrom } from "../../src/model/uuid.ts";
 import { id } from "./generate.ts";
 
 const place = (index: number) => ({ session_id: id(1, 1), message_id: id(3, 1), index });

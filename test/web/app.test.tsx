@@ -142,6 +142,21 @@ test("the list shows sessions by project, runs under their session when asked fo
   );
 });
 
+test.each([
+  { tokens: 12_000, limit: 200_000, text: "context 12k of 200k (6%)" },
+  { tokens: 12_000, limit: 0, text: "context 12k" },
+  { tokens: 12_000, limit: -1, text: "context 12k" },
+])("the context of $tokens tokens is a share of a limit of $limit where there can be one", async (usage) => {
+  const { text, ...context } = usage;
+  daemon.sessions.add(STOPPED, [
+    prompt(STOPPED, "Draw it.", 400),
+    { session_id: STOPPED, at, type: "context.usage", ...context },
+  ]);
+  history.replaceState(null, "", `/session/${STOPPED}`);
+  render(<App client={client} />);
+  expect(await screen.findByText(/^context /)).toHaveProperty("textContent", text);
+});
+
 test("what one types filters the list, a run that matches brings its session along", async () => {
   render(<App client={client} />);
   await screen.findByRole("link", { name: /Repair the uploader/ });

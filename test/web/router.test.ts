@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseRoute, sessionsHref } from "../../src/web/router.ts";
+import { parseRoute, sessionHref, sessionsHref } from "../../src/web/router.ts";
 import type { StateFilter } from "../../src/web/sessions/session-list.ts";
 
 const routeOf = (href: string) => parseRoute(new URL(href, "http://localhost"));
@@ -24,4 +24,12 @@ test("an address names its states in one order, and none that there is not", () 
 test("what is too long for an address, or no text, is not in it", () => {
   expect(sessionsHref({ text: "a".repeat(2_000), states: new Set() })).toBe("/");
   expect(routeOf(sessionsHref({ text: "a\ud800", states: new Set() }))).toMatchObject({ text: "a\ufffd" });
+});
+
+test("the address of a session stays one, whatever is taken for its id", () => {
+  const id = "../../launch?token=x#y";
+  expect(new URL(sessionHref(id), "http://localhost").pathname).toMatch(/^\/session\/[^/]+$/);
+  expect([...new URL(sessionHref("a", "", "b&token=x#y"), "http://localhost").searchParams]).toEqual([
+    ["beside", "b&token=x#y"],
+  ]);
 });

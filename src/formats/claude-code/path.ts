@@ -1,4 +1,4 @@
-import { isUuid } from "../../model/uuid.ts";
+import { isUuid } from "../../model/is-uuid.ts";
 
 /** What a file's path alone says. */
 export interface FilePath {

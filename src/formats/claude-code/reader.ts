@@ -1,8 +1,9 @@
 import type { Frame } from "../../model/frame.ts";
+import { isUuid } from "../../model/is-uuid.ts";
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
 import type { SessionPatch } from "../../model/session.ts";
-import { isUuid, uuidFrom } from "../../model/uuid.ts";
+import { uuidFrom } from "../../model/uuid.ts";
 import type { Disposition, LinkFacts, Reader, ReaderOptions, ReadRecord } from "../format.ts";
 import { createLineReader, type LineRecord } from "../lines.ts";
 import { parseObject } from "../parse-object.ts";

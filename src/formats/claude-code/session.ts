@@ -1,13 +1,14 @@
 import { isPreamble } from "../../model/fold/fold.ts";
 import type { Frame } from "../../model/frame.ts";
 import type { FrameBody } from "../../model/frame-writer.ts";
+import { isUuid } from "../../model/is-uuid.ts";
 import type { Usage } from "../../model/message.ts";
 import { asString, type JsonObject } from "../../model/narrow.ts";
 import type { Part } from "../../model/part.ts";
 import type { RawJson } from "../../model/raw-json.ts";
 import type { SessionPatch } from "../../model/session.ts";
 import type { MarkerKind, TurnStatus } from "../../model/transcript.ts";
-import { isUuid, partId, uuidFrom } from "../../model/uuid.ts";
+import { partId, uuidFrom } from "../../model/uuid.ts";
 import { firstLine } from "../first-line.ts";
 import type { RecordPlace, SessionLinkFacts } from "../format.ts";
 import { Namesakes } from "../namesakes.ts";

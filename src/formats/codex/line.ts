@@ -1,6 +1,6 @@
+import { isUuid } from "../../model/is-uuid.ts";
 import { asArray, asObject, asString, asStrings, asText, type JsonObject } from "../../model/narrow.ts";
 import { RawJson } from "../../model/raw-json.ts";
-import { isUuid } from "../../model/uuid.ts";
 import type { RecordPlace } from "../format.ts";
 import type { Base, Copy } from "./copies.ts";
 import type { Moment } from "./turns.ts";

@@ -1,5 +1,6 @@
+import { isUuid } from "../../model/is-uuid.ts";
 import { asString, type JsonObject } from "../../model/narrow.ts";
-import { isUuid, uuidFrom } from "../../model/uuid.ts";
+import { uuidFrom } from "../../model/uuid.ts";
 import type { Disposition, LinkFacts, Reader, ReaderOptions, ReadRecord, RecordPlace } from "../format.ts";
 import { createLineReader, type LineReader, type LineRecord } from "../lines.ts";
 import { hidden } from "./disposition.ts";

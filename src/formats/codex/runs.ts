@@ -1,5 +1,5 @@
+import { isUuid } from "../../model/is-uuid.ts";
 import { asObject, asString } from "../../model/narrow.ts";
-import { isUuid } from "../../model/uuid.ts";
 import type { Call, Calls } from "./calls.ts";
 import { argument, taskOf } from "./tool-extra.ts";
 import type { TurnWriter } from "./turns.ts";

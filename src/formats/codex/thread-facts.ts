@@ -1,6 +1,6 @@
+import { isUuid } from "../../model/is-uuid.ts";
 import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { SessionPatch } from "../../model/session.ts";
-import { isUuid } from "../../model/uuid.ts";
 import type { Disposition } from "../format.ts";
 import { folded, SHOWN } from "./disposition.ts";
 import type { Line } from "./line.ts";

@@ -1,8 +1,9 @@
 import { isPreamble } from "../../model/fold/fold.ts";
 import type { Frame } from "../../model/frame.ts";
+import { isUuid } from "../../model/is-uuid.ts";
 import type { StopReason, Usage } from "../../model/message.ts";
 import type { MarkerKind, Source, TurnStatus } from "../../model/transcript.ts";
-import { isUuid, partId, uuidFrom } from "../../model/uuid.ts";
+import { partId, uuidFrom } from "../../model/uuid.ts";
 import { errorWords } from "../error-words.ts";
 import type { UserContent } from "./user-message.ts";
 

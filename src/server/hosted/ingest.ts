@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
 import { type Frame, frame as frameSchema } from "../../model/frame.ts";
+import { isUuid } from "../../model/is-uuid.ts";
 import { createLineCutter } from "../../model/line-cutter.ts";
 import { asObject, type JsonObject, messageOf } from "../../model/narrow.ts";
 import { createOrderChecker, type Rule } from "../../model/order.ts";
 import { type SessionPatch, sessionPatch } from "../../model/session.ts";
-import { isUuid } from "../../model/uuid.ts";
 import { CUT } from "../../streams/endings.ts";
 import type { StreamFormat } from "../../streams/format.ts";
 import { createStreamReader, findStreamFormat, type ReadEvent, STREAM_FORMATS } from "../../streams/index.ts";

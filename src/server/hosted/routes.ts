@@ -3,7 +3,7 @@ import { isAbsolute } from "node:path";
 import type { Context, Hono } from "hono";
 import type * as z from "zod";
 import type { Prompt } from "../../agent/agent.ts";
-import { isUuid } from "../../model/uuid.ts";
+import { isUuid } from "../../model/is-uuid.ts";
 import {
   type AgentsReply,
   answerBody,

@@ -93,15 +93,17 @@ function factsOf(row: SessionSummary, context: Props["context"]): Fact[] {
       : [
           {
             key: "context",
-            text: `context ${shortNumber(context.tokens)}${
-              context.limit === undefined
-                ? ""
-                : ` of ${shortNumber(context.limit)} (${Math.round((100 * context.tokens) / Math.max(1, context.limit))}%)`
-            }`,
+            text: `context ${shortNumber(context.tokens)}${shareOf(context)}`,
           },
         ]),
   ];
   return facts.filter(({ text }) => text.trim() !== "");
+}
+
+/** ` of 200k (12%)`, where there is a limit that tokens can be a share of. */
+function shareOf({ tokens, limit = 0 }: NonNullable<Props["context"]>): string {
+  const percent = Math.round(100 * (tokens / limit));
+  return limit > 0 && Number.isFinite(percent) ? ` of ${shortNumber(limit)} (${percent}%)` : "";
 }
 
 /** `57,318 in (56,020 read from cache, 1,280 written to cache), 660 out` */

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { isUuid } from "../../model/is-uuid.ts";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
 import { CodeBlock } from "../ui/CodeBlock.tsx";
 import { visible } from "../ui/hidden-text.tsx";
@@ -63,7 +64,7 @@ export function MarkerView({
 /** The session that shows what the marker speaks of. */
 function sessionOf(data: unknown): string | undefined {
   if (typeof data !== "object" || data === null || !("session_id" in data)) return undefined;
-  return typeof data.session_id === "string" ? data.session_id : undefined;
+  return isUuid(data.session_id) ? data.session_id : undefined;
 }
 
 /** What one can do about an error, where who reported it says so. */

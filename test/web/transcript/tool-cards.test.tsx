@@ -60,6 +60,20 @@ const closedLines: [string, Call, string | undefined, UiExtra | undefined, strin
     '[OK] Shell types "y\\n" into npm init 1.2 s',
   ],
   [
+    "lines of a file that are none",
+    call("Read", { file_path: "/w/a.ts" }),
+    "a",
+    { type: "read", path: "/w/a.ts", start_line: 1e308, line_count: 1e308 },
+    "[OK] Read /w/a.ts 1 line 1.2 s",
+  ],
+  [
+    "lines of a file that are asked for by no numbers of lines",
+    call("Read", { file_path: "/w/a.ts", offset: -0.5, limit: 1e308 }),
+    "a",
+    undefined,
+    "[OK] Read /w/a.ts 1 line 1.2 s",
+  ],
+  [
     "a command whose words are not all words",
     call("Bash", { command: ["ls", { toString: null }], action: { command: [["-l"]] } }),
     "a.ts",
@@ -672,6 +686,13 @@ describe("a sub-agent's card", () => {
     const link = screen.getByRole("link", { name: "its run waits for you" });
     expect(link.getAttribute("href")).toBe(below.href);
     expect(document.querySelector(".line-label")?.textContent).toBe("Task");
+  });
+
+  it("links to no run whose id is none of a session", () => {
+    const extra: UiExtra = { type: "sub_agent", session_id: "../../launch?token=x", tool_calls: 3 };
+    show(call("task", { task: "Find" }), "found", extra);
+    expect(screen.getByText("3 calls")).toBeTruthy();
+    expect(screen.queryByRole("link", { name: /^Open run/ })).toBeNull();
   });
 
   it("names the run, says what it does now, and links to it", async () => {

@@ -899,6 +899,12 @@ describe("markers", () => {
     expect(screen.getByText("In pieces.")).toBeDefined();
   });
 
+  it("lead nowhere where what they name is no session", () => {
+    show([marker("note", "Elsewhere", { data: { session_id: "../../launch?token=x" } })]);
+    expect(screen.getByText("Elsewhere")).toBeDefined();
+    expect(screen.queryByRole("link", { name: "Show it" })).toBeNull();
+  });
+
   it("are one line each, with what they hold inside", async () => {
     show([
       marker("compaction", "Context compacted", { text: "The summary of it all" }),

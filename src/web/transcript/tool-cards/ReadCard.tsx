@@ -35,18 +35,24 @@ function linesOf({ extra, input }: CallView): string | undefined {
     const partial =
       extra.start_line > 1 || (extra.total_lines !== undefined && extra.line_count < extra.total_lines);
     return partial
-      ? `${extra.start_line}–${extra.start_line + Math.max(0, extra.line_count - 1)}`
+      ? range(extra.start_line, extra.start_line + Math.max(0, extra.line_count - 1))
       : undefined;
   }
   const start = count(input, "offset", "start_line");
   const limit = count(input, "limit");
-  if (start === undefined && limit === undefined) return undefined;
-  return limit === undefined ? `from ${start}` : `${start ?? 1}–${(start ?? 1) + limit - 1}`;
+  if (limit !== undefined) return range(start ?? 1, (start ?? 1) + limit - 1);
+  return isLine(start) ? `from ${start}` : undefined;
 }
+
+const range = (start: number, end: number): string | undefined =>
+  isLine(start) && isLine(end) ? `${start}–${end}` : undefined;
+
+/** Whoever writes them: lines of a file are whole numbers, of which some agents count the first as 0. */
+const isLine = (line: number | undefined): boolean => Number.isSafeInteger(line) && Number(line) >= 0;
 
 function size({ extra, output, failed, result }: CallView): string | undefined {
   if (failed || result === undefined) return undefined;
-  if (extra?.type === "read" && extra.line_count !== undefined) {
+  if (extra?.type === "read" && extra.line_count !== undefined && isLine(extra.line_count)) {
     const total = extra.total_lines;
     return total !== undefined && total > extra.line_count
       ? `${extra.line_count} of ${counted(total, "line")}`

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { visibleText } from "../../../hidden-text/hidden-text.ts";
+import { isUuid } from "../../../model/is-uuid.ts";
 import type { SessionSummary } from "../../../model/session.ts";
 import { tokensOf } from "../../../model/tokens.ts";
 import { visible } from "../../ui/hidden-text.tsx";
@@ -64,7 +65,9 @@ function identity(view: CallView): { name?: string; task: string } {
 }
 
 function runId(view: CallView): string | undefined {
-  return view.call.run?.session_id ?? extraOf(view)?.session_id;
+  const id = view.call.run?.session_id ?? extraOf(view)?.session_id;
+  // What is pushed may name anything, and only a session has a page.
+  return isUuid(id) ? id : undefined;
 }
 
 /** Calls and tokens so far, each once: the run's own where it is known, else what its result says. */
