@@ -35,7 +35,6 @@ export function approvalOf(
   prepared: PreparedCall,
 ): Request {
   const { call_id, tool_name } = call;
-  const rule = ruleFor({ tool_name, target: prepared.target }, "allow");
   const target = titleOf(prepared.target);
   const digest = digestOf(prepared.subject);
   return {
@@ -50,11 +49,7 @@ export function approvalOf(
       ALLOW,
       {
         id: ALWAYS,
-        label: "Allow in this session",
-        description:
-          rule.exact === undefined
-            ? `Every call of ${tool_name} in this session runs without asking.`
-            : `${tool_name} runs without asking in this session where it is about exactly the same: ${target ?? "nothing"}`,
+        label: `Allow ${reachOf(ruleFor({ tool_name, target: prepared.target }, "allow"))} in this session`,
         kind: "allow_always",
       },
       REJECT,
@@ -62,6 +57,30 @@ export function approvalOf(
     free_text: true,
   };
 }
+
+/** What a rule of "always" lets run: more than the call that is shown, unless its target is all of it. */
+function reachOf({ tool, exact }: PermissionRule): string {
+  if (exact === undefined) return `every call of ${endOf(tool)}`;
+  switch (tool) {
+    case "shell":
+      return "this command";
+    case "web_fetch":
+      return "this address";
+    case "write":
+      return `every write to ${endOf(exact)}`;
+    case "glob":
+    case "grep":
+      return `every ${tool} in ${endOf(exact)}`;
+    default:
+      return `every ${tool} of ${endOf(exact)}`;
+  }
+}
+
+/** A path's end tells it from others. */
+function endOf(text: string): string {
+  return text.length <= LABEL_LIMIT ? text : `…${text.slice(1 - LABEL_LIMIT).toWellFormed()}`;
+}
+const LABEL_LIMIT = 64;
 
 function approvalId(session_id: string, message_id: string, call_id: string, digest: string): string {
   return uuidFrom(session_id, `approval ${message_id} ${call_id} ${digest}`);

@@ -203,6 +203,29 @@ describe("permission", () => {
   });
 
   it.each([
+    ["shell", "make deploy", "this command"],
+    ["web_fetch", "https://example.com/a", "this address"],
+    ["write", "build.sh", "every write to build.sh"],
+    ["edit", "build.sh", "every edit of build.sh"],
+    ["grep", "src", "every grep in src"],
+    ["mcp__files__save", '{"path":"build.sh"}', "every call of mcp__files__save"],
+    ["write", `${"deep/".repeat(20)}build.sh`, `every write to …${"deep/".repeat(11)}build.sh`],
+    ["x".repeat(100), "", `every call of …${"x".repeat(63)}`],
+  ])("says of %s %s how far the answer for the session reaches: %s", async (name, target, reach) => {
+    const { host, agent } = setUp(
+      [call("a", name, { target })],
+      [tool(name, () => ({ output_text: "" }), { default_decision: "ask" })],
+    );
+    const labels: string[] = [];
+    host.answer = ({ options }) => {
+      labels.push(...options.map(({ label }) => label));
+      return chosen("reject");
+    };
+    await host.turn(agent, "Go");
+    expect(labels).toEqual(["Allow", `Allow ${reach} in this session`, "Do not allow"]);
+  });
+
+  it.each([
     ["is refused", chosen("reject"), "The user denied this call; it was not run."],
     [
       "is refused with words",

@@ -406,8 +406,10 @@ it("an approval that was answered is one line, which says when and opens to the 
   const command = `true ${"and nothing else ".repeat(30)}`;
   const model = await scriptFile(home, "quiet", shellCalls(command));
   await page.goto(`${daemon.origin}/session/${await begin(rest, model, folder)}`);
-  await page.getByRole("button", { name: "Allow in this session", disabled: false }).click();
-  const answered = page.locator("summary", { hasText: /^Allowed in this session · .*\d\d:\d\d$/ });
+  await page.getByRole("button", { name: "Allow this command in this session", disabled: false }).click();
+  const answered = page.locator("summary", {
+    hasText: /^Allowed this command in this session · .*\d\d:\d\d$/,
+  });
   await answered.waitFor();
   const { height } = (await answered.boundingBox()) ?? { height: 0 };
   expect(height).toBe(24);
