@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { Answer, Request } from "../../../src/model/request.ts";
 import type { TranscriptPartOf } from "../../../src/model/transcript.ts";
 import type { TranscriptHost } from "../../../src/web/transcript/host.ts";
@@ -94,6 +94,34 @@ describe("an approval", () => {
     await press("Always allow rm");
     await waitFor(() => expect(sent).toHaveLength(1));
     expect(sent[0]?.answer).toEqual({ option_ids: ["always"] });
+  });
+
+  it.each([
+    ["its window came to the front", () => fireEvent.focus(window)],
+    ["its page came in sight", () => fireEvent(document, new Event("visibilitychange"))],
+  ])("is not answered by a click, or a key, from just before %s", async (_what, come) => {
+    const { sent } = show(requestPart({ subject: "make" }));
+    const allow = screen.getByRole("button", { name: "Allow once" });
+    await waitFor(() => expect(allow.getAttribute("aria-disabled")).toBe("false"));
+    allow.focus();
+    come();
+    for (const detail of [1, 0]) fireEvent.click(allow, { detail });
+    expect(allow.getAttribute("aria-disabled")).toBe("true");
+    await press("Reject");
+    await waitFor(() => expect(sent).toHaveLength(1));
+    expect(sent[0]?.answer).toEqual({ option_ids: ["no"] });
+  });
+
+  it("is not answered while another window has the keyboard", async () => {
+    const { sent } = show(requestPart({ subject: "make" }));
+    const allow = screen.getByRole("button", { name: "Allow once" });
+    await waitFor(() => expect(allow.getAttribute("aria-disabled")).toBe("false"));
+    const hasFocus = vi.spyOn(document, "hasFocus").mockReturnValue(false);
+    for (const detail of [1, 0]) fireEvent.click(allow, { detail });
+    hasFocus.mockRestore();
+    await press("Reject");
+    await waitFor(() => expect(sent).toHaveLength(1));
+    expect(sent[0]?.answer).toEqual({ option_ids: ["no"] });
   });
 
   it("is not answered by the second click of two", async () => {
