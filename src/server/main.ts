@@ -216,7 +216,14 @@ async function runInTerminal(words: string[], flags: Flags): Promise<number> {
       warn: say,
       ...(terminal === undefined
         ? {}
-        : { ask: (question, signal) => terminal.question(question, { signal }) }),
+        : {
+            ask(question, signal) {
+              // What stands in the line was typed before there was a question.
+              terminal.write(null, { ctrl: true, name: "u" });
+              return terminal.question(question, { signal });
+            },
+          }),
+      now: () => performance.now(),
       stop: stop.signal,
     }).catch(fail);
     terminal?.close();

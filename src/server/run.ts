@@ -41,6 +41,8 @@ interface RunOptions {
   warn(text: string): void;
   /** Asks whoever sits at the terminal, and gives their line. Absent: nobody does, and requests wait for a browser. */
   ask?(question: string, signal: AbortSignal): Promise<string>;
+  /** Milliseconds of a clock that only goes forward. */
+  now(): number;
   /** Aborted: the turn is stopped. */
   stop: AbortSignal;
 }
@@ -50,6 +52,8 @@ export class RunError extends Error {
   override readonly name = "RunError";
 }
 
+/** Nobody has read so soon what an approval is about: a line then was meant for what was asked before. */
+const UNREAD_MS = 300;
 const RECONNECT_MS = 250;
 /** The daemon is given up after so long without it. */
 const GIVE_UP_MS = 30_000;
@@ -253,11 +257,15 @@ async function answer(
   if (kind === "approval" && subject !== undefined) about.push(subjectSize(subject));
   options.warn(about.filter((text) => text !== "").join("\n"));
   const choices = request.options.map(({ label }, index) => `${index + 1} ${visibleLine(label)}`).join("   ");
+  const asked_at = options.now();
   const said = await options.ask?.(choices === "" ? "> " : `${choices}\n> `, signal);
   if (said === undefined || signal.aborted) return;
-  const given = answerOf(request, said);
+  const isUnread = kind === "approval" && options.now() - asked_at < UNREAD_MS;
+  const given = isUnread ? undefined : answerOf(request, said);
   if (given === undefined) {
-    options.warn("Give the number of one of the choices.");
+    options.warn(
+      isUnread ? "That was typed before it could be read." : "Give the number of one of the choices.",
+    );
     return await answer(options, session_id, request, signal);
   }
   await call(options, "POST", `/api/sessions/${session_id}/requests/${request.request_id}`, answerReply, {

@@ -62,6 +62,8 @@ const scripted = (model: string) => ["--provider", "scripted", "--model", model]
 async function sitDown(
   { path, work }: { path: string; work: string },
   commands = ["touch one", "touch two"],
+  /** Milliseconds that somebody takes for an answer. */
+  clock = { pace: 1_000 },
 ) {
   const daemon = await startDaemon(path);
   running.add(daemon.process);
@@ -79,6 +81,7 @@ async function sitDown(
     said.err += chunk;
   });
   const terminal = createInterface({ input: typed, output: screen });
+  let time = 0;
   const ended = runPrompt({
     origin: daemon.origin,
     token: loadAccess(join(path, "data")).api_token,
@@ -96,6 +99,10 @@ async function sitDown(
       said.err += `${text}\n`;
     },
     ask: (question, signal) => terminal.question(question, { signal }),
+    now: () => {
+      time += clock.pace;
+      return time;
+    },
     stop: new AbortController().signal,
   }).finally(() => terminal.close());
   return { daemon, typed, said, ended };
@@ -252,6 +259,22 @@ describe("run", () => {
     expect(await ended).toBe(0);
     expect(existsSync(join(home.work, "one"))).toBe(true);
     expect(existsSync(join(home.work, "two"))).toBe(true);
+    await daemon.kill("SIGTERM");
+  });
+
+  it("takes no answer to an approval that was typed before it could be read", async () => {
+    const home = newHome();
+    const clock = { pace: 100 };
+    const { daemon, typed, said, ended } = await sitDown(home, ["touch one"], clock);
+    await eventually(() => expect(prompts(said)).toHaveLength(1));
+    typed.write("1\n1\n");
+    await eventually(() => expect(prompts(said)).toHaveLength(2));
+    expect(said.err).toContain("That was typed before it could be read.");
+    expect(existsSync(join(home.work, "one"))).toBe(false);
+    clock.pace = 1_000;
+    typed.write("3\n");
+    expect(await ended).toBe(0);
+    expect(existsSync(join(home.work, "one"))).toBe(false);
     await daemon.kill("SIGTERM");
   });
 
