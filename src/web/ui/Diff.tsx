@@ -1,7 +1,7 @@
 import { memo, type ReactNode, useState } from "react";
 import { visible } from "./hidden-text.tsx";
 import { ScrollBox } from "./ScrollBox.tsx";
-import { exactNumber } from "./size.tsx";
+import { counted, exactNumber } from "./size.tsx";
 import { useIsSought } from "./sought-text.ts";
 
 /** A hunk as a unified diff has it: `lines` begin with a space, `-` or `+`; numbers count from 1, 0 where unknown. */
@@ -20,11 +20,11 @@ export function DiffCounts({ additions, deletions }: { additions: number; deleti
     <span className="diff-counts">
       <span className="diff-added">
         <span aria-hidden="true">+{additions}</span>
-        <span className="unseen">{additions} lines added, </span>
+        <span className="unseen">{counted(additions, "line")} added, </span>
       </span>{" "}
       <span className="diff-removed">
         <span aria-hidden="true">−{deletions}</span>
-        <span className="unseen">{deletions} removed</span>
+        <span className="unseen">{exactNumber(deletions)} removed</span>
       </span>
     </span>
   );

@@ -155,6 +155,13 @@ const closedLines: [string, Call, string | undefined, UiExtra | undefined, strin
     "[OK] Edit src/a.ts +22 lines added, −11 removed 1.2 s",
   ],
   [
+    "an edit of one line",
+    call("Edit", { file_path: "src/a.ts", old_string: "one", new_string: "two" }),
+    undefined,
+    undefined,
+    "[OK] Edit src/a.ts +11 line added, −11 removed 1.2 s",
+  ],
+  [
     "a write",
     call("Write", { file_path: "src/new.ts", content: "a\nb\n" }),
     "ok",
