@@ -25,11 +25,15 @@ function keyName(event: KeyboardEvent): string {
   return control + alt + shift + key;
 }
 
-/** What a key writes or is called; where letters of another script stand on the keyboard, the Latin one of that place. */
+/**
+ * What a key writes or is called; where letters of another script stand on the keyboard, the Latin one of that place. A
+ * letter is a capital by Shift alone: a Caps Lock that was left on makes no other key of it.
+ */
 function latinKey({ key, code, shiftKey }: KeyboardEvent): string {
   const [, letter] = /^Key([A-Z])$/.exec(code) ?? [];
-  if (letter === undefined || !/^\P{ASCII}+$/u.test(key)) return key;
-  return shiftKey ? letter : letter.toLowerCase();
+  const latin = letter !== undefined && /^\P{ASCII}+$/u.test(key) ? letter : key;
+  if (latin.length > 1) return latin;
+  return shiftKey ? latin.toUpperCase() : latin.toLowerCase();
 }
 
 /** Whether a pane has the focus or, where none has it, is the first that is on screen. */

@@ -374,9 +374,9 @@ it("the next error after the last one is the first, which is said until one scro
   await page.keyboard.press("e");
   await expect.poll(() => marked.innerText()).toContain("one");
   expect(await last.count()).toBe(0);
-  await page.keyboard.press("E");
+  await page.keyboard.press("Shift+E");
   await expect.poll(() => marked.getAttribute("id")).toBe(earlier);
-  await page.keyboard.press("E");
+  await page.keyboard.press("Shift+E");
   await last.waitFor();
   expect(await marked.innerText()).toContain("one");
   await page.keyboard.press("Escape");

@@ -242,7 +242,7 @@ test("the address names the list's filter, for a reload and for others, in one e
 test("coming back to the list, one is at the session that one left it from, and goes on from there", async () => {
   render(<App client={client} />);
   await screen.findByRole("link", { name: /Repair the uploader/ });
-  await userEvent.keyboard("G{Enter}");
+  await userEvent.keyboard("{Shift>}G{/Shift}{Enter}");
   await screen.findByRole("heading", { level: 1, name: "Write the changelog" });
   history.back();
   const link = await screen.findByRole("link", { name: /Write the changelog.*turn/ });
@@ -484,6 +484,17 @@ test.each([
     expect(document.activeElement).toBe(screen.getByRole("searchbox"));
   },
 );
+
+test("a letter is the same key under Caps Lock", async () => {
+  render(<App client={client} />);
+  await screen.findByRole("link", { name: /Repair the uploader/ });
+  const press = (key: string, more = {}) => fireEvent.keyDown(document.body, { key, ...more });
+  const stands = () => document.activeElement?.closest("a")?.textContent;
+  press("g", { shiftKey: true });
+  expect(stands()).toContain("Write the changelog");
+  press("G");
+  expect(stands()).toContain("Repair the uploader");
+});
 
 test("Space goes a view down, and with Shift a view up", async () => {
   history.replaceState(null, "", `/session/${PARENT}`);

@@ -18,14 +18,10 @@ export function scrollKeys(scroller: RefObject<ScrollerHandle | null>): KeyBindi
 }
 
 /** Clicks the answer of a kind on the approval whose row has the focus. */
-const answer =
-  (kind: string) =>
-  ({ shiftKey }: KeyboardEvent): void => {
-    // Not by a Caps Lock that was left on.
-    if (!shiftKey) return;
-    const row = document.activeElement?.closest("[data-index]");
-    row?.querySelector<HTMLButtonElement>(`button[data-answer="${kind}"]`)?.click();
-  };
+const answer = (kind: string) => (): void => {
+  const row = document.activeElement?.closest("[data-index]");
+  row?.querySelector<HTMLButtonElement>(`button[data-answer="${kind}"]`)?.click();
+};
 
 /** Keys that answer an approval: capitals, and only where the reader stands. */
 export const ANSWER_KEYS: readonly KeyBinding[] = [
