@@ -371,15 +371,15 @@ it("a second click that comes down on the next request, which slid under the poi
   await expect.poll(() => allow.count()).toBe(2);
   const at = await middleOf(allow.first());
   await page.locator("[data-answer=allow_once]:not([aria-disabled=true])").first().click();
-  await page.getByText("Allowed once").waitFor();
+  await page.getByText("Allowed", { exact: true }).waitFor();
   // As near to the button's middle as it comes: the form that went was higher than what stands for it now.
   await comesUnder(page, at);
   await page.mouse.click(...at);
   await page.locator("[data-answer=allow_once][aria-disabled=false]").waitFor();
-  expect(await page.getByText("Allowed once").count()).toBe(1);
+  expect(await page.getByText("Allowed", { exact: true }).count()).toBe(1);
   await allow.click();
   await page.getByText("Done.", { exact: true }).waitFor();
-  expect(await page.getByText("Allowed once").count()).toBe(2);
+  expect(await page.getByText("Allowed", { exact: true }).count()).toBe(2);
   expect(complaints).toEqual([]);
 });
 
@@ -480,7 +480,7 @@ it.each(["Enter", "Shift+Y"])("%s that is held down answers one request, not the
   if (key === "Shift+Y") await page.keyboard.down("Shift");
   const held = key === "Enter" ? "Enter" : "Y";
   for (let repeat = 0; repeat < 10; repeat += 1) await page.keyboard.down(held);
-  await page.getByText("Allowed once").waitFor();
+  await page.getByText("Allowed", { exact: true }).waitFor();
   for (let repeat = 0; repeat < 10; repeat += 1) await page.keyboard.down(held);
   await allow.click();
   await page.getByText("Done.", { exact: true }).waitFor();

@@ -125,7 +125,7 @@ describe("a session that is started in the page", () => {
     await page.keyboard.press("Shift+Y");
     await transcript(page).getByText("That is all.").waitFor();
     expect(await readFile(join(folder, "greeting.txt"), "utf8")).toBe("Good evening, harbour.\n");
-    expect(await transcript(page).getByText("Allowed once").count()).toBe(2);
+    expect(await transcript(page).getByText("Allowed", { exact: true }).count()).toBe(2);
     await expect.poll(() => page.title()).not.toMatch(/^\(/);
     expect(complaints).toEqual([]);
   });
@@ -136,7 +136,7 @@ describe("a session that is started in the page", () => {
     const card = transcript(page).getByRole("region", { name: "Approval" });
     await card.getByRole("textbox", { name: /Reason/ }).fill("not in this folder");
     await card.getByRole("button", { name: "Do not allow" }).click();
-    await transcript(page).getByText("Rejected, “not in this folder”").waitFor();
+    await transcript(page).getByText("Not allowed, “not in this folder”").waitFor();
     await expect(readFile(join(folder, "greeting.txt"))).rejects.toThrow();
   });
 
@@ -174,7 +174,7 @@ describe("a session that is started in the page", () => {
     );
     // The slower one's button may be gone by then, which no click of the mouse would bear.
     await Promise.all(buttons.map((button) => button?.evaluate((element: HTMLElement) => element.click())));
-    const outcome = /Allowed once|Rejected/;
+    const outcome = /^(Allowed|Not allowed)$/;
     const said = await Promise.all(
       [first.page, second.page].map((page) =>
         transcript(page).locator(".request-outcome").first().innerText(),

@@ -776,7 +776,7 @@ describe("what waits for a person", () => {
     const row = await screen.findByRole("link", { name: /Repair the uploader/ });
     await waitFor(() => expect(row.textContent).toContain("a run waits for you Clean up: Run a command"));
     await waitFor(() => expect(document.title).toMatch(/^\(1\) /));
-    await userEvent.click(screen.getByRole("button", { name: "Needs you 1" }));
+    await userEvent.click(screen.getByRole("button", { name: "Waits for you 1" }));
     await waitFor(() => expect(screen.queryByRole("link", { name: /Another's session/ })).toBeNull());
     const asks = screen
       .getAllByRole("link")
@@ -853,7 +853,7 @@ describe("what waits for a person", () => {
         answer: { option_ids: ["no"], text: "not the build" },
       },
     ]);
-    expect(await screen.findByText("Rejected, “not the build”")).toBeTruthy();
+    expect(await screen.findByText("Not allowed (Reject), “not the build”")).toBeTruthy();
     expect(screen.queryByRole("button", { name: /Allow once/ })).toBeNull();
     await waitFor(() => expect(document.title).not.toMatch(/^\(1\)/));
   });
@@ -1062,6 +1062,22 @@ describe("a session that this daemon runs", () => {
       );
       expect(await screen.findByDisplayValue("Repair it.")).toBeTruthy();
     });
+  });
+
+  test("that plays a script can be told to go on with another script, by that name", async () => {
+    sessions.say(SESSION, { agent: "scripted", model: "wander" });
+    const agent = { id: "scripted", title: "Scripted", kind: "provider", scripted: true, takes_images: true };
+    const models = [{ id: "wander" }, { id: "endless" }];
+    daemon.answer(({ route }) =>
+      route === "GET /api/agents"
+        ? [200, { cwd: "/", recent: [], agents: [{ ...agent, models, any_model: true }] }]
+        : undefined,
+    );
+    show(SESSION);
+    await screen.findByText("It is repaired.");
+    await userEvent.keyboard("a");
+    expect(await screen.findByRole("combobox", { name: "Script" })).toBeTruthy();
+    expect(screen.getByRole("button", { name: "Switch the script" })).toBeTruthy();
   });
 
   test("can be compacted, and told to go on with another model", async () => {

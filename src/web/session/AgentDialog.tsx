@@ -62,7 +62,7 @@ export function AgentDialog({
               className="button"
               disabled={busy || model.trim() === "" || model.trim() === row.model}
             >
-              Switch the model
+              {agent.scripted ? "Switch the script" : "Switch the model"}
             </button>
           </p>
         </form>

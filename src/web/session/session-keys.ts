@@ -25,7 +25,7 @@ const answer = (kind: string) => (): void => {
 
 /** Keys that answer an approval: capitals, and only where the reader stands. */
 export const ANSWER_KEYS: readonly KeyBinding[] = [
-  { keys: ["Y"], does: "Allow once, on the approval in focus", run: answer("allow_once") },
-  { keys: ["A"], does: "Allow always, on the approval in focus", run: answer("allow_always") },
-  { keys: ["N"], does: "Reject, on the approval in focus", run: answer("reject_once") },
+  { keys: ["Y"], does: "Allow, on the approval in focus", run: answer("allow_once") },
+  { keys: ["A"], does: "Allow in this session, on the approval in focus", run: answer("allow_always") },
+  { keys: ["N"], does: "Do not allow, on the approval in focus", run: answer("reject_once") },
 ];

@@ -112,7 +112,7 @@ function placed(items: readonly ListItem[], height: number) {
 }
 
 const LABELS: Record<StateFilter, string> = {
-  waiting: "Needs you",
+  waiting: "Waits for you",
   running: "Running",
   failed: "Failed",
   interrupted: "Stopped",

@@ -111,8 +111,8 @@ export function ApprovalForm({
             <input
               type="text"
               className="answer-text"
-              aria-label="Reason, told to the agent with a rejection"
-              placeholder="Reason for a rejection"
+              aria-label="Reason for not allowing it, told to the agent"
+              placeholder="Reason for not allowing it"
               value={draft.text}
               disabled={busy}
               onChange={(event) => setDraft({ ...draft, text: event.target.value })}

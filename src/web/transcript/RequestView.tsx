@@ -91,22 +91,23 @@ function outcomeText(request: Request, { outcome, answer }: SettledRequest): Rea
   return outcome satisfies never;
 }
 
-/** What choosing an option of an approval did; how far "always" reaches, its own label says: "Allow in this session". */
+/** What choosing an option of an approval did: in the words of its label where they are ours, else with that beside it. */
 function chosenText({ kind, label }: RequestOption): string {
   switch (kind) {
     case "allow_once":
-      return "Allowed once";
     case "allow_always":
-      return /^Allow\b/.test(label) ? label.replace("Allow", "Allowed") : `Allowed (${label})`;
+      return outcomeOf(label, "Allow", "Allowed");
     case "reject_once":
-      return "Rejected";
     case "reject_always":
-      return `Rejected (${label})`;
+      return outcomeOf(label, "Do not allow", "Not allowed");
     case undefined:
       return label;
   }
   return kind satisfies never;
 }
+
+const outcomeOf = (label: string, asked: string, done: string): string =>
+  label === asked || label.startsWith(`${asked} `) ? done + label.slice(asked.length) : `${done} (${label})`;
 
 function answeredText(request: Request, answer: Answer | undefined): ReactNode {
   const chosen = request.options.filter(({ id }) => answer?.option_ids.includes(id));

@@ -196,7 +196,7 @@ function statusOf(call: Call, result: Result | undefined): { badge: BadgeStatus;
       return { badge: "failed" };
     case "aborted": {
       const said = `${state.reason ?? ""} ${result?.output_text.slice(0, 400) ?? ""}`;
-      return { badge: "failed", word: isRefusal(said) ? "denied" : "stopped" };
+      return { badge: "failed", word: isRefusal(said) ? "not allowed" : "stopped" };
     }
     default:
       return state satisfies never;

@@ -182,6 +182,18 @@ describe("an approval", () => {
     expect(screen.getByText("Withdrawn before an answer")).toBeTruthy();
   });
 
+  it.each([
+    ["allow_once", "Allow", "Allowed"],
+    ["allow_always", "Allow in this session", "Allowed in this session"],
+    ["reject_once", "Do not allow", "Not allowed"],
+    ["allow_once", "Yes, go on", "Allowed (Yes, go on)"],
+    ["reject_always", "Never", "Not allowed (Never)"],
+  ] as const)("that was answered by its option %s, %s, is said to be %s", (kind, label, outcome) => {
+    const options = [{ id: "one", label, kind }];
+    show(requestPart({ options }, { outcome: "answered", answer: { option_ids: ["one"] } }));
+    expect(screen.getByText(outcome)).toBeTruthy();
+  });
+
   it("is only shown where nobody can answer it", () => {
     const parts = [requestPart({ subject: "make" })];
     render(<TurnTranscript turn={turnOf(parts)} partAt={(index) => parts[index]} host={hostOf()} />);

@@ -849,7 +849,7 @@ describe("parallel calls", () => {
     expect(shown[1]).toContain("[OK]");
     expect(shown[2]).toContain("[FAILED]");
     expect(shown[3]).toContain("stopped");
-    expect(shown[4]).toContain("denied");
+    expect(shown[4]).toContain("not allowed");
     expect(shown[5]).toContain("waiting");
   });
 
