@@ -45,6 +45,17 @@ export function promptTitle(parts: readonly Part[]): string | undefined {
   return undefined;
 }
 
+/** The beginning of a whole prompt on one line, at most 200 characters, or what was attached where nothing was written. */
+export function promptLine(parts: readonly Part[]): string | undefined {
+  return (
+    titleOf(
+      textOf(parts)
+        .slice(0, 20 * TITLE_LIMIT)
+        .replace(/\s+/g, " "),
+    ) ?? promptTitle(parts)
+  );
+}
+
 /** `content` of a message as clients without parts expect it: all text parts, concatenated as they stand. */
 export function contentOf(parts: readonly (TranscriptPart | undefined)[]): string {
   let content = "";

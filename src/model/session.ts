@@ -47,7 +47,7 @@ export const sessionControl = record({
   can_compact: z.boolean(),
   can_switch_model: z.boolean(),
   takes_images: z.boolean(),
-  /** Prompts that wait for the running turn's end, in order; `text` is their first 200 characters; `held` since a rewind until a person begins them. */
+  /** Prompts that wait for the running turn's end, in order; `text` is their first 200 characters, on one line; `held` since a rewind until a person begins them. */
   queued: z.array(record({ message_id: uuid, text: z.string(), held: optional(z.boolean()) })),
 });
 export type SessionControl = z.infer<typeof sessionControl>;

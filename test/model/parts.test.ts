@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { contentOf, promptTitle, searchText, textOf, titleOf } from "../../src/model/content.ts";
+import { contentOf, promptLine, promptTitle, searchText, textOf, titleOf } from "../../src/model/content.ts";
 import {
   createEntry,
   createPart,
@@ -239,6 +239,16 @@ describe("a title", () => {
     expect(promptTitle([createPart("file", { ...file, filename: "notes.md" })])).toBe("[notes.md]");
     expect(promptTitle([image])).toBe("[image]");
     expect(promptTitle([createPart("unknown", { raw: 1 }), text("")])).toBeUndefined();
+  });
+});
+
+describe("a prompt on one line", () => {
+  it("goes on after its first line, to 200 characters, with a sign of more, and names what is attached where it says nothing", () => {
+    expect(promptLine([createPart("text", { text: "\nMend it:\n\n  - one\n" })])).toBe("Mend it: - one");
+    const long = promptLine([createPart("text", { text: "Mend it.\n".repeat(100_000) })]) ?? "";
+    expect(long).toMatch(/^(Mend it\. )+M…$/);
+    expect(long.length).toBeLessThanOrEqual(200);
+    expect(promptLine([createPart("image_url", { url: "data:," })])).toBe("[image]");
   });
 });
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Agent, AgentHost, Prompt, RunOptions, RunReport, TurnOutcome } from "../../agent/agent.ts";
-import { promptTitle } from "../../model/content.ts";
+import { promptLine } from "../../model/content.ts";
 import { messageOf } from "../../model/narrow.ts";
 import type { OpenRequest, SessionControl } from "../../model/session.ts";
 import type { Turn } from "../../model/transcript.ts";
@@ -485,7 +485,7 @@ export function controlOf(
     takes_images: kind?.entry.takes_images === true,
     queued: state.queue.map(({ message_id, parts, held }) => ({
       message_id,
-      text: promptTitle(parts) ?? "",
+      text: promptLine(parts) ?? "",
       ...(held && { held }),
     })),
   };

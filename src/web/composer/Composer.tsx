@@ -271,7 +271,9 @@ function Queued({
   return (
     <li>
       <span className="queued-word">{word}</span>
-      <span className="queued-text">{text.trim() === "" ? "images" : visible(text, "prose")}</span>
+      <span className="queued-text" title={visibleText(text, "prose")}>
+        {text.trim() === "" ? "images" : visible(text, "prose")}
+      </span>
       {problem !== undefined && (
         <span className="composer-problem" role="alert">
           {problem}

@@ -158,11 +158,11 @@ describe("a session that the daemon runs", () => {
     });
     const id = await begin(hosted, "First");
     const back = promptOf("Not this");
-    await hosted.send(id, promptOf("Second"), "queue");
+    await hosted.send(id, promptOf("Second,\nand on"), "queue");
     await hosted.send(id, back, "queue");
     await hosted.send(id, promptOf("Now"), "steer");
     await eventually(() =>
-      expect(hosted.get(id)?.control?.queued.map(({ text }) => text)).toEqual(["Second", "Not this"]),
+      expect(hosted.get(id)?.control?.queued.map(({ text }) => text)).toEqual(["Second, and on", "Not this"]),
     );
     expect(hosted.waiting(id, back.message_id)).toEqual(back);
     await hosted.withdraw(id, back.message_id);
@@ -176,8 +176,8 @@ describe("a session that the daemon runs", () => {
       "steer: Now",
       "text: You said: Now",
       "text: You said: First",
-      "prompt: Second",
-      "text: You said: Second",
+      "prompt: Second,\nand on",
+      "text: You said: Second,\nand on",
     ]);
     await expect(hosted.withdraw(id, back.message_id)).resolves.toBeUndefined();
     await expect(hosted.withdraw(id, randomUUID())).rejects.toMatchObject({ code: "no_prompt" });
