@@ -130,6 +130,20 @@ it("what can be opened is opened and closed at once, and what cannot is not made
   expect(await written.getAttribute("data-known")).toBe("");
 });
 
+it("on a phone a call has its heading as elsewhere, and its time once it is opened", async () => {
+  await run("make docs");
+  const heading = page.getByRole("heading", { name: "Bash: make docs" });
+  await heading.waitFor();
+  await page.setViewportSize({ width: 390, height: 844 });
+  expect(await heading.count()).toBe(1);
+  const row = transcript.locator("article").filter({ has: heading });
+  const timeWidth = async () => (await row.locator(".part-gutter").boundingBox())?.width ?? 0;
+  expect(await timeWidth()).toBe(1);
+  await row.locator("summary").click();
+  await expect.poll(timeWidth).toBeGreaterThan(40);
+  expect(await row.locator("time").innerText()).toMatch(/^\d\d:\d\d/);
+});
+
 it("in a low window, where a turn's heading scrolls away, a step begins at the row at the top", async () => {
   await page.setViewportSize({ width: 1280, height: 520 });
   await page.keyboard.press("Home");
