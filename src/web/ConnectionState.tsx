@@ -4,6 +4,12 @@ import type { Connection } from "./live.ts";
 import { useClient, useConnection } from "./store.ts";
 import { useNow } from "./ui/use-now.ts";
 
+/** The keyboard goes on in what is shown when its button goes away. */
+const passFocusOn = (button: HTMLElement | null) => (): void => {
+  if (button === document.activeElement)
+    (button?.closest(".pane") ?? document).querySelector<HTMLElement>(".scroller, .sessions-list")?.focus();
+};
+
 /** Whether what is shown is what is: `live`, or since when it is not. */
 export function ConnectionState(): ReactNode {
   const connection = useConnection();
@@ -28,7 +34,7 @@ function NotLive(): ReactNode {
         <strong role="status">not live</strong>
         {age}
       </span>
-      <button type="button" className="button" title={next} onClick={live.reconnect}>
+      <button ref={passFocusOn} type="button" className="button" title={next} onClick={live.reconnect}>
         Connect
       </button>
     </span>

@@ -312,6 +312,7 @@ it("who scrolled up in an answer that grows has a way to its end, where it is fo
   await toEnd.click();
   await toEnd.waitFor({ state: "detached" });
   await expect.poll(fromEnd).toBeLessThanOrEqual(4);
+  expect(await transcript.evaluate((box) => box === document.activeElement)).toBe(true);
 });
 
 it("the end is followed on when the prompt's field becomes low and high again at once, as when one pastes over a prompt", async () => {

@@ -659,6 +659,31 @@ test("a daemon that is gone leaves what is shown, with its age; a lost cookie sh
   expect(await screen.findByText("npm start -- --link")).toBeTruthy();
 });
 
+test.each([
+  ["/", "main", "Sessions"],
+  [`/session/${PARENT}`, "region", "Transcript"],
+])("the keyboard goes on in what %s shows when the daemon is back", async (address, role, name) => {
+  history.replaceState(null, "", address);
+  render(<App client={client} />);
+  await screen.findByRole(role, { name });
+  await screen.findByText("live");
+  daemon.down();
+  const connect = await screen.findByRole("button", { name: "Connect" });
+  connect.focus();
+  daemon.up();
+  await userEvent.keyboard("{Enter}");
+  await screen.findByText("live");
+  expect(document.activeElement).toBe(screen.getByRole(role, { name }));
+});
+
+test("the keyboard is in the filter once the filter was cleared", async () => {
+  history.replaceState(null, "", "/?q=nothing+like+it");
+  render(<App client={client} />);
+  await userEvent.click(await screen.findByRole("button", { name: "Clear the filter" }));
+  expect(await screen.findByRole("link", { name: /Repair the uploader/ })).toBeTruthy();
+  expect(document.activeElement).toBe(screen.getByRole("searchbox"));
+});
+
 test.each(["/", `/session/${PARENT}`])(
   "%s says, where requests are answered and no socket opens, that a proxy must pass WebSockets on",
   async (address) => {

@@ -576,7 +576,15 @@ export const TranscriptScroller = memo(function TranscriptScroller({
       )}
       {/* Where answers are waited for, they are what it would lie over. */}
       {!isWaiting && (hasChanged || (isAway && isGrowing)) && (
-        <button type="button" className="below" onClick={() => handle.current?.toEnd()}>
+        <button
+          type="button"
+          className="below"
+          onClick={() => {
+            // The button goes away.
+            box.current?.focus({ preventScroll: true });
+            handle.current?.toEnd();
+          }}
+        >
           {below.rows > 0 ? `${below.rows} new below` : hasChanged ? "Changed below" : "To the end"}
           {below.errors > 0 && (
             <span className="below-errors">{`, ${below.errors} ${below.errors === 1 ? "error" : "errors"}`}</span>

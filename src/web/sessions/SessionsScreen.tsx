@@ -389,6 +389,7 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
       <main
         className="sessions-list"
         ref={scroller}
+        tabIndex={-1}
         aria-label="Sessions"
         onFocus={() => {
           left.focused = focused() ?? left.focused;
@@ -447,7 +448,11 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
             total={byId.size}
             lost={connection.status === "lost" ? lostWords(connection) : undefined}
             roots={status?.roots.map(({ path }) => path) ?? []}
-            onClear={() => setFilter({ text: "", states: new Set() })}
+            onClear={() => {
+              // Its button goes away.
+              search.current?.focus();
+              setFilter({ text: "", states: new Set() });
+            }}
           />
         )}
       </main>
