@@ -548,13 +548,17 @@ test("a run opens beside its session and closes again", async () => {
   expect(location.search).toBe(`?beside=${RUN}`);
   expect(await screen.findByText("It is in retry.ts.")).toBeTruthy();
   expect(screen.getByText("It is repaired.")).toBeTruthy();
+  // All that is the run's stands in one section, whose header is no banner of the page.
+  const beside = screen.getByRole("region", { name: "Run beside" });
+  expect(within(beside).getByRole("heading", { level: 2, name: "Find the retry loop Explore" })).toBeTruthy();
+  expect(within(beside).getByRole("link", { name: "Open instead" })).toBeTruthy();
+  expect(screen.getByRole("heading", { level: 1, name: "Repair the uploader" })).toBeTruthy();
+  expect(screen.getByRole("main").contains(beside)).toBe(false);
   // Up to the call that started it, beside which it stays.
-  const [, path] = screen.getAllByRole("navigation", { name: "Path" });
-  expect(
-    within(path as HTMLElement)
-      .getByRole("link", { name: "Repair the uploader" })
-      .getAttribute("href"),
-  ).toBe(`/session/${PARENT}?beside=${RUN}#call-call%201`);
+  const path = within(beside).getByRole("navigation", { name: "Path of the run" });
+  expect(within(path).getByRole("link", { name: "Repair the uploader" }).getAttribute("href")).toBe(
+    `/session/${PARENT}?beside=${RUN}#call-call%201`,
+  );
   await userEvent.click(screen.getByRole("link", { name: "Close" }));
   expect(location.search).toBe("");
   await waitFor(() => expect(screen.queryByText("It is in retry.ts.")).toBeNull());

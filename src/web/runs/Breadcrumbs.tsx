@@ -29,7 +29,7 @@ export function Breadcrumbs({
     below = session;
   }
   return (
-    <nav className="crumbs" aria-label="Path">
+    <nav className="crumbs" aria-label={besideOf === undefined ? "Path" : "Path of the run"}>
       <a href="/">Sessions</a>
       {path.map(({ id, row: above, call }) => (
         <span key={id} className="crumb">

@@ -134,6 +134,7 @@ export function SessionHeader({ row, since, context, synced, besideOf, children 
   const title = sessionTitle(row);
   const kind = runKind(row);
   const above = row.parent;
+  const Title = besideOf === undefined ? "h1" : "h2";
   return (
     <header className="session-header">
       <div className="session-heading">
@@ -152,9 +153,9 @@ export function SessionHeader({ row, since, context, synced, besideOf, children 
           ‹
         </a>
         <Breadcrumbs row={row} besideOf={besideOf} />
-        <h1 className="session-name-now" title={title}>
+        <Title className="session-name-now" title={title}>
           {title} {kind !== undefined && <span className="run-kind">{visible(kind, "name")}</span>}
-        </h1>
+        </Title>
         <StateBadge status={row.status} />
         {row.scripted && <span className="session-mark">scripted: no model answers</span>}
         {row.sample && <span className="session-mark">sample</span>}

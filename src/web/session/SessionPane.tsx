@@ -38,6 +38,9 @@ import { useReadingHost } from "./use-host.ts";
 import { useFocusBack, useFocusOnOpening } from "./use-pane-focus.ts";
 import { WaitingBanner } from "./WaitingBanner.tsx";
 
+/** What the pane beside a session is called. */
+const BESIDE = "Run beside";
+
 interface Props {
   session_id: string;
   /** What the address names in this session; empty in the pane beside. */
@@ -93,14 +96,15 @@ export function SessionPane(props: Props): ReactNode {
     : connection.status === "lost"
       ? lostWords(connection)
       : ["Reading the session", ""];
+  const [Body, Heading] = besideOf === undefined ? (["main", "h1"] as const) : (["section", "h2"] as const);
   return (
-    <main className="blank" aria-busy={!refused}>
-      <h1>{title}</h1>
+    <Body className="blank" aria-busy={!refused} aria-label={besideOf && BESIDE}>
+      <Heading>{title}</Heading>
       {text !== "" && <p>{text}</p>}
       <p>
         {besideOf === undefined ? <a href="/">All sessions</a> : <a href={sessionHref(besideOf)}>Close</a>}
       </p>
-    </main>
+    </Body>
   );
 }
 
@@ -360,10 +364,10 @@ function ReadyPane({
   const empty = transcript.parts.length === 0;
   const lastTurn = transcript.turns.at(transcript.turns.length - 1);
   const since = control !== undefined && lastTurn?.status === "running" ? lastTurn.started_at : undefined;
-  // A page has one main part.
-  const Body = main ? "main" : "section";
+  // A page has one main part, and one banner, which a section's header is not.
+  const [Pane, Body] = main ? (["div", "main"] as const) : (["section", "div"] as const);
   return (
-    <div ref={pane} className={`pane${main ? "" : " pane-beside"}`}>
+    <Pane ref={pane} className={main ? "pane" : "pane pane-beside"} aria-label={main ? undefined : BESIDE}>
       <SessionHeader
         row={row}
         since={since}
@@ -475,7 +479,7 @@ function ReadyPane({
             <RunsPanel session_id={session_id} beside={beside} />
           </aside>
         )}
-        <Body className="pane-main" aria-label={main ? undefined : "Run beside"}>
+        <Body className="pane-main">
           {empty && (
             <div className="blank">
               <h2>Nothing yet</h2>
@@ -517,6 +521,6 @@ function ReadyPane({
       {agentOpen && control !== undefined && (
         <AgentDialog row={row} control={control} onClose={() => setAgentOpen(false)} />
       )}
-    </div>
+    </Pane>
   );
 }
