@@ -398,6 +398,35 @@ it("the next error after the last one is the first, which is said until one scro
   await last.waitFor({ state: "detached" });
 });
 
+it("the keyboard goes where a key or a link leads, and from find to the row that it found", async () => {
+  await fail("one");
+  await say(...twelve("After"));
+  await transcript.getByText("After 12.").waitFor();
+  await page.keyboard.press("Shift+E");
+  await expect.poll(() => focused().allInnerTexts()).toEqual([expect.stringContaining("one")]);
+  await page.keyboard.press("Tab");
+  expect(await transcript.locator(".part-row-target :focus").count()).toBe(1);
+  const heading = page.locator(".turn-heading:focus");
+  await page.keyboard.press("[");
+  const title = await heading.getByRole("heading").innerText();
+  await page.getByRole("navigation", { name: "Turns" }).getByRole("link").first().press("Enter");
+  await expect.poll(() => heading.count()).toBe(1);
+  expect(await heading.getByRole("heading").innerText()).not.toBe(title);
+
+  const button = page.getByRole("button", { name: "Next error" });
+  await button.press("Enter");
+  const name = (await transcript.locator(".part-row-target").getAttribute("aria-label")) ?? "";
+  expect(name).toMatch(/, failed$/);
+  await page.getByRole("status").getByText(name, { exact: true }).waitFor();
+  expect(await button.evaluate((element) => element === document.activeElement)).toBe(true);
+
+  await page.keyboard.press("/");
+  await page.keyboard.type("After 7.");
+  await page.getByText("part 1 of 1").waitFor();
+  await page.keyboard.press("Escape");
+  expect(await focused().innerText()).toContain("After 7.");
+});
+
 it("each error has its turn as the next one, however many rows are in view", async () => {
   await page.setViewportSize({ width: 1280, height: 1600 });
   await fail("one");
@@ -513,7 +542,7 @@ it("the way back from a link in the same session leads to what was in view, and 
   await follow(first);
   await row.waitFor();
   await follow(last);
-  await row.waitFor({ state: "detached" });
+  await expect.poll(fromEnd).toBeLessThanOrEqual(4);
   await page.goBack();
   await row.waitFor();
   // The link to where one is leads to what it names.
@@ -522,7 +551,7 @@ it("the way back from a link in the same session leads to what was in view, and 
   await follow(first);
   await row.waitFor();
   await page.goBack();
-  await row.waitFor({ state: "detached" });
+  await expect.poll(fromEnd).toBeLessThanOrEqual(4);
   await say("Followed again.");
   await transcript.getByText("Followed again.").waitFor();
   expect(await page.getByRole("button", { name: /below$/ }).count()).toBe(0);

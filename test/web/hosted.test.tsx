@@ -96,6 +96,15 @@ describe("the composer", () => {
     expect(document.activeElement).toBe(field);
   });
 
+  test("has the keyboard again when find, which was opened from it, closes", async () => {
+    show(SESSION);
+    const field = await promptField();
+    await userEvent.type(field, "Half a thou{Control>}f{/Control}repaired");
+    expect(await screen.findByText("part 1 of 1")).toBeTruthy();
+    await userEvent.keyboard("{Escape}");
+    expect(document.activeElement).toBe(field);
+  });
+
   test("sends nothing when there is nothing to send", async () => {
     accept();
     show(SESSION);

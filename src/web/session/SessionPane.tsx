@@ -18,7 +18,7 @@ import { useStop } from "../composer/use-stop.ts";
 import { failureText } from "../failure-text.ts";
 import { counted } from "../figures.ts";
 import { HelpAndSettings } from "../HelpAndSettings.tsx";
-import { type KeyBinding, useKeys } from "../keys.ts";
+import { type KeyBinding, typing, useKeys } from "../keys.ts";
 import { type OpenSession, openSession } from "../open-session.ts";
 import { loadReading, placeFrom } from "../reading.ts";
 import { cameBack, keepWhenLeaving, NEW_SESSION, navigate, sessionHref } from "../router.ts";
@@ -51,6 +51,13 @@ interface Props {
   beside: string | undefined;
   /** Set in the pane that is itself beside another session. */
   besideOf?: string;
+}
+
+const rowOf = (part_id: string): HTMLElement | null => document.getElementById(`part-${part_id}`);
+
+/** The keyboard goes to where a key or a link led, unless one writes by the time it is there. */
+function takeFocus(element: HTMLElement | null | undefined): void {
+  if (!typing(document.activeElement)) element?.focus({ preventScroll: true });
 }
 
 function useMatch(query: string): boolean {
@@ -157,6 +164,10 @@ function ReadyPane({
   const [findText, setFindText] = useState("");
   const [target, setTarget] = useState<string>();
   const [message, setMessage] = useState("");
+  /** The row that a button led to, which keeps the keyboard. */
+  const [landed, setLanded] = useState({ name: "", count: 0 });
+  /** Where find was opened from, if one wrote there, and the row that it led to last. */
+  const foundFrom = useRef<{ field: Element | null; row?: string | undefined }>({ field: null });
   const [current, setCurrent] = useState(() => {
     if (transcript === undefined) return 0;
     return Math.max(
@@ -169,9 +180,12 @@ function ReadyPane({
   // There turns and runs lie over the transcript, when asked for (session.css).
   const overlaid = useMatch("(max-width: 900px)") || beside !== undefined || !main;
 
-  /** Goes to a part by position, opens and marks it; a paired result is in its call's card. Gives the part whose row that is. */
+  /**
+   * Goes to a part by position, marks it and, if asked to, opens it; a paired result is in its call's card. The keyboard goes
+   * along, unless it `stays`. Gives the part whose row that is.
+   */
   const goTo = useCallback(
-    async (index: number, open: boolean): Promise<string | undefined> => {
+    async (index: number, open: boolean, stays = false): Promise<string | undefined> => {
       await session.load(index, index + 1);
       let at = index;
       let part = session.partAt(at);
@@ -186,14 +200,23 @@ function ReadyPane({
         // The scroller then finds it opened, in a group of markers as well.
         flushSync(() => setTarget(id));
       }
-      const waiting = part?.type === "request" && part.outcome === undefined ? part : undefined;
-      scroller.current?.toPart(at, waiting !== undefined);
-      // What waits can be answered by keyboard from there.
-      if (waiting !== undefined)
-        document.getElementById(`part-${waiting.id}`)?.focus({ preventScroll: true });
+      scroller.current?.toPart(at, part?.type === "request" && part.outcome === undefined);
+      if (part !== undefined && !stays) takeFocus(rowOf(part.id));
       return part?.id;
     },
     [session, setOpen],
+  );
+
+  const toTurn = useCallback(
+    async (turn: number): Promise<void> => {
+      scroller.current?.toTurn(turn);
+      const { id, prompt_index } = session.state.getState().transcript?.turns.at(turn) ?? {};
+      if (prompt_index !== undefined) await session.load(prompt_index, prompt_index + 1);
+      // Its heading is made anew once its prompt is here.
+      flushSync(() => {});
+      takeFocus(document.getElementById(`turn-${id}`)?.closest("header"));
+    },
+    [session],
   );
 
   // Once per address, and again when the same link is followed anew.
@@ -217,7 +240,7 @@ function ReadyPane({
     void (async () => {
       if (kind === "turn") {
         for (let turn = 0; turn < now.turns.length; turn += 1)
-          if (now.turns.at(turn)?.id === id) return scroller.current?.toTurn(turn);
+          if (now.turns.at(turn)?.id === id) return toTurn(turn);
       } else {
         const known = kind === "part" ? positionOf(now, id) : callPositionOf(now, id);
         if (known !== undefined) return goTo(known, true);
@@ -234,7 +257,7 @@ function ReadyPane({
     return () => {
       cancelled = true;
     };
-  }, [fragment, visit, main, session, session_id, api, goTo]);
+  }, [fragment, visit, main, session, session_id, api, goTo, toTurn]);
   useEffect(() => (main ? keepWhenLeaving(() => ({ place: placeNow() })) : undefined), [main, placeNow]);
 
   const state = row?.status === "running" ? "[RUNNING] " : row?.status === "failed" ? "[FAILED] " : "";
@@ -254,7 +277,7 @@ function ReadyPane({
     if (transcript === undefined || turn < 0 || turn >= transcript.turns.length) return;
     setSheet(false);
     setCurrent(turn);
-    scroller.current?.toTurn(turn);
+    void toTurn(turn);
   };
   const stepTurn = (by: 1 | -1): void => {
     const here = scroller.current?.here();
@@ -262,7 +285,7 @@ function ReadyPane({
     // Backwards from inside a turn leads to its own prompt first.
     goTurn(by === -1 && here.within ? here.turn : here.turn + by);
   };
-  const stepError = async (by: 1 | -1): Promise<void> => {
+  const stepError = async (by: 1 | -1, stays = false): Promise<void> => {
     const here = scroller.current?.here().index ?? 0;
     const marked =
       target === undefined || transcript === undefined ? undefined : positionOf(transcript, target);
@@ -275,11 +298,15 @@ function ReadyPane({
     if (found === undefined) setMessage("No error in this transcript.");
     else {
       const around = by === 1 ? "No error below: this is the first." : "No error above: this is the last.";
-      await goTo(found, false);
+      const id = await goTo(found, false, stays);
+      const name = stays && id !== undefined ? (rowOf(id)?.getAttribute("aria-label") ?? "") : "";
+      setLanded(({ count }) => ({ name, count: count + 1 }));
       if (onwards === undefined) setMessage(found === marked ? "No other error." : around);
     }
   };
   const openFind = (): void => {
+    const { activeElement } = document;
+    if (!finding) foundFrom.current = { field: typing(activeElement) ? activeElement : null };
     setFinding(true);
     findInput.current?.focus();
     findInput.current?.select();
@@ -288,7 +315,12 @@ function ReadyPane({
   const nextWaiting = useWaitingKey((found) => setMessage(found ? "" : "Nothing waits for you."));
   const closeFind = (): void => {
     setFinding(false);
-    scroller.current?.focus();
+    const { field, row } = foundFrom.current;
+    const at = transcript && row !== undefined ? positionOf(transcript, row) : undefined;
+    const found = row !== undefined && at !== undefined && scroller.current?.shows(at) ? rowOf(row) : null;
+    if (field instanceof HTMLElement) field.focus();
+    else if (found !== null) found.focus({ preventScroll: true });
+    else scroller.current?.focus();
   };
 
   const bindings: KeyBinding[] = [
@@ -391,7 +423,7 @@ function ReadyPane({
         <button
           type="button"
           className="button"
-          onClick={() => void stepError(1)}
+          onClick={() => void stepError(1, true)}
           disabled={row.errors === 0}
         >
           Next error
@@ -446,7 +478,11 @@ function ReadyPane({
           scroller={scroller}
           input={findInput}
           opened={outputs.opened}
-          onHit={(index) => goTo(index, true)}
+          onHit={async (index) => {
+            const row = await goTo(index, true, true);
+            foundFrom.current = { ...foundFrom.current, row };
+            return row;
+          }}
           onText={setFindText}
           onClose={closeFind}
         />
@@ -468,6 +504,9 @@ function ReadyPane({
           What this page had loaded is shown.
         </p>
       )}
+      <p className="unseen" role="status">
+        <span key={landed.count}>{landed.name}</span>
+      </p>
       <WaitingBanner session_id={session_id} />
       <div className="pane-body">
         {(main || sheet) && (
