@@ -191,7 +191,10 @@ export const transcriptPart = z.discriminatedUnion("type", [
 export type TranscriptPart = z.infer<typeof transcriptPart>;
 export type TranscriptPartOf<Type extends TranscriptPart["type"]> = Extract<TranscriptPart, { type: Type }>;
 
-/** `running`: open; `completed`: the agent yielded; `failed`: it ended in an error; `interrupted`: a person stopped it. */
+/**
+ * `running`: open; `completed`: the agent yielded; `failed`: it ended in an error, or with its agent, before its end;
+ * `interrupted`: it was stopped, or a prompt came before its end.
+ */
 export const turnStatus = z.enum(["running", "completed", "failed", "interrupted"]);
 export type TurnStatus = z.infer<typeof turnStatus>;
 

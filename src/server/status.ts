@@ -138,7 +138,7 @@ function isCopied({ entry, summary }: State): boolean {
 
 /** How a turn ended that nobody ended: an agent whose last word is text was done (see `settleAborted`). */
 function silentEnd({ summary, open_calls }: State): SessionSummary["status"] {
-  return summary.activity === "text" && open_calls.length === 0 ? "completed" : "interrupted";
+  return summary.activity === "text" && open_calls.length === 0 ? "completed" : "failed";
 }
 
 function activityOf(open_calls: OpenCalls): string | undefined {

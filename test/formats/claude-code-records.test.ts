@@ -1171,11 +1171,11 @@ describe("a notice of the system", () => {
   it("ends a turn as it went", () => {
     const status = (...lines: ((write: Write) => object)[]) => {
       const write = writer();
-      // A call is open: without the notice the turn would be interrupted.
+      // A call is open: without the notice the turn would have failed.
       return account(write.user("go"), ...lines.map((line) => line(write))).transcript.turns.at(0)?.status;
     };
     const failed = answer([say("API Error")], "e", { isApiErrorMessage: true });
-    expect(status(answer([call("t", {})]))).toBe("interrupted");
+    expect(status(answer([call("t", {})]))).toBe("failed");
     expect(status(answer([call("t", {})]), system("turn_duration"))).toBe("completed");
     expect(status(failed, system("turn_duration"))).toBe("failed");
     expect(status(answer([call("t", {})]), system("stop_hook_summary"))).toBe("completed");

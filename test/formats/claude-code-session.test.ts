@@ -40,10 +40,10 @@ describe("turns", () => {
         assistant("e", [say("API Error")], null, { isApiErrorMessage: true }),
         user("f"),
       ),
-    ).toEqual(["a, completed", "b, interrupted", "c, interrupted", "d, failed", "f, interrupted"]);
+    ).toEqual(["a, completed", "b, interrupted", "c, interrupted", "d, failed", "f, failed"]);
   });
 
-  it("are interrupted before the model's first word, unless a command was all that they asked for", () => {
+  it("are interrupted where a prompt comes before the model's first word, unless a command was all that they asked for", () => {
     const { user } = writer();
     const shell = "<bash-input>ls</bash-input>";
     const command = "<command-name>/cost</command-name>";
@@ -53,7 +53,7 @@ describe("turns", () => {
       "! ls, completed",
       "b, interrupted",
       "/cost, completed",
-      "c, interrupted",
+      "c, failed",
     ]);
   });
 
@@ -98,7 +98,7 @@ describe("turns", () => {
       whole.transcript.turns.slice().map((turn) => [turn?.title, turn?.part_count, turn?.status]),
     ).toEqual([
       ["first", 7, "completed"],
-      ["second", 1, "interrupted"],
+      ["second", 1, "failed"],
     ]);
     expect(whole.told.slice(0, 3)).toEqual([
       expect.stringContaining("shown · [hook] Hook SessionStart: hello"),
@@ -201,11 +201,11 @@ describe("turns", () => {
       const write = writer();
       return turnsOf(write.user("a"), ...lines(write)).at(-1);
     };
-    expect(last(() => [])).toBe("a, interrupted");
+    expect(last(() => [])).toBe("a, failed");
     expect(last(({ assistant }) => [assistant("m1", [say("x")])])).toBe("a, completed");
-    expect(last(({ assistant }) => [assistant("m1", [call("t", {})])])).toBe("a, interrupted");
+    expect(last(({ assistant }) => [assistant("m1", [call("t", {})])])).toBe("a, failed");
     expect(last(({ assistant, user }) => [assistant("m1", [call("t", {})]), user([result("t", "ok")])])).toBe(
-      "a, interrupted",
+      "a, failed",
     );
     expect(
       last(({ assistant, user }) => [
@@ -215,7 +215,7 @@ describe("turns", () => {
       ]),
     ).toBe("a, completed");
     expect(last(({ assistant }) => [assistant("m1", [call("t", {})]), assistant("m2", [say("x")])])).toBe(
-      "a, interrupted",
+      "a, failed",
     );
     expect(
       last(({ assistant }) => [assistant("e", [say("API Error")], null, { isApiErrorMessage: true })]),
@@ -728,11 +728,11 @@ describe("a rewind", () => {
     ]);
     expect(
       turnsOf(first, answer, second, said, line("user", { message: { content: "c" }, ...later })),
-    ).toEqual(["a, completed", "b, completed, rewound to an earlier prompt", "c, interrupted"]);
+    ).toEqual(["a, completed", "b, completed, rewound to an earlier prompt", "c, failed"]);
     const same = { timestamp: "2026-03-01T10:00:03.900Z", parentUuid: (answer as Fields).uuid };
     expect(
       turnsOf(first, answer, second, said, line("user", { message: { content: "c" }, ...same })),
-    ).toEqual(["a, completed", "b, completed", "c, interrupted"]);
+    ).toEqual(["a, completed", "b, completed", "c, failed"]);
     // A prompt of another agent's is no branch.
     expect(
       turnsOf(
@@ -742,7 +742,7 @@ describe("a rewind", () => {
         said,
         line("user", { message: { content: "c" }, origin: { kind: "teammate" }, ...later }),
       ),
-    ).toEqual(["a, completed", "b, completed", "c, interrupted"]);
+    ).toEqual(["a, completed", "b, completed", "c, failed"]);
   });
 
   it("looks at each record once, however many turns it abandons", () => {
@@ -793,7 +793,7 @@ describe("a rewind", () => {
       "b, interrupted, rewound to an earlier prompt",
       "c, interrupted, rewound to an earlier prompt",
       "d, interrupted, rewound to an earlier prompt",
-      "e, interrupted",
+      "e, failed",
     ]);
     expect(
       turnsOf(at(0, "a", null, "a"), at(1, "b", "a", "b"), at(2, "x", null, "x"), at(3, "d", "a", "d")),
@@ -801,7 +801,7 @@ describe("a rewind", () => {
       "a, interrupted, rewound to an earlier prompt",
       "b, interrupted, rewound to an earlier prompt",
       "x, interrupted",
-      "d, interrupted",
+      "d, failed",
     ]);
     expect(
       turnsOf(at(0, "a", "b", "a"), at(1, "b", "a", "b"), at(2, "c", "b", "c"), at(3, "d", "z", "d")),
@@ -809,7 +809,7 @@ describe("a rewind", () => {
       "a, interrupted, rewound to an earlier prompt",
       "b, interrupted, rewound to an earlier prompt",
       "c, interrupted",
-      "d, interrupted",
+      "d, failed",
     ]);
   });
 

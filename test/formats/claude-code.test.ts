@@ -224,7 +224,7 @@ describe("lines under the user's role", () => {
       "text Ready.",
       "[hook] Stop hook: [lint]: fix the lint",
       "text Fixed.",
-      "= interrupted",
+      "= failed",
       "prompt <uploaded_files>a.csv</uploaded_files>/Sum it up",
     ]);
   });
@@ -308,7 +308,7 @@ describe("what a session went through", () => {
       "text Once more.",
       "[compaction] Old tool outputs dropped from the context, 21,294 tokens saved",
       "[compaction] Conversation compacted by command, 1,000 tokens before",
-      "= interrupted",
+      "= failed",
       "prompt Refactor",
     ]);
     const parts = fold(readBytes("compaction.jsonl").records)[0]?.parts.slice() ?? [];

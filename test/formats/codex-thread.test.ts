@@ -560,7 +560,7 @@ describe("turns", () => {
         event("task_started", { turn_id: "2" }),
         user("c"),
       ),
-    ).toEqual(["a, completed", "c, interrupted"]);
+    ).toEqual(["a, completed", "c, failed"]);
     expect(
       turns(
         user("a"),
@@ -572,7 +572,7 @@ describe("turns", () => {
     expect(turns(user("a"), says("x"), event("task_started"), event("task_started"))).toEqual([
       "a, completed",
       "interrupted",
-      "interrupted",
+      "failed",
     ]);
   });
 
@@ -737,7 +737,7 @@ describe("turns", () => {
       'shown · [note] w {"type":"warning","message":"w"}',
       'shown · prompt [{"type":"text","text":"b"}]',
     ]);
-    expect(turns(user("<environment_context>"), user("a"))).toEqual(["a, interrupted"]);
+    expect(turns(user("<environment_context>"), user("a"))).toEqual(["a, failed"]);
     expect(told(event("task_started", { turn_id: "1" }), user("a"), user("b"), says("x"), user("c"))).toEqual(
       [
         "folded into the turn",
@@ -752,7 +752,7 @@ describe("turns", () => {
       'shown · text "x"',
       'shown · prompt (queued) [{"type":"text","text":"c"}]',
     ]);
-    expect(turns(user("a"), user("b"))).toEqual(["a, interrupted", "b, interrupted"]);
+    expect(turns(user("a"), user("b"))).toEqual(["a, interrupted", "b, failed"]);
   });
 
   it("that an output is the first thing of hold the prompt that is typed behind it", () => {
@@ -795,20 +795,20 @@ describe("turns", () => {
 
   it("say how they ended: as a record says, else as their last thing did", () => {
     const ends = (...lines: object[]) => framesOf("turn.end", meta(), ...lines).map(({ status }) => status);
-    expect(ends(user("a"), says("x"), user("b"))).toEqual(["completed", "interrupted"]);
+    expect(ends(user("a"), says("x"), user("b"))).toEqual(["completed", "failed"]);
     const next = event("task_started", { turn_id: "2" });
-    expect(ends(user("a"), says("x"), call("x", {}), next)).toEqual(["interrupted", "interrupted"]);
-    expect(ends(user("a"), call("x", {}), output("ok"), next)).toEqual(["interrupted", "interrupted"]);
+    expect(ends(user("a"), says("x"), call("x", {}), next)).toEqual(["interrupted", "failed"]);
+    expect(ends(user("a"), call("x", {}), output("ok"), next)).toEqual(["interrupted", "failed"]);
     const failed = event("error", { message: "e" });
-    expect(ends(user("a"), says("x"), failed, next)).toEqual(["failed", "interrupted"]);
+    expect(ends(user("a"), says("x"), failed, next)).toEqual(["failed", "failed"]);
     expect(ends(user("a"), says("x"))).toEqual(["completed"]);
-    expect(ends(user("a"), says("x"), call("x", {}))).toEqual(["interrupted"]);
-    expect(ends(user("a"), call("x", {}), output("ok"))).toEqual(["interrupted"]);
+    expect(ends(user("a"), says("x"), call("x", {}))).toEqual(["failed"]);
+    expect(ends(user("a"), call("x", {}), output("ok"))).toEqual(["failed"]);
     expect(ends(user("a"), says("x"), event("token_count", { info: { last_token_usage: {} } }))).toEqual([
       "completed",
     ]);
     expect(ends(user("a"), says("x"), failed)).toEqual(["failed"]);
-    expect(ends(event("warning", { message: "w" }), event("task_started"))).toEqual(["interrupted"]);
+    expect(ends(event("warning", { message: "w" }), event("task_started"))).toEqual(["failed"]);
     expect(ends(user("a"), says("x"), event("task_complete"))).toEqual(["completed"]);
     expect(ends(user("a"), says("x"), event("task_complete", { error: "x" }))).toEqual(["failed"]);
     expect(ends(user("a"), event("turn_aborted"))).toEqual(["interrupted"]);

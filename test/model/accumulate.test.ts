@@ -278,13 +278,13 @@ describe("a tool call", () => {
     expect(paired.parts.at(2)).toMatchObject({ call_index: 4 });
   });
 
-  it("leaves a turn that nobody ended completed when its last word is text, interrupted otherwise", () => {
+  it("leaves a turn that nobody ended completed when its last word is text, failed otherwise", () => {
     const answered = fold(prompt("Go"), begin(1), call("a"), result("a", "ok"), say("Done."));
     expect(settleAborted(answered, 9_000).turns.at(0)?.status).toBe("completed");
     const cut = fold(prompt("Go"), begin(1), say("Looking."), call("a"), result("a", "ok"));
-    expect(settleAborted(cut, 9_000).turns.at(0)?.status).toBe("interrupted");
+    expect(settleAborted(cut, 9_000).turns.at(0)?.status).toBe("failed");
     const unanswered = fold(prompt("Go"), begin(1), say("Done."), prompt("More", 2));
-    expect(settleAborted(unanswered, 9_000).turns.at(1)?.status).toBe("interrupted");
+    expect(settleAborted(unanswered, 9_000).turns.at(1)?.status).toBe("failed");
   });
 
   it("becomes aborted when a crash left it without a result", () => {
@@ -293,7 +293,7 @@ describe("a tool call", () => {
     expect(settled.parts.at(3)).toMatchObject({ state: { status: "aborted", time: { end: 9_000 } } });
     expect(settled.parts.at(2)).toMatchObject({ state: { status: "completed" } });
     expect(settled.parts.at(5)).not.toHaveProperty("open");
-    expect(settled.turns.at(0)?.status).toBe("interrupted");
+    expect(settled.turns.at(0)?.status).toBe("failed");
     expect(settleAborted(settled, 9_999)).toBe(settled);
     // The result comes after all: what happened wins over what was assumed.
     const [late] = session([result("b", "late")]);

@@ -1156,18 +1156,18 @@ describe("a turn's life", () => {
     expect(settled.parts.at(3)).toMatchObject({
       state: { status: "aborted", reason: "The agent ended while this ran" },
     });
-    expect(settled.turns.at(0)).toMatchObject({ status: "interrupted", ended_at: 9_000 });
+    expect(settled.turns.at(0)).toMatchObject({ status: "failed", ended_at: 9_000 });
     expect(settleAborted(running, 9_000).parts.at(3)).toMatchObject({
       state: { reason: "The agent ended while this ran" },
     });
     const ending = (...bare: Bare[]) => turns(settleAborted(fold(...bare), 9_000)).at(-1)?.status;
     expect(ending(prompt("a"), begin(), say("x"), end(), marker("note"))).toBe("completed");
     expect(ending(prompt("a"), begin(), say("x"), end(1, { stop_reason: "error" }))).toBe("failed");
-    expect(ending(prompt("a"), begin(), call("x"), say("x"))).toBe("interrupted");
+    expect(ending(prompt("a"), begin(), call("x"), say("x"))).toBe("failed");
     expect(ending(prompt("a"), begin(), call("x"), prompt("b", 2), begin(2), say("x"))).toBe("completed");
-    expect(ending(marker("note"))).toBe("interrupted");
+    expect(ending(marker("note"))).toBe("failed");
     expect(ending(prompt("a"), turnEnd)).toBe("completed");
-    expect(ending(call("x"), say("x"))).toBe("interrupted");
+    expect(ending(call("x"), say("x"))).toBe("failed");
     expect(ending(say("x"))).toBe("completed");
     const untouched = [0, 1].map((index) => running.parts.at(index));
     expect([settled.parts.at(0), settled.parts.at(1)]).toEqual(untouched);
@@ -1186,7 +1186,7 @@ describe("a turn's life", () => {
 
   it("takes the prompt that it was opened for also where it was settled meanwhile", () => {
     const settled = settleAborted(fold({ type: "turn.start", turn_id: id(5, 1) }, marker("hook")), 9_000);
-    expect(turns(settled)).toMatchObject([{ status: "interrupted", ended_at: 9_000 }]);
+    expect(turns(settled)).toMatchObject([{ status: "failed", ended_at: 9_000 }]);
     expect(settleAborted(settled, 9_999)).toBe(settled);
     const asked = session([prompt("a")]).reduce(accumulate, settled);
     expect(turns(asked)).toMatchObject([{ status: "running", title: "a", prompt_index: 1 }]);

@@ -282,7 +282,7 @@ describe("a store with a bit flipped, cut short or overwritten", {
       });
       try {
         expect(hosted.writable, start).toBe(true);
-        expect(hosted.get(working)?.status).toBe("interrupted");
+        expect(hosted.get(working)?.status).toBe("failed");
         expect(noticesOf(hosted)).toContain("The record of a session cannot be read");
         for (const id of [idle, working]) {
           const headers = { cookie: doors.cookie, [CLIENT_HEADER]: "1" };

@@ -187,7 +187,7 @@ it("a huge session that is resumed long after its end was counted counts nothing
   utimesSync(file, long_ago, long_ago);
   const sessions = start(0);
   await eventually(() => expect(sessions.get(session_id)?.tool_calls).toBe(1));
-  await eventually(() => expect(sessions.get(session_id)?.status).toBe("interrupted"));
+  await eventually(() => expect(sessions.get(session_id)?.status).toBe("failed"));
   const before = sessions.get(session_id)?.parts ?? 0;
   user(result("a", "read"));
   answer("last", "end_turn", words(3));
@@ -316,7 +316,7 @@ it("a huge thread that goes on long after its end counts the end of the step tha
   utimesSync(file, long_ago, long_ago);
   const sessions = start(0, formatOf("codex"));
   await eventually(() => expect(sessions.get(session_id)?.tool_calls).toBe(41));
-  await eventually(() => expect(sessions.get(session_id)?.status).toBe("interrupted"));
+  await eventually(() => expect(sessions.get(session_id)?.status).toBe("failed"));
   write(counts(41), answers(41), named, asks(42), counts(42));
   await eventually(() =>
     expect(sessions.get(session_id)).toMatchObject({

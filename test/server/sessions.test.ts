@@ -922,7 +922,7 @@ describe("a sub-agent's run", () => {
     await listed(sessions, "parent", "run");
     await eventually(() => expect(sessions.get(group)?.status).toBe("running"));
     append(path("run-1.jsonl"), turnEnd("run"));
-    await eventually(() => expect(sessions.get(group)?.status).toBe("interrupted"));
+    await eventually(() => expect(sessions.get(group)?.status).toBe("failed"));
   });
 });
 
@@ -932,7 +932,7 @@ describe("the status", () => {
     write(path("one.jsonl"), old(prompt("one", "First")), old(call("one", "call-1")));
     const sessions = start();
     const [row] = await listed(sessions, "one");
-    expect(row?.status).toBe("interrupted");
+    expect(row?.status).toBe("failed");
     append(path("one.jsonl"), old(call("one", "call-2")));
     await eventually(() => expect(sessions.get(sessionId("one"))?.status).toBe("running"));
   });
@@ -949,7 +949,7 @@ describe("the status", () => {
     expect(sessions.get(sessionId("one"))?.activity).toBeUndefined();
   });
 
-  it("of a silent open turn is interrupted, its calls are aborted in view, and a late result still counts", async () => {
+  it("of a silent open turn is a failure, its calls are aborted in view, and a late result still counts", async () => {
     let clock = Date.now();
     write(path("one.jsonl"), prompt("one", "Go"), call("one", "call-1"));
     const sessions = start({ now: () => clock });
@@ -962,7 +962,7 @@ describe("the status", () => {
     };
     expect(state()).toBe("running");
     clock += 61_000;
-    await eventually(() => expect(sessions.get(sessionId("one"))?.status).toBe("interrupted"));
+    await eventually(() => expect(sessions.get(sessionId("one"))?.status).toBe("failed"));
     expect(state()).toBe("aborted");
     expect(events).toEqual(["reset"]);
     append(path("one.jsonl"), result("one", "call-1"));
@@ -973,12 +973,12 @@ describe("the status", () => {
     await eventually(() => expect(sessions.get(sessionId("one"))?.status).toBe("running"));
   });
 
-  it("of a session that was killed is interrupted from the start, with its calls aborted", async () => {
+  it("of a session that was killed is a failure from the start, with its calls aborted", async () => {
     write(path("one.jsonl"), prompt("one", "Go"), call("one", "call-1"));
     const longAgo = new Date(Date.now() - 600_000);
     utimesSync(path("one.jsonl"), longAgo, longAgo);
     const session = await opened(start(), "one");
-    expect(session.summary.status).toBe("interrupted");
+    expect(session.summary.status).toBe("failed");
     expect([...session.transcript.parts].find((part) => part?.type === "tool_call")).toMatchObject({
       state: { status: "aborted" },
     });
@@ -1009,7 +1009,7 @@ describe("the status", () => {
     const session = await opened(sessions, "one");
     expect(session.summary.status).toBe("running");
     rmSync(register);
-    await eventually(() => expect(sessions.get(sessionId("one"))?.status).toBe("interrupted"));
+    await eventually(() => expect(sessions.get(sessionId("one"))?.status).toBe("failed"));
     // A process that is long gone left its file behind.
     write(register, JSON.stringify({ pid: 2 ** 22 + 1, busy: true }));
     append(path("one.jsonl"), turnEnd("one"));

@@ -314,7 +314,7 @@ test("what a person stopped is neither success nor failure, and has a filter of 
   await waitFor(() => expect(titles().join()).toMatch(/^[^,]*Draw the map[^,]*$/));
   await userEvent.click(screen.getByRole("link", { name: /Draw the map/ }));
   expect(await screen.findByRole("heading", { level: 1, name: "Draw the map" })).toBeTruthy();
-  expect(screen.getByTitle("A person stopped it").textContent).toBe("stopped");
+  expect(screen.getByTitle("Stopped before its end").textContent).toBe("stopped");
   expect(document.title).toBe("Draw the map · Verbatim");
 });
 

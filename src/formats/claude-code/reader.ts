@@ -544,7 +544,7 @@ function openFile(path: string, identity: Identity): SessionFile {
           ? "failed"
           : (session.hasYielded() && session.openCalls() === 0) || !session.hasPrompt()
             ? "completed"
-            : "interrupted";
+            : "failed";
         session.loseQueued(line, true);
         session.endStep(line);
         session.endTurn(line, status);

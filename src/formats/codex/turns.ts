@@ -205,7 +205,10 @@ export class TurnWriter {
   foretellEnd(): void {
     const { turn } = this;
     if (turn === undefined) return;
-    this.push({ ...this.common, type: "turn.end", turn_id: turn.id, status: this.likelyEnd(turn) });
+    // What no prompt came after was not stopped for one.
+    const likely = this.likelyEnd(turn);
+    const status = likely === "interrupted" ? "failed" : likely;
+    this.push({ ...this.common, type: "turn.end", turn_id: turn.id, status });
   }
 
   interrupt(reason: string | undefined): void {

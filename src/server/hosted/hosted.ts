@@ -202,7 +202,7 @@ export function createHosted(options: HostedOptions): HostedSessions {
       } catch (error) {
         // The notices tell of one that cannot be read, and so does its page.
         if (!(error instanceof Refused)) report(error);
-        entry.summary = { ...entry.summary, status: "interrupted" };
+        entry.summary = { ...entry.summary, status: "failed" };
         return [];
       }
     });

@@ -51,7 +51,9 @@ export function settleInterrupted(options: {
       }),
     );
     if (keep || turn_id === undefined) continue;
-    recorder.emit({ type: "turn.end", session_id: recorder.id, at, turn_id, status: "interrupted" });
+    // Nobody stopped it, unless somebody had just before.
+    const status = transcript.open.outcome ?? "failed";
+    recorder.emit({ type: "turn.end", session_id: recorder.id, at, turn_id, status });
   }
   return [...kept.keys()];
 }

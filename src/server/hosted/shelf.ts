@@ -23,7 +23,7 @@ const PUBLISH_MS = 50;
 export interface HostedTiming {
   /** A session that nobody looks at, and whose agent did nothing for so long, keeps only its row. */
   idle: number;
-  /** A pushed session whose turn is open, and of which nothing was heard for so long, is shown as interrupted. */
+  /** A pushed session whose turn is open, and of which nothing was heard for so long, is shown as failed. */
   silence: number;
   /** Between looks at what time alone changes. */
   tick: number;
@@ -115,8 +115,7 @@ export function createShelf(options: ShelfOptions): Shelf {
     const { config, state, recorder, host } = entry;
     const row = fieldsOf(recorder?.summary ?? entry.summary);
     if (config.kind === "pushed") {
-      if (row.status === "running" && now() - row.last_activity_at > timing.silence)
-        row.status = "interrupted";
+      if (row.status === "running" && now() - row.last_activity_at > timing.silence) row.status = "failed";
       return row;
     }
     if (!journal.writable) return row;

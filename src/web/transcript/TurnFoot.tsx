@@ -77,23 +77,23 @@ const OF_A_STEP: ReadonlySet<TranscriptPart["type"]> = new Set([
 
 /** Why a turn ended: by its status and what stands behind its last step, else by that step's own word. `undefined`: unknown. */
 export function endingOf(turn: Turn, partAt: TurnTranscriptProps["partAt"]): string | undefined {
-  let { status } = turn;
+  const { status } = turn;
   if (status === "running") return undefined;
+  if (status === "interrupted") return "stopped";
   let step: TranscriptPartOf<"step_finish"> | undefined;
   let isAfterTools = true;
+  let isError = false;
   const end = turn.first_part + turn.part_count;
   for (let index = end - 1; index >= Math.max(turn.first_part, end - LOOK_BACK); index -= 1) {
     const part = partAt(index);
     if (part?.type === "step_finish") step = part;
-    if (part === undefined || part.type === "step_finish" || OF_A_STEP.has(part.type)) break;
+    if (part === undefined) return undefined;
+    if (part.type === "step_finish" || OF_A_STEP.has(part.type)) break;
     if (part.type !== "tool_result") isAfterTools = false;
-    if (status === "completed" && part.type === "marker" && part.retracted === undefined) {
-      if (part.kind === "error") status = "failed";
-      if (part.kind === "interrupt") status = "interrupted";
-    }
+    if (part.type === "marker" && part.kind === "error") isError = true;
   }
-  if (status === "interrupted") return "stopped";
-  if (status === "failed" && step?.reason !== "error") return stopWords("error", undefined);
+  if (status === "failed" && step?.reason !== "error")
+    return isError || step?.reason === "stop" ? stopWords("error", undefined) : "cut off before its end";
   if (step?.reason === undefined || (step.reason === "tool_use" && !isAfterTools)) return undefined;
   return stopWords(step.reason, step.reason_raw);
 }

@@ -9,7 +9,7 @@ export function StatusBadge({ status }: { status: BadgeStatus }): ReactNode {
   return <span className={`status-badge status-${status}`}>{WORDS[status]}</span>;
 }
 
-/** How a session, turn or run stands. What a person stopped neither failed nor ended by itself: it has the word alone. */
+/** How a session, turn or run stands. What was stopped neither failed nor ended by itself: it has the word alone. */
 export function StateBadge({
   status,
 }: {
@@ -17,7 +17,7 @@ export function StateBadge({
 }): ReactNode {
   if (status !== "interrupted") return <StatusBadge status={status === "completed" ? "ok" : status} />;
   return (
-    <span className="stopped" title="A person stopped it">
+    <span className="stopped" title="Stopped before its end">
       stopped
     </span>
   );

@@ -162,7 +162,7 @@ it("what is remembered of a pushed session's order goes with its record", async 
   expect(readings).toBe(2);
 });
 
-it("a pushed session of which nothing is heard is shown as interrupted, until it is heard of again", async () => {
+it("a pushed session of which nothing is heard is shown as failed, until it is heard of again", async () => {
   let clock = 1_000_000;
   const at = createHosted({
     folder,
@@ -186,7 +186,7 @@ it("a pushed session of which nothing is heard is shown as interrupted, until it
   prompt("Go");
   await eventually(() => expect(told.at(-1)).toBe("running"));
   clock += 61_000;
-  await eventually(() => expect(told.at(-1)).toBe("interrupted"));
+  await eventually(() => expect(told.at(-1)).toBe("failed"));
   prompt("On");
   await eventually(() => expect(told.at(-1)).toBe("running"));
 });
@@ -212,7 +212,7 @@ it("a pushed session that stopped in its turn keeps its row alone, too, and goes
     clock += 10;
     expect(open?.epoch).not.toBe(held?.epoch);
   });
-  expect(at.get(id)?.status).toBe("interrupted");
+  expect(at.get(id)?.status).toBe("failed");
   say("answer.");
   await at.pushed(id, "theirs").stored();
   expect(at.get(id)?.status).toBe("running");

@@ -495,7 +495,7 @@ describe("a foreign stream that is pushed", () => {
     expect(hosted.get(id)?.status).toBe("running");
     await stop();
     await start(() => Date.now() + 3_600_000);
-    expect(hosted.get(id)?.status).toBe("interrupted");
+    expect(hosted.get(id)?.status).toBe("failed");
     expect((await push(events.slice(0, 5).join(""), "?format=ai-sdk&epoch=one")).status).toBe(200);
     expect((await push(whole.slice(1, 2))).status).toBe(200);
     expect((await push(sse, "?format=ai-sdk&epoch=two")).status).toBe(200);

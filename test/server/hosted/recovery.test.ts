@@ -121,7 +121,7 @@ describe("a daemon that was ended while its sessions worked", () => {
       "result: aborted",
     ];
     expect(await shown(second, id)).toEqual(settled);
-    expect(second.get(id)).toMatchObject({ status: "interrupted", control: { state: "idle" } });
+    expect(second.get(id)).toMatchObject({ status: "failed", control: { state: "idle" } });
     await second.send(id, promptOf("Again"), "queue");
     await idle(second, id);
     const whole = [...settled, "prompt: Again", "text: Done."];

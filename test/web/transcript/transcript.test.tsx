@@ -366,23 +366,32 @@ describe("a turn", () => {
       expect(foot([...usedTools, text("All done.", { step: 2 }), end])).toBe("1 min 2 s");
     });
 
-    it("as stopped where a person stopped it", () => {
+    it("as stopped where it was stopped", () => {
       expect(foot([...usedTools, marker("interrupt", "Interrupted")], "interrupted")).toBe(
         "stopped · 1 min 2 s",
       );
-      expect(foot([...usedTools, marker("interrupt", "Interrupted")])).toBe("stopped · 1 min 2 s");
       expect(foot([text("Let me")], "interrupted")).toBe("stopped · 1 min 2 s");
     });
 
     it("as failed where an error ended it, in the provider's word where that has one", () => {
       const broken = marker("error", "stream disconnected before completion");
       expect(foot([...usedTools, broken], "failed")).toBe("ended in an error · 1 min 2 s");
-      expect(foot([...usedTools, broken])).toBe("ended in an error · 1 min 2 s");
-      expect(foot([...usedTools, { ...broken, retracted: "told twice" }])).toBe("1 min 2 s");
       const said = stepEnd("error", { reason_raw: "overloaded" });
       expect(foot([text("Let me"), said, broken], "failed")).toBe(
         "ended in an error (overloaded) · 1 min 2 s",
       );
+    });
+
+    it("as cut off where it ended with its agent, which nobody stopped", () => {
+      const cutOff = "cut off before its end · 1 min 2 s";
+      expect(foot([...usedTools, call("Bash", { command: "make" })], "failed")).toBe(cutOff);
+      const daemon = marker("interrupt", "Interrupted: The daemon ended");
+      expect(foot([text("The beginning of"), stepEnd("aborted"), daemon], "failed")).toBe(cutOff);
+    });
+
+    it("in no other words than its heading, whatever is told behind its answer", () => {
+      const hook = marker("error", "hook script failed");
+      expect(foot([text("Done."), stepEnd("stop"), hook])).toBe("end of turn · 1 min 2 s");
     });
 
     it("not before its end is loaded", () => {
