@@ -1180,6 +1180,11 @@ describe("a notice of the system", () => {
     expect(status(failed, system("turn_duration"))).toBe("failed");
     expect(status(answer([call("t", {})]), system("stop_hook_summary"))).toBe("completed");
     expect(status(failed, system("stop_hook_summary"))).toBe("failed");
+    expect(status(system("api_refusal"))).toBe("failed");
+    expect(status(system("api_refusal"), system("turn_duration"))).toBe("failed");
+    // The model went on.
+    expect(status(system("api_refusal"), answer([say("x")]), system("turn_duration"))).toBe("completed");
+    expect(status(answer([say("x")]), system("error"), system("turn_duration"))).toBe("completed");
   });
 
   it("of other kinds is a note with its words, or unknown without", () => {

@@ -560,6 +560,8 @@ export function createSession(session_id: string, file: string, facts: SessionLi
         synthetic,
       };
       steps.set(id, step);
+      // An agent that goes on has got over its error.
+      session.turnFailed = false;
       session.openStep = step;
       session.lastStep = step;
       push(line, {
