@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
@@ -332,7 +331,6 @@ async function openDaemon(
     cwd: process.cwd(),
     playground,
     folder: data_dir,
-    readFile: (path) => readFile(path, "utf8"),
   });
   opened.push(agents);
   const hosted = createHosted({

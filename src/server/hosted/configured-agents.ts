@@ -1,4 +1,5 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { constants } from "node:fs";
+import { mkdir, open, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createAcpAgent } from "../../agent/acp/acp-agent.ts";
 import type { McpConnections } from "../../agent/mcp.ts";
@@ -26,7 +27,6 @@ interface ConfiguredAgentsOptions {
   playground: string;
   /** The data folder: images that tools kept in it are sent to models. */
   folder: string;
-  readFile(path: string): Promise<string>;
 }
 
 /** Agents, and what they share. */
@@ -206,7 +206,7 @@ function rulesUnread({ rules }: Config) {
 }
 
 function scriptedKind(options: ConfiguredAgentsOptions, tools: Tools): AgentKind {
-  const provider = createScriptedProvider({ readFile: options.readFile });
+  const provider = createScriptedProvider({ readFile: readRegularFile });
   const unavailable = rulesUnread(options.config);
   const [first = "hello"] = scripts.keys();
   return {
@@ -231,6 +231,17 @@ function scriptedKind(options: ConfiguredAgentsOptions, tools: Tools): AgentKind
       return createLoopAgent({ host, provider, model, tools: await tools(), rules });
     },
   };
+}
+
+/** A pipe that nobody writes into would hold one of Node's few threads for ever. */
+async function readRegularFile(path: string): Promise<string> {
+  const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    if (!(await handle.stat()).isFile()) throw new Error("it is no regular file. Write the script into one");
+    return await handle.readFile("utf8");
+  } finally {
+    await handle.close();
+  }
 }
 
 /** The files that a script is about, as they are at its beginning. */

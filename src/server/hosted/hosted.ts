@@ -348,6 +348,11 @@ export function createHosted(options: HostedOptions): HostedSessions {
     async fork(id, { session_id, before, prompt }) {
       const source = check(id);
       if (!entries.has(session_id)) {
+        const { agent, model } = record(source).config;
+        const check_of_model = checkModel(agents.find(agent), model);
+        if (check_of_model) await check_of_model;
+      }
+      if (!entries.has(session_id)) {
         checkNew(session_id);
         const recorder = record(source);
         const kind = available(recorder.config.agent);

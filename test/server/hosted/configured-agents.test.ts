@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import {
   mkdirSync,
@@ -8,7 +9,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -42,7 +42,6 @@ const agents = (environment: Record<string, string> = {}, keys: [string, string]
     cwd: folder,
     playground: join(folder, "playground"),
     folder,
-    readFile: (path) => readFile(path, "utf8"),
   });
 const entry = (of: ReturnType<typeof agents>, id: string) => of.find(id)?.entry;
 
@@ -99,6 +98,33 @@ describe("the agents that are configured", () => {
     configure({ rules: [{ tool: "shell", decision: "perhaps" }] });
     expect(entry(agents(), "scripted")?.unavailable?.message).toContain("rules");
   });
+
+  it("refuse a fork whose script is gone, as they refuse a new session, before it is begun", async () => {
+    const at = await restart();
+    const id = await begin(at, { turns: [{ steps: [say("One.")] }] });
+    await eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));
+    const before = (await at.open(id))?.transcript.parts.at(0)?.id ?? "";
+    rmSync(join(folder, `${id}.json`));
+    const session_id = randomUUID();
+    const fork = at.fork(id, { session_id, before, prompt: promptOf("Again") });
+    await expect(fork).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringContaining("cannot be read"),
+    });
+    expect(at.get(session_id)).toBeUndefined();
+  });
+
+  it.skipIf(process.platform === "win32")(
+    "read scripts of regular files alone, and wait at no pipe for its other end",
+    async () => {
+      const pipe = join(folder, "pipe.json");
+      execFileSync("mkfifo", [pipe]);
+      const problem = await agents().find("scripted")?.problemOf?.(`file:${pipe}`);
+      expect(problem).toBe(
+        `The script ${pipe} cannot be read: it is no regular file. Write the script into one.`,
+      );
+    },
+  );
 
   it("are refused to a new session with what to do about it", async () => {
     const at = await restart();
