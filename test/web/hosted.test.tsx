@@ -574,6 +574,24 @@ describe("the composer", () => {
     expect(screen.getAllByRole("img", { name: /^Image / })).toHaveLength(10);
   });
 
+  test("keeps saying what it did not take while other pictures are read, and sends nothing without it", async () => {
+    accept();
+    const pictures = holdPictures();
+    show(SESSION);
+    const field = await promptField();
+    fireEvent.change(field, { target: { value: "What are these?" } });
+    fireEvent.paste(field, { clipboardData: pasted([picture(), picture(), picture()]) });
+    const scan = new File(["II*"], "scan.tiff", { type: "image/tiff" });
+    fireEvent.paste(field, { clipboardData: pasted([scan]) });
+    expect((await screen.findByRole("alert")).textContent).toContain("scan.tiff is not a picture");
+    fireEvent.keyDown(field, { key: "Enter" });
+    for (let read = 0; read < 3; read++) await pictures.read();
+    expect(await screen.findAllByRole("img", { name: /^Image / })).toHaveLength(3);
+    expect(screen.getByRole("alert").textContent).toContain("scan.tiff is not a picture");
+    expect(field).toHaveProperty("value", "What are these?");
+    expect(sentPrompts()).toEqual([]);
+  });
+
   test("sends a prompt once the picture is read that was pasted before Enter, and with it", async () => {
     accept();
     show(SESSION);

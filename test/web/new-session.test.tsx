@@ -362,6 +362,22 @@ test("of two pastes at once that hold more pictures than a prompt takes, the res
   expect(screen.getAllByRole("img", { name: /^Image / })).toHaveLength(10);
 });
 
+test("what was not taken is said until other pictures are read, too, and nothing starts without it", async () => {
+  const pictures = holdPictures();
+  render(<App client={client} />);
+  const field = await promptField();
+  await userEvent.type(field, "Look");
+  fireEvent.paste(field, { clipboardData: pasted([picture(), picture(), picture()]) });
+  const scan = new File(["II*"], "scan.tiff", { type: "image/tiff" });
+  fireEvent.paste(field, { clipboardData: pasted([scan]) });
+  expect((await screen.findByRole("alert")).textContent).toContain("scan.tiff is not a picture");
+  fireEvent.keyDown(field, { key: "Enter" });
+  for (let read = 0; read < 3; read++) await pictures.read();
+  expect(await screen.findAllByRole("img", { name: /^Image / })).toHaveLength(3);
+  expect(screen.getByRole("alert").textContent).toContain("scan.tiff is not a picture");
+  expect(bodies()).toEqual([]);
+});
+
 test("a start that a proxy answered for the daemon is tried again under the same id", async () => {
   let tries = 0;
   const succeed = started;

@@ -11,7 +11,7 @@ import { emptyDraft, type KeptDraft, loadDraft, saveDraft } from "./kept-draft.t
 interface DraftState extends KeptDraft {
   /** How often images are being read for it just now: it is not sent without them. */
   readonly reading: number;
-  /** Why some were not taken, of those that were read last. */
+  /** Why some were not taken, of those that were read last, or beside them. */
   readonly refused: readonly string[];
   /** It is to be sent as soon as they are read, and cannot be changed until then. */
   readonly asked?: "queue" | "steer";
@@ -128,10 +128,11 @@ function createDraft(session_id: string, client: Client): Draft {
     async addImages(coming) {
       if (isLeaving(state.getState())) return;
       // Another prompt from now on: neither sent nor found in the session before they are read, it is still here then.
-      change({ reading: state.getState().reading + 1 });
+      const { reading: others, refused: standing } = state.getState();
+      change({ reading: others + 1, refused: others === 0 ? [] : standing });
       const read = await coming;
-      const { reading, images: before, asked } = state.getState();
-      const { images, refused } = joined(before, read);
+      const { reading, asked } = state.getState();
+      const { images, refused } = joined(state.getState(), read);
       // It was meant to go with all of them.
       const when = refused.length === 0 ? asked : undefined;
       change({

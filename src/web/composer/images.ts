@@ -39,12 +39,12 @@ export async function readImages(files: readonly File[], room: number): Promise<
 }
 
 /** Puts what was read behind what is there by then: others may have been read meanwhile, into the same room. */
-export function joined(images: readonly string[], read: ReadImages): ReadImages {
+export function joined({ images, refused }: ReadImages, read: ReadImages): ReadImages {
   const room = Math.max(0, MOST_IMAGES - images.length);
-  const isCut = read.images.length > room && !read.refused.includes(TOO_MANY);
+  const cut = read.images.length > room ? [TOO_MANY] : [];
   return {
     images: [...images, ...read.images.slice(0, room)],
-    refused: isCut ? [...read.refused, TOO_MANY] : read.refused,
+    refused: [...new Set([...refused, ...read.refused, ...cut])],
   };
 }
 

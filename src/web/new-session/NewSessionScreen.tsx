@@ -29,7 +29,7 @@ interface Form {
   problems: Problems;
   /** It is to be started as it is, as soon as its pictures are read. */
   asked: boolean;
-  /** Why some pictures were not taken, of those that were read last. */
+  /** Why some pictures were not taken, of those that were read last, or beside them. */
   refused: readonly string[];
 }
 
@@ -118,19 +118,20 @@ export function NewSessionScreen(): ReactNode {
   };
   const wait = (isAsked: boolean): void => setForm((form) => ({ ...form, asked: isAsked }));
   const addImages = async (coming: Promise<ReadImages>): Promise<void> => {
+    if (reading === 0) setForm((form) => ({ ...form, refused: [] }));
     setReading((count) => count + 1);
     const read = await coming;
     setReading((count) => count - 1);
     // Whoever has left finds them where the rest is.
     if (form.current === null) {
       const kept = loadDraft(PLACE);
-      const { images } = joined(kept.images, read);
+      const { images } = joined({ images: kept.images, refused: [] }, read);
       saveDraft(PLACE, { ...kept, images, message_id: newId(), tried: false });
       return;
     }
     const message_id = newId();
     setForm((form) => {
-      const { images, refused } = joined(form.draft.images, read);
+      const { images, refused } = joined({ images: form.draft.images, refused: form.refused }, read);
       const next = { refused, asked: form.asked && refused.length === 0 };
       if (read.images.length === 0) return { ...form, ...next };
       return { ...changed(form, message_id, {}, { images, lost_images: 0 }, ["prompt"]), ...next };
