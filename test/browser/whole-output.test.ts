@@ -103,7 +103,9 @@ describe("the whole of a long output that Claude Code kept in a file", () => {
     const lines = [
       ...session.lines.map((line) => `${line}\n`),
       await kept("seq 1 20000", "seq.txt", numbers(20_000)),
-      await kept("cat long", "long.txt", `${long}the LAST line\n`),
+      await kept("cat long", "long.txt", `the FIRST line\n${long}the LAST line\n`),
+      await kept("cat exact", "exact.txt", `${"e".repeat(63)}\n`.repeat(OUTPUT_PIECE / 64)),
+      await kept("cat uneven", "uneven.txt", `begins\n${"u".repeat(3_000_000)}`),
       await kept("cat gone", "gone.txt", numbers(9_000)),
       await kept("cat secret", "secret.txt", "SECRET ".repeat(1_000), secret),
       await searched("needle", "needle.txt", numbers(9_000)),
@@ -131,7 +133,7 @@ describe("the whole of a long output that Claude Code kept in a file", () => {
   it("is opened in its card, and is found then", async () => {
     await page.keyboard.press("/");
     await find("19987");
-    await expect.poll(counted).toBe("no match (5 unopened output files not searched)");
+    await expect.poll(counted).toBe("no match (7 unopened output files not searched)");
 
     const seq = card("seq 1 20000");
     await press(seq.locator("summary").first());
@@ -146,7 +148,7 @@ describe("the whole of a long output that Claude Code kept in a file", () => {
     await expect.poll(marked).toEqual(["19987"]);
     expect(await counted()).toBe("part 1 of 1");
     expect(await page.locator(".find-count").getAttribute("title")).toBe(
-      "4 unopened output files not searched",
+      "6 unopened output files not searched",
     );
 
     // It stays open where its row goes out of view and comes back.
@@ -176,6 +178,36 @@ describe("the whole of a long output that Claude Code kept in a file", () => {
     await long.getByText(`from 0 B to 2.1 MB of 3 MB`).waitFor();
     expect(OUTPUT_PIECE).toBeGreaterThan(2_000_000);
     expect(complaints).toEqual([]);
+  });
+
+  it("is found in the piece that is open, and the rest of it is said not to be searched", async () => {
+    const long = card("cat long");
+    await press(long.locator("summary").first());
+    await press(long.getByRole("button", { name: "Open whole output (3 MB)" }));
+    await press(long.getByRole("button", { name: "Show what follows" }));
+    await long.getByText("from 2.1 MB to its end of 3 MB").waitFor();
+    await page.keyboard.press("/");
+    await find("the FIRST line");
+    const rest = "6 unopened output files and the rest of 1 opened output file not searched";
+    await expect.poll(counted).toBe(`no match (${rest})`);
+    await find("the LAST line");
+    await expect.poll(counted).toBe("part 1 of 1");
+    await expect.poll(marked).toEqual(["the LAST line"]);
+    await press(long.getByRole("button", { name: "Show what the agent saw" }));
+    await find("the FIRST line");
+    await expect.poll(counted).toBe("part 1 of 1");
+  });
+
+  it("is one piece where it is exactly as long, and no piece is a short line before a long one", async () => {
+    const exact = card("cat exact");
+    await press(exact.locator("summary").first());
+    await press(exact.getByRole("button", { name: /^Open whole output/ }));
+    await exact.getByRole("group", { name: "whole output", exact: true }).waitFor();
+    expect(await exact.getByRole("button", { name: "Show what follows" }).count()).toBe(0);
+    const uneven = card("cat uneven");
+    await press(uneven.locator("summary").first());
+    await press(uneven.getByRole("button", { name: /^Open whole output/ }));
+    await uneven.getByText("from 0 B to 2.1 MB of 3 MB").waitFor();
   });
 
   it("is said to be gone where it is, and is nothing where a link leads out", async () => {

@@ -42,7 +42,7 @@ interface Props {
 export function Find({ session, scroller, input, opened, onHit, onText, onClose }: Props): ReactNode {
   const api = apiOf(useClient());
   const [text, setText] = useState("");
-  const [reply, setReply] = useState<SearchReply | { failure: string }>();
+  const [reply, setReply] = useState<Found | { failure: string }>();
   /** The hit that one was led to last; absent: to none. */
   const [at, setAt] = useState<number>();
   const [stop, setStop] = useState<Stop>();
@@ -192,8 +192,12 @@ export function Find({ session, scroller, input, opened, onHit, onText, onClose 
       return go(hit, side);
     }
   };
-  const inFiles = reply !== undefined && "hits" in reply ? reply.in_files : 0;
-  const unsearched = inFiles === 0 ? undefined : `${counted(inFiles, "unopened output file")} not searched`;
+  const { in_files, partly } = reply !== undefined && "hits" in reply ? reply : { in_files: 0, partly: 0 };
+  const files = [
+    ...(in_files === 0 ? [] : [counted(in_files, "unopened output file")]),
+    ...(partly === 0 ? [] : [`the rest of ${counted(partly, "opened output file")}`]),
+  ];
+  const unsearched = files.length === 0 ? undefined : `${files.join(" and ")} not searched`;
   const count = ((): string => {
     if (text === "") return "";
     if (reply === undefined) return "searching";
@@ -251,25 +255,34 @@ export function Find({ session, scroller, input, opened, onHit, onText, onClose 
   );
 }
 
-/** With what is found in outputs that were opened. */
+/** A reply, and of how many opened outputs another piece than the one here could hold the text. */
+interface Found extends SearchReply {
+  readonly partly: number;
+}
+
+/** With what is found in outputs that were opened, and without what only the text in whose place they stand holds. */
 function withOpened(
   reply: SearchReply,
   opened: Outputs["opened"],
   text: string,
   transcript: Transcript | undefined,
-): SearchReply {
+): Found {
   const pattern = textPattern(text, "iu");
-  const more = [...opened].flatMap(([part_id, piece]) => {
-    if (reply.hits.some((hit) => hit.part_id === part_id) || !pattern.test(terminalText(piece.text)))
-      return [];
+  const holding = new Set(
+    [...opened].flatMap(([part_id, piece]) => (pattern.test(terminalText(piece.text)) ? [part_id] : [])),
+  );
+  const shown = reply.hits.filter(({ part_id }) => !opened.has(part_id) || holding.has(part_id));
+  const more = [...holding].flatMap((part_id) => {
+    if (shown.some((hit) => hit.part_id === part_id)) return [];
     const index = transcript && positionOf(transcript, part_id);
     return index === undefined ? [] : { index, part_id, excerpt: "" };
   });
-  const whole = [...opened.values()].filter(({ starts, next }) => starts.length === 1 && next === undefined);
+  const hits = [...shown, ...more].sort((one, other) => one.index - other.index);
   return {
-    total: reply.total + more.length,
-    in_files: Math.max(0, reply.in_files - whole.length),
-    hits: [...reply.hits, ...more].sort((one, other) => one.index - other.index),
+    total: reply.total - reply.hits.length + hits.length,
+    in_files: Math.max(0, reply.in_files - opened.size),
+    partly: [...opened.values()].filter(({ starts, next }) => starts.length > 1 || next !== undefined).length,
+    hits,
   };
 }
 

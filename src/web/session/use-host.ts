@@ -127,14 +127,15 @@ export function useReadingHost(
   const outputs = useMemo<Outputs>(
     () => ({
       opened,
-      async open(part_id, starts) {
+      async open(part_id, starts, byte_size) {
         const from = starts.at(-1) ?? 0;
         const reply = await api.output(session_id, part_id, from);
         if (!reply.ok) throw new Error(failureText(reply.failure));
         const bytes = new Uint8Array(await reply.value.arrayBuffer());
-        const length = pieceLength(bytes);
+        const isLast = bytes.length < OUTPUT_PIECE || from + bytes.length === byte_size;
+        const length = isLast ? bytes.length : pieceLength(bytes);
         const text = new TextDecoder().decode(bytes.subarray(0, length));
-        const piece = { text, starts, ...(bytes.length < OUTPUT_PIECE ? {} : { next: from + length }) };
+        const piece = { text, starts, ...(isLast ? {} : { next: from + length }) };
         setOpened((before) => {
           const others = [...before].filter(([id]) => id !== part_id);
           return new Map([...others.slice(1 - MOST_OUTPUTS), [part_id, piece]]);
@@ -234,11 +235,10 @@ export function useReadingHost(
   return { host, outputs, setOpen, setAllOpen, allOpen, keepPlace, placeNow };
 }
 
-/** So many of a piece's bytes as are whole lines or, where it has none, whole characters, unless it is the last one. */
+/** So many of a piece's bytes as are whole lines or, where these are the lesser half, whole characters. */
 function pieceLength(bytes: Uint8Array): number {
-  if (bytes.length < OUTPUT_PIECE) return bytes.length;
   const lines = bytes.lastIndexOf(NEWLINE) + 1;
-  if (lines > 0) return lines;
+  if (lines > bytes.length / 2) return lines;
   // The bytes of a character behind its first one are 0b10xxxxxx.
   return bytes.findLastIndex((byte) => (byte & 0xc0) !== 0x80);
 }

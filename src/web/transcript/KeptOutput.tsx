@@ -25,7 +25,9 @@ export function KeptOutput({
   const open = async (starts: readonly number[]): Promise<void> => {
     setLoading(true);
     setFailure(undefined);
-    await outputs?.open(result.id, starts).catch((error: unknown) => setFailure(reasonOf(error)));
+    await outputs
+      ?.open(result.id, starts, kept.byte_size)
+      .catch((error: unknown) => setFailure(reasonOf(error)));
     setLoading(false);
   };
   const { starts = [0], next } = opened ?? {};

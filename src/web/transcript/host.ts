@@ -45,8 +45,8 @@ export interface OpenedOutput {
 export interface Outputs {
   /** By the results' ids: a row that scrolls out of view comes back as it was left. */
   readonly opened: ReadonlyMap<string, OpenedOutput>;
-  /** Rejects with a sentence for the reader. */
-  open(part_id: string, starts: readonly number[]): Promise<void>;
+  /** Rejects with a sentence for the reader. `byte_size`: of the whole, where that is known. */
+  open(part_id: string, starts: readonly number[], byte_size: number | undefined): Promise<void>;
   close(part_id: string): void;
 }
 
