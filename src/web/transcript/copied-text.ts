@@ -13,6 +13,9 @@ const COPIED: PlainForm = {
   subject: ({ subject = "" }) => indent(subject, "   │ "),
 };
 
+/** So many parts of a turn are loaded at a time. */
+const AT_ONCE = 8;
+
 /** What "Copy" copies: a part's own text and its result's, each loaded first where it was cut. Rejects where it cannot be. */
 export async function partText(
   part: TranscriptPart,
@@ -33,17 +36,26 @@ export async function turnText(
     if (partAt(index) === undefined) await host.loadParts?.(index, index + 1);
     const part = partAt(index);
     if (part === undefined) throw new Error("A part of the turn could not be loaded.");
-    return wholeOf(part, host);
+    return part;
   };
-  const texts: string[] = [turnHead(turn)];
-  for (let index = turn.first_part; index < turn.first_part + turn.part_count; index += 1) {
-    const here = partAt(index);
-    // It is copied with its call.
-    if (here?.type === "tool_result" && here.call_index !== undefined) continue;
+  const textAt = async (index: number): Promise<string | undefined> => {
     const part = await load(index);
+    // It is copied with its call.
+    if (part.type === "tool_result" && part.call_index !== undefined) return undefined;
     const of = part.type === "tool_call" ? part.result_index : undefined;
-    const text = plainText(part, of === undefined ? undefined : await load(of), COPIED);
-    if (text !== undefined && text !== "") texts.push(text);
-  }
-  return `${texts.join("\n\n")}\n`;
+    const result = of === undefined ? undefined : await wholeOf(await load(of), host);
+    return plainText(await wholeOf(part, host), result, COPIED);
+  };
+  const texts: (string | undefined)[] = [];
+  const places = placesOf(turn);
+  const loadOn = async (): Promise<void> => {
+    for (const place of places) texts[place] = await textAt(turn.first_part + place);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, loadOn));
+  return `${[turnHead(turn), ...texts].filter(Boolean).join("\n\n")}\n`;
+}
+
+/** A generator, not an array: a loop that throws ends it, and with it the loops that share it. */
+function* placesOf({ part_count }: Turn): Generator<number> {
+  for (let place = 0; place < part_count; place += 1) yield place;
 }

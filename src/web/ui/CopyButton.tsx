@@ -1,6 +1,8 @@
 import { type ReactNode, useEffect, useState } from "react";
 
-/** Copies text that is produced only when asked for. Says for two seconds what became of it. */
+const UNDER_WAY = "Copying";
+
+/** Copies text that is produced only when asked for. Says that it does and, for two seconds, what became of it. */
 export function CopyButton({
   text,
   label = "Copy",
@@ -15,21 +17,24 @@ export function CopyButton({
 }): ReactNode {
   const [said, setSaid] = useState<string>();
   useEffect(() => {
-    if (said === undefined) return;
+    if (said === undefined || said === UNDER_WAY) return;
     const timer = setTimeout(() => setSaid(undefined), 2_000);
     return () => clearTimeout(timer);
   }, [said]);
   const copy = async (): Promise<void> => {
+    if (said === UNDER_WAY) return;
+    setSaid(UNDER_WAY);
     const loaded = (async () => text())();
-    const said = await write(loaded).then(
-      () => "Copied",
-      () =>
-        loaded.then(
-          () => "Not copied",
-          () => "Not loaded",
-        ),
+    setSaid(
+      await write(loaded).then(
+        () => "Copied",
+        () =>
+          loaded.then(
+            () => "Not copied",
+            () => "Not loaded",
+          ),
+      ),
     );
-    setSaid(said);
   };
   return (
     <button

@@ -802,13 +802,48 @@ The beginning and the end
     ]);
   });
 
-  it("is nothing of a turn of which a part cannot be loaded, and that is said", async () => {
-    const parts = [prompt("Look around"), text("Done.")];
-    const failing = hostOf({ loadParts: async () => {} });
-    render(<TurnTranscript turn={turnOf(parts)} partAt={(index) => parts[index - 1]} host={failing} />);
+  it("says that it is under way, and loads what was cut of a turn a few at a time, in the turn's order", async () => {
+    const cut = Array.from({ length: 20 }, (_, index) => text(`cut ${index}`, { truncated: { text: 100 } }));
+    const asked: (() => void)[] = [];
+    let underWay = 0;
+    let most = 0;
+    const host = hostOf({
+      loadWhole: (id) => {
+        underWay += 1;
+        most = Math.max(most, underWay);
+        const part = cut.find((one) => one.id === id) ?? text("");
+        return new Promise((resolve) => {
+          asked.push(() => {
+            underWay -= 1;
+            resolve({ ...part, text: part.type === "text" ? part.text.replace("cut", "whole") : "" });
+          });
+        });
+      },
+    });
+    const parts = paired([prompt("Go"), ...cut]);
+    render(<TurnTranscript turn={turnOf(parts)} partAt={(index) => parts[index]} host={host} />);
+    copy("Copy turn 1");
+    const button = await screen.findByRole("button", { name: "Copying" });
+    fireEvent.click(button);
+    for (let given = 0; given < cut.length; given += 1) {
+      await waitFor(() => expect(asked.length).toBeGreaterThan(0));
+      // The last that was asked for comes first.
+      asked.pop()?.();
+    }
+    expect(await screen.findByRole("button", { name: "Copied" })).toBeTruthy();
+    const wholes = cut.map((_, index) => `whole ${index}`);
+    expect(copied).toEqual([`── turn 1 [OK]\n\n> Go\n\n${wholes.join("\n\n")}\n`]);
+    expect(most).toBe(8);
+  });
+
+  it("is nothing of a turn of which a part cannot be loaded, and that is said and no more of it asked for", async () => {
+    const parts = [prompt("Look around"), ...Array.from({ length: 20 }, () => text("Done."))];
+    const loadParts = vi.fn(async () => {});
+    render(<TurnTranscript turn={turnOf(parts)} partAt={() => undefined} host={hostOf({ loadParts })} />);
     copy("Copy turn 1");
     expect(await screen.findByRole("button", { name: "Not loaded" })).toBeTruthy();
     expect(copied).toEqual([]);
+    expect(loadParts).toHaveBeenCalledTimes(8);
   });
 
   it("is nothing where the rest cannot be loaded, or is another part's by now, and that is said", async () => {
