@@ -195,8 +195,8 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   const branches = new Branches<OpenedTurn>();
   /** How each typed prompt that no other one abandoned begins, by its uuid. */
   const beginnings = new Map<string, string>();
-  /** The typed prompt that what is told last hangs on. */
-  let answered: string | undefined;
+  /** The uuid of the typed prompt that what is told last hangs on. */
+  let lastPrompt: string | undefined;
   /** When each prompt's text was typed. */
   const prompts = new Map<string, { times: Set<number>; seconds: Set<number> }>();
   /** When what stands neither in a step nor beside its call was said, by its fingerprint. */
@@ -339,7 +339,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     if (parent === null && text.startsWith(PLAN)) branches.beginAnew();
     const abandoned = branches.type(line.uuid, parent, secondOf(line.at));
     beginnings.set(line.uuid, firstLine(text));
-    answered = line.uuid;
+    lastPrompt = line.uuid;
     if (abandoned.length === 0) return;
     endBefore(line);
     for (const turn of abandoned) {
@@ -358,8 +358,8 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   function tellTurnOf(line: Line): void {
     const prompt = line.uuid === undefined ? undefined : branches.promptOf(line.uuid);
     const words = prompt === undefined ? undefined : beginnings.get(prompt);
-    if (words === undefined || prompt === answered) return;
-    answered = prompt;
+    if (words === undefined || prompt === lastPrompt) return;
+    lastPrompt = prompt;
     session.marker(
       line,
       "note",
