@@ -29,6 +29,8 @@ beforeAll(async () => {
       `| Harbour of departure | Tonnes | Remarks |\n| --- | --- | --- |\n| Bremerhaven | 1,234,567 | ${"laden with timber and grain ".repeat(12)} |`,
     ),
     prompt("Thanks."),
+    ...fetched("page", 74),
+    ...refusedPlan("plan", 83),
   ];
   await writeFile(join(folder, `${SESSION}.jsonl`), lines.map((line) => `${line}\n`).join(""));
   daemon = await startDaemon(home, ["--no-samples"]);
@@ -82,6 +84,35 @@ function command(id: string, command: string, output: string, seconds = 1): stri
   ];
 }
 
+/** A page that was fetched. */
+function fetched(id: string, seconds: number): string[] {
+  const url = "https://tides.example/harbours/of/departure";
+  return [
+    record("assistant", [
+      { type: "tool_use", id, name: "WebFetch", input: { url, prompt: "Which harbours?" } },
+    ]),
+    record("user", [{ type: "tool_result", tool_use_id: id, content: "Bremerhaven." }], seconds, {
+      toolUseResult: {
+        bytes: 62_874,
+        code: 200,
+        codeText: "OK",
+        result: "Bremerhaven.",
+        durationMs: seconds * 1000,
+        url,
+      },
+    }),
+  ];
+}
+/** A plan that was not accepted when its turn was stopped. */
+function refusedPlan(id: string, seconds: number): string[] {
+  const plan = "Add the transcript's position to each harbour";
+  const content = "The user doesn't want to proceed with this tool use.";
+  return [
+    record("assistant", [{ type: "tool_use", id, name: "ExitPlanMode", input: { plan } }]),
+    record("user", [{ type: "tool_result", tool_use_id: id, content, is_error: true }], seconds),
+  ];
+}
+
 /** A run that took some seconds, and of which nothing but its figures is left. */
 function run(id: string, task: string, seconds: number): string[] {
   const input = { description: task, prompt: task, subagent_type: "general" };
@@ -119,6 +150,25 @@ it.each([1440, 900, 390])("how long a call took is one row beside its figures, %
     return figures === undefined || figures.bottom <= top ? undefined : left - figures.right;
   });
   expect(gap ?? 100).toBeGreaterThanOrEqual(8);
+  expect(complaints).toEqual([]);
+});
+
+it.each([1440, 1024, 390, 320])("no figure of a line is cut, %i px wide", async (width) => {
+  await page.setViewportSize({ width, height: 800 });
+  for (const words of ["200 · ", "not accepted stopped"]) {
+    const figures = page.locator(".line-figures", { hasText: words });
+    await figures.waitFor();
+    const [cut, besideLine] = await figures.evaluate((element) => {
+      const shown = document.createRange();
+      shown.selectNodeContents(element);
+      const { left, right } = shown.getBoundingClientRect();
+      const own = element.getBoundingClientRect();
+      const line = element.closest(".line")?.getBoundingClientRect();
+      return [Math.max(own.left - left, right - own.right), right - (line?.right ?? 0)];
+    });
+    expect(cut).toBeLessThan(1);
+    expect(besideLine).toBeLessThan(1);
+  }
   expect(complaints).toEqual([]);
 });
 
