@@ -86,7 +86,7 @@ function command(id: string, command: string, output: string, seconds = 1): stri
 
 /** A page that was fetched. */
 function fetched(id: string, seconds: number): string[] {
-  const url = "https://tides.example/harbours/of/departure";
+  const url = `https://tides.example/harbours/of/departure?${"5389".repeat(30)}`;
   return [
     record("assistant", [
       { type: "tool_use", id, name: "WebFetch", input: { url, prompt: "Which harbours?" } },
@@ -228,6 +228,15 @@ it.each([1440, 390])(
     expect(complaints).toEqual([]);
   },
 );
+
+it("nothing that a card shows runs out of a phone's page", async () => {
+  await page.setViewportSize({ width: 390, height: 800 });
+  const transcript = page.getByRole("region", { name: "Transcript", exact: true });
+  await page.locator(".line-figures", { hasText: "200 · " }).click();
+  await page.locator(".tool-body .card-note").first().waitFor();
+  expect(await transcript.evaluate((scroller) => scroller.scrollWidth - scroller.clientWidth)).toBe(0);
+  expect(complaints).toEqual([]);
+});
 
 it("a printed table keeps its words and numbers whole where they fit", async () => {
   await page.setViewportSize({ width: 700, height: 800 });
