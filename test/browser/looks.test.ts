@@ -112,6 +112,35 @@ it("no row of the list is cut, however wide the window is", async () => {
   await context.close();
 });
 
+it("a window as low as at 400 % zoom shows whole rows of the list, and all that filters and groups it is in reach", async () => {
+  const context = await browser.newContext({ viewport: { width: 320, height: 256 } });
+  const { page, complaints } = await enter(context, { ...daemon, launch: address });
+  address = await nextLink(page);
+  await page.getByRole("link", { name: /daylight saving ends/ }).waitFor();
+  const [list, row] = [
+    page.locator(".sessions-list"),
+    page.locator(".list-item:has([data-session])").first(),
+  ];
+  const heightOf = async (box: Locator) => (await box.boundingBox())?.height ?? 0;
+  expect(await heightOf(list)).toBeGreaterThan(2.5 * (await heightOf(row)));
+  for (const name of [/^Needs you/, /^Done/, "Time", "Settings"])
+    await page.getByRole("button", { name }).click({ trial: true });
+  await page.getByRole("link", { name: "New session" }).click({ trial: true });
+  expect(await overflow(page)).toBeLessThanOrEqual(0);
+  for (const _ of [1, 2, 3, 4]) {
+    await page.keyboard.press("j");
+    const isWhole = () =>
+      page.locator("[data-session]:focus").evaluate((focused) => {
+        const own = focused.getBoundingClientRect();
+        const room = focused.closest(".sessions-list")?.getBoundingClientRect();
+        return room !== undefined && own.top >= room.top && own.bottom <= room.bottom;
+      });
+    await expect.poll(isWhole).toBe(true);
+  }
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
 it("a low window has every control in sight and the facts one click away, and says whole that it is not live", async () => {
   const context = await browser.newContext({ viewport: { width: 640, height: 400 } });
   const { page } = await enter(context, { ...daemon, launch: address }, BROKEN_CONNECTION);
