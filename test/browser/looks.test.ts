@@ -373,6 +373,32 @@ it("a page of another build than the daemon serves by now says so, above a scree
   await context.close();
 });
 
+it("a phone's browser has no reason to zoom in on a field: none is below 16 px", async () => {
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
+  const { page, complaints } = await enter(context, { ...daemon, launch: address });
+  address = await nextLink(page);
+  const tooSmall = () =>
+    page
+      .locator("input:not([type=checkbox], [type=radio], [type=file]), select, textarea")
+      .evaluateAll((fields) =>
+        fields
+          .filter((field) => Number.parseFloat(getComputedStyle(field).fontSize) < 16)
+          .map((field) => field.outerHTML),
+      );
+  await page.getByRole("searchbox", { name: "Filter sessions" }).waitFor();
+  expect(await tooSmall()).toEqual([]);
+  await page.getByRole("link", { name: "New session" }).click();
+  await page.getByRole("textbox", { name: "Prompt" }).waitFor();
+  expect(await tooSmall()).toEqual([]);
+  await page.goBack();
+  await page.getByRole("link", { name: /daylight saving ends/ }).click();
+  await page.getByRole("button", { name: "Find", exact: true }).click();
+  await page.locator(".find .filter").waitFor();
+  expect(await tooSmall()).toEqual([]);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
 async function nextLink(page: Page): Promise<string> {
   return page.evaluate(async () => {
     const reply = await fetch("/api/link", {
