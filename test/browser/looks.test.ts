@@ -399,6 +399,28 @@ it("a phone's browser has no reason to zoom in on a field: none is below 16 px",
   await context.close();
 });
 
+it("what one can do with an opened card stands nearer to it than to the next line, on a phone", async () => {
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
+  const { page, complaints } = await enter(context, { ...daemon, launch: address });
+  address = await nextLink(page);
+  await page.getByRole("link", { name: /API process grow/ }).click();
+  const row = page.locator(".part-row", { hasText: "src/api/now.ts" });
+  await row.locator("summary").first().click();
+  const actions = row.locator(".part-actions");
+  await actions.waitFor();
+  const [body, own, next] = await Promise.all([
+    row.locator(".tool-body").boundingBox(),
+    actions.boundingBox(),
+    page.locator(".part-row", { hasText: "node --expose-gc" }).locator(".line").boundingBox(),
+  ]);
+  const bottom = (box: typeof own) => (box === null ? Number.NaN : box.y + box.height);
+  const above = (own?.y ?? Number.NaN) - bottom(body);
+  expect(above).toBeGreaterThanOrEqual(0);
+  expect((next?.y ?? Number.NaN) - bottom(own)).toBeGreaterThanOrEqual(above + 8);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
 async function nextLink(page: Page): Promise<string> {
   return page.evaluate(async () => {
     const reply = await fetch("/api/link", {
