@@ -421,6 +421,29 @@ it("what one can do with an opened card stands nearer to it than to the next lin
   await context.close();
 });
 
+it("a picture that joins the prompt of a new session leaves Start in sight", async () => {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  const { page, complaints } = await enter(context, { ...daemon, launch: address });
+  address = await nextLink(page);
+  await page.getByRole("link", { name: "New session" }).click();
+  const start = page.getByRole("button", { name: "Start", exact: true });
+  await start.waitFor();
+  // As low as the window may be for the form as it is.
+  const { y = 0, height = 0 } = (await start.boundingBox()) ?? {};
+  const low = Math.ceil(y + height) + 8;
+  await page.setViewportSize({ width: 1280, height: low });
+  const buffer = Buffer.from(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+    "base64",
+  );
+  await page.locator("input[type=file]").setInputFiles({ name: "chart.png", mimeType: "image/png", buffer });
+  await page.locator(".thumbnail").waitFor();
+  const now = await start.boundingBox();
+  expect((now?.y ?? Number.NaN) + (now?.height ?? 0)).toBeLessThanOrEqual(low);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
 async function nextLink(page: Page): Promise<string> {
   return page.evaluate(async () => {
     const reply = await fetch("/api/link", {
