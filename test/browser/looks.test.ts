@@ -444,6 +444,30 @@ it("a picture that joins the prompt of a new session leaves Start in sight", asy
   await context.close();
 });
 
+it("a setting's words stand beside its box, and the ring of a row clear of its time, on a phone", async () => {
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 } });
+  const { page, complaints } = await enter(context, { ...daemon, launch: address });
+  address = await nextLink(page);
+  const time = page.locator("[data-session] .session-time").first();
+  await time.waitFor();
+  const room = await time.evaluate((element) => {
+    const row = element.closest(".session-row");
+    return (row?.getBoundingClientRect().right ?? 0) - element.getBoundingClientRect().right;
+  });
+  expect(room).toBeGreaterThan(2);
+  await page.getByRole("button", { name: "Settings" }).click();
+  const box = page.getByRole("checkbox", { name: /^Show where each step/ });
+  const beside = await box.evaluate((element) => {
+    const words = document.createRange();
+    words.setStartAfter(element);
+    words.setEndAfter(element.parentElement?.lastChild ?? element);
+    return words.getBoundingClientRect().left - element.getBoundingClientRect().right;
+  });
+  expect(beside).toBeGreaterThan(0);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
 async function nextLink(page: Page): Promise<string> {
   return page.evaluate(async () => {
     const reply = await fetch("/api/link", {
