@@ -284,6 +284,31 @@ describe("a session that is started in the page", () => {
     expect(complaints).toEqual([]);
   });
 
+  it("names a run that waits whole in its line, and each of its figures whole or not at all", async () => {
+    const { page, complaints } = await enter(await newContext(), daemon);
+    await start(page, "agents", "Look around");
+    const line = transcript(page).getByRole("article", { name: /Review the conventions/ });
+    await line.getByRole("link", { name: "its run waits for you" }).waitFor();
+    const boxOf = (selector: string) =>
+      line.locator(selector).evaluate((element) => element.getBoundingClientRect());
+    for (const width of [1280, 900]) {
+      await page.setViewportSize({ width, height: 800 });
+      await expect
+        .poll(async () => (await boxOf(".line-time")).left - (await boxOf(".run-link")).right)
+        .toBeGreaterThanOrEqual(0);
+      const counts = await boxOf(".run-counts");
+      for (const figure of await line.locator(".run-counts > span").all()) {
+        const { top, right } = await figure.evaluate((element) => element.getBoundingClientRect());
+        expect(top >= counts.bottom || right <= counts.right).toBe(true);
+      }
+    }
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await expect
+      .poll(async () => (await boxOf(".line-subject")).right - (await boxOf(".run-name")).right)
+      .toBeGreaterThanOrEqual(0);
+    expect(complaints).toEqual([]);
+  });
+
   it("begins another session at a prompt of its past, and goes back to one", async () => {
     const { page, complaints } = await enter(await newContext(), daemon);
     await start(page, "hello", "Good morning");

@@ -238,6 +238,27 @@ it("nothing that a card shows runs out of a phone's page", async () => {
   expect(complaints).toEqual([]);
 });
 
+it("an opened run has its body below its figures, as wide as other cards', however wide the page is", async () => {
+  const row = page.locator(".part-row", { hasText: "Look at the tides" });
+  const body = row.locator(".tool-body");
+  await row.locator("summary").first().press("Enter");
+  await body.waitFor();
+  const widthOf = async (box: Locator) => (await box.boundingBox())?.width;
+  for (const width of [1280, 390]) {
+    await page.setViewportSize({ width, height: 800 });
+    await expect.poll(() => widthOf(body)).toBe(await widthOf(row.locator(".part-body")));
+    const gaps = await body.evaluate((element) =>
+      [".run-action", ".line-time"].map(
+        (name) =>
+          element.getBoundingClientRect().top -
+          (element.closest(".part-row")?.querySelector(name)?.getBoundingClientRect().bottom ?? Number.NaN),
+      ),
+    );
+    for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(0);
+  }
+  expect(complaints).toEqual([]);
+});
+
 it("a printed table keeps its words and numbers whole where they fit", async () => {
   await page.setViewportSize({ width: 700, height: 800 });
   await page.emulateMedia({ media: "print" });

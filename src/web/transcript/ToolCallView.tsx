@@ -56,6 +56,12 @@ export function ToolCallView({
   const { badge, word } = statusOf(call, result);
   const failure = useMemo(() => (badge === "failed" ? failureLine(view) : undefined), [badge, view]);
   const { Body, Action } = card;
+  const body = (
+    <div className="tool-body">
+      {Body && <Body view={view} host={host} />}
+      <Whole view={view} host={host} shown={card.shows?.(view) ?? {}} />
+    </div>
+  );
   return (
     <div className={Action ? "tool tool-with-action" : "tool"}>
       <Disclosure
@@ -88,12 +94,11 @@ export function ToolCallView({
           </span>
         }
       >
-        <div className="tool-body">
-          {Body && <Body view={view} host={host} />}
-          <Whole view={view} host={host} shown={card.shows?.(view) ?? {}} />
-        </div>
+        {!Action && body}
       </Disclosure>
       {Action && <Action view={view} host={host} />} {Action && <Elapsed call={call} view={view} />}
+      {/* Behind what stands in the same line, to be read, tabbed to and seen in this order. */}
+      {Action && open && body}
     </div>
   );
 }

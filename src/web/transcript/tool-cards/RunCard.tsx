@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { Fragment, type ReactNode } from "react";
 import { visibleText } from "../../../hidden-text/hidden-text.ts";
 import { isUuid } from "../../../model/is-uuid.ts";
 import type { SessionSummary } from "../../../model/session.ts";
@@ -71,15 +71,14 @@ function runId(view: CallView): string | undefined {
 }
 
 /** Calls and tokens so far, each once: the run's own where it is known, else what its result says. */
-function figures(view: CallView, run: SessionSummary | undefined): string | undefined {
+function figures(view: CallView, run: SessionSummary | undefined): string[] {
   const extra = extraOf(view);
   const calls = run?.tool_calls ?? extra?.tool_calls;
   const tokens = tokensSoFar(view, run);
-  const words = [
+  return [
     calls === undefined ? undefined : counted(calls, "call"),
     tokens === undefined ? undefined : shortTokens(tokens),
   ].filter((word) => word !== undefined);
-  return words.length > 0 ? words.join(" · ") : undefined;
 }
 
 function tokensSoFar(view: CallView, run: SessionSummary | undefined): number | undefined {
@@ -111,7 +110,7 @@ function RunAction({ view, host }: CardBodyProps): ReactNode {
   const counts = figures(view, run);
   const activity = run && activityOf(run);
   const waits = useWaitOf(run, host);
-  if (id === undefined && counts === undefined) return null;
+  if (id === undefined && counts.length === 0) return null;
   return (
     <span className="run-action">
       {waits !== undefined && (
@@ -122,7 +121,16 @@ function RunAction({ view, host }: CardBodyProps): ReactNode {
       {activity !== undefined && waits === undefined && (
         <span className="run-activity">{visible(oneLine(activity, 80), "name")}</span>
       )}{" "}
-      {counts !== undefined && <span className="run-counts">{counts}</span>}{" "}
+      {counts.length > 0 && (
+        <span className="run-counts">
+          {counts.map((count, index) => (
+            <Fragment key={index}>
+              {index > 0 && " "}
+              <span>{index > 0 ? `· ${count}` : count}</span>
+            </Fragment>
+          ))}
+        </span>
+      )}{" "}
       {id !== undefined && (
         <a
           className="run-link"
