@@ -398,6 +398,38 @@ it.each([true, false])(
   },
 );
 
+it("under a thumb what answers, sends or stops has 44 pixels, and no answer is nearer than 12 to the next", async () => {
+  const { page, complaints } = await enter(
+    await browser.newContext({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }),
+    daemon,
+  );
+  const model = await scriptFile(home, "one", shellCalls("touch ran"));
+  await page.goto(`${daemon.origin}/session/${await begin(rest, model, folder)}`);
+  await page.getByRole("button", { name: "Allow", exact: true }).waitFor();
+  const boxes = (selector: string) =>
+    page
+      .locator(selector)
+      .evaluateAll((elements) => elements.map((element) => element.getBoundingClientRect()));
+  const answers = await boxes(".answer");
+  const controls = [...answers, ...(await boxes(".composer-send > .button"))];
+  expect(controls.length).toBeGreaterThan(answers.length);
+  expect(Math.min(...controls.map(({ height }) => height))).toBeGreaterThanOrEqual(44);
+  for (const one of answers)
+    for (const other of answers)
+      if (other !== one)
+        expect(
+          Math.max(
+            other.left - one.right,
+            one.left - other.right,
+            other.top - one.bottom,
+            one.top - other.bottom,
+          ),
+        ).toBeGreaterThanOrEqual(12);
+  const [link] = await boxes(".composer-note > a");
+  expect(link?.height).toBeGreaterThanOrEqual(24);
+  expect(complaints).toEqual([]);
+});
+
 it("an approval that was answered is one line, which says when and opens to the command", async () => {
   const { page, complaints } = await enter(
     await browser.newContext({ viewport: { width: 390, height: 844 } }),

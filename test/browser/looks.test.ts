@@ -468,6 +468,60 @@ it("a setting's words stand beside its box, and the ring of a row clear of its t
   await context.close();
 });
 
+/** The controls in sight that are smaller than that, but for links in a text. */
+const smaller = (page: Page, least: number) =>
+  page.locator("button, .button, .action, .needs-you:is(a)").evaluateAll(
+    (controls, least) =>
+      controls
+        .filter((control) => control.checkVisibility())
+        .map((control) => ({ control, box: control.getBoundingClientRect() }))
+        .filter(({ box }) => box.width < least || box.height < least)
+        .map(({ control, box }) => `${control.textContent} ${box.width} x ${box.height}`),
+    least,
+  );
+
+it.each([1280, 390])("no control is smaller than 24 by 24 pixels, %i px wide", async (width) => {
+  const context = await browser.newContext({ viewport: { width, height: 844 } });
+  const { page } = await enter(context, { ...daemon, launch: address }, BROKEN_CONNECTION);
+  address = await nextLink(page);
+  await page.getByRole("link", { name: /API process grow/ }).waitFor();
+  expect(await smaller(page, 24)).toEqual([]);
+  await page.getByRole("link", { name: /API process grow/ }).click();
+  await page.getByText("Flat at 31 MB").waitFor();
+  await page.locator(".part-row", { hasText: "src/api/now.ts" }).locator("summary").first().click();
+  await page.locator(".tool-body").waitFor();
+  if (width < 900) await page.getByRole("button", { name: /^Turns/ }).click();
+  await page
+    .getByRole("button", { name: /beside$/ })
+    .first()
+    .waitFor();
+  await context.setOffline(true);
+  await page.getByRole("button", { name: "Connect" }).waitFor();
+  expect(await smaller(page, 24)).toEqual([]);
+  await context.close();
+});
+
+it("under a thumb buttons and chips have 32 pixels, and the way back has 44", async () => {
+  const context = await browser.newContext({
+    viewport: { width: 390, height: 844 },
+    hasTouch: true,
+    isMobile: true,
+  });
+  const { page, complaints } = await enter(context, { ...daemon, launch: address });
+  address = await nextLink(page);
+  const heights = (selector: string) =>
+    page
+      .locator(`${selector}:visible`)
+      .evaluateAll((controls) => controls.map((control) => control.getBoundingClientRect().height));
+  await page.getByRole("link", { name: /daylight saving ends/ }).waitFor();
+  expect(Math.min(...(await heights(".button")), ...(await heights(".chip")))).toBeGreaterThanOrEqual(32);
+  await page.getByRole("link", { name: /daylight saving ends/ }).click();
+  await page.locator(".session-up").waitFor();
+  expect(Math.min(...(await heights(".session-up")))).toBeGreaterThanOrEqual(44);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
 async function nextLink(page: Page): Promise<string> {
   return page.evaluate(async () => {
     const reply = await fetch("/api/link", {
