@@ -477,6 +477,17 @@ it("a session that waits has its title in the list at any width, and nothing of 
   expect(complaints).toEqual([]);
 });
 
+it("in forced colours, that a session waits looks another way than what stands beside it", async () => {
+  const context = await browser.newContext({ forcedColors: "active" });
+  const { page, complaints } = await enter(context, daemon);
+  await begin(rest, await scriptFile(home, "one", shellCalls("touch ran")), folder, "Sort the charts");
+  const badge = page.locator("[data-session] .needs-you");
+  const ground = (shown: Locator) => shown.evaluate((element) => getComputedStyle(element).backgroundColor);
+  await badge.waitFor();
+  expect(await ground(badge)).toBe(await ground(page.getByRole("button", { name: "Project", exact: true })));
+  expect(complaints).toEqual([]);
+});
+
 it("a double click on a row of the list opens the session and answers nothing that waits there", async () => {
   const { page, complaints } = await enter(
     await browser.newContext({ viewport: { width: 1280, height: 900 } }),
