@@ -123,7 +123,7 @@ it("a window as low as at 400 % zoom shows whole rows of the list, and all that 
   ];
   const heightOf = async (box: Locator) => (await box.boundingBox())?.height ?? 0;
   expect(await heightOf(list)).toBeGreaterThan(2.5 * (await heightOf(row)));
-  for (const name of [/^Needs you/, /^Done/, "Time", "Settings"])
+  for (const name of [/^Waits for you/, /^Done/, "Time", "Settings"])
     await page.getByRole("button", { name }).click({ trial: true });
   await page.getByRole("link", { name: "New session" }).click({ trial: true });
   expect(await overflow(page)).toBeLessThanOrEqual(0);

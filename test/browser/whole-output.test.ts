@@ -153,6 +153,8 @@ describe("the whole of a long output that Claude Code kept in a file", () => {
 
     // It stays open where its row goes out of view and comes back.
     await page.getByRole("button", { name: "Close" }).click();
+    // A row that has the keyboard is not taken away.
+    await page.getByRole("region", { name: "Transcript", exact: true }).focus();
     await page.keyboard.press("Home");
     await expect.poll(() => seq.count()).toBe(0);
     await page.keyboard.press("End");
