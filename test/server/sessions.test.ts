@@ -1032,9 +1032,9 @@ describe("the status", () => {
       await eventually(() => expect(sessions.get(session.id)?.status).toBe(status));
     };
     await statusBy("running", { busy: true });
-    await statusBy("interrupted", { busy: false, since: last + 1 });
+    await statusBy("failed", { busy: false, since: last + 1 });
     await statusBy("running", { busy: false, since: last });
-    await statusBy("interrupted", { busy: false, since: last + 2 });
+    await statusBy("failed", { busy: false, since: last + 2 });
   });
 
   it("of a session that goes on in other files is what the register says of the whole, in the last of them", async () => {
@@ -1054,7 +1054,7 @@ describe("the status", () => {
     write(join(folder, "agent", "titles.json"), JSON.stringify({ [whole]: "The whole" }));
     const statuses = (sessions: Sessions) =>
       sessions.list().map(({ file = "", status }) => `${file.at(-7)} ${status}`);
-    const ALIVE = ["1 interrupted", "2 interrupted", "3 running", "4 interrupted"];
+    const ALIVE = ["1 failed", "2 failed", "3 running", "4 failed"];
     const sessions = start();
     await listed(sessions, first, second, third);
     // A copy of it is in nobody's hands.
@@ -1063,7 +1063,7 @@ describe("the status", () => {
     await eventually(() => expect(statuses(sessions).sort()).toEqual(ALIVE));
     await eventually(() => expect(sessions.get(sessionId(third))?.title).toBe("The whole"));
     rmSync(register);
-    await eventually(() => expect(sessions.get(sessionId(third))?.status).toBe("interrupted"));
+    await eventually(() => expect(sessions.get(sessionId(third))?.status).toBe("failed"));
     write(register, JSON.stringify({ pid: process.pid }));
     await eventually(() => expect(sessions.get(sessionId(third))?.status).toBe("running"));
     await stop(sessions);
