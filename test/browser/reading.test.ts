@@ -144,6 +144,29 @@ it("on a phone a call has its heading as elsewhere, and its time once it is open
   expect(await row.locator("time").innerText()).toMatch(/^\d\d:\d\d/);
 });
 
+it("an error that a key leads to stands whole below its turn's heading, though that was never in view and has two lines", async () => {
+  await page.goto("about:blank");
+  await page.setViewportSize({ width: 390, height: 844 });
+  await write("user", {
+    type: "text",
+    text: "Write the tides of the whole year down, and of the year behind it",
+  });
+  await fail("make tides");
+  await say(...twelve("Behind it"));
+  await write("user", { type: "text", text: "Go on." });
+  await say(...twelve("Later"));
+  await page.goto(`${daemon.origin}/session/${session.session_id}`);
+  await transcript.getByText("Later 12.").waitFor();
+  await page.keyboard.press("Shift+E");
+  await expect.poll(() => focused().innerText()).toContain("make tides");
+  const heading = page.locator(".turn-heading", { hasText: "Write the tides" });
+  const gap = async () =>
+    (await focused().evaluate(top)) -
+    (await heading.evaluate((element) => element.getBoundingClientRect().bottom));
+  await expect.poll(gap).toBeGreaterThanOrEqual(0);
+  await expect.poll(gap).toBeLessThan(40);
+});
+
 it("in a low window, where a turn's heading scrolls away, a step begins at the row at the top", async () => {
   await page.setViewportSize({ width: 1280, height: 520 });
   await page.keyboard.press("Home");

@@ -433,7 +433,10 @@ export const TranscriptScroller = memo(function TranscriptScroller({
       const index = layout.rowOf(wanted);
       const turn = layout.turnOf(index);
       const isHeading = layout.topOf(index) === layout.turnTop(turn);
-      const offset = isHeading ? 0 : -covered(turn) - BELOW_HEADING;
+      const offsetNow = (): number => (isHeading ? 0 : -covered(turn) - BELOW_HEADING);
+      go({ end: false, index, offset: offsetNow() });
+      // How high the heading of a turn that was never in view is, it says only now.
+      const offset = offsetNow();
       go({ end: false, index, offset });
       // In an open group it stands somewhere below the group's own line.
       const part = index === wanted ? undefined : transcript?.parts.at(wanted);
