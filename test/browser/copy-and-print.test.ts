@@ -85,12 +85,19 @@ it("a selection over several parts copies what they say, and nothing of the page
   expect(complaints).toEqual([]);
 });
 
+/** By a key to one end. A press before the scroll was heard of, as no hand can, would lose its click. */
+async function jump(key: "Home" | "End"): Promise<void> {
+  if (key === "Home") await transcript.focus();
+  await page.keyboard.press(key);
+  await settled(transcript);
+}
+
 it("a selection from a click to one with Shift far below copies all between, in order, and draws none of it", async () => {
   const atWords = { position: { x: 1, y: 8 } };
   const paragraph = (at: number) => transcript.getByText(`Paragraph ${at} of the report.`, { exact: true });
-  await transcript.press("Home");
+  await jump("Home");
   await paragraph(0).click(atWords);
-  await page.keyboard.press("End");
+  await jump("End");
   await paragraph(PARAGRAPHS - 1).click({ ...atWords, modifiers: ["Shift"] });
   const copied = async () => {
     await page.keyboard.press("Control+c");
@@ -111,11 +118,11 @@ it("a selection from a click to one with Shift far below copies all between, in 
 
 it("a selection that begins in a prompt copies all of its turn down to the other end", async () => {
   const atWords = { position: { x: 1, y: 8 } };
-  await transcript.press("Home");
+  await jump("Home");
   const heading = transcript.locator(".turn-title").first();
   const words = await heading.innerText();
   await heading.click(atWords);
-  await page.keyboard.press("End");
+  await jump("End");
   await transcript.getByText("That is all.").click({ ...atWords, modifiers: ["Shift"] });
   const copied = async () => {
     await page.keyboard.press("Control+c");
@@ -132,9 +139,9 @@ it("a selection that begins in a prompt copies all of its turn down to the other
 
 it("a selection copies the same after the daemon was started anew", async () => {
   const atWords = { position: { x: 1, y: 8 } };
-  await transcript.press("Home");
+  await jump("Home");
   await transcript.locator(".turn-title").first().click(atWords);
-  await page.keyboard.press("End");
+  await jump("End");
   await transcript.getByText("That is all.").click({ ...atWords, modifiers: ["Shift"] });
   const copied = async () => {
     await page.keyboard.press("Control+c");
