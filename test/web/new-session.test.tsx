@@ -7,7 +7,7 @@ import { navigate } from "../../src/web/router.ts";
 import type { Client } from "../../src/web/store.ts";
 import { clientOf, startTestDaemon, type TestDaemon } from "./daemon.ts";
 import { control, createHostedSessions, type HostedSessions } from "./hosted-sessions.ts";
-import { holdPictures, PICTURE, pasted, picture } from "./pictures.ts";
+import { holdPictures, PICTURE, pasted, picture, refuseAmongPictures } from "./pictures.ts";
 
 const AGENTS: AgentsReply = {
   cwd: "/home/op/uploader",
@@ -363,18 +363,10 @@ test("of two pastes at once that hold more pictures than a prompt takes, the res
 });
 
 test("what was not taken is said until other pictures are read, too, and nothing starts without it", async () => {
-  const pictures = holdPictures();
   render(<App client={client} />);
   const field = await promptField();
   await userEvent.type(field, "Look");
-  fireEvent.paste(field, { clipboardData: pasted([picture(), picture(), picture()]) });
-  const scan = new File(["II*"], "scan.tiff", { type: "image/tiff" });
-  fireEvent.paste(field, { clipboardData: pasted([scan]) });
-  expect((await screen.findByRole("alert")).textContent).toContain("scan.tiff is not a picture");
-  fireEvent.keyDown(field, { key: "Enter" });
-  for (let read = 0; read < 3; read++) await pictures.read();
-  expect(await screen.findAllByRole("img", { name: /^Image / })).toHaveLength(3);
-  expect(screen.getByRole("alert").textContent).toContain("scan.tiff is not a picture");
+  await refuseAmongPictures(field);
   expect(bodies()).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
-import { act } from "@testing-library/react";
-import { onTestFinished, vi } from "vitest";
+import { act, fireEvent, screen } from "@testing-library/react";
+import { expect, onTestFinished, vi } from "vitest";
 
 /** What a clipboard holds: files, and beside them words by their type. */
 export const pasted = (files: readonly File[], words: Readonly<Record<string, string>> = {}) => ({
@@ -34,4 +34,17 @@ export function holdPictures(): { read(): Promise<void> } {
       await act(async () => void (await next()));
     },
   };
+}
+
+/** Pastes three pictures and a file that is none, presses Enter while the three are read, and sees that the refusal stands. */
+export async function refuseAmongPictures(field: HTMLElement): Promise<void> {
+  const pictures = holdPictures();
+  fireEvent.paste(field, { clipboardData: pasted([picture(), picture(), picture()]) });
+  const scan = new File(["II*"], "scan.tiff", { type: "image/tiff" });
+  fireEvent.paste(field, { clipboardData: pasted([scan]) });
+  expect((await screen.findByRole("alert")).textContent).toContain("scan.tiff is not a picture");
+  fireEvent.keyDown(field, { key: "Enter" });
+  for (let read = 0; read < 3; read++) await pictures.read();
+  expect(await screen.findAllByRole("img", { name: /^Image / })).toHaveLength(3);
+  expect(screen.getByRole("alert").textContent).toContain("scan.tiff is not a picture");
 }
