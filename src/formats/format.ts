@@ -97,7 +97,8 @@ export interface Format {
   root: { variable: string; home: string; folders: string[] };
   /**
    * Folder below the root where running processes register, and what a file there says by its name and text. `busy`: it
-   * says whether it works now, `since`: from when on, in milliseconds since 1970. `locked`: it counts only while a process holds a lock on it.
+   * says whether it works now, `since`: from when on, in milliseconds since 1970. `locked`: it counts only while a process
+   * holds a lock on it.
    */
   registry?: {
     folder: string;

@@ -3,7 +3,10 @@ import { uptime } from "node:os";
 import { join } from "node:path";
 import type { Format } from "../formats/format.ts";
 
-/** What an agent's register of running processes says of a session: there is one; `busy`: it works, or says it does not; `since`: from when on. */
+/**
+ * What an agent's register of running processes says of a session: there is one; `busy`: it works, or says it does not;
+ * `since`: from when on, in milliseconds since 1970.
+ */
 export interface Registered {
   busy?: boolean;
   since?: number;

@@ -540,11 +540,8 @@ function openFile(path: string, identity: Identity): SessionFile {
       }),
     close: () =>
       atEnd((session, line) => {
-        const status = session.turnFailed
-          ? "failed"
-          : (session.hasYielded() && session.openCalls() === 0) || !session.hasPrompt()
-            ? "completed"
-            : "failed";
+        const gaveBack = (session.hasYielded() && session.openCalls() === 0) || !session.hasPrompt();
+        const status = gaveBack && !session.turnFailed ? "completed" : "failed";
         session.loseQueued(line, true);
         session.endStep(line);
         session.endTurn(line, status);

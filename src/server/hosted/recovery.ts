@@ -8,10 +8,10 @@ interface Kept {
 }
 
 /**
- * Settles the sessions whose turns the daemon's end cut off: what was open in them is told as interrupted, by frames as any
- * agent would send them, and what still runs of their commands is ended. A turn that waits for a person's answer stays open, and
- * with it the turns of the sessions that wait for that run, where all their agents can go on: those are given back, runs before
- * their parents.
+ * Settles the sessions whose turns the daemon's end cut off: what was open in them is told as interrupted and their turns
+ * as failed, by frames as any agent would send them, and what still runs of their commands is ended. A turn that waits for
+ * a person's answer stays open, and with it the turns of the sessions that wait for that run, where all their agents can go
+ * on: those are given back, runs before their parents.
  */
 export function settleInterrupted(options: {
   sessions: readonly Recorder[];

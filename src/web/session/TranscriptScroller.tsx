@@ -434,10 +434,11 @@ export const TranscriptScroller = memo(function TranscriptScroller({
       const turn = layout.turnOf(index);
       const isHeading = layout.topOf(index) === layout.turnTop(turn);
       const offsetNow = (): number => (isHeading ? 0 : -covered(turn) - BELOW_HEADING);
-      go({ end: false, index, offset: offsetNow() });
+      const guess = offsetNow();
+      go({ end: false, index, offset: guess });
       // How high the heading of a turn that was never in view is, it says only now.
       const offset = offsetNow();
-      go({ end: false, index, offset });
+      if (offset !== guess) go({ end: false, index, offset });
       // In an open group it stands somewhere below the group's own line.
       const part = index === wanted ? undefined : transcript?.parts.at(wanted);
       const inside = part && document.getElementById(`part-${part.id}`);

@@ -28,7 +28,6 @@ interface ReadingHost {
   /** `undefined`: each part as the settings say. Forgets what was opened and closed by hand. */
   setAllOpen(open: boolean | undefined): void;
   allOpen: boolean | undefined;
-  /** Rises when all parts are opened or closed at once: what is on screen is made anew. */
   /** Remembers the place, soon. */
   keepPlace(place: NonNullable<Reading["place"]>): void;
   /** The place that was kept last. */
