@@ -62,8 +62,11 @@ export interface Reader {
    * (their newline, or a record joined to it).
    */
   settle(): ReadRecord[];
-  /** No bytes will follow: what is left is read or shown as unreadable, and the open turn ends as far as the file tells. */
-  close(): ReadRecord[];
+  /**
+   * No bytes will follow: what is left is read or shown as unreadable, and the open turn ends as far as the file tells.
+   * `stopped`: what tells no end was ended by a person, as the process that rests since then shows.
+   */
+  close(stopped?: boolean): ReadRecord[];
   /** Text of a small side file (Claude Code's `agent-x.meta.json`); may come late and again. */
   readSide(text: string): ReadRecord[];
   linkFacts(): LinkFacts;

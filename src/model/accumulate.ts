@@ -232,11 +232,12 @@ export function accumulateAndAddress(
 /**
  * Ends what nobody ended, when the session is next opened: calls become `aborted`, growing parts end. A running turn whose
  * last word is the agent's text, with no call open, is `completed` (older agents write no end of a turn); any other is
- * `failed`. `at`: when the session was last alive, in milliseconds since 1970.
+ * `failed`, or `interrupted` where a person `stopped` it. `at`: when the session was last alive, in milliseconds since 1970.
  */
-export function settleAborted(transcript: Transcript, at: number): Transcript {
+export function settleAborted(transcript: Transcript, at: number, stopped = false): Transcript {
   const fold = begin(transcript);
-  let ending: TurnStatus = endsInText(transcript) ? "completed" : "failed";
+  const cut = stopped ? "interrupted" : "failed";
+  let ending: TurnStatus = endsInText(transcript) ? "completed" : cut;
   const turn = lastTurn(fold);
   const first = turn?.first_part ?? 0;
   for (const [, index] of unpairedOf(transcript).open_calls) {
@@ -247,7 +248,7 @@ export function settleAborted(transcript: Transcript, at: number): Transcript {
         index,
         withoutProgress({ ...part, state: abort(part.state, at, "The agent ended while this ran") }),
       );
-      if (index >= first) ending = "failed";
+      if (index >= first) ending = cut;
     }
   }
   // Nobody waits for the answer any more.

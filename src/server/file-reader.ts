@@ -366,7 +366,8 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     }
     const quiet = now() - modified_at;
     if (quiet > timing.close) {
-      reading.close();
+      const states = [...entry.sessions].flatMap((id) => by_session.get(id) ?? []);
+      reading.close(states.some(status.wasStopped));
       reading.ended = true;
     } else if (quiet > timing.settle) {
       reading.take(reading.reader.settle());
@@ -446,7 +447,9 @@ export function createFileReader(options: FileReaderOptions): FileReader {
 
   function showAnew(state: State, draft: Draft, fresh: Fold) {
     for (const frame of announcer.introductions(state)) fresh.push(frame);
-    const settled = status.isRunning(state) ? undefined : fresh.settled(state.summary.last_activity_at);
+    const settled = status.isRunning(state)
+      ? undefined
+      : fresh.settled(state.summary.last_activity_at, status.wasStopped(state));
     draft.fold = settled ?? fresh;
     draft.fold.hold();
     if (state.view) {
@@ -502,7 +505,7 @@ export function createFileReader(options: FileReaderOptions): FileReader {
     const { view, draft } = state;
     if (!view || !draft?.fold || draft.fold !== view.fold || unsettled.get(view) === view.fold.transcript)
       return;
-    const settled = view.fold.settled(state.summary.last_activity_at);
+    const settled = view.fold.settled(state.summary.last_activity_at, status.wasStopped(state));
     if (settled) {
       draft.fold = settled;
       view.replace(settled);

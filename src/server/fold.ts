@@ -23,10 +23,10 @@ export interface Fold {
   /** From here on frames are held: what came before is only in the transcript. */
   hold(): void;
   /**
-   * Ends what a crash left open, as a new life of the channel, since no frame says such a thing. `undefined`: nothing was
-   * open.
+   * Ends what a crash, or a person (`stopped`), left open, as a new life of the channel, since no frame says such a thing.
+   * `undefined`: nothing was open.
    */
-  settled(at: number): Fold | undefined;
+  settled(at: number, stopped: boolean): Fold | undefined;
 }
 
 export function createFold(session_id: string, start: Transcript = emptyTranscript(session_id)): Fold {
@@ -69,8 +69,8 @@ export function createFold(session_id: string, start: Transcript = emptyTranscri
     hold() {
       holding = true;
     },
-    settled(at) {
-      const ended = settleAborted(transcript, at);
+    settled(at, stopped) {
+      const ended = settleAborted(transcript, at, stopped);
       if (ended === transcript) return undefined;
       const fold = createFold(session_id, ended);
       fold.hold();

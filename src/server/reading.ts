@@ -41,7 +41,7 @@ export interface Reading {
   /** Says what stands above a session's first part, last of the time `at`, though no part of it was read. */
   introduce(id: string, at: number): void;
   /** Reads what the reader holds back: nothing follows. Says where the text of a compressed file was left off. */
-  close(): void;
+  close(stopped?: boolean): void;
   /** What all its readers found that links runs to calls. */
   facts(): SessionLinkFacts[];
 }
@@ -174,8 +174,8 @@ export function createReading({ path, format, folding, idFor, isShown, window }:
       const draft = draftFor(id);
       if (draft.unannounced) announce(draft, at);
     },
-    close() {
-      reading.take(reader.close());
+    close(stopped) {
+      reading.take(reader.close(stopped));
       if (!is_cut) return;
       const frames = [...reading.drafts.values()].map(({ id, summary }) =>
         leftOff(id, summary.last_activity_at),

@@ -14,6 +14,8 @@ export interface Status {
   look(): Promise<Set<string>>;
   /** Whether the agent works on this session, or waits for something other than a prompt. */
   isRunning(state: State): boolean;
+  /** Whether a person ended what tells no end: the agent's process was seen to rest since a time after the last record. */
+  wasStopped(state: State): boolean;
   /** The session's row, as it is now. */
   present(state: State): SessionSummary;
 }
@@ -29,13 +31,25 @@ export function createStatus(options: {
   const { by_session, links, now } = options;
   const titles = createTitles(options.roots);
   let registered: ReadonlyMap<string, Registered> = new Map();
+  /** Since when a process rested that had the session open, as was seen last; it may have ended since. */
+  const rested = new Map<string, number>();
 
-  /** Of a session that went on in other files a process has the last one open. */
-  function registerOf({ id }: State): Registered | undefined {
+  /** What the register calls a session. Of one that went on in other files a process has the last one open. */
+  function registeredName({ id }: State): string | undefined {
     const name = links.registeredAs(id);
     const { later } = links.registered(name);
     for (const other of later) if (other > id || !later.has(id)) return undefined;
-    return registered.get(name);
+    return name;
+  }
+
+  function registerOf(state: State): Registered | undefined {
+    const name = registeredName(state);
+    return name === undefined ? undefined : registered.get(name);
+  }
+
+  function wasStopped(state: State): boolean {
+    const name = registeredName(state);
+    return name !== undefined && (rested.get(name) ?? 0) > state.summary.last_activity_at;
   }
 
   function isRunning(state: State, depth = 0): boolean {
@@ -47,7 +61,7 @@ export function createStatus(options: {
     if (depth < 16 && runs.some((one) => isRunning(one, depth + 1))) return true;
     if (state.summary.status !== "running") return false;
     // Its last word came later than the file's: a person may have stopped it before there was anything to write.
-    if (register?.busy === false && (register.since ?? 0) > state.summary.last_activity_at) return false;
+    if (wasStopped(state)) return false;
     if (now() - modifiedAt(state.entry) < options.silence && !isCopied(state)) return true;
     if (register) return register.busy !== false;
     // A run has no process of its own: it lives while its parent does and waits for it.
@@ -85,6 +99,7 @@ export function createStatus(options: {
       const changed = await titles.look();
       for (const [id, { busy, since }] of registered) {
         const known = before.get(id);
+        if (busy === false && since !== undefined) rested.set(id, since);
         if (!known || known.busy !== busy || known.since !== since) changed.add(id);
       }
       for (const id of before.keys()) if (!registered.has(id)) changed.add(id);
@@ -96,6 +111,7 @@ export function createStatus(options: {
       );
     },
     isRunning: (state) => isRunning(state),
+    wasStopped,
     present(state) {
       const { activity, ...summary } = state.summary;
       const running = isRunning(state);
@@ -106,7 +122,11 @@ export function createStatus(options: {
       return {
         ...summary,
         ...(title !== undefined && { title: shorten(title, ROW_TEXT_LIMIT) }),
-        status: running ? "running" : summary.status === "running" ? silentEnd(state) : summary.status,
+        status: running
+          ? "running"
+          : summary.status === "running"
+            ? silentEnd(state, wasStopped(state))
+            : summary.status,
         ...(running && doing !== undefined && { activity: doing }),
         ...(link && {
           parent: {
@@ -137,8 +157,9 @@ function isCopied({ entry, summary }: State): boolean {
 }
 
 /** How a turn ended that nobody ended: an agent whose last word is text was done (see `settleAborted`). */
-function silentEnd({ summary, open_calls }: State): SessionSummary["status"] {
-  return summary.activity === "text" && open_calls.length === 0 ? "completed" : "failed";
+function silentEnd({ summary, open_calls }: State, stopped: boolean): SessionSummary["status"] {
+  if (summary.activity === "text" && open_calls.length === 0) return "completed";
+  return stopped ? "interrupted" : "failed";
 }
 
 function activityOf(open_calls: OpenCalls): string | undefined {

@@ -43,6 +43,22 @@ describe("turns", () => {
     ).toEqual(["a, completed", "b, interrupted", "c, interrupted", "d, failed", "f, failed"]);
   });
 
+  it("that nobody ended were stopped by a person where their process is known to rest, and are cut off otherwise", () => {
+    const { user, assistant } = writer();
+    const endOf = (stopped: boolean | undefined, ...lines: object[]) => {
+      const reader = claudeCode.createReader({ path: `x/${SESSION}.jsonl` });
+      reader.push(new TextEncoder().encode(lines.map((line) => `${JSON.stringify(line)}\n`).join("")));
+      return framesOf("turn.end", reader.close(stopped)).map(({ status }) => status);
+    };
+    const failed = assistant("m", [say("API Error")], null, { isApiErrorMessage: true });
+    for (const [stopped, ending] of [[undefined, "failed"] as const, [true, "interrupted"] as const]) {
+      expect(endOf(stopped, user("a"))).toEqual([ending]);
+      expect(endOf(stopped, user("a"), assistant("m", [call("t", {})]))).toEqual([ending]);
+      expect(endOf(stopped, user("a"), assistant("m", [say("x")]))).toEqual(["completed"]);
+      expect(endOf(stopped, user("a"), failed)).toEqual(["failed"]);
+    }
+  });
+
   it("are interrupted where a prompt comes before the model's first word, unless a command was all that they asked for", () => {
     const { user } = writer();
     const shell = "<bash-input>ls</bash-input>";

@@ -1166,6 +1166,11 @@ describe("a turn's life", () => {
     expect(ending(prompt("a"), begin(), call("x"), say("x"))).toBe("failed");
     expect(ending(prompt("a"), begin(), call("x"), prompt("b", 2), begin(2), say("x"))).toBe("completed");
     expect(ending(marker("note"))).toBe("failed");
+    const stopped = (...bare: Bare[]) => turns(settleAborted(fold(...bare), 9_000, true)).at(-1)?.status;
+    expect(stopped(prompt("a"))).toBe("interrupted");
+    expect(stopped(prompt("a"), begin(), call("x"), say("x"))).toBe("interrupted");
+    expect(stopped(prompt("a"), begin(), say("x"))).toBe("completed");
+    expect(stopped(prompt("a"), begin(), end(1, { stop_reason: "error" }))).toBe("failed");
     expect(ending(prompt("a"), turnEnd)).toBe("completed");
     expect(ending(call("x"), say("x"))).toBe("failed");
     expect(ending(say("x"))).toBe("completed");

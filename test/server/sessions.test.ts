@@ -1032,9 +1032,53 @@ describe("the status", () => {
       await eventually(() => expect(sessions.get(session.id)?.status).toBe(status));
     };
     await statusBy("running", { busy: true });
-    await statusBy("failed", { busy: false, since: last + 1 });
+    await statusBy("interrupted", { busy: false, since: last + 1 });
     await statusBy("running", { busy: false, since: last });
-    await statusBy("failed", { busy: false, since: last + 2 });
+    await statusBy("interrupted", { busy: false, since: last + 2 });
+  });
+
+  it("was stopped by a person where the agent's process rests since its last record, also when that has ended", async () => {
+    const id = sessionId("one");
+    const agent = join(folder, "claude");
+    const file = join(agent, "projects", "-w-app", `${id}.jsonl`);
+    const said = (uuid: number, text: string) => ({
+      type: "user",
+      uuid: sessionId(`record ${uuid}`),
+      parentUuid: uuid === 1 ? null : sessionId(`record ${uuid - 1}`),
+      sessionId: id,
+      cwd: "/w/app",
+      timestamp: new Date().toISOString(),
+      message: { role: "user", content: text },
+    });
+    write(file, `${JSON.stringify(said(1, "Go"))}\n`);
+    const sessions = start({
+      formats: [claudeCode],
+      roots: [{ format: claudeCode, path: agent }],
+      timing: { silence: 600_000 },
+    });
+    await listed(sessions, "one");
+    const status = () => sessions.get(id)?.status;
+    expect(status()).toBe("running");
+    const register = join(agent, "sessions", `${process.pid}.json`);
+    const since = Date.now();
+    write(
+      register,
+      JSON.stringify({ pid: process.pid, sessionId: id, status: "idle", statusUpdatedAt: since + 1 }),
+    );
+    await eventually(() => expect(status()).toBe("interrupted"));
+    rmSync(register);
+    expect((await opened(sessions, "one")).transcript.turns.at(0)?.status).toBe("interrupted");
+    // A torn line is shown where nobody waits for its rest: the reader has said how the turn ended, too.
+    append(file, '{"type":');
+    const longAgo = new Date(since - 7_200_000);
+    utimesSync(file, longAgo, longAgo);
+    await eventually(async () =>
+      expect((await opened(sessions, "one")).transcript.parts.slice().at(-1)?.type).toBe("unknown"),
+    );
+    expect((await opened(sessions, "one")).transcript.turns.at(0)?.status).toBe("interrupted");
+    expect(status()).toBe("interrupted");
+    append(file, `\n${JSON.stringify(said(2, "Go on"))}\n`);
+    await eventually(() => expect(status()).toBe("running"));
   });
 
   it("of a session that goes on in other files is what the register says of the whole, in the last of them", async () => {

@@ -96,9 +96,9 @@ export function createClaudeCodeReader({ path, start }: ReaderOptions): Reader {
       const ending = file?.settle();
       return ending === undefined ? records : [...records, ending];
     },
-    close() {
+    close(stopped) {
       const records = read(lines.close(), true);
-      const ending = file?.close();
+      const ending = file?.close(stopped);
       return ending === undefined ? records : [...records, ending];
     },
     readSide(text) {
@@ -150,7 +150,7 @@ function runId(main_id: string, agent_id: string): string {
 interface SessionFile {
   read(record: LineRecord): ReadRecord;
   settle(): ReadRecord | undefined;
-  close(): ReadRecord | undefined;
+  close(stopped?: boolean): ReadRecord | undefined;
   readSide(text: string): ReadRecord[];
   linkFacts(): LinkFacts;
 }
@@ -538,10 +538,11 @@ function openFile(path: string, identity: Identity): SessionFile {
           session.foretellEnd(line, "failed");
         }
       }),
-    close: () =>
+    close: (stopped = false) =>
       atEnd((session, line) => {
         const gaveBack = (session.hasYielded() && session.openCalls() === 0) || !session.hasPrompt();
-        const status = gaveBack && !session.turnFailed ? "completed" : "failed";
+        const status =
+          session.turnFailed || !(gaveBack || stopped) ? "failed" : gaveBack ? "completed" : "interrupted";
         session.loseQueued(line, true);
         session.endStep(line);
         session.endTurn(line, status);
