@@ -44,10 +44,10 @@ const text = fc
     fc.string({ unit: "binary", minLength: 1, maxLength: 60 }),
   )
   .filter((one) => one.trim() !== "" && !one.includes("\0") && one.isWellFormed());
-/** Of a file in the session's folder. */
+/** Of a file in the session's folder: `~` is refused, as it means another one. */
 const name = text
   .map((one) => one.replaceAll("/", ""))
-  .filter((one) => one.trim() !== "" && !/^\.+$/.test(one) && Buffer.byteLength(one) <= 200);
+  .filter((one) => one.trim() !== "" && !/^(?:\.+|~)$/.test(one) && Buffer.byteLength(one) <= 200);
 
 /** Prepares a call, runs it as the loop does, and gives the digest that a person would have been shown. */
 async function runShown(tool: Tool, input: Record<string, unknown>, call_id = "call_1"): Promise<string> {
