@@ -1,4 +1,5 @@
-import { structuredPatch } from "diff";
+// From "diff" itself come all its ways of comparing.
+import { structuredPatch } from "diff/lib/patch/create.js";
 import type { ReactNode } from "react";
 import { visibleText } from "../../../hidden-text/hidden-text.ts";
 import type { FileDiff } from "../../../model/ui-extra.ts";
