@@ -1,5 +1,5 @@
 /** Numbers and times as the page writes them: short in the line, exact in the title. */
-export { counted, exactNumber, shortNumber, shortTokens } from "./ui/size.tsx";
+export { counted, exactNumber, shortNumber, shortTokens } from "./ui/size.ts";
 
 const UNITS: [milliseconds: number, letter: string][] = [
   [86_400_000 * 365, "y"],

@@ -9,9 +9,9 @@ import { Breadcrumbs } from "../runs/Breadcrumbs.tsx";
 import { agentName } from "../sessions/SessionRow.tsx";
 import { runKind, sessionTitle } from "../sessions/session-list.ts";
 import { price } from "../transcript/price.ts";
+import { duration } from "../ui/duration.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { StateBadge } from "../ui/StatusBadge.tsx";
-import { duration } from "../ui/size.tsx";
 import { useNow } from "../ui/use-now.ts";
 
 interface Fact {

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import type { StatusReply } from "../../protocol.ts";
 import { exactNumber } from "../figures.ts";
-import { byteSize } from "../ui/size.tsx";
+import { byteSize } from "../ui/size.ts";
 
 const line = ({ level, text, remedy }: StatusReply["notices"][number]): ReactNode => (
   <p key={text} className={`notice notice-${level}`} role={level === "error" ? "alert" : "status"}>

@@ -4,7 +4,7 @@ import type { RequestOption } from "../../model/request.ts";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
 import { ExactText } from "../ui/ExactText.tsx";
 import { visible } from "../ui/hidden-text.tsx";
-import { counted } from "../ui/size.tsx";
+import { counted } from "../ui/size.ts";
 import { Expiry } from "./Expiry.tsx";
 import { namesTool } from "./part-words.ts";
 import type { Answering } from "./use-answer.ts";

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { duration } from "../ui/size.tsx";
+import { duration } from "../ui/duration.ts";
 import { useNow } from "../ui/use-now.ts";
 
 /** How long a request still waits; text that changes once a second, and no movement. */

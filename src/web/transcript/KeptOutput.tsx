@@ -4,7 +4,7 @@ import type { TranscriptPartOf } from "../../model/transcript.ts";
 import { reasonOf } from "../ui/ErrorBoundary.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { Output, type OutputProps } from "../ui/Output.tsx";
-import { byteSize } from "../ui/size.tsx";
+import { byteSize } from "../ui/size.ts";
 import type { TranscriptHost } from "./host.ts";
 
 /** A call's output: what the agent saw of it and, where the whole is kept in a file, all of it once the reader opens that. */

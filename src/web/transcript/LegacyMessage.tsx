@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
 import { Markdown } from "../ui/Markdown.tsx";
-import { shortNumber } from "../ui/size.tsx";
+import { shortNumber } from "../ui/size.ts";
 import { Disclosure } from "./Disclosure.tsx";
 import { fieldText } from "./field-text.ts";
 import type { TranscriptHost } from "./host.ts";

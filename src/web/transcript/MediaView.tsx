@@ -5,7 +5,7 @@ import { CodeBlock } from "../ui/CodeBlock.tsx";
 import { reasonOf } from "../ui/ErrorBoundary.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { RemoteImage } from "../ui/SafeLink.tsx";
-import { byteSize, exactNumber } from "../ui/size.tsx";
+import { byteSize, exactNumber } from "../ui/size.ts";
 import type { Attachment, TranscriptHost } from "./host.ts";
 
 /** Beyond these an image is decoded only when somebody asks: a few bytes can declare what fills a machine's memory. */

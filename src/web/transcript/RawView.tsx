@@ -3,7 +3,7 @@ import type { TranscriptPart } from "../../model/transcript.ts";
 import { CodeBlock } from "../ui/CodeBlock.tsx";
 import { reasonOf } from "../ui/ErrorBoundary.tsx";
 import { visible } from "../ui/hidden-text.tsx";
-import { byteSize } from "../ui/size.tsx";
+import { byteSize } from "../ui/size.ts";
 import type { RawRecord, TranscriptHost } from "./host.ts";
 import { JsonBlock } from "./JsonBlock.tsx";
 

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { tokensIn } from "../../model/tokens.ts";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
 import { visible } from "../ui/hidden-text.tsx";
-import { shortNumber, shortTokens } from "../ui/size.tsx";
+import { shortNumber, shortTokens } from "../ui/size.ts";
 import { price } from "./price.ts";
 
 /** The line between two steps: which model, how it ended, what it used. */

@@ -1,9 +1,10 @@
 import { type ReactNode, useMemo } from "react";
 import { growthOf } from "../../model/growth.ts";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
+import { duration } from "../ui/duration.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { Markdown } from "../ui/Markdown.tsx";
-import { duration, shortNumber } from "../ui/size.tsx";
+import { shortNumber } from "../ui/size.ts";
 import { useNow } from "../ui/use-now.ts";
 import { Disclosure } from "./Disclosure.tsx";
 import { fieldText } from "./field-text.ts";

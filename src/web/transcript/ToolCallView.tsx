@@ -1,10 +1,10 @@
 import { type ReactNode, useMemo } from "react";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
+import { duration } from "../ui/duration.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { Output, type OutputProps } from "../ui/Output.tsx";
 import { type BadgeStatus, StatusBadge } from "../ui/StatusBadge.tsx";
-import { duration } from "../ui/size.tsx";
 import { useNow } from "../ui/use-now.ts";
 import { Disclosure } from "./Disclosure.tsx";
 import { fieldText } from "./field-text.ts";

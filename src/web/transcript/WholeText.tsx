@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { visible } from "../ui/hidden-text.tsx";
-import { byteSize } from "../ui/size.tsx";
+import { byteSize } from "../ui/size.ts";
 import { type CutText, useWhole } from "../ui/use-whole.ts";
 
 /** A part's text, with a way to the whole where it was cut on its way here. */

@@ -4,7 +4,7 @@ import { CopyButton } from "./CopyButton.tsx";
 import { fewMarks, marked, visible } from "./hidden-text.tsx";
 import { type LineTokens, PAGE_LINES, useHighlight } from "./highlight.ts";
 import { TOKEN_KINDS } from "./highlight-protocol.ts";
-import { exactNumber } from "./size.tsx";
+import { exactNumber } from "./size.ts";
 import { useIsSought } from "./sought-text.ts";
 
 /** Lines and characters of code that are put on the page before somebody asks for all. */

@@ -1,7 +1,7 @@
 import { memo, type ReactNode, useState } from "react";
 import { visible } from "./hidden-text.tsx";
 import { ScrollBox } from "./ScrollBox.tsx";
-import { counted, exactNumber } from "./size.tsx";
+import { counted, exactNumber } from "./size.ts";
 import { useIsSought } from "./sought-text.ts";
 
 /** A hunk as a unified diff has it: `lines` begin with a space, `-` or `+`; numbers count from 1, 0 where unknown. */

@@ -12,7 +12,7 @@ import { flushSync } from "react-dom";
 import { findInexact } from "../../hidden-text/exact-text.ts";
 import { marked } from "./hidden-text.tsx";
 import { ScrollBox } from "./ScrollBox.tsx";
-import { exactNumber } from "./size.tsx";
+import { exactNumber } from "./size.ts";
 
 /**
  * A text exactly as it is, for somebody who is about to allow it: in the order of its bytes whatever the direction of its

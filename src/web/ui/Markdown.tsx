@@ -11,7 +11,7 @@ import type { MarkdownBlock, MarkdownDocument, Piece } from "./markdown-document
 import type { TextGrowth } from "./markdown-window.ts";
 import { FragmentLink, RemoteImage, SafeLink } from "./SafeLink.tsx";
 import { ScrollBox } from "./ScrollBox.tsx";
-import { Measure } from "./size.tsx";
+import { byteSize } from "./size.ts";
 import { useIsSought } from "./sought-text.ts";
 
 /** Characters and lines of a text that are rendered before somebody asks for the rest. */
@@ -73,7 +73,7 @@ export const Markdown = memo(function Markdown({
       />
       {!all && (end < text.length || document.cut) && (
         <button type="button" className="show-all" onClick={showAll}>
-          Show all (<Measure units={text.length} />)
+          Show all ({byteSize(text.length)})
         </button>
       )}
     </>

@@ -4,7 +4,7 @@ import { CopyButton } from "./CopyButton.tsx";
 import { visible } from "./hidden-text.tsx";
 import { SafeLink } from "./SafeLink.tsx";
 import { ScrollBox } from "./ScrollBox.tsx";
-import { byteSize, exactNumber } from "./size.tsx";
+import { byteSize, exactNumber } from "./size.ts";
 import { SoughtText, useIsSought } from "./sought-text.ts";
 import { type CutText, useWhole } from "./use-whole.ts";
 

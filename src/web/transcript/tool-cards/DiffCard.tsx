@@ -5,7 +5,7 @@ import { visibleText } from "../../../hidden-text/hidden-text.ts";
 import type { FileDiff } from "../../../model/ui-extra.ts";
 import { Diff, DiffCounts } from "../../ui/Diff.tsx";
 import { visible } from "../../ui/hidden-text.tsx";
-import { counted } from "../../ui/size.tsx";
+import { counted } from "../../ui/size.ts";
 import {
   type CallView,
   type CardBodyProps,

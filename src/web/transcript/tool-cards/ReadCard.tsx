@@ -1,5 +1,5 @@
 import { visible } from "../../ui/hidden-text.tsx";
-import { counted } from "../../ui/size.tsx";
+import { counted } from "../../ui/size.ts";
 import { type CallView, count, lineCount, list, named, shortPath, type ToolCard, text } from "./card.ts";
 
 /** A file that was read, and which lines of it. */

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { visible } from "../../ui/hidden-text.tsx";
-import { counted } from "../../ui/size.tsx";
+import { counted } from "../../ui/size.ts";
 import { type CardBodyProps, labelOf, named, oneLine, shortPath, type ToolCard, text } from "./card.ts";
 
 /** A search in files, by content or by name: what for, where, how many. */

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { visible } from "../../ui/hidden-text.tsx";
 import { SafeLink } from "../../ui/SafeLink.tsx";
-import { byteSize, counted } from "../../ui/size.tsx";
+import { byteSize, counted } from "../../ui/size.ts";
 import { type CardBodyProps, isRecord, named, oneLine, type ToolCard, text } from "./card.ts";
 
 /** The web: a search with what it found, or a page that was fetched. Nothing of either is loaded here. */
