@@ -10,6 +10,7 @@ import type {
   SearchReply,
   StopBody,
 } from "../protocol.ts";
+import type { Ask } from "./ask.ts";
 import type { ApiResult, Requests } from "./requests.ts";
 import type { Client } from "./store.ts";
 import { givenUpWhenLost } from "./under-way.ts";
@@ -89,11 +90,11 @@ function createApi({ get, post, bytes }: Requests): Api {
   };
 }
 
-const apis = new WeakMap<Requests, Api>();
+const apis = new WeakMap<Ask, Api>();
 
 /** The same for a client at every call. */
-export function apiOf(client: Pick<Client, "requests" | "live">): Api {
-  const api = apis.get(client.requests) ?? createApi(givenUpWhenLost(client));
-  apis.set(client.requests, api);
+export function apiOf(client: Pick<Client, "ask" | "live">): Api {
+  const api = apis.get(client.ask) ?? createApi(givenUpWhenLost(client));
+  apis.set(client.ask, api);
   return api;
 }

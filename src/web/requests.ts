@@ -1,4 +1,5 @@
-import { CLIENT_HEADER, type ErrorReply } from "../protocol.ts";
+import type { ErrorReply } from "../protocol.ts";
+import type { Ask } from "./ask.ts";
 
 /**
  * Why a request has no value. `unauthorized`: this browser has no valid cookie. `offline`: no daemon answered, so that what
@@ -13,7 +14,7 @@ export type ApiFailure =
 /** A reply, or why there is none: no request rejects. */
 export type ApiResult<Value> = { ok: true; value: Value } | { ok: false; failure: ApiFailure };
 
-/** How the page asks the daemon: all its requests go through here. Failures are values; an aborted request is `offline`. */
+/** What the daemon is asked, and what came of it. Failures are values; an aborted request is `offline`. */
 export interface Requests {
   // The daemon that served this page checks what it sends against protocol.ts; checking 200 parts again would cost more
   // than rendering them.
@@ -45,7 +46,7 @@ async function refusal(response: Response): Promise<ApiFailure> {
   }
 }
 
-export function createRequests(base: string): Requests {
+export function requestsBy(ask: Ask): Requests {
   const request = async <Value>(
     path: string,
     read: (response: Response) => Promise<Value>,
@@ -53,15 +54,7 @@ export function createRequests(base: string): Requests {
     body?: unknown,
   ): Promise<ApiResult<Value>> => {
     try {
-      const response = await fetch(base + path, {
-        headers: {
-          [CLIENT_HEADER]: "1",
-          ...(body === undefined ? {} : { "content-type": "application/json" }),
-        },
-        credentials: "same-origin",
-        ...(signal === undefined ? {} : { signal }),
-        ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
-      });
+      const response = await ask(path, signal, body);
       if (!response.ok) return { ok: false, failure: await refusal(response) };
       return { ok: true, value: await read(response) };
     } catch {

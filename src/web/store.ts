@@ -3,8 +3,8 @@ import { useStore } from "zustand";
 import { createStore, type StoreApi } from "zustand/vanilla";
 import type { SessionSummary } from "../model/session.ts";
 import { IN_PIECES, type StatusReply, sessionsChannel } from "../protocol.ts";
+import { type Ask, createAsk } from "./ask.ts";
 import { type Batch, type Connection, createLive, type Live, type LiveOptions } from "./live.ts";
-import { createRequests, type Requests } from "./requests.ts";
 import { createSettings, type Settings } from "./settings.ts";
 
 /** Every session's row. The map is changed in place (thousands of rows, many changes): `version` rises with each change. */
@@ -20,8 +20,8 @@ export interface SessionRows {
 
 /** All that the page holds. One per page; tests make their own against a server of theirs. */
 export interface Client {
-  /** `apiOf` puts them into words. */
-  readonly requests: Requests;
+  /** `apiOf` puts it into words. */
+  readonly ask: Ask;
   readonly live: Live;
   readonly rows: StoreApi<SessionRows>;
   readonly settings: StoreApi<Settings>;
@@ -43,15 +43,22 @@ interface ClientOptions {
 const STATUS_MS = 10_000;
 
 export function createClient({ origin, build, openSocket }: ClientOptions): Client {
-  const requests = createRequests(origin);
-  // Each reconnection asks: unanswered ones would come to hold all the connections that a browser gives one host.
-  const askStatus = () => requests.get<StatusReply>("/api/status", AbortSignal.timeout(STATUS_MS));
+  const ask = createAsk(origin);
+  const askStatus = async (): Promise<StatusReply | "unauthorized" | "offline"> => {
+    try {
+      // Each reconnection asks: unanswered ones would come to hold all the connections that a browser gives one host.
+      const response = await ask("/api/status", AbortSignal.timeout(STATUS_MS));
+      if (response.ok) return await response.json();
+      return response.status === 401 ? "unauthorized" : "offline";
+    } catch {
+      return "offline";
+    }
+  };
   const live = createLive({
     url: `${origin.replace(/^http/, "ws")}/api/live?${IN_PIECES}`,
     async probe() {
       const reply = await askStatus();
-      if (reply.ok) return "ok";
-      return reply.failure.code === "unauthorized" ? "unauthorized" : "offline";
+      return typeof reply === "string" ? reply : "ok";
     },
     ...(openSocket === undefined ? {} : { openSocket }),
   });
@@ -97,17 +104,16 @@ export function createClient({ origin, build, openSocket }: ClientOptions): Clie
 
   const status = createStore<{ reply?: StatusReply; outdated: boolean }>(() => ({ outdated: false }));
   return {
-    requests,
+    ask,
     live,
     rows,
     settings,
     status,
     async refreshStatus() {
       const reply = await askStatus();
-      if (!reply.ok) return;
-      const served = reply.value.build;
-      const outdated = build !== undefined && served !== undefined && served !== build;
-      status.setState({ reply: reply.value, outdated });
+      if (typeof reply === "string") return;
+      const outdated = build !== undefined && reply.build !== undefined && reply.build !== build;
+      status.setState({ reply, outdated });
     },
     close: live.close,
   };

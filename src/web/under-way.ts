@@ -1,4 +1,4 @@
-import type { ApiResult, Requests } from "./requests.ts";
+import { type ApiResult, type Requests, requestsBy } from "./requests.ts";
 import type { Client } from "./store.ts";
 
 /** In bytes a millisecond: what is sent slower is not waited for once connections were lost. */
@@ -10,10 +10,11 @@ const CONNECTIONS = { most: 6, wait_ms: 2_000 };
  * Requests that do not wait for ever on a connection that died without a word. Once the daemon is heard again after a loss,
  * what was under way is asked for again where it only reads, else it is `offline`. A long body has its time first.
  */
-export function givenUpWhenLost({ requests, live }: Pick<Client, "requests" | "live">): Requests {
+export function givenUpWhenLost(client: Pick<Client, "ask" | "live">): Requests {
+  const requests = requestsBy(client.ask);
   const underWay = new Map<AbortController, unknown>();
   let deadOnesClosed: Promise<unknown> | undefined;
-  live.connection.subscribe((now, before) => {
+  client.live.connection.subscribe((now, before) => {
     if (now.status !== "live" || before.status !== "lost") return;
     for (const [abort, body] of underWay) {
       const length = body === undefined ? 0 : JSON.stringify(body).length;
