@@ -159,6 +159,17 @@ it("a selection copies the same after the daemon was started anew", async () => 
   expect(complaints).toEqual([]);
 });
 
+it("what is on the page is copied also once the daemon is away", async () => {
+  await page.waitForFunction(() =>
+    performance.getEntriesByType("resource").some(({ name }) => /\/copied-text-/.test(name)),
+  );
+  await daemon.stop();
+  await page.getByText("not live").waitFor();
+  await transcript.getByRole("button", { name: "Copy this text" }).last().press("Enter");
+  await transcript.getByRole("button", { name: "Copied" }).waitFor();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain("That is all.");
+});
+
 it("a selection that begins in the margin is one of what stands beside it", async () => {
   const row = transcript.locator("article", { hasText: "The end of it." });
   const [gutter, next] = [row.locator(".part-time"), transcript.getByText("That is all.")];

@@ -1,5 +1,6 @@
-import type { MouseEvent, ReactNode } from "react";
+import { type MouseEvent, type ReactNode, useEffect } from "react";
 import { navigate, parseRoute, sessionHref } from "../router.ts";
+import { loadCopiedText } from "../transcript/copying.ts";
 import { SessionPane } from "./SessionPane.tsx";
 import "./session.css";
 import "./print.css";
@@ -17,6 +18,11 @@ interface Props {
 
 /** A session, and beside it the run that was opened with Shift, Alt or a "beside" button. */
 export function SessionScreen({ session_id, fragment, visit, beside }: Props): ReactNode {
+  // Fetched while one reads, so that it can be copied when the daemon is away.
+  useEffect(() => {
+    const timer = setTimeout(() => void loadCopiedText().catch(() => {}), 500);
+    return () => clearTimeout(timer);
+  }, []);
   const openBeside = (event: MouseEvent): void => {
     if (!(event.shiftKey || event.altKey) || event.button !== 0) return;
     const link = event.target instanceof Element ? event.target.closest("a[href]") : null;

@@ -5,7 +5,7 @@ import { ErrorBoundary, reasonOf } from "../ui/ErrorBoundary.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { StatusBadge } from "../ui/StatusBadge.tsx";
 import { SoughtText } from "../ui/sought-text.ts";
-import { partText } from "./copied-text.ts";
+import { partText } from "./copying.ts";
 import type { TranscriptHost, TurnWindow } from "./host.ts";
 import { useOpenState } from "./open-state.ts";
 import { PartView } from "./PartView.tsx";

@@ -5,7 +5,7 @@ import type { TranscriptPart, TranscriptPartOf, Turn } from "../../model/transcr
 import { CopyButton } from "../ui/CopyButton.tsx";
 import { duration } from "../ui/duration.ts";
 import { shortNumber, shortTokens } from "../ui/size.ts";
-import { turnText } from "./copied-text.ts";
+import { turnText } from "./copying.ts";
 import type { TranscriptHost, TurnTranscriptProps } from "./host.ts";
 import { price } from "./price.ts";
 

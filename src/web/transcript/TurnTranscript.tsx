@@ -8,7 +8,7 @@ import { visible } from "../ui/hidden-text.tsx";
 import { StateBadge } from "../ui/StatusBadge.tsx";
 import { SoughtText, useIsSought } from "../ui/sought-text.ts";
 import { useNow } from "../ui/use-now.ts";
-import { partText } from "./copied-text.ts";
+import { partText } from "./copying.ts";
 import type { TranscriptHost, TurnTranscriptProps, TurnWindow } from "./host.ts";
 import { MarkerGroup } from "./MarkerGroup.tsx";
 import { continuesGroup, groupFrom } from "./marker-groups.ts";
