@@ -1,4 +1,4 @@
-import { createHighlighterCore, type HighlighterCore } from "shiki/core";
+import { createShikiPrimitiveAsync, type ShikiPrimitive } from "shiki/core";
 import { createJavaScriptRegexEngine } from "shiki/engine/javascript";
 import type { LanguageRegistration, ThemeRegistration } from "shiki/types";
 import {
@@ -158,11 +158,11 @@ const TYPICAL = [
 ];
 
 interface Highlighter {
-  core: HighlighterCore;
+  core: ShikiPrimitive;
   /** The kind of each of the theme's colours, by its number. */
   kinds: readonly number[];
 }
-type Grammar = ReturnType<HighlighterCore["getLanguage"]>;
+type Grammar = ReturnType<ShikiPrimitive["getLanguage"]>;
 type Stack = Parameters<Grammar["tokenizeLine2"]>[1];
 
 const sessions = new Map<number, Stack>();
@@ -170,7 +170,7 @@ let highlighter: Promise<Highlighter> | undefined;
 const loaded = new Set<string>();
 
 async function createHighlighter(): Promise<Highlighter> {
-  const core = await createHighlighterCore({
+  const core = await createShikiPrimitiveAsync({
     themes: [theme],
     langs: [],
     engine: createJavaScriptRegexEngine({ forgiving: true }),
