@@ -18,7 +18,7 @@ interface Props {
 
 /** A session, and beside it the run that was opened with Shift, Alt or a "beside" button. */
 export function SessionScreen({ session_id, fragment, visit, beside }: Props): ReactNode {
-  // Fetched while one reads, so that it can be copied when the daemon is away.
+  // Fetched while one reads, so that it can be copied when the daemon is away. Who copies asks again, and hears of a failure.
   useEffect(() => {
     const timer = setTimeout(() => void loadCopiedText().catch(() => {}), 500);
     return () => clearTimeout(timer);
