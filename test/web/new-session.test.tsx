@@ -166,6 +166,18 @@ test("what was chosen and typed survives a reload", async () => {
   again.close();
 });
 
+test("a choice without words survives a reload, and is not written for other tabs, whose prompts it could take away", async () => {
+  const first = render(<App client={client} />);
+  await promptField();
+  await userEvent.clear(folder());
+  await userEvent.type(folder(), "/srv/other");
+  expect(Object.keys(localStorage).filter((key) => key.includes("draft"))).toEqual([]);
+  first.unmount();
+  render(<App client={client} />);
+  await promptField();
+  expect(folder().value).toBe("/srv/other");
+});
+
 test("a form that was begun in another tab is, changed here, another session", async () => {
   const asked: NewSessionBody[] = [];
   started = (body) => {

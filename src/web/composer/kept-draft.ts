@@ -51,7 +51,8 @@ export function loadDraft(place: string): KeptDraft {
   if (words === undefined) return emptyDraft();
   const { message_id, text, choice, tried, lost_images, images_id } = words;
   if (typeof message_id !== "string" || typeof text !== "string") return emptyDraft();
-  const images = read(storage, imagesKeyOf(place));
+  // Images that no word of theirs names are another tab's, which had not been heard of when these words were written.
+  const images = images_id === undefined ? [] : read(storage, imagesKeyOf(place));
   const kept = Array.isArray(images) ? images.filter((image) => typeof image === "string") : [];
   if (typeof images_id === "string") imagesIds.set(kept, images_id);
   own.set(place, message_id);
@@ -99,18 +100,19 @@ function imagesIdOf(images: readonly string[]): string | undefined {
 /** The draft that this tab last read or wrote at each place. */
 const own = new Map<string, string>();
 
-/** Keeps it for this tab's reload and, where no tab writes there later, for whoever opens the place next. */
+/**
+ * Keeps it for this tab's reload and, where it has words or images, for whoever opens the place next. What is empty takes
+ * nothing away but what this tab left there: browsers let a tab hear a little later what another one wrote, and a choice
+ * alone, written over it, would be the end of a prompt.
+ */
 export function saveDraft(place: string, draft: KeptDraft): void {
-  const isEmpty = draft.text === "" && draft.images.length === 0;
-  if (!isEmpty) own.set(place, draft.message_id);
   write("sessionStorage", place, draft);
-  // What another tab wrote since is not this one's to remove.
-  if (!isEmpty || !holdsOthers(place)) write("localStorage", place, draft);
-}
-
-function holdsOthers(place: string): boolean {
-  const { message_id, text = "", images_id } = read("localStorage", keyOf(place)) ?? {};
-  return (text !== "" || images_id !== undefined) && message_id !== own.get(place);
+  if (draft.text !== "" || draft.images.length > 0) {
+    own.set(place, draft.message_id);
+    write("localStorage", place, draft);
+  } else if (own.has(place) && own.get(place) === read("localStorage", keyOf(place))?.message_id) {
+    write("localStorage", place, emptyDraft());
+  }
 }
 
 function write(storage: Storages, place: string, { images, ...words }: KeptDraft): void {
