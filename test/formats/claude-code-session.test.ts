@@ -43,6 +43,23 @@ describe("turns", () => {
     ).toEqual(["a, completed", "b, interrupted", "c, interrupted", "d, failed", "f, failed"]);
   });
 
+  it("that ended in a thought were cut off before the model's words", () => {
+    const { user, assistant } = writer();
+    const thought = [{ type: "thinking", thinking: "Hm.", signature: "s" }];
+    expect(
+      turnsOf(
+        user("a"),
+        assistant("m1", thought),
+        user("b"),
+        assistant("m2", thought),
+        assistant("m2", [say("x")]),
+        user("c"),
+        assistant("m3", [say("y")]),
+        assistant("m3", thought),
+      ),
+    ).toEqual(["a, interrupted", "b, completed", "c, failed"]);
+  });
+
   it("that nobody ended were stopped by a person where their process is known to rest, and are cut off otherwise", () => {
     const { user, assistant } = writer();
     const endOf = (stopped: boolean | undefined, ...lines: object[]) => {

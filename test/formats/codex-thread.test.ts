@@ -814,6 +814,25 @@ describe("turns", () => {
     expect(ends(user("a"), event("turn_aborted"))).toEqual(["interrupted"]);
   });
 
+  it("that ended in a thought, or in a summary of what came before, were cut off; a search of the provider's is no call that is owed", () => {
+    const summary = item({
+      type: "message",
+      role: "assistant",
+      metadata: { compaction_output: true },
+      content: [{ type: "output_text", text: "so far" }],
+    });
+    const usage = event("token_count", { info: { last_token_usage: { output_tokens: 1 } } });
+    const searched = item({ type: "web_search_call", id: "w", status: "completed", action: {} });
+    const ends = (...lines: object[]) =>
+      [lines, [...lines, user("next"), says("y")]].map((all) => turns(user("a"), ...all).at(0));
+    expect(ends(thought(["t"]))).toEqual(["a, failed", "a, interrupted"]);
+    expect(ends(says("x"), thought(["t"]))).toEqual(["a, failed", "a, interrupted"]);
+    expect(ends(call("x", {}), output("ok"), usage, summary)).toEqual(["a, failed", "a, interrupted"]);
+    expect(ends(searched)).toEqual(["a, failed", "a, interrupted"]);
+    expect(ends(thought(["t"]), says("x"))).toEqual(["a, completed", "a, completed"]);
+    expect(ends(searched, says("x"), usage)).toEqual(["a, completed", "a, completed"]);
+  });
+
   it("that the next one ends had ended with the last thing they did", () => {
     const timed = (time: string, line: object) => ({ timestamp: `2026-03-01T${time}.000Z`, ...line });
     const { transcript } = account(

@@ -62,7 +62,7 @@ it("takes a file for over by when it was written to as it was read, not as it wa
   };
   try {
     expect(await statusAt(written - 1)).toEqual(["running"]);
-    expect(await statusAt(written + 1)).toEqual(["completed"]);
+    expect(await statusAt(written + 1)).toEqual(["failed"]);
   } finally {
     await indexer.close();
   }

@@ -174,7 +174,7 @@ export interface Session {
   isOfThisTurn(call: Call): boolean;
   /** Calls of the turn that wait for their result. */
   openCalls(): number;
-  /** The model gave its turn back: its last step called no tool of the agent's. */
+  /** The model gave its turn back: its last step called no tool of the agent's, and did not end in a thought. */
   hasYielded(): boolean;
   /** Every line that names its parent, for telling a rewind's branches apart; `null`: it says that it has none. */
   hangs(uuid: string, parent: string | null): void;
@@ -619,7 +619,8 @@ export function createSession(session_id: string, file: string, facts: SessionLi
 
     hasYielded() {
       const step = session.lastStep;
-      return step !== undefined && step.calls === 0 && step.parts > 0;
+      if (step === undefined || step.calls > 0 || step.parts === 0) return false;
+      return !(step.lastIsBlock && step.blocks.last?.kind === "thinking");
     },
 
     addCall(named, asked) {

@@ -35,7 +35,7 @@ export class CallRecords {
       member = "action";
     } else if (type === "tool_search_call") name = "tool_search";
     const text = asString(payload[member]) ?? rawMember(line, member);
-    const call = this.calls.start(id, name, text, asText(payload.id));
+    const call = this.calls.start(id, name, text, { item_id: asText(payload.id) });
     if (call === undefined) return folded(`call ${id}`);
     if (name === "spawn_agent") this.runs.spawn(call, moment.at);
     return SHOWN;
@@ -58,7 +58,7 @@ export class CallRecords {
       if (known.facts.web === undefined) this.calls.enrich(known, webFacts(payload));
       return folded(`call ${id}`);
     }
-    const call = this.calls.start(id, "web_search", rawMember(line, "action") || "{}");
+    const call = this.calls.start(id, "web_search", rawMember(line, "action") || "{}", { byProvider: true });
     if (call === undefined) return SHOWN;
     const facts = webFacts(this.ahead.get(id) ?? payload);
     this.ahead.delete(id);
@@ -71,7 +71,7 @@ export class CallRecords {
     const id = asText(payload.id) ?? `line-${this.writer.now.source.byte}`;
     const output = imageOutput({ ...payload, ...this.ahead.get(id) });
     this.ahead.delete(id);
-    const call = this.calls.start(id, "image_generation", imagePrompt(payload));
+    const call = this.calls.start(id, "image_generation", imagePrompt(payload), { byProvider: true });
     if (call === undefined) return folded(`call ${id}`);
     call.whole = true;
     this.calls.answer(id, output, true);
@@ -281,11 +281,12 @@ export class CallRecords {
   ): Disposition {
     const call_id = id ?? `line-${this.writer.now.source.byte}`;
     if (this.isAbove && by !== "person") return folded(`call ${call_id}`);
-    const call = this.calls.start(call_id, name, args);
+    const byProvider = by === "provider";
+    const call = this.calls.start(call_id, name, args, { byProvider });
     if (call === undefined) return folded(`call ${call_id}`);
     call.whole = true;
     this.calls.enrich(call, facts);
-    this.calls.answer(call_id, output, by === "provider");
+    this.calls.answer(call_id, output, byProvider);
     // No model asked for what a person ran: the step that holds it has no figures.
     if (by === "person") this.writer.closeStep();
     return SHOWN;

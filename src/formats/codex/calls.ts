@@ -115,8 +115,13 @@ export class Calls {
     return call;
   }
 
-  /** Shows a call. `undefined`: the same call was shown before. */
-  start(id: string, name: string, arguments_json: string, item_id?: string): Call | undefined {
+  /** Shows a call. `byProvider`: the model's own provider runs it, within one answer. `undefined`: the same call was shown before. */
+  start(
+    id: string,
+    name: string,
+    arguments_json: string,
+    { item_id, byProvider = false }: { item_id?: string | undefined; byProvider?: boolean } = {},
+  ): Call | undefined {
     const known = this.byId.get(id);
     // Several that share the id may be told again together: each is found by its own item.
     const same = (item_id === undefined ? undefined : known?.namesakes?.ofItem(item_id)) ?? known;
@@ -126,7 +131,7 @@ export class Calls {
       return undefined;
     // Another call under an id that was used before, as some providers give them: it must not take the first one's place.
     const shown = known === undefined ? id : `${id}@${this.writer.now.source.byte}`;
-    const { part_id, message_id } = this.writer.call(shown, name, arguments_json);
+    const { part_id, message_id } = this.writer.call(shown, name, arguments_json, byProvider);
     const call: Call = {
       id: shown,
       ...(item_id === undefined ? {} : { item_id }),
@@ -156,7 +161,7 @@ export class Calls {
 
   /**
    * Shows the output of a call, or of none that is known. `false`: an earlier record showed it, at most with another value.
-   * `byProvider`: the model's own provider ran it, within one answer.
+   * `byProvider`: as for `start`.
    */
   answer(id: string, output: Output, byProvider = false): boolean {
     const call = this.answered(id);

@@ -17,7 +17,10 @@ export interface Moment {
 interface Step {
   message_id: string;
   parts: number;
+  /** It has calls that the agent runs. */
   calls: boolean;
+  /** Its last part is what the model says: nobody gives a turn back with a thought, or with a summary of what came before. */
+  said: boolean;
   /** An output came after its items: the next item belongs to another step. */
   answered: boolean;
 }
@@ -57,7 +60,9 @@ export class TurnWriter {
   beforePart: (() => void) | undefined;
   private frames: Frame[] = [];
   private step: Step | undefined;
-  private lastStep: { message_id: string; counted: boolean; reason: StopReason } | undefined;
+  private lastStep:
+    | { message_id: string; counted: boolean; reason: StopReason; gaveBack: boolean }
+    | undefined;
   private moment: Moment = { source: { file: "", line: 0, byte: 0, length: 0 }, at: 0 };
   /** When the turn last did something: what is put before the next prompt may be of another day. */
   private actedAt = 0;
@@ -193,9 +198,8 @@ export class TurnWriter {
   private likelyEnd(turn: OpenTurn): TurnStatus {
     const { step, lastStep } = this;
     if (turn.failed) return "failed";
-    const gaveBack =
-      turn.steps > 0 && (step === undefined ? lastStep?.reason === "stop" : step.parts > 0 && !step.calls);
-    return gaveBack ? "completed" : "interrupted";
+    const gaveBack = step === undefined ? lastStep?.gaveBack : givesBack(step);
+    return turn.steps > 0 && gaveBack === true ? "completed" : "interrupted";
   }
 
   /**
@@ -244,7 +248,7 @@ export class TurnWriter {
     const number = turn === undefined ? 1 : turn.steps + 1;
     if (turn !== undefined) turn.steps = number;
     const message_id = uuidFrom(turn?.base ?? this.session_id, `step:${number}`);
-    this.step = { message_id, parts: 0, calls: false, answered: false };
+    this.step = { message_id, parts: 0, calls: false, said: false, answered: false };
     this.push({
       ...this.placed,
       type: "message.start",
@@ -281,7 +285,8 @@ export class TurnWriter {
       stop_reason: reason,
       ...(usage === undefined ? {} : { usage }),
     });
-    this.lastStep = { message_id: step.message_id, counted: usage !== undefined, reason };
+    const counted = usage !== undefined;
+    this.lastStep = { message_id: step.message_id, counted, reason, gaveBack: givesBack(step) };
   }
 
   /** The figures of a step that may have ended before they were written. `false`: there is no step that lacks them. */
@@ -315,6 +320,7 @@ export class TurnWriter {
     this.part();
     const part_id = partId(step.message_id, step.parts);
     step.parts += 1;
+    step.said = kind === "text";
     if (kind === "text" && this.turn !== undefined) this.turn.texts += 1;
     this.push({
       ...this.placed,
@@ -344,6 +350,7 @@ export class TurnWriter {
     this.part();
     const part_id = partId(step.message_id, step.parts);
     step.parts += 1;
+    step.said = true;
     this.push({ ...this.placed, type: "message.image", part_id, message_id: step.message_id, ...media });
   }
 
@@ -351,12 +358,14 @@ export class TurnWriter {
     tool_call_id: string,
     tool_name: string,
     arguments_json: string,
+    byProvider: boolean,
   ): { part_id: string; message_id: string } {
     const step = this.spoken();
     this.part();
     const part_id = partId(step.message_id, step.parts);
     step.parts += 1;
-    step.calls = true;
+    step.said = false;
+    if (!byProvider) step.calls = true;
     const { message_id } = step;
     this.push({
       ...this.placed,
@@ -457,3 +466,5 @@ export class TurnWriter {
     return uuidFrom(this.session_id, `${what}:${this.moment.source.byte}`);
   }
 }
+
+const givesBack = ({ said, calls }: Step): boolean => said && !calls;
