@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { claudeCode } from "../../src/formats/claude-code/format.ts";
+import { accumulate, emptyTranscript } from "../../src/model/accumulate.ts";
 import type { Frame } from "../../src/model/frame.ts";
 import { emptySummary, summarize } from "../../src/model/summarize.ts";
 import { accountOf } from "./account.ts";
@@ -88,6 +89,52 @@ describe("turns", () => {
       "/cost, completed",
       "c, failed",
     ]);
+  });
+
+  it("that a command began have ended once the program has printed what came of it, unless the model answers to that", () => {
+    const endOf = (...lines: object[]) => {
+      const reader = claudeCode.createReader({ path: `x/${SESSION}.jsonl` });
+      reader.push(new TextEncoder().encode(lines.map((line) => `${JSON.stringify(line)}\n`).join("")));
+      return [...framesOf("turn.end", reader.settle()), ...framesOf("turn.end", reader.close())].map(
+        ({ status }) => status,
+      );
+    };
+    const ran = ({ user }: Write) => [
+      user("<bash-input>ls</bash-input>"),
+      user("<bash-stdout></bash-stdout>"),
+    ];
+    const over = ["completed", "completed"];
+    const first = writer();
+    expect(endOf(...ran(first))).toEqual(over);
+    expect(endOf(...ran(first), ...ran(first))).toEqual(over);
+    expect(endOf(first.user("<bash-input>sleep 9</bash-input>"))).toEqual(["failed"]);
+    const amid = writer();
+    const working = [amid.user("a"), amid.assistant("m", [call("t", {})])];
+    expect(endOf(...working, ...ran(amid))).toEqual(["failed"]);
+    expect(endOf(...ran(writer("2.1.197")))).toEqual(["completed"]);
+  });
+
+  it("that only wait for their prompt have not failed, and take it all the same", () => {
+    const { user, line } = writer();
+    const cleared = [
+      user("<local-command-caveat>x</local-command-caveat>", { isMeta: true }),
+      user("<command-name>/clear</command-name>"),
+    ];
+    const rest = [user("a"), line("system", { subtype: "turn_duration", durationMs: 1 })];
+    const reader = claudeCode.createReader({ path: `${SESSION}.jsonl` });
+    const read = (lines: object[]) => [
+      ...reader.push(new TextEncoder().encode(lines.map((each) => `${JSON.stringify(each)}\n`).join(""))),
+      ...reader.settle(),
+    ];
+    const frames = [cleared, rest].map((lines) => read(lines).flatMap((record) => record.frames));
+    const row = frames.map((some) => some.reduce(summarize, emptySummary(SESSION, "claude-code", 0)));
+    expect(row.at(0)).toMatchObject({ status: "completed", turns: 1 });
+    const all = frames.flat();
+    expect(all.reduce(summarize, emptySummary(SESSION, "claude-code", 0)).turns).toBe(1);
+    const whole = account(...cleared, ...rest).transcript;
+    const grown = all.reduce(accumulate, emptyTranscript(SESSION));
+    expect(grown.turns.slice()).toEqual(whole.turns.slice());
+    expect(grown.parts.slice()).toEqual(whole.parts.slice());
   });
 
   it("that the next prompt ends had ended with the last thing they did", () => {

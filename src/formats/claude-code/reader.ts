@@ -536,11 +536,15 @@ function openFile(path: string, identity: Identity): SessionFile {
           session.foretellEnd(line, session.turnFailed ? "failed" : "completed");
         } else if (openStep === undefined && session.turnFailed) {
           session.foretellEnd(line, "failed");
+        } else if (!session.hasPrompt() || (session.isAnswered() && !isAtLeast(version, [2, 1, 197]))) {
+          // What stands before the first prompt asks for nothing. To what a command printed the model answers from then on.
+          session.foretellEnd(line, "completed");
         }
       }),
     close: (stopped = false) =>
       atEnd((session, line) => {
-        const gaveBack = (session.hasYielded() && session.openCalls() === 0) || !session.hasPrompt();
+        const yielded = session.hasYielded() && session.openCalls() === 0;
+        const gaveBack = yielded || session.isAnswered() || !session.hasPrompt();
         const status =
           session.turnFailed || !(gaveBack || stopped) ? "failed" : gaveBack ? "completed" : "interrupted";
         session.loseQueued(line, true);

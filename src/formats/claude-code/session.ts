@@ -113,6 +113,8 @@ export interface Session {
   turnOpen: boolean;
   /** The turn met an error that the agent gave up on. */
   turnFailed: boolean;
+  /** A command's output was read since the turn began. */
+  hasOutput: boolean;
   /** A compaction's marker whose summary has not been read yet. */
   boundary: { frame: Extract<FrameBody, { type: "marker" }>; place: RecordPlace } | undefined;
   /** A caveat was read: the next command is one that runs no prompt, and so is every one that hangs on the caveat. */
@@ -176,6 +178,8 @@ export interface Session {
   openCalls(): number;
   /** The model gave its turn back: its last step called no tool of the agent's, and did not end in a thought. */
   hasYielded(): boolean;
+  /** The turn is a command that the program has answered by itself. */
+  isAnswered(): boolean;
   /** Every line that names its parent, for telling a rewind's branches apart; `null`: it says that it has none. */
   hangs(uuid: string, parent: string | null): void;
 }
@@ -217,6 +221,8 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   let actedAt = 0;
   /** The turn was begun with a command, which the program may answer by itself. */
   let byCommand = false;
+  /** It was begun while the model worked on the turn before. */
+  let amid = false;
   /** The record after which the turn's end was foretold. */
   let foretold: string | undefined;
   /** The record that `recordPart` counts for. */
@@ -379,6 +385,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     answered: undefined,
     turnOpen: false,
     turnFailed: false,
+    hasOutput: false,
     boundary: undefined,
     localCommand: false,
     caveats: new Set(),
@@ -440,7 +447,9 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       typed.seconds.add(secondOf(line.at));
       prompts.set(text, typed);
       const isFirst = preamble === "open";
-      const opens = options.opensTurn || isFirst || !session.turnOpen || session.hasYielded();
+      const rests = !session.turnOpen || session.hasYielded();
+      const opens = options.opensTurn || isFirst || rests;
+      const isAmid = !isFirst && !rests && !session.isAnswered();
       // An agent empties its queue before it lets a person type at the prompt.
       if (!session.queue.deliver(text) && opens && options.typed) session.loseQueued(line, false);
       if (opens && options.typed) rewind(line, text);
@@ -448,11 +457,16 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       if (isFirst && only !== undefined) {
         // What hangs on the prompt is abandoned with it, and not what hangs on the records before.
         only.uuid = line.uuid;
+        if (foretold !== undefined) pushUnplaced(line, { type: "turn.start", turn_id: only.turn_id });
       } else if (opens) {
         endBefore(line);
         startTurn(line);
       }
-      if (opens) byCommand = options.origin === "command";
+      if (opens) {
+        byCommand = options.origin === "command";
+        amid = isAmid;
+        session.hasOutput = false;
+      }
       const { message_id, part_id } = recordPart(line);
       push(line, {
         type: "user.message",
@@ -622,6 +636,8 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       if (step === undefined || step.calls > 0 || step.parts === 0) return false;
       return !(step.lastIsBlock && step.blocks.last?.kind === "thinking");
     },
+
+    isAnswered: () => byCommand && !amid && session.hasOutput && session.lastStep === undefined,
 
     addCall(named, asked) {
       const before = calls.get(named);

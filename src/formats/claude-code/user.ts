@@ -434,6 +434,7 @@ export function readCommand(session: Session, line: Line, name: string, args: st
 }
 
 function readOutput(session: Session, line: Line, title: string, body: string): Disposition {
+  session.hasOutput = true;
   const text = stripAnsi(body).trim();
   if (text === "" || text === "(no content)") return { kind: "hidden", rule: "empty command output" };
   session.marker(line, "note", `${title}: ${firstLine(text)}`, text);
