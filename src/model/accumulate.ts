@@ -28,7 +28,7 @@ import {
   putRequest,
   putUnknown,
 } from "./fold/standalone.ts";
-import { growProgress, linkRun, putCall, putMetadata, putResult, withoutProgress } from "./fold/tools.ts";
+import { growProgress, linkRun, putCall, putMetadata, putResult } from "./fold/tools.ts";
 import type { Frame } from "./frame.ts";
 import type { Usage } from "./message.ts";
 import { findPositions, type Positions, type Unpaired } from "./positions.ts";
@@ -243,11 +243,7 @@ export function settleAborted(transcript: Transcript, at: number, stopped = fals
   for (const [, index] of unpairedOf(transcript).open_calls) {
     const part = fold.parts.at(index);
     if (part?.type === "tool_call" && !isSettled(part.state)) {
-      replace(
-        fold,
-        index,
-        withoutProgress({ ...part, state: abort(part.state, at, "The agent ended while this ran") }),
-      );
+      replace(fold, index, { ...part, state: abort(part.state, at, "The agent ended while this ran") });
       if (index >= first) ending = cut;
     }
   }

@@ -1186,7 +1186,7 @@ describe("a turn's life", () => {
       text: "p",
       offset: 0,
     });
-    expect(settleAborted(seen, 1).parts.at(1)).not.toHaveProperty("progress");
+    expect(settleAborted(seen, 1).parts.at(1)).toHaveProperty("progress", "p");
   });
 
   it("takes the prompt that it was opened for also where it was settled meanwhile", () => {

@@ -212,7 +212,7 @@ export function pair(fold: Fold, call_index: number, result_index: number): void
 }
 
 /** The whole output is in the result: keeping what was seen of it on the way would hold it twice. */
-export function withoutProgress({
+function withoutProgress({
   progress: _,
   ...part
 }: TranscriptPartOf<"tool_call">): TranscriptPartOf<"tool_call"> {
