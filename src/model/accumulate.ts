@@ -237,9 +237,9 @@ export function accumulateAndAddress(
 export function settleAborted(transcript: Transcript, at: number, stopped = false): Transcript {
   const fold = begin(transcript);
   const cut = stopped ? "interrupted" : "failed";
-  let ending: TurnStatus = endsInText(transcript) ? "completed" : cut;
   const turn = lastTurn(fold);
   const first = turn?.first_part ?? 0;
+  let ending: TurnStatus = endsInText(transcript, first) ? "completed" : cut;
   for (const [, index] of unpairedOf(transcript).open_calls) {
     const part = fold.parts.at(index);
     if (part?.type === "tool_call" && !isSettled(part.state)) {
@@ -271,11 +271,11 @@ export function settleAborted(transcript: Transcript, at: number, stopped = fals
   return finish(fold);
 }
 
-/** Whether the agent's last word is a text: what follows it are separators and notices only. */
-function endsInText({ parts }: Transcript): boolean {
-  for (let index = parts.length - 1; index >= 0; index -= 1) {
-    const part = parts.at(index);
-    if (part?.type !== "step_finish" && part?.type !== "marker") return part?.type === "text";
+/** Whether the agent's last word since `first` is a text: what follows it are separators, notices and what no reader knows. */
+function endsInText({ parts }: Transcript, first: number): boolean {
+  for (let index = parts.length - 1; index >= first; index -= 1) {
+    const type = parts.at(index)?.type;
+    if (type !== "step_finish" && type !== "marker" && type !== "unknown") return type === "text";
   }
   return false;
 }

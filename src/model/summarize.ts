@@ -221,8 +221,10 @@ function count(draft: Draft, frame: Frame): void {
         (frame.origin === "command" && title?.startsWith("/") === true);
       if (summary.first_prompt === undefined && title !== undefined && asks) summary.first_prompt = title;
       if (!isNew(draft, `prompt ${frame.part_id ?? frame.message_id}`)) return;
-      if (frame.queued === true) ensureTurn(draft);
-      else enterTurn(draft);
+      if (frame.queued === true) {
+        ensureTurn(draft);
+        delete summary.activity;
+      } else enterTurn(draft);
       addPart(draft);
       return;
     }
@@ -470,6 +472,7 @@ function countResult(draft: Draft, frame: Extract<Frame, { type: "message.tool_r
   if (before === undefined) {
     ensureTurn(draft);
     addPart(draft);
+    delete summary.activity;
   }
   const withdrawn = before?.withdrawn === true || call?.withdrawn === true;
   const failed = resultStatus(frame) === "error" && !withdrawn;
@@ -478,7 +481,6 @@ function countResult(draft: Draft, frame: Extract<Frame, { type: "message.tool_r
   const { turn = summary.turns, own = { message_id: frame.message_id, part_id: frame.part_id } } =
     before ?? NOTHING;
   remember(draft, key, { failed, turn, message_id, part_id, own, withdrawn });
-  delete summary.activity;
 }
 
 function countEnd(draft: Draft, frame: Extract<Frame, { type: "message.end" }>): void {

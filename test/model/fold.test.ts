@@ -1166,6 +1166,8 @@ describe("a turn's life", () => {
     expect(ending(prompt("a"), begin(), call("x"), say("x"))).toBe("failed");
     expect(ending(prompt("a"), begin(), call("x"), prompt("b", 2), begin(2), say("x"))).toBe("completed");
     expect(ending(marker("note"))).toBe("failed");
+    expect(ending(say("x"), { type: "unknown", part_id: id(4, 9), raw: 1 })).toBe("completed");
+    expect(ending(prompt("a"), say("x"), turnEnd, { type: "turn.start", turn_id: id(5, 2) })).toBe("failed");
     const stopped = (...bare: Bare[]) => turns(settleAborted(fold(...bare), 9_000, true)).at(-1)?.status;
     expect(stopped(prompt("a"))).toBe("interrupted");
     expect(stopped(prompt("a"), begin(), call("x"), say("x"))).toBe("interrupted");

@@ -544,6 +544,9 @@ describe("a session's row, frame by frame", () => {
     // That a text was the last word is remembered: nobody may say that the turn is over.
     expect(activity(begin(), say("a"), end())).toBe("text");
     expect(activity(say("a"), prompt())).toBeUndefined();
+    expect(activity(prompt(), say("a"), prompt(2, { queued: true }))).toBeUndefined();
+    // A result that is told again says nothing new of what the agent does.
+    expect(activity(call("x"), result("x"), say("a"), result("x"))).toBe("text");
     for (const ending of [turnEnd, stop, { type: "end" } as Bare]) {
       expect(activity(say("a"), ending)).toBeUndefined();
     }
