@@ -975,7 +975,7 @@ describe("two processes that write one session", () => {
     ]);
   });
 
-  it("are not seen in what a prompt abandoned, nor where nothing says on what a line hangs", () => {
+  it("are known as such also where both prompts hang on what both had read, as a rewind's do", () => {
     const { user, assistant, line } = writer();
     const first = user("a");
     const answer = assistant("m1", [say("x")], "end_turn");
@@ -987,11 +987,19 @@ describe("two processes that write one session", () => {
     };
     const third = line("user", edited);
     const late = { ...assistant("m2", [say("late")], "end_turn"), parentUuid: uuidOf(second) };
-    const lost = { ...assistant("m3", [say("lost")], "end_turn"), parentUuid: "nowhere" };
-    expect(account(first, answer, second, third, late, lost).told.slice(4, 6)).toEqual([
-      'shown · text "late"',
-      'shown · text "lost"',
+    const own = { ...assistant("m3", [say("own")], "end_turn"), parentUuid: uuidOf(third) };
+    const note = (title: string) =>
+      `[note] Another process writes this session too: what follows belongs to the turn of “${title}”`;
+    expect(account(first, answer, second, third, late, own).told.slice(4, 6)).toEqual([
+      `shown · ${note("b")} · text "late"`,
+      `shown · ${note("c")} · text "own"`,
     ]);
+  });
+
+  it("are not seen where nothing says on what a line hangs", () => {
+    const { user, assistant } = writer();
+    const lost = { ...assistant("m", [say("lost")], "end_turn"), parentUuid: "nowhere" };
+    expect(account(user("a"), user("b"), lost).told.at(2)).toBe('shown · text "lost"');
   });
 });
 

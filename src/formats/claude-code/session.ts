@@ -197,7 +197,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
   const unclaimed = new Map<string, RecordPlace>();
   const turns: OpenedTurn[] = [];
   const branches = new Branches<OpenedTurn>();
-  /** How each typed prompt that no other one abandoned begins, by its uuid. */
+  /** How each typed prompt begins, by its uuid. */
   const beginnings = new Map<string, string>();
   /** The uuid of the typed prompt that what is told last hangs on. */
   let lastPrompt: string | undefined;
@@ -349,7 +349,6 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     if (abandoned.length === 0) return;
     endBefore(line);
     for (const turn of abandoned) {
-      if (turn.uuid !== undefined) beginnings.delete(turn.uuid);
       pushUnplaced(line, {
         type: "turn.retract",
         turn_id: turn.turn_id,
@@ -360,7 +359,10 @@ export function createSession(session_id: string, file: string, facts: SessionLi
     session.marker(line, "rewind", `Rewound to an earlier prompt: ${count} abandoned`);
   }
 
-  /** Two processes that resumed one session write it at once: an answer may stand behind another one's prompt. */
+  /**
+   * Two processes that resumed one session write it at once: an answer may stand behind another one's prompt, also where both
+   * prompts hang on what both had read, as those of a rewind do.
+   */
   function tellTurnOf(line: Line): void {
     const prompt = line.uuid === undefined ? undefined : branches.promptOf(line.uuid);
     const words = prompt === undefined ? undefined : beginnings.get(prompt);
