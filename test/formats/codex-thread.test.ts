@@ -801,6 +801,8 @@ describe("turns", () => {
     expect(ends(user("a"), call("x", {}), output("ok"), next)).toEqual(["interrupted", "failed"]);
     const failed = event("error", { message: "e" });
     expect(ends(user("a"), says("x"), failed, next)).toEqual(["failed", "failed"]);
+    expect(ends(user("a"), failed, says("x"), next)).toEqual(["completed", "failed"]);
+    expect(ends(user("a"), says("x"), failed, says("y"))).toEqual(["completed"]);
     expect(ends(user("a"), says("x"))).toEqual(["completed"]);
     expect(ends(user("a"), says("x"), call("x", {}))).toEqual(["failed"]);
     expect(ends(user("a"), call("x", {}), output("ok"))).toEqual(["failed"]);

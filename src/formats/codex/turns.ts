@@ -262,7 +262,12 @@ export class TurnWriter {
   private spoken(): Step {
     this.onModelItem?.();
     const step = this.modelItem();
-    if (this.turn !== undefined) this.turn.spoke = true;
+    const { turn } = this;
+    if (turn !== undefined) {
+      turn.spoke = true;
+      // An agent that goes on has got over its error.
+      turn.failed = false;
+    }
     return step;
   }
 
