@@ -813,6 +813,8 @@ describe("turns", () => {
     expect(ends(event("warning", { message: "w" }), event("task_started"))).toEqual(["failed"]);
     expect(ends(user("a"), says("x"), event("task_complete"))).toEqual(["completed"]);
     expect(ends(user("a"), says("x"), event("task_complete", { error: "x" }))).toEqual(["failed"]);
+    expect(ends(user("a"), says("x"), failed, event("task_complete"))).toEqual(["failed"]);
+    expect(ends(user("a"), failed, says("x"), event("task_complete"))).toEqual(["completed"]);
     expect(ends(user("a"), event("turn_aborted"))).toEqual(["interrupted"]);
   });
 

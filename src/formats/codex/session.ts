@@ -596,7 +596,9 @@ export class Session {
       writer.error(message, false, error);
       shown = true;
     }
-    writer.closeTurn(message === undefined ? "completed" : "failed");
+    // Before 0.169 an error is a record of its own, and this one says nothing of it.
+    const failed = message !== undefined || writer.turn?.failed === true;
+    writer.closeTurn(failed ? "failed" : "completed");
     return shown ? SHOWN : folded("the turn");
   }
 
