@@ -376,6 +376,8 @@ function addBefore(draft: Draft, part: Parameters<typeof isPreamble>[0], add: (d
 function failed(draft: Draft, part_id: string | undefined, message_id = part_id): void {
   draft.summary.errors += 1;
   draft.progress.outcome = "failed";
+  // Its last word is the error.
+  delete draft.summary.activity;
   if (part_id !== undefined) remember(draft, `part ${part_id}`, { failed: true, message_id, part_id });
 }
 
@@ -502,7 +504,10 @@ function countEnd(draft: Draft, frame: Extract<Frame, { type: "message.end" }>):
     addMarker(draft);
     failed(draft, error_id, frame.message_id);
   }
-  if (stop_reason === "error" && before?.stop_reason !== "error") draft.progress.outcome = "failed";
+  if (stop_reason === "error" && before?.stop_reason !== "error") {
+    draft.progress.outcome = "failed";
+    delete summary.activity;
+  }
   if (stop_reason === "aborted" && before?.stop_reason !== "aborted") interrupt(draft);
   // That a text was the last word is remembered: where nobody says that the turn ended, it says so.
   if (summary.activity !== "text") delete summary.activity;

@@ -543,6 +543,9 @@ describe("a session's row, frame by frame", () => {
     expect(activity(begin(), call("x"), end())).toBeUndefined();
     // That a text was the last word is remembered: nobody may say that the turn is over.
     expect(activity(begin(), say("a"), end())).toBe("text");
+    expect(activity(begin(), say("a"), end(1, { stop_reason: "error" }))).toBeUndefined();
+    expect(activity(begin(), say("a"), { type: "error", message: "no" })).toBeUndefined();
+    expect(activity(begin(), { type: "error", message: "no" }, say("a"))).toBe("text");
     expect(activity(say("a"), prompt())).toBeUndefined();
     expect(activity(prompt(), say("a"), prompt(2, { queued: true }))).toBeUndefined();
     // A result that is told again says nothing new of what the agent does.
