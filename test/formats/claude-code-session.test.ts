@@ -114,6 +114,18 @@ describe("turns", () => {
     expect(endOf(...ran(writer("2.1.197")))).toEqual(["completed"]);
   });
 
+  it("that a refusal ended have failed as soon as it is read", () => {
+    const { user, assistant, line } = writer();
+    const lines = [
+      user("a"),
+      assistant("m", [say("I can")], "refusal"),
+      line("system", { subtype: "api_refusal" }),
+    ];
+    const reader = claudeCode.createReader({ path: `x/${SESSION}.jsonl` });
+    reader.push(new TextEncoder().encode(lines.map((each) => `${JSON.stringify(each)}\n`).join("")));
+    expect(framesOf("turn.end", reader.settle()).map(({ status }) => status)).toEqual(["failed"]);
+  });
+
   it("that only wait for their prompt have not failed, and take it all the same", () => {
     const { user, line } = writer();
     const cleared = [

@@ -76,6 +76,7 @@ export function readSystem(session: Session, line: Line): Disposition {
       const to = asString(value.fallbackModel);
       const why = asText(value.apiRefusalExplanation) ?? content;
       if (subtype === "api_refusal") {
+        session.endStep(line);
         session.turnFailed = true;
         session.marker(
           line,
