@@ -1008,6 +1008,20 @@ describe("two processes that write one session", () => {
     ]);
   });
 
+  it("are not seen where a prompt was copied behind a compaction", () => {
+    const { user, assistant, line } = writer();
+    const first = user("a");
+    const answer = assistant("m1", [say("x")], "end_turn");
+    const prompt = user("b");
+    const boundary = line("system", { subtype: "compact_boundary", parentUuid: null });
+    const copy = user("b", { parentUuid: uuidOf(answer), timestamp: prompt.timestamp });
+    const rest = assistant("m2", [say("y")], "end_turn");
+    expect(account(first, answer, prompt, boundary, copy, rest).told.slice(4, 6)).toEqual([
+      "folded into the same line before it",
+      'shown · text "y"',
+    ]);
+  });
+
   it("are not seen where nothing says on what a line hangs", () => {
     const { user, assistant } = writer();
     const lost = { ...assistant("m", [say("lost")], "end_turn"), parentUuid: "nowhere" };

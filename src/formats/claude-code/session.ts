@@ -432,6 +432,8 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       // A printed stream has no times, and no copies.
       const at = line.value.timestamp === undefined ? Number.NEGATIVE_INFINITY : line.at;
       compaction = { at, turns: turns.length };
+      // A prompt that is copied behind it hangs on what the first one hung on.
+      beginnings.clear();
     },
     mayBeReplay: (line) => compaction !== undefined && line.at < compaction.at + BURST_MS,
 
