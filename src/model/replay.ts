@@ -3,7 +3,7 @@ import type { Frame } from "./frame.ts";
 import type { HistoryEvent } from "./history.ts";
 import { endingOf } from "./history-collector.ts";
 import type { AssistantMessage } from "./message.ts";
-import type { Part } from "./part.ts";
+import type { Part, ThinkingSignaturePart } from "./part.ts";
 import { partId } from "./uuid.ts";
 
 /**
@@ -31,25 +31,34 @@ export function createReplay(session_id: string): Replay {
   const waiting = new Map<string, HistoryEvent[]>();
   const seen = new Set<string>();
 
-  /** Takes the frames of one part, or one that makes none; what stands behind that part follows when it is whole. */
-  const emit = (...together: Frame[]): void => {
+  /** Takes the frames of one part, or one that makes none; gives what stood behind that part, which is whole now. */
+  const emit = (together: readonly Frame[]): HistoryEvent[] => {
     frames.push(...together);
     count += together.length;
+    const ready: HistoryEvent[] = [];
     const from = transcript.parts.length;
     transcript = together.reduce(accumulate, transcript);
     for (let position = from; position < transcript.parts.length; position += 1) {
       const id = transcript.parts.at(position)?.id;
       if (id === undefined) continue;
       seen.add(id);
-      const ready = waiting.get(id);
+      for (const event of waiting.get(id) ?? []) ready.push(event);
       waiting.delete(id);
-      for (const event of ready ?? []) replayEvent(event, session_id, count, emit);
+    }
+    return ready;
+  };
+  /** An event, and amid its frames what stands behind its parts. Thousands may stand behind each other: no call goes deeper. */
+  const replay = (first: HistoryEvent): void => {
+    const left: (HistoryEvent | Frame[])[] = [first];
+    for (let next = left.pop(); next !== undefined; next = left.pop()) {
+      const within = Array.isArray(next) ? emit(next) : replayEvent(next, session_id, count);
+      for (const one of within.reverse()) left.push(one);
     }
   };
   const releaseAll = (): void => {
     for (const [id, events] of waiting) {
       waiting.delete(id);
-      for (const event of events) replayEvent(event, session_id, count, emit);
+      for (const event of events) replay(event);
     }
   };
   const take = (): Frame[] => {
@@ -68,7 +77,7 @@ export function createReplay(session_id: string): Replay {
       }
       // A message that was never written down leaves what stood behind its parts waiting; a new turn waits no longer.
       if ("role" in event && event.role === "user" && behind === undefined) releaseAll();
-      replayEvent(event, session_id, count, emit);
+      replay(event);
       return take();
     },
     end() {
@@ -83,7 +92,14 @@ function millisecondsOf(created_at: string): number {
   return Number.isNaN(at) ? 0 : at;
 }
 
-function replayEvent(
+/** The frames that say an event: those of each part together, and each that makes none by itself. */
+function replayEvent(event: HistoryEvent, session_id: string, count: number): Frame[][] {
+  const groups: Frame[][] = [];
+  tellEvent(event, session_id, count, (...together) => groups.push(together));
+  return groups;
+}
+
+function tellEvent(
   event: HistoryEvent,
   session_id: string,
   count: number,
@@ -339,6 +355,7 @@ function replayParts(
   emit: (...together: Frame[]) => void,
   isShown: (part: Part) => boolean = () => true,
 ): void {
+  const signatures = signaturesOf(parts);
   for (const [index, part] of parts.entries()) {
     if (!isShown(part)) continue;
     const common = { session_id: message.session_id, at: part.at ?? message.at };
@@ -359,7 +376,7 @@ function replayParts(
         );
         break;
       case "thinking_text": {
-        const proof = signatureOf(parts, index);
+        const proof = signatures.get(index);
         emit(
           { ...common, type: "message.part_start", kind: "thinking", part_id, message_id },
           {
@@ -426,22 +443,20 @@ function replayParts(
 }
 
 /**
- * The signature that belongs to the thought at `index`: each takes the nearest thought before it that has none yet, and
- * those of Google belong to whatever stands directly before them.
+ * The signatures of a message's thoughts, by the thoughts' places: each belongs to the nearest thought before it that has none yet,
+ * and those of Google to whatever stands directly before them.
  */
-function signatureOf(
-  parts: readonly Part[],
-  index: number,
-): Extract<Part, { type: "thinking_signature" }> | undefined {
+function signaturesOf(parts: readonly Part[]): ReadonlyMap<number, ThinkingSignaturePart> {
+  const signatures = new Map<number, ThinkingSignaturePart>();
   const untaken: number[] = [];
   for (const [position, part] of parts.entries()) {
     if (part.type === "thinking_text") untaken.push(position);
     else if (part.type === "thinking_signature") {
-      const taken = part.format === "google" ? untaken.indexOf(position - 1) : untaken.length - 1;
-      if (taken < 0) continue;
-      const [thought] = untaken.splice(taken, 1);
-      if (thought === index) return part;
+      const thought = untaken.at(-1);
+      if (thought === undefined || (part.format === "google" && thought !== position - 1)) continue;
+      untaken.pop();
+      signatures.set(thought, part);
     }
   }
-  return undefined;
+  return signatures;
 }

@@ -269,6 +269,35 @@ describe("a history gives back", () => {
     expect(historyOf(session([prompt()], id(1, 2)))).toEqual([]);
   });
 
+  it("thousands of results that stand one behind the other while their message is written", () => {
+    const numbers = Array.from({ length: 5_000 }, (_, number) => number + 1);
+    expectTheSame(
+      begin(),
+      ...numbers.map((number) => call(`x${number}`, number)),
+      ...numbers.map((number) => result(`x${number}`, numbers.length + number)),
+      end(),
+    );
+  });
+
+  it("thoughts and their signatures, in time that grows as they do", () => {
+    const cpuOf = (count: number): number => {
+      const thoughts = Array.from({ length: count }, (_, number) => [
+        open(number + 1, "thinking"),
+        close(number + 1, { signature: `s${number}` }),
+      ]);
+      const frames = session([begin(), ...thoughts.flat(), end()]);
+      const events = historyOf(frames);
+      const before = process.cpuUsage();
+      const replayed = framesOf(events, SESSION);
+      const cpu = process.cpuUsage(before).user / 1_000;
+      expect(replayed).toStrictEqual(frames);
+      return cpu;
+    };
+    cpuOf(500);
+    const once = cpuOf(2_000);
+    expect(cpuOf(16_000)).toBeLessThan(16 * once + 200);
+  });
+
   it("an old message in its place while another one was written", () => {
     const old: Bare = { type: "message.legacy", message: { ...legacy, role: "assistant" } };
     const frames = session([begin(), call("x", 1), old, call("y", 2), end()]);
