@@ -1,10 +1,14 @@
-import { memo, type ReactNode } from "react";
+import { memo, type ReactNode, useState } from "react";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
 import { visible } from "../ui/hidden-text.tsx";
+import { exactNumber } from "../ui/size.ts";
 import type { TranscriptHost, TurnWindow } from "./host.ts";
 import { useOpenState } from "./open-state.ts";
 import { isoTime, LoadedRow } from "./PartRow.tsx";
 import { kindOf } from "./part-words.ts";
+
+/** An open group shows so many of its markers, and so many more when asked: thousands at once would hold the page up. */
+const LOT = 100;
 
 interface Props {
   /** At least two, of one kind, in their order. */
@@ -21,9 +25,15 @@ export const MarkerGroup = memo(
   function MarkerGroup({ markers, index, top, host, targetPartId, measure }: Props): ReactNode {
     const [first] = markers;
     const last = markers.at(-1);
-    const names = markers.some(({ id }) => id === targetPartId);
-    const [open, setOpen] = useOpenState(host, `${first?.id}:group`, names);
+    const target = markers.findIndex(({ id }) => id === targetPartId);
+    const [open, setOpen] = useOpenState(host, `${first?.id}:group`, target >= 0);
+    const [{ from, to }, setShown] = useState({ from: 0, to: LOT });
+    if (target >= 0 && (target < from || target >= to)) {
+      const lot = target - (target % LOT);
+      setShown({ from: lot, to: lot + LOT });
+    }
     if (first === undefined || last === undefined) return null;
+    const shown = markers.slice(from, to);
     const kind = kindOf(first);
     const count = first.kind === "hook" ? `${markers.length} hooks` : `${markers.length} retries`;
     return (
@@ -64,8 +74,13 @@ export const MarkerGroup = memo(
             </button>
           </div>
         </div>
+        {open && from > 0 && (
+          <More onClick={() => setShown({ from: from - LOT, to })}>
+            Show {LOT} of {exactNumber(from)} before
+          </More>
+        )}
         {open &&
-          markers.map((marker) => (
+          shown.map((marker) => (
             <LoadedRow
               key={marker.id}
               part={marker}
@@ -76,6 +91,11 @@ export const MarkerGroup = memo(
               }`}
             />
           ))}
+        {open && to < markers.length && (
+          <More onClick={() => setShown({ from, to: to + LOT })}>
+            Show {Math.min(LOT, markers.length - to)} of {exactNumber(markers.length - to)} more
+          </More>
+        )}
       </article>
     );
   },
@@ -89,3 +109,16 @@ export const MarkerGroup = memo(
     rest.targetPartId === next.targetPartId &&
     rest.measure === next.measure,
 );
+
+function More({ onClick, children }: { onClick(): void; children: ReactNode }): ReactNode {
+  return (
+    <div className="part-row part-row-marker part-row-grouped">
+      <div className="part-gutter" />
+      <div className="part-body">
+        <button type="button" className="show-all" onClick={onClick}>
+          {children}
+        </button>
+      </div>
+    </div>
+  );
+}

@@ -994,6 +994,24 @@ describe("markers", () => {
       expect(screen.queryByText("says 1")).toBeNull();
     });
 
+    it("show a hundred of a thousand, and more as they are asked for or linked to", async () => {
+      const many = Array.from({ length: 1_000 }, (_, n) => marker("hook", `Hook ${n}`));
+      const parts = paired([...many, text("b")]);
+      const turn = { turn: turnOf(parts), partAt: (index: number) => parts[index], host: hostOf() };
+      const { rerender } = render(<TurnTranscript {...turn} />);
+      const shown = () => screen.getAllByRole("article", { name: "hook" }).map(({ id }) => id);
+      const idsOf = (from: number, to: number) => many.slice(from, to).map(({ id }) => `part-${id}`);
+      await userEvent.click(screen.getByRole("button", { name: "1000 hooks" }));
+      expect(shown()).toEqual(idsOf(0, 100));
+      await userEvent.click(screen.getByRole("button", { name: "Show 100 of 900 more" }));
+      expect(shown()).toEqual(idsOf(0, 200));
+      rerender(<TurnTranscript {...turn} targetPartId={many[950]?.id ?? ""} />);
+      expect(shown()).toEqual(idsOf(900, 1_000));
+      expect(screen.queryByRole("button", { name: /more$/ })).toBeNull();
+      await userEvent.click(screen.getByRole("button", { name: "Show 100 of 900 before" }));
+      expect(shown()).toEqual(idsOf(800, 1_000));
+    });
+
     it("are not parted by what has no row, and are by everything else", () => {
       const read = call("Read", { file_path: "a" });
       show([read, hooks[0] as TranscriptPart, result(read, "x"), hooks[1] as TranscriptPart]);
