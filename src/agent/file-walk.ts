@@ -26,7 +26,7 @@ const SKIPPED = new Set([".git", "node_modules", ".hg", ".svn"]);
 const ENTRY_LIMIT = 200_000;
 const IGNORE_FILE_LIMIT = 64 * 1024;
 const IGNORE_LINE_LIMIT = 1_000;
-/** A hostile repository's rules may take seconds for each name: others have their turn after so long. */
+/** A hostile repository's rules may take seconds for each name, and names may be many: others have their turn after so long. */
 const TURN_MS = 5;
 
 /** One line of a `.gitignore`. */
@@ -157,17 +157,23 @@ type Ignored = (path: string, isFolder: boolean, rules: readonly IgnoreRule[]) =
 /** Whether rules leave out a path. Gives way now and then; what is asked about once the walk has ended is left out. */
 function createIgnored(signal: AbortSignal): Ignored {
   let since = performance.now();
+  const isLong = () => performance.now() - since > TURN_MS;
+  const giveWay = async (): Promise<void> => {
+    await setImmediate();
+    since = performance.now();
+  };
   return async (path, isFolder, rules) => {
+    // Without rules too: a folder may hold a hundred thousand names.
+    if (isLong()) await giveWay();
     for (let index = rules.length - 1; index >= 0; index--) {
       const rule = rules[index];
       if (rule === undefined || (rule.folders_only && !isFolder) || !path.startsWith(rule.folder)) continue;
-      if (performance.now() - since > TURN_MS) {
-        await setImmediate();
+      if (isLong()) {
+        await giveWay();
         if (signal.aborted) return true;
-        since = performance.now();
       }
       if (rule.matches(path.slice(rule.folder.length))) return !rule.negated;
     }
-    return false;
+    return signal.aborted;
   };
 }
