@@ -98,16 +98,12 @@ export function createRuns(options: {
       };
     },
     below(id) {
-      const found: string[] = [];
-      const look = (parent: string) => {
-        for (const entry of entries.values()) {
-          if (entry.config.parent?.session_id !== parent || found.includes(entry.id)) continue;
-          found.push(entry.id);
-          look(entry.id);
-        }
-      };
-      look(id);
-      return found;
+      const by_parent = Map.groupBy(entries.values(), ({ config }) => config.parent?.session_id);
+      // A set goes on with what it gets meanwhile: each is looked below once.
+      const found = new Set([id]);
+      for (const above of found) for (const run of by_parent.get(above) ?? []) found.add(run.id);
+      found.delete(id);
+      return [...found];
     },
   };
 }

@@ -4,7 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { emptySummary } from "../../../src/model/summarize.ts";
 import { createHosted, type HostedSessions } from "../../../src/server/hosted/hosted.ts";
+import { createRuns } from "../../../src/server/hosted/runs.ts";
+import type { Entry } from "../../../src/server/hosted/shelf.ts";
 import { eventually } from "../../eventually.ts";
 import { mountable, mountSmall } from "../small-disk.ts";
 import { type Play, played, promptOf, words } from "./play.ts";
@@ -204,4 +207,44 @@ describe.skipIf(!mountable)("a full disk (skipped where no small file system can
       spawnSync("umount", [data]);
     }
   });
+});
+
+it("the runs below a session are found in time that grows as they do", () => {
+  const cpuOf = (count: number): number => {
+    const entryOf = (id: string, parent?: string): Entry => ({
+      id,
+      summary: emptySummary(id, "player", 0),
+      config: {
+        kind: "hosted",
+        agent: "player",
+        cwd: folder,
+        depth: 0,
+        created_at: 0,
+        ...(parent === undefined ? {} : { parent: { session_id: parent, tool_call_id: id } }),
+      },
+      state: { queue: [], withdrawn: [] },
+      has_pending: false,
+      used_at: 0,
+    });
+    const ids = Array.from({ length: count }, (_, n) => `run-${n}`);
+    // Half of them are the session's own, and each of these has one of its own.
+    const entries = ids.map((id, n) => entryOf(id, n % 2 === 0 ? "top" : `run-${n - 1}`));
+    const none = () => {
+      throw new Error("Nothing is started here.");
+    };
+    const runs = createRuns({
+      entries: new Map([entryOf("top"), entryOf("other"), ...entries].map((entry) => [entry.id, entry])),
+      begin: none,
+      hostOf: none,
+      now: Date.now,
+    });
+    const before = process.cpuUsage();
+    const below = runs.below("top");
+    const cpu = process.cpuUsage(before).user / 1_000;
+    expect(below.toSorted()).toEqual(ids.toSorted());
+    return cpu;
+  };
+  cpuOf(500);
+  const once = cpuOf(2_000);
+  expect(cpuOf(16_000)).toBeLessThan(16 * once + 200);
 });
