@@ -125,7 +125,7 @@ export function createLineReader(
     // A line of text or of pretty-printed JSON is one unreadable record, whatever objects stand in it.
     const mayHoldRecords = bytes[from] === OPEN_BRACE || followsNul || bytes.includes(NUL, from);
     if (record.value !== undefined || !mayHoldRecords) out.push(record);
-    else out.push(...takeApart(bytes, from, to, record));
+    else for (const part of takeApart(bytes, from, to, record)) out.push(part);
   }
 
   function place(from: number, to: number): RecordPlace {

@@ -40,7 +40,7 @@ export function createEventLines(): EventLines {
     if (first === undefined) return;
     const whole = readJson(first.line, lines.map(({ text }) => text).join("\n"));
     if (lines.length === 1 || !("error" in whole)) events.push(whole);
-    else events.push(...lines.map(({ line: at, text }) => readJson(at, text)));
+    else for (const { line: at, text } of lines) events.push(readJson(at, text));
   };
   const readLine = (ended: string): void => {
     line += 1;

@@ -166,3 +166,16 @@ it.each([
   const once = cpuOf(COUNT);
   expect(cpuOf(8 * COUNT)).toBeLessThan(16 * once + 200);
 });
+
+// More than a call takes as arguments.
+const VERY_MANY = 150_000;
+it.each([CLAUDE_CODE, CODEX])(
+  "$format.id: very many records that come at once are read, on a line each and all on one",
+  ({ format, path }) => {
+    for (const record of ['{"a":1}\n', '{"a":1}']) {
+      const reader = format.createReader({ path });
+      const read = [...reader.push(new TextEncoder().encode(record.repeat(VERY_MANY))), ...reader.close()];
+      expect(read.length).toBeGreaterThanOrEqual(VERY_MANY);
+    }
+  },
+);

@@ -88,6 +88,11 @@ describe.each(STREAM_FORMATS.map(({ id }) => id))("%s", (format) => {
     expect(readStream(format, [...text.split(""), "\n"])).toEqual(readStream(format, [`${text}\n`]));
   });
 
+  it("reads very many lines of which nobody says where one event ends, each by itself", () => {
+    const text = 'data: {"type":"text-delta","id":"t","delta":"a"}\n';
+    expect(readStream(format, [text.repeat(150_000), "\n"]).length).toBeGreaterThan(0);
+  });
+
   it("keeps the order of frames and throws at nothing", () => {
     // An orphan is legal to send and is told as such; whatever else breaks a rule is our mistake.
     fc.assert(

@@ -78,7 +78,7 @@ export function createClaudeCodeReader({ path, start }: ReaderOptions): Reader {
 
   function read(records: LineRecord[], final: boolean): ReadRecord[] {
     if (file !== undefined) return records.map(file.read);
-    held.push(...records);
+    held = held.concat(records);
     const named = held.find(({ value }) => value !== undefined && sessionNameOf(value) !== undefined)?.value;
     const known = filePath.session_id !== undefined;
     if (!known && named === undefined && !final && held.length < MOST_HELD) return [];
