@@ -418,6 +418,31 @@ describe("the composer", () => {
     });
   });
 
+  test("writing costs the same however many prompts wait", async () => {
+    const queue = async (count: number): Promise<void> => {
+      const queued = Array.from({ length: count }, (_, n) => ({
+        message_id: uuid(700 + n),
+        text: `${n} ${"and the docs ".repeat(1_500)}`,
+      }));
+      sessions.say(SESSION, { status: "running", control: control({ state: "working", queued }) });
+      await waitFor(() => expect(screen.getAllByText("queued")).toHaveLength(count));
+    };
+    const cpuOfWriting = async (): Promise<number> => {
+      const before = process.cpuUsage();
+      await userEvent.keyboard("and so on, and so on");
+      return process.cpuUsage(before).user / 1_000;
+    };
+    sessions.say(SESSION, { status: "running", control: control({ state: "working" }) });
+    show(SESSION);
+    await userEvent.click(await promptField());
+    await queue(1);
+    await cpuOfWriting();
+    const few = await cpuOfWriting();
+    await queue(300);
+    const many = await cpuOfWriting();
+    expect(many).toBeLessThan(4 * few + 200);
+  });
+
   describe("tells of prompts that are held", () => {
     const held = (status: "interrupted" | "failed"): void => {
       sessions.say(SESSION, {

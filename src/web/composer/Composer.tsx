@@ -1,4 +1,4 @@
-import { type ReactNode, type RefObject, useEffect, useId, useRef, useState } from "react";
+import { memo, type ReactNode, type RefObject, useEffect, useId, useRef, useState } from "react";
 import { useStore } from "zustand";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
 import type { SessionControl, SessionSummary } from "../../model/session.ts";
@@ -227,7 +227,8 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
   );
 }
 
-function Queued({
+/** Drawn again only when it is another: what it stands beside changes with each word of the agent and each letter of the draft. */
+const Queued = memo(function Queued({
   message_id,
   text,
   word,
@@ -301,4 +302,4 @@ function Queued({
       </button>
     </li>
   );
-}
+});

@@ -273,6 +273,7 @@ function ReadyPane({
     [keepPlace],
   );
 
+  const toEnd = useCallback(() => scroller.current?.toEnd(), []);
   const goTurn = (turn: number): void => {
     if (transcript === undefined || turn < 0 || turn >= transcript.turns.length) return;
     setSheet(false);
@@ -549,7 +550,7 @@ function ReadyPane({
               stop={stop}
               input={composer}
               session={session}
-              onSend={() => scroller.current?.toEnd()}
+              onSend={toEnd}
             />
           )}
         </Body>
