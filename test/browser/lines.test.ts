@@ -207,7 +207,7 @@ it.each([1440, 1024, 390])(
   },
 );
 
-it.each([1440, 390])(
+it.each([1440, 390, 360])(
   "the foot of a turn begins with why it ended, and all of it is in sight above the next turn, %i px wide",
   async (width) => {
     await page.setViewportSize({ width, height: 800 });
@@ -225,6 +225,8 @@ it.each([1440, 390])(
     const own = await foot.boundingBox();
     const next = await page.locator(".turn-heading", { hasText: "Thanks." }).boundingBox();
     expect((next?.y ?? 0) - ((own?.y ?? 0) + (own?.height ?? 0))).toBe(0);
+    const copy = foot.getByRole("button", { name: "Copy turn 1" });
+    expect(await copy.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
     expect(complaints).toEqual([]);
   },
 );
