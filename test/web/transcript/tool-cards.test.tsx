@@ -636,6 +636,11 @@ describe("a path", () => {
     );
     expect(line()).toContain("Read src/a.ts");
   });
+
+  it.each(["/home/me/project", "/home/me/project/"])("that is this folder itself is shown, as %s", (path) => {
+    show(call("Grep", { pattern: "tide", path }), "a.ts:1", undefined, hostOf({ cwd: "/home/me/project" }));
+    expect(line()).toContain(`Grep tide in ${path} `);
+  });
 });
 
 describe("a sub-agent's card", () => {

@@ -121,7 +121,8 @@ export function oneLine(value: string, limit = 300): string {
 
 /** `src/a.ts` of `/home/me/project/src/a.ts` where the agent worked in `/home/me/project`; else the last parts. */
 export function shortPath(path: string, cwd: string | undefined): string {
-  if (cwd !== undefined && cwd !== "/" && path.startsWith(`${cwd}/`)) return path.slice(cwd.length + 1);
+  if (cwd !== undefined && cwd !== "/" && path.startsWith(`${cwd}/`) && path.length > cwd.length + 1)
+    return path.slice(cwd.length + 1);
   const parts = path.split("/");
   return path.length > 64 && parts.length > 4 ? `…/${parts.slice(-3).join("/")}` : path;
 }
