@@ -83,6 +83,37 @@ it("a page that the browser kept stands at the end as before, where the browser 
   await transcript.getByText("Written since.").waitFor();
 });
 
+it("the start of a session is its first row, below a heading that turns out to be high, however one goes there", async () => {
+  const long = generateClaudeSession({ parts: 60, turns: 3, seed: 12 });
+  const [first = "", ...others] = long.lines;
+  const { message: _, ...record } = JSON.parse(first);
+  const attachment = {
+    type: "hook_success",
+    hookName: "Start",
+    hookEvent: "SessionStart",
+    content: "Ready.",
+  };
+  const hook = { ...record, type: "attachment", uuid: long.session_id, attachment };
+  const content = "Look at the harbour, the tides and the boats. ".repeat(12);
+  const prompt = { ...record, message: { role: "user", content } };
+  const lines = [JSON.stringify(hook), JSON.stringify(prompt), ...others];
+  await writeFile(join(file, `../${long.session_id}.jsonl`), lines.map((line) => `${line}\n`).join(""));
+  await page.goto(`${daemon.origin}/session/${long.session_id}`);
+  for (const go of [
+    () => page.keyboard.press("Home"),
+    () => transcript.evaluate((box) => box.scrollTo(0, 0)),
+  ]) {
+    await settled(transcript);
+    await go();
+    await transcript.getByText("Ready.").waitFor();
+    await settled(transcript);
+    expect(await transcript.evaluate((box) => box.scrollTop)).toBe(0);
+    await page.keyboard.press("End");
+    await page.reload();
+    await transcript.waitFor();
+  }
+});
+
 it("a row that was stepped to at the end stays where it is, and following goes on at the last row", async () => {
   await page.keyboard.press("k");
   await page.keyboard.press("End");

@@ -75,6 +75,8 @@ const OVERSCAN = 800;
 /** Scrolled so little, the rows that are rendered still cover the view. */
 const KEEP = 200;
 const AT_END = 4;
+/** However high what stands above the first row turns out to be; a number that JSON can keep. */
+const AT_START: Place = { end: false, index: 0, offset: Number.MIN_SAFE_INTEGER };
 /** Controls that make a row longer, and shorter. */
 const OPENS = ".show-all, [aria-expanded=false], details:not([open]) > summary";
 const CLOSES = "[aria-expanded=true], details[open] > summary";
@@ -462,7 +464,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
       toTurn: (turn) =>
         toPart(transcript?.turns.at(turn)?.prompt_index ?? transcript?.turns.at(turn)?.first_part ?? 0),
       toPlace: go,
-      toStart: () => go({ end: false, index: 0, offset: 0 - layout.topOf(0) }),
+      toStart: () => go(AT_START),
       toEnd() {
         // What is selected stays so; if it was still written, it now is what it has become.
         if (held.current !== undefined) held.current = { ...held.current, parts: new Map() };
@@ -601,6 +603,7 @@ export const TranscriptScroller = memo(function TranscriptScroller({
 
 /** The anchor for a view that begins at `top`: the first row that begins in it, else the one that fills it. */
 function anchorAt(layout: Layout, top: number, height: number): Place {
+  if (top <= 0) return AT_START;
   let index = layout.at(top);
   while (index + 1 < layout.parts && (layout.topOf(index) < top || !layout.isShown(index))) index += 1;
   if (layout.topOf(index) > top + height || layout.topOf(index) < top) index = layout.at(top);
