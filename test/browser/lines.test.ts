@@ -7,6 +7,13 @@ import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } f
 // What a line of a transcript says first of all is in sight, however much it has to say.
 
 const SESSION = "5f0c1d9e-0000-4000-8000-000000000001";
+const HEADINGS = "5f0c1d9e-0000-4000-8000-000000000002";
+/** As long as a heading has room for, and longer: in one line, in several, in wide letters. */
+const PROMPTS = [40, 100, 160, 200, 240, 280].flatMap((length) => [
+  "Say why the second record of a cut file is shown twice, and mend it. ".repeat(5).slice(0, length),
+  `Say why.\n${"The second record of a cut file is shown twice. ".repeat(6).slice(0, length - 10)}`,
+  "请检查解析器为什么把第二条记录显示两次".repeat(15).slice(0, length),
+]);
 const LONG = `find . ${"-name '*.generated.ts' -o ".repeat(30)} -print`;
 
 let home: Home;
@@ -33,6 +40,10 @@ beforeAll(async () => {
     ...refusedPlan("plan", 83),
   ];
   await writeFile(join(folder, `${SESSION}.jsonl`), lines.map((line) => `${line}\n`).join(""));
+  const headings = PROMPTS.flatMap((words) => [prompt(words), answer("Done.")]).map((line) =>
+    line.replaceAll(SESSION, HEADINGS),
+  );
+  await writeFile(join(folder, `${HEADINGS}.jsonl`), headings.map((line) => `${line}\n`).join(""));
   daemon = await startDaemon(home, ["--no-samples"]);
   browser = await openBrowser();
   ({ page, complaints } = await enter(await browser.newContext(), daemon));
@@ -269,3 +280,22 @@ it("a printed table keeps its words and numbers whole where they fit", async () 
   await page.emulateMedia({ media: null });
   expect(complaints).toEqual([]);
 });
+
+it.each([1440, 1280, 1190, 1024, 600, 390])(
+  "a heading that cuts its prompt has a way to all of it, %i px wide",
+  async (width) => {
+    await page.setViewportSize({ width, height: 3_000 });
+    await page.goto(`${daemon.origin}/session/${HEADINGS}`);
+    await expect.poll(() => page.locator(".turn-title").count()).toBe(PROMPTS.length);
+    const cut = await page.locator(".turn-heading").evaluateAll((headings) =>
+      headings.flatMap((heading) => {
+        const title = heading.querySelector(".turn-title");
+        const isCut = title !== null && title.scrollHeight > title.clientHeight + 2;
+        const more = heading.querySelector(".turn-more");
+        return isCut && !more?.checkVisibility() ? [title.textContent] : [];
+      }),
+    );
+    expect(cut).toEqual([]);
+    expect(complaints).toEqual([]);
+  },
+);

@@ -124,15 +124,32 @@ function resultFor(
   return result?.type === "tool_result" ? result : undefined;
 }
 
-/** Characters of a prompt that its heading shows while it is closed. */
-const SHORT = 280;
+/** Characters of a prompt that its heading has while it is closed: more than its lines hold. */
+const SHORT = 560;
 
-/** Where a heading has no room for the whole prompt: by its length, for its lines wrap as wide as the pane is. */
-function cutWhere(text: string): "everywhere" | "narrow" | "phone" | undefined {
-  const lines = text.trimEnd().split("\n", 4).length;
-  if (text.length > SHORT || lines > 3) return "everywhere";
-  if (text.length > 110) return "narrow";
-  return text.length > 55 || lines > 2 ? "phone" : undefined;
+/** Letters as wide as two others: those of Chinese, Japanese and Korean. */
+const WIDE = /[\u2e80-\ud7a3\uf900-\ufaff\uff00-\uff60]/g;
+
+/** Lines that a text takes where one has room for so many letters. */
+function linesOf(text: string, room: number): number {
+  let lines = 0;
+  for (const line of text.split("\n")) {
+    const letters = line.length + (line.match(WIDE)?.length ?? 0);
+    lines += Math.max(1, Math.ceil(letters / room));
+  }
+  return lines;
+}
+
+/**
+ * Where a heading has no room for the whole prompt: by the narrowest that it gets there, for its lines wrap as wide as the
+ * pane is.
+ */
+function cutWhere(prompt: string): "everywhere" | "narrow" | "phone" | undefined {
+  if (prompt.length > SHORT) return "everywhere";
+  const text = prompt.trimEnd();
+  if (linesOf(text, 62) > 3) return "everywhere";
+  if (linesOf(text, 36) > 3) return "narrow";
+  return linesOf(text, 27) > 2 ? "phone" : undefined;
 }
 
 const TurnHeading = memo(function TurnHeading({
@@ -180,7 +197,7 @@ const TurnHeading = memo(function TurnHeading({
       </div>
       <div className="turn-prompt">
         <h2 id={`turn-${turn.id}`} className={open ? "turn-title turn-title-open" : "turn-title"}>
-          {visible(open ? (words.split("\n", 1)[0] ?? "") : words.slice(0, SHORT * 2), "prose")}
+          {visible(open ? (words.split("\n", 1)[0] ?? "") : words.slice(0, SHORT), "prose")}
         </h2>
         {open && prompt !== undefined && (
           // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.
