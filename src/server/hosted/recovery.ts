@@ -18,12 +18,12 @@ export function settleInterrupted(options: {
   canResume(agent: string): boolean;
   now: () => number;
 }): Recorder[] {
-  const at = options.now();
+  const now = options.now();
   const by_id = new Map(options.sessions.map((recorder) => [recorder.id, recorder]));
   const kept = new Map<Recorder, Kept>();
   for (const recorder of options.sessions) {
     const waiting = openRequests(recorder.fold.transcript).filter(
-      ({ request }) => request.expires_at === undefined || request.expires_at > at,
+      ({ request }) => request.expires_at === undefined || request.expires_at > now,
     );
     const chain = waiting.length > 0 ? ancestors(recorder, by_id) : undefined;
     if (!chain?.every((one) => isCutBetweenMessages(one) && options.canResume(one.config.agent))) continue;
@@ -41,9 +41,12 @@ export function settleInterrupted(options: {
     const keep = kept.get(recorder);
     const { transcript } = recorder.fold;
     const turn_id = transcript.turns.at(transcript.turns.length - 1)?.id;
+    // Until then it worked for certain: how long the daemon was away is no time of the turn's.
+    const at = recorder.summary.last_activity_at;
     recorder.emit(
       ...settlement(transcript, {
         at,
+        now,
         outcome: "interrupted",
         reason: "The daemon ended",
         noteOf: (call) => (call.tool_name === "shell" ? endCommand(recorder, call.tool_call_id) : undefined),

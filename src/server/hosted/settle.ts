@@ -3,7 +3,10 @@ import type { Frame } from "../../model/frame.ts";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
 
 interface SettleOptions {
+  /** When it ended. */
   at: number;
+  /** Where that was earlier: requests have expired until now. */
+  now?: number;
   outcome: "completed" | "failed" | "interrupted";
   /** Of the interrupt, where nobody has told one yet. */
   reason?: string;
@@ -49,10 +52,13 @@ export function settlement(transcript: Transcript, options: SettleOptions): Fram
   }
   for (const { request } of openRequests(transcript)) {
     if (keep?.requests.has(request.request_id)) continue;
-    const expired = request.expires_at !== undefined && request.expires_at <= at;
-    const { request_id } = request;
-    const outcome = expired ? "expired" : "cancelled";
-    frames.push({ type: "request.close", session_id, at, request_id, outcome });
+    const { request_id, expires_at } = request;
+    if (expires_at === undefined || expires_at > (options.now ?? at))
+      frames.push({ type: "request.close", session_id, at, request_id, outcome: "cancelled" });
+    else {
+      const expired_at = Math.max(at, expires_at);
+      frames.push({ type: "request.close", session_id, at: expired_at, request_id, outcome: "expired" });
+    }
   }
   return frames;
 }

@@ -22,10 +22,14 @@ afterEach(async () => {
 });
 
 /** A daemon's end leaves the turns as they are on disk: what comes next is the same after a kill. */
-async function restart(play: Play, options: PlayedOptions = {}): Promise<HostedSessions> {
+async function restart(
+  play: Play,
+  options: PlayedOptions = {},
+  now: () => number = Date.now,
+): Promise<HostedSessions> {
   for (const hosted of running) await hosted.close();
   running.clear();
-  const hosted = createHosted({ folder, agents: played(play, options) });
+  const hosted = createHosted({ folder, agents: played(play, options), now });
   expect(hosted.status().notices).toEqual([]);
   running.add(hosted);
   return hosted;
@@ -127,6 +131,29 @@ describe("a daemon that was ended while its sessions worked", () => {
     const whole = [...settled, "prompt: Again", "text: Done."];
     expect(await shown(second, id)).toEqual(whole);
     expect(await shown(await restart(done), id)).toEqual(whole);
+  });
+
+  it("counts to no turn and to no call the time until it was back", async () => {
+    const first = await restart(async (stage) => {
+      stage.call("one", "shell");
+      await stage.host.stored();
+      return await never();
+    });
+    const id = await begin(first);
+    await sees(first, id, "call: shell running");
+    const last = first.get(id)?.last_activity_at ?? Number.NaN;
+    const nextDay = () => Date.now() + 24 * 3_600_000;
+    for (let time = 0; time < 2; time += 1) {
+      const hosted = await restart(done, {}, nextDay);
+      const { turns, parts } = (await hosted.open(id))?.transcript ?? {};
+      expect(turns?.at(0)).toMatchObject({ status: "failed", ended_at: last });
+      const ends = Array.from(parts ?? [], (part) => {
+        if (part?.type === "tool_call" && part.state.status === "aborted") return part.state.time.end;
+        return part?.type === "marker" ? part.at : undefined;
+      });
+      expect(ends.filter((end) => end !== undefined)).toEqual([last, last]);
+      expect(hosted.get(id)?.last_activity_at).toBe(last);
+    }
   });
 
   it("waits for the same answer as before, and goes on where its agent can", async () => {
