@@ -57,6 +57,8 @@ export const uiExtra = z.discriminatedUnion("type", [
     start_line: optional(z.number()),
     line_count: optional(z.number()),
     total_lines: optional(z.number()),
+    /** What the agent got instead of lines: the word that what it read before still holds, or a document. */
+    instead: optional(z.enum(["unchanged", "PDF"])),
     ...output,
   }),
   record({

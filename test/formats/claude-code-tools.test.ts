@@ -132,6 +132,16 @@ describe("a card of a file", () => {
       total_lines: 9,
     });
     expect(extra("Read", { file_path: "/a" })).toEqual({ type: "read", path: "/a" });
+    expect(extra("Read", { file_path: "/a" }, { type: "file_unchanged", file: { filePath: "/a" } })).toEqual({
+      type: "read",
+      path: "/a",
+      instead: "unchanged",
+    });
+    expect(extra("Read", { file_path: "/a" }, { type: "pdf", file: { filePath: "/a" } })).toEqual({
+      type: "read",
+      path: "/a",
+      instead: "PDF",
+    });
     expect(extra("Read", {})).toBeUndefined();
     expect(extra("Read", { file_path: "/a" }, undefined, FAILED)).toBeUndefined();
   });

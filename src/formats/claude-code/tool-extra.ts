@@ -136,6 +136,12 @@ function keptIn(text: string): { path: string; start: number; stop: number } | u
   return { path, start: head.length, stop: text.length - KEPT_END.length };
 }
 
+/** Results of Read whose text is Claude Code's own, not the file's. */
+const INSTEAD: ReadonlyMap<string | undefined, "unchanged" | "PDF"> = new Map([
+  ["file_unchanged", "unchanged"],
+  ["pdf", "PDF"],
+]);
+
 function read(input: JsonObject, result: JsonObject | undefined): UiExtra | undefined {
   const file = asObject(result?.file);
   const path = asString(file?.filePath) ?? asString(input.file_path);
@@ -143,12 +149,14 @@ function read(input: JsonObject, result: JsonObject | undefined): UiExtra | unde
   const start_line = asNumber(file?.startLine);
   const line_count = asNumber(file?.numLines);
   const total_lines = asNumber(file?.totalLines);
+  const instead = INSTEAD.get(asString(result?.type));
   return {
     type: "read",
     path,
     ...(start_line !== undefined && { start_line }),
     ...(line_count !== undefined && { line_count }),
     ...(total_lines !== undefined && { total_lines }),
+    ...(instead !== undefined && { instead }),
   };
 }
 

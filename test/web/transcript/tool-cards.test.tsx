@@ -199,6 +199,13 @@ const closedLines: [string, Call, string | undefined, UiExtra | undefined, strin
     "[OK] Read src/a.ts 1–80 80 of 412 lines 1.2 s",
   ],
   [
+    "a file of which the agent got no lines",
+    call("Read", { file_path: "src/a.ts" }),
+    "The file has not changed since it was read.",
+    { type: "read", path: "src/a.ts", instead: "unchanged" },
+    "[OK] Read src/a.ts unchanged 1.2 s",
+  ],
+  [
     "a search",
     call("Grep", { pattern: "readTail", path: "src" }),
     "a.ts",

@@ -52,6 +52,7 @@ const isLine = (line: number | undefined): boolean => Number.isSafeInteger(line)
 
 function size({ extra, output, failed, result }: CallView): string | undefined {
   if (failed || result === undefined) return undefined;
+  if (extra?.type === "read" && extra.instead !== undefined) return extra.instead;
   if (extra?.type === "read" && extra.line_count !== undefined && isLine(extra.line_count)) {
     const total = extra.total_lines;
     return total !== undefined && total > extra.line_count
