@@ -284,6 +284,25 @@ describe("a session that is started in the page", () => {
     expect(complaints).toEqual([]);
   });
 
+  it("has room in the list for the title of a session that waits, and for no more of its folder than is left", async () => {
+    const { page, complaints } = await enter(await newContext(), daemon);
+    await start(page, "agents", "Look around the whole of it");
+    await page.goto(`${daemon.origin}/`);
+    await page.getByRole("button", { name: "Time", exact: true }).click();
+    const row = page.getByRole("link", { name: /a run waits for you/ });
+    await row.waitFor();
+    const boxOf = (selector: string) =>
+      row.locator(selector).evaluate((element) => element.getBoundingClientRect());
+    for (const width of [1280, 820, 390]) {
+      await page.setViewportSize({ width, height: 800 });
+      await expect.poll(async () => (await boxOf(".session-title")).width).toBeGreaterThan(48);
+      expect((await boxOf(".session-folder")).right).toBeLessThanOrEqual(
+        (await boxOf(".session-name")).right,
+      );
+    }
+    expect(complaints).toEqual([]);
+  });
+
   it("names a run that waits whole in its line, and each of its figures whole or not at all", async () => {
     const { page, complaints } = await enter(await newContext(), daemon);
     await start(page, "agents", "Look around");
