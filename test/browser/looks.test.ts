@@ -205,6 +205,24 @@ it("in forced colours, what is chosen looks another way than what is not", async
   await context.close();
 });
 
+it("the keys of one command stand in one line", async () => {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  const { page, complaints } = await enter(context, { ...daemon, launch: address });
+  address = await nextLink(page);
+  await page.getByRole("link", { name: /daylight saving ends/ }).click();
+  await page.getByText("All 176 tests pass, with the assertion as it was.").waitFor();
+  await page.keyboard.press("?");
+  await page.getByText("A view up").waitFor();
+  const lines = await page
+    .locator(".key-list dt")
+    .evaluateAll((keys) =>
+      keys.map((of) => new Set(Array.from(of.children, (key) => key.getBoundingClientRect().top)).size),
+    );
+  expect(Math.max(...lines)).toBe(1);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
 it("a prompt is written from the side where its language begins", async () => {
   const context = await browser.newContext();
   const { page, complaints } = await enter(context, { ...daemon, launch: address });
