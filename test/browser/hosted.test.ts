@@ -387,6 +387,19 @@ describe("a session that is started in the page", () => {
     expect(complaints).toEqual([]);
   });
 
+  it("has a path, title, state and mark that stay in the window where a run of a run is looked at", async () => {
+    const { page, complaints } = await enter(await newContext(), daemon);
+    await start(page, "agents", "Look around");
+    await page.getByRole("link", { name: "Which line width should the code keep to?" }).click();
+    await page.getByRole("link", { name: "Review the conventions" }).waitFor();
+    await page.getByText("scripted: no model answers").waitFor();
+    for (const width of [700, 620, 570]) {
+      await page.setViewportSize({ width, height: 800 });
+      expect([width, await overflow(page)]).toEqual([width, 0]);
+    }
+    expect(complaints).toEqual([]);
+  });
+
   it("says at the field what is wrong with it, and loses nothing over a reload", async () => {
     const { page } = await enter(await newContext(), daemon, [/status of 400/]);
     await page.getByRole("link", { name: "New session" }).waitFor();
