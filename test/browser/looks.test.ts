@@ -442,6 +442,38 @@ it("what one can do with an opened card stands nearer to it than to the next lin
   await context.close();
 });
 
+it.each([
+  [1280, 800],
+  [390, 700],
+  [844, 390],
+])(
+  "the line that one writes in a new session is in sight above Start, %i by %i pixels",
+  async (width, height) => {
+    const context = await browser.newContext({ viewport: { width, height } });
+    const { page, complaints } = await enter(context, { ...daemon, launch: address });
+    address = await nextLink(page);
+    await page.getByRole("link", { name: "New session" }).click();
+    const field = page.getByRole("textbox", { name: "Prompt" });
+    await field.focus();
+    for (let line = 0; line < 20; line += 1) {
+      await page.keyboard.press("Shift+Enter");
+      await page.keyboard.type("w");
+      const isSeen = () =>
+        field.evaluate((element) => {
+          const { left, top } = element.getBoundingClientRect();
+          const { paddingBottom, paddingLeft, lineHeight } = getComputedStyle(element);
+          const middle =
+            element.scrollHeight - Number.parseFloat(paddingBottom) - Number.parseFloat(lineHeight) / 2;
+          const [x, y] = [left + Number.parseFloat(paddingLeft) + 2, top + middle - element.scrollTop];
+          return document.elementFromPoint(x, y) === element;
+        });
+      await expect.poll(async () => [line, await isSeen()]).toEqual([line, true]);
+    }
+    expect(complaints).toEqual([]);
+    await context.close();
+  },
+);
+
 it("a picture that joins the prompt of a new session leaves Start in sight", async () => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   const { page, complaints } = await enter(context, { ...daemon, launch: address });
