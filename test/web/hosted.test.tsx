@@ -901,6 +901,27 @@ describe("what waits for a person", () => {
     expect(screen.queryByRole("button", { name: /Allow once/ })).toBeNull();
     await waitFor(() => expect(document.title).not.toMatch(/^\(1\)/));
   });
+
+  test("leaves the keyboard in the transcript where it went from it to find, and was closed meanwhile", async () => {
+    show(GRANDCHILD);
+    await userEvent.type(
+      await screen.findByRole("textbox", { name: /^Reason/ }),
+      "not yet{Control>}f{/Control}",
+    );
+    sessions.say(GRANDCHILD, { requests: [] });
+    sessions.push(GRANDCHILD, [
+      {
+        session_id: GRANDCHILD,
+        at,
+        type: "request.close",
+        request_id: request.request_id,
+        outcome: "expired",
+      },
+    ]);
+    await waitFor(() => expect(screen.queryByRole("textbox", { name: /^Reason/ })).toBeNull());
+    await userEvent.keyboard("{Escape}");
+    expect(document.activeElement).toBe(screen.getByRole("region", { name: "Transcript" }));
+  });
 });
 
 describe("a screen reader", () => {

@@ -319,7 +319,7 @@ function ReadyPane({
     const { field, row } = foundFrom.current;
     const at = transcript && row !== undefined ? positionOf(transcript, row) : undefined;
     const found = row !== undefined && at !== undefined && scroller.current?.shows(at) ? rowOf(row) : null;
-    if (field instanceof HTMLElement) field.focus();
+    if (field instanceof HTMLElement && field.isConnected) field.focus();
     else if (found !== null) found.focus({ preventScroll: true });
     else scroller.current?.focus();
   };
