@@ -5,9 +5,7 @@ export function useNow(every: number | undefined): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
     if (every === undefined) return;
-    const tick = (): void => setNow(Date.now());
-    tick();
-    const timer = setInterval(tick, every);
+    const timer = setInterval(() => setNow(Date.now()), every);
     return () => clearInterval(timer);
   }, [every]);
   return now;
