@@ -173,6 +173,12 @@ it("on a phone a call has its heading as elsewhere, and its time once it is open
   await row.locator("summary").click();
   await expect.poll(timeWidth).toBeGreaterThan(40);
   expect(await row.locator("time").innerText()).toMatch(/^\d\d:\d\d/);
+  // On the line of what one can do with it.
+  const middleOf = async (part: string) => {
+    const { y, height } = (await row.locator(part).boundingBox()) ?? { y: Number.NaN, height: 0 };
+    return y + height / 2;
+  };
+  expect(Math.abs((await middleOf("time")) - (await middleOf(".part-actions")))).toBeLessThan(3);
 });
 
 it("an error that a key leads to stands whole below its turn's heading, though that was never in view and has two lines", async () => {
