@@ -151,6 +151,29 @@ test("a session that begins after one has left the form takes nobody away from w
   expect(location.pathname).toBe("/");
 });
 
+test("a session that begins while one writes another one's prompt takes none of it away", async () => {
+  let begin = (): void => {};
+  const succeed = started;
+  started = async (body) => {
+    await new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    return succeed(body);
+  };
+  render(<App client={client} />);
+  await userEvent.type(await promptField(), "Repair the uploader{Enter}");
+  await screen.findByRole("button", { name: "Starting" });
+  await userEvent.click(screen.getByRole("link", { name: "Sessions" }));
+  act(() => navigate("/new"));
+  await userEvent.clear(await promptField());
+  await userEvent.type(await promptField(), "Then test it");
+  begin();
+  await userEvent.click(screen.getByRole("link", { name: "Sessions" }));
+  expect(await screen.findByRole("link", { name: /A new one/ })).toBeTruthy();
+  act(() => navigate("/new"));
+  expect(await promptField()).toHaveProperty("value", "Then test it");
+});
+
 test("what was chosen and typed survives a reload", async () => {
   const first = render(<App client={client} />);
   await userEvent.type(await promptField(), "Half a thou");

@@ -168,8 +168,8 @@ export function NewSessionScreen(): ReactNode {
     });
     setStarting(false);
     if (answer.ok) {
-      saveDraft(PLACE, emptyDraft());
-      // Who has left meanwhile finds it in the list.
+      // Who has left meanwhile finds it in the list, and may have come back to write another one.
+      if (loadDraft(PLACE).message_id === tried.message_id) saveDraft(PLACE, emptyDraft());
       if (form.current !== null) navigate(sessionHref(answer.value.session_id), "replace");
       return;
     }
