@@ -4,10 +4,10 @@ import type { Connection } from "./live.ts";
 import { useClient, useConnection } from "./store.ts";
 import { useNow } from "./ui/use-now.ts";
 
-/** The keyboard goes on in what is shown when its button goes away. */
+/** The keyboard goes on in what is shown when its button goes away: nothing before that has a `tabindex`. */
 const passFocusOn = (button: HTMLElement | null) => (): void => {
   if (button === document.activeElement)
-    (button?.closest(".pane") ?? document).querySelector<HTMLElement>(".scroller, .sessions-list")?.focus();
+    (button?.closest(".pane") ?? document).querySelector<HTMLElement>("[tabindex]")?.focus();
 };
 
 /** Whether what is shown is what is: `live`, or since when it is not. */

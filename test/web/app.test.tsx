@@ -666,6 +666,7 @@ test("a daemon that is gone leaves what is shown, with its age; a lost cookie sh
 test.each([
   ["/", "main", "Sessions"],
   [`/session/${PARENT}`, "region", "Transcript"],
+  ["/new", "main", "New session"],
 ])("the keyboard goes on in what %s shows when the daemon is back", async (address, role, name) => {
   history.replaceState(null, "", address);
   render(<App client={client} />);

@@ -215,7 +215,7 @@ export function NewSessionScreen(): ReactNode {
         <ConnectionState />
         <HelpAndSettings bindings={bindings} />
       </header>
-      <main className="new-session-body">
+      <main className="new-session-body" tabIndex={-1} aria-label="New session">
         {unread !== undefined && reply === undefined && (
           <p className="notice notice-warning" role="alert">
             {unread}{" "}
