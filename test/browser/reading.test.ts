@@ -181,6 +181,26 @@ it("on a phone a call has its heading as elsewhere, and its time once it is open
   expect(Math.abs((await middleOf("time")) - (await middleOf(".part-actions")))).toBeLessThan(3);
 });
 
+it("on a phone, too, the keyboard goes from a row and a turn's heading to what one can do with them", async () => {
+  await say("Nothing to open.");
+  const row = transcript.locator("article", { hasText: "Nothing to open." });
+  await row.waitFor();
+  await page.setViewportSize({ width: 390, height: 844 });
+  const copy = row.getByRole("button", { name: "Copy this text" });
+  const clip = () => row.locator(".part-actions").evaluate((actions) => getComputedStyle(actions).clipPath);
+  expect(await clip()).not.toBe("none");
+  await row.focus();
+  await page.keyboard.press("Tab");
+  expect(await copy.evaluate((button) => button === document.activeElement)).toBe(true);
+  expect(await clip()).toBe("none");
+  await page.keyboard.press("[");
+  await page.locator(".turn-heading:focus").waitFor();
+  // By way of "Show all", where the prompt is long.
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Tab");
+  expect(await page.locator(".turn-heading .part-actions :focus").count()).toBe(1);
+});
+
 it("an error that a key leads to stands whole below its turn's heading, though that was never in view and has two lines", async () => {
   await page.goto("about:blank");
   await page.setViewportSize({ width: 390, height: 844 });
