@@ -393,6 +393,22 @@ describe("the guard", () => {
     });
     expect(status).toBe(413);
   });
+
+  it.each([
+    ["in chunks", "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n1\r\n}\r\n0\r\n\r\n"],
+    [
+      "in chunks, with lines behind them",
+      "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nHost: evil.test\r\n\r\n",
+    ],
+    ["of no length that is told", "\r\n"],
+  ])("takes a short body that is not announced, %s", async (_, rest) => {
+    const reply = await sendRaw(
+      doors.port,
+      `POST /api/link HTTP/1.1\r\nHost: ${host()}\r\nAuthorization: Bearer ${doors.access.api_token}\r\nContent-Type: application/json\r\nConnection: close\r\n${rest}`,
+    );
+    expect(reply.status).toBe(200);
+    expect(reply.body).toContain("/launch?token=");
+  });
 });
 
 describe("a launch link", () => {
