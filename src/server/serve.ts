@@ -57,6 +57,8 @@ export async function serve(options: ListenOptions, open: (port: number) => Door
     requestTimeout: 0,
     connectionsCheckingInterval: 500,
     keepAliveTimeout: 30_000,
+    // Any other protocol that is offered may be declined: the request is answered in this one.
+    shouldUpgradeCallback: ({ headers }: IncomingMessage) => /^websocket$/i.test(headers.upgrade ?? ""),
   };
   const secure =
     options.tls &&

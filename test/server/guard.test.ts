@@ -409,6 +409,25 @@ describe("the guard", () => {
     expect(reply.status).toBe(200);
     expect(reply.body).toContain("/launch?token=");
   });
+
+  it("answers as ever where a client would rather speak another protocol", async () => {
+    // Java's own client offers it with every request to a plain address.
+    const offer =
+      "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n";
+    const ask = (request: string, token = doors.access.api_token) =>
+      sendRaw(
+        doors.port,
+        `${request.replace("\r\n", `\r\nHost: ${host()}\r\nAuthorization: Bearer ${token}\r\n${offer}`)}`,
+      );
+    const list = await ask("GET /api/sessions HTTP/1.1\r\n\r\n");
+    expect(list.status).toBe(200);
+    expect(list.body).toContain(session_id);
+    const link = await ask(
+      "POST /api/link HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}",
+    );
+    expect(link.status).toBe(200);
+    expect((await ask("GET /api/sessions HTTP/1.1\r\n\r\n", "x")).status).toBe(401);
+  });
 });
 
 describe("a launch link", () => {
