@@ -6,6 +6,12 @@ export const MAX_DEPTH = 100;
 const MAX_DELIMITERS = 1_000;
 /** Characters in a word. */
 const MAX_RUN = 2_000;
+/**
+ * Lines in one stretch that have no mark of a quote or a list: in one of these the parser looks at all of them again for each.
+ * And such marks behind others on their lines: each that is opened anew costs as much as stands before it.
+ */
+const MAX_LINES = 2_000;
+const MAX_NESTED = 1_000;
 /** Characters and lines of plain text in one block: more would be laid out at once. */
 const PLAIN = 16_384;
 const PLAIN_LINES = 256;
@@ -96,6 +102,8 @@ export function findRisk(tail: string): Risk | undefined {
   let fence = 0;
   let delimiters = 0;
   let length = 0;
+  let lines = 0;
+  let nested = 0;
   let position = 0;
   let previous = 0;
   let previousBlank = true;
@@ -107,6 +115,7 @@ export function findRisk(tail: string): Risk | undefined {
     if (blank || NEW_UNIT.test(line)) {
       delimiters = 0;
       length = 0;
+      lines = 0;
     }
     if (!blank) {
       const opens = FENCE.test(line);
@@ -115,10 +124,16 @@ export function findRisk(tail: string): Risk | undefined {
         fence = opens ? Math.min(end + 1, tail.length) : position;
         delimiters = 0;
         length = 0;
+        lines = 0;
+        nested = 0;
       }
       delimiters += line.match(DELIMITERS)?.length ?? 0;
       length += line.length;
-      const reason = riskOf(line, delimiters, length, tail.slice(previous, end));
+      const markers = CONTAINERS.exec(line)?.[0].match(/[>*+)\-.]/g)?.length ?? 0;
+      if (markers === 0) lines++;
+      else nested += markers - 1;
+      const reason =
+        riskOf(line, delimiters, length, tail.slice(previous, end)) ?? riskOfLines(markers, lines, nested);
       if (reason) return { start: chunk, end, fence, reason };
     }
     previousBlank = blank;
@@ -138,9 +153,13 @@ function riskOf(line: string, delimiters: number, length: number, lines: string)
     return "a word of more than 2,000 characters";
   // It may hold blanks, and each link that refers to it is another look at all of it.
   if (line.length > MAX_RUN && LONG_ADDRESS.test(lines)) return "an address of more than 2,000 characters";
-  if (/^\s{200}/.test(line)) return "nested deeper than 100 levels";
-  const markers = CONTAINERS.exec(line)?.[0].match(/[>*+)\-.]/g)?.length ?? 0;
-  return markers > MAX_DEPTH ? "nested deeper than 100 levels" : undefined;
+  return /^\s{200}/.test(line) ? "nested deeper than 100 levels" : undefined;
+}
+
+function riskOfLines(markers: number, lines: number, nested: number): string | undefined {
+  if (markers > MAX_DEPTH) return "nested deeper than 100 levels";
+  if (lines > MAX_LINES) return "a paragraph of more than 2,000 lines";
+  return nested > MAX_NESTED ? "more than 1,000 quotes and lists within others" : undefined;
 }
 
 /** Where the line of a place in the text begins. */

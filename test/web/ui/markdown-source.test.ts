@@ -201,6 +201,28 @@ describe("a stretch that is not parsed", () => {
     expect(reasonOf(lines(163, words(100)))).toBeUndefined();
   });
 
+  it.each(["", "> a\n", "- a\n", "> - a\n"])(
+    "has more than 2,000 lines in one paragraph, behind %j too",
+    (before) => {
+      expect(reasonOf(before + lines(2_000, "b"))).toBeUndefined();
+      expect(reasonOf(before + lines(2_001, "b"))).toBe("a paragraph of more than 2,000 lines");
+      expect(reasonOf(`${before}${lines(1_100, "b")}\n- a\n${lines(1_100, "b")}`)).toBeUndefined();
+      expect(reasonOf(`${before}${lines(1_100, "b")}\n\n${lines(1_100, "b")}`)).toBeUndefined();
+    },
+  );
+
+  it("has more than 1,000 quotes and lists that stand in others", () => {
+    const reason = "more than 1,000 quotes and lists within others";
+    for (const line of ["> > a", "> - a", "- > a", "1. - a", "- - a"]) {
+      expect(reasonOf(lines(1_000, line)), line).toBeUndefined();
+      expect(reasonOf(lines(1_001, line)), line).toBe(reason);
+      expect(reasonOf(`${lines(600, line)}\n\n${lines(600, line)}`), line).toBeUndefined();
+    }
+    expect(reasonOf(lines(334, "> - > - a"))).toBe(reason);
+    expect(reasonOf(lines(2_000, "> a"))).toBeUndefined();
+    expect(reasonOf(lines(2_000, "- a"))).toBeUndefined();
+  });
+
   it("has a word of 2,000 characters in a line that is longer", () => {
     expect(reasonOf("a".repeat(2_000))).toBeUndefined();
     expect(reasonOf("a".repeat(2_001))).toBe(WORD);
