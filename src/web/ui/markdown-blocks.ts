@@ -29,6 +29,8 @@ const STEP = 4_096;
 const SHORT_STEP = 1_024;
 const SHORT_ELEMENTS = 500;
 const SHORT = 32 * 1024;
+/** The key of what was read in the light of older definitions. */
+const STALE = "stale";
 
 /** One block with what is needed to read it again when a definition appears later. */
 interface Kept {
@@ -84,6 +86,8 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
   let lastTail = "";
   let signature = "";
   let refreshed = 0;
+  /** Length of the text from which on what refers to new definitions is read again. */
+  let patient_until = 0;
   let result: MarkdownDocument = {
     pages: [],
     calls: [],
@@ -151,26 +155,35 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
     references.clear();
     signature = "";
     refreshed = 0;
+    patient_until = 0;
     spent = 0;
     saidPlain = false;
   };
 
-  /** Blocks that name something which is defined (or no longer, or otherwise) since they were read are read again. */
-  const refresh = (): void => {
+  /**
+   * Blocks that name something which is defined (or no longer, or otherwise) since they were read are read again. Where that
+   * is much, it waits until the text, of so many characters by now, has grown by an eighth of it: definitions come one by one.
+   */
+  const refresh = (length: number): void => {
     const now = references.signature();
     const unchanged = now === signature;
+    if (!unchanged && !finished && length < patient_until) return;
     const from = unchanged ? refreshed : 0;
     signature = now;
     refreshed = kept.length;
+    const given = parser.parsed;
     for (const [offset, entry] of kept.slice(from).entries()) {
       const key = keyFor(entry.labels);
       if (key === entry.key) continue;
       kept[from + offset] = reread(entry, key);
       pagesValid = Math.min(pagesValid, Math.floor((from + offset) / PAGE));
     }
-    if (carried?.kind !== "list") return;
-    if (!unchanged) rebuildItems(carried);
-    if (!unchanged || references.size > known) rebuildOpen(carried);
+    if (carried?.kind === "list") {
+      if (!unchanged) rebuildItems(carried);
+      if (!unchanged || references.size > known) rebuildOpen(carried);
+    }
+    const again = parser.parsed - given;
+    if (again > PATIENT) patient_until = length + again / 8;
   };
 
   /** Reads a block again, and with it the footnotes that it defines. */
@@ -191,6 +204,7 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
     if (labels.size === 0) return;
     const [node] = parse(state.raw, labels).nodes;
     if (node?.type === "list") state.pages = paginate(node.children);
+    state.known = references.size;
   };
 
   /** The block of which they are the beginning was made before its own items and those were known to define anything. */
@@ -343,7 +357,8 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
         }
         const raw = finished ? entry.raw : carried.raw + entry.raw;
         const ownLabels = labelsIn(raw);
-        kept.push({ ...entry, raw, labels: ownLabels, key: keyFor(ownLabels) });
+        const isStale = carried.kind === "list" && carried.known !== references.size && ownLabels.size > 0;
+        kept.push({ ...entry, raw, labels: ownLabels, key: isStale ? STALE : keyFor(ownLabels) });
       }
       const facts = inspect(nodes.slice(0, finishedCount));
       learn(facts);
@@ -492,7 +507,7 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
       const told = Math.max(0, (carried?.pages.length ?? 0) - 1);
       for (const [index, entry] of open.entries())
         learn(inspect(definingNodes(entry.block, index === 0 ? told : 0)));
-      refresh();
+      refresh(given.length);
       open = open.map((entry) => rereadOpen(entry));
       result = build(behind);
       references.forgetSince(finished_references);

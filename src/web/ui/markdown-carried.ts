@@ -16,6 +16,8 @@ export interface CarriedList {
   readonly tasks: boolean;
   /** Read again when what they refer to is defined. */
   pages: readonly Piece<ListItem>[];
+  /** How much was defined when all of them were read. */
+  known: number;
 }
 
 /** A long table that still grows, of which the first rows are done. */
@@ -89,6 +91,7 @@ function carryList(
             loose,
             tasks: hasTasks(items),
             pages: added,
+            known: references.size,
           },
     rest,
     elements: facts.elements,

@@ -583,6 +583,28 @@ describe("a reference", () => {
     expect(assembled(document)).toEqual(whole(text));
   });
 
+  it("in the items of a list that is long at once is defined by an item far behind the first", () => {
+    const text = `${lines(1_400, (n) => (n === 600 ? "- [a]: x" : `- ${n} [a]`))}\nb\n\nc`;
+    expect(targets(blocksOf(createMarkdownStream().read(text, true))[0])).toHaveLength(1_400 / 8);
+  });
+
+  it("in very much text waits for the next definition until there is an eighth more of it, or its end", () => {
+    const stream = createMarkdownStream();
+    const referring = lines(100, () => `${"[a] [b] ".repeat(15)}\n`);
+    const defined = (text: string, complete = false) =>
+      targets(blocksOf(stream.read(text, complete))[0]).sort();
+    expect(defined(referring)).toEqual([]);
+    const first = `${referring}[a]: x\n\n`;
+    expect(defined(first)).toEqual(["x"]);
+    const second = `${first}[b]: y\n\n`;
+    expect(defined(second)).toEqual(["x"]);
+    expect(defined(`${second}${"c\n\n".repeat(400)}`)).toEqual(["x"]);
+    expect(defined(`${second}${"c\n\n".repeat(800)}`)).toEqual(["x", "y"]);
+    stream.read("", false);
+    for (const text of [referring, first, second]) stream.read(text, false);
+    expect(defined(second, true)).toEqual(["x", "y"]);
+  });
+
   it("leaves pages that do not name it as they are", () => {
     const stream = createMarkdownStream();
     const text = `${lines(12, (n) => `p${n}\n`)}[a]\n\n${lines(20, (n) => `q${n}\n`)}`;
