@@ -5,6 +5,7 @@ import { createBlockParser } from "./markdown-parser.ts";
 import { createReferences, type SavedReferences } from "./markdown-references.ts";
 import {
   codeLine,
+  effortOf,
   FENCE,
   fenceOf,
   findRisk,
@@ -362,9 +363,10 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
       }
       const facts = inspect(nodes.slice(0, finishedCount));
       learn(facts);
-      spent += facts.elements;
       carried = undefined;
-      tailStart = finishedCount < nodes.length ? (starts[finishedCount] ?? tailStart) : tailEnd;
+      const end = finishedCount < nodes.length ? (starts[finishedCount] ?? tailStart) : tailEnd;
+      spent += facts.elements + effortOf(text.slice(tailStart, end));
+      tailStart = end;
     }
     open = fresh.slice(finishedCount);
     lastTail = text.slice(tailStart, tailEnd);
@@ -376,7 +378,7 @@ export function createMarkdownStream(first = MOST_ELEMENTS): MarkdownStream {
     const taken =
       growing && carryOn(parser, carried, growing, { text, tail: tailStart, start: lastStart, base });
     if (taken) {
-      spent += taken.elements;
+      spent += taken.elements + effortOf(text.slice(tailStart, taken.rest));
       carried = taken.carried;
       tailStart = taken.rest;
       lastTail = "";

@@ -4,6 +4,10 @@ export const PATIENT = 8_192;
 export const MAX_DEPTH = 100;
 /** Delimiters in one stretch of inline text; the parser's cost grows with their square. */
 const MAX_DELIMITERS = 1_000;
+/** The sum of these squares in what no blank line parts: four times the most that one of them may have. */
+const MAX_EFFORT = 4 * MAX_DELIMITERS ** 2;
+/** Square of as many marks of emphasis as take the parser about as long as an element. */
+const ELEMENT_EFFORT = 4_000;
 /** Characters in a word. */
 const MAX_RUN = 2_000;
 /**
@@ -20,6 +24,7 @@ const PLAIN_LINES = 256;
 export const FENCE = /^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})/;
 const CONTAINERS = /^(?:[ \t]*(?:>|[-*+](?=[ \t\n]|$)|\d{1,9}[.)](?=[ \t\n]|$)))+/;
 const DELIMITERS = /[*_~`[\]<&!\\]/g;
+const EMPHASIS = /[*_~]/g;
 const NEW_UNIT = /^\s*(?:[-*+]\s|\d{1,9}[.)]\s|#{1,6}\s|\|)/;
 export const NONE: ReadonlySet<string> = new Set();
 
@@ -101,6 +106,7 @@ export function findRisk(tail: string): Risk | undefined {
   let chunk = 0;
   let fence = 0;
   let delimiters = 0;
+  let effort = 0;
   let length = 0;
   let lines = 0;
   let nested = 0;
@@ -113,6 +119,7 @@ export function findRisk(tail: string): Risk | undefined {
     const line = tail.slice(position, end);
     const blank = !/\S/.test(line);
     if (blank || NEW_UNIT.test(line)) {
+      effort += delimiters ** 2;
       delimiters = 0;
       length = 0;
       lines = 0;
@@ -123,6 +130,7 @@ export function findRisk(tail: string): Risk | undefined {
         chunk = position;
         fence = opens ? Math.min(end + 1, tail.length) : position;
         delimiters = 0;
+        effort = 0;
         length = 0;
         lines = 0;
         nested = 0;
@@ -133,7 +141,9 @@ export function findRisk(tail: string): Risk | undefined {
       if (markers === 0) lines++;
       else nested += markers - 1;
       const reason =
-        riskOf(line, delimiters, length, tail.slice(previous, end)) ?? riskOfLines(markers, lines, nested);
+        riskOf(line, delimiters, length, tail.slice(previous, end)) ??
+        riskOfLines(markers, lines, nested) ??
+        (effort + delimiters ** 2 > MAX_EFFORT ? "thousands of marks without a blank line" : undefined);
       if (reason) return { start: chunk, end, fence, reason };
     }
     previousBlank = blank;
@@ -160,6 +170,22 @@ function riskOfLines(markers: number, lines: number, nested: number): string | u
   if (markers > MAX_DEPTH) return "nested deeper than 100 levels";
   if (lines > MAX_LINES) return "a paragraph of more than 2,000 lines";
   return nested > MAX_NESTED ? "more than 1,000 quotes and lists within others" : undefined;
+}
+
+/** What the marks of emphasis in some text cost the parser, in elements. */
+export function effortOf(source: string): number {
+  // Of nearly every text this is all that is looked at.
+  if ((source.match(EMPHASIS)?.length ?? 0) ** 2 < ELEMENT_EFFORT) return 0;
+  let effort = 0;
+  let marks = 0;
+  for (const line of source.split("\n")) {
+    if (NEW_UNIT.test(line) || !/\S/.test(line)) {
+      effort += marks ** 2;
+      marks = 0;
+    }
+    marks += line.match(EMPHASIS)?.length ?? 0;
+  }
+  return Math.floor((effort + marks ** 2) / ELEMENT_EFFORT);
 }
 
 /** Where the line of a place in the text begins. */

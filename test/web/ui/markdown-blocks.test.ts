@@ -814,6 +814,17 @@ describe("a text of many elements", () => {
     expect(counts(stream.read(block.repeat(30), true))).toEqual([11, 0, true, false]);
   });
 
+  it("is left out behind what costs as much as they do, though it has few", () => {
+    const text = lines(20, () => `${"*a_ ".repeat(490)}\n`);
+    const stream = createMarkdownStream(1_500);
+    const first = stream.read(text, true);
+    expect(first.cut).toBe(true);
+    expect(blocksOf(first).length).toBeLessThan(10);
+    stream.readAll();
+    expect(stream.read(text, true).cut).toBe(false);
+    expect(blocksOf(stream.read(text, true))).toHaveLength(20);
+  });
+
   it("is whole where its end is not behind them", () => {
     const stream = createMarkdownStream(10);
     const text = `${headings(11)}\n\n`;

@@ -1,6 +1,7 @@
 import { fromMarkdown } from "mdast-util-from-markdown";
 import { describe, expect, it } from "vitest";
 import {
+  effortOf,
   FENCE,
   fenceOf,
   findRisk,
@@ -194,6 +195,14 @@ describe("a stretch that is not parsed", () => {
     expect(reasonOf(lines(101, `a ${`${mark} `.repeat(10)}`))).toBe(MARKS);
   });
 
+  it("has so many marks in items that follow each other, and not where blank lines part them", () => {
+    const item = `- ${"a * ".repeat(1_000)}`;
+    expect(reasonOf(lines(4, item))).toBeUndefined();
+    expect(reasonOf(lines(5, item))).toBe("thousands of marks without a blank line");
+    expect(reasonOf(lines(5, `${item}\n`))).toBeUndefined();
+    expect(reasonOf(lines(300, `- ${"a * ".repeat(100)}`))).toBeUndefined();
+  });
+
   it("has more than 16,384 characters in one paragraph", () => {
     expect(reasonOf(words(2 * PATIENT))).toBeUndefined();
     expect(reasonOf(words(2 * PATIENT + 1))).toBe(LONG);
@@ -306,4 +315,15 @@ describe("a stretch that is not parsed", () => {
     const long = lines(100, words(100));
     expect(reasonOf(`${long}\n~~~\n${long}`)).toBeUndefined();
   });
+});
+
+it("marks of emphasis cost as many elements as the square of their number in a paragraph, an item or a row says", () => {
+  expect(effortOf("")).toBe(0);
+  expect(effortOf("a *b* _c_ ~d~ ".repeat(10))).toBe(0);
+  const marks = "a * ".repeat(1_000);
+  for (const one of [marks, `b\n${marks}\nc`, `- ${marks}`, marks.replaceAll("a * a ", "a *\na ")])
+    expect(effortOf(one)).toBe(250);
+  for (const between of ["\n\n", "\n- ", "\n| ", "\n# "]) expect(effortOf(marks + between + marks)).toBe(500);
+  expect(effortOf(`${marks}\n${marks}`)).toBe(1_000);
+  expect(effortOf("[a](b) `c` ".repeat(1_000))).toBe(0);
 });
