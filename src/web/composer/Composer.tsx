@@ -8,6 +8,7 @@ import type { OpenSession, OpenSessionState } from "../open-session.ts";
 import type { ApiResult } from "../requests.ts";
 import { sessionHref } from "../router.ts";
 import { useClient } from "../store.ts";
+import { cutShort } from "../ui/cut-short.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { type Draft, draftOf } from "./draft.ts";
 import { PromptInput } from "./PromptInput.tsx";
@@ -285,7 +286,7 @@ const Queued = memo(function Queued({
           type="button"
           className="button"
           disabled={busy}
-          aria-label={`Send now: ${visibleText(text.slice(0, 60), "prose")}`}
+          aria-label={`Send now: ${visibleText(cutShort(text, 60), "prose")}`}
           onClick={() => void sendNow()}
         >
           Send now
@@ -295,7 +296,7 @@ const Queued = memo(function Queued({
         type="button"
         className="button"
         disabled={busy}
-        aria-label={`Withdraw ${visibleText(text.slice(0, 60), "prose")}`}
+        aria-label={`Withdraw ${visibleText(cutShort(text, 60), "prose")}`}
         onClick={() => void withdraw()}
       >
         Withdraw

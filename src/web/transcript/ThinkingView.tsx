@@ -1,6 +1,7 @@
 import { type ReactNode, useMemo } from "react";
 import { growthOf } from "../../model/growth.ts";
 import type { TranscriptPartOf } from "../../model/transcript.ts";
+import { cutShort } from "../ui/cut-short.ts";
 import { duration } from "../ui/duration.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { Markdown } from "../ui/Markdown.tsx";
@@ -72,7 +73,7 @@ export function ThinkingView({
 
 /** Its first line, without the marks of Markdown. */
 function beginningOf(thought: string): string {
-  const lines = thought.slice(0, BEGINNING).split("\n");
+  const lines = cutShort(thought, BEGINNING).split("\n");
   const first = lines.find((line) => /\S/.test(line)) ?? "";
   return first.replace(/[*_`#]+/g, "").trim();
 }

@@ -3,6 +3,7 @@ import { visibleText } from "../../hidden-text/hidden-text.ts";
 import { tokensIn } from "../../model/tokens.ts";
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../../model/transcript.ts";
 import { CopyButton } from "../ui/CopyButton.tsx";
+import { cutShort } from "../ui/cut-short.ts";
 import { duration } from "../ui/duration.ts";
 import { shortNumber, shortTokens } from "../ui/size.ts";
 import { turnText } from "./copying.ts";
@@ -113,7 +114,7 @@ function stopWords(
     case "error":
       return raw === undefined
         ? "ended in an error"
-        : `ended in an error (${visibleText(raw.slice(0, 60), "name")})`;
+        : `ended in an error (${visibleText(cutShort(raw, 60), "name")})`;
     case "aborted":
       return "stopped";
   }

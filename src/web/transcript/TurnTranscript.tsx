@@ -3,6 +3,7 @@ import { isRow } from "../../model/rows.ts";
 import { textPattern } from "../../model/text-pattern.ts";
 import type { TranscriptPart, TranscriptPartOf, Turn } from "../../model/transcript.ts";
 import { CopyButton } from "../ui/CopyButton.tsx";
+import { cutShort } from "../ui/cut-short.ts";
 import { duration } from "../ui/duration.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { StateBadge } from "../ui/StatusBadge.tsx";
@@ -197,7 +198,7 @@ const TurnHeading = memo(function TurnHeading({
       </div>
       <div className="turn-prompt">
         <h2 id={`turn-${turn.id}`} className={open ? "turn-title turn-title-open" : "turn-title"}>
-          {visible(open ? (words.split("\n", 1)[0] ?? "") : words.slice(0, SHORT), "prose")}
+          {visible(open ? (words.split("\n", 1)[0] ?? "") : cutShort(words, SHORT), "prose")}
         </h2>
         {open && prompt !== undefined && (
           // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard.

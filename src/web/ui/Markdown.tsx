@@ -5,6 +5,7 @@ import { memo, type ReactNode, useEffect, useLayoutEffect, useReducer, useRef, u
 import ReactMarkdown, { type Components } from "react-markdown";
 import { findHidden } from "../../hidden-text/hidden-text.ts";
 import { CodeBlock } from "./CodeBlock.tsx";
+import { cutBefore } from "./cut-short.ts";
 import { fewMarks, visible } from "./hidden-text.tsx";
 import { createMarkdownStream } from "./markdown-blocks.ts";
 import type { MarkdownBlock, MarkdownDocument, Piece } from "./markdown-document.ts";
@@ -88,7 +89,7 @@ function firstPart(text: string): number {
   }
   if (limit === text.length) return limit;
   const lineEnd = text.lastIndexOf("\n", limit);
-  return lineEnd > limit / 2 ? lineEnd + 1 : limit;
+  return lineEnd > limit / 2 ? lineEnd + 1 : cutBefore(text, limit);
 }
 
 function MarkdownView({

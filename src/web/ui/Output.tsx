@@ -1,6 +1,7 @@
 import { memo, type ReactNode, useContext, useMemo, useState } from "react";
 import { readTerminal, type TerminalPiece, terminalText } from "./ansi.ts";
 import { CopyButton } from "./CopyButton.tsx";
+import { cutShort } from "./cut-short.ts";
 import { visible } from "./hidden-text.tsx";
 import { SafeLink } from "./SafeLink.tsx";
 import { ScrollBox } from "./ScrollBox.tsx";
@@ -136,7 +137,7 @@ const Chunk = memo(function Chunk({ text }: { text: string }): ReactNode {
   const long = text.length > LINE && text.split("\n").some(isLong);
   const shown =
     long && !whole
-      ? text.replace(/[^\n]{4000,}/g, (line) => (isLong(line) ? `${line.slice(0, LINE)}…` : line))
+      ? text.replace(/[^\n]{4000,}/g, (line) => (isLong(line) ? `${cutShort(line, LINE)}…` : line))
       : text;
   const isSought = useIsSought(() =>
     shown === text

@@ -1,5 +1,6 @@
 import { type ComponentProps, createContext, type ReactNode, useContext, useState } from "react";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
+import { cutShort } from "./cut-short.ts";
 import { visible } from "./hidden-text.tsx";
 import { hostInWords, judgeUrl, type Verdict } from "./safe-url.ts";
 
@@ -8,7 +9,7 @@ const InsideLink = createContext(false);
 /** Characters of an address that are told to who points at it. */
 const TOLD = 2_000;
 const told = (address: string): string =>
-  visibleText(address.length > TOLD ? `${address.slice(0, TOLD)}…` : address, "name");
+  visibleText(address.length > TOLD ? `${cutShort(address, TOLD)}…` : address, "name");
 
 /** Addresses that are kept with what was found of them: thousands of links of a text may lead to one. */
 const KEPT = 200;
@@ -175,7 +176,7 @@ export function RemoteImage({ src, alt }: { src: string; alt: string }): ReactNo
           {verdict.kind === "link" || verdict.kind === "confirm" ? (
             <ExternalAnchor href={verdict.href}>{visible(verdict.href, "name")}</ExternalAnchor>
           ) : (
-            visible(src.length > 2_000 ? `${src.slice(0, 2_000)}…` : src, "name")
+            visible(src.length > TOLD ? `${cutShort(src, TOLD)}…` : src, "name")
           )}
         </span>
       )}

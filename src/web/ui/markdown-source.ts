@@ -1,3 +1,5 @@
+import { cutBefore } from "./cut-short.ts";
+
 /** An open block beyond this many characters is parsed again only when it has grown by an eighth. */
 export const PATIENT = 8_192;
 /** Levels of containers and elements that are rendered. */
@@ -86,7 +88,8 @@ export function plainEnd(text: string, start: number): number {
   let end = start;
   for (let lines = 0; lines < PLAIN_LINES; lines++) {
     const newline = text.indexOf("\n", end);
-    if (newline < 0 || newline >= limit) return end > start && limit < text.length ? end : limit;
+    if (newline < 0 || newline >= limit)
+      return end > start && limit < text.length ? end : cutBefore(text, limit);
     end = newline + 1;
   }
   return end;

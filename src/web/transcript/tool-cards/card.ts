@@ -1,6 +1,7 @@
 import type { ComponentType, ReactNode } from "react";
 import type { TranscriptPartOf } from "../../../model/transcript.ts";
 import type { UiExtra } from "../../../model/ui-extra.ts";
+import { cutShort } from "../../ui/cut-short.ts";
 import type { TranscriptHost } from "../host.ts";
 
 /** What a card is made from: a call, its result as far as there is one, and what both say, read once. */
@@ -112,11 +113,10 @@ export function list(input: Readonly<Record<string, unknown>>, key: string): rea
 
 /** One line of a text, whitespace joined, at most `limit` characters. */
 export function oneLine(value: string, limit = 300): string {
-  const line = value
-    .slice(0, limit * 4)
+  const line = cutShort(value, limit * 4)
     .replace(/\s+/g, " ")
     .trim();
-  return line.length > limit ? `${line.slice(0, limit - 1)}…` : line;
+  return line.length > limit ? `${cutShort(line, limit - 1)}…` : line;
 }
 
 /** `src/a.ts` of `/home/me/project/src/a.ts` where the agent worked in `/home/me/project`; else the last parts. */

@@ -1,0 +1,76 @@
+import { render } from "@testing-library/react";
+import { describe, expect, it } from "vitest";
+import type { TranscriptPart } from "../../../src/model/transcript.ts";
+import { TurnTranscript } from "../../../src/web/transcript/TurnTranscript.tsx";
+import { Markdown } from "../../../src/web/ui/Markdown.tsx";
+import { Output } from "../../../src/web/ui/Output.tsx";
+import { RemoteImage, SafeLink } from "../../../src/web/ui/SafeLink.tsx";
+import { call, hostOf, paired, result, thinking, turnOf } from "../../build.ts";
+
+const FAMILY = "\u{1f468}\u200d\u{1f469}\u200d\u{1f467}";
+const ENGLAND = "\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}";
+const WORD = "\u0645\u06cc\u200c\u0634\u0648\u062f";
+
+/** What says that something hides, as a mark or within an attribute. */
+function marks(root: Element): string[] {
+  const said = Array.from(root.querySelectorAll("mark"), (mark) => mark.textContent ?? "");
+  for (const element of root.querySelectorAll("*"))
+    for (const { name, value } of element.attributes)
+      if (/⟨(?:U\+|\d+ hidden)|\ufffd/.test(value)) said.push(`${name}=${value.slice(-40)}`);
+  return said;
+}
+
+/** So long that every place cuts it, at each place within what it repeats. */
+const texts = (count: number) =>
+  [FAMILY, ENGLAND, WORD].flatMap((unit) =>
+    Array.from({ length: unit.length }, (_, before) => "x".repeat(before) + unit.repeat(count)),
+  );
+
+describe("what is cut for want of room", () => {
+  it("is cut between characters: nothing of them is left that would be marked as hidden", () => {
+    for (const value of texts(600)) {
+      const shell = call("Bash", { command: value, description: value });
+      const read = call("Read", { file_path: value });
+      const parts: TranscriptPart[] = paired([
+        thinking(value),
+        shell,
+        result(shell, value, { status: "error", is_error: true }),
+        read,
+        result(read, value),
+      ]);
+      const { container, unmount } = render(
+        <TurnTranscript turn={turnOf(parts)} partAt={(index) => parts[index]} host={hostOf()} />,
+      );
+      expect(marks(container)).toEqual([]);
+      unmount();
+    }
+  });
+
+  it.each([
+    ["a line of output", (value: string) => <Output text={value} label="output" />],
+    [
+      "an address",
+      (value: string) => (
+        <SafeLink href={`x:${value}`} text="a">
+          a
+        </SafeLink>
+      ),
+    ],
+    ["an image's address", (value: string) => <RemoteImage src={`x:${value}`} alt="a" />],
+  ])("is cut so in %s, too", (_, show) => {
+    for (const value of texts(1_000)) {
+      const { container, unmount } = render(show(value));
+      container.querySelector<HTMLElement>(".remote-image button")?.click();
+      expect(marks(container)).toEqual([]);
+      unmount();
+    }
+  });
+
+  it("is cut so within a long line of Markdown, and of what is plain for its length", () => {
+    for (const value of texts(10_000)) {
+      const { container, unmount } = render(<Markdown text={value} />);
+      expect(marks(container)).toEqual([]);
+      unmount();
+    }
+  });
+});
