@@ -248,6 +248,30 @@ describe("what a script needs", () => {
     expect(labels("葛\u{e0100}", "exact")).toEqual(["U+E0100"]);
   });
 
+  it("is what parts two points below a letter of Hebrew", () => {
+    for (const kind of ["prose", "code", "name"] as const) {
+      expect(
+        labels("\u05d9\u05b0\u05e8\u05d5\u05bc\u05e9\u05b8\u05c1\u05dc\u05b7\u034f\u05b4\u05dd", kind),
+      ).toEqual([]);
+      for (const odd of ["a\u034fb", "\u034f", "\u05dc\u034f\u034f\u05dd"])
+        expect(labels(odd, kind)).toHaveLength(1);
+    }
+    expect(labels("\u05dc\u05b7\u034f\u05b4", "exact")).toContain("U+034F");
+  });
+
+  it("are the blank cells between others of Braille, of which words and pictures are made", () => {
+    const blank = "\u2800";
+    for (const kind of ["prose", "code", "name"] as const) {
+      for (const legal of [`⠓⠊${blank}⠽⠕⠥`, `${blank}${blank}⣿⠿${blank.repeat(40)}⡇${blank}\n⣿${blank}`])
+        expect(labels(legal, kind), legal).toEqual([]);
+      expect(labels(`a${blank}b`, kind)).toEqual(["U+2800"]);
+      expect(labels(`x;${blank.repeat(30)}\n`, kind)).toEqual(["U+2800 × 30"]);
+      // Words are pushed out of sight by more.
+      expect(labels(`⣿${blank.repeat(81)}y`, kind)).toEqual(["U+2800 × 81"]);
+    }
+    expect(labels(`⠓${blank}⠽`, "exact")).toEqual(["U+2800"]);
+  });
+
   it("is a wide space in prose of wide letters", () => {
     for (const legal of [
       "日本\u3000語",

@@ -43,13 +43,15 @@ const NAMES: Record<number, string> = {
 export const SUSPECT =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control bytes are what it looks for.
   /[\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u2800\u3000\ufff9-\ufffc\u{13430}-\u{1343f}\u{13441}\u{13442}\u{16fe4}\u{1d159}\p{Cs}\p{Default_Ignorable_Code_Point}]/u;
-const ODD_SPACE = /^[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]$/;
+const ODD_SPACE = /\p{Zs}/u;
 /** `10 km`, `1 000`, `« mot »`, `Bonjour !`, `p. 12`, `z. B.`, `3 × 4`, `v Praze`, and suffixes of Mongolian. */
 const TYPOGRAPHY =
   /^[«„“—–]|[»!?:;%€$£°—–]$|^[\p{N}.§№×÷±−].[\p{L}\p{N}×÷±−]$|^[\p{L}\p{M}](?:.\p{N}|\xa0\p{L})$|\u202f\p{sc=Mong}/u;
-/** So many blanks in a row are still layout. */
+/** So many blanks in a row are still layout, and so many of the cells that pictures and graphs of Braille are made of. */
 const MOST_BLANKS = 8;
+const MOST_CELLS = 80;
 const BOX_DRAWING = /[─-╿]/;
+const BRAILLE = /\p{sc=Brai}/u;
 /** What wide blanks stand behind; nothing, where they indent a paragraph. */
 const WIDE = /^$|[\n\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{N}\p{P}]/u;
 /** Scripts whose spelling needs joiners inside words, by their codes: the page's first script has them. */
@@ -59,9 +61,9 @@ const JOINING =
 const UNSPACED = /[\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}\p{sc=Tibt}]/u;
 const NO_WORD = /[^\p{L}\p{M}\p{N}\p{P}]/u;
 const PICTOGRAPH = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\u20e3|\ufe0f/u;
-/** What has variants, each with the selectors that there are for it. */
+/** What has variants, each with the selectors that there are for it; and the joiner that parts points of Hebrew. */
 const VARIANT =
-  /^(?:(?!\p{ASCII})\p{Emoji}[\ufe0e\ufe0f]|[\d#*][\ufe0e\ufe0f]\u20e3|\p{sc=Hani}[\ufe00-\ufe02\u{e0100}-\u{e01ef}]|[、。，．！：；？‘’“”][\ufe00\ufe01]|(?!\p{ASCII})[\p{Sm}\p{sc=Mymr}\p{sc=Phag}]\ufe00|\p{sc=Mong}(?:[\u180b-\u180d\u180f]|\u180e\p{sc=Mong}))/u;
+  /^(?:(?!\p{ASCII})\p{Emoji}[\ufe0e\ufe0f]|[\d#*][\ufe0e\ufe0f]\u20e3|\p{sc=Hani}[\ufe00-\ufe02\u{e0100}-\u{e01ef}]|[、。，．！：；？‘’“”][\ufe00\ufe01]|(?!\p{ASCII})[\p{Sm}\p{sc=Mymr}\p{sc=Phag}]\ufe00|\p{sc=Hebr}\u034f|\p{sc=Mong}(?:[\u180b-\u180d\u180f]|\u180e\p{sc=Mong}))/u;
 /** The flags of England, Scotland and Wales: black flag, tag letters, cancel tag. There are no others. */
 const TAG_SEQUENCE =
   /^\u{1f3f4}\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}/u;
@@ -104,7 +106,7 @@ export function runAt(characters: readonly string[], start: number): number {
 /** What half a pair of code units is that says no character alone, in words. */
 export const halfPair = (code: number): string => `half of a surrogate pair, ${codePointName(code)}`;
 
-const isTag = (code: number): boolean => code >= 0xe0000 && code <= 0xe007f;
+const isTag = (code: number): boolean => code >> 7 === 0xe0000 >> 7;
 
 /** Whether so many of a character belong where they stand: most are odd where there are two. */
 function isLegal(characters: readonly string[], index: number, count: number, kind: TextKind): boolean {
@@ -115,6 +117,7 @@ function isLegal(characters: readonly string[], index: number, count: number, ki
   // As `tree` draws, and as wide letters are set.
   const led = kind === "code" ? code === 0xa0 && BOX_DRAWING : kind === "prose" && code === 0x3000 && WIDE;
   if (led && count <= MOST_BLANKS && led.test(before)) return true;
+  if (code === 0x2800 && count <= MOST_CELLS) return BRAILLE.test(before + after);
   if (count > 1) return false;
   if (kind === "code" && (code === 0xa0 || code === 0x202f)) return /^\p{N}{2}$/u.test(before + after);
   if (code === 0x200d && PICTOGRAPH.test(before) && PICTOGRAPH.test(after)) return true;
@@ -132,8 +135,7 @@ function isLegal(characters: readonly string[], index: number, count: number, ki
 
 /** The text cut at everything in it that a reader could not see. `[{ text }]` where there is nothing of the kind. */
 export function findHidden(text: string, kind: TextKind): TextPiece[] {
-  const plain = !(kind === "name" && FOREIGN.test(text));
-  if (plain && !SUSPECT.test(text)) return [{ text }];
+  if (!SUSPECT.test(text) && (kind !== "name" || !FOREIGN.test(text))) return [{ text }];
   const pieces: TextPiece[] = [];
   const foreign = kind === "name" ? mixedLetters(text) : undefined;
   const characters = Array.from(text);
@@ -181,7 +183,7 @@ export function findHidden(text: string, kind: TextKind): TextPiece[] {
       });
       continue;
     }
-    if (code >= 0xd800 && code <= 0xdfff) {
+    if (code >> 11 === 0xd800 >> 11) {
       add({ hidden: "\ufffd", label: "\ufffd", title: halfPair(code) });
       continue;
     }
