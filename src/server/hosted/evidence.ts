@@ -14,7 +14,7 @@ const RECORD_LIMIT = 1024 * 1024;
 /** The event of history that a part was made from, as it is stored. `undefined`: its message is not whole yet. */
 export function recordOf(recorder: Recorder, part: TranscriptPart, file: string): RawReply | undefined {
   const found =
-    recorder.find((event) => tells(event, part.id)) ??
+    recorder.find((event) => tells(event, part)) ??
     recorder.find((event) => "role" in event && event.id === part.message_id);
   if (!found) return undefined;
   const { line, position } = found;
@@ -31,8 +31,14 @@ export function recordOf(recorder: Recorder, part: TranscriptPart, file: string)
 }
 
 /** Whether a part was made from this event. Others name it too: what stands behind it, what withdraws it, who quotes it. */
-function tells(event: HistoryEvent, part_id: string): boolean {
+function tells(event: HistoryEvent, part: TranscriptPart): boolean {
+  const part_id = part.id;
   if ("type" in event && event.type === "request") return event.request.request_id === part_id;
+  if ("type" in event && event.type === "error" && event.part_id === undefined) {
+    // One that has no id of its own is known by what it says, and when.
+    const isError = part.type === "marker" && part.kind === "error";
+    return isError && event.at === part.at && event.message === (part.text ?? part.title);
+  }
   if ("type" in event && event.type === "retract") return false;
   if ("part_id" in event && event.part_id === part_id) return true;
   if ("interrupt" in event && event.interrupt?.part_id === part_id) return true;

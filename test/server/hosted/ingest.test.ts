@@ -139,6 +139,30 @@ describe("frames that an agent pushes", () => {
     expect((await hosted.raw(id, part ?? ""))?.text).toContain("Hello, harbour.");
   });
 
+  it("has the record behind each error, though none has an id, also after a restart", async () => {
+    const told = (message: string, later: number) => ({ type: "error", at: at + later, message });
+    const long = `${"Lost ".repeat(60)}at the end`;
+    await push([...whole.slice(0, 4), told("Lost", 0), told("Lost", 1), told(long, 1), ...whole.slice(4)]);
+    for (const again of [false, true]) {
+      if (again) {
+        await stop();
+        await start();
+      }
+      const parts = [...((await hosted.open(id))?.transcript.parts ?? [])];
+      const errors = parts.flatMap((part) =>
+        part?.type === "marker" && part.kind === "error" ? [part.id] : [],
+      );
+      const records = await Promise.all(
+        errors.map(async (error) => (await hosted.raw(id, error))?.text ?? "{}"),
+      );
+      expect(records.map((text) => JSON.parse(text))).toMatchObject([
+        told("Lost", 0),
+        told("Lost", 1),
+        told(long, 1),
+      ]);
+    }
+  });
+
   it("go to a session whose id is a UUID, and have an agent's name even where none is said", async () => {
     await push(whole, "?agent=");
     expect(hosted.get(id)?.agent).toBe("pushed");
