@@ -36,7 +36,8 @@ export function judgeUrl(address: string): Verdict {
     if (HIDDEN.test(source) || !URL.canParse(source)) return { kind: "text" };
     const recipient = source.slice(7).split("?")[0] ?? "";
     if (!recipient || recipient.length > LONGEST_HOST) return { kind: "text" };
-    return source.includes("?")
+    // What begins a line of its own is another header in some programs.
+    return /\?|%0[ad]/i.test(source)
       ? { kind: "confirm", href: source, host: recipient, reason: "it fills in the message" }
       : { kind: "link", href: source, host: recipient };
   }

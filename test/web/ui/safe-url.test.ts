@@ -67,6 +67,9 @@ describe("an address", () => {
   it.each([
     ["//example.com/x", "the address names no protocol"],
     ["mailto:jo@example.com?subject=Hi", "it fills in the message"],
+    ["mailto:jo@example.com%0D%0Abcc:ada@example.com", "it fills in the message"],
+    ["mailto:jo@example.com%0asubject:x", "it fills in the message"],
+    ["mailto:jo%20o@example.com", "link"],
     ["https://example.com/\u202etxt.exe", "the address holds invisible characters"],
     ["https://example.com/a\u00adb", "the address holds invisible characters"],
     ["https://example.com/a\u205fb", "the address holds invisible characters"],
