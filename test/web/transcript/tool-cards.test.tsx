@@ -533,6 +533,25 @@ describe("an open card", () => {
     }
   });
 
+  it("tells fewer changed lines apart in each of several edits, for all of them take the time of one", () => {
+    const added = (edits: number, changed: number) => {
+      const lines = (sign: string) =>
+        Array.from({ length: changed / 2 }, (_, index) => `${sign}${index}\n`).join("");
+      const edit = { old_string: `${lines("a")}same`, new_string: `${lines("b")}same` };
+      const { unmount } = show(
+        call("MultiEdit", { file_path: "a.ts", edits: Array.from({ length: edits }, () => edit) }),
+        "",
+      );
+      const count = document.querySelector(".diff-added [aria-hidden]")?.textContent;
+      unmount();
+      return count;
+    };
+    expect(added(1, 600)).toBe("+300");
+    expect(added(16, 400)).toBe("+3200");
+    // All lines out, all lines in: the one that is the same, too.
+    expect(added(16, 600)).toBe("+4816");
+  });
+
   it("says so when there was no output", async () => {
     show(call("Bash", { command: "true" }), "");
     await openCard();

@@ -97,8 +97,14 @@ function fromArguments({ input, call }: CallView): FileDiff[] {
   if (path === undefined) return [];
   const edits = list(input, "edits").filter(isRecord);
   if (edits.length > 0) {
+    const most = edits.length === 1 ? LINES : Math.floor(LINES / 2 / Math.sqrt(edits.length));
     const parts = edits.map((edit) =>
-      compare(path, text(edit, "old_string", "oldText") ?? "", text(edit, "new_string", "newText") ?? ""),
+      compare(
+        path,
+        text(edit, "old_string", "oldText") ?? "",
+        text(edit, "new_string", "newText") ?? "",
+        most,
+      ),
     );
     return [
       {
@@ -117,16 +123,17 @@ function fromArguments({ input, call }: CallView): FileDiff[] {
   return content === undefined ? [] : [{ ...compare(path, "", content), change: "create" }];
 }
 
+/** Changed lines of one edit that are told apart. Their time grows with their square: each of several edits has its share of it. */
 const LINES = 4_000;
 
 /** The difference of two texts of which nobody knows where in the file they stand. */
-function compare(path: string, before: string, after: string): FileDiff {
+function compare(path: string, before: string, after: string, most = LINES): FileDiff {
   const patch =
     before !== "" && before.length + after.length < 400_000
       ? structuredPatch(path, path, before, after, undefined, undefined, {
           context: 3,
           timeout: 100,
-          maxEditLength: LINES,
+          maxEditLength: most,
         })
       : undefined;
   const hunks = patch
