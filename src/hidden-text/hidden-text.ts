@@ -106,7 +106,7 @@ export function runAt(characters: readonly string[], start: number): number {
 /** What half a pair of code units is that says no character alone, in words. */
 export const halfPair = (code: number): string => `half of a surrogate pair, ${codePointName(code)}`;
 
-const isTag = (code: number): boolean => code >> 7 === 0xe0000 >> 7;
+const isTag = (code: number): boolean => code >= 0xe0000 && code <= 0xe007f;
 
 /** Whether so many of a character belong where they stand: most are odd where there are two. */
 function isLegal(characters: readonly string[], index: number, count: number, kind: TextKind): boolean {
@@ -117,7 +117,7 @@ function isLegal(characters: readonly string[], index: number, count: number, ki
   // As `tree` draws, and as wide letters are set.
   const led = kind === "code" ? code === 0xa0 && BOX_DRAWING : kind === "prose" && code === 0x3000 && WIDE;
   if (led && count <= MOST_BLANKS && led.test(before)) return true;
-  if (code === 0x2800 && count <= MOST_CELLS) return BRAILLE.test(before + after);
+  if (code === 0x2800 && count <= (kind === "name" ? 1 : MOST_CELLS)) return BRAILLE.test(before + after);
   if (count > 1) return false;
   if (kind === "code" && (code === 0xa0 || code === 0x202f)) return /^\p{N}{2}$/u.test(before + after);
   if (code === 0x200d && PICTOGRAPH.test(before) && PICTOGRAPH.test(after)) return true;
@@ -183,7 +183,7 @@ export function findHidden(text: string, kind: TextKind): TextPiece[] {
       });
       continue;
     }
-    if (code >> 11 === 0xd800 >> 11) {
+    if (code >= 0xd800 && code <= 0xdfff) {
       add({ hidden: "\ufffd", label: "\ufffd", title: halfPair(code) });
       continue;
     }
