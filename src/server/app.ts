@@ -62,10 +62,10 @@ export function createApp(options: AppOptions) {
     const maxSize = bodyLimitOf(context.req.path);
     if (maxSize === Number.POSITIVE_INFINITY) return await next();
     const onError = () => refuse(context, 413, "too_large", `A body may have ${maxSize} bytes.`);
-    const { url, method, headers, body } = context.req.raw;
+    const { url, method, headers, body, signal } = context.req.raw;
     // Of a body whose length is not announced `bodyLimit` makes another request, which the server's stand-in for one does not allow.
     if (body !== null && !headers.has("content-length")) {
-      const given: RequestInit & { duplex: "half" } = { method, headers, body, duplex: "half" };
+      const given: RequestInit & { duplex: "half" } = { method, headers, body, signal, duplex: "half" };
       context.req.raw = new Request(url, given);
     }
     return await bodyLimit({ maxSize, onError })(context, next);
