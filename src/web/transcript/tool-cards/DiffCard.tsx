@@ -57,8 +57,11 @@ export const diffCard: ToolCard = {
         </>
       ),
       title: path + more,
+      // What failed without a report changed nothing, whatever it asked for.
       figures:
-        additions + deletions > 0 ? <DiffCounts additions={additions} deletions={deletions} /> : undefined,
+        additions + deletions > 0 && (!view.failed || view.extra?.type === "diff") ? (
+          <DiffCounts additions={additions} deletions={deletions} />
+        ) : undefined,
     };
   },
   Body: DiffBody,
