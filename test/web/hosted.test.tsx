@@ -814,6 +814,12 @@ describe("what waits for a person", () => {
     sessions.add(RUN, [prompt(RUN, "Find it.", 200)]);
     sessions.add(GRANDCHILD, [prompt(GRANDCHILD, "Clean.", 400), opened(GRANDCHILD, request)]);
   });
+  function closeRequest(how: Pick<Extract<Frame, { type: "request.close" }>, "outcome" | "answer">): void {
+    sessions.say(GRANDCHILD, { requests: [] });
+    sessions.push(GRANDCHILD, [
+      { session_id: GRANDCHILD, at, type: "request.close", request_id: request.request_id, ...how },
+    ]);
+  }
 
   test("is told in the list on every session above it, can be filtered, and stands in the title", async () => {
     render(<App client={client} />);
@@ -886,17 +892,7 @@ describe("what waits for a person", () => {
   test("that another browser answered is closed here too", async () => {
     show(GRANDCHILD);
     await screen.findByRole("button", { name: /Allow once/ });
-    sessions.say(GRANDCHILD, { requests: [] });
-    sessions.push(GRANDCHILD, [
-      {
-        session_id: GRANDCHILD,
-        at,
-        type: "request.close",
-        request_id: request.request_id,
-        outcome: "answered",
-        answer: { option_ids: ["no"], text: "not the build" },
-      },
-    ]);
+    closeRequest({ outcome: "answered", answer: { option_ids: ["no"], text: "not the build" } });
     expect(await screen.findByText("Not allowed (Reject), “not the build”")).toBeTruthy();
     expect(screen.queryByRole("button", { name: /Allow once/ })).toBeNull();
     await waitFor(() => expect(document.title).not.toMatch(/^\(1\)/));
@@ -908,16 +904,7 @@ describe("what waits for a person", () => {
       await screen.findByRole("textbox", { name: /^Reason/ }),
       "not yet{Control>}f{/Control}",
     );
-    sessions.say(GRANDCHILD, { requests: [] });
-    sessions.push(GRANDCHILD, [
-      {
-        session_id: GRANDCHILD,
-        at,
-        type: "request.close",
-        request_id: request.request_id,
-        outcome: "expired",
-      },
-    ]);
+    closeRequest({ outcome: "expired" });
     await waitFor(() => expect(screen.queryByRole("textbox", { name: /^Reason/ })).toBeNull());
     await userEvent.keyboard("{Escape}");
     expect(document.activeElement).toBe(screen.getByRole("region", { name: "Transcript" }));
@@ -988,15 +975,18 @@ describe("a screen reader", () => {
 });
 
 describe("a session that this daemon runs", () => {
-  test("says at its head what works, for how long and what it costs, and at a turn's foot what that took", async () => {
+  test("says at its head what works, on which days, for how long and what it costs, and at a turn's foot what that took", async () => {
     sessions.say(SESSION, {
       model: "claude-x",
       provider: "anthropic",
       steps: 3,
       usage: { input: 9_000, output: 1_000, cost: 0.0421 },
+      started_at: new Date(2026, 8, 14, 23, 59).getTime(),
+      last_activity_at: new Date(2026, 8, 15, 0, 7).getTime(),
     });
     show(SESSION);
     const facts = await screen.findByRole("list", { name: "Facts" });
+    expect(facts.textContent).toContain("2026-09-14 – 2026-09-15");
     expect(facts.textContent).toContain("claude-x");
     expect(facts.textContent).toContain("3 steps");
     expect(facts.textContent).toContain("$0.0421");

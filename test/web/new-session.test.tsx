@@ -130,7 +130,8 @@ test("starting goes to the session, which is live, and leaves nothing behind", a
   expect(Object.keys(localStorage).filter((key) => /draft|new-session/.test(key))).toEqual([]);
 });
 
-test("a session that begins after one has left the form takes nobody away from where they are", async () => {
+/** Sends the form and goes back to the list before the session has begun. */
+async function leaveWhileStarting(): Promise<() => void> {
   let begin = (): void => {};
   const succeed = started;
   started = async (body) => {
@@ -143,6 +144,11 @@ test("a session that begins after one has left the form takes nobody away from w
   await userEvent.type(await promptField(), "Repair the uploader{Enter}");
   await screen.findByRole("button", { name: "Starting" });
   await userEvent.click(screen.getByRole("link", { name: "Sessions" }));
+  return () => begin();
+}
+
+test("a session that begins after one has left the form takes nobody away from where they are", async () => {
+  const begin = await leaveWhileStarting();
   begin();
   expect(await screen.findByRole("link", { name: /A new one/ })).toBeTruthy();
   await waitFor(() =>
@@ -152,18 +158,7 @@ test("a session that begins after one has left the form takes nobody away from w
 });
 
 test("a session that begins while one writes another one's prompt takes none of it away", async () => {
-  let begin = (): void => {};
-  const succeed = started;
-  started = async (body) => {
-    await new Promise<void>((resolve) => {
-      begin = resolve;
-    });
-    return succeed(body);
-  };
-  render(<App client={client} />);
-  await userEvent.type(await promptField(), "Repair the uploader{Enter}");
-  await screen.findByRole("button", { name: "Starting" });
-  await userEvent.click(screen.getByRole("link", { name: "Sessions" }));
+  const begin = await leaveWhileStarting();
   act(() => navigate("/new"));
   await userEvent.clear(await promptField());
   await userEvent.type(await promptField(), "Then test it");

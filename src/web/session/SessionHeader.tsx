@@ -3,7 +3,7 @@ import { visibleText } from "../../hidden-text/hidden-text.ts";
 import type { SessionSummary } from "../../model/session.ts";
 import { tokensIn, tokensOf } from "../../model/tokens.ts";
 import { ConnectionState } from "../ConnectionState.tsx";
-import { counted, exactNumber, shortNumber, shortPath, shortTokens } from "../figures.ts";
+import { counted, dayName, exactNumber, exactTime, shortNumber, shortPath, shortTokens } from "../figures.ts";
 import { sessionHref } from "../router.ts";
 import { Breadcrumbs } from "../runs/Breadcrumbs.tsx";
 import { agentName } from "../sessions/SessionRow.tsx";
@@ -62,6 +62,7 @@ function factsOf(row: SessionSummary, context: Props["context"]): Fact[] {
             href: sessionHref(row.continued_in.session_id),
           },
         ]),
+    ...daysOf(row),
     { key: "turns", text: counted(row.turns, "turn") },
     { key: "steps", text: counted(row.steps, "step") },
     { key: "calls", text: counted(row.tool_calls, "tool call") },
@@ -98,6 +99,19 @@ function factsOf(row: SessionSummary, context: Props["context"]): Fact[] {
         ]),
   ];
   return facts.filter(({ text }) => text.trim() !== "");
+}
+
+/** The days on which a session began and was written last: its parts tell the hours. None where its clock makes no sense. */
+function daysOf({ started_at = Number.NaN, last_activity_at }: SessionSummary): Fact[] {
+  const times = [started_at, last_activity_at];
+  if (times.some((at) => Number.isNaN(new Date(at).getTime()))) return [];
+  return [
+    {
+      key: "days",
+      text: [...new Set(times.map(dayName))].join(" – "),
+      title: times.map(exactTime).join(" – "),
+    },
+  ];
 }
 
 /** ` of 200k (12%)`, where there is a limit that tokens can be a share of. */
