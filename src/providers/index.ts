@@ -126,18 +126,16 @@ interface ProviderSettings extends Pick<HttpProviderOptions, "silence_ms" | "rea
   /** Instead of the entry's own; needed where it has none. */
   base_url?: string;
   api_key?: string;
-  headers?: Readonly<Record<string, string>>;
 }
 
 /** The provider of an entry, ready to be called; `undefined` where its address is not known. */
 export function createProvider(entry: ProviderEntry, settings: ProviderSettings): Provider | undefined {
   const format = findWireFormat(entry.wire);
-  const { base_url = entry.base_url, api_key, headers, silence_ms, readImage } = settings;
+  const { base_url = entry.base_url, api_key, silence_ms, readImage } = settings;
   if (format === undefined || base_url === undefined) return undefined;
   const endpoint: Endpoint = {
     base_url: base_url.replace(/\/+$/, ""),
     ...(api_key === undefined ? {} : { api_key }),
-    ...(headers === undefined ? {} : { headers }),
   };
   return createHttpProvider({
     id: entry.id,

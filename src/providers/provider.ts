@@ -169,7 +169,6 @@ export interface Endpoint {
   /** Without a trailing slash; may have a path. */
   base_url: string;
   api_key?: string;
-  headers?: Readonly<Record<string, string>>;
 }
 
 /** A request as it is sent, by POST; its headers hold the key. */

@@ -5,21 +5,14 @@ export function endpointUrl({ base_url }: Endpoint, path: string): string {
   return base_url.replace(/\/+$/, "") + path;
 }
 
-/** The headers of a request for an event stream: the wire's own, and over them what the endpoint is configured with. */
-export function requestHeaders(
-  { headers }: Endpoint,
-  own: Readonly<Record<string, string>>,
-): Record<string, string> {
-  const configured = Object.entries(headers ?? {}).map(
-    ([name, value]) => [name.toLowerCase(), value] as const,
-  );
+/** The headers of a request for an event stream, with the wire's own. */
+export function requestHeaders(own: Readonly<Record<string, string>>): Record<string, string> {
   return {
     "content-type": "application/json",
     accept: "text/event-stream",
     // Some proxies hold a compressed answer back until it is whole.
     "accept-encoding": "identity",
     ...own,
-    ...Object.fromEntries(configured),
   };
 }
 

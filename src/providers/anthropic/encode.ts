@@ -45,18 +45,13 @@ export function encodeAnthropic(call: ModelCall, provider: string, endpoint: End
     ...thinking.fields,
     messages: sent,
   };
-  const betas = [endpoint.headers?.["anthropic-beta"], thinking.beta].filter((beta) => beta !== undefined);
-  // A configured authorization is the key then: both together are refused.
-  const isAuthorized = Object.keys(endpoint.headers ?? {}).some(
-    (name) => name.toLowerCase() === "authorization",
-  );
-  const headers = requestHeaders(endpoint, {
-    "anthropic-version": "2023-06-01",
-    ...(endpoint.api_key === undefined || isAuthorized ? {} : { "x-api-key": endpoint.api_key }),
-  });
   return {
     url: endpointUrl(endpoint, /\/v1\/*$/.test(endpoint.base_url) ? "/messages" : "/v1/messages"),
-    headers: betas.length === 0 ? headers : { ...headers, "anthropic-beta": betas.join(",") },
+    headers: requestHeaders({
+      "anthropic-version": "2023-06-01",
+      ...(endpoint.api_key === undefined ? {} : { "x-api-key": endpoint.api_key }),
+      ...(thinking.beta === undefined ? {} : { "anthropic-beta": thinking.beta }),
+    }),
     body: stringifyBody(body),
   };
 }

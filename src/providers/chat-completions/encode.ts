@@ -62,7 +62,7 @@ export function encodeChat(
   const url = endpointUrl({ ...endpoint, base_url }, "/chat/completions");
   return {
     url: query === undefined ? url : `${url}?${query}`,
-    headers: requestHeaders(endpoint, key),
+    headers: requestHeaders(key),
     body: stringifyBody(body),
   };
 }

@@ -54,7 +54,7 @@ export function encodeGemini(call: ModelCall, provider: string, endpoint: Endpoi
       endpoint,
       `${version}/models/${encodeURIComponent(model)}:streamGenerateContent?alt=sse`,
     ),
-    headers: requestHeaders(endpoint, key),
+    headers: requestHeaders(key),
     body: stringifyBody(body),
   };
 }

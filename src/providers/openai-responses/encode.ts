@@ -50,7 +50,7 @@ export function encodeResponses(call: ModelCall, provider: string, endpoint: End
   };
   return {
     url: endpointUrl(endpoint, "/responses"),
-    headers: requestHeaders(endpoint, bearer(endpoint)),
+    headers: requestHeaders(bearer(endpoint)),
     body: stringifyBody(body),
   };
 }
