@@ -36,10 +36,6 @@ export interface LoopOptions {
   contextLimit?: (model: string) => number | undefined;
   /** Model calls in one turn. */
   step_limit?: number;
-  max_output_tokens?: number;
-  effort?: NonNullable<ModelCall["effort"]>;
-  /** What this agent is for, added to the system prompt. */
-  instructions?: string;
   /** How long a tool that was told to stop may take to end, in milliseconds. */
   stop_within_ms?: number;
 }
@@ -113,8 +109,6 @@ export function createLoopAgent(options: LoopOptions): Agent {
         messages: context(),
         tools: definitions,
         taken_call_ids: callIdsOf(host.history()),
-        ...(options.max_output_tokens === undefined ? {} : { max_output_tokens: options.max_output_tokens }),
-        ...(options.effort === undefined ? {} : { effort: options.effort }),
       };
       return provider.stream(call, { signal, emit: journal.emit, now: () => host.now() });
     };
@@ -156,7 +150,6 @@ export function createLoopAgent(options: LoopOptions): Agent {
       platform: process.platform,
       began_at: Number.isNaN(began_at) ? host.now() : began_at,
       tools,
-      ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
     });
   };
 

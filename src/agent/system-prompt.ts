@@ -11,13 +11,11 @@ interface SystemPromptFacts {
   /** Milliseconds since 1970: when the session began. The same in every call, because providers cache what does not change. */
   began_at: number;
   tools: readonly Tool[];
-  /** What this agent is for, beyond the default: a sub-agent's own instructions. */
-  instructions?: string;
 }
 
 /** The first message of every model call. Equal facts give equal bytes. */
 export function systemPrompt(facts: SystemPromptFacts): SystemMessage {
-  const { session_id, cwd, platform, began_at, tools, instructions } = facts;
+  const { session_id, cwd, platform, began_at, tools } = facts;
   const created_at = new Date(began_at).toISOString();
   const ask = tools
     .filter((tool) => tool.default_decision === "ask")
@@ -56,7 +54,6 @@ export function systemPrompt(facts: SystemPromptFacts): SystemMessage {
             "- A call that failed says why. Read it before you try again.",
           ].join("\n"),
         ]),
-    ...(instructions === undefined ? [] : [instructions]),
   ];
   return {
     role: "system",
