@@ -6,7 +6,7 @@ import type { Answer, Request, RequestOption } from "../model/request.ts";
 import { uuidFrom } from "../model/uuid.ts";
 import type { AgentHost } from "./agent.ts";
 import { inputOf } from "./call-input.ts";
-import { type PermissionRule, ruleFor } from "./permissions.ts";
+import { alwaysAllowed, type PermissionRule } from "./permissions.ts";
 import type { PreparedCall, Tool } from "./tool.ts";
 
 const ALLOW: RequestOption = { id: "allow", label: "Allow", kind: "allow_once" };
@@ -49,7 +49,7 @@ export function approvalOf(
       ALLOW,
       {
         id: ALWAYS,
-        label: `Allow ${reachOf(ruleFor({ tool_name, target: prepared.target }, "allow"))} in this session`,
+        label: `Allow ${reachOf(alwaysAllowed({ tool_name, target: prepared.target }))} in this session`,
         kind: "allow_always",
       },
       REJECT,
@@ -93,7 +93,7 @@ export function verdictOf(answer: Answer, call: { tool_name: string; target: str
   const { option_ids, text } = answer;
   const says = text === undefined || text.trim() === "" ? {} : { says: text };
   if (option_ids.length !== 1) return { allowed: false, ...says };
-  if (option_ids[0] === ALWAYS) return { allowed: true, rule: ruleFor(call, "allow") };
+  if (option_ids[0] === ALWAYS) return { allowed: true, rule: alwaysAllowed(call) };
   return option_ids[0] === ALLOW.id ? { allowed: true } : { allowed: false, ...says };
 }
 
@@ -126,7 +126,7 @@ export function rulesAddedIn(
       const id = approvalId(host.session_id, message_id, call.call_id, request.digest ?? "");
       if (request.request_id !== id) continue;
       const target = targetAsShown(call, tool, host, request);
-      if (target !== undefined) added.push(ruleFor({ tool_name: call.tool_name, target }, "allow"));
+      if (target !== undefined) added.push(alwaysAllowed({ tool_name: call.tool_name, target }));
     }
   }
   return added;

@@ -81,13 +81,13 @@ export function leftOutNote(count: number): string {
 }
 
 /**
- * The rule that "always allow" (or "always deny") adds for a call: this command, this path or this address and no other; of a
- * tool whose calls have no target of their own (MCP servers, `todo`, `ask`, `task`), the tool.
+ * The rule that "always allow" adds for a call: this command, this path or this address and no other; of a tool whose calls
+ * have no target of their own (MCP servers, `todo`, `ask`, `task`), the tool.
  */
-export function ruleFor(call: RuledCall, decision: PermissionDecision): PermissionRule {
-  return RULED_BY_TARGET.has(call.tool_name)
-    ? { tool: call.tool_name, exact: call.target, decision }
-    : { tool: call.tool_name, decision };
+export function alwaysAllowed({ tool_name, target }: RuledCall): PermissionRule {
+  return RULED_BY_TARGET.has(tool_name)
+    ? { tool: tool_name, exact: target, decision: "allow" }
+    : { tool: tool_name, decision: "allow" };
 }
 const RULED_BY_TARGET = new Set(["shell", "read", "write", "edit", "glob", "grep", "web_fetch"]);
 

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { connectMcp, type McpConnections, type McpOptions, type McpServer } from "../../src/agent/mcp.ts";
-import { decide, ruleFor } from "../../src/agent/permissions.ts";
+import { alwaysAllowed, decide } from "../../src/agent/permissions.ts";
 import { eventually } from "../eventually.ts";
 import { call, createTestHost, type TestHost } from "./host.ts";
 
@@ -103,7 +103,7 @@ describe("a server that is started", () => {
     const { target } = tool?.prepare({ a: 1 }, host) ?? { target: "" };
     const call = { tool_name: "mcp__sums__picture", target };
     expect(decide([], call, tool?.default_decision ?? "deny").decision).toBe("ask");
-    expect(decide([ruleFor(call, "allow")], { ...call, target: "{}" }, "ask").decision).toBe("allow");
+    expect(decide([alwaysAllowed(call)], { ...call, target: "{}" }, "ask").decision).toBe("allow");
     expect(decide([{ tool: "mcp__sums__*", decision: "allow" }], call, "ask").decision).toBe("allow");
   });
 

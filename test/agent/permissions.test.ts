@@ -1,6 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { allowsPrivateHost, decide, type PermissionRule, ruleFor } from "../../src/agent/permissions.ts";
+import {
+  allowsPrivateHost,
+  alwaysAllowed,
+  decide,
+  type PermissionRule,
+} from "../../src/agent/permissions.ts";
 
 const decision = (rules: PermissionRule[], tool_name: string, target: string) =>
   decide(rules, { tool_name, target }, "ask").decision;
@@ -253,7 +258,7 @@ describe("a pattern for addresses", () => {
 
 describe("the rule of “always allow”", () => {
   it("means this command, this path, this address; of a tool without such, the tool", () => {
-    const always = (tool_name: string, target: string) => ruleFor({ tool_name, target }, "allow");
+    const always = (tool_name: string, target: string) => alwaysAllowed({ tool_name, target });
     expect(always("shell", "ls *.ts")).toEqual({ tool: "shell", exact: "ls *.ts", decision: "allow" });
     expect(decision([always("shell", "ls *.ts")], "shell", "ls *.ts")).toBe("allow");
     expect(decision([always("shell", "ls *.ts")], "shell", "ls x.ts")).toBe("ask");
@@ -264,7 +269,7 @@ describe("the rule of “always allow”", () => {
   it("allows one command alone, for any two", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (one, other) => {
-        const rules = [ruleFor({ tool_name: "shell", target: one }, "allow")];
+        const rules = [alwaysAllowed({ tool_name: "shell", target: one })];
         expect(decision(rules, "shell", one)).toBe("allow");
         expect(decision(rules, "shell", other)).toBe(one === other ? "allow" : "ask");
       }),
