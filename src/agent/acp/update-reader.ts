@@ -1,6 +1,6 @@
 import type { Frame } from "../../model/frame.ts";
 import { createFrameWriter } from "../../model/frame-writer.ts";
-import type { StopReason, ToolStatus, Usage } from "../../model/message.ts";
+import type { StopReason, Usage } from "../../model/message.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { newProgress } from "../../model/progress.ts";
 import { countUsage } from "../../model/usage.ts";
@@ -136,7 +136,8 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
     });
   };
 
-  const settle = (call: Call, status: ToolStatus, output: string): void => {
+  /** Ends a call whose end the agent did not tell: with what it printed, and why. */
+  const settle = (call: Call, why: string): void => {
     const { id, name } = call.facts;
     if (call.state === "new") writer.startCall(id, name);
     end(call);
@@ -144,20 +145,18 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
       type: "message.tool_result",
       tool_call_id: id,
       tool_name: name,
-      is_error: status === "error",
-      status,
-      output_text: output,
+      is_error: false,
+      status: "aborted",
+      output_text: call.progress === "" ? why : `${call.progress.trimEnd()}\n\n${why}`,
       parts: [],
     });
   };
   /** An agent need not say that a call which was refused has ended. */
   const settleRefused = (): void => {
     for (const call of openCalls()) {
-      if (call.refused !== undefined) settle(call, "aborted", withOutput(call, call.refused));
+      if (call.refused !== undefined) settle(call, call.refused);
     }
   };
-  const withOutput = ({ progress }: Call, words: string): string =>
-    progress === "" ? words : `${progress.trimEnd()}\n\n${words}`;
 
   const endStep = (ending: { stop_reason?: StopReason; stop_reason_raw?: string } = {}): void => {
     const { usage } = step;
@@ -565,7 +564,7 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
     endTurn(answer) {
       settleRefused();
       for (const call of openCalls()) {
-        settle(call, "aborted", withOutput(call, "The agent ended its turn without saying how this ended"));
+        settle(call, "The agent ended its turn without saying how this ended");
       }
       closeTurn();
       const raw = asString(asObject(answer)?.stopReason) ?? "";
@@ -585,7 +584,7 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
     },
     fail(call_text) {
       for (const call of openCalls()) {
-        if (call.refused === undefined) settle(call, "aborted", withOutput(call, call_text));
+        if (call.refused === undefined) settle(call, call_text);
       }
       settleRefused();
       closeTurn();
@@ -593,7 +592,7 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
       return writer.take();
     },
     interrupt(reason) {
-      for (const call of openCalls()) settle(call, "aborted", withOutput(call, call.refused ?? ""));
+      for (const call of openCalls()) settle(call, call.refused ?? "");
       closeTurn();
       writer.dropMessage();
       step = { had_calls: false };
