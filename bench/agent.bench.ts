@@ -54,7 +54,6 @@ const { datas, chunks } = answer();
 const provider: Provider = {
   id: "bench",
   title: "Bench",
-  wire: "anthropic-messages",
   async stream({ message_id, model }, { emit, now = Date.now }) {
     const context = {
       session_id,

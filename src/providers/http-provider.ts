@@ -36,7 +36,6 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
   return {
     id,
     title,
-    wire: format.wire,
     async stream(call, { signal, emit, now = Date.now }) {
       if (key_help !== undefined && (endpoint.api_key ?? "") === "")
         return failed(missingKeyFailure(title, key_help));

@@ -122,7 +122,6 @@ export interface Provider {
   readonly id: string;
   /** What a person calls it. */
   readonly title: string;
-  readonly wire: Wire;
   /** One model call, tried once. Never throws and never rejects: a failure is in the reply. */
   stream(call: ModelCall, options: StreamOptions): Promise<ModelReply>;
 }

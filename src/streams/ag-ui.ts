@@ -10,7 +10,7 @@ import type { EventReader, EventReaderOptions, StreamFormat } from "./format.ts"
  * One run is one turn; its prompt is the last message of the run's input, where that is a person's. Results that stand at the end of
  * the input are those of tools that the front end ran.
  */
-export const agUi: StreamFormat = { id: "ag-ui", name: "AG-UI events", createReader: createAgUiReader };
+export const agUi: StreamFormat = { id: "ag-ui", createReader: createAgUiReader };
 
 /** Events that frame others and say nothing of their own. */
 const SILENT = new Set([

@@ -10,7 +10,6 @@ import type { EventReader, EventReaderOptions, StreamFormat } from "./format.ts"
  */
 export const aiSdk: StreamFormat = {
   id: "ai-sdk",
-  name: "AI SDK UI message stream",
   createReader: createAiSdkReader,
 };
 

@@ -30,6 +30,5 @@ export interface EventReaderOptions {
 export interface StreamFormat {
   /** As it is named in an address. */
   readonly id: string;
-  readonly name: string;
   createReader(options: EventReaderOptions): EventReader;
 }

@@ -40,7 +40,6 @@ export function plainProvider(
   return {
     id: "plain",
     title: "Plain",
-    wire: "scripted",
     calls,
     async stream(call, options) {
       const index = calls.push(call) - 1;

@@ -48,7 +48,6 @@ export function createScriptedProvider(
   return {
     id: "scripted",
     title: "Script (no model)",
-    wire: "scripted",
     /** Rejects with why it cannot be played. */
     load,
     async stream(call, stream) {
