@@ -14,7 +14,7 @@ const SLICE = 8;
 export async function searchParts(
   transcript: Transcript,
   query: string,
-  cancelled: () => boolean = () => false,
+  cancelled: () => boolean,
 ): Promise<SearchReply> {
   const reply: SearchReply = { total: 0, in_files: 0, hits: [] };
   if (query === "") return reply;

@@ -71,7 +71,7 @@ function createDraft(session_id: string, client: Client): Draft {
       state.setState({
         problem: "Not sent yet: the daemon does not answer. It is sent as soon as it does.",
       });
-      await backOnline(live, RETRY_MS);
+      await backOnline(live);
       await deliver(this_attempt);
     } else settle({ problem: problemText(reply.failure) });
   };
@@ -116,7 +116,7 @@ function createDraft(session_id: string, client: Client): Draft {
       // It may be withdrawn all the same: then here are its only words.
       while (!reply.ok && reply.failure.code === "offline") {
         unheard();
-        await backOnline(live, RETRY_MS);
+        await backOnline(live);
         reply = await api.withdrawPrompt(session_id, message_id, withdrawal_id);
       }
       if (!reply.ok) return reply.failure;
@@ -163,14 +163,14 @@ const isLeaving = ({ asked, sending }: DraftState): boolean => (asked ?? sending
 const problemText = (failure: ApiFailure): string => `Not sent. ${failureText(failure)}`;
 
 /** Resolves when the daemon is heard again, or after a while: the socket may be up where a request failed. */
-function backOnline({ connection }: Client["live"], most_ms: number): Promise<void> {
+function backOnline({ connection }: Client["live"]): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       clearTimeout(timer);
       stop();
       resolve();
     };
-    const timer = setTimeout(done, most_ms);
+    const timer = setTimeout(done, RETRY_MS);
     const stop = connection.subscribe((now, before) => {
       if (now.status === "live" && before.status !== "live") done();
     });

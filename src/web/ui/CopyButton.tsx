@@ -7,13 +7,11 @@ export function CopyButton({
   text,
   label = "Copy",
   name,
-  className = "action",
 }: {
   text: () => string | Promise<string>;
   label?: ReactNode;
   /** Says what it copies where the label and the place do not; begins with the label. */
   name?: string;
-  className?: string;
 }): ReactNode {
   const [said, setSaid] = useState<string>();
   useEffect(() => {
@@ -39,7 +37,7 @@ export function CopyButton({
   return (
     <button
       type="button"
-      className={className}
+      className="action"
       {...(name === undefined ? {} : { "aria-label": said ?? name, title: name })}
       onClick={() => void copy()}
     >
