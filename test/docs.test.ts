@@ -58,6 +58,7 @@ describe("docs/specs/http-api.md", () => {
   it.each<[string, string, string, { shape: Record<string, unknown> }]>([
     ["row of the list", "### Row", "\n### ", sessionSummary],
     ["page", "### Page", "A **turn**", sessionPage],
+    ["place where the fold of a page stands", "### Page", "A **turn**", sessionPage.shape.open],
     ["turn", "A **turn**", "; its parts", turn],
     ["status", "| `/api/status`", "\n", statusReply],
   ])("names every field of a %s where it is described", (_name, begin, end, { shape }) => {
@@ -71,6 +72,19 @@ describe("docs/specs/http-api.md", () => {
     const routes = [...sources.matchAll(/app\.(?:get|post)\("(\/api\/[^"*]+)"/g)];
     expect(routes.length).toBeGreaterThan(8);
     for (const [, route = ""] of routes) expect(api).toContain(route);
+  });
+
+  it("names every word that a route reads of its query", () => {
+    const sources = ["app.ts", "hosted/routes.ts"].map((file) => read(`src/server/${file}`)).join("\n");
+    const words = [
+      ...[...sources.matchAll(/req\.query\("(\w+)"\)/g)].map(([, word = ""]) => word),
+      ...[...sources.matchAll(/const \{ (.+) \} = context\.req\.query\(\)/g)].flatMap(([, names = ""]) =>
+        names.split(", "),
+      ),
+    ];
+    expect(words.length).toBeGreaterThan(8);
+    const described = `${api}\n${read("docs/push-your-agent.md")}`;
+    expect(words.filter((word) => !new RegExp(`\\b${word}=`).test(described))).toEqual([]);
   });
 });
 
