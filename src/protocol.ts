@@ -30,7 +30,7 @@ export const GROWING_LIMIT = 1024 * 1024;
 export const OUTPUT_LIMIT = 8 * 1024;
 /** Of an output that is cut its last lines come too, at most so long together: what went wrong is told there. */
 export const OUTPUT_END = 2 * 1024;
-/** A frame of its own so often when nothing else is sent, in milliseconds. */
+/** How often a client hears where its channels stand, in milliseconds, whatever else it hears. */
 export const HEARTBEAT_MS = 4_000;
 
 // --- REST -----------------------------------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ export type RawReply = z.infer<typeof rawReply>;
 /** `POST /api/link` with `{}` → an address that lets one more browser in, once. */
 export const linkReply = record({ link: z.string() });
 
-/** `GET /api/sessions/:id/search?q=` → parts that contain the text (case-insensitive), in order, at most 1,000. */
+/** `GET /api/sessions/:id/search?q=` → parts that contain the text, in whatever case, form and width, in order, at most 1,000. */
 export const searchReply = record({
   total: z.number(),
   /** Outputs of which the whole is in a file, that is not searched. */
@@ -166,8 +166,8 @@ export const searchReply = record({
 export type SearchReply = z.infer<typeof searchReply>;
 
 // --- Sessions that this daemon runs ---------------------------------------------------------------------------------------
-// Every change is a POST with JSON that carries an id of the sender's making: sent twice (a reply was lost), it is done once
-// and answered the same way.
+// Every change is a POST with JSON, and all but `compact` name what they are about: sent twice (a reply was lost), it is done
+// once and answered the same way.
 
 /** `GET /api/agents`: what a new session can be started with. */
 export const agentsReply = record({
@@ -231,7 +231,7 @@ export const newSessionReply = record({ session_id: uuid });
 /** `POST /api/sessions/:id/prompts` → `{}`. While the agent works: `queue` for after the turn, `steer` into it now. */
 export const sendPromptBody = record({ prompt: promptBody, when: z.enum(["queue", "steer"]) });
 export type SendPromptBody = z.infer<typeof sendPromptBody>;
-/** `GET /api/sessions/:id/prompts/:message` → `PromptBody`: all of a prompt that waits, of which the row has the title. */
+/** `GET /api/sessions/:id/prompts/:message` → `PromptBody`: all of a prompt that waits, of which the row has the beginning. */
 /**
  * `POST /api/sessions/:id/prompts/:message/withdraw` → `{}`: takes a queued prompt back. `withdrawal_id`: of the sender's making,
  * so that of two who do it only one has the prompt.

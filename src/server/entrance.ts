@@ -55,7 +55,7 @@ const ASK_FOR_LINK = `<p>For a new link, in the folder of Verbatim:</p>
 
 /**
  * `link`: no cookie; `used`: a launch link that was used or is too old; `password`: asks for it; `enter`: goes on to
- * `next`, a path that the caller has checked. `step`: the first two go to their own address once more before they are shown.
+ * `next`, a path that the caller has checked. `step`: `link` and `password` go to their own address once more before they are shown.
  */
 export function entrancePage(
   kind: "link" | "used" | "password" | "enter",

@@ -128,7 +128,7 @@ export interface Guard {
   launchLink(): string;
   /**
    * Looks at a request before any route does. `undefined`: it may pass. Otherwise the whole answer: a refusal, or one
-   * of the doors that the guard itself keeps (`/launch`, `/login`, `POST /api/login`). Reads a body only for a login.
+   * of the doors that the guard itself keeps (`/launch`, `POST /api/login`, what the entrance needs). Reads a body only for a login.
    */
   admit(knock: Knock, body: () => Promise<string>): Promise<Response | undefined>;
   /** The same for a socket's upgrade: `undefined`, or the status and text to refuse it with. */

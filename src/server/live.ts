@@ -44,7 +44,7 @@ const MOST_CLIENTS = 4_096;
 /** Changes of the list that are kept for clients that come back. */
 const KEPT_CHANGES = 500;
 
-/** `heartbeat_ms`: a frame of its own so often in silence. `report` hears of what should not happen. */
+/** `heartbeat_ms`: how often clients hear where their channels stand. `report` hears of what should not happen. */
 export interface LiveOptions {
   sessions: Sessions;
   heartbeat_ms?: number;

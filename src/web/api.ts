@@ -32,8 +32,8 @@ export interface Api extends SessionApi {
 }
 
 /**
- * What changes something in the sessions that the daemon runs. Each carries an id of the page's making, so that it may be
- * sent again when its reply was lost.
+ * What a person does with the sessions that the daemon runs. What changes something may be sent again when its reply was lost:
+ * it is done once, by an id of the page's making or because doing it again changes nothing.
  */
 interface SessionApi {
   agents(): Promise<ApiResult<AgentsReply>>;
