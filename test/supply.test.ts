@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 
@@ -60,12 +60,16 @@ describe("package.json", () => {
 });
 
 describe("docs/dependencies.md", () => {
-  /** Name to licence; a row may hold several packages. */
-  const rows = [
+  const table = [
     ...read("docs/dependencies.md").matchAll(/^\| (?!package|---)(.+?) \| (.+?) \| (.+?) \| (.+?) \|$/gm),
-  ].flatMap(([, names = "", licence = "", size = "", why = ""]) =>
-    names.split(", ").map((name) => ({ name, licence, size, why })),
-  );
+  ].map(([, names = "", licence = "", size = "", why = ""]) => ({
+    names: names.split(", "),
+    licence,
+    size,
+    why,
+  }));
+  /** Name to licence; a row of the table may hold several packages. */
+  const rows = table.flatMap(({ names, ...row }) => names.map((name) => ({ name, ...row })));
   const used = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies });
   const rowOf = (name: string) =>
     rows.find((row) => row.name === name) ??
@@ -84,6 +88,22 @@ describe("docs/dependencies.md", () => {
     }
   });
 
+  it("says how much each row's packages weigh, within a fifth", () => {
+    const wrong: string[] = [];
+    for (const { names, size } of table) {
+      const packages = names.flatMap((name) =>
+        name.endsWith("/*") ? used.filter((each) => each.startsWith(name.slice(0, -1))) : name,
+      );
+      // Another platform's runtime has another size.
+      if (names.includes("node")) continue;
+      const bytes = packages.reduce((sum, name) => sum + weightOf(join(root, "node_modules", name)), 0);
+      const [, number = "", unit = ""] = /^([\d.]+) ([KM])B$/.exec(size) ?? [];
+      const said = Number(number) * (unit === "K" ? 1_000 : 1_000_000);
+      if (Math.abs(said - bytes) > bytes / 5) wrong.push(`${names.join(", ")}: ${size}, not ${bytes} bytes`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
   it("has no row for a package that is not used", () => {
     const idle = rows.filter(({ name }) =>
       name.endsWith("/*") ? !used.some((each) => each.startsWith(name.slice(0, -1))) : !used.includes(name),
@@ -91,3 +111,14 @@ describe("docs/dependencies.md", () => {
     expect(idle.map(({ name }) => name)).toEqual([]);
   });
 });
+
+/** Bytes of a package's own files. */
+function weightOf(folder: string): number {
+  let bytes = 0;
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isFile()) bytes += statSync(path).size;
+    else if (entry.isDirectory() && entry.name !== "node_modules") bytes += weightOf(path);
+  }
+  return bytes;
+}
