@@ -74,6 +74,21 @@ describe("docs/specs/http-api.md", () => {
     for (const [, route = ""] of routes) expect(api).toContain(route);
   });
 
+  it("names every code of a refusal, or the page about pushing does", () => {
+    const sources = filesBelow("src/server")
+      .filter((path) => path.endsWith(".ts"))
+      .map(read)
+      .join("\n");
+    const codes = [
+      ...sources.matchAll(/\bcode: "(\w+)"/g),
+      ...sources.matchAll(/\b(?:Refused\(|refuse\(context,)\s*\d{3},\s*"(\w+)"/g),
+      ...sources.matchAll(/\brefuse\((?:client, )?"(\w+)"/g),
+    ].map(([, code = ""]) => code);
+    expect(codes.length).toBeGreaterThan(30);
+    const described = `${api}\n${read("docs/push-your-agent.md")}`;
+    expect([...new Set(codes)].filter((code) => !described.includes(`\`${code}\``))).toEqual([]);
+  });
+
   it("names every word that a route reads of its query", () => {
     const sources = ["app.ts", "hosted/routes.ts"].map((file) => read(`src/server/${file}`)).join("\n");
     const words = [
