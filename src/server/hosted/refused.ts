@@ -1,6 +1,6 @@
 /** What a sender is told instead of being served; its status is an HTTP status. */
 export class Refused extends Error {
-  readonly status: 400 | 401 | 404 | 409 | 413 | 422 | 500 | 503;
+  readonly status: 400 | 404 | 409 | 413 | 422 | 500 | 503;
   readonly code: string;
   readonly remedy: string | undefined;
   constructor(status: Refused["status"], code: string, message: string, remedy?: string) {
