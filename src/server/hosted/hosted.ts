@@ -3,6 +3,7 @@ import type { Prompt } from "../../agent/agent.ts";
 import { keptPath } from "../../agent/paths.ts";
 import { positionOf } from "../../model/accumulate.ts";
 import type { Frame } from "../../model/frame.ts";
+import type { HistoryEvent } from "../../model/history.ts";
 import { keptOutputOf } from "../../model/kept-output.ts";
 import type { SessionPatch } from "../../model/session.ts";
 import { readAttachment, readOwn, readOwnPiece } from "../evidence.ts";
@@ -177,6 +178,9 @@ export function createHosted(options: HostedOptions): HostedSessions {
     });
   }
 
+  const otherSession = () =>
+    new Refused(409, "session_id", "`session_id`: there is another session with this id.");
+
   function findPart(recorder: Recorder, before: string) {
     const cut = historyBefore(recorder.history(), before);
     if (cut) return cut;
@@ -308,7 +312,7 @@ export function createHosted(options: HostedOptions): HostedSessions {
         known.config.agent !== agent ||
         known.config.cwd !== cwd
       ) {
-        throw new Refused(409, "session_id", "`session_id`: there is another session with this id.");
+        throw otherSession();
       }
       await stored(session_id);
     },
@@ -352,7 +356,8 @@ export function createHosted(options: HostedOptions): HostedSessions {
         const check_of_model = checkModel(agents.find(agent), model);
         if (check_of_model) await check_of_model;
       }
-      if (!entries.has(session_id)) {
+      const known = entries.get(session_id);
+      if (!known) {
         checkNew(session_id);
         const recorder = record(source);
         const kind = available(recorder.config.agent);
@@ -383,6 +388,8 @@ export function createHosted(options: HostedOptions): HostedSessions {
         );
         const host = hostOf(entry);
         if (prompt) host.send(prompt, "queue");
+      } else if (!isForkOf(known, id) || (prompt && !hasPrompt(known, prompt.message_id))) {
+        throw otherSession();
       }
       await stored(session_id);
     },
@@ -429,5 +436,11 @@ export function createHosted(options: HostedOptions): HostedSessions {
 
   function hasPrompt(entry: Entry, message_id: string): boolean {
     return entry.config.kind === "hosted" && record(entry).prompts.has(message_id);
+  }
+
+  function isForkOf(entry: Entry, source: string): boolean {
+    const isOrigin = (event: HistoryEvent) =>
+      "type" in event && event.type === "session_update" && event.patch.forked_from?.session_id === source;
+    return entry.config.kind === "hosted" && record(entry).history().some(isOrigin);
   }
 }

@@ -143,6 +143,19 @@ describe("a fork", () => {
     });
   });
 
+  it("is refused under the id of a session that is another one, or was forked with another prompt", async () => {
+    const [one, two] = [promptOf("One"), promptOf("Two")];
+    const id = await session(one, two);
+    const other = await session(promptOf("Other"));
+    const fork = randomUUID();
+    await hosted.fork(id, { session_id: fork, before: two.message_id });
+    const given = { before: two.message_id, prompt: promptOf("Lost") };
+    for (const session_id of [other, id, fork])
+      await expect(hosted.fork(id, { session_id, ...given })).rejects.toMatchObject({ code: "session_id" });
+    await hosted.fork(id, { session_id: fork, before: two.message_id });
+    expect(await shown(other)).toEqual(["prompt: Other", "text: Answer to Other"]);
+  });
+
   it("leads to the runs that were started before it, which stay the first session's", async () => {
     const after = promptOf("After");
     const id = await session(promptOf("Delegate"), after);
