@@ -18,6 +18,7 @@ import type { Recorder } from "./recorder.ts";
 import { settleInterrupted } from "./recovery.ts";
 import { Refused } from "./refused.ts";
 import { createRuns } from "./runs.ts";
+import type { SessionConfig } from "./session-config.ts";
 import { createShelf, type Entry, type HostedTiming } from "./shelf.ts";
 
 /** Who acts waits at most so long for a disk that fails; what was done goes on. */
@@ -287,25 +288,15 @@ export function createHosted(options: HostedOptions): HostedSessions {
         checkNew(session_id);
         const kind = available(agent);
         checkImages(kind, prompt);
-        const patch: SessionPatch = {
+        const config: SessionConfig = {
           agent,
-          cwd,
+          kind: "hosted",
           ...(model === undefined ? {} : { model }),
-          ...(kind.entry.kind === "provider" ? { provider: agent } : {}),
-          ...(kind.entry.scripted === undefined ? {} : { scripted: kind.entry.scripted }),
+          cwd,
+          depth: 0,
+          created_at: now(),
         };
-        const entry = begin(
-          session_id,
-          {
-            agent,
-            kind: "hosted",
-            ...(model === undefined ? {} : { model }),
-            cwd,
-            depth: 0,
-            created_at: now(),
-          },
-          patch,
-        );
+        const entry = begin(session_id, config, factsOf(config, kind));
         hostOf(entry).send(prompt, "queue");
       } else if (
         !hasPrompt(known, prompt.message_id) ||
@@ -372,18 +363,10 @@ export function createHosted(options: HostedOptions): HostedSessions {
         const inherited = findPart(recorder, before).events;
         inheritFiles(shelf.filesOf(id), shelf.filesOf(session_id));
         const { parent: _, ...config } = recorder.config;
-        const { agent, model, cwd } = config;
         const entry = begin(
           session_id,
           { ...config, depth: 0, created_at: now() },
-          {
-            agent,
-            cwd,
-            ...(model === undefined ? {} : { model }),
-            ...(kind.entry.kind === "provider" ? { provider: agent } : {}),
-            ...(kind.entry.scripted === undefined ? {} : { scripted: kind.entry.scripted }),
-            forked_from: { session_id: id },
-          },
+          { ...factsOf(config, kind), forked_from: { session_id: id } },
           inherited,
         );
         const host = hostOf(entry);
@@ -443,4 +426,15 @@ export function createHosted(options: HostedOptions): HostedSessions {
       "type" in event && event.type === "session_update" && event.patch.forked_from?.session_id === source;
     return entry.config.kind === "hosted" && record(entry).history().some(isOrigin);
   }
+}
+
+/** What the row of a session that begins says of its agent. */
+function factsOf({ agent, cwd, model }: SessionConfig, { entry }: AgentKind): SessionPatch {
+  return {
+    agent,
+    cwd,
+    ...(model === undefined ? {} : { model }),
+    ...(entry.kind === "provider" ? { provider: agent } : {}),
+    ...(entry.scripted === undefined ? {} : { scripted: entry.scripted }),
+  };
 }
