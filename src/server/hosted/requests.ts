@@ -140,17 +140,15 @@ export function createRequests(options: {
     },
     answer(request_id, given) {
       const entry = asked.get(request_id);
-      const part = entry ? undefined : partOf(request_id);
-      const request = entry?.request ?? part?.request;
-      if (!request) throw new Refused(404, "no_request", "The session asks no such thing.");
-      if (part) {
+      if (!entry) {
+        const part = partOf(request_id);
+        if (!part) throw new Refused(404, "no_request", "The session asks no such thing.");
         const { outcome = "cancelled", answer } = part;
         return { outcome, ...(answer === undefined ? {} : { answer }) };
       }
-      if (!entry) throw new Refused(404, "no_request", "The session asks no such thing.");
       if (!entry.result && hasExpired(entry)) end(entry, { outcome: "expired" });
       if (entry.result) return entry.result;
-      check(request, given);
+      check(entry.request, given);
       end(entry, { outcome: "answered", answer: given.answer });
       return entry.result ?? { outcome: "cancelled" };
     },
