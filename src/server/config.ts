@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import * as z from "zod";
 import { type PermissionRule, permissionRule } from "../agent/permissions.ts";
-import { messageOf } from "../model/narrow.ts";
+import { asObject, type JsonObject, messageOf } from "../model/narrow.ts";
 import { providers as knownProviders, wireFormats } from "../providers/index.ts";
 import type { Notice } from "./store/store.ts";
 
@@ -32,7 +32,10 @@ export type AgentConfig = z.infer<typeof agentConfig>;
 
 /** `type` says what the fields tell anyway: other tools' files have it. */
 const mcpServerConfig = z.preprocess(
-  (value) => (isObject(value) ? { type: "url" in value ? "http" : "stdio", ...value } : value),
+  (value) => {
+    const given = asObject(value);
+    return given ? { type: "url" in given ? "http" : "stdio", ...given } : value;
+  },
   z.discriminatedUnion("type", [
     z.strictObject({
       type: z.literal("stdio"),
@@ -90,10 +93,10 @@ export function readConfig(data_dir: string): Config {
     schema: Schema,
     isTaken: (id: string) => boolean = () => false,
   ): Map<string, z.output<Schema>> {
-    const given = value?.[section];
     const found = new Map<string, z.output<Schema>>();
-    if (given === undefined) return found;
-    if (!isObject(given)) {
+    if (value?.[section] === undefined) return found;
+    const given = asObject(value[section]);
+    if (!given) {
       wrong(section, "this is no object");
       return found;
     }
@@ -147,15 +150,8 @@ function textsOf(value: unknown): string[] {
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsOf) : [];
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** `undefined`: it cannot be read. */
-function readObject(
-  file: string,
-  wrong: (field: string, message: string) => void,
-): Record<string, unknown> | undefined {
+function readObject(file: string, wrong: (field: string, message: string) => void): JsonObject | undefined {
   let text: string;
   try {
     text = readFileSync(file, "utf8");
@@ -165,8 +161,8 @@ function readObject(
     return undefined;
   }
   try {
-    const value: unknown = JSON.parse(text);
-    if (isObject(value)) return value;
+    const value = asObject(JSON.parse(text));
+    if (value) return value;
     wrong("", "it is no JSON object");
   } catch (error) {
     wrong("", `it is no JSON: ${messageOf(error)}`);
@@ -196,14 +192,14 @@ export function readKeys(data_dir: string): {
       `Run chmod 600 ${file}, and get new keys if others may have read these.`,
     );
   }
-  let value: unknown;
+  let value: JsonObject | undefined;
   try {
-    value = JSON.parse(readFileSync(file, "utf8"));
+    value = asObject(JSON.parse(readFileSync(file, "utf8")));
   } catch {
     // What is wrong with it could quote a key.
     return refused(`${file} cannot be read as JSON.`, 'Write it as {"anthropic": "sk-…"}.');
   }
-  if (!isObject(value)) return refused(`${file} is no JSON object.`, 'Write it as {"anthropic": "sk-…"}.');
+  if (!value) return refused(`${file} is no JSON object.`, 'Write it as {"anthropic": "sk-…"}.');
   const notices: Notice[] = [];
   for (const [id, key] of Object.entries(value)) {
     if (typeof key === "string" && key.trim() !== "") keys.set(id, key.trim());

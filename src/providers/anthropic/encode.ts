@@ -1,3 +1,4 @@
+import { asObject } from "../../model/narrow.ts";
 import { imageUrl, type SentImage } from "../images.ts";
 import { parseJson, stringifyBody } from "../json.ts";
 import { outputLimit, thinkingOf } from "../models.ts";
@@ -224,7 +225,7 @@ function inputOf(arguments_json: string): unknown {
   const parsed = parseJson(arguments_json);
   if (parsed === undefined) return {};
   const { value } = parsed;
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value : { value };
+  return asObject(value) ?? { value };
 }
 
 /** Two points that move along: the end of the last user message and of the one before it. */
