@@ -439,6 +439,7 @@ export function createHost(options: HostOptions): Host {
       if (!kind.can_switch_model) throw new Refused(409, "cannot", "This agent's model cannot be changed.");
       if (recorder.config.model === model) return;
       recorder.setConfig({ model });
+      // Why it could not be made is told by the turn that asked for it.
       if (agent) void agent.then((one) => one.setModel?.(model)).catch(() => {});
       const at = now();
       // An agent of another kind tells itself what became of it.
