@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { formats } from "../formats/index.ts";
 import { messageOf } from "../model/narrow.ts";
 import { wireFormats } from "../providers/index.ts";
 import { UsageError } from "./usage-error.ts";
@@ -54,7 +55,7 @@ decode                  Print what a recorded response of a model provider says,
 
 token                   Print the token with which a program may push sessions to this daemon.
 
-Environment: CLAUDE_CONFIG_DIR and CODEX_HOME name the agents' folders where they are not in
+Environment: ${formats.map(({ root }) => root.variable).join(" and ")} name the agents' folders where they are not in
 the usual place; ANTHROPIC_API_KEY and the like hold the keys of model providers. Providers,
 agents and rules are configured in config.json in the data directory.
 `;
