@@ -7,6 +7,7 @@ import type {
   ToolMessage,
 } from "../model/message.ts";
 import type { Part } from "../model/part.ts";
+import { tokensOf } from "../model/tokens.ts";
 import type { Failure } from "../providers/provider.ts";
 
 /**
@@ -258,19 +259,14 @@ const TOKENS_PER_IMAGE = 1_500;
  * About how many tokens a context has: what the last model call of it took and gave, by its own figures, and an estimate
  * of what came since.
  */
-export function tokensOf(messages: readonly Message[]): number {
+export function contextTokens(messages: readonly Message[]): number {
   let tokens = 0;
   for (const message of messages.toReversed()) {
-    const taken = message.role === "assistant" && message.usage !== undefined ? takenBy(message.usage) : 0;
+    const taken = message.role === "assistant" && message.usage !== undefined ? tokensOf(message.usage) : 0;
     if (taken > 0) return tokens + taken;
     tokens += estimate(message);
   }
   return tokens;
-}
-
-/** The context that a model call filled: all of its prompt, and its answer. */
-export function takenBy(usage: NonNullable<AssistantMessage["usage"]>): number {
-  return usage.input + (usage.cache_read ?? 0) + (usage.cache_write ?? 0) + usage.output;
 }
 
 function estimate(message: Message): number {

@@ -3,13 +3,14 @@ import { ERROR } from "../model/fold/fold.ts";
 import type { AssistantMessage, Message } from "../model/message.ts";
 import { messageOf } from "../model/narrow.ts";
 import type { ToolCallPart } from "../model/part.ts";
+import { tokensOf } from "../model/tokens.ts";
 import { partId } from "../model/uuid.ts";
 import type { Failure, ModelCall, ModelReply, Provider } from "../providers/provider.ts";
 import type { Agent, AgentHost, TurnOutcome } from "./agent.ts";
 import { rulesAddedIn } from "./approval.ts";
 import { createCallRunner } from "./calls.ts";
 import { promptsInWords, summarise } from "./compaction.ts";
-import { callIdsOf, contextOf, takenBy, tokensOf } from "./context.ts";
+import { callIdsOf, contextOf, contextTokens } from "./context.ts";
 import { createJournal } from "./journal.ts";
 import type { PermissionRule } from "./permissions.ts";
 import { leftCalls } from "./resumption.ts";
@@ -176,7 +177,7 @@ export function createLoopAgent(options: LoopOptions): Agent {
   };
 
   const tellUsage = ({ message, context_tokens }: ModelReply): void => {
-    const tokens = context_tokens ?? (message?.usage === undefined ? undefined : takenBy(message.usage));
+    const tokens = context_tokens ?? (message?.usage === undefined ? undefined : tokensOf(message.usage));
     if (tokens !== undefined) sayContext(tokens);
   };
   const sayContext = (tokens: number): void => {
@@ -233,7 +234,7 @@ export function createLoopAgent(options: LoopOptions): Agent {
     const limit = options.contextLimit?.(model);
     if (limit === undefined) return false;
     const messages = context();
-    return isWorthSummarising(messages) && tokensOf(messages) > limit * FULL;
+    return isWorthSummarising(messages) && contextTokens(messages) > limit * FULL;
   };
 
   /** Has what came before summarised; gives why that failed. `words`: what must not be lost is added word for word. */
@@ -243,7 +244,7 @@ export function createLoopAgent(options: LoopOptions): Agent {
     const limit = options.contextLimit?.(model);
     if (!isWorthSummarising(messages) || last === undefined)
       return { message: "There is nothing to summarise" };
-    const tokens_before = tokensOf(messages);
+    const tokens_before = contextTokens(messages);
     const part_id = randomUUID();
     const mark = (title: string, rest: { text?: string; data?: unknown } = {}): void =>
       journal.say({ type: "marker", part_id, kind: "compaction", title, ...rest });
@@ -275,7 +276,7 @@ export function createLoopAgent(options: LoopOptions): Agent {
       ...(usage === undefined ? {} : { usage }),
     };
     mark("Conversation summarised to make room", { text, data });
-    sayContext(tokensOf(context()));
+    sayContext(contextTokens(context()));
     return undefined;
   };
 

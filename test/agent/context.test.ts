@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { contextOf, tokensOf } from "../../src/agent/context.ts";
+import { contextOf, contextTokens } from "../../src/agent/context.ts";
 import type { Frame } from "../../src/model/frame.ts";
 import type { HistoryEvent } from "../../src/model/history.ts";
 import { createHistory } from "../../src/model/history-collector.ts";
@@ -329,11 +329,11 @@ describe("the tokens of a context", () => {
         end(2, { input: 0, output: 0 }),
       ]),
     );
-    expect(tokensOf(contextOf(history, SYSTEM))).toBe(623 + 100 + 10);
+    expect(contextTokens(contextOf(history, SYSTEM))).toBe(623 + 100 + 10);
   });
 
   it("are estimated where no call told any", () => {
     const history = historyOf(session([prompt(1, "x".repeat(4_000))]));
-    expect(tokensOf(contextOf(history, SYSTEM))).toBe(1_000);
+    expect(contextTokens(contextOf(history, SYSTEM))).toBe(1_000);
   });
 });
