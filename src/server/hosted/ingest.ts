@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import * as z from "zod";
+import { shorten } from "../../model/content.ts";
 import { type Frame, frame as frameSchema } from "../../model/frame.ts";
 import { isUuid } from "../../model/is-uuid.ts";
 import { createLineCutter } from "../../model/line-cutter.ts";
@@ -17,6 +18,8 @@ import type { OpenStream, SessionState } from "./session-config.ts";
 
 /** Longest line, and longest event of several, in UTF-16 code units: an image of 5 MB in base64, and room. */
 const LINE_LIMIT = 8 * 1024 * 1024;
+/** What a sender calls itself, in UTF-16 code units. */
+const NAME_LIMIT = 100;
 /** Beyond this no date can be said: milliseconds since 1970. */
 const LATEST = 8.64e15;
 /** A result without its call is shown alone: it breaks the order, and is kept. */
@@ -104,7 +107,10 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
      * one of which nothing was heard for long is not held in memory.
      */
     const record = () => {
-      recorder = hosted.pushed(session_id, (options.agent?.slice(0, 100) || foreign?.id) ?? "pushed");
+      recorder = hosted.pushed(
+        session_id,
+        (shorten(options.agent ?? "", NAME_LIMIT) || foreign?.id) ?? "pushed",
+      );
       return recorder;
     };
     const stored = async () => await recorder?.stored();

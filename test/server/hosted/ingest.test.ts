@@ -163,6 +163,11 @@ describe("frames that an agent pushes", () => {
     }
   });
 
+  it("is called what its sender calls it, cut between characters where that is long", async () => {
+    await push(whole, `?agent=${encodeURIComponent(`${"a".repeat(99)}😀`)}`);
+    expect(hosted.get(id)?.agent).toBe(`${"a".repeat(99)}…`);
+  });
+
   it("go to a session whose id is a UUID, and have an agent's name even where none is said", async () => {
     await push(whole, "?agent=");
     expect(hosted.get(id)?.agent).toBe("pushed");
