@@ -236,5 +236,5 @@ test("a session that does not exist is refused", async () => {
   client = clientOf(daemon);
   const session = openSession(client, SESSION);
   session.follow();
-  await eventually(() => expect(session.state.getState().refused?.code).toBeDefined());
+  await eventually(() => expect(session.state.getState().refused?.code).toBe("no_channel"));
 });
