@@ -37,12 +37,19 @@ export function settleInterrupted(options: {
       if (config.parent && parent) kept.get(parent)?.calls.add(config.parent.tool_call_id);
     }
   }
+  const worked_until = new Map<Recorder, number>();
+  for (const recorder of options.sessions) {
+    for (const one of lineage(recorder, by_id)) {
+      const at = Math.max(worked_until.get(one) ?? 0, recorder.summary.last_activity_at);
+      worked_until.set(one, at);
+    }
+  }
   for (const recorder of options.sessions) {
     const keep = kept.get(recorder);
     const { transcript } = recorder.fold;
     const turn_id = transcript.turns.at(transcript.turns.length - 1)?.id;
-    // Until then it worked for certain: how long the daemon was away is no time of the turn's.
-    const at = recorder.summary.last_activity_at;
+    // Until then it, or a run that it waited for, worked for certain: how long the daemon was away is no time of the turn's.
+    const at = worked_until.get(recorder) ?? recorder.summary.last_activity_at;
     recorder.emit(
       ...settlement(transcript, {
         at,
@@ -72,14 +79,19 @@ function endCommand({ id }: Recorder, tool_call_id: string): string | undefined 
 
 /** The session, its parent, and so on; `undefined` where one of them does not wait any more. */
 function ancestors(recorder: Recorder, by_id: ReadonlyMap<string, Recorder>): Recorder[] | undefined {
+  const chain = lineage(recorder, by_id);
+  return chain.at(-1)?.config.parent === undefined ? chain : undefined;
+}
+
+/** The session, its parent, and so on, as far as they were cut off. */
+function lineage(recorder: Recorder, by_id: ReadonlyMap<string, Recorder>): Recorder[] {
   const chain: Recorder[] = [];
-  for (let one: Recorder | undefined = recorder; ; ) {
+  for (let one: Recorder | undefined = recorder; one && !chain.includes(one); ) {
     chain.push(one);
     const { parent }: Recorder["config"] = one.config;
-    if (!parent) return chain;
-    one = by_id.get(parent.session_id);
-    if (!one || chain.includes(one)) return undefined;
+    one = parent && by_id.get(parent.session_id);
   }
+  return chain;
 }
 
 /** No message was being written: such a one is lost to its agent. */

@@ -156,6 +156,35 @@ describe("a daemon that was ended while its sessions worked", () => {
     }
   });
 
+  it("counts to a call, and to its turn, how long the run worked that it waited for", async () => {
+    let clock = Date.now();
+    const work: Play = async (stage, _prompt, signal) => {
+      if (stage.host.depth === 0) {
+        stage.call("task", "task");
+        await stage.host.startRun({ tool_call_id: "task", prompt: "Work" }, signal);
+      }
+      clock += 60_000;
+      await stage.say("So far.");
+      return await never();
+    };
+    const first = await restart(work, {}, () => clock);
+    const id = await begin(first);
+    await eventually(() => expect(first.list()).toHaveLength(2));
+    const child = first.list().find((row) => row.id !== id)?.id ?? "";
+    await sees(first, child, "text: So far.");
+    const last = first.get(child)?.last_activity_at ?? Number.NaN;
+    expect(last).toBeGreaterThan(first.get(id)?.last_activity_at ?? Number.NaN);
+    const hosted = await restart(done);
+    for (const session_id of [id, child])
+      expect((await hosted.open(session_id))?.transcript.turns.at(0)).toMatchObject({ ended_at: last });
+    expect(Array.from((await hosted.open(id))?.transcript.parts ?? [])).toContainEqual(
+      expect.objectContaining({
+        tool_call_id: "task",
+        state: expect.objectContaining({ status: "aborted", time: expect.objectContaining({ end: last }) }),
+      }),
+    );
+  });
+
   it("waits for the same answer as before, and goes on where its agent can", async () => {
     const request_id = randomUUID();
     const ask: Play = async (stage, _prompt, signal) => {
