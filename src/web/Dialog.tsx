@@ -18,6 +18,8 @@ export function Dialog({
       element.showModal();
       // The browser would begin on the first button, which Enter then presses.
       element.focus();
+      // The browser has scrolled to that button, which may be the last thing of a long dialog.
+      element.scrollTop = 0;
     }
     return () => element?.close();
   }, []);

@@ -223,6 +223,25 @@ it("the keys of one command stand in one line", async () => {
   await context.close();
 });
 
+it("a dialog that is higher than its window shows its beginning first, and no key higher than its line", async () => {
+  const context = await browser.newContext({ viewport: { width: 320, height: 400 } });
+  const { page, complaints } = await enter(context, { ...daemon, launch: address });
+  address = await nextLink(page);
+  await page.getByRole("link", { name: /daylight saving ends/ }).waitFor();
+  await page.keyboard.press("?");
+  const dialog = page.getByRole("dialog", { name: "Keys" });
+  await dialog.waitFor();
+  expect(
+    await dialog.evaluate((shown) => [shown.scrollTop, shown.scrollHeight > shown.clientHeight]),
+  ).toEqual([0, true]);
+  const heights = await dialog
+    .locator("kbd")
+    .evaluateAll((keys) => keys.map((key) => key.getBoundingClientRect().height));
+  expect(new Set(heights)).toEqual(new Set([20]));
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
 it("a prompt is written from the side where its language begins", async () => {
   const context = await browser.newContext();
   const { page, complaints } = await enter(context, { ...daemon, launch: address });
