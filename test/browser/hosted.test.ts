@@ -387,6 +387,19 @@ describe("a session that is started in the page", () => {
     expect(complaints).toEqual([]);
   });
 
+  it("has room for the transcript and for writing at 400 % zoom, too, where three of its runs ask", async () => {
+    const { page, complaints } = await enter(await newContext(), daemon);
+    await start(page, "agents", "Look around");
+    const asking = page.getByRole("region", { name: "Waits for you" });
+    await expect.poll(() => asking.getByRole("link").count()).toBe(3);
+    await page.setViewportSize({ width: 320, height: 256 });
+    await expect.poll(async () => (await transcript(page).boundingBox())?.height).toBeGreaterThan(100);
+    await page.getByRole("button", { name: "Stop", exact: true }).click({ trial: true });
+    await asking.getByRole("link").last().click({ trial: true });
+    expect(await seriousFindings(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+
   it("has a path, title, state and mark that stay in the window where a run of a run is looked at", async () => {
     const { page, complaints } = await enter(await newContext(), daemon);
     await start(page, "agents", "Look around");

@@ -16,7 +16,7 @@ export function WaitingBanner({ session_id }: { session_id: string }): ReactNode
   if (below.length === 0) return null;
   const more = below.length - SHOWN;
   return (
-    <div className="waiting-banner">
+    <section className="waiting-banner" aria-label="Waits for you">
       {below.slice(0, SHOWN).map((waiting) => (
         <p key={waiting.request.request_id} className="notice">
           <span className="needs-you">Waits for you</span> The run{" "}
@@ -25,6 +25,6 @@ export function WaitingBanner({ session_id }: { session_id: string }): ReactNode
         </p>
       ))}
       {more > 0 && <p className="notice">{more} more, the key w goes through them.</p>}
-    </div>
+    </section>
   );
 }
