@@ -840,7 +840,7 @@ describe("what waits for a person", () => {
     expect(link.closest("p")?.textContent).toContain("The run Clean up asks:");
     expect(document.title).toMatch(/^\(1\) \[RUNNING\]/);
     await userEvent.click(link);
-    expect(await screen.findByRole("region", { name: "Approval" })).toBeTruthy();
+    expect(await screen.findByRole("region", { name: /^Approval: / })).toBeTruthy();
     expect(location.pathname).toBe(`/session/${GRANDCHILD}`);
   });
 
@@ -849,7 +849,7 @@ describe("what waits for a person", () => {
     render(<App client={client} />);
     await screen.findByRole("link", { name: /Repair the uploader/ });
     await userEvent.keyboard("w");
-    await screen.findByRole("region", { name: "Approval" });
+    await screen.findByRole("region", { name: /^Approval: / });
     await waitFor(() => expect(document.activeElement?.id).toBe(`part-${request.request_id}`));
     // Again from elsewhere in its own session, with another one beside that stays.
     history.replaceState(null, "", `${location.pathname}?beside=${SESSION}${location.hash}`);

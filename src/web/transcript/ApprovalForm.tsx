@@ -6,7 +6,7 @@ import { ExactText } from "../ui/ExactText.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { counted } from "../ui/size.ts";
 import { Expiry } from "./Expiry.tsx";
-import { namesTool } from "./part-words.ts";
+import { nameOfRequest, namesTool } from "./part-words.ts";
 import type { Answering } from "./use-answer.ts";
 import { useMeantClicks } from "./use-meant-click.ts";
 import { useRowsBelow } from "./use-rows-below.ts";
@@ -50,7 +50,7 @@ export function ApprovalForm({
   };
 
   return (
-    <section className="request" aria-label="Approval">
+    <section className="request" aria-label={nameOfRequest(request)}>
       <p className={`request-title${subject === undefined ? "" : " is-short"}`}>
         <span className="needs-you">Waits for you</span>{" "}
         {namesTool(request) && (

@@ -9,7 +9,7 @@ import { partText } from "./copying.ts";
 import type { TranscriptHost, TurnWindow } from "./host.ts";
 import { useOpenState } from "./open-state.ts";
 import { PartView } from "./PartView.tsx";
-import { kindOf, textOf } from "./part-words.ts";
+import { kindOf, nameOfRequest, textOf } from "./part-words.ts";
 import { RawView } from "./RawView.tsx";
 import { nameOfCall } from "./ToolCallView.tsx";
 import { oneLine } from "./tool-cards/card.ts";
@@ -168,6 +168,7 @@ function namesOf(
 ): { name: string; subject: string } {
   const kind = kindOf(part);
   const plain = { name: kind, subject: `this ${kind}` };
+  if (part.type === "request") return { ...plain, name: nameOfRequest(part.request) };
   if (part.type !== "tool_call") return plain;
   try {
     const { subject, state } = nameOfCall(part, result, cwd);

@@ -3,6 +3,7 @@ import type { TranscriptPartOf } from "../../model/transcript.ts";
 import { composing } from "../ui/composing.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { Expiry } from "./Expiry.tsx";
+import { nameOfRequest } from "./part-words.ts";
 import type { Answering } from "./use-answer.ts";
 import { useMeantClicks } from "./use-meant-click.ts";
 
@@ -37,7 +38,7 @@ export function QuestionForm({
   return (
     <form
       className="request"
-      aria-label="Question"
+      aria-label={nameOfRequest(request)}
       onSubmit={(event) => {
         event.preventDefault();
         answer();

@@ -1,7 +1,9 @@
+import { visibleText } from "../../hidden-text/hidden-text.ts";
 import type { MediaPart, Part } from "../../model/part.ts";
 import type { Request } from "../../model/request.ts";
 import type { TranscriptPart, Turn } from "../../model/transcript.ts";
 import { terminalText } from "../ui/ansi.ts";
+import { oneLine } from "./tool-cards/card.ts";
 
 /** What a turn is called that no prompt names. */
 export function untitled({ index }: Turn): string {
@@ -97,4 +99,11 @@ function mediaAddress(media: MediaPart): string {
 /** Whether the tool has to be said beside the title. */
 export function namesTool({ tool_name, title }: Request): boolean {
   return tool_name !== undefined && !title.includes(tool_name);
+}
+
+/** What is asked, for who does not see it: of several that wait, one hears which one the keyboard is in. */
+export function nameOfRequest(request: Request): string {
+  const { kind, tool_name = "", title } = request;
+  const tool = namesTool(request) ? `${visibleText(tool_name, "name")} ` : "";
+  return `${kind === "approval" ? "Approval" : "Question"}: ${tool}${visibleText(oneLine(title, 120), "prose")}`;
 }

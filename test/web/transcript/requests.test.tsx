@@ -73,6 +73,13 @@ describe("an approval", () => {
     expect(await screen.findByText("Allowed (Always allow rm)")).toBeTruthy();
   });
 
+  it("is called by what it asks, as is its row: of several one hears which one the keyboard is in", () => {
+    show(requestPart({ title: "Run a\u200b command" }));
+    const name = "Approval: shell Run a⟨U+200B⟩ command";
+    expect(screen.getByRole("region", { name })).toBeTruthy();
+    expect(screen.getByRole("article", { name })).toBeTruthy();
+  });
+
   it("marks whatever in a command cannot be seen or looks like something else", () => {
     show(requestPart({ subject: "cаt a\u202eb\u200b\u001b[31m ｒm аре" }));
     const box = screen.getByRole("group", { name: "Exactly what runs" });
