@@ -282,6 +282,28 @@ it("what the Tab key reached at the end stays where it is", async () => {
   expect(await control.evaluate(top)).toBe(before);
 });
 
+it("what the keyboard goes back to is never behind its turn's heading", async () => {
+  await write("user", { type: "text", text: "Look at the harbour, the tides and the boats. ".repeat(12) });
+  for (const command of twelve("make").concat(twelve("test"))) await run(command);
+  await page.setViewportSize({ width: 1280, height: 600 });
+  await page.keyboard.press("End");
+  const last = transcript.locator("article", { hasText: "test 12." });
+  await last.waitFor();
+  await last.focus();
+  const behind = () =>
+    transcript.locator("article :focus").evaluateAll(
+      (all) =>
+        all.filter((control) => {
+          const heading = control.closest(".turn")?.querySelector(".turn-heading");
+          return heading && control.getBoundingClientRect().top < heading.getBoundingClientRect().bottom;
+        }).length,
+    );
+  for (let back = 0; back < 90; back += 1) {
+    await page.keyboard.press("Shift+Tab");
+    expect(await behind()).toBe(0);
+  }
+});
+
 it("a click after the Tab key does not end following", async () => {
   await page.keyboard.press("End");
   await page.keyboard.press("Tab");

@@ -84,6 +84,7 @@ const CLOSES = "[aria-expanded=true], details[open] > summary";
 const LOAD_MS = 60;
 const RETRY_MS = 2_000;
 const BELOW_HEADING = 8;
+const LINE = 24;
 /** What is gone to inside a row has this share of the view above it. */
 const ABOVE_RANGE = 4;
 
@@ -544,7 +545,13 @@ export const TranscriptScroller = memo(function TranscriptScroller({
         onFocus={({ target }) => {
           focusedRow.current = positionAt(target);
           const row = target.closest<HTMLElement>("[data-index]");
-          if (tabbed.current && row !== null) stand(Number(row.dataset.index));
+          if (!tabbed.current || row === null) return;
+          const index = Number(row.dataset.index);
+          stand(index);
+          const behind = behindHeading(target);
+          if (box.current === null || behind <= 0) return;
+          place({ end: false, index, offset: box.current.scrollTop - behind - layout.topOf(index) });
+          tick();
         }}
         onBlur={() => {
           focusedRow.current = undefined;
@@ -639,6 +646,18 @@ function nextShown(layout: Layout, from: number, by: 1 | -1): number | undefined
 
 /** Whether the box is on screen. */
 const isOnScreen = (box: HTMLElement | null): box is HTMLElement => box !== null && box.clientHeight > 0;
+
+/**
+ * How far behind its turn's heading the focus is: the browser that scrolls to it knows nothing of what lies over it. What
+ * shows a line of itself stays where it is.
+ */
+function behindHeading(focused: Element): number {
+  const heading = focused.closest(".turn")?.querySelector(".turn-heading");
+  if (!heading) return 0;
+  const edge = heading.getBoundingClientRect().bottom;
+  const { top, bottom } = focused.getBoundingClientRect();
+  return bottom - edge < LINE ? edge - top : 0;
+}
 
 /** Takes the heights of all rows in the document; whether any was another than believed. */
 function measureAll(layout: Layout, mounted: ReadonlyMap<string, HTMLElement>): boolean {
