@@ -418,6 +418,22 @@ describe("the composer", () => {
     });
   });
 
+  test("a prompt that is queued is heard to be, and to be held once the turn was stopped", async () => {
+    const queued = [{ message_id: uuid(700), text: "And the docs" }];
+    sessions.say(SESSION, { status: "running", control: control({ state: "working" }) });
+    show(SESSION);
+    await promptField();
+    const heard = () => screen.getAllByRole("status").map(({ textContent }) => textContent);
+    const regions = heard().length;
+    expect(heard()).not.toContain("1 prompt queued");
+    sessions.say(SESSION, { status: "running", control: control({ state: "working", queued }) });
+    await waitFor(() => expect(heard()).toContain("1 prompt queued"));
+    sessions.say(SESSION, { status: "interrupted", control: control({ queued }) });
+    await waitFor(() => expect(heard()).toContain("1 prompt held"));
+    // It was there before anything was said in it.
+    expect(heard()).toHaveLength(regions);
+  });
+
   test("writing costs the same however many prompts wait", async () => {
     const queue = async (count: number): Promise<void> => {
       const queued = Array.from({ length: count }, (_, n) => ({

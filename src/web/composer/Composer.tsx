@@ -10,6 +10,7 @@ import { sessionHref } from "../router.ts";
 import { useClient } from "../store.ts";
 import { cutShort } from "../ui/cut-short.ts";
 import { visible } from "../ui/hidden-text.tsx";
+import { counted } from "../ui/size.ts";
 import { type Draft, draftOf } from "./draft.ts";
 import { PromptInput } from "./PromptInput.tsx";
 import { useFocusWithin } from "./use-focus-within.ts";
@@ -68,6 +69,7 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
   const working = control.state !== "idle";
   const canSteer = working && control.can_steer;
   const isHeld = !working && control.queued.length > 0;
+  const allHeld = control.queued.every(({ held }) => held);
   const isReading = reading > 0;
   const isLeaving = (asked ?? sending) !== undefined;
   const isEmpty = text.trim() === "" && images.length === 0;
@@ -96,9 +98,14 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
       className={isEntered ? "composer is-entered" : "composer"}
       aria-label="Write to the agent"
     >
+      {/* The field empties and the keyboard stays in it: that the prompt is here now is heard. */}
+      <p className="unseen" role="status">
+        {control.queued.length > 0 &&
+          `${counted(control.queued.length, "prompt")} ${isHeld || allHeld ? "held" : "queued"}`}
+      </p>
       {isHeld && (
         <p className="composer-note">
-          {control.queued.every(({ held }) => held)
+          {allHeld
             ? "Held: the session was rewound. They wait until you send them, whatever else you send."
             : `Held: the turn before ${row.status === "failed" ? "failed" : "was stopped"}. What you send goes last.`}
         </p>
