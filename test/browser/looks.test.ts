@@ -307,6 +307,27 @@ it("what one can do with a prompt or a part stands in the place of its kind, not
   await context.close();
 });
 
+it("a time is read whole where its reader spaces letters, as WCAG 1.4.12 has it", async () => {
+  const context = await browser.newContext({ bypassCSP: true, viewport: { width: 1280, height: 900 } });
+  const { page } = await enter(context, { ...daemon, launch: address });
+  address = await nextLink(page);
+  await page.getByRole("link", { name: /daylight saving ends/ }).click();
+  await page.getByText("All 176 tests pass, with the assertion as it was.").waitFor();
+  await page.addStyleTag({ content: "* { letter-spacing: 0.12em !important }" });
+  const covered = await page.locator(".part-gutter").evaluateAll(
+    (gutters) =>
+      gutters.filter((gutter) => {
+        const [time, kind] = gutter.children;
+        if (time === undefined || kind === undefined) return false;
+        const words = document.createRange();
+        words.selectNodeContents(time);
+        return words.getBoundingClientRect().right > kind.getBoundingClientRect().left + 0.5;
+      }).length,
+  );
+  expect(covered).toBe(0);
+  await context.close();
+});
+
 it("code is coloured by the worker in the theme's palette, and its text stays whole", async () => {
   const context = await browser.newContext({ colorScheme: "dark" });
   const { page, complaints } = await enter(context, { ...daemon, launch: address });
