@@ -120,3 +120,20 @@ it("keys act on the run that lies over its session, wherever the focus is", asyn
   await expect.poll(focused).toBe("session");
   expect(complaints).toEqual([]);
 });
+
+it("the keyboard goes into the transcript where the list of turns and runs closes that it was in", async () => {
+  const inTranscript = () => main.getByRole("region", { name: "Transcript", exact: true });
+  const isFocused = () => inTranscript().evaluate((shown) => shown === document.activeElement);
+  await opener().focus();
+  await page.keyboard.press("o");
+  await opener().waitFor({ state: "hidden" });
+  expect(await isFocused()).toBe(true);
+  await page.setViewportSize({ width: 390, height: 800 });
+  for (const key of ["Escape", "o"]) {
+    await page.keyboard.press("o");
+    await opener().focus();
+    await page.keyboard.press(key);
+    await opener().waitFor({ state: "hidden" });
+    expect(await isFocused()).toBe(true);
+  }
+});

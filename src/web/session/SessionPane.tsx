@@ -371,8 +371,10 @@ function ReadyPane({
       run: () => {
         setMessage("");
         if (finding) closeFind();
-        else if (sheet) setSheet(false);
-        else if (target !== undefined) setTarget(undefined);
+        else if (sheet) {
+          leaveSide();
+          setSheet(false);
+        } else if (target !== undefined) setTarget(undefined);
         else if (beside !== undefined) navigate(sessionHref(session_id, fragment));
         else if (besideOf !== undefined) navigate(sessionHref(besideOf));
         else stop.escape();
@@ -385,7 +387,12 @@ function ReadyPane({
     // Not before the dialog has closed, which gives the focus back.
     if (goingOn === undefined && control !== undefined && takeToWrite(session_id)) composer.current?.focus();
   });
+  /** The keyboard is not left in what goes away. */
+  const leaveSide = (): void => {
+    if (document.activeElement?.closest(".side")) scroller.current?.focus();
+  };
   const toggleSide = (): void => {
+    leaveSide();
     if (overlaid) setSheet(!sheet);
     else setWide(!wide);
   };
