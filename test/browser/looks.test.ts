@@ -563,7 +563,7 @@ it("a setting's words stand beside its box, and the ring of a row clear of its t
 
 /** The controls in sight that are smaller than that, but for links in a text. */
 const smaller = (page: Page, least: number) =>
-  page.locator("button, .button, .action, .needs-you:is(a)").evaluateAll(
+  page.locator("button, summary, .button, .action, .needs-you:is(a)").evaluateAll(
     (controls, least) =>
       controls
         .filter((control) => control.checkVisibility())
@@ -583,6 +583,10 @@ it.each([1280, 390])("no control is smaller than 24 by 24 pixels, %i px wide", a
   await page.getByText("Flat at 31 MB").waitFor();
   await page.locator(".part-row", { hasText: "src/api/now.ts" }).locator("summary").first().click();
   await page.locator(".tool-body").waitFor();
+  // Open, every card: what was sent is folded in it.
+  await page.keyboard.press("x");
+  await page.getByText("input as sent").first().waitFor();
+  expect(await smaller(page, 24)).toEqual([]);
   if (width < 900) await page.getByRole("button", { name: /^Turns/ }).click();
   await page
     .getByRole("button", { name: /beside$/ })
