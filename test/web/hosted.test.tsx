@@ -434,6 +434,16 @@ describe("the composer", () => {
     expect(heard()).toHaveLength(regions);
   });
 
+  test("what a key says is heard: its region is there before", async () => {
+    sessions.say(SESSION, { status: "running", control: control({ state: "working" }) });
+    show(SESSION);
+    await promptField();
+    const regions = screen.getAllByRole("status");
+    await userEvent.keyboard("w");
+    const said = await screen.findByText("Nothing waits for you.");
+    expect(regions).toContain(said.closest("[role=status]"));
+  });
+
   test("writing costs the same however many prompts wait", async () => {
     const queue = async (count: number): Promise<void> => {
       const queued = Array.from({ length: count }, (_, n) => ({

@@ -495,15 +495,18 @@ function ReadyPane({
           onClose={closeFind}
         />
       )}
-      {(message !== "" || failure !== undefined) && (
-        <p className="notice notice-warning" role="status">
-          {message !== ""
-            ? message
-            : failure === undefined
-              ? ""
-              : `Some parts could not be loaded. ${failureText(failure)}`}
-        </p>
-      )}
+      {/* There before anything is said in it. */}
+      <div role="status">
+        {(message !== "" || failure !== undefined) && (
+          <p className="notice notice-warning">
+            {message !== ""
+              ? message
+              : failure === undefined
+                ? ""
+                : `Some parts could not be loaded. ${failureText(failure)}`}
+          </p>
+        )}
+      </div>
       {refused && (
         <p className="notice notice-warning" role="status">
           {refused.code === "no_channel"
