@@ -279,7 +279,13 @@ it("says how much of a command is below what is in sight of it, until its end wa
   expect(await command.evaluate((box) => box === document.activeElement)).toBe(true);
 
   // Whoever scrolls back at once is not held at the end: a key moves it by seven eighths of its 448 pixels.
+  // The browser scrolls for a while: what is to go elsewhere meanwhile is its own to settle.
+  const scrolled = command.evaluate(
+    (box) =>
+      new Promise<void>((resolve) => box.addEventListener("scrollend", () => resolve(), { once: true })),
+  );
   await command.press("PageUp");
+  await scrolled;
   await expect.poll(rows).toBe(20);
   await below.press("Enter");
   await command.press("PageUp");
