@@ -482,6 +482,17 @@ it("what one can do with an opened card stands nearer to it than to the next lin
   await context.close();
 });
 
+/** Whether nothing lies over the last line of what is written. */
+const isLastLineSeen = (field: Locator): Promise<boolean> =>
+  field.evaluate((element) => {
+    const { left, top } = element.getBoundingClientRect();
+    const { paddingBottom, paddingLeft, lineHeight } = getComputedStyle(element);
+    const middle =
+      element.scrollHeight - Number.parseFloat(paddingBottom) - Number.parseFloat(lineHeight) / 2;
+    const [x, y] = [left + Number.parseFloat(paddingLeft) + 2, top + middle - element.scrollTop];
+    return document.elementFromPoint(x, y) === element;
+  });
+
 it.each([
   [1280, 800],
   [390, 700],
@@ -498,23 +509,14 @@ it.each([
     for (let line = 0; line < 20; line += 1) {
       await page.keyboard.press("Shift+Enter");
       await page.keyboard.type("w");
-      const isSeen = () =>
-        field.evaluate((element) => {
-          const { left, top } = element.getBoundingClientRect();
-          const { paddingBottom, paddingLeft, lineHeight } = getComputedStyle(element);
-          const middle =
-            element.scrollHeight - Number.parseFloat(paddingBottom) - Number.parseFloat(lineHeight) / 2;
-          const [x, y] = [left + Number.parseFloat(paddingLeft) + 2, top + middle - element.scrollTop];
-          return document.elementFromPoint(x, y) === element;
-        });
-      await expect.poll(async () => [line, await isSeen()]).toEqual([line, true]);
+      await expect.poll(async () => [line, await isLastLineSeen(field)]).toEqual([line, true]);
     }
     expect(complaints).toEqual([]);
     await context.close();
   },
 );
 
-it("a picture that joins the prompt of a new session leaves Start in sight", async () => {
+it("a picture that joins the prompt of a new session leaves Start and what one writes in sight", async () => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   const { page, complaints } = await enter(context, { ...daemon, launch: address });
   address = await nextLink(page);
@@ -533,6 +535,7 @@ it("a picture that joins the prompt of a new session leaves Start in sight", asy
   await page.locator(".thumbnail").waitFor();
   const now = await start.boundingBox();
   expect((now?.y ?? Number.NaN) + (now?.height ?? 0)).toBeLessThanOrEqual(low);
+  await expect.poll(() => isLastLineSeen(page.getByRole("textbox", { name: "Prompt" }))).toBe(true);
   expect(complaints).toEqual([]);
   await context.close();
 });

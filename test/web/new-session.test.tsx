@@ -71,6 +71,9 @@ let reply: AgentsReply;
 /** What `POST /api/sessions` says; by default the session is there. */
 let started: (body: NewSessionBody) => Started | Promise<Started>;
 
+// jsdom has nothing to scroll.
+Element.prototype.scrollIntoView ??= () => undefined;
+
 beforeEach(async () => {
   localStorage.clear();
   sessionStorage.clear();

@@ -106,6 +106,12 @@ export function NewSessionScreen(): ReactNode {
     if (ready) prompt.current?.focus();
   }, [ready]);
 
+  const pictures = draft.images.length;
+  useEffect(() => {
+    // They stand above what one writes, and move it behind the buttons.
+    if (pictures > 0) prompt.current?.scrollIntoView({ block: "nearest" });
+  }, [pictures]);
+
   const isFixed = asked || starting;
   const agent = reply?.agents.find(({ id }) => id === choice.agent);
   const choose = (chosen: Choice, ...fields: (keyof Problems)[]): void => {
