@@ -2,6 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
+import { PLAIN } from "./plain-tests.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const results = join(root, ".cache/mutation");
@@ -9,10 +10,6 @@ const stryker = join(import.meta.dirname, "node_modules/@stryker-mutator/core/bi
 
 /** Runs the tests of plain functions in Stryker's own process. */
 const inProcess = join(import.meta.dirname, "in-process.ts");
-
-/** Tests of plain functions: of the page, those beside `Markdown.tsx` that need no page are `.ts`. */
-const PLAIN =
-  /^test\/(?:model|formats)\/.*\.ts$|^test\/hidden-text\.test\.ts$|^test\/web\/ui\/markdown-.*\.ts$/;
 
 /** A file below this share of killed mutants fails the run; what is aimed at is in docs/quality.md. */
 const LEAST = 80;

@@ -1,4 +1,4 @@
-import { spyOn } from "../../node_modules/@vitest/spy/dist/index.js";
+import { restoreAllMocks, spyOn } from "../../node_modules/@vitest/spy/dist/index.js";
 import { expect } from "../../node_modules/vitest/dist/index.js";
 
 /**
@@ -13,6 +13,7 @@ interface Test {
 interface Collected {
   file: string;
   tests: Test[];
+  afterEach: (() => unknown)[];
   after: (() => unknown)[];
 }
 
@@ -21,7 +22,7 @@ let path: string[] = [];
 
 /** The tests that a file declares while `load` loads it. */
 export async function collect(file: string, load: () => Promise<unknown>): Promise<Collected> {
-  const collected: Collected = { file, tests: [], after: [] };
+  const collected: Collected = { file, tests: [], afterEach: [], after: [] };
   current = collected;
   path = [];
   await load();
@@ -36,9 +37,20 @@ function describeNow(name: string, body: () => void): void {
 }
 
 function add(name: string, run: () => unknown): void {
+  if (current === undefined) return;
+  const { tests, afterEach } = current;
   const whole = [...path, name].join(" > ");
-  const same = current?.tests.filter((test) => test.name.replace(/ #\d+$/, "") === whole).length ?? 0;
-  current?.tests.push({ name: same === 0 ? whole : `${whole} #${same}`, run });
+  const same = tests.filter((test) => test.name.replace(/ #\d+$/, "") === whole).length;
+  tests.push({
+    name: same === 0 ? whole : `${whole} #${same}`,
+    async run() {
+      try {
+        await run();
+      } finally {
+        for (const end of afterEach) await end();
+      }
+    },
+  });
 }
 
 function each(items: readonly unknown[]) {
@@ -57,6 +69,7 @@ export const test = it;
 export const describe = Object.assign(describeNow, {
   skipIf: (isSkipped: unknown) => (isSkipped ? (): void => {} : describeNow),
 });
+export const afterEach = (run: () => unknown): void => void current?.afterEach.push(run);
 export const afterAll = (run: () => unknown): void => void current?.after.push(run);
-export const vi = { setConfig: (): void => {}, spyOn };
+export const vi = { restoreAllMocks, setConfig: (): void => {}, spyOn };
 export { expect };
