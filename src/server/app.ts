@@ -8,7 +8,7 @@ import type { ErrorReply, StatusReply } from "../protocol.ts";
 import type { Frontend } from "./frontend.ts";
 import { bodyLimitOf, type Guard } from "./guard.ts";
 import type { HostedSessions } from "./hosted/hosted.ts";
-import { Refused } from "./hosted/refused.ts";
+import { CUT_OFF, Refused } from "./hosted/refused.ts";
 import { addHostedRoutes, refusal } from "./hosted/routes.ts";
 import { placedParts, sessionPage, wholePart } from "./pages.ts";
 import { searchParts } from "./search.ts";
@@ -208,7 +208,8 @@ export function createApp(options: AppOptions) {
   });
 
   app.notFound((context) => refuse(context, 404, "route", "There is no such route."));
-  app.onError((error, context) => {
+  app.onError((thrown, context) => {
+    const error = isCutOff(thrown) ? CUT_OFF : thrown;
     const isRefused = error instanceof Refused;
     if (!isRefused) report(error);
     const refused = isRefused
@@ -221,6 +222,10 @@ export function createApp(options: AppOptions) {
   });
   return app;
 }
+
+/** As Node tells whoever reads a request's body that its connection has ended before it. */
+const isCutOff = (error: Error): boolean =>
+  error.message === "aborted" && "code" in error && error.code === "ECONNRESET";
 
 /** Replies that are long, without any that holds a link or a password: docs/decisions/0020-compressed-for-others.md */
 const COMPRESSED = [

@@ -25,6 +25,7 @@ export interface DoorsOptions {
   access?: Access;
   frontend?: Frontend;
   password?: string;
+  report?: (error: unknown) => void;
   heartbeat_ms?: number;
   port?: number;
   request_ms?: number;
@@ -41,7 +42,7 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
       origins: [`http://127.0.0.1:${port}`, `http://localhost:${port}`, `http://[::1]:${port}`],
       ...(options.password === undefined ? {} : { password: options.password }),
     });
-    const { sessions, hosted, frontend, heartbeat_ms } = options;
+    const { sessions, hosted, frontend, heartbeat_ms, report } = options;
     const live = createLive({ sessions, ...(heartbeat_ms === undefined ? {} : { heartbeat_ms }) });
     const app = createApp({
       sessions,
@@ -49,6 +50,7 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
       version: "0.0.0",
       ...(frontend ? { frontend } : {}),
       ...(hosted ? { hosted, cwd: import.meta.dirname } : {}),
+      ...(report ? { report } : {}),
     });
     opened = { guard, live };
     return { guard, app, live };

@@ -410,6 +410,28 @@ describe("the guard", () => {
     expect(reply.body).toContain("/launch?token=");
   });
 
+  it.each([
+    ["in chunks", 'Transfer-Encoding: chunked\r\n\r\n5\r\n{"a":\r\n'],
+    ["of a length that it does not have", 'Content-Length: 500\r\n\r\n{"a":'],
+  ])("reports no fault of its own where a sender breaks its body off, %s", async (_, rest) => {
+    const reported: unknown[] = [];
+    const own = await openDoors({
+      sessions: createMemorySessions(),
+      report: (error) => reported.push(error),
+    });
+    await new Promise<void>((resolve) => {
+      const socket = connect(own.port, "127.0.0.1", () => {
+        const token = own.access.api_token;
+        const head = `Host: 127.0.0.1:${own.port}\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n`;
+        socket.end(`POST /api/link HTTP/1.1\r\n${head}${rest}`);
+      });
+      socket.on("close", () => resolve());
+      socket.resume();
+    });
+    await own.close();
+    expect(reported).toEqual([]);
+  });
+
   it("answers as ever where a client would rather speak another protocol", async () => {
     // Java's own client offers it with every request to a plain address.
     const offer =

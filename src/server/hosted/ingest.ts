@@ -13,7 +13,7 @@ import { createStreamReader, findStreamFormat, type ReadEvent, STREAM_FORMATS } 
 import { DEEPEST, isDeeper, storable } from "./frames.ts";
 import type { HostedSessions } from "./hosted.ts";
 import type { Recorder } from "./recorder.ts";
-import { Refused } from "./refused.ts";
+import { CUT_OFF, Refused } from "./refused.ts";
 import type { OpenStream, SessionState } from "./session-config.ts";
 
 /** Longest line, and longest event of several, in UTF-16 code units: an image of 5 MB in base64, and room. */
@@ -309,8 +309,6 @@ export function createIngestion(hosted: HostedSessions, now: () => number): Inge
 
   return { push };
 }
-
-const CUT_OFF = new Refused(400, "cut_off", "The body was cut off.");
 
 /** The chunks of a body; throws what is given where its sender broke it off. */
 async function* wholeOr(body: AsyncIterable<Uint8Array>, cut_off: Refused): AsyncGenerator<Uint8Array> {

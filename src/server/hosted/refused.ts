@@ -11,3 +11,6 @@ export class Refused extends Error {
     this.remedy = remedy;
   }
 }
+
+/** What nobody hears: who sent the body has gone before its end. */
+export const CUT_OFF = new Refused(400, "cut_off", "The body was cut off.");
