@@ -172,6 +172,9 @@ describe("what a script needs", () => {
     for (const [legal, hidden] of [
       ["می\u200cخواهم", "a\u200cb"],
       ["क्\u200dष", "क\u200db"],
+      ["ꦏ\u200cꦏ", "ꦏ\u200ck"],
+      ["ᬓ\u200dᬓ", "\u200dᬓ"],
+      ["ᮊ\u200cᮊ", "ᮊ\u200ca"],
       ["می\u200c", "\u200c"],
       ["می\u200c ", "a\u200c "],
       ["می\u200d\n", "x\u200dمی"],
@@ -246,6 +249,16 @@ describe("what a script needs", () => {
     }
     expect(labels("葛\u{e01f0}", "exact")).toEqual(["U+E01F0"]);
     expect(labels("葛\u{e0100}", "exact")).toEqual(["U+E0100"]);
+  });
+
+  it("is what stands for the missing letter of an old syllable of Hangul, beside one that is seen", () => {
+    for (const kind of ["prose", "code", "name"] as const) {
+      for (const legal of ["\u115f\u1161", "ᄒ\u1160", "가\u115fᅵ"])
+        expect(labels(legal, kind), legal).toEqual([]);
+      for (const odd of ["\u115f", "\u1160", "\u115f\u1160", "a\u115fb", "가\u1160", "ᄒ\u1160\u1160"])
+        expect(labels(odd, kind).length, odd).toBeGreaterThan(0);
+    }
+    expect(labels("ᄒ\u1160", "exact")).toEqual(["U+1160"]);
   });
 
   it("is what parts two points below a letter of Hebrew", () => {

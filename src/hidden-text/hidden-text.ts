@@ -56,7 +56,7 @@ const BRAILLE = /\p{sc=Brai}/u;
 const WIDE = /^$|[\n\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{N}\p{P}]/u;
 /** Scripts whose spelling needs joiners inside words, by their codes: the page's first script has them. */
 const JOINING =
-  /[\p{scx=Arab}\p{scx=Syrc}\p{scx=Nkoo}\p{scx=Mong}\p{scx=Deva}\p{scx=Beng}\p{scx=Guru}\p{scx=Gujr}\p{scx=Orya}\p{scx=Taml}\p{scx=Telu}\p{scx=Knda}\p{scx=Mlym}\p{scx=Sinh}\p{scx=Khmr}\p{scx=Mymr}\p{scx=Tibt}]/u;
+  /[\p{scx=Arab}\p{scx=Syrc}\p{scx=Nkoo}\p{scx=Mong}\p{scx=Deva}\p{scx=Beng}\p{scx=Guru}\p{scx=Gujr}\p{scx=Orya}\p{scx=Taml}\p{scx=Telu}\p{scx=Knda}\p{scx=Mlym}\p{scx=Sinh}\p{scx=Khmr}\p{scx=Mymr}\p{scx=Tibt}\p{scx=Java}\p{scx=Bali}\p{scx=Sund}]/u;
 /** Scripts that write no spaces between words, but may say where one ends. */
 const UNSPACED = /[\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}\p{sc=Tibt}]/u;
 const NO_WORD = /[^\p{L}\p{M}\p{N}\p{P}]/u;
@@ -64,6 +64,8 @@ const PICTOGRAPH = /\p{Extended_Pictographic}|\p{Emoji_Modifier}|\u20e3|\ufe0f/u
 /** What has variants, each with the selectors that there are for it; and the joiner that parts points of Hebrew. */
 const VARIANT =
   /^(?:(?!\p{ASCII})\p{Emoji}[\ufe0e\ufe0f]|[\d#*][\ufe0e\ufe0f]\u20e3|\p{sc=Hani}[\ufe00-\ufe02\u{e0100}-\u{e01ef}]|[、。，．！：；？‘’“”][\ufe00\ufe01]|(?!\p{ASCII})[\p{Sm}\p{sc=Mymr}\p{sc=Phag}]\ufe00|\p{sc=Hebr}\u034f|\p{sc=Mong}(?:[\u180b-\u180d\u180f]|\u180e\p{sc=Mong}))/u;
+/** A letter of Hangul beside the filler of one that its old syllable lacks. */
+const FILLED = /^[\u1100-\u115e\ua960-\ua97c]\u1160|\u115f[\u1161-\u11a7\ud7b0-\ud7c6]$/u;
 /** The flags of England, Scotland and Wales: black flag, tag letters, cancel tag. There are no others. */
 const TAG_SEQUENCE =
   /^\u{1f3f4}\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}/u;
@@ -129,7 +131,7 @@ function isLegal(characters: readonly string[], index: number, count: number, ki
   }
   if (code === 0x200b)
     return kind === "prose" && UNSPACED.test(before + after) && !NO_WORD.test(before + after);
-  if (VARIANT.test(before + character + after)) return true;
+  if (VARIANT.test(before + character + after) || FILLED.test(before + character + after)) return true;
   return kind === "prose" && ODD_SPACE.test(character) && TYPOGRAPHY.test(before + character + after);
 }
 
