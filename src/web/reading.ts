@@ -4,6 +4,8 @@ export interface Reading {
   place?: { end: true } | { end: false; index: number; offset: number };
   /** The address's fragment when the place was taken: a link followed later goes before it. */
   fragment: string;
+  /** The part that is marked: a link, a failure or what waits was gone to. */
+  marked?: string | undefined;
   /** What was opened (true) or closed (false) by hand, by part id. */
   opened: ReadonlyMap<string, boolean>;
 }
@@ -29,14 +31,16 @@ export function loadReading(session_id: string): Reading {
     const stored: unknown = JSON.parse(sessionStorage.getItem(key(session_id)) ?? "null");
     if (typeof stored !== "object" || stored === null) return nothing;
     // Written by `saveReading` alone; whatever else stands there fails below or is harmless.
-    const { place, fragment, opened } = stored as {
+    const { place, fragment, marked, opened } = stored as {
       place?: Reading["place"];
       fragment?: string;
+      marked?: string;
       opened?: [string, boolean][];
     };
     return {
       ...(place === undefined ? {} : { place }),
       fragment: fragment ?? "",
+      marked,
       opened: new Map(opened),
     };
   } catch {
@@ -45,12 +49,9 @@ export function loadReading(session_id: string): Reading {
 }
 
 /** Keeps it in this tab, with the last 2,000 choices of what is open; nothing where storage is full or blocked. */
-export function saveReading(session_id: string, { place, fragment, opened }: Reading): void {
+export function saveReading(session_id: string, { opened, ...reading }: Reading): void {
   try {
-    sessionStorage.setItem(
-      key(session_id),
-      JSON.stringify({ place, fragment, opened: [...opened].slice(-KEPT) }),
-    );
+    sessionStorage.setItem(key(session_id), JSON.stringify({ ...reading, opened: [...opened].slice(-KEPT) }));
   } catch {
     // Storage is full or blocked: the place holds until the page is closed.
   }

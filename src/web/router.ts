@@ -81,7 +81,9 @@ export const sessionHref = (session_id: string, fragment = "", beside?: string):
 
 const here = (): string => location.pathname + location.search + location.hash;
 let address: Address = { href: "", visit: 0 };
-let isBack = true;
+let isBack = !performance
+  .getEntriesByType("navigation")
+  .some((loaded) => loaded instanceof PerformanceNavigationTiming && loaded.type === "navigate");
 
 /** Whether the reader came back to where the page is, by the browser's own means or a reload; `false`: they followed a link. */
 export const cameBack = (): boolean => isBack;

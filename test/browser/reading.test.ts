@@ -624,6 +624,30 @@ it("a link from another screen leads to its part, the second time too, and back 
   expect(await row.count()).toBe(0);
 });
 
+it("a part that a link led to is marked still after a reload, and the link leads there again once one has read on", async () => {
+  await page.keyboard.press("Home");
+  const id = await transcript.locator("article.part-row-text").first().getAttribute("id");
+  const marked = transcript.locator(`.part-row-target[id="${id}"]`);
+  const link = `${daemon.origin}/session/${session.session_id}#${id}`;
+  await page.goto("about:blank");
+  await page.goto(link);
+  await marked.waitFor();
+  await page.reload();
+  await marked.waitFor();
+
+  await page.keyboard.press("End");
+  await transcript.getByText("The last one so far.").waitFor();
+  await page.reload();
+  await transcript.getByText("The last one so far.").waitFor();
+  await page.goto("about:blank");
+  await page.goto(link);
+  await marked.waitFor();
+  await page.keyboard.press("Escape");
+  await page.reload();
+  await transcript.locator(`[id="${id}"]`).waitFor();
+  expect(await marked.count()).toBe(0);
+});
+
 it("the way back from a link in the same session leads to what was in view, and to following where the end was", async () => {
   const last = (await transcript.locator("article").last().getAttribute("id")) ?? "";
   await page.keyboard.press("Home");

@@ -146,10 +146,11 @@ function ReadyPane({
   const [initial] = useState(() =>
     resumes && reading.place !== undefined ? reading.place : { end: true as const },
   );
+  const [target, setTarget] = useState(resumes ? reading.marked : undefined);
   const { host, outputs, setOpen, setAllOpen, allOpen, keepPlace, placeNow } = useReadingHost(
     session,
     reading,
-    fragment,
+    { fragment, marked: target },
     {
       started_at: row?.started_at,
       cwd: row?.cwd,
@@ -162,7 +163,6 @@ function ReadyPane({
   const findInput = useRef<HTMLInputElement>(null);
   const [finding, setFinding] = useState(false);
   const [findText, setFindText] = useState("");
-  const [target, setTarget] = useState<string>();
   const [message, setMessage] = useState("");
   /** The row that a button led to, which keeps the keyboard. */
   const [landed, setLanded] = useState({ name: "", count: 0 });

@@ -43,11 +43,11 @@ interface SessionFacts {
   goOnFrom?: ((prompt_id: string) => void) | undefined;
 }
 
-/** `reading`: as it was when the screen came up. */
+/** `reading`: as it was when the screen came up. What follows is as it is now. */
 export function useReadingHost(
   session: OpenSession,
   reading: Reading,
-  fragment: string,
+  { fragment, marked }: Pick<Reading, "fragment" | "marked">,
   { started_at, cwd, hosted, goOnFrom }: SessionFacts,
 ): ReadingHost {
   const client = useClient();
@@ -62,7 +62,7 @@ export function useReadingHost(
   }>({ allOpen: undefined, openedAtOnce: 0 });
 
   // Not a state: a row keeps its own, and the host that all rows share stays the same when one is opened.
-  const kept = useRef<Reading>({ ...reading, fragment });
+  const kept = useRef<Reading>({ ...reading, fragment, marked });
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const save = useCallback(() => {
     clearTimeout(timer.current);
@@ -73,9 +73,9 @@ export function useReadingHost(
     timer.current = setTimeout(save, SAVE_MS);
   }, [save]);
   useEffect(() => {
-    kept.current = { ...kept.current, fragment };
+    kept.current = { ...kept.current, fragment, marked };
     saveSoon();
-  }, [fragment, saveSoon]);
+  }, [fragment, marked, saveSoon]);
   useEffect(() => {
     window.addEventListener("pagehide", save);
     return () => {
