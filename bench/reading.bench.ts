@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { formats } from "../src/formats/index.ts";
 import { createReading } from "../src/server/reading.ts";
 import { generateClaudeText } from "./claude-session.ts";
+import { decodeAndParse, parse } from "./index-floor.ts";
 import { report, round } from "./measure.ts";
 
 /**
@@ -37,24 +38,6 @@ async function read(path: string, bytes: Uint8Array, as: "frames" | "row" | "tra
     const piece = bytes.subarray(at, at + PIECE);
     if (as === "frames") reader.push(piece);
     else await reading.decoder.write(piece);
-  }
-}
-
-/** Lines cut out of bytes, decoded and parsed, and nothing made of them. */
-function decodeAndParse(bytes: Buffer): void {
-  for (let from = 0; from < bytes.length; ) {
-    const newline = bytes.indexOf("\n", from);
-    const end = newline === -1 ? bytes.length : newline;
-    parse(bytes.toString("utf8", from, end));
-    from = end + 1;
-  }
-}
-
-function parse(line: string): void {
-  try {
-    JSON.parse(line);
-  } catch {
-    // Blank, or two records on a line: what is torn costs as much.
   }
 }
 
