@@ -2,7 +2,7 @@ import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync } from "node:
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
-import type { Plugin } from "vite";
+import { build, type Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
@@ -13,6 +13,29 @@ const samplesBesideDaemon: Plugin = {
   writeBundle() {
     rmSync("dist/server/samples", { recursive: true, force: true });
     cpSync("src/server/samples", "dist/server/samples", { recursive: true });
+  },
+};
+
+const SESSION_STORE = "src/adapters/claude-session-store";
+/** The session store for the Claude Agent SDK is a package of its own, without dependencies: its source serves as its types. */
+const sessionStorePackage: Plugin = {
+  name: "session-store-package",
+  apply: (_config, { isSsrBuild }) => isSsrBuild === true,
+  async writeBundle() {
+    const outDir = "dist/claude-session-store";
+    await build({
+      configFile: false,
+      logLevel: "warn",
+      build: {
+        outDir,
+        target: "node20",
+        minify: false,
+        copyPublicDir: false,
+        lib: { entry: `${SESSION_STORE}/session-store.ts`, formats: ["es"], fileName: "session-store" },
+      },
+    });
+    for (const file of ["package.json", "README.md", "session-store.ts"])
+      cpSync(`${SESSION_STORE}/${file}`, `${outDir}/${file}`);
   },
 };
 
@@ -65,7 +88,7 @@ class LongFirst extends BaseSequencer {
 
 /** Both halves: `vite build` makes the page (dist/web), `vite build --ssr` the daemon (dist/server). */
 export default defineConfig(({ isSsrBuild }) => ({
-  plugins: [react(), samplesBesideDaemon, licensesOfWorkers],
+  plugins: [react(), samplesBesideDaemon, sessionStorePackage, licensesOfWorkers],
   build: isSsrBuild
     ? {
         outDir: "dist/server",
@@ -73,7 +96,7 @@ export default defineConfig(({ isSsrBuild }) => ({
         copyPublicDir: false,
         license: LICENSES,
         rolldownOptions: {
-          input: "src/server/main.ts",
+          input: "src/server/cli/main.ts",
           checks: CHECKS,
           output: {
             entryFileNames: "main.js",
@@ -133,7 +156,10 @@ export default defineConfig(({ isSsrBuild }) => ({
         test: {
           name: "unit",
           environment: "node",
-          include: ["test/{model,formats,streams,providers,agent,server}/**/*.test.ts", "test/*.test.ts"],
+          include: [
+            "test/{model,sources,store,providers,agent,server,adapters}/**/*.test.ts",
+            "test/*.test.ts",
+          ],
           exclude: ["test/package.test.ts"],
         },
       },

@@ -1,5 +1,6 @@
-import { accumulate, emptyTranscript, type Transcript } from "../src/model/accumulate.ts";
-import type { Frame } from "../src/model/frame.ts";
+import type { Frame } from "../src/model/frames/frame.ts";
+import { accumulate } from "../src/model/transcript/accumulate.ts";
+import { emptyTranscript, type Transcript } from "../src/model/transcript/transcript-state.ts";
 import { partId } from "../src/model/uuid.ts";
 
 /**

@@ -1,8 +1,9 @@
 import type { AgentHost } from "../src/agent/agent.ts";
 import { createLoopAgent } from "../src/agent/loop.ts";
-import { accumulate, emptyTranscript } from "../src/model/accumulate.ts";
-import type { Frame } from "../src/model/frame.ts";
-import { createHistory } from "../src/model/history-collector.ts";
+import type { Frame } from "../src/model/frames/frame.ts";
+import { createHistory } from "../src/model/messages/history-collector.ts";
+import { accumulate } from "../src/model/transcript/accumulate.ts";
+import { emptyTranscript } from "../src/model/transcript/transcript-state.ts";
 import { anthropicMessages } from "../src/providers/anthropic/index.ts";
 import { createEventReader } from "../src/providers/event-reader.ts";
 import type { Provider } from "../src/providers/provider.ts";

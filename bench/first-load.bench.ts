@@ -81,7 +81,7 @@ async function weighPage(line = 'const Text = "p";'): Promise<number> {
   return total;
 }
 const product = await config({ command: "build", mode: "production" });
-const markdown = join(root, "src/web/ui/Markdown.tsx");
+const markdown = join(root, "src/web/markdown/Markdown.tsx");
 const base = await weighPage();
 const ours = await weighPage(`import { Markdown as Text } from ${JSON.stringify(markdown)};`);
 const peer = await weighPage('import { Streamdown as Text } from "streamdown";');

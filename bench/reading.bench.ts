@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { formats } from "../src/formats/index.ts";
-import { createReading } from "../src/server/reading.ts";
+import { createReading } from "../src/server/import/reading.ts";
+import { formats } from "../src/sources/index.ts";
 import { generateClaudeText } from "./claude-session.ts";
 import { decodeAndParse, parse } from "./index-floor.ts";
 import { report, round } from "./measure.ts";
@@ -32,7 +32,7 @@ async function read(path: string, bytes: Uint8Array, as: "frames" | "row" | "tra
     format,
     folding: as === "transcript",
     idFor: (id) => id,
-    isShown: () => false,
+    isViewed: () => false,
   });
   for (let at = 0; at < bytes.length; at += PIECE) {
     const piece = bytes.subarray(at, at + PIECE);

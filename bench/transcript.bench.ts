@@ -186,7 +186,7 @@ try {
 
 /** The launch link that the daemon printed works once; a local program gets more of them. */
 async function launchLink(): Promise<string> {
-  const { readAccess } = await import("../src/server/guard.ts");
+  const { readAccess } = await import("../src/server/auth/guard.ts");
   const access = readAccess(join(home.data, "access.json"));
   const reply = await fetch(`${daemon.origin}/api/link`, {
     method: "POST",

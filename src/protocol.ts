@@ -1,11 +1,12 @@
 import * as z from "zod";
-import { frame } from "./model/frame.ts";
-import { usage } from "./model/message.ts";
+import { frame } from "./model/frames/frame.ts";
+import { usage } from "./model/messages/message.ts";
+import { todoItem } from "./model/parts/ui-extra.ts";
 import { optional, record, uuid } from "./model/record.ts";
 import { answer, requestOutcome } from "./model/request.ts";
-import { sessionSummary } from "./model/session.ts";
-import { transcriptPart, turn } from "./model/transcript.ts";
-import { todoItem } from "./model/ui-extra.ts";
+import { PART_KINDS, PART_STATUSES } from "./model/search/query.ts";
+import { sessionStatus, sessionSummary } from "./model/session.ts";
+import { source, transcriptPart, turn } from "./model/transcript/transcript.ts";
 
 /**
  * What travels between daemon and browser. `docs/specs/http-api.md` is its description for strangers; the constants and
@@ -140,6 +141,8 @@ export const rawReply = record({
   text: z.string(),
   truncated: optional(z.number()),
   archived: z.boolean(),
+  /** Where the record stands in the agent's store, when that is no line of `file`: `file` is Verbatim's log of it then. */
+  place: optional(source),
 });
 export type RawReply = z.infer<typeof rawReply>;
 
@@ -164,6 +167,56 @@ export const searchReply = record({
   hits: z.array(record({ index: z.number(), part_id: uuid, excerpt: z.string() })),
 });
 export type SearchReply = z.infer<typeof searchReply>;
+
+/**
+ * `GET /api/search?q=&limit=&sort=&cursor=` → parts of all sessions in which the query is found, newest session first or by rank.
+ * `limit`: 1 to 100, else 30. `sort`: `newest` or `rank`. `cursor`: `next` of the page before. The language: docs/search.md.
+ */
+export const searchAllReply = record({
+  hits: z.array(
+    record({
+      /** `id`: the session to open, or the segment of a huge one. */
+      session: record({
+        id: uuid,
+        agent: z.string(),
+        title: optional(z.string()),
+        cwd: optional(z.string()),
+        model: optional(z.string()),
+        status: sessionStatus,
+        last_activity_at: z.number(),
+        is_run: z.boolean(),
+      }),
+      part: record({
+        id: uuid,
+        kind: z.enum(PART_KINDS),
+        /** Who said it; `agent`: the program around the model, or a parent agent. */
+        by: z.enum(["person", "model", "tool", "agent"]),
+        /** Position of its turn, from 0. */
+        turn: z.number(),
+        turn_title: optional(z.string()),
+        step: optional(z.number()),
+        tool: optional(z.string()),
+        status: optional(z.enum(PART_STATUSES)),
+        at: optional(z.number()),
+        /** Only the beginning and end of its text were searched: its true length in UTF-16 code units. */
+        full_length: optional(z.number()),
+      }),
+      /** One line about the first match; ranges in UTF-16 code units of it. */
+      snippet: record({ text: z.string(), ranges: z.array(record({ start: z.number(), end: z.number() })) }),
+    }),
+  ),
+  /** Absent: there is no more. A page may end early, and even be empty, where much has to be looked at. */
+  next: optional(z.string()),
+  /** Sessions in the index, and those of them that this page and the ones before looked at or ruled out. */
+  sessions: z.number(),
+  searched: z.number(),
+  /** Files and sessions that the index lacks so far, or has in an older state. */
+  not_indexed: z.number(),
+  /** Parts of which only the beginning and end are searched. */
+  cut_parts: z.number(),
+  took_ms: z.number(),
+});
+export type SearchAllReply = z.infer<typeof searchAllReply>;
 
 // --- Sessions that this daemon runs ---------------------------------------------------------------------------------------
 // Every change is a POST with JSON, and all but `compact` name what they are about: sent twice (a reply was lost), it is done
@@ -206,7 +259,7 @@ export const agentsReply = record({
 export type AgentsReply = z.infer<typeof agentsReply>;
 
 /** Images of one prompt. */
-export const MOST_IMAGES = 10;
+export const MAX_IMAGES = 10;
 
 /** A prompt as it is typed: text, and images as data URLs (at most `MOST_IMAGES`, 5 MB each). `message_id` makes it once. */
 export const promptBody = record({

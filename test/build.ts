@@ -1,5 +1,11 @@
-import type { MarkerKind, TranscriptPart, TranscriptPartOf, Turn } from "../src/model/transcript.ts";
-import type { UiExtra } from "../src/model/ui-extra.ts";
+import type { CallOutcome } from "../src/model/parts/outcome.ts";
+import type { UiExtra } from "../src/model/parts/ui-extra.ts";
+import type {
+  MarkerKind,
+  TranscriptPart,
+  TranscriptPartOf,
+  Turn,
+} from "../src/model/transcript/transcript.ts";
 import type { TranscriptHost } from "../src/web/transcript/host.ts";
 
 /** Small builders of transcript parts: a test states what it is about, everything else is the same every time. */
@@ -79,10 +85,15 @@ export const failed = (input: unknown, error: string): TranscriptPartOf<"tool_ca
   error,
   time: { start: START, end: START + 800 },
 });
-export const aborted = (input: unknown, reason?: string): TranscriptPartOf<"tool_call">["state"] => ({
+export const aborted = (
+  input: unknown,
+  reason?: string,
+  outcome?: CallOutcome,
+): TranscriptPartOf<"tool_call">["state"] => ({
   status: "aborted",
   input,
   ...(reason === undefined ? {} : { reason }),
+  ...(outcome === undefined ? {} : { outcome }),
   time: { start: START, end: START + 800 },
 });
 
@@ -181,6 +192,7 @@ export function hostOf(
     runHref: (id) => `/sessions/${id}`,
     thinking: "closed",
     showSteps: false,
+    everyRecord: false,
     formatTime: (at) => new Date(at).toISOString().slice(11, 19),
     ...given,
   };

@@ -1,10 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { frame } from "../src/model/frame.ts";
+import { frame } from "../src/model/frames/frame.ts";
 import { sessionSummary } from "../src/model/session.ts";
-import { transcriptPart, turn } from "../src/model/transcript.ts";
+import { transcriptPart, turn } from "../src/model/transcript/transcript.ts";
 import { clientMessage, serverMessage, sessionPage, statusReply } from "../src/protocol.ts";
+import { helpText } from "../src/server/cli/flags.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -68,7 +69,7 @@ describe("docs/specs/http-api.md", () => {
   });
 
   it("names every route", () => {
-    const sources = ["app.ts", "hosted/routes.ts"].map((file) => read(`src/server/${file}`)).join("\n");
+    const sources = ["http/app.ts", "managed/routes.ts"].map((file) => read(`src/server/${file}`)).join("\n");
     const routes = [...sources.matchAll(/app\.(?:get|post)\("(\/api\/[^"*]+)"/g)];
     expect(routes.length).toBeGreaterThan(8);
     for (const [, route = ""] of routes) expect(api).toContain(route);
@@ -91,7 +92,7 @@ describe("docs/specs/http-api.md", () => {
   });
 
   it("names every word that a route reads of its query", () => {
-    const sources = ["app.ts", "hosted/routes.ts"].map((file) => read(`src/server/${file}`)).join("\n");
+    const sources = ["http/app.ts", "managed/routes.ts"].map((file) => read(`src/server/${file}`)).join("\n");
     const words = [
       ...[...sources.matchAll(/req\.query\("(\w+)"\)/g)].map(([, word = ""]) => word),
       ...[...sources.matchAll(/const \{ (.+) \} = context\.req\.query\(\)/g)].flatMap(([, names = ""]) =>
@@ -130,9 +131,9 @@ describe("the documents", () => {
   });
 
   it("name no flag in the README that --help does not know", () => {
-    const help = read("src/server/flags.ts");
+    const help = helpText();
     const readme = read("README.md");
-    for (const [, flag = ""] of readme.matchAll(/`?(--[a-z][a-z-]+)/g)) expect(help).toContain(flag.slice(2));
+    for (const [, flag = ""] of readme.matchAll(/`?(--[a-z][a-z-]+)/g)) expect(help).toContain(flag);
     expect(readme).toContain("--help");
   });
 });

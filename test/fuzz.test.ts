@@ -13,8 +13,8 @@ const corpora = {
   streams: [resolve(here, "providers/fixtures")],
 };
 
-it("whatever takes foreign input bears ten seconds of damaged and generated input", async () => {
-  const { cases, findings } = await fuzz({ seconds: 10, seed: 4, corpora, folder });
+it("whatever takes foreign input bears thirty seconds of damaged and generated input", async () => {
+  const { cases, findings } = await fuzz({ seconds: 30, seed: 4, corpora, folder });
   expect(findings.map(({ target, error }) => `${target}: ${error}`)).toEqual([]);
   expect(Object.keys(cases)).toEqual(
     expect.arrayContaining(["lines", "reader codex", "terminal", "addresses", "Markdown", "frames", "codec"]),

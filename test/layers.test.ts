@@ -4,15 +4,23 @@ import { expect, it } from "vitest";
 
 const SRC = join(import.meta.dirname, "../src");
 
-/**
- * The first that a path begins with is the file's layer. What it may import: layers, and packages with what is below them
- * (`react` also stands for `react/jsx-runtime`; `remark-*` for all of that family).
- */
-const LAYERS: { layer: string; from: string[]; packages: string[] }[] = [
+interface Layer {
+  /** The longest layer that begins a path is the file's layer. */
+  layer: string;
+  /** Layers it may import. */
+  from: string[];
+  /** Packages with everything below them (`react` also stands for `react/jsx-runtime`, `remark-*` for the family). */
+  packages: string[];
+}
+
+const SERVER_LIBRARIES = ["model/", "hidden-text/", "protocol.ts", "server/sessions/", "server/index/"];
+const WEB_LIBRARIES = ["model/", "hidden-text/", "protocol.ts", "web/text/", "web/ui/"];
+
+const LAYERS: Layer[] = [
   { layer: "model/", from: [], packages: ["zod", "uuid"] },
   { layer: "hidden-text/", from: [], packages: [] },
   { layer: "protocol.ts", from: ["model/"], packages: ["zod"] },
-  { layer: "formats/", from: ["model/"], packages: [] },
+  { layer: "sources/", from: ["model/"], packages: [] },
   { layer: "providers/", from: ["model/"], packages: ["zod", "eventsource-parser", "undici"] },
   {
     layer: "agent/",
@@ -26,64 +34,169 @@ const LAYERS: { layer: string; from: string[]; packages: string[] }[] = [
       "@modelcontextprotocol/sdk",
     ],
   },
-  { layer: "streams/", from: ["model/"], packages: [] },
+  { layer: "store/", from: ["model/", "protocol.ts", "sources/"], packages: ["node:*", "zod"] },
   {
-    layer: "server/",
-    from: ["model/", "hidden-text/", "protocol.ts", "formats/", "streams/", "providers/", "agent/"],
-    packages: ["node:*", "hono", "@hono/node-server", "ws", "zod"],
+    layer: "server/sessions/",
+    from: ["model/", "protocol.ts"],
+    packages: ["node:*", "hono", "zod"],
   },
   {
-    layer: "web/ui/",
-    from: ["hidden-text/"],
-    packages: ["react", "react-dom", "react-markdown", "shiki", "micromark*", "mdast*", "hast*"],
+    layer: "server/index/",
+    from: ["model/", "protocol.ts", "store/", "server/sessions/"],
+    packages: ["node:*"],
   },
-  { layer: "web/transcript/", from: ["model/", "hidden-text/", "web/ui/"], packages: ["react", "diff"] },
+  {
+    layer: "server/files/",
+    from: ["model/", "protocol.ts", "store/", "server/sessions/"],
+    packages: ["node:*"],
+  },
+  {
+    layer: "server/config.ts",
+    from: ["model/", "providers/", "agent/", "store/"],
+    packages: ["node:*", "zod"],
+  },
+  { layer: "server/usage-error.ts", from: ["model/"], packages: [] },
+  {
+    layer: "server/archive/",
+    from: ["model/", "store/", "server/files/"],
+    packages: ["node:*"],
+  },
+  {
+    layer: "server/import/",
+    from: [...SERVER_LIBRARIES, "sources/", "store/", "server/archive/", "server/files/"],
+    packages: ["node:*"],
+  },
+  {
+    layer: "server/managed/",
+    from: [
+      ...SERVER_LIBRARIES,
+      "sources/",
+      "providers/",
+      "agent/",
+      "store/",
+      "server/config.ts",
+      "server/files/",
+    ],
+    packages: ["node:*", "zod", "hono"],
+  },
+  { layer: "adapters/", from: [], packages: [] },
+  { layer: "server/posted/", from: SERVER_LIBRARIES, packages: ["node:*", "hono"] },
+  { layer: "server/auth/", from: SERVER_LIBRARIES, packages: ["node:*", "hono"] },
+  { layer: "server/live/", from: SERVER_LIBRARIES, packages: ["node:*", "ws"] },
+  {
+    layer: "server/http/",
+    from: [...SERVER_LIBRARIES, "server/auth/", "server/files/", "server/live/", "server/usage-error.ts"],
+    packages: ["node:*", "hono", "@hono/node-server", "ws"],
+  },
+  {
+    layer: "server/cli/",
+    from: [
+      ...SERVER_LIBRARIES,
+      "sources/",
+      "providers/",
+      "agent/",
+      "store/",
+      "server/config.ts",
+      "server/archive/",
+      "server/auth/",
+      "server/http/",
+      "server/import/",
+      "server/live/",
+      "server/managed/",
+      "server/posted/",
+      "server/usage-error.ts",
+    ],
+    packages: ["node:*", "ws", "zod", "@modelcontextprotocol/sdk"],
+  },
+  { layer: "web/text/", from: ["model/", "protocol.ts", "web/api/", "web/ui/"], packages: [] },
+  { layer: "web/ui/", from: ["hidden-text/", "web/text/"], packages: ["react", "react-dom"] },
+  { layer: "web/virtual-list/", from: ["web/ui/"], packages: ["react", "react-dom"] },
+  { layer: "web/code/", from: ["hidden-text/", "web/ui/"], packages: ["react", "react-dom", "shiki"] },
+  {
+    layer: "web/markdown/",
+    from: ["hidden-text/", "web/ui/", "web/code/"],
+    packages: ["react", "react-markdown", "micromark*", "mdast*", "hast*"],
+  },
+  {
+    layer: "web/transcript/",
+    from: [...WEB_LIBRARIES, "web/code/", "web/markdown/"],
+    packages: ["react", "diff"],
+  },
+  { layer: "web/api/", from: ["model/", "protocol.ts"], packages: ["zustand"] },
   {
     layer: "web/",
-    from: ["model/", "hidden-text/", "protocol.ts", "web/transcript/", "web/ui/"],
+    from: [
+      ...WEB_LIBRARIES,
+      "web/api/",
+      "web/code/",
+      "web/markdown/",
+      "web/transcript/",
+      "web/virtual-list/",
+    ],
     packages: ["react", "react-dom", "zustand"],
   },
 ];
 /** Run before anything is installed or built: in no layer, import nothing but Node and one another. */
 const BOOTSTRAP = ["install.mjs", "start.mjs"];
 
-const layerOf = (path: string) => LAYERS.find(({ layer }) => path.startsWith(layer));
+const layerOf = (path: string) =>
+  LAYERS.filter(({ layer }) => path.startsWith(layer)).toSorted(
+    (one, other) => other.layer.length - one.layer.length,
+  )[0];
 const isOf = (allowed: string, name: string) =>
   allowed.endsWith("*")
     ? name.startsWith(allowed.slice(0, -1))
     : name === allowed || name.startsWith(`${allowed}/`);
 
-it("imports only along the arrows of the architecture, and along all of them", () => {
+/** Every import of every source file. `target`: a path below `src`; `types`: erased when it is compiled. */
+const imports = readdirSync(SRC, { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .map((entry) => relative(SRC, join(entry.parentPath, entry.name)).replaceAll(sep, "/"))
+  .filter((file) => /\.(tsx?|mjs)$/.test(file) && !BOOTSTRAP.includes(file))
+  .flatMap((file) => {
+    const text = readFileSync(join(SRC, file), "utf8");
+    const found = text.matchAll(
+      /^(import|export)\s+(type\s)?[^"';]*?from\s+"([^"]+)"|\bimport\("([^"]+)"\)|^import\s+"([^"]+)"/gm,
+    );
+    return [...found].map(([, , types, named, dynamic, bare]) => {
+      const name = named ?? dynamic ?? bare ?? "";
+      const target = name.startsWith(".")
+        ? join(dirname(file), name.replace(/\?.*/, "")).replaceAll(sep, "/")
+        : undefined;
+      return { file, name, target, types: types !== undefined };
+    });
+  });
+
+it("imports only along the arrows of the architecture", () => {
   const wrong: string[] = [];
-  const unused = new Set(
-    LAYERS.flatMap(({ layer, from, packages }) => [...from, ...packages].map((name) => `${layer} ${name}`)),
-  );
-  for (const entry of readdirSync(SRC, { recursive: true, withFileTypes: true })) {
-    const file = relative(SRC, join(entry.parentPath, entry.name)).replaceAll(sep, "/");
-    if (!entry.isFile() || !/\.(tsx?|mjs)$/.test(file) || BOOTSTRAP.includes(file)) continue;
+  for (const { file, name, target } of imports) {
     const own = layerOf(file);
     if (own === undefined) {
       wrong.push(`${file} is in no layer`);
-      continue;
-    }
-    const text = readFileSync(join(SRC, file), "utf8");
-    for (const [, named, dynamic, bare] of text.matchAll(
-      /^(?:import|export)\s[^"';]*?from\s+"([^"]+)"|\bimport\("([^"]+)"\)|^import\s+"([^"]+)"/gm,
-    )) {
-      const name = named ?? dynamic ?? bare ?? "";
-      if (name.startsWith(".")) {
-        const target = join(dirname(file), name.replace(/\?.*/, "")).replaceAll(sep, "/");
-        const layer = layerOf(target)?.layer;
-        const isAllowed = layer === own.layer || own.from.some((allowed) => allowed === layer);
-        if (!isAllowed && !target.endsWith(".css")) wrong.push(`${file} imports ${target}`);
-        else unused.delete(`${own.layer} ${layer}`);
-        continue;
-      }
-      const allowed = own.packages.find((each) => isOf(each, name));
-      if (allowed === undefined) wrong.push(`${file} imports ${name}`);
-      else unused.delete(`${own.layer} ${allowed}`);
+    } else if (target !== undefined) {
+      const layer = layerOf(target)?.layer;
+      const isAllowed = layer === own.layer || own.from.some((allowed) => allowed === layer);
+      if (!isAllowed && !target.endsWith(".css")) wrong.push(`${file} imports ${target}`);
+    } else if (!own.packages.some((each) => isOf(each, name))) {
+      wrong.push(`${file} imports ${name}`);
     }
   }
   expect(wrong).toEqual([]);
-  expect([...unused]).toEqual([]);
+});
+
+it("has no import circle", () => {
+  const targets = new Map<string, string[]>();
+  for (const { file, target } of imports)
+    if (target !== undefined) targets.set(file, [...(targets.get(file) ?? []), target]);
+  const circles: string[] = [];
+  const done = new Set<string>();
+  const visit = (file: string, path: string[]) => {
+    const at = path.indexOf(file);
+    if (at !== -1) circles.push([...path.slice(at), file].join(" → "));
+    if (at !== -1 || done.has(file)) return;
+    for (const target of targets.get(file) ?? []) visit(target, [...path, file]);
+    done.add(file);
+  };
+  for (const file of targets.keys()) visit(file, []);
+  expect(circles).toEqual([]);
 });

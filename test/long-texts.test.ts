@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import { findInexact } from "../src/hidden-text/exact-text.ts";
 import { findHidden } from "../src/hidden-text/hidden-text.ts";
-import { cut } from "../src/server/terminal-text.ts";
-import { readTerminal } from "../src/web/ui/ansi.ts";
-import { fenceOf, findRisk } from "../src/web/ui/markdown-source.ts";
+import { cut } from "../src/server/cli/terminal-text.ts";
+import { readTerminal } from "../src/web/code/ansi.ts";
+import { fenceOf, findRisk } from "../src/web/markdown/source.ts";
 import { judgeUrl } from "../src/web/ui/safe-url.ts";
 
 const LENGTH = 20_000;

@@ -35,7 +35,7 @@ const { status } = spawnSync(
     "--no-file-parallelism",
     ...(process.argv.length > 2
       ? process.argv.slice(2)
-      : [...SUITES, "test/formats/many-kinds.test.ts", "test/agent/tools/shown.test.ts", ...IN_BROWSER]),
+      : [...SUITES, "test/sources/many-kinds.test.ts", "test/agent/tools/shown.test.ts", ...IN_BROWSER]),
   ],
   {
     cwd: root,

@@ -36,6 +36,24 @@ beforeAll(async () => {
 });
 afterAll(() => rm(scratch, { recursive: true, force: true }));
 
+it("packs the session store for the Claude Agent SDK without dependencies, ready to import", async () => {
+  const folder = await emptyFolder("session-store");
+  await run("npm", ["pack", "--silent", "--pack-destination", folder, "./dist/claude-session-store"], {
+    cwd: root,
+    env: environment,
+  });
+  const archive = (await readdir(folder)).find((name) => name.includes("session-store")) ?? "";
+  await run("npm", ["install", "--silent", "--offline", "--prefix", folder, `./${archive}`], {
+    cwd: folder,
+    env: environment,
+  });
+  const script = `import { VerbatimSessionStore } from "verbatim-claude-session-store";
+    const store = new VerbatimSessionStore({ url: "http://127.0.0.1:1", token: "t" });
+    console.log(typeof store.append, typeof store.load, typeof store.listSessions, typeof store.listSubkeys);`;
+  const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", script], { cwd: folder });
+  expect(stdout.trim()).toBe("function function function function");
+});
+
 describe("the packed package, in an empty folder", () => {
   it("explains itself without a warning", async () => {
     const { stdout, stderr } = await run("npx", ["--yes", `./${basename(tarball)}`, "--help"], {

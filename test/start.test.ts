@@ -27,7 +27,7 @@ function write(path: string, text: string) {
   mkdirSync(dirname(join(tree, path)), { recursive: true });
   writeFileSync(join(tree, path), text);
 }
-const say = (word: string) => write("src/server/main.ts", `console.log(${JSON.stringify(word)});\n`);
+const say = (word: string) => write("src/server/cli/main.ts", `console.log(${JSON.stringify(word)});\n`);
 
 /** A tree like this one, whose daemon says a word and ends. */
 function plant(word: string) {
@@ -37,7 +37,7 @@ function plant(word: string) {
     write(path, '{"type":"module","packages":{}}');
   }
   const output = { entryFileNames: "main.js" };
-  const build = { outDir: "dist/server", rolldownOptions: { input: "src/server/main.ts", output } };
+  const build = { outDir: "dist/server", rolldownOptions: { input: "src/server/cli/main.ts", output } };
   write("vite.config.ts", `export default ${JSON.stringify({ build })};\n`);
   for (const path of ["src/start.mjs", "src/install.mjs", "test/run.mjs", "test/browser/chromium.mjs"])
     cpSync(join(root, path), join(tree, path));
@@ -103,7 +103,7 @@ describe.skipIf(process.platform === "win32")("npm start", () => {
 
   it("works where the operator is, not where npm goes to", () => {
     plant("one");
-    write("src/server/main.ts", "console.log(process.cwd());\n");
+    write("src/server/cli/main.ts", "console.log(process.cwd());\n");
     write("package.json", '{"type":"module","packages":{},"scripts":{"start":"node src/start.mjs"}}');
     const args = ["--silent", "--prefix", tree, "start", "--", "token"];
     const cwd = mkdtempSync(join(tree, "project-"));

@@ -1,6 +1,6 @@
-import { PAGE_LINES } from "../../src/web/ui/highlight.ts";
-import type { HighlightReply, HighlightRequest } from "../../src/web/ui/highlight-protocol.ts";
-import workerUrl from "../../src/web/ui/highlight-worker.ts?worker&url";
+import { PAGE_LINES } from "../../src/web/code/highlight.ts";
+import type { HighlightReply, HighlightRequest } from "../../src/web/code/highlight-protocol.ts";
+import workerUrl from "../../src/web/code/highlight-worker.ts?worker&url";
 import { code } from "./input.ts";
 
 /** The product's own highlighter, asked as the page asks it. */

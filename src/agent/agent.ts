@@ -1,6 +1,6 @@
-import type { Frame } from "../model/frame.ts";
-import type { HistoryEvent } from "../model/history.ts";
-import type { Part } from "../model/part.ts";
+import type { Frame } from "../model/frames/frame.ts";
+import type { HistoryEvent } from "../model/messages/history.ts";
+import type { Part } from "../model/messages/part.ts";
 import type { Answer, Request } from "../model/request.ts";
 
 /** What a person (or a parent agent) asks for. */

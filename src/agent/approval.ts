@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { titleOf } from "../model/content.ts";
-import type { HistoryEvent } from "../model/history.ts";
-import type { ToolCallPart } from "../model/part.ts";
+import type { HistoryEvent } from "../model/messages/history.ts";
+import type { ToolCallPart } from "../model/messages/part.ts";
+import { titleOf } from "../model/parts/content.ts";
 import type { Answer, Request, RequestOption } from "../model/request.ts";
 import { uuidFrom } from "../model/uuid.ts";
 import type { AgentHost } from "./agent.ts";
@@ -13,7 +13,7 @@ const ALLOW: RequestOption = { id: "allow", label: "Allow", kind: "allow_once" }
 const ALWAYS = "always";
 const REJECT: RequestOption = {
   id: "reject",
-  label: "Do not allow",
+  label: "Deny",
   description: "The agent is told, with what you write, and goes on.",
   kind: "reject_once",
 };
@@ -49,13 +49,21 @@ export function approvalOf(
       ALLOW,
       {
         id: ALWAYS,
-        label: `Allow ${reachOf(alwaysAllowed({ tool_name, target: prepared.target }))} in this session`,
+        label: alwaysLabel(alwaysAllowed({ tool_name, target: prepared.target })),
         kind: "allow_always",
       },
       REJECT,
     ],
     free_text: true,
   };
+}
+
+/** Names what else a rule of "always" lets run, unless that is the shown call alone. */
+function alwaysLabel(rule: PermissionRule): string {
+  const reach = reachOf(rule);
+  return reach === "this command" || reach === "this address"
+    ? "Allow for this session"
+    : `Allow ${reach} for this session`;
 }
 
 /** What a rule of "always" lets run: more than the call that is shown, unless its target is all of it. */

@@ -1,5 +1,5 @@
+import type { ToolCallPart } from "../model/messages/part.ts";
 import { asObject, messageOf } from "../model/narrow.ts";
-import type { ToolCallPart } from "../model/part.ts";
 
 /** The arguments of a call; a sentence about what is wrong with them where they are no object. */
 export function inputOf(call: ToolCallPart): Readonly<Record<string, unknown>> | string {

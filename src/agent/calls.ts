@@ -1,18 +1,18 @@
-import type { AssistantMessage } from "../model/message.ts";
+import type { AssistantMessage } from "../model/messages/message.ts";
+import type { ToolCallPart } from "../model/messages/part.ts";
 import { messageOf } from "../model/narrow.ts";
-import type { ToolCallPart } from "../model/part.ts";
 import type { Answer } from "../model/request.ts";
 import type { AgentHost } from "./agent.ts";
 import { approvalOf, digestOf, verdictOf } from "./approval.ts";
 import { inputOf } from "./call-input.ts";
-import type { CallEnd, Journal } from "./journal.ts";
 import { decide, type PermissionRule } from "./permissions.ts";
 import { createProgress } from "./progress.ts";
 import { type PreparedCall, type Tool, ToolInputError, type ToolOutput } from "./tool.ts";
+import type { CallEnd, TurnEmitter } from "./turn-emitter.ts";
 
 interface CallRunnerOptions {
   host: AgentHost;
-  journal: Journal;
+  emitter: TurnEmitter;
   tools: readonly Tool[];
   /** Read before each call; what a person always allows is added at its end. */
   rules: PermissionRule[];
@@ -48,11 +48,11 @@ interface Plan {
   readonly permission: Promise<CallEnd | undefined>;
 }
 
-const OLDER_THAN_ALLOWED =
+const CHANGED_SINCE_APPROVAL =
   "Not run: what this call would do has changed since it was allowed. Look again, and call it again if it is still right.";
 
 export function createCallRunner(options: CallRunnerOptions): CallRunner {
-  const { host, journal, rules, stop_within_ms } = options;
+  const { host, emitter, rules, stop_within_ms } = options;
   const tools = new Map(options.tools.map((tool) => [tool.definition.name, tool]));
   const stopped = new Map<string, ToolOutput>();
   /** Looks again at what waits for an answer: a rule that was just added may answer it. */
@@ -65,7 +65,7 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
     const begin = (call: ToolCallPart): void => {
       const plan = planOf(call, from, signal);
       if ("status" in plan) {
-        journal.settle(call, plan);
+        emitter.endCall(call, plan);
         return;
       }
       // What runs alone waits for all before it, and all behind it wait for it: a call may build on an earlier one.
@@ -135,23 +135,23 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
     signal: AbortSignal,
   ): Promise<CallEnd | undefined> => {
     const ruled = { tool_name: call.tool_name, target: prepared.target };
-    const withdrawal = new AbortController();
+    const cancellation = new AbortController();
     const isAllowed = () => decide(rules, ruled, tool.default_decision).decision === "allow";
-    const lookAgain = () => {
-      if (isAllowed()) withdrawal.abort();
+    const checkAgain = () => {
+      if (isAllowed()) cancellation.abort();
     };
-    waiting.add(lookAgain);
+    waiting.add(checkAgain);
     const request = approvalOf(host.session_id, message_id, call, prepared);
     let answer: Answer | undefined;
     try {
-      answer = await host.ask(request, AbortSignal.any([signal, withdrawal.signal]));
+      answer = await host.ask(request, AbortSignal.any([signal, cancellation.signal]));
     } catch (error) {
       return { status: "error", output_text: `Not run: nobody could be asked (${messageOf(error)}).` };
     } finally {
-      waiting.delete(lookAgain);
+      waiting.delete(checkAgain);
     }
     if (answer === undefined) {
-      if (withdrawal.signal.aborted) return undefined;
+      if (cancellation.signal.aborted) return undefined;
       return { status: "error", output_text: "Not run: nobody answered in time whether this may run." };
     }
     const verdict = verdictOf(answer, ruled);
@@ -175,20 +175,20 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
     const denial = await plan.permission;
     if (signal.aborted) return;
     if (denial !== undefined) {
-      journal.settle(call, denial);
+      emitter.endCall(call, denial);
       return;
     }
     await host.stored();
     if (signal.aborted) return;
     const prepared = prepareAgain(plan);
     if (prepared === undefined) {
-      journal.settle(call, { status: "error", output_text: OLDER_THAN_ALLOWED });
+      emitter.endCall(call, { status: "error", output_text: CHANGED_SINCE_APPROVAL });
       return;
     }
     const { status = "success", ...output } = await execute(plan, prepared, signal);
     // What ended well all the same has ended well, whoever wanted to stop it.
     if (signal.aborted && status !== "success") stopped.set(call.call_id, output);
-    else journal.settle(call, { status, ...output });
+    else emitter.endCall(call, { status, ...output });
   };
 
   /** What runs is what was shown: time has passed, and other calls have run. */
@@ -209,8 +209,8 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
     const limit = new AbortController();
     const timer = limit_ms > 0 ? setTimeout(() => limit.abort(), limit_ms) : undefined;
     const either = AbortSignal.any([signal, limit.signal]);
-    const progress = createProgress(journal, call.call_id);
-    const patience = createPatience(either, stop_within_ms);
+    const progress = createProgress(emitter, call.call_id);
+    const grace_timer = createGraceTimer(either, stop_within_ms);
     const work = async (): Promise<ToolOutput> => {
       try {
         const show = (text: string): void => progress.push(text);
@@ -225,12 +225,12 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
         return { status: "error", output_text: `The tool failed: ${messageOf(error)}` };
       }
     };
-    const output: ToolOutput = (await Promise.race([work(), patience.isOver])) ?? {
+    const output: ToolOutput = (await Promise.race([work(), grace_timer.isOver])) ?? {
       status: "error",
       output_text: `The tool was told to stop and did not within ${stop_within_ms / 1_000} s; it may still run.`,
     };
     clearTimeout(timer);
-    patience.end();
+    grace_timer.end();
     progress.close();
     if (!limit.signal.aborted || signal.aborted) return output;
     const { output_text } = output;
@@ -245,7 +245,10 @@ export function createCallRunner(options: CallRunnerOptions): CallRunner {
 }
 
 /** Counts from when a signal is aborted: resolves with `undefined` when what should have ended has not. */
-function createPatience(signal: AbortSignal, limit_ms: number): { isOver: Promise<undefined>; end(): void } {
+function createGraceTimer(
+  signal: AbortSignal,
+  limit_ms: number,
+): { isOver: Promise<undefined>; end(): void } {
   let timer: NodeJS.Timeout | undefined;
   const { promise, resolve } = Promise.withResolvers<undefined>();
   const begin = (): void => {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { textOf } from "../model/content.ts";
-import type { HistoryEvent } from "../model/history.ts";
-import type { Message, Usage } from "../model/message.ts";
+import type { HistoryEvent } from "../model/messages/history.ts";
+import type { Message, Usage } from "../model/messages/message.ts";
+import { textOf } from "../model/parts/content.ts";
 import type { Failure, ModelReply, Provider } from "../providers/provider.ts";
 import type { AgentHost } from "./agent.ts";
 import { CHARACTERS_PER_TOKEN } from "./context.ts";
@@ -99,7 +99,7 @@ interface SummaryOptions {
   limit?: number;
   signal: AbortSignal;
   /** What is said of a failed try before the next one. */
-  onFailedTry(announcement: string): void;
+  onFailedTry(retry_notice: string): void;
 }
 
 /**
@@ -131,7 +131,7 @@ export async function summarise(
     const reply = await withRetries(
       attempt,
       failureOf,
-      ({ announcement }) => onFailedTry(announcement),
+      ({ retry_notice }) => onFailedTry(retry_notice),
       signal,
     );
     const failed = failureOf(reply);

@@ -1,12 +1,12 @@
-import type { HistoryEvent } from "../model/history.ts";
+import type { HistoryEvent } from "../model/messages/history.ts";
 import type {
   AssistantMessage,
   LegacyMessage,
   Message,
   SystemMessage,
   ToolMessage,
-} from "../model/message.ts";
-import type { Part } from "../model/part.ts";
+} from "../model/messages/message.ts";
+import type { Part } from "../model/messages/part.ts";
 import { tokensOf } from "../model/tokens.ts";
 import type { Failure } from "../providers/provider.ts";
 

@@ -1,5 +1,5 @@
 import { structuredPatch } from "diff";
-import type { FileDiff } from "../model/ui-extra.ts";
+import type { FileDiff } from "../model/parts/ui-extra.ts";
 
 /**
  * Above this many characters or changed lines, a change is shown as all lines out, all lines in. The time that the lines take

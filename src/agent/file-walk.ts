@@ -20,7 +20,7 @@ interface WalkOptions {
   onCut: (why: string) => void;
 }
 
-const DEEPEST = 64;
+const MAX_DEPTH = 64;
 /** Never what somebody looks for; looked into when the walk begins in one of them. */
 const SKIPPED = new Set([".git", "node_modules", ".hg", ".svn"]);
 const ENTRY_LIMIT = 200_000;
@@ -76,8 +76,8 @@ export async function* walkFiles(place: Place, options: WalkOptions): AsyncGener
       if (!isFolder) {
         yield { path: own, below: own.slice(prefix.length), open: () => folder.openFile(entry.name) };
       } else if (!SKIPPED.has(entry.name)) {
-        if (depth >= DEEPEST) {
-          onCut(`folders deeper than ${DEEPEST} were not looked into`);
+        if (depth >= MAX_DEPTH) {
+          onCut(`folders deeper than ${MAX_DEPTH} were not looked into`);
           continue;
         }
         const inner = await folder.openFolder(entry.name).catch(() => undefined);
@@ -158,18 +158,18 @@ type Ignored = (path: string, isFolder: boolean, rules: readonly IgnoreRule[]) =
 function createIgnored(signal: AbortSignal): Ignored {
   let since = performance.now();
   const isLong = () => performance.now() - since > TURN_MS;
-  const giveWay = async (): Promise<void> => {
+  const yieldToOthers = async (): Promise<void> => {
     await setImmediate();
     since = performance.now();
   };
   return async (path, isFolder, rules) => {
     // Without rules too: a folder may hold a hundred thousand names.
-    if (isLong()) await giveWay();
+    if (isLong()) await yieldToOthers();
     for (let index = rules.length - 1; index >= 0; index--) {
       const rule = rules[index];
       if (rule === undefined || (rule.folders_only && !isFolder) || !path.startsWith(rule.folder)) continue;
       if (isLong()) {
-        await giveWay();
+        await yieldToOthers();
         if (signal.aborted) return true;
       }
       if (rule.matches(path.slice(rule.folder.length))) return !rule.negated;

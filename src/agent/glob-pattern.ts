@@ -8,8 +8,8 @@ type NamePiece = { kind: "star" } | { kind: "any" } | { kind: "one"; of: (charac
 type Segment = "**" | readonly NamePiece[];
 
 /** Alternatives that braces may open up to. */
-const MOST_ALTERNATIVES = 200;
-const LONGEST_PATTERN = 1_000;
+const MAX_ALTERNATIVES = 200;
+const MAX_PATTERN_LENGTH = 1_000;
 
 /**
  * Reads a pattern as shells and git have it: `*` and `?` within a name, `**` for any number of folders, `[a-z]` and `[!a-z]`,
@@ -20,8 +20,8 @@ const LONGEST_PATTERN = 1_000;
  * take few steps whatever they are.
  */
 export function compileGlob(pattern: string, { braces = true } = {}): PathMatcher {
-  if (pattern.length > LONGEST_PATTERN)
-    throw new ToolInputError(`The pattern is longer than ${LONGEST_PATTERN} characters.`);
+  if (pattern.length > MAX_PATTERN_LENGTH)
+    throw new ToolInputError(`The pattern is longer than ${MAX_PATTERN_LENGTH} characters.`);
   const bare = pattern.replace(/^(?:\.\/)+/, "");
   const alternatives = (braces ? expandBraces(bare) : [bare]).map((alternative) =>
     alternative
@@ -99,8 +99,8 @@ function expandBraces(pattern: string): string[] {
       const { start, end, options } = braces;
       for (const option of options) open.push(next.slice(0, start) + option + next.slice(end + 1));
     }
-    if (done.length + open.length > MOST_ALTERNATIVES)
-      throw new ToolInputError(`The pattern's braces mean more than ${MOST_ALTERNATIVES} alternatives.`);
+    if (done.length + open.length > MAX_ALTERNATIVES)
+      throw new ToolInputError(`The pattern's braces mean more than ${MAX_ALTERNATIVES} alternatives.`);
   }
   return done;
 }

@@ -36,7 +36,7 @@ export function htmlToText(html: string, base: string): { title: string; text: s
   const title: string[] = [];
   const links: (string | undefined)[] = [];
   // A page may open a million of them and close none.
-  const MOST_LINKS_OPEN = 1_000;
+  const MAX_LINKS_OPEN = 1_000;
 
   const say = (text: string): void => {
     if (silent > 0) return;
@@ -50,7 +50,7 @@ export function htmlToText(html: string, base: string): { title: string; text: s
     else if (name === "br") page.endLine();
     else if (CELLS.has(name)) page.beginCell();
     else if (BLOCKS.has(name)) page.beginBlock(name);
-    else if (name === "a" && links.length < MOST_LINKS_OPEN)
+    else if (name === "a" && links.length < MAX_LINKS_OPEN)
       links.push(addressOf(attributes.get("href"), base));
     else if (name === "img" && (attributes.get("alt") ?? "") !== "")
       page.add(` [image: ${attributes.get("alt")}] `);

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { ERROR } from "../model/fold/fold.ts";
-import type { AssistantMessage, Message } from "../model/message.ts";
+import type { AssistantMessage, Message } from "../model/messages/message.ts";
+import type { ToolCallPart } from "../model/messages/part.ts";
 import { messageOf } from "../model/narrow.ts";
-import type { ToolCallPart } from "../model/part.ts";
 import { tokensOf } from "../model/tokens.ts";
+import { ERROR } from "../model/transcript/fold/fold.ts";
 import { partId } from "../model/uuid.ts";
 import type { Failure, ModelCall, ModelReply, Provider } from "../providers/provider.ts";
 import type { Agent, AgentHost, TurnOutcome } from "./agent.ts";
@@ -11,12 +11,12 @@ import { rulesAddedIn } from "./approval.ts";
 import { createCallRunner } from "./calls.ts";
 import { promptsInWords, summarise } from "./compaction.ts";
 import { callIdsOf, contextOf, contextTokens } from "./context.ts";
-import { createJournal } from "./journal.ts";
+import { openCalls } from "./open-calls.ts";
 import type { PermissionRule } from "./permissions.ts";
-import { leftCalls } from "./resumption.ts";
 import { failureOf, withRetries } from "./retry.ts";
 import { readInstructions, systemPrompt } from "./system-prompt.ts";
 import type { Tool } from "./tool.ts";
+import { createTurnEmitter } from "./turn-emitter.ts";
 
 /** Above this share of the model's context the conversation is summarised before the next call. */
 const FULL = 0.85;
@@ -44,7 +44,7 @@ export interface LoopOptions {
 /** Verbatim's own agent: a model, called until it yields, and the tools that it calls. */
 export function createLoopAgent(options: LoopOptions): Agent {
   const { host, provider, tools, step_limit = STEP_LIMIT } = options;
-  const journal = createJournal(host);
+  const emitter = createTurnEmitter(host);
   // In one order, whatever order they came in: providers cache what does not change.
   const definitions = tools
     .map(({ definition }) => definition)
@@ -53,7 +53,7 @@ export function createLoopAgent(options: LoopOptions): Agent {
   rules.push(...rulesAddedIn(host.history(), tools, host));
   const runner = createCallRunner({
     host,
-    journal,
+    emitter,
     tools,
     rules,
     stop_within_ms: options.stop_within_ms ?? STOP_WITHIN_MS - host.depth * STOP_SOONER_BY_DEPTH_MS,
@@ -67,9 +67,9 @@ export function createLoopAgent(options: LoopOptions): Agent {
 
   /** Model call, tool calls, model call, until the model yields. After an abort its value means nothing. */
   const work = async (signal: AbortSignal): Promise<TurnOutcome> => {
-    let canMakeRoom = true;
+    let canCompact = true;
     for (let step = 1; step <= step_limit; step += 1) {
-      if (canMakeRoom && isNearlyFull()) canMakeRoom = (await makeRoom(signal)) === undefined;
+      if (canCompact && isNearlyFull()) canCompact = (await compactContext(signal)) === undefined;
       await showInstructions();
       if (signal.aborted) return "interrupted";
       const reply = await callModel(signal);
@@ -77,15 +77,15 @@ export function createLoopAgent(options: LoopOptions): Agent {
       const { message } = reply;
       const failure = failureOf(reply);
       if (failure !== undefined || message === undefined) return fail(failure, message);
-      tellUsage(reply);
+      emitUsage(reply);
       const calls = callsOf(message);
       await runner.run(calls, { executable: new Set(reply.executable_calls), message }, signal);
       if (signal.aborted) return "interrupted";
-      const goesOn = calls.length > 0 || message.stop_reason_raw === "pause_turn";
-      if (!goesOn && host.takeSteering().length === 0) {
+      const shouldContinue = calls.length > 0 || message.stop_reason_raw === "pause_turn";
+      if (!shouldContinue && host.takeSteering().length === 0) {
         if (message.stop_reason === "length") {
           const title = "The model stopped at its output limit";
-          journal.say({ type: "marker", part_id: randomUUID(), kind: "note", title });
+          emitter.say({ type: "marker", part_id: randomUUID(), kind: "note", title });
         }
         return "completed";
       }
@@ -111,22 +111,22 @@ export function createLoopAgent(options: LoopOptions): Agent {
         tools: definitions,
         taken_call_ids: callIdsOf(host.history()),
       };
-      return provider.stream(call, { signal, emit: journal.emit, now: () => host.now() });
+      return provider.stream(call, { signal, emit: emitter.emit, now: () => host.now() });
     };
     const persist = (): Promise<ModelReply> =>
       withRetries(
         attempt,
         failureOf,
-        ({ reply, failure, announcement }) => {
+        ({ reply, failure, retry_notice }) => {
           withdraw(reply, failure);
-          retryMarker(announcement, failure);
+          retryMarker(retry_notice, failure);
         },
         signal,
       );
     const reply = await persist();
     if (signal.aborted || reply.failure?.class !== "context_overflow") return reply;
-    const isInTheWay = await makeRoom(signal);
-    if (signal.aborted || isInTheWay !== undefined) return reply;
+    const blocksPrompt = await compactContext(signal);
+    if (signal.aborted || blocksPrompt !== undefined) return reply;
     withdraw(reply, reply.failure);
     await showInstructions();
     return persist();
@@ -167,7 +167,7 @@ export function createLoopAgent(options: LoopOptions): Agent {
     );
     for (const { title, text } of files) {
       if (known.has(text)) continue;
-      journal.say({
+      emitter.say({
         type: "developer.message",
         message_id: randomUUID(),
         title,
@@ -176,54 +176,57 @@ export function createLoopAgent(options: LoopOptions): Agent {
     }
   };
 
-  const tellUsage = ({ message, context_tokens }: ModelReply): void => {
+  const emitUsage = ({ message, context_tokens }: ModelReply): void => {
     const tokens = context_tokens ?? (message?.usage === undefined ? undefined : tokensOf(message.usage));
-    if (tokens !== undefined) sayContext(tokens);
+    if (tokens !== undefined) emitContext(tokens);
   };
-  const sayContext = (tokens: number): void => {
+  const emitContext = (tokens: number): void => {
     const limit = options.contextLimit?.(model);
-    journal.say({ type: "context.usage", tokens, ...(limit === undefined ? {} : { limit }) });
+    emitter.say({ type: "context.usage", tokens, ...(limit === undefined ? {} : { limit }) });
   };
 
   /** Takes back what a failed try showed: its calls did not run, and the next try begins anew. */
   const withdraw = ({ message }: ModelReply, failure: Failure): void => {
-    settleAll({ status: "error", output_text: "Not run: the model's answer failed before it was complete." });
+    endOpenCalls({
+      status: "error",
+      output_text: "Not run: the model's answer failed before it was complete.",
+    });
     if (message === undefined) return;
-    journal.say({ type: "message.retract", message_id: message.id, reason: failure.message });
+    emitter.say({ type: "message.retract", message_id: message.id, reason: failure.message });
   };
 
   const retryMarker = (title: string, failure?: Failure): void => {
-    const told = failure === undefined ? {} : { text: failure.message, data: detailsOf(failure) };
-    journal.say({ type: "marker", part_id: randomUUID(), kind: "retry", title, ...told });
+    const notified = failure === undefined ? {} : { text: failure.message, data: detailsOf(failure) };
+    emitter.say({ type: "marker", part_id: randomUUID(), kind: "retry", title, ...notified });
   };
 
   /** Ends a turn that cannot go on: its message keeps its parts, and the person reads what to do. */
   const fail = (failure: Failure | undefined, message?: AssistantMessage): TurnOutcome => {
-    settleAll({ status: "error", output_text: "Not run: the turn failed." });
-    const told = failure ?? { class: "unknown", message: "The turn failed", can_retry: false };
-    journal.say({
+    endOpenCalls({ status: "error", output_text: "Not run: the turn failed." });
+    const notified = failure ?? { class: "unknown", message: "The turn failed", can_retry: false };
+    emitter.say({
       type: "error",
       // The message's end has told the same already: one marker says it.
       part_id: message === undefined ? randomUUID() : partId(message.id, ERROR),
-      message: told.message,
-      can_retry: told.can_retry,
-      data: detailsOf(told),
+      message: notified.message,
+      can_retry: notified.can_retry,
+      data: detailsOf(notified),
     });
     return "failed";
   };
 
-  const settleAll = (end: { status: "error" | "aborted"; output_text: string }): void => {
-    for (const call of journal.openCalls()) journal.settle(call, end);
+  const endOpenCalls = (end: { status: "error" | "aborted"; output_text: string }): void => {
+    for (const call of emitter.openCalls()) emitter.endCall(call, end);
   };
 
   /** A person stopped it: nothing of the turn runs any more. */
   const interrupt = (signal: AbortSignal): TurnOutcome => {
     const reason = typeof signal.reason === "string" ? { reason: signal.reason } : {};
-    journal.say({ type: "interrupt", part_id: randomUUID(), ...reason });
-    for (const call of journal.openCalls()) {
+    emitter.say({ type: "interrupt", part_id: randomUUID(), ...reason });
+    for (const call of emitter.openCalls()) {
       const { status: _, ...output } = runner.stopped(call.call_id) ?? { output_text: "Not run" };
       const output_text = `${output.output_text}\nInterrupted`.trimStart();
-      journal.settle(call, { ...output, status: "aborted", output_text });
+      emitter.endCall(call, { ...output, status: "aborted", output_text });
     }
     return "interrupted";
   };
@@ -238,7 +241,7 @@ export function createLoopAgent(options: LoopOptions): Agent {
   };
 
   /** Has what came before summarised; gives why that failed. `words`: what must not be lost is added word for word. */
-  const makeRoom = async (signal: AbortSignal, words = promptsInWords(host.history())) => {
+  const compactContext = async (signal: AbortSignal, words = promptsInWords(host.history())) => {
     const messages = context();
     const last = messages.at(-1);
     const limit = options.contextLimit?.(model);
@@ -247,7 +250,7 @@ export function createLoopAgent(options: LoopOptions): Agent {
     const tokens_before = contextTokens(messages);
     const part_id = randomUUID();
     const mark = (title: string, rest: { text?: string; data?: unknown } = {}): void =>
-      journal.say({ type: "marker", part_id, kind: "compaction", title, ...rest });
+      emitter.say({ type: "marker", part_id, kind: "compaction", title, ...rest });
     mark("Summarising the conversation to make room");
     const summary = await summarise({
       provider,
@@ -255,7 +258,7 @@ export function createLoopAgent(options: LoopOptions): Agent {
       host,
       messages,
       signal,
-      onFailedTry: (announcement) => retryMarker(announcement),
+      onFailedTry: (retry_notice) => retryMarker(retry_notice),
       ...(limit === undefined ? {} : { limit }),
     });
     if (signal.aborted) {
@@ -276,7 +279,7 @@ export function createLoopAgent(options: LoopOptions): Agent {
       ...(usage === undefined ? {} : { usage }),
     };
     mark("Conversation summarised to make room", { text, data });
-    sayContext(contextTokens(context()));
+    emitContext(contextTokens(context()));
     return undefined;
   };
 
@@ -303,21 +306,21 @@ export function createLoopAgent(options: LoopOptions): Agent {
     run: (_prompt, signal) => guarded(signal, work),
     resume: (signal) =>
       guarded(signal, async (either) => {
-        const left = leftCalls(context());
-        for (const call of left?.calls ?? []) journal.adopt(call);
+        const left = openCalls(context());
+        for (const call of left?.calls ?? []) emitter.adopt(call);
         if (left !== undefined) await runner.run(left.calls, left, either);
         return either.aborted ? "interrupted" : work(either);
       }),
     compact: (signal) =>
       guarded(signal, async (either) => {
-        const failure = await makeRoom(either, "");
+        const failure = await compactContext(either, "");
         if (failure === undefined || either.aborted) return "completed";
         return fail({ class: "unknown", can_retry: false, ...failure });
       }),
     setModel(next) {
       if (next === model) return;
       const data = { from: model, to: next };
-      journal.say({
+      emitter.say({
         type: "marker",
         part_id: randomUUID(),
         kind: "model_switch",

@@ -20,10 +20,10 @@ export interface ServerProcess extends Transport {
    * How it ended, and the end of what it wrote to standard error: for whoever has to find out why it does not work. While it
    * runs, `otherwise` stands for its end: nothing here knows better.
    */
-  complaint(otherwise: string): string;
+  stderr_text(otherwise: string): string;
 }
 
-const COMPLAINT_LIMIT = 2_000;
+const STDERR_LIMIT = 2_000;
 
 /**
  * Starts a server in a process group of its own. The SDK's own transport is not used because closing it ends the one process that it started:
@@ -57,14 +57,14 @@ export function createServerProcess(options: ServerProcessOptions): ServerProces
         // Said before its end is noticed, or while it ends: nobody needs to know.
         started.stdin?.on("error", () => {});
         started.stderr?.on("data", (chunk: Buffer) => {
-          said = (said + chunk.toString()).slice(-COMPLAINT_LIMIT);
+          said = (said + chunk.toString()).slice(-STDERR_LIMIT);
         });
         started.stdout?.on("data", (chunk: Buffer) => receive(chunk));
       }),
     send: (message) =>
       new Promise((resolve, reject) => {
         if (child?.stdin?.writable !== true)
-          reject(new Error(transport.complaint("It reads no messages any more.")));
+          reject(new Error(transport.stderr_text("It reads no messages any more.")));
         else if (child.stdin.write(serializeMessage(message))) resolve();
         else child.stdin.once("drain", resolve).once("close", resolve);
       }),
@@ -75,7 +75,7 @@ export function createServerProcess(options: ServerProcessOptions): ServerProces
       ending ??= pid === undefined ? Promise.resolve() : endGroup(pid, { mark });
       return ending;
     },
-    complaint(otherwise) {
+    stderr_text(otherwise) {
       const what = end ?? otherwise;
       const words = said.trim();
       if (words === "") return what;

@@ -4,14 +4,14 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import * as z from "zod";
+import type { MediaPart } from "../model/messages/part.ts";
 import { messageOf } from "../model/narrow.ts";
-import type { MediaPart } from "../model/part.ts";
 import { imageType } from "./image-type.ts";
 import { createServerProcess, type ServerProcess } from "./mcp-process.ts";
 import { commandEnvironment } from "./processes.ts";
 import type { Tool, ToolContext, ToolOutput } from "./tool.ts";
 import { offeredSchema } from "./tool-schema.ts";
-import { cutText, fileOfCall, keptFields } from "./whole-output.ts";
+import { fileOfCall, keptFields, truncateText } from "./truncated-output.ts";
 
 /** A server of the Model Context Protocol, as the operator configures it: a command that is started, or an address. */
 export type McpServer =
@@ -194,13 +194,14 @@ async function connect(
     await Promise.race([client.close().catch(() => {}), after(2_000)]);
     await own?.close();
   };
-  const complaint = (otherwise: string): string => own?.complaint(otherwise) ?? otherwise;
+  const stderr_text = (otherwise: string): string => own?.stderr_text(otherwise) ?? otherwise;
   client.onclose = () => {
-    if (!isOver) onProblem(complaint("The connection has ended."));
+    if (!isOver) onProblem(stderr_text("The connection has ended."));
     isOver = true;
   };
   const ask: Ask = async (method, params, schema, signal, timeout) => {
-    if (isOver) throw new Error(`The server ${server} is not there any more. ${complaint("It was ended.")}`);
+    if (isOver)
+      throw new Error(`The server ${server} is not there any more. ${stderr_text("It was ended.")}`);
     const call = new AbortController();
     waiting.add(call);
     try {
@@ -212,27 +213,27 @@ async function connect(
       });
     } catch (error) {
       if (call.signal.aborted) throw call.signal.reason;
-      throw isOver && own !== undefined ? new Error(complaint(messageOf(error))) : error;
+      throw isOver && own !== undefined ? new Error(stderr_text(messageOf(error))) : error;
     } finally {
       waiting.delete(call);
     }
   };
-  const patience = AbortSignal.any([AbortSignal.timeout(connect_within_ms), closing]);
+  const grace_timer = AbortSignal.any([AbortSignal.timeout(connect_within_ms), closing]);
   try {
-    patience.throwIfAborted();
-    await withSignal(client.connect(transport, { timeout: connect_within_ms }), patience);
-    const found = await listTools(server, ask, patience, connect_within_ms, call_within_ms, onProblem);
+    grace_timer.throwIfAborted();
+    await withSignal(client.connect(transport, { timeout: connect_within_ms }), grace_timer);
+    const found = await listTools(server, ask, grace_timer, connect_within_ms, call_within_ms, onProblem);
     return { server, config, found, isOver: () => isOver, close };
   } catch (error) {
     if (!isOver) {
       const why =
-        patience.aborted || isTimeout(error)
+        grace_timer.aborted || isTimeout(error)
           ? `It did not answer within ${connect_within_ms / 1_000} s.`
           : isMisread(error)
             ? "It answered with something that is no result."
             : messageOf(error);
       isOver = true;
-      onProblem(complaint(why));
+      onProblem(stderr_text(why));
     }
     await close();
     return { server, config, found: [], isOver: () => true, close: async () => {} };
@@ -357,7 +358,7 @@ async function callTool(
   const structured = result.structuredContent;
   const json = structured === undefined ? undefined : JSON.stringify(structured);
   if (texts.length === 0 && json !== undefined) texts.push(json);
-  const said = await cutText(texts.join("\n"), host, call_id);
+  const said = await truncateText(texts.join("\n"), host, call_id);
   const keepsStructured = json !== undefined && json.length <= STRUCTURED_LIMIT;
   return {
     status: result.isError === true ? "error" : "success",

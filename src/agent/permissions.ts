@@ -112,14 +112,14 @@ function matches(rule: PermissionRule, { tool_name, target }: RuledCall): boolea
 function matchText(
   text: string,
   pattern: string,
-  mayStandFor?: (character: string, index: number) => boolean,
+  canMatch?: (character: string, index: number) => boolean,
 ): boolean {
   return matchWithStars(
     text,
     pattern,
     (wanted) => wanted === "*",
     (character, wanted) => character === wanted,
-    mayStandFor,
+    canMatch,
   );
 }
 
@@ -141,9 +141,9 @@ function reachesCommand(command: string, pattern: string): boolean {
   const parts = command.split(/[;&|\n\r(){}`]/);
   return parts.some((part) => {
     let rest = part.trim().replace(/\s+/g, " ");
-    for (let leads = 0; leads <= LEAD_LIMIT; leads += 1) {
+    for (let allowsPrefix = 0; allowsPrefix <= PREFIX_LIMIT; allowsPrefix += 1) {
       if (matchText(rest, pattern)) return true;
-      const lead = LEAD.exec(rest)?.[0];
+      const lead = PREFIX.exec(rest)?.[0];
       if (lead === undefined) return false;
       rest = rest.slice(lead.length);
     }
@@ -152,13 +152,13 @@ function reachesCommand(command: string, pattern: string): boolean {
 }
 
 /** More than anybody writes before a command; each is one more match against the pattern. */
-const LEAD_LIMIT = 50;
+const PREFIX_LIMIT = 50;
 
 /**
  * What may stand before a command's name and only leads to it: a reserved word, an assignment, a command that runs what follows,
  * and the options of such a one, with their values. To skip it is right for what denies or asks alone: what allows must have said it.
  */
-const LEAD = new RegExp(
+const PREFIX = new RegExp(
   `^(?:${[
     "if|then|else|elif|do|while|until|!|time",
     "command|builtin|exec|eval|env|nohup|nice|sudo|doas",

@@ -65,7 +65,7 @@ export async function endGroup(
   const { mark, grace_ms = GRACE } = options;
   const started = performance.now();
   let pause = 5;
-  const told = new Set<number>();
+  const terminated = new Set<number>();
   for (;;) {
     const members = membersOf(leader, mark);
     if (members.length === 0) return;
@@ -74,8 +74,8 @@ export async function endGroup(
     if (waited > grace_ms + 10_000) return;
     for (const pid of members) {
       if (waited >= grace_ms) signal(pid, "SIGKILL");
-      else if (!told.has(pid)) signal(pid, "SIGTERM");
-      told.add(pid);
+      else if (!terminated.has(pid)) signal(pid, "SIGTERM");
+      terminated.add(pid);
     }
     await delay(pause);
     pause = Math.min(pause * 2, 100);
@@ -86,7 +86,7 @@ export async function endGroup(
  * Begins to end what a call has left running when the daemon that started it was killed. A mark proves whose a process is, which
  * a number, soon another's, does not. `unknown`: this system does not show marks.
  */
-export function endLeftBehind(session_id: string, call_id: string): "none" | "ending" | "unknown" {
+export function endOrphans(session_id: string, call_id: string): "none" | "ending" | "unknown" {
   if (!existsSync("/proc/self/environ")) return "unknown";
   const mark = markOf(session_id, call_id);
   if (membersOf(undefined, mark).length === 0) return "none";

@@ -1,7 +1,7 @@
-import type { Journal } from "./journal.ts";
+import type { TurnEmitter } from "./turn-emitter.ts";
 
 /** Live output is joined over this time: a command that prints all the time makes some 20 frames a second. */
-const JOIN_MS = 50;
+const BATCH_MS = 50;
 /** In UTF-16 code units: what is shown of a call's output while it runs. Its result has the whole. */
 const SHOWN_LIMIT = 200_000;
 const CUT = "\n… more output than is shown while it runs; the result has it\n";
@@ -13,14 +13,14 @@ interface Progress {
   close(): void;
 }
 
-export function createProgress(journal: Journal, tool_call_id: string): Progress {
+export function createProgress(emitter: TurnEmitter, tool_call_id: string): Progress {
   let offset = 0;
   let waiting = "";
   let timer: NodeJS.Timeout | undefined;
   let isOver = false;
   const show = (): void => {
     timer = undefined;
-    journal.say({ type: "message.tool_progress", tool_call_id, text: waiting, offset });
+    emitter.say({ type: "message.tool_progress", tool_call_id, text: waiting, offset });
     offset += waiting.length;
     waiting = "";
   };
@@ -34,7 +34,7 @@ export function createProgress(journal: Journal, tool_call_id: string): Progress
         waiting = waiting.slice(0, isInsideCharacter ? end - 1 : end) + CUT;
         isOver = true;
       }
-      timer ??= setTimeout(show, JOIN_MS);
+      timer ??= setTimeout(show, BATCH_MS);
     },
     close() {
       isOver = true;

@@ -6,7 +6,7 @@ interface FailedTry<Reply> {
   reply: Reply;
   failure: Failure;
   /** "Overloaded; trying again in 4 s (2 of 5)". */
-  announcement: string;
+  retry_notice: string;
 }
 
 /**
@@ -19,21 +19,21 @@ export async function withRetries<Reply>(
   onFailedTry: (failed: FailedTry<Reply>) => void,
   signal: AbortSignal,
 ): Promise<Reply> {
-  for (let tried = 1; ; tried += 1) {
+  for (let attempts = 1; ; attempts += 1) {
     const reply = await attempt();
     const failure = signal.aborted ? undefined : failureOf(reply);
-    const delay = failure === undefined ? undefined : retryDelay(failure, tried);
+    const delay = failure === undefined ? undefined : retryDelay(failure, attempts);
     if (failure === undefined || delay === undefined) return reply;
-    const again = `trying again in ${secondsOf(delay)} s (${tried + 1} of ${triesOf(failure, tried)})`;
-    onFailedTry({ reply, failure, announcement: `${nameOf(failure)}; ${again}` });
+    const again = `trying again in ${secondsOf(delay)} s (${attempts + 1} of ${triesOf(failure, attempts)})`;
+    onFailedTry({ reply, failure, retry_notice: `${nameOf(failure)}; ${again}` });
     await wait(delay, signal);
     if (signal.aborted) return reply;
   }
 }
 
 /** How many tries a failure is worth: the policy is asked. */
-function triesOf(failure: Failure, tried: number): number {
-  let tries = tried + 1;
+function triesOf(failure: Failure, attempts: number): number {
+  let tries = attempts + 1;
   while (retryDelay(failure, tries, 0) !== undefined) tries += 1;
   return tries;
 }

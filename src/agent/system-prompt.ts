@@ -1,6 +1,6 @@
 import { open, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
-import type { SystemMessage } from "../model/message.ts";
+import type { SystemMessage } from "../model/messages/message.ts";
 import { uuidFrom } from "../model/uuid.ts";
 import type { Tool } from "./tool.ts";
 

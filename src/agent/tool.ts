@@ -1,5 +1,5 @@
-import type { MediaPart } from "../model/part.ts";
-import type { UiExtra } from "../model/ui-extra.ts";
+import type { MediaPart } from "../model/messages/part.ts";
+import type { UiExtra } from "../model/parts/ui-extra.ts";
 import type { ToolDefinition } from "../providers/provider.ts";
 import type { AgentHost } from "./agent.ts";
 

@@ -48,8 +48,8 @@ const ODD_SPACE = /\p{Zs}/u;
 const TYPOGRAPHY =
   /^[«„“—–]|[»!?:;%€$£°—–]$|^[\p{N}.§№×÷±−].[\p{L}\p{N}×÷±−]$|^[\p{L}\p{M}](?:.\p{N}|\xa0\p{L})$|\u202f\p{sc=Mong}/u;
 /** So many blanks in a row are still layout, and so many of the cells that pictures and graphs of Braille are made of. */
-const MOST_BLANKS = 8;
-const MOST_CELLS = 80;
+const MAX_BLANKS = 8;
+const MAX_CELLS = 80;
 const BOX_DRAWING = /[─-╿]/;
 const BRAILLE = /\p{sc=Brai}/u;
 /** What wide blanks stand behind; nothing, where they indent a paragraph. */
@@ -118,8 +118,8 @@ function isLegal(characters: readonly string[], index: number, count: number, ki
   const code = character.codePointAt(0) ?? 0;
   // As `tree` draws, and as wide letters are set.
   const led = kind === "code" ? code === 0xa0 && BOX_DRAWING : kind === "prose" && code === 0x3000 && WIDE;
-  if (led && count <= MOST_BLANKS && led.test(before)) return true;
-  if (code === 0x2800 && count <= (kind === "name" ? 1 : MOST_CELLS)) return BRAILLE.test(before + after);
+  if (led && count <= MAX_BLANKS && led.test(before)) return true;
+  if (code === 0x2800 && count <= (kind === "name" ? 1 : MAX_CELLS)) return BRAILLE.test(before + after);
   if (count > 1) return false;
   if (kind === "code" && (code === 0xa0 || code === 0x202f)) return /^\p{N}{2}$/u.test(before + after);
   if (code === 0x200d && PICTOGRAPH.test(before) && PICTOGRAPH.test(after)) return true;

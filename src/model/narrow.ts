@@ -29,7 +29,7 @@ export function asStrings(value: unknown): string[] {
   const items = asArray(value);
   return items.every(isString) ? items : items.filter(isString);
 }
-/** What is told of something thrown: an error's message, anything else as a string. */
+/** The message of a thrown error; any other thrown value as a string. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

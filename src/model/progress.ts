@@ -1,6 +1,6 @@
-/** What was shown of an output that a source tells again and again, whole, while it grows. */
-export interface ToldOutput {
-  /** As it was told last. */
+/** The shown part of an output that a source repeats in full while it grows. */
+export interface EmittedOutput {
+  /** The output as the source sent it last. */
   readonly latest: string;
   /** Length of all that was shown of it, in UTF-16 code units. */
   readonly shown: number;
@@ -10,7 +10,7 @@ export interface ToldOutput {
  * What to append to progress, which only grows: what is new of an output that goes on from the last one; any other stands below
  * what was shown. Empty where there is nothing new.
  */
-export function newProgress({ latest, shown }: ToldOutput, output: string): string {
+export function newProgress({ latest, shown }: EmittedOutput, output: string): string {
   if (output === "" || output === latest) return "";
   const goesOn = latest === "" ? shown === 0 : output.startsWith(latest);
   return goesOn ? copyOf(output.slice(latest.length)) : `\n${output}`;

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { milliseconds, optional, record, uuid } from "./record.ts";
 
-/** One way to answer. `kind` tells what an approval's option does, whatever its label says. */
+/** One way to answer. `kind` is what an approval's option does, whatever its label says. */
 export const requestOption = record({
   id: z.string(),
   label: z.string(),

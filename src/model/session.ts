@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { usage } from "./message.ts";
+import { usage } from "./messages/message.ts";
 import { milliseconds, optional, record, uuid } from "./record.ts";
 
 /** The session that another one goes on from. `rewind`: it is the same conversation, which was rewound to that place. */
@@ -17,6 +17,8 @@ export const sessionPatch = record({
   title: optional(z.string()),
   /** The folder that the agent worked in. */
   cwd: optional(z.string()),
+  /** What the agent keeps it in, where that is not the file that was read. */
+  file: optional(z.string()),
   git_branch: optional(z.string()),
   model: optional(z.string()),
   /** A sub-agent's run names the session that started it and, once linked, the call. */
@@ -25,6 +27,11 @@ export const sessionPatch = record({
     record({ name: optional(z.string()), task: optional(z.string()), depth: optional(z.number()) }),
   ),
   forked_from: optional(forkedFrom),
+  /**
+   * What the agent itself says that the whole session has cost, in US dollars: runs, titles and failed attempts included. A
+   * copy goes on with the figure of what it was copied from. `partial`: it knows no price for a model.
+   */
+  agent_cost: optional(record({ usd: z.number(), partial: optional(z.boolean()) })),
   /** One of the samples that ship with Verbatim. */
   sample: optional(z.boolean()),
   /** The provider that the model is asked at. */
@@ -34,7 +41,7 @@ export const sessionPatch = record({
 });
 export type SessionPatch = z.infer<typeof sessionPatch>;
 
-/** `running`: the agent works or waits; `completed`, `failed`, `interrupted`: how the last turn ended. */
+/** `running`: the agent works, or waits in the middle of a turn; `completed`, `failed`, `interrupted`: how the last turn ended. */
 export const sessionStatus = z.enum(["running", "completed", "failed", "interrupted"]);
 export type SessionStatus = z.infer<typeof sessionStatus>;
 
@@ -52,7 +59,7 @@ export const sessionControl = record({
 });
 export type SessionControl = z.infer<typeof sessionControl>;
 
-/** A request that waits for an answer, as the list tells it. Its whole is the part of that id in the transcript. */
+/** A request that waits for an answer, as the list shows it. The part of that id in the transcript has all of it. */
 export const openRequest = record({
   request_id: uuid,
   kind: z.enum(["approval", "question"]),
@@ -63,12 +70,21 @@ export const openRequest = record({
 export type OpenRequest = z.infer<typeof openRequest>;
 
 /**
+ * What an agent that this daemon does not run waits for, according to its own registry: its user answers in the agent's own
+ * terminal. `for`: in the agent's words (Claude Code: `permission prompt`, `input needed`, `dialog open`, ...).
+ */
+export const agentWait = record({ for: optional(z.string()), since: optional(milliseconds) });
+export type AgentWait = z.infer<typeof agentWait>;
+
+/**
  * One row of the session list. Folded from frames by `summarize`, which cuts its texts to 1,000 characters and `cwd` to 4,096;
  * the daemon alone decides `status` and `archived`.
  */
 export const sessionSummary = record({
   id: uuid,
   agent: z.string(),
+  /** As people call the agent; absent where only its id is known. Set by the daemon from its list of sources. */
+  agent_name: optional(z.string()),
   agent_version: optional(z.string()),
   title: optional(z.string()),
   /** At most 200 characters. */
@@ -92,6 +108,7 @@ export const sessionSummary = record({
     record({ name: optional(z.string()), task: optional(z.string()), depth: optional(z.number()) }),
   ),
   forked_from: optional(forkedFrom),
+  agent_cost: optional(record({ usd: z.number(), partial: optional(z.boolean()) })),
   /** The same conversation goes on there: what stands behind that byte here was abandoned. */
   continued_in: optional(record({ session_id: uuid, at_byte: optional(z.number()) })),
   runs: z.number(),
@@ -102,6 +119,16 @@ export const sessionSummary = record({
   control: optional(sessionControl),
   /** What this session itself (not a run of it) waits for. */
   requests: optional(z.array(openRequest)),
+  /** Present while a session of another process waits for its user. */
+  waiting: optional(agentWait),
+  /**
+   * Parts at the session's end that nobody has had on screen. Absent: none, or the row is of a run or a sample. Set by the daemon,
+   * as the next two.
+   */
+  new_parts: optional(z.number()),
+  /** Marked as unread by a person. */
+  unread: optional(z.boolean()),
+  pinned: optional(z.boolean()),
   /** The agent's file is gone: shown from the archive. */
   archived: optional(z.boolean()),
   /** The agent's file, for show. */
@@ -109,3 +136,11 @@ export const sessionSummary = record({
   byte_size: z.number(),
 });
 export type SessionSummary = z.infer<typeof sessionSummary>;
+
+/** Whether a session has something that nobody has looked at, or is marked so. */
+export const isUnread = ({ new_parts, unread }: SessionSummary): boolean =>
+  unread === true || (new_parts !== undefined && new_parts > 0);
+
+/** Whether a session itself waits for a person; what its runs wait for is theirs. */
+export const isWaiting = ({ requests, waiting }: SessionSummary): boolean =>
+  waiting !== undefined || (requests !== undefined && requests.length > 0);

@@ -1,8 +1,8 @@
 /** What stands around words and a page does not show: Markdown's, beside the `](address)` of a link, and space without width. */
 const MARKS = "*_`~[\u200b";
 /** Neither more of them, nor at more places of a text: none may make a search slow. */
-const MOST_MARKS = 8;
-const MOST_GAPS = 40;
+const MAX_MARKS = 8;
+const MAX_GAPS = 40;
 /** A space on the page may be a line's end in the source, but no paragraph's. */
 const SPACE = "(?:[^\\S\\n]+(?:\\n[^\\S\\n]*)?|\\n[^\\S\\n]*)";
 
@@ -29,7 +29,7 @@ function sourceOf(text: string): string {
   let before = "";
   let gaps = 0;
   for (const [token] of text.matchAll(/\s+|[\s\S]/gu)) {
-    if (before !== "" && gaps < MOST_GAPS && maySplit(before, token)) {
+    if (before !== "" && gaps < MAX_GAPS && maySplit(before, token)) {
       source += marksBefore(token);
       gaps++;
     }
@@ -50,7 +50,7 @@ function maySplit(before: string, after: string): boolean {
 /** One that follows is never among them: what each character of the text is to the pattern must be beyond doubt. */
 function marksBefore(token: string): string {
   const link = token === "]" ? "" : "|\\]\\([^()\\s]{0,500}\\)";
-  return `(?:[${MARKS.replace(token, "")}]${link}){0,${MOST_MARKS}}`;
+  return `(?:[${MARKS.replace(token, "")}]${link}){0,${MAX_MARKS}}`;
 }
 
 /** All that a character may be written as. */

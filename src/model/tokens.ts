@@ -1,4 +1,4 @@
-import type { Usage } from "./message.ts";
+import type { Usage } from "./messages/message.ts";
 
 /** Tokens that the model was given: new ones, and those that a cache had or took. */
 export const tokensIn = ({ input, cache_read = 0, cache_write = 0 }: Usage): number =>

@@ -1,4 +1,4 @@
-import type { Usage } from "./message.ts";
+import type { Usage } from "./messages/message.ts";
 
 const OPTIONAL = ["cache_read", "cache_write", "reasoning", "cost"] as const;
 

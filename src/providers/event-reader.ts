@@ -2,7 +2,7 @@ import { createParser } from "eventsource-parser";
 import { parseJson } from "./json.ts";
 
 /** What is kept of a body that is no event stream, to say what came instead. */
-const LONGEST_SAMPLE = 20_000;
+const MAX_SAMPLE = 20_000;
 
 /** Bytes of a response in, its events out. */
 interface EventReader {
@@ -10,7 +10,7 @@ interface EventReader {
   /** No byte follows: a last event without a blank line behind it is an event too, if it is JSON; else the body was cut in it. */
   end(): void;
   /** The beginning of what came and was no event; empty for an event stream. */
-  readonly foreign: string;
+  readonly not_event_stream: string;
 }
 
 /**
@@ -21,7 +21,7 @@ export function createEventReader(onEvent: (data: string, event?: string) => voi
   const decoder = new TextDecoder("utf-8");
   let events = 0;
   let isOver = false;
-  let foreign = "";
+  let not_event_stream = "";
   /** Undefined until the first visible character; a stream of events cannot begin with a bracket. */
   let json: string[] | undefined;
   let begun = false;
@@ -34,7 +34,7 @@ export function createEventReader(onEvent: (data: string, event?: string) => voi
       onEvent(data, event);
     },
     onError(error) {
-      if (events === 0 && foreign.length < LONGEST_SAMPLE) foreign += `${error.line ?? ""}\n`;
+      if (events === 0 && not_event_stream.length < MAX_SAMPLE) not_event_stream += `${error.line ?? ""}\n`;
     },
   });
   const feed = (piece: string): void => {
@@ -64,8 +64,8 @@ export function createEventReader(onEvent: (data: string, event?: string) => voi
       if (json === undefined) parser.feed("\n\n");
       else onEvent(json.join(""));
     },
-    get foreign() {
-      return foreign;
+    get not_event_stream() {
+      return not_event_stream;
     },
   };
 }

@@ -3,11 +3,11 @@ import { asList, asNonEmpty, asNumber, asObject, type JsonObject, parseJson } fr
 import type { Failure, FailureClass } from "./provider.ts";
 
 /** Longer waits than this are the person's business: the call fails and says when it may be tried again. */
-const LONGEST_WAIT_MS = 60_000;
+const MAX_WAIT_MS = 60_000;
 const TRIES = 5;
-const FIRST_WAIT_MS = 1_000;
-const LONGEST_OWN_WAIT_MS = 30_000;
-const LONGEST_MESSAGE = 2_000;
+const INITIAL_WAIT_MS = 1_000;
+const MAX_BACKOFF_MS = 30_000;
+const MAX_MESSAGE_LENGTH = 2_000;
 
 /**
  * The one retry policy: how long to wait before the next try, in milliseconds, after `attempt` tries (counted from 1) of which
@@ -19,8 +19,8 @@ export function retryDelay(failure: Failure, attempt: number, random = Math.rand
   // A model that writes nonsense may do better once; twice it is no accident.
   if (failure.class === "model_output_invalid" && attempt >= 2) return undefined;
   const asked = failure.retry_after_ms;
-  if (asked !== undefined) return asked > LONGEST_WAIT_MS ? undefined : asked;
-  const whole = Math.min(FIRST_WAIT_MS * 2 ** (attempt - 1), LONGEST_OWN_WAIT_MS);
+  if (asked !== undefined) return asked > MAX_WAIT_MS ? undefined : asked;
+  const whole = Math.min(INITIAL_WAIT_MS * 2 ** (attempt - 1), MAX_BACKOFF_MS);
   return Math.round(whole * (0.5 + random / 2));
 }
 
@@ -192,7 +192,7 @@ function found(fields: JsonObject, data: unknown): FoundError {
   );
   const kind = names.join(" ");
   const message = said.join(": ") || kind || "The provider reports an error without saying which";
-  return { message: message.slice(0, LONGEST_MESSAGE).toWellFormed(), kind, fields, data };
+  return { message: message.slice(0, MAX_MESSAGE_LENGTH).toWellFormed(), kind, fields, data };
 }
 
 type Class = { class: FailureClass; can_retry: boolean };
@@ -314,11 +314,11 @@ function retryAfter(
   if (asked.length > 0) return Math.ceil(Math.max(...asked));
   const info = retryInfo(error);
   if (info !== undefined) return info;
-  const told =
+  const requested =
     /(?:try again|retry) (?:in|after) ((?:\d+(?:\.\d+)?(?:ms|h|m|s)\s*)+|\d+(?:\.\d+)? ?(?:second|minute)s?)/i.exec(
       text,
     )?.[1];
-  return told === undefined ? undefined : durationOf(told);
+  return requested === undefined ? undefined : durationOf(requested);
 }
 
 const UNITS: Readonly<Record<string, number>> = {

@@ -1,15 +1,15 @@
-import type { Frame } from "../model/frame.ts";
-import type { Message, Usage } from "../model/message.ts";
-import type { ImageFilePart, MediaPart, Part } from "../model/part.ts";
+import type { Frame } from "../model/frames/frame.ts";
+import type { Message, Usage } from "../model/messages/message.ts";
+import type { ImageFilePart, MediaPart, Part } from "../model/messages/part.ts";
 import { missingKeyFailure, protocolFailure } from "./failures.ts";
 import type {
+  ApiProtocol,
   Endpoint,
   Failure,
   ModelCall,
   ModelReply,
   Provider,
   StreamEnd,
-  WireFormat,
 } from "./provider.ts";
 import { exchange } from "./transport.ts";
 
@@ -17,7 +17,7 @@ import { exchange } from "./transport.ts";
 export interface HttpProviderOptions {
   id: string;
   title: string;
-  format: WireFormat;
+  format: ApiProtocol;
   endpoint: Endpoint;
   /** Where a key comes from, one sentence. Present: without a key nothing is sent. */
   key_help?: string;

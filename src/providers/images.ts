@@ -3,13 +3,13 @@ import { type ImageSize, imageSize } from "../model/image-size.ts";
 /** An image as it is sent: a data URL taken apart, or an address. */
 export type SentImage = { type: "data"; media_type: string; data: string } | { type: "url"; url: string };
 
-const LONGEST_IMAGE_BYTES = 5_000_000;
-const LARGEST_SIDE = 8_000;
+const MAX_IMAGE_BYTES = 5_000_000;
+const MAX_SIDE = 8_000;
 /** With more images than this in one request providers take only smaller ones. */
 const MANY_IMAGES = 20;
-const LARGEST_SIDE_OF_MANY = 2_000;
+const MAX_SIDE_OF_MANY = 2_000;
 /** Whole requests are limited to 32 MB by the strictest, and Base64 adds a third. */
-const LONGEST_TOTAL_BYTES = 20_000_000;
+const MAX_TOTAL_BYTES = 20_000_000;
 
 /** `undefined` where the address is none that can be sent. The media type is the bytes' own: providers refuse a wrong one. */
 export function sentImage(url: string): SentImage | undefined {
@@ -34,21 +34,21 @@ export function imageUrl(image: SentImage): string {
  * history always loses the same ones.
  */
 export function imagesThatFit(images: readonly SentImage[]): boolean[] {
-  const largest = images.length > MANY_IMAGES ? LARGEST_SIDE_OF_MANY : LARGEST_SIDE;
+  const largest = images.length > MANY_IMAGES ? MAX_SIDE_OF_MANY : MAX_SIDE;
   const fits = images.map((image) => isSmallEnough(image, largest));
   let total = 0;
   for (let at = images.length - 1; at >= 0; at -= 1) {
     const image = images[at];
     if (image?.type !== "data" || fits[at] !== true) continue;
     total += bytesOf(image.data);
-    if (total > LONGEST_TOTAL_BYTES) fits[at] = false;
+    if (total > MAX_TOTAL_BYTES) fits[at] = false;
   }
   return fits;
 }
 
 function isSmallEnough(image: SentImage, largest: number): boolean {
   if (image.type === "url") return true;
-  if (bytesOf(image.data) > LONGEST_IMAGE_BYTES) return false;
+  if (bytesOf(image.data) > MAX_IMAGE_BYTES) return false;
   const size = sizeOf(image);
   return size === undefined || (size.width <= largest && size.height <= largest);
 }

@@ -4,18 +4,18 @@ import { geminiGenerateContent } from "./gemini/index.ts";
 import { createHttpProvider, type HttpProviderOptions } from "./http-provider.ts";
 import { costOf } from "./models.ts";
 import { openaiResponses } from "./openai-responses/index.ts";
-import type { Endpoint, Provider, WireFormat } from "./provider.ts";
+import type { ApiProtocol, Endpoint, Provider } from "./provider.ts";
 
 /** The wires that are spoken over HTTP: the list that a new one joins. */
-export const wireFormats: readonly WireFormat[] = [
+export const apiProtocols: readonly ApiProtocol[] = [
   anthropicMessages,
   chatCompletions,
   geminiGenerateContent,
   openaiResponses,
 ];
 
-export function findWireFormat(wire: string): WireFormat | undefined {
-  return wireFormats.find((format) => format.wire === wire);
+export function findApiProtocol(wire: string): ApiProtocol | undefined {
+  return apiProtocols.find((format) => format.wire === wire);
 }
 
 /** Whom a model can be asked of. */
@@ -23,7 +23,7 @@ export interface ProviderEntry {
   readonly id: string;
   /** What a person calls it. */
   readonly title: string;
-  readonly wire: WireFormat["wire"];
+  readonly wire: ApiProtocol["wire"];
   /** Absent: the person must say it. */
   readonly base_url?: string;
   /** Environment variables that hold the key: the first that is set counts. */
@@ -130,7 +130,7 @@ interface ProviderSettings extends Pick<HttpProviderOptions, "silence_ms" | "rea
 
 /** The provider of an entry, ready to be called; `undefined` where its address is not known. */
 export function createProvider(entry: ProviderEntry, settings: ProviderSettings): Provider | undefined {
-  const format = findWireFormat(entry.wire);
+  const format = findApiProtocol(entry.wire);
   const { base_url = entry.base_url, api_key, silence_ms, readImage } = settings;
   if (format === undefined || base_url === undefined) return undefined;
   const endpoint: Endpoint = {

@@ -15,7 +15,7 @@ export interface KnownModel {
   /** How many tokens the prompt and the answer may have together. */
   readonly context?: number;
   /** How many tokens an answer may have. */
-  readonly longest_output?: number;
+  readonly max_output?: number;
   /** How it is asked to think, where its wire has several ways. */
   readonly thinking?: "none" | "budget" | "adaptive";
   /** Absent: no price is known, or it depends on the hour. */
@@ -30,23 +30,23 @@ export const MODELS_CHECKED = "2026-09-23";
 // Generated once and kept by hand from there: one model a line.
 // biome-ignore format: a table
 export const knownModels: readonly KnownModel[] = [
-  { id: "claude-3-5-sonnet", provider: "anthropic", context: 200000, longest_output: 8192, thinking: "none", price: { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 } },
-  { id: "claude-3-haiku", provider: "anthropic", context: 200000, longest_output: 4096, thinking: "none", price: { input: 0.25, output: 1.25, cache_read: 0.03, cache_write: 0.3 } },
-  { id: "claude-fable-5", provider: "anthropic", context: 1000000, longest_output: 64000, thinking: "adaptive", price: { input: 10, output: 50, cache_read: 1, cache_write: 12.5 } },
-  { id: "claude-fable-5-1", provider: "anthropic", context: 1000000, longest_output: 64000, thinking: "adaptive", price: { input: 10, output: 50, cache_read: 0.25, cache_write: 12.5 } },
-  { id: "claude-haiku-4-5", provider: "anthropic", context: 200000, longest_output: 64000, thinking: "budget", price: { input: 1, output: 5, cache_read: 0.1, cache_write: 1.25 } },
-  { id: "claude-opus-4-0", provider: "anthropic", context: 200000, longest_output: 32000, thinking: "budget", price: { input: 15, output: 75, cache_read: 1.5, cache_write: 18.75 } },
-  { id: "claude-opus-4-1", provider: "anthropic", context: 200000, longest_output: 32000, thinking: "budget", price: { input: 15, output: 75, cache_read: 1.5, cache_write: 18.75 } },
-  { id: "claude-opus-4-5", provider: "anthropic", context: 200000, longest_output: 64000, thinking: "budget", price: { input: 5, output: 25, cache_read: 0.5, cache_write: 6.25 } },
-  { id: "claude-opus-4-6", provider: "anthropic", context: 1000000, longest_output: 64000, thinking: "adaptive", price: { input: 5, output: 25, cache_read: 0.5, cache_write: 6.25 } },
-  { id: "claude-opus-4-7", provider: "anthropic", context: 1000000, longest_output: 64000, thinking: "adaptive", price: { input: 5, output: 25, cache_read: 0.5, cache_write: 6.25 } },
-  { id: "claude-opus-4-8", provider: "anthropic", context: 1000000, longest_output: 64000, thinking: "adaptive", price: { input: 5, output: 25, cache_read: 0.5, cache_write: 6.25 } },
-  { id: "claude-opus-5", provider: "anthropic", context: 1000000, longest_output: 64000, thinking: "adaptive", price: { input: 5, output: 25, cache_read: 0.5, cache_write: 6.25 } },
-  { id: "claude-opus-5-5", provider: "anthropic", context: 1000000, longest_output: 64000, thinking: "adaptive", price: { input: 4, output: 20, cache_read: 0.2, cache_write: 5 } },
-  { id: "claude-sonnet-4-0", provider: "anthropic", context: 200000, longest_output: 64000, thinking: "budget", price: { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 } },
-  { id: "claude-sonnet-4-5", provider: "anthropic", context: 200000, longest_output: 64000, thinking: "budget", price: { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 }, long: { above: 200000, price: { input: 6, output: 22.5, cache_read: 0.6, cache_write: 7.5 } } },
-  { id: "claude-sonnet-4-6", provider: "anthropic", context: 1000000, longest_output: 64000, thinking: "adaptive", price: { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 } },
-  { id: "claude-sonnet-5", provider: "anthropic", context: 1000000, longest_output: 64000, thinking: "adaptive", price: { input: 2, output: 10, cache_read: 0.2, cache_write: 2.5 } },
+  { id: "claude-3-5-sonnet", provider: "anthropic", context: 200000, max_output: 8192, thinking: "none", price: { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 } },
+  { id: "claude-3-haiku", provider: "anthropic", context: 200000, max_output: 4096, thinking: "none", price: { input: 0.25, output: 1.25, cache_read: 0.03, cache_write: 0.3 } },
+  { id: "claude-fable-5", provider: "anthropic", context: 1000000, max_output: 64000, thinking: "adaptive", price: { input: 10, output: 50, cache_read: 1, cache_write: 12.5 } },
+  { id: "claude-fable-5-1", provider: "anthropic", context: 1000000, max_output: 64000, thinking: "adaptive", price: { input: 10, output: 50, cache_read: 0.25, cache_write: 12.5 } },
+  { id: "claude-haiku-4-5", provider: "anthropic", context: 200000, max_output: 64000, thinking: "budget", price: { input: 1, output: 5, cache_read: 0.1, cache_write: 1.25 } },
+  { id: "claude-opus-4-0", provider: "anthropic", context: 200000, max_output: 32000, thinking: "budget", price: { input: 15, output: 75, cache_read: 1.5, cache_write: 18.75 } },
+  { id: "claude-opus-4-1", provider: "anthropic", context: 200000, max_output: 32000, thinking: "budget", price: { input: 15, output: 75, cache_read: 1.5, cache_write: 18.75 } },
+  { id: "claude-opus-4-5", provider: "anthropic", context: 200000, max_output: 64000, thinking: "budget", price: { input: 5, output: 25, cache_read: 0.5, cache_write: 6.25 } },
+  { id: "claude-opus-4-6", provider: "anthropic", context: 1000000, max_output: 64000, thinking: "adaptive", price: { input: 5, output: 25, cache_read: 0.5, cache_write: 6.25 } },
+  { id: "claude-opus-4-7", provider: "anthropic", context: 1000000, max_output: 64000, thinking: "adaptive", price: { input: 5, output: 25, cache_read: 0.5, cache_write: 6.25 } },
+  { id: "claude-opus-4-8", provider: "anthropic", context: 1000000, max_output: 64000, thinking: "adaptive", price: { input: 5, output: 25, cache_read: 0.5, cache_write: 6.25 } },
+  { id: "claude-opus-5", provider: "anthropic", context: 1000000, max_output: 64000, thinking: "adaptive", price: { input: 5, output: 25, cache_read: 0.5, cache_write: 6.25 } },
+  { id: "claude-opus-5-5", provider: "anthropic", context: 1000000, max_output: 64000, thinking: "adaptive", price: { input: 4, output: 20, cache_read: 0.2, cache_write: 5 } },
+  { id: "claude-sonnet-4-0", provider: "anthropic", context: 200000, max_output: 64000, thinking: "budget", price: { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 } },
+  { id: "claude-sonnet-4-5", provider: "anthropic", context: 200000, max_output: 64000, thinking: "budget", price: { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 }, long: { above: 200000, price: { input: 6, output: 22.5, cache_read: 0.6, cache_write: 7.5 } } },
+  { id: "claude-sonnet-4-6", provider: "anthropic", context: 1000000, max_output: 64000, thinking: "adaptive", price: { input: 3, output: 15, cache_read: 0.3, cache_write: 3.75 } },
+  { id: "claude-sonnet-5", provider: "anthropic", context: 1000000, max_output: 64000, thinking: "adaptive", price: { input: 2, output: 10, cache_read: 0.2, cache_write: 2.5 } },
   { id: "deepseek-chat", provider: "deepseek", context: 64000 },
   { id: "deepseek-reasoner", provider: "deepseek", context: 64000 },
   { id: "deepseek-v4-flash", provider: "deepseek", context: 1000000 },

@@ -1,6 +1,12 @@
-import type { Frame } from "../model/frame.ts";
-import type { AssistantMessage, StopReason } from "../model/message.ts";
-import type { Part, TextPart, ThinkingSignaturePart, ThinkingTextPart, ToolCallPart } from "../model/part.ts";
+import type { Frame } from "../model/frames/frame.ts";
+import type { AssistantMessage, StopReason } from "../model/messages/message.ts";
+import type {
+  Part,
+  TextPart,
+  ThinkingSignaturePart,
+  ThinkingTextPart,
+  ToolCallPart,
+} from "../model/messages/part.ts";
 import { partId } from "../model/uuid.ts";
 import { argumentsObject } from "./json.ts";
 import type { DecoderContext, Failure, ModelReply, ReportedUsage } from "./provider.ts";
@@ -96,6 +102,8 @@ export interface MessageWriter {
   image(place: Place, url: string): void;
   /** A block that has no part type: shown collapsed, recorded raw in its place. `title`: what it is, in a few words. */
   unknown(place: Place, raw: unknown, title: string): void;
+  /** As `unknown`, of what must not go back to the provider: shown, and not in the message's record. */
+  stray(place: Place, raw: unknown, title: string): void;
   /** Records a part that is not shown, behind what the place has. */
   keep(place: Place, part: Part): void;
   /** What was counted; the last call wins. `context_tokens`: how full the context is, where that is not input + output. */
@@ -390,6 +398,10 @@ export function createMessageWriter(context: DecoderContext): MessageWriter {
       // History has it as an event of its own, in its place: the record's copy is for the provider alone.
       const { home, part_id } = show(wanted);
       home.parts.push({ type: "unknown", raw });
+      frames.push({ ...now(), type: "unknown", part_id, raw, title });
+    },
+    stray(wanted, raw, title) {
+      const { part_id } = show(wanted);
       frames.push({ ...now(), type: "unknown", part_id, raw, title });
     },
     keep(wanted, part) {

@@ -1,4 +1,4 @@
-import type { Usage } from "../model/message.ts";
+import type { Usage } from "../model/messages/message.ts";
 import { type KnownModel, knownModels } from "./known-models.ts";
 
 const MILLION = 1_000_000;
@@ -57,7 +57,7 @@ export function costOf(provider: string, model: string, usage: Usage): number | 
 
 /** How many tokens to ask an Anthropic model for, where the call does not say. */
 export function outputLimit(model: string): number {
-  return Math.min(findModel("anthropic", model)?.longest_output ?? USUAL_OUTPUT, USUAL_OUTPUT);
+  return Math.min(findModel("anthropic", model)?.max_output ?? USUAL_OUTPUT, USUAL_OUTPUT);
 }
 
 /** How a model of the Anthropic wire is asked to think. Of an unknown one the name tells: newer ones decide themselves. */

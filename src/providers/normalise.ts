@@ -1,4 +1,4 @@
-import type { AssistantMessage, Message, ToolMessage, ToolStatus } from "../model/message.ts";
+import type { AssistantMessage, Message, ToolMessage, ToolStatus } from "../model/messages/message.ts";
 import type {
   Part,
   TextPart,
@@ -6,7 +6,7 @@ import type {
   ThinkingTextPart,
   ToolCallPart,
   UnknownPart,
-} from "../model/part.ts";
+} from "../model/messages/part.ts";
 import { uuidFrom } from "../model/uuid.ts";
 import { isBlocked } from "./failures.ts";
 import { imagesThatFit, type SentImage, sentImage } from "./images.ts";

@@ -1,5 +1,5 @@
-import type { Frame } from "../model/frame.ts";
-import type { AssistantMessage, Message, Usage } from "../model/message.ts";
+import type { Frame } from "../model/frames/frame.ts";
+import type { AssistantMessage, Message, Usage } from "../model/messages/message.ts";
 
 /** The languages that model providers speak over HTTP. */
 export type Wire =
@@ -179,7 +179,7 @@ export interface EncodedRequest {
 }
 
 /** One wire: both halves of it. */
-export interface WireFormat {
+export interface ApiProtocol {
   readonly wire: Exclude<Wire, "scripted">;
   encode(call: ModelCall, provider: string, endpoint: Endpoint): EncodedRequest;
   createDecoder(context: DecoderContext): Decoder;

@@ -1,4 +1,4 @@
-import type { StopReason } from "../model/message.ts";
+import type { StopReason } from "../model/messages/message.ts";
 import { invalidOutputFailure, protocolFailure, truncatedFailure } from "./failures.ts";
 import { parseJson } from "./json.ts";
 import { createMessageWriter, type Ending, type MessageWriter } from "./message-writer.ts";

@@ -7,7 +7,7 @@ import type { Decoder, EncodedRequest, StreamEnd } from "./provider.ts";
 const SILENCE_MS = 300_000;
 /** Once the answer is complete only figures can follow: a server that leaves the connection open is not waited for. */
 const WAIT_AFTER_END_MS = 5_000;
-const LONGEST_ERROR_BODY = 1_000_000;
+const MAX_ERROR_BODY = 1_000_000;
 
 /**
  * undici, loaded for the first call: a daemon that calls no model starts without it. Without its own limits of 300 s,
@@ -48,7 +48,7 @@ export async function exchange({
     stop.abort();
   }, silence_ms);
   let ending: typeof silence | undefined;
-  const heard = (): void => {
+  const resetTimer = (): void => {
     // Some ping for as long as the connection is open: behind the end that is no life.
     if (ending) return;
     if (decoder.phase === "ended") {
@@ -69,9 +69,9 @@ export async function exchange({
       // A key goes to the address that it was given for, nowhere else.
       redirect: "error",
     });
-    heard();
+    resetTimer();
     if (response.status >= 400) {
-      const body = await readText(response.body, heard);
+      const body = await readText(response.body, resetTimer);
       if (signal.aborted) return { type: "abort" };
       return {
         type: "failure",
@@ -83,18 +83,18 @@ export async function exchange({
       if (!signal.aborted) onEvent(data, event);
     });
     for await (const chunk of response.body ?? []) {
-      heard();
+      resetTimer();
       events.push(chunk);
       if (signal.aborted) return { type: "abort" };
       // Leaving the loop cancels the body.
       if (decoder.phase === "broken") return { type: "end" };
-      if (decoder.phase === "ended") heard();
+      if (decoder.phase === "ended") resetTimer();
     }
     if (signal.aborted) return { type: "abort" };
     events.end();
-    if (events.foreign !== "" && decoder.phase === "open") {
+    if (events.not_event_stream !== "" && decoder.phase === "open") {
       const headers = Object.fromEntries(response.headers);
-      return { type: "failure", failure: responseFailure(502, headers, events.foreign) };
+      return { type: "failure", failure: responseFailure(502, headers, events.not_event_stream) };
     }
     return { type: "end" };
   } catch (error) {
@@ -110,14 +110,14 @@ export async function exchange({
 }
 
 /** The body as text, its beginning where it is longer than anybody needs. */
-async function readText(body: AsyncIterable<Uint8Array> | null, heard: () => void): Promise<string> {
+async function readText(body: AsyncIterable<Uint8Array> | null, resetTimer: () => void): Promise<string> {
   const decoder = new TextDecoder("utf-8");
   let text = "";
   try {
     for await (const chunk of body ?? []) {
-      heard();
+      resetTimer();
       text += decoder.decode(chunk, { stream: true });
-      if (text.length > LONGEST_ERROR_BODY) break;
+      if (text.length > MAX_ERROR_BODY) break;
     }
   } catch {
     // What came of it is all there is to say.

@@ -1,4 +1,4 @@
-import type { Usage } from "../model/message.ts";
+import type { Usage } from "../model/messages/message.ts";
 import type { ReportedUsage } from "./provider.ts";
 
 /** The model's form of what a provider counted. Gateways report more cached tokens than tokens: never below zero. */

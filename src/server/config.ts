@@ -3,13 +3,13 @@ import { join } from "node:path";
 import * as z from "zod";
 import { type PermissionRule, permissionRule } from "../agent/permissions.ts";
 import { asObject, type JsonObject, messageOf } from "../model/narrow.ts";
-import { providers as knownProviders, wireFormats } from "../providers/index.ts";
-import type { Notice } from "./store/store.ts";
+import { apiProtocols, providers as knownProviders } from "../providers/index.ts";
+import type { Notice } from "../store/contract.ts";
 
 /** A provider of one's own, or what is different about one that is known by this id. */
 const providerConfig = z.strictObject({
   title: z.string().optional(),
-  wire: z.enum(wireFormats.map(({ wire }) => wire)).optional(),
+  wire: z.enum(apiProtocols.map(({ wire }) => wire)).optional(),
   base_url: z.url({ protocol: /^https?$/ }).optional(),
   /** The environment variable that holds the key. */
   key_variable: z.string().min(1).optional(),
@@ -76,16 +76,17 @@ export interface Config {
 export function readConfig(data_dir: string): Config {
   const file = join(data_dir, "config.json");
   const notices: Notice[] = [];
-  const wrong = (field: string, message: string) =>
+  const reportMistake = (field: string, message: string) =>
     notices.push({
       level: "error",
       text: `${file}: ${field === "" ? "" : `${field}: `}${message.replace(/\.$/, "")}.`,
       remedy: "Correct the file, then start Verbatim again.",
     });
 
-  const value = readObject(file, wrong);
+  const value = readObject(file, reportMistake);
   for (const name of Object.keys(value ?? {})) {
-    if (!SECTIONS.includes(name)) wrong(name, `there is no such setting; there are ${SECTIONS.join(", ")}`);
+    if (!SECTIONS.includes(name))
+      reportMistake(name, `there is no such setting; there are ${SECTIONS.join(", ")}`);
   }
 
   function entries<Schema extends z.ZodType>(
@@ -97,27 +98,27 @@ export function readConfig(data_dir: string): Config {
     if (value?.[section] === undefined) return found;
     const given = asObject(value[section]);
     if (!given) {
-      wrong(section, "this is no object");
+      reportMistake(section, "this is no object");
       return found;
     }
     for (const [id, entry] of Object.entries(given)) {
       if (!/^[\w.-]{1,64}$/.test(id)) {
-        wrong(`${section}.${id}`, "a name has letters, digits, dots, dashes and underscores");
+        reportMistake(`${section}.${id}`, "a name has letters, digits, dots, dashes and underscores");
         continue;
       }
       if (isTaken(id)) {
-        wrong(`${section}.${id}`, "a provider has this name already: choose another one");
+        reportMistake(`${section}.${id}`, "a provider has this name already: choose another one");
         continue;
       }
       const parsed = schema.safeParse(entry);
       if (parsed.success) found.set(id, parsed.data);
-      else tell(`${section}.${id}`, parsed.error);
+      else reportIssues(`${section}.${id}`, parsed.error);
     }
     return found;
   }
 
-  function tell(path: string, error: z.ZodError) {
-    for (const issue of error.issues) wrong([path, ...issue.path].join("."), issue.message);
+  function reportIssues(path: string, error: z.ZodError) {
+    for (const issue of error.issues) reportMistake([path, ...issue.path].join("."), issue.message);
   }
 
   function rulesOf(): readonly PermissionRule[] | undefined {
@@ -125,12 +126,12 @@ export function readConfig(data_dir: string): Config {
     if (value === undefined) return undefined;
     const parsed = z.array(permissionRule).default([]).safeParse(value.rules);
     if (parsed.success) return parsed.data;
-    tell("rules", parsed.error);
+    reportIssues("rules", parsed.error);
     return undefined;
   }
 
   const minutes = z.number().positive().optional().safeParse(value?.answer_within_minutes);
-  if (!minutes.success) tell("answer_within_minutes", minutes.error);
+  if (!minutes.success) reportIssues("answer_within_minutes", minutes.error);
   const providers = entries("providers", providerConfig, (id) => id === SCRIPTED);
   const isProvider = (id: string) =>
     id === SCRIPTED || providers.has(id) || knownProviders.some((known) => known.id === id);
@@ -151,21 +152,24 @@ function textsOf(value: unknown): string[] {
 }
 
 /** `undefined`: it cannot be read. */
-function readObject(file: string, wrong: (field: string, message: string) => void): JsonObject | undefined {
+function readObject(
+  file: string,
+  reportMistake: (field: string, message: string) => void,
+): JsonObject | undefined {
   let text: string;
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return {};
-    wrong("", `it cannot be read: ${messageOf(error)}`);
+    reportMistake("", `it cannot be read: ${messageOf(error)}`);
     return undefined;
   }
   try {
     const value = asObject(JSON.parse(text));
     if (value) return value;
-    wrong("", "it is no JSON object");
+    reportMistake("", "it is no JSON object");
   } catch (error) {
-    wrong("", `it is no JSON: ${messageOf(error)}`);
+    reportMistake("", `it is no JSON: ${messageOf(error)}`);
   }
   return undefined;
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createLoopAgent, type LoopOptions } from "../../src/agent/loop.ts";
 import type { PermissionRule } from "../../src/agent/permissions.ts";
 import type { Tool } from "../../src/agent/tool.ts";
-import type { HistoryEvent } from "../../src/model/history.ts";
+import type { HistoryEvent } from "../../src/model/messages/history.ts";
 import type { Answer, Request } from "../../src/model/request.ts";
 import { type Act, plainProvider } from "./plain-provider.ts";
 import { createPlainSession, story } from "./plain-session.ts";
@@ -222,7 +222,11 @@ describe("permission", () => {
       return chosen("reject");
     };
     await host.turn(agent, "Go");
-    expect(labels).toEqual(["Allow", `Allow ${reach} in this session`, "Do not allow"]);
+    expect(labels).toEqual([
+      "Allow",
+      `Allow ${reach === "this command" || reach === "this address" ? "" : `${reach} `}for this session`,
+      "Deny",
+    ]);
   });
 
   it.each([

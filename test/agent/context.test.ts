@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { contextOf, contextTokens } from "../../src/agent/context.ts";
-import type { Frame } from "../../src/model/frame.ts";
-import type { HistoryEvent } from "../../src/model/history.ts";
-import { createHistory } from "../../src/model/history-collector.ts";
-import type { Message, SystemMessage } from "../../src/model/message.ts";
+import type { Frame } from "../../src/model/frames/frame.ts";
+import type { HistoryEvent } from "../../src/model/messages/history.ts";
+import { createHistory } from "../../src/model/messages/history-collector.ts";
+import type { Message, SystemMessage } from "../../src/model/messages/message.ts";
 import { anyFrames, type Bare, id, session } from "../model/generate.ts";
 
 // A thousand sessions take a second or two; a busy machine may need many more.

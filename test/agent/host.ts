@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AgentHost, RunOptions, RunReport } from "../../src/agent/agent.ts";
 import type { Tool, ToolOutput } from "../../src/agent/tool.ts";
-import type { Frame } from "../../src/model/frame.ts";
-import type { HistoryEvent } from "../../src/model/history.ts";
+import type { Frame } from "../../src/model/frames/frame.ts";
+import type { HistoryEvent } from "../../src/model/messages/history.ts";
 import type { Answer, Request } from "../../src/model/request.ts";
 
 /** A session for tests of tools: a folder of its own, and what was emitted and asked. */

@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
 import { describe, expect, it, vi } from "vitest";
 import { createLoopAgent } from "../../src/agent/loop.ts";
-import { accumulate, emptyTranscript } from "../../src/model/accumulate.ts";
-import { framesOf } from "../../src/model/replay.ts";
-import type { TranscriptPart } from "../../src/model/transcript.ts";
+import { framesOf } from "../../src/model/messages/replay.ts";
+import { accumulate } from "../../src/model/transcript/accumulate.ts";
+import type { TranscriptPart } from "../../src/model/transcript/transcript.ts";
+import { emptyTranscript } from "../../src/model/transcript/transcript-state.ts";
 import { defined, lasting } from "../model/generate.ts";
 import { failure, plainProvider, type Step } from "./plain-provider.ts";
 import { createPlainSession, story } from "./plain-session.ts";

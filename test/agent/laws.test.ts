@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
 import { createLoopAgent } from "../../src/agent/loop.ts";
-import { accumulate, emptyTranscript } from "../../src/model/accumulate.ts";
-import type { Frame } from "../../src/model/frame.ts";
-import type { Message } from "../../src/model/message.ts";
-import { framesOf } from "../../src/model/replay.ts";
+import type { Frame } from "../../src/model/frames/frame.ts";
+import type { Message } from "../../src/model/messages/message.ts";
+import { framesOf } from "../../src/model/messages/replay.ts";
+import { accumulate } from "../../src/model/transcript/accumulate.ts";
+import { emptyTranscript } from "../../src/model/transcript/transcript-state.ts";
 import type { FailureClass, ModelCall } from "../../src/providers/provider.ts";
 import { lasting } from "../model/generate.ts";
 import { failure, plainProvider, type Step } from "./plain-provider.ts";

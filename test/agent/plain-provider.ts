@@ -1,6 +1,6 @@
-import type { Frame } from "../../src/model/frame.ts";
-import type { AssistantMessage, StopReason, Usage } from "../../src/model/message.ts";
-import type { Part } from "../../src/model/part.ts";
+import type { Frame } from "../../src/model/frames/frame.ts";
+import type { AssistantMessage, StopReason, Usage } from "../../src/model/messages/message.ts";
+import type { Part } from "../../src/model/messages/part.ts";
 import { partId } from "../../src/model/uuid.ts";
 import type {
   Failure,

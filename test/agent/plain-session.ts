@@ -4,14 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
 import type { Agent, AgentHost, Prompt, RunOptions, RunReport, TurnOutcome } from "../../src/agent/agent.ts";
-import { accumulate, emptyTranscript, type Transcript } from "../../src/model/accumulate.ts";
-import { textOf } from "../../src/model/content.ts";
-import type { Frame } from "../../src/model/frame.ts";
-import type { HistoryEvent } from "../../src/model/history.ts";
-import { createHistory } from "../../src/model/history-collector.ts";
-import { createOrderChecker, type Violation } from "../../src/model/order.ts";
+import type { Frame } from "../../src/model/frames/frame.ts";
+import { createOrderChecker, type Violation } from "../../src/model/frames/order.ts";
+import type { HistoryEvent } from "../../src/model/messages/history.ts";
+import { createHistory } from "../../src/model/messages/history-collector.ts";
+import { textOf } from "../../src/model/parts/content.ts";
 import type { Answer, Request } from "../../src/model/request.ts";
-import type { TranscriptPart } from "../../src/model/transcript.ts";
+import { accumulate } from "../../src/model/transcript/accumulate.ts";
+import type { TranscriptPart } from "../../src/model/transcript/transcript.ts";
+import { emptyTranscript, type Transcript } from "../../src/model/transcript/transcript-state.ts";
 
 export interface PlainSession extends AgentHost {
   readonly frames: Frame[];

@@ -4,7 +4,7 @@ import { anthropicMessages } from "../../src/providers/anthropic/index.ts";
 import { chatCompletions } from "../../src/providers/chat-completions/index.ts";
 import { createHttpProvider } from "../../src/providers/http-provider.ts";
 import { openaiResponses } from "../../src/providers/openai-responses/index.ts";
-import type { WireFormat } from "../../src/providers/provider.ts";
+import type { ApiProtocol } from "../../src/providers/provider.ts";
 import { EVENT_STREAM, type ReplayServer, startServer } from "../providers/replay-server.ts";
 import { createPlainSession, story } from "./plain-session.ts";
 import { echo } from "./plain-tools.ts";
@@ -19,7 +19,7 @@ afterEach(async () => {
 type Answer = readonly object[];
 
 /** The loop on a provider of this machine, which gives these answers one after the other. */
-async function setUp(format: WireFormat, answers: readonly Answer[]) {
+async function setUp(format: ApiProtocol, answers: readonly Answer[]) {
   server = await startServer((response, _, number) => {
     response.writeHead(200, EVENT_STREAM);
     const events = answers[number - 1] ?? [];
@@ -33,7 +33,7 @@ async function setUp(format: WireFormat, answers: readonly Answer[]) {
 
 /** How a wire says one call, and one text. */
 interface Sayings {
-  format: WireFormat;
+  format: ApiProtocol;
   call(id: string, input: object): Answer;
   text(text: string): Answer;
 }

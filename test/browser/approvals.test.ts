@@ -444,9 +444,9 @@ it("an approval that was answered is one line, which says when and opens to the 
   const command = `true ${"and nothing else ".repeat(30)}`;
   const model = await scriptFile(home, "quiet", shellCalls(command));
   await page.goto(`${daemon.origin}/session/${await begin(rest, model, folder)}`);
-  await page.getByRole("button", { name: "Allow this command in this session", disabled: false }).click();
+  await page.getByRole("button", { name: "Allow for this session", disabled: false }).click();
   const answered = page.locator("summary", {
-    hasText: /^Allowed this command in this session · .*\d\d:\d\d$/,
+    hasText: /^Allowed for this session · .*\d\d:\d\d$/,
   });
   await answered.waitFor();
   const { height } = (await answered.boundingBox()) ?? { height: 0 };
@@ -464,7 +464,7 @@ it("a session that waits has its title in the list at any width, and nothing of 
     folder,
     "Sort the charts by harbour",
   );
-  const row = page.locator("[data-session]", { hasText: "waits for you" });
+  const row = page.locator("[data-session]", { hasText: "waiting for you" });
   await row.waitFor();
   for (const width of [1280, 1024, 801, 800, 700, 641, 390]) {
     await page.setViewportSize({ width, height: 600 });
@@ -543,7 +543,7 @@ it("a click in a low window goes to the button that was pressed, whether it brin
   const model = await scriptFile(home, "one", shellCalls("touch ran"));
   const session_id = await begin(rest, model, folder);
   await page.goto(`${daemon.origin}/session/${session_id}`);
-  const composer = page.getByRole("region", { name: "Write to the agent" });
+  const composer = page.getByRole("region", { name: "Message the agent" });
   const written = composer.getByRole("button", { name: "Send", exact: true });
   await page.getByRole("button", { name: "Allow", exact: true }).waitFor();
   await composer.getByRole("button", { name: "Stop", exact: true }).click();

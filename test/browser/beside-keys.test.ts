@@ -28,7 +28,7 @@ beforeEach(async () => {
   main = page.locator(".pane:not(.pane-beside)");
   run = page.locator(".pane-beside");
   await main
-    .getByRole("button", { name: /beside$/ })
+    .getByRole("button", { name: /in split view$/ })
     .first()
     .waitFor();
 });
@@ -48,7 +48,7 @@ const focused = () =>
         ? "run"
         : "session";
   });
-const opener = () => page.getByRole("button", { name: /beside$/ }).first();
+const opener = () => page.getByRole("button", { name: /in split view$/ }).first();
 const openBeside = async (): Promise<void> => {
   await opener().click();
   await run.locator("article").first().waitFor();
@@ -113,7 +113,7 @@ it("keys act on the run that lies over its session, wherever the focus is", asyn
   expect(await run.getByRole("searchbox").inputValue()).toBe("shell");
   await page.keyboard.press("Escape");
   await page.keyboard.press("?");
-  await page.getByRole("dialog", { name: "Keys" }).waitFor();
+  await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
   await page.keyboard.press("Escape");
   await page.keyboard.press("Escape");
   await run.waitFor({ state: "detached" });

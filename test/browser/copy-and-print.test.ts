@@ -150,7 +150,7 @@ it("a selection copies the same after the daemon was started anew", async () => 
   await expect.poll(copied).toContain("Paragraph 60 of the report.");
   const before = await copied();
   await daemon.stop();
-  await page.getByText("not live").first().waitFor();
+  await page.getByText("Disconnected").first().waitFor();
   daemon = await startDaemon(home, ["--no-samples", "--port", String(daemon.port)]);
   await page.locator(".connection", { hasText: /^live$/ }).waitFor();
   await page.evaluate(() => navigator.clipboard.writeText(""));
@@ -164,7 +164,7 @@ it("what is on the page is copied also once the daemon is away", async () => {
     performance.getEntriesByType("resource").some(({ name }) => /\/copied-text-/.test(name)),
   );
   await daemon.stop();
-  await page.getByText("not live").waitFor();
+  await page.getByText("Disconnected").waitFor();
   await transcript.getByRole("button", { name: "Copy this text" }).last().press("Enter");
   await transcript.getByRole("button", { name: "Copied" }).waitFor();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toContain("That is all.");

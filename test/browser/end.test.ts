@@ -2,7 +2,7 @@ import { appendFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { eventually } from "../eventually.ts";
-import { call, result, SESSION, say, writer } from "../formats/claude-support.ts";
+import { call, result, SESSION, say, writer } from "../sources/claude-support.ts";
 import { createHome, enter, openBrowser, startDaemon } from "./harness.ts";
 
 it("what is opened at the end of a session stays where it is, and closed again the end is followed", async () => {

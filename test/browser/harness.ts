@@ -44,7 +44,7 @@ export async function startDaemon(home: Home, args: string[] = []): Promise<Daem
     process.execPath,
     [
       "--disable-warning=ExperimentalWarning",
-      join(root, "src/server/main.ts"),
+      join(root, "src/server/cli/main.ts"),
       ...(named ? [] : ["--port", "0"]),
       "--data-dir",
       home.data,

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import type { SessionSummary } from "../../src/model/session.ts";
-import type { TranscriptPart } from "../../src/model/transcript.ts";
+import type { TranscriptPart } from "../../src/model/transcript/transcript.ts";
 import { PAGE_SIZE, partsReply, sessionReply } from "../../src/protocol.ts";
 import { eventually } from "../eventually.ts";
 import type { Daemon, Home } from "./harness.ts";

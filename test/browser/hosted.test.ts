@@ -59,7 +59,7 @@ async function newContext(
 async function start(page: Page, script: string, prompt: string): Promise<void> {
   await page.getByRole("link", { name: "New session" }).waitFor();
   await page.keyboard.press("n");
-  await page.getByRole("radio", { name: /scripted: no model answers/ }).check();
+  await page.getByRole("radio", { name: /script, no model/ }).check();
   await page.getByRole("combobox", { name: "Script" }).selectOption(script);
   await page.getByRole("combobox", { name: "Folder" }).fill(folder);
   await promptField(page).fill(prompt);
@@ -94,7 +94,7 @@ describe("a session that is started in the page", () => {
   it("streams, and is the same after a reload in the middle and at the end", async () => {
     const { page, complaints } = await enter(await newContext(), daemon);
     await start(page, "long", "Tell me about tides");
-    await page.getByText("scripted: no model answers").waitFor();
+    await page.getByText("script, no model").waitFor();
     await transcript(page).getByText("What a tide is").waitFor();
     await badge(page, "[RUNNING]").waitFor();
     await page.reload();
@@ -114,7 +114,7 @@ describe("a session that is started in the page", () => {
     const card = transcript(page).getByRole("region", { name: "Approval" });
     const command = card.getByRole("group", { name: "Exactly what runs" });
     await command.getByText("printf 'Hello, harbour.\\n' > greeting.txt && cat greeting.txt").waitFor();
-    await expect.poll(() => page.title()).toMatch(/^\(1\) \[RUNNING\]/);
+    await expect.poll(() => page.title()).toMatch(/^\(1\) \[WAITING\]/);
     await page.reload();
     await card.getByRole("button", { name: "Allow", exact: true }).click();
     await transcript(page).getByText("Now I'd like to change a word in it.").waitFor();
@@ -135,8 +135,8 @@ describe("a session that is started in the page", () => {
     await start(page, "approval", "Make a file");
     const card = transcript(page).getByRole("region", { name: "Approval" });
     await card.getByRole("textbox", { name: /Reason/ }).fill("not in this folder");
-    await card.getByRole("button", { name: "Do not allow" }).click();
-    await transcript(page).getByText("Not allowed, “not in this folder”").waitFor();
+    await card.getByRole("button", { name: "Deny" }).click();
+    await transcript(page).getByText("Denied, “not in this folder”").waitFor();
     await expect(readFile(join(folder, "greeting.txt"))).rejects.toThrow();
   });
 
@@ -144,7 +144,7 @@ describe("a session that is started in the page", () => {
     const first = await enter(await newContext(), daemon);
     await start(first.page, "question", "Write the report");
     const second = await enter(await newContext(), { ...daemon, launch: await anotherLink(first.page) });
-    await second.page.getByRole("link", { name: /waits for you/ }).click();
+    await second.page.getByRole("link", { name: /waiting for you/ }).click();
     for (const { page } of [first, second])
       await transcript(page).getByRole("form", { name: "Question" }).waitFor();
     await second.page.getByRole("radio", { name: "21 November 2026", exact: true }).check();
@@ -167,14 +167,14 @@ describe("a session that is started in the page", () => {
     const buttons = await Promise.all(
       [first.page, second.page].map((page, index) =>
         transcript(page)
-          .getByRole("button", { name: index === 0 ? "Allow" : "Do not allow", exact: true })
+          .getByRole("button", { name: index === 0 ? "Allow" : "Deny", exact: true })
           .first()
           .elementHandle(),
       ),
     );
     // The slower one's button may be gone by then, which no click of the mouse would bear.
     await Promise.all(buttons.map((button) => button?.evaluate((element: HTMLElement) => element.click())));
-    const outcome = /^(Allowed|Not allowed)$/;
+    const outcome = /^(Allowed|Denied)$/;
     const said = await Promise.all(
       [first.page, second.page].map((page) =>
         transcript(page).locator(".request-outcome").first().innerText(),
@@ -198,7 +198,7 @@ describe("a session that is started in the page", () => {
     // What Esc does is said where the room is the transcript's, too.
     await page.setViewportSize({ width: 1200, height: 500 });
     await page.keyboard.press("Escape");
-    await page.getByText("Esc again stops the agent").first().waitFor();
+    await page.getByText("Press Esc again to stop").first().waitFor();
     await badge(page, "[RUNNING]").waitFor();
     await promptField(page).press("Escape");
     await badge(page, "stopped").waitFor();
@@ -275,7 +275,7 @@ describe("a session that is started in the page", () => {
     const banner = page.locator(".waiting-banner");
     await banner.getByText("Which line width should the code keep to?").waitFor();
     const card = transcript(page).getByRole("article", { name: /Review the conventions/ });
-    await card.getByRole("link", { name: "its run waits for you" }).waitFor();
+    await card.getByRole("link", { name: "sub-agent waiting for you" }).waitFor();
     await banner.getByRole("link", { name: "Which line width should the code keep to?" }).click();
     await transcript(page).getByRole("form", { name: "Question" }).waitFor();
     await page.getByRole("radio", { name: "100 characters" }).check();
@@ -289,7 +289,7 @@ describe("a session that is started in the page", () => {
     await start(page, "agents", "Look around the whole of it");
     await page.goto(`${daemon.origin}/`);
     await page.getByRole("button", { name: "Time", exact: true }).click();
-    const row = page.getByRole("link", { name: /a run waits for you/ });
+    const row = page.getByRole("link", { name: /sub-agent waiting for you/ });
     await row.waitFor();
     const boxOf = (selector: string) =>
       row.locator(selector).evaluate((element) => element.getBoundingClientRect());
@@ -307,7 +307,7 @@ describe("a session that is started in the page", () => {
     const { page, complaints } = await enter(await newContext(), daemon);
     await start(page, "agents", "Look around");
     const line = transcript(page).getByRole("article", { name: /Review the conventions/ });
-    await line.getByRole("link", { name: "its run waits for you" }).waitFor();
+    await line.getByRole("link", { name: "sub-agent waiting for you" }).waitFor();
     const boxOf = (selector: string) =>
       line.locator(selector).evaluate((element) => element.getBoundingClientRect());
     for (const width of [1280, 900]) {
@@ -339,7 +339,7 @@ describe("a session that is started in the page", () => {
     const before = page.url();
     const second = transcript(page).locator(".turn-heading").nth(1);
     await second.hover();
-    await second.getByRole("button", { name: "From here" }).click();
+    await second.getByRole("button", { name: "Branch" }).click();
     await page.getByRole("button", { name: "New session from here" }).click();
     await expect.poll(() => page.url()).not.toBe(before);
     await expect.poll(() => promptField(page).inputValue()).toBe("And good night");
@@ -348,7 +348,7 @@ describe("a session that is started in the page", () => {
 
     await page.goto(before);
     await second.hover();
-    await second.getByRole("button", { name: "From here" }).click();
+    await second.getByRole("button", { name: "Branch" }).click();
     await page.getByRole("button", { name: "Rewind to here" }).click();
     await expect.poll(() => promptField(page).inputValue()).toBe("And good night");
     await transcript(page)
@@ -390,7 +390,7 @@ describe("a session that is started in the page", () => {
   it("has room for the transcript and for writing at 400 % zoom, too, where three of its runs ask", async () => {
     const { page, complaints } = await enter(await newContext(), daemon);
     await start(page, "agents", "Look around");
-    const asking = page.getByRole("region", { name: "Waits for you" });
+    const asking = page.getByRole("region", { name: "Waiting for you" });
     await expect.poll(() => asking.getByRole("link").count()).toBe(3);
     await page.setViewportSize({ width: 320, height: 256 });
     await expect.poll(async () => (await transcript(page).boundingBox())?.height).toBeGreaterThan(100);
@@ -405,7 +405,7 @@ describe("a session that is started in the page", () => {
     await start(page, "agents", "Look around");
     await page.getByRole("link", { name: "Which line width should the code keep to?" }).click();
     await page.getByRole("link", { name: "Review the conventions" }).waitFor();
-    await page.getByText("scripted: no model answers").waitFor();
+    await page.getByText("script, no model").waitFor();
     for (const width of [700, 620, 570]) {
       await page.setViewportSize({ width, height: 800 });
       expect([width, await overflow(page)]).toEqual([width, 0]);
@@ -417,7 +417,7 @@ describe("a session that is started in the page", () => {
     const { page } = await enter(await newContext(), daemon, [/status of 400/]);
     await page.getByRole("link", { name: "New session" }).waitFor();
     await page.keyboard.press("n");
-    await page.getByRole("radio", { name: /scripted/ }).check();
+    await page.getByRole("radio", { name: /script, no model/ }).check();
     const cwd = page.getByRole("combobox", { name: "Folder" });
     await cwd.fill(join(home.path, "nowhere"));
     await promptField(page).fill("Half a thought");
@@ -458,7 +458,7 @@ describe("a session that is started in the page", () => {
     await again.goto(address);
     await badge(again, "[OK]").waitFor();
     await daemon.stop("SIGKILL");
-    await again.getByText("not live").waitFor();
+    await again.getByText("Disconnected").waitFor();
     await promptField(again).fill("Are you there");
     await promptField(again).press("Enter");
     await again.getByText("It is sent as soon as it does.").waitFor();
@@ -481,7 +481,7 @@ describe.each([
     const { page, complaints } = await enter(await newContext(options), daemon);
     await page.getByRole("link", { name: "New session" }).click();
     await page.getByRole("button", { name: "Start" }).click();
-    await page.getByText("Say what is to be done.").waitFor();
+    await page.getByText("Enter a prompt.").waitFor();
     expect(await seriousFindings(page)).toEqual([]);
     expect(await overflow(page)).toBeLessThanOrEqual(0);
     await page.getByRole("link", { name: "Sessions" }).click();

@@ -121,7 +121,7 @@ describe("texts that are made to be slow or big", () => {
       }, `/session/${session_id}`);
       const region = page.getByRole("region", { name: "Transcript", exact: true });
       await region.getByText(healthy(id)).waitFor();
-      await page.getByRole("button", { name: "Open all", exact: true }).click();
+      await page.getByRole("button", { name: "Expand all", exact: true }).click();
       // To the top and to the end again, everything open.
       for (const share of [0, 0.25, 0.5, 0.75, 1]) {
         await region.evaluate((element, at) => element.scrollTo(0, element.scrollHeight * at), share);
@@ -176,7 +176,7 @@ describe("texts that are made to be slow or big", () => {
           await region.getByText(healthy(id)).waitFor();
           await settle();
           await begin("everything open");
-          await page.getByRole("button", { name: "Open all", exact: true }).click();
+          await page.getByRole("button", { name: "Expand all", exact: true }).click();
           await settle();
           await begin("scrolled");
           for (const share of [0, 0.25, 0.5, 0.75, 1])

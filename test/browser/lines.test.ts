@@ -166,7 +166,7 @@ it.each([1440, 900, 390])("how long a call took is one row beside its figures, %
 
 it.each([1440, 1024, 390, 320])("no figure of a line is cut, %i px wide", async (width) => {
   await page.setViewportSize({ width, height: 800 });
-  for (const words of ["200 · ", "not accepted stopped"]) {
+  for (const words of ["200 · ", "not accepted denied"]) {
     const figures = page.locator(".line-figures", { hasText: words });
     await figures.waitFor();
     const [cut, besideLine] = await figures.evaluate((element) => {

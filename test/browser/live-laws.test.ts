@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { TranscriptPart } from "../../src/model/transcript.ts";
-import { cutPart } from "../../src/server/pages.ts";
+import type { TranscriptPart } from "../../src/model/transcript/transcript.ts";
+import { truncatePart } from "../../src/server/sessions/pages.ts";
 import { eventually } from "../eventually.ts";
 import { LONG, times } from "../long.ts";
 import { seeded } from "../seeded.ts";
@@ -173,7 +173,7 @@ async function expectSame(session_id: string, pages: readonly Page[]): Promise<T
   const order = stored.map(({ id }) => id);
   for (const page of pages) {
     await page.getByText("live", { exact: true }).waitFor();
-    await eventually(async () => expectEqual((await pageParts(page)).map(cutPart), stored));
+    await eventually(async () => expectEqual((await pageParts(page)).map(truncatePart), stored));
     const places = (await rowsInView(page)).map((id) => order.indexOf(id));
     expect(places.length).toBeGreaterThan(0);
     expect(places).toEqual(places.toSorted((one, other) => one - other));

@@ -129,10 +129,11 @@ describe("a session file that grows", () => {
       .waitFor();
     const undisturbed = await readTranscript(other.page);
     expect(undisturbed.size).toBeGreaterThan(150);
-    await expect.poll(() => readTranscript(first.page), { timeout: 30_000 }).toEqual(undisturbed);
+    // To read a whole transcript takes half a minute on a busy machine.
+    await expect.poll(() => readTranscript(first.page), { timeout: 120_000 }).toEqual(undisturbed);
     expect(first.complaints).toEqual([]);
     expect(other.complaints).toEqual([]);
-  }, 240_000);
+  }, 360_000);
 
   it("says within ten seconds that it is not live, and is live again by itself", async () => {
     const { session_id, lines } = generateClaudeSession({ parts: 20, turns: 1, seed: 9 });
@@ -145,7 +146,7 @@ describe("a session file that grows", () => {
     const before = await readTranscript(page);
 
     proxy.block();
-    await page.getByText("not live").waitFor({ timeout: 10_000 });
+    await page.getByText("Disconnected").waitFor({ timeout: 10_000 });
     for (const line of lines.slice(6)) await appendFile(file, `${line}\n`);
     proxy.heal();
     await page.getByText("live", { exact: true }).waitFor({ timeout: 20_000 });

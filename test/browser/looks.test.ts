@@ -123,7 +123,7 @@ it("a window as low as at 400 % zoom shows whole rows of the list, and all that 
   ];
   const heightOf = async (box: Locator) => (await box.boundingBox())?.height ?? 0;
   expect(await heightOf(list)).toBeGreaterThan(2.5 * (await heightOf(row)));
-  for (const name of [/^Waits for you/, /^Done/, "Time", "Settings"])
+  for (const name of [/^Waiting for you/, /^Done/, "Time", "Settings"])
     await page.getByRole("button", { name }).click({ trial: true });
   await page.getByRole("link", { name: "New session" }).click({ trial: true });
   expect(await overflow(page)).toBeLessThanOrEqual(0);
@@ -180,10 +180,10 @@ it("a low window has every control in sight and the facts one click away, and sa
   const more = page.getByRole("dialog", { name: "This session" });
   for (const fact of ["/home/mara/tidewatch", /tokens/, "1 error"])
     await more.getByText(fact).first().waitFor();
-  for (const name of ["Keys", "Settings"]) await more.getByRole("button", { name }).waitFor();
+  for (const name of ["Keyboard shortcuts", "Settings"]) await more.getByRole("button", { name }).waitFor();
   await page.keyboard.press("Escape");
   await context.setOffline(true);
-  await page.getByRole("button", { name: "Connect" }).waitFor();
+  await page.getByRole("button", { name: "Retry" }).waitFor();
   await look();
   await context.close();
 });
@@ -212,7 +212,7 @@ it("the keys of one command stand in one line", async () => {
   await page.getByRole("link", { name: /daylight saving ends/ }).click();
   await page.getByText("All 176 tests pass, with the assertion as it was.").waitFor();
   await page.keyboard.press("?");
-  await page.getByText("A view up").waitFor();
+  await page.getByText("Page up").waitFor();
   const lines = await page
     .locator(".key-list dt")
     .evaluateAll((keys) =>
@@ -229,7 +229,7 @@ it("a dialog that is higher than its window shows its beginning first, and no ke
   address = await nextLink(page);
   await page.getByRole("link", { name: /daylight saving ends/ }).waitFor();
   await page.keyboard.press("?");
-  const dialog = page.getByRole("dialog", { name: "Keys" });
+  const dialog = page.getByRole("dialog", { name: "Keyboard shortcuts" });
   await dialog.waitFor();
   expect(
     await dialog.evaluate((shown) => [shown.scrollTop, shown.scrollHeight > shown.clientHeight]),
@@ -427,7 +427,7 @@ it("a page of another build than the daemon serves by now says so, above a scree
   page.on("request", (request) => {
     if (request.isNavigationRequest()) other = false;
   });
-  await told.getByRole("button", { name: "Load the page anew" }).click();
+  await told.getByRole("button", { name: "Reload" }).click();
   await transcript.locator("article").first().waitFor();
   expect(await told.count()).toBe(0);
   expect(complaints).toEqual([]);
@@ -552,7 +552,7 @@ it("a setting's words stand beside its box, and the ring of a row clear of its t
   });
   expect(room).toBeGreaterThan(2);
   await page.getByRole("button", { name: "Settings" }).click();
-  const box = page.getByRole("checkbox", { name: /^Show where each step/ });
+  const box = page.getByRole("checkbox", { name: /^Show step boundaries/ });
   const beside = await box.evaluate((element) => {
     const words = document.createRange();
     words.setStartAfter(element);
@@ -588,15 +588,15 @@ it.each([1280, 390])("no control is smaller than 24 by 24 pixels, %i px wide", a
   await page.locator(".tool-body").waitFor();
   // Open, every card: what was sent is folded in it.
   await page.keyboard.press("x");
-  await page.getByText("input as sent").first().waitFor();
+  await page.getByText("Raw input").first().waitFor();
   expect(await smaller(page, 24)).toEqual([]);
   if (width < 900) await page.getByRole("button", { name: /^Turns/ }).click();
   await page
-    .getByRole("button", { name: /beside$/ })
+    .getByRole("button", { name: /in split view$/ })
     .first()
     .waitFor();
   await context.setOffline(true);
-  await page.getByRole("button", { name: "Connect" }).waitFor();
+  await page.getByRole("button", { name: "Retry" }).waitFor();
   expect(await smaller(page, 24)).toEqual([]);
   await context.close();
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Browser, CDPSession, Page } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { sessionsReply } from "../../src/protocol.ts";
-import { cutPart } from "../../src/server/pages.ts";
+import { truncatePart } from "../../src/server/sessions/pages.ts";
 import { eventually } from "../eventually.ts";
 import { times } from "../long.ts";
 import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
@@ -202,13 +202,15 @@ it(`${RUNS} sub-agents that speak at once are told apart, and three pages that w
   expect(speech.slice(-2)).toEqual(["text All at once.", "text All are back."]);
   expect(speech.filter((text) => text.includes("tide."))).toEqual([]);
   for (const { page } of [one, two])
-    await eventually(async () => expect((await pageParts(page)).map(cutPart)).toEqual(own));
+    await eventually(async () => expect((await pageParts(page)).map(truncatePart)).toEqual(own));
   for (const { page, pane, run } of [
     { page: two.page, pane: 1, run: runs[3]?.id ?? "" },
     { page: three.page, pane: 0, run: runs[7]?.id ?? "" },
   ]) {
     const stored = await storedParts(rest, run);
-    await eventually(async () => expect((await pageParts(page, true, pane)).map(cutPart)).toEqual(stored));
+    await eventually(async () =>
+      expect((await pageParts(page, true, pane)).map(truncatePart)).toEqual(stored),
+    );
   }
   for (const { complaints } of windows) expect(complaints).toEqual([]);
 });

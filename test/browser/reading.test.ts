@@ -144,14 +144,14 @@ it("what can be opened is opened and closed at once, and what cannot is not made
   const isOpen = () => card.evaluate((details) => (details as HTMLDetailsElement).open);
   expect(await isOpen()).toBe(false);
   for (const [word, open] of [
-    ["Open all", true],
-    ["Close all", false],
+    ["Expand all", true],
+    ["Collapse all", false],
   ] as const) {
     await page.getByRole("button", { name: word, exact: true }).click();
     await expect.poll(isOpen).toBe(open);
   }
-  await page.getByRole("button", { name: "As set", exact: true }).click();
-  await page.getByRole("button", { name: "Open all", exact: true }).waitFor();
+  await page.getByRole("button", { name: "Reset", exact: true }).click();
+  await page.getByRole("button", { name: "Expand all", exact: true }).waitFor();
   await card.locator("summary").first().click();
   await expect.poll(isOpen).toBe(true);
   // Open all, close all: what was opened by hand is closed with the others.
@@ -476,8 +476,8 @@ it("a held prompt comes into view when it is sent", async () => {
 });
 
 it("the next error after the last one is the first, which is said until one scrolls or presses Esc", async () => {
-  const first = page.getByText("No error below: this is the first.");
-  const last = page.getByText("No error above: this is the last.");
+  const first = page.getByText("Wrapped to the first error");
+  const last = page.getByText("Wrapped to the last error");
   const marked = transcript.locator(".part-row-target");
   await fail("one");
   await say(...twelve("After"));
@@ -548,7 +548,7 @@ it("each error has its turn as the next one, however many rows are in view", asy
     await expect.poll(() => marked.innerText()).toContain(command);
   }
   await page.keyboard.press("e");
-  await page.getByText("No error below: this is the first.").waitFor();
+  await page.getByText("Wrapped to the first error").waitFor();
 });
 
 it("nothing is said to be below while the last row is in view", async () => {

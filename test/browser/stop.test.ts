@@ -4,7 +4,7 @@ import type { Browser } from "playwright-core";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { MARK } from "../../src/agent/processes.ts";
 import { rawReply, sessionsReply } from "../../src/protocol.ts";
-import { cutPart } from "../../src/server/pages.ts";
+import { truncatePart } from "../../src/server/sessions/pages.ts";
 import { eventually } from "../eventually.ts";
 import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
 import {
@@ -91,7 +91,7 @@ it.runIf(process.platform === "linux")(
     });
     const before = await pageParts(page);
     await field.press("Escape");
-    await page.getByText("Esc again stops the agent").first().waitFor();
+    await page.getByText("Press Esc again to stop").first().waitFor();
     await field.press("Escape");
     expect((await idle(rest, session_id)).status).toBe("interrupted");
     expect(await leftovers()).toEqual([]);
@@ -122,7 +122,7 @@ it.runIf(process.platform === "linux")(
     }
     await eventually(async () => {
       const stored = await storedParts(rest, session_id);
-      expect((await pageParts(page)).map(cutPart)).toEqual(stored);
+      expect((await pageParts(page)).map(truncatePart)).toEqual(stored);
     });
     await page
       .getByRole("region", { name: "Transcript", exact: true })

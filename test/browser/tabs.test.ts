@@ -106,7 +106,7 @@ describe("the form of a new session in two tabs", () => {
   };
   const fill = async (page: Page, text: string, cwd = folder): Promise<void> => {
     await open(page, "/new");
-    await page.getByRole("radio", { name: /scripted: no model answers/ }).check();
+    await page.getByRole("radio", { name: /script, no model/ }).check();
     await page.getByRole("combobox", { name: "Folder" }).fill(cwd);
     await field(page).fill(text);
   };

@@ -2,7 +2,7 @@ import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, Locator, Page } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { OUTPUT_PIECE } from "../../src/model/kept-output.ts";
+import { OUTPUT_PIECE } from "../../src/model/parts/kept-output.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
 import { begin, configure, idle, restOf, scriptFile } from "./hosted-session.ts";

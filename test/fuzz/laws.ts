@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
-import { accumulate, emptyTranscript, settleAborted, type Transcript } from "../../src/model/accumulate.ts";
-import { type Frame, frame as frameSchema } from "../../src/model/frame.ts";
-import { decodeEvent, encodeEvent } from "../../src/model/history.ts";
-import { createHistory } from "../../src/model/history-collector.ts";
-import { createOrderChecker } from "../../src/model/order.ts";
-import { framesOf } from "../../src/model/replay.ts";
-import { emptySummary, summarize } from "../../src/model/summarize.ts";
+import { type Frame, frame as frameSchema } from "../../src/model/frames/frame.ts";
+import { createOrderChecker } from "../../src/model/frames/order.ts";
+import { decodeEvent, encodeEvent } from "../../src/model/messages/history.ts";
+import { createHistory } from "../../src/model/messages/history-collector.ts";
+import { framesOf } from "../../src/model/messages/replay.ts";
+import { accumulate, finalizeTranscript } from "../../src/model/transcript/accumulate.ts";
+import { emptySummary, summarize } from "../../src/model/transcript/summarize.ts";
+import { emptyTranscript, type Transcript } from "../../src/model/transcript/transcript-state.ts";
 import { lasting } from "../model/generate.ts";
 
 /** As JSON holds it: what is absent and what is `undefined` are the same. */
@@ -61,7 +62,7 @@ function expectSums(transcript: Transcript, namesParts: boolean): void {
   assert.equal(next, parts.length, "parts in no turn");
   const ids = new Set(parts.map((part) => `${part?.message_id} ${part?.id}`));
   if (namesParts) assert.equal(ids.size, parts.length, "an id is given twice");
-  settleAborted(transcript, 5);
+  finalizeTranscript(transcript, 5);
 }
 
 /** What was shown is what is read back from the history written meanwhile, and each event survives its line. */

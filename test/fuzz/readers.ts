@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import fc from "fast-check";
-import type { Format, ReadRecord } from "../../src/formats/format.ts";
-import { formats } from "../../src/formats/index.ts";
-import { createLineReader, type LineRecord } from "../../src/formats/lines.ts";
-import { linkRuns } from "../../src/formats/link-runs.ts";
+import { linePlace } from "../../src/model/transcript/source-text.ts";
+import type { Format, ReadRecord } from "../../src/sources/contract.ts";
+import { formats } from "../../src/sources/index.ts";
+import { createLineReader, type LineRecord } from "../../src/sources/lines/lines.ts";
+import { linkRuns } from "../../src/sources/link-runs.ts";
 import { damaged, damages, pieces } from "./damage.ts";
 import { expectFramesInOrder, foldLawfully, same } from "./laws.ts";
 import { type TargetList, target } from "./target.ts";
@@ -29,14 +30,16 @@ export const readerTargets: TargetList = (watch, { sessions }) => {
     target(watch, "lines", fc.record({ text: anyLines(files), cuts }), ({ text, cuts: at }) =>
       expectLines(bytesOf(text), at),
     ),
-    ...formats.map((format) =>
-      target(
-        watch,
-        `reader ${format.id}`,
-        fc.record({ text: excerpt(files.filter((file) => belongs(format, file))), cuts }),
-        ({ text, cuts: at }) => expectRead(format, bytesOf(text), at),
+    ...formats
+      .filter((format) => files.some((file) => belongs(format, file)))
+      .map((format) =>
+        target(
+          watch,
+          `reader ${format.id}`,
+          fc.record({ text: excerpt(files.filter((file) => belongs(format, file))), cuts }),
+          ({ text, cuts: at }) => expectRead(format, bytesOf(text), at),
+        ),
       ),
-    ),
   ];
 };
 
@@ -163,7 +166,10 @@ export function expectRead(format: Format, bytes: Uint8Array, at: readonly numbe
   const transcripts = foldLawfully(frames);
   const sources = new Set<number>();
   for (const transcript of transcripts.values()) {
-    for (const part of transcript.parts) if (part?.source !== undefined) sources.add(part.source.byte);
+    for (const part of transcript.parts) {
+      const place = linePlace(part?.source);
+      if (place !== undefined) sources.add(place.byte);
+    }
   }
   for (const { place, disposition } of records) {
     if (place.length === 0 || !["shown", "unknown", "unreadable"].includes(disposition.kind)) continue;

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { type Frame, frame as frameSchema } from "../../src/model/frame.ts";
-import { decodeEvent, encodeEvent } from "../../src/model/history.ts";
-import { createHistory } from "../../src/model/history-collector.ts";
-import { message as messageSchema } from "../../src/model/message.ts";
+import { type Frame, frame as frameSchema } from "../../src/model/frames/frame.ts";
+import { decodeEvent, encodeEvent } from "../../src/model/messages/history.ts";
+import { createHistory } from "../../src/model/messages/history-collector.ts";
+import { message as messageSchema } from "../../src/model/messages/message.ts";
 import { createEventReader } from "../../src/providers/event-reader.ts";
-import { wireFormats } from "../../src/providers/index.ts";
-import type { ModelReply, WireFormat } from "../../src/providers/provider.ts";
-import { createStreamReader, STREAM_FORMATS } from "../../src/streams/index.ts";
+import { apiProtocols } from "../../src/providers/index.ts";
+import type { ApiProtocol, ModelReply } from "../../src/providers/provider.ts";
+import { createStreamReader, STREAM_FORMATS } from "../../src/sources/push/index.ts";
 import { anyFrames, id, wildFrames } from "../model/generate.ts";
 import { changed, damaged, damages, pieces } from "./damage.ts";
 import { expectFramesInOrder, expectSameFromHistory, foldLawfully, same } from "./laws.ts";
@@ -46,7 +46,7 @@ export const wireTargets: TargetList = (watch, { streams }) => [
         assert.equal(encodeEvent(event), line, "a line is changed");
     }
   }),
-  ...wireFormats.map((format) =>
+  ...apiProtocols.map((format) =>
     target(
       watch,
       `provider ${format.wire}`,
@@ -135,7 +135,7 @@ function expectFolds(frames: readonly Frame[]): void {
   }
 }
 
-function bodies(folders: readonly string[], format: WireFormat): string[] {
+function bodies(folders: readonly string[], format: ApiProtocol): string[] {
   const all = folders.flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".expect.json"))
@@ -150,7 +150,7 @@ interface Decoded {
   reply: ModelReply;
 }
 
-function decode(format: WireFormat, chunks: readonly Uint8Array[], type: "end" | "abort"): Decoded {
+function decode(format: ApiProtocol, chunks: readonly Uint8Array[], type: "end" | "abort"): Decoded {
   const decoder = format.createDecoder({
     session_id: SESSION,
     message_id: MESSAGE,

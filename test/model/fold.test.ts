@@ -1,19 +1,18 @@
 import { describe, expect, it } from "vitest";
+import type { Frame } from "../../src/model/frames/frame.ts";
+import { promptTitle } from "../../src/model/parts/content.ts";
 import {
   accumulate,
   accumulateAndAddress,
   callPositionOf,
-  emptyTranscript,
   fillParts,
+  finalizeTranscript,
   positionOf,
   restoreTranscript,
-  settleAborted,
-  type Transcript,
   unpairedOf,
-} from "../../src/model/accumulate.ts";
-import { promptTitle } from "../../src/model/content.ts";
-import type { Frame } from "../../src/model/frame.ts";
-import type { TranscriptPart, Turn } from "../../src/model/transcript.ts";
+} from "../../src/model/transcript/accumulate.ts";
+import type { TranscriptPart, Turn } from "../../src/model/transcript/transcript.ts";
+import { emptyTranscript, type Transcript } from "../../src/model/transcript/transcript-state.ts";
 import { partId } from "../../src/model/uuid.ts";
 import {
   begin,
@@ -100,7 +99,7 @@ describe("what is told anew", () => {
   });
 
   it("is none in a turn that nobody ended, though it was settled", () => {
-    const settled = settleAborted(fold(...turn.slice(0, -1)), 9_000);
+    const settled = finalizeTranscript(fold(...turn.slice(0, -1)), 9_000);
     const anew = accumulate(settled, {
       ...close(1, { text: "I look." }),
       session_id: SESSION,
@@ -109,7 +108,7 @@ describe("what is told anew", () => {
     expect(anew.parts.at(2)).toMatchObject({ text: "I look." });
     expect(anew.parts.at(2)).not.toHaveProperty("revised_at");
     expect(settled.open).not.toHaveProperty("ended_parts");
-    expect(settleAborted(fold(...turn, begin(2)), 9_000).open).toHaveProperty("ended_parts", 7);
+    expect(finalizeTranscript(fold(...turn, begin(2)), 9_000).open).toHaveProperty("ended_parts", 7);
   });
 });
 
@@ -362,7 +361,7 @@ describe("a request", () => {
   });
 
   it("that is all there is of its turn is cancelled with it", () => {
-    expect(settleAborted(fold(ask()), 9_000).parts.at(0)).toMatchObject({ outcome: "cancelled" });
+    expect(finalizeTranscript(fold(ask()), 9_000).parts.at(0)).toMatchObject({ outcome: "cancelled" });
   });
 
   it("that nobody answered is cancelled with its turn, and those of earlier turns stay as they are", () => {
@@ -374,7 +373,7 @@ describe("a request", () => {
       ask(3),
       answer({ request_id: id(7, 3) }),
     );
-    const settled = defined(settleAborted(before, 9_000).parts).filter(({ type }) => type === "request");
+    const settled = defined(finalizeTranscript(before, 9_000).parts).filter(({ type }) => type === "request");
     expect(settled).toEqual([
       expect.not.objectContaining({ outcome: expect.anything() }),
       expect.objectContaining({ outcome: "cancelled", closed_at: 9_000 }),
@@ -954,6 +953,20 @@ describe("a turn among others", () => {
     expect(thought).not.toHaveProperty("open");
   });
 
+  it("ends as its result's outcome says, and counts no error, until another result says that it succeeded", () => {
+    const outcome = { kind: "refused", by: "rule", reason: "Bash(rm:*)" } as const;
+    const refused: Bare = result("x", { output_text: "no", is_error: true, status: "error", outcome });
+    const [, , refusedCall, refusedResult] = parts(prompt("a"), begin(), call("x"), refused);
+    expect(refusedCall).toMatchObject({ state: { status: "aborted", reason: "no", outcome } });
+    expect(refusedResult).toMatchObject({ is_error: false, status: "aborted", outcome });
+    expect(turns(fold(prompt("a"), begin(), call("x"), refused))).toMatchObject([{ errors: 0 }]);
+    const allowed: Bare = result("x", { permission: { by: "person", scope: "once" } });
+    const [, , call2, result2] = parts(prompt("a"), begin(), call("x"), refused, allowed);
+    expect(call2).toMatchObject({ state: { status: "completed" } });
+    expect(result2).toMatchObject({ status: "success", permission: { by: "person", scope: "once" } });
+    expect(result2).not.toHaveProperty("outcome");
+  });
+
   it.each<[string, Bare]>([
     ["its end", turnEnd],
     ["an interrupt", { type: "interrupt" }],
@@ -962,7 +975,12 @@ describe("a turn among others", () => {
   ])("leaves no call running behind %s: one that still gets its result has ended as that says", (_, over) => {
     const seen: Bare = { type: "message.tool_progress", tool_call_id: "y", text: "half", offset: 0 };
     const asked = [prompt("a"), begin(), call("x"), call("y"), seen];
-    const stopped = { status: "aborted", reason: "The turn ended while this ran", time: { end: 1_005 } };
+    const stopped = {
+      status: "aborted",
+      reason: "The turn ended while this ran",
+      outcome: { kind: over.type === "interrupt" ? "stopped" : "unknown" },
+      time: { end: 1_005 },
+    };
     expect(parts(...asked, over).filter(({ type }) => type === "tool_call")).toMatchObject([
       { state: stopped },
       { state: stopped, progress: "half" },
@@ -1151,16 +1169,16 @@ describe("a turn's life", () => {
 
   it("is settled where nobody ended it, with what was open in it", () => {
     const running = fold(prompt("a"), begin(), open(), call("x"), call("y"), result("y"));
-    const settled = settleAborted(running, 9_000);
+    const settled = finalizeTranscript(running, 9_000);
     expect(settled.parts.at(2)).toMatchObject({ ended_at: 9_000 });
     expect(settled.parts.at(3)).toMatchObject({
       state: { status: "aborted", reason: "The agent ended while this ran" },
     });
     expect(settled.turns.at(0)).toMatchObject({ status: "failed", ended_at: 9_000 });
-    expect(settleAborted(running, 9_000).parts.at(3)).toMatchObject({
+    expect(finalizeTranscript(running, 9_000).parts.at(3)).toMatchObject({
       state: { reason: "The agent ended while this ran" },
     });
-    const ending = (...bare: Bare[]) => turns(settleAborted(fold(...bare), 9_000)).at(-1)?.status;
+    const ending = (...bare: Bare[]) => turns(finalizeTranscript(fold(...bare), 9_000)).at(-1)?.status;
     expect(ending(prompt("a"), begin(), say("x"), end(), marker("note"))).toBe("completed");
     expect(ending(prompt("a"), begin(), say("x"), end(1, { stop_reason: "error" }))).toBe("failed");
     expect(ending(prompt("a"), begin(), call("x"), say("x"))).toBe("failed");
@@ -1168,7 +1186,7 @@ describe("a turn's life", () => {
     expect(ending(marker("note"))).toBe("failed");
     expect(ending(say("x"), { type: "unknown", part_id: id(4, 9), raw: 1 })).toBe("completed");
     expect(ending(prompt("a"), say("x"), turnEnd, { type: "turn.start", turn_id: id(5, 2) })).toBe("failed");
-    const stopped = (...bare: Bare[]) => turns(settleAborted(fold(...bare), 9_000, true)).at(-1)?.status;
+    const stopped = (...bare: Bare[]) => turns(finalizeTranscript(fold(...bare), 9_000, true)).at(-1)?.status;
     expect(stopped(prompt("a"))).toBe("interrupted");
     expect(stopped(prompt("a"), begin(), call("x"), say("x"))).toBe("interrupted");
     expect(stopped(prompt("a"), begin(), say("x"))).toBe("completed");
@@ -1181,20 +1199,23 @@ describe("a turn's life", () => {
     expect(settled.parts.at(1)).toBe(running.parts.at(1));
     const empty = emptyTranscript(SESSION);
     expect(empty.open).toStrictEqual({ turn_open: false, step: 0 });
-    expect(settleAborted(empty, 1)).toBe(empty);
+    expect(finalizeTranscript(empty, 1)).toBe(empty);
     const seen = fold(begin(), call("x"), {
       type: "message.tool_progress",
       tool_call_id: "x",
       text: "p",
       offset: 0,
     });
-    expect(settleAborted(seen, 1).parts.at(1)).toHaveProperty("progress", "p");
+    expect(finalizeTranscript(seen, 1).parts.at(1)).toHaveProperty("progress", "p");
   });
 
   it("takes the prompt that it was opened for also where it was settled meanwhile", () => {
-    const settled = settleAborted(fold({ type: "turn.start", turn_id: id(5, 1) }, marker("hook")), 9_000);
+    const settled = finalizeTranscript(
+      fold({ type: "turn.start", turn_id: id(5, 1) }, marker("hook")),
+      9_000,
+    );
     expect(turns(settled)).toMatchObject([{ status: "failed", ended_at: 9_000 }]);
-    expect(settleAborted(settled, 9_999)).toBe(settled);
+    expect(finalizeTranscript(settled, 9_999)).toBe(settled);
     const asked = session([prompt("a")]).reduce(accumulate, settled);
     expect(turns(asked)).toMatchObject([{ status: "running", title: "a", prompt_index: 1 }]);
     expect(asked.turns.at(0)).not.toHaveProperty("ended_at");
@@ -1586,7 +1607,7 @@ describe("a client that holds a window", () => {
     const whole = fold(prompt("a"), begin(), say("x"), call("y"));
     const all = defined(whole.parts).map((part, index) => ({ index, part }));
     const client = restoreTranscript(pageOf(whole, 3));
-    expect(client.holes).toBe(3);
+    expect(client.unloaded).toBe(3);
     expect(fillParts(client, [])).toBe(client);
     expect(fillParts(client, all.slice(3))).toBe(client);
     for (const index of [-1, 4, 9]) {
@@ -1594,7 +1615,7 @@ describe("a client that holds a window", () => {
       expect(part && fillParts(client, [{ index, part }])).toBe(client);
     }
     const some = fillParts(client, all.slice(0, 2));
-    expect(some.holes).toBe(1);
+    expect(some.unloaded).toBe(1);
     const filled = fillParts(some, all);
     expect(filled).not.toHaveProperty("holes");
     expect([...filled.parts]).toEqual([...whole.parts]);

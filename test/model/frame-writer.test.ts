@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createFrameWriter } from "../../src/model/frame-writer.ts";
-import { createOrderChecker } from "../../src/model/order.ts";
+import { createFrameWriter } from "../../src/model/frames/frame-writer.ts";
+import { createOrderChecker } from "../../src/model/frames/order.ts";
 import { partId } from "../../src/model/uuid.ts";
 import { id } from "./generate.ts";
 

@@ -1,4 +1,4 @@
-import type { MarkerKind } from "../../src/model/transcript.ts";
+import type { MarkerKind } from "../../src/model/transcript/transcript.ts";
 import { type Bare, id } from "./generate.ts";
 
 /** Frames as tests of single frames write them, by the numbers of their messages and parts. */

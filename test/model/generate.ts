@@ -1,7 +1,7 @@
 import fc from "fast-check";
-import type { Transcript } from "../../src/model/accumulate.ts";
-import { type Frame, frame as frameSchema } from "../../src/model/frame.ts";
-import type { TranscriptPart } from "../../src/model/transcript.ts";
+import { type Frame, frame as frameSchema } from "../../src/model/frames/frame.ts";
+import type { TranscriptPart } from "../../src/model/transcript/transcript.ts";
+import type { Transcript } from "../../src/model/transcript/transcript-state.ts";
 
 /** A UUID that says what it is the id of: a space (session, message, part, turn) and a number. */
 export function id(space: number, number: number): string {
@@ -58,6 +58,11 @@ const step = fc.oneof(
       pick: fc.nat(30),
       status: fc.constantFrom("success" as const, "error" as const, "aborted" as const),
       output: fc.string(),
+      outcome: fc.constantFrom(
+        undefined,
+        { kind: "refused" as const, by: "hook" as const, name: "PreToolUse" },
+        { kind: "unknown" as const },
+      ),
     }),
   },
   { weight: 5, arbitrary: fc.record({ do: fc.constant("end" as const), pick: fc.nat(30) }) },
@@ -208,6 +213,8 @@ function make(making: Making, does: Step): void {
         status: does.status,
         output_text: does.output,
         parts: [],
+        ...(does.status === "aborted" && does.outcome !== undefined && { outcome: does.outcome }),
+        ...(does.status !== "aborted" && does.pick % 3 === 0 && { permission: { by: "person" as const } }),
       });
       return;
     }

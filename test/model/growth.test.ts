@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { accumulate, emptyTranscript, type Transcript } from "../../src/model/accumulate.ts";
-import type { Frame } from "../../src/model/frame.ts";
-import { growthOf, noteGrowth } from "../../src/model/growth.ts";
-import type { TranscriptPart } from "../../src/model/transcript.ts";
+import type { Frame } from "../../src/model/frames/frame.ts";
+import { accumulate } from "../../src/model/transcript/accumulate.ts";
+import { growthOf, recordGrowth } from "../../src/model/transcript/growth.ts";
+import type { TranscriptPart } from "../../src/model/transcript/transcript.ts";
+import { emptyTranscript, type Transcript } from "../../src/model/transcript/transcript-state.ts";
 import { anyFrames, id, splitDeltas } from "./generate.ts";
 
 const SESSION = id(1, 1);
@@ -55,10 +56,10 @@ test("a text and a thought that come in deltas are told how they grew", () => {
 
 test("what grows twice becomes two texts, and what has grown on is not told any more how", () => {
   const [start, one, other, next] = [{}, {}, {}, {}];
-  noteGrowth({}, start, "a", 1);
-  noteGrowth(start, one, "b", 2);
-  noteGrowth(start, other, "c", 2);
-  noteGrowth(one, next, "d", 3);
+  recordGrowth({}, start, "a", 1);
+  recordGrowth(start, one, "b", 2);
+  recordGrowth(start, other, "c", 2);
+  recordGrowth(one, next, "d", 3);
   expect(growthOf(start)).toBeUndefined();
   expect(growthOf(one)).toBeUndefined();
   expect(growthOf(next)).toEqual({ text_id: start, length: 3, end: "abd" });
@@ -70,12 +71,12 @@ test("of a long text its end is kept, and what was appended last at least", () =
   for (let count = 1; count <= 100; count++) {
     const before = part;
     part = {};
-    noteGrowth(before, part, "x".repeat(1_000), count * 1_000);
+    recordGrowth(before, part, "x".repeat(1_000), count * 1_000);
     const length = growthOf(part)?.end.length ?? 0;
     expect(length).toBeGreaterThanOrEqual(1_000);
     expect(length).toBeLessThanOrEqual(17_384);
   }
   const long = {};
-  noteGrowth(part, long, "y".repeat(50_000), 150_000);
+  recordGrowth(part, long, "y".repeat(50_000), 150_000);
   expect(growthOf(long)?.end.endsWith("y".repeat(50_000))).toBe(true);
 });

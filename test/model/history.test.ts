@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { accumulate, emptyTranscript } from "../../src/model/accumulate.ts";
-import type { Frame } from "../../src/model/frame.ts";
-import { decodeEvent, encodeEvent, type HistoryEvent } from "../../src/model/history.ts";
-import { createHistory } from "../../src/model/history-collector.ts";
-import { framesOf } from "../../src/model/replay.ts";
+import type { Frame } from "../../src/model/frames/frame.ts";
+import { decodeEvent, encodeEvent, type HistoryEvent } from "../../src/model/messages/history.ts";
+import { createHistory } from "../../src/model/messages/history-collector.ts";
+import { framesOf } from "../../src/model/messages/replay.ts";
+import { accumulate } from "../../src/model/transcript/accumulate.ts";
+import { emptyTranscript } from "../../src/model/transcript/transcript-state.ts";
 import { type Bare, defined, id, kinds, session } from "./generate.ts";
 
 const SESSION = id(1, 1);

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { keptOutputOf, ownOutput } from "../../src/model/kept-output.ts";
-import type { UiExtra } from "../../src/model/ui-extra.ts";
+import { keptOutputOf, ownOutput } from "../../src/model/parts/kept-output.ts";
+import type { UiExtra } from "../../src/model/parts/ui-extra.ts";
 import { result, text } from "../build.ts";
 
 const shell = (given: Partial<Extract<UiExtra, { type: "shell" }>>) =>

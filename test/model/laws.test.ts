@@ -1,22 +1,21 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
+import { type Frame, frame as frameSchema } from "../../src/model/frames/frame.ts";
+import { createOrderChecker } from "../../src/model/frames/order.ts";
+import { decodeEvent, encodeEvent, type HistoryEvent } from "../../src/model/messages/history.ts";
+import { createHistory, type HistoryCollector } from "../../src/model/messages/history-collector.ts";
+import { framesOf } from "../../src/model/messages/replay.ts";
 import {
   accumulate,
   accumulateAndAddress,
-  emptyTranscript,
   fillParts,
+  finalizeTranscript,
   restoreTranscript,
-  settleAborted,
-  type Transcript,
   type TranscriptPage,
   unpairedOf,
-} from "../../src/model/accumulate.ts";
-import { type Frame, frame as frameSchema } from "../../src/model/frame.ts";
-import { decodeEvent, encodeEvent, type HistoryEvent } from "../../src/model/history.ts";
-import { createHistory, type HistoryCollector } from "../../src/model/history-collector.ts";
-import { createOrderChecker } from "../../src/model/order.ts";
-import { framesOf } from "../../src/model/replay.ts";
-import { emptySummary, summarize } from "../../src/model/summarize.ts";
+} from "../../src/model/transcript/accumulate.ts";
+import { emptySummary, summarize } from "../../src/model/transcript/summarize.ts";
+import { emptyTranscript, type Transcript } from "../../src/model/transcript/transcript-state.ts";
 import { anyFrames, defined, id, lasting, splitDeltas, wildFrames } from "./generate.ts";
 
 // A thousand sessions take a second or two; a busy machine may need many more.
@@ -31,7 +30,7 @@ function fold(frames: readonly Frame[], from: Transcript = emptyTranscript(SESSI
 
 /** A transcript as plain values, to be compared. */
 function plain(transcript: Transcript) {
-  const { parts, turns, holes: _, unpaired: __, ...rest } = transcript;
+  const { parts, turns, unloaded: _, unpaired: __, ...rest } = transcript;
   return { ...rest, parts: [...parts], turns: [...turns] };
 }
 
@@ -321,7 +320,7 @@ describe("whatever frames come", () => {
         }
         expect(transcript.parts.length).toBeGreaterThanOrEqual(holes);
         expect(defined(whole.parts)).toHaveLength(whole.parts.length);
-        const settled = settleAborted(whole, 5);
+        const settled = finalizeTranscript(whole, 5);
         expect(unpairedOf(settled).open_calls.map(([, index]) => settled.parts.at(index))).toEqual(
           unpairedOf(settled).open_calls.map(() =>
             expect.objectContaining({ state: expect.objectContaining({ status: "aborted" }) }),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createOrderChecker, type Rule } from "../../src/model/order.ts";
+import { createOrderChecker, type Rule } from "../../src/model/frames/order.ts";
 import { type Bare, id, session } from "./generate.ts";
 
 function rules(...bare: Bare[]): Rule[] {

@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { contentOf, promptLine, promptTitle, searchText, textOf, titleOf } from "../../src/model/content.ts";
+import { isUuid } from "../../src/model/is-uuid.ts";
+import { contentOf, promptLine, promptTitle, textOf, titleOf } from "../../src/model/parts/content.ts";
+import { isRow } from "../../src/model/parts/part-kinds.ts";
+import { searchText } from "../../src/model/parts/search-text.ts";
+import { type TranscriptPart, transcriptPart } from "../../src/model/transcript/transcript.ts";
+import { countUsage } from "../../src/model/usage.ts";
+import { partId, uuidFrom } from "../../src/model/uuid.ts";
 import {
   createEntry,
   createPart,
@@ -9,13 +15,7 @@ import {
   validateEntry,
   validateMessage,
   validatePart,
-} from "../../src/model/factories.ts";
-import { isUuid } from "../../src/model/is-uuid.ts";
-import { isLegacyMessage, legacyBlocks, toLegacy } from "../../src/model/legacy.ts";
-import { isRow } from "../../src/model/rows.ts";
-import { type TranscriptPart, transcriptPart } from "../../src/model/transcript.ts";
-import { countUsage } from "../../src/model/usage.ts";
-import { partId, uuidFrom } from "../../src/model/uuid.ts";
+} from "./factories.ts";
 import { id } from "./generate.ts";
 
 const place = (index: number) => ({ session_id: id(1, 1), message_id: id(3, 1), index });
@@ -105,7 +105,6 @@ describe("a part", () => {
 describe("content", () => {
   it("is all text of the parts, and neither thinking nor tools", () => {
     expect(contentOf(Object.values(entries))).toBe("said");
-    expect(toLegacy(Object.values(entries))).toEqual({ content: "said", thinking: "thought" });
   });
 
   it("holds what a reader could look for, and no bytes of attachments", () => {
@@ -137,19 +136,6 @@ describe("content", () => {
   });
 });
 
-describe("a legacy message", () => {
-  it("is one without parts at all, and shows its thinking above its content", () => {
-    const message = { role: "assistant", id: id(2, 1), created_at, content: "c", thinking: "t" };
-    expect(isLegacyMessage(message)).toBe(true);
-    expect(isLegacyMessage({ ...message, parts: [] })).toBe(false);
-    expect(isLegacyMessage({ role: "assistant" })).toBe(false);
-    expect(legacyBlocks(entries.legacy)).toEqual([
-      { kind: "thinking", text: "older" },
-      { kind: "content", text: "old" },
-    ]);
-  });
-});
-
 describe("what a reader could search for", () => {
   it("is, of each kind of part, what is shown of it", () => {
     const found = Object.fromEntries(
@@ -161,13 +147,13 @@ describe("what a reader could search for", () => {
       tool_call: 'Bash\n{"c":"ls"}',
       tool_result: "out",
       image: "/shot.png",
-      file: "\n",
+      file: "",
       prompt: "asked",
       step_start: "m",
       step_finish: "stop",
       marker: "Compacted\nsummary",
-      request: "Which?\n\n",
-      unknown: '\n{"odd":"thing"}',
+      request: "Which?",
+      unknown: '{"odd":"thing"}',
       legacy: "older\nold",
     });
     const { request, marker, file, unknown } = entries;
@@ -194,7 +180,7 @@ describe("what a reader could search for", () => {
     expect(searchText(createEntry("step_start", place(7), {}))).toBe("");
     expect(searchText(createEntry("step_finish", place(7), {}))).toBe("");
     const { text: _, ...untold } = marker;
-    expect(searchText(untold)).toBe("Compacted\n");
+    expect(searchText(untold)).toBe("Compacted");
     expect(
       searchText({
         ...request,
@@ -203,7 +189,7 @@ describe("what a reader could search for", () => {
       }),
     ).toBe("Which?\nrm x\nno");
     expect(searchText({ ...unknown, raw: "{torn", title: "Line 3" })).toBe("Line 3\n{torn");
-    expect(searchText(createEntry("legacy", place(1), { role: "user", content: "c" }))).toBe("\nc");
+    expect(searchText(createEntry("legacy", place(1), { role: "user", content: "c" }))).toBe("c");
   });
 
   it("is the text of a message's text parts, a blank line between them", () => {
@@ -253,13 +239,13 @@ describe("a prompt on one line", () => {
 });
 
 describe("a row", () => {
-  it("is what was said, or will be, and a thought that is hidden", () => {
+  it("is what was said or will be; a thought without text has none", () => {
     const row = (entry: TranscriptPart) => isRow(entry, { showSteps: false });
     expect(row(entries.text)).toBe(true);
     expect(row(entries.thinking)).toBe(true);
     expect(row({ ...entries.thinking, thinking: "" })).toBe(false);
     expect(row({ ...entries.thinking, thinking: "", open: true })).toBe(true);
-    expect(row({ ...entries.thinking, thinking: "", hidden: "encrypted" })).toBe(true);
+    expect(row({ ...entries.thinking, thinking: "", hidden: "encrypted" })).toBe(false);
     expect(row({ ...entries.text, text: "", open: false })).toBe(false);
     expect(row({ ...entries.tool_result, call_index: 0 })).toBe(false);
     const steps = [entries.step_start, entries.step_finish];
@@ -267,22 +253,6 @@ describe("a row", () => {
     expect(steps.map(row)).toEqual([false, false]);
     const others = Object.values(entries).filter(({ type }) => !type.startsWith("step"));
     expect(new Set(others.map(row))).toEqual(new Set([true]));
-  });
-});
-
-describe("what old clients get", () => {
-  it("is thinking and content, each in one, and no thinking where there was none", () => {
-    expect(toLegacy([entries.thinking, undefined, entries.thinking])).toStrictEqual({
-      content: "",
-      thinking: "thoughtthought",
-    });
-    expect(toLegacy([entries.text])).toStrictEqual({ content: "said" });
-    const { legacy } = entries;
-    expect(legacyBlocks({ ...legacy, thinking: "", content: "" })).toEqual([]);
-    expect(legacyBlocks(createEntry("legacy", place(1), { role: "user", content: "c" }))).toEqual([
-      { kind: "content", text: "c" },
-    ]);
-    for (const value of [undefined, null, "text", 1, [], {}]) expect(isLegacyMessage(value)).toBe(false);
   });
 });
 

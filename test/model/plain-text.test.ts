@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { callHead, type PlainForm, plainText, turnHead } from "../../src/model/plain-text.ts";
+import { callHead, type PlainForm, plainText, turnHead } from "../../src/model/parts/plain-text.ts";
 import type { Request } from "../../src/model/request.ts";
-import type { TranscriptPart, TranscriptPartOf } from "../../src/model/transcript.ts";
+import type { TranscriptPart, TranscriptPartOf } from "../../src/model/transcript/transcript.ts";
 import {
   aborted,
   call,
@@ -111,8 +111,18 @@ describe("a call", () => {
       [{ status: "pending", input, raw: "{}" }, "[RUNNING] Bash {}"],
       [running(input), "[RUNNING] Bash {}"],
       [failed(input, "no such file"), "[FAILED] Bash {}\n    no such file"],
-      [aborted(input), "[FAILED] Bash {}"],
-      [aborted(input, "A person said no."), "[FAILED] Bash {}\n    A person said no."],
+      [aborted(input), "[STOPPED] Bash {}"],
+      [aborted(input, "A person said no."), "[STOPPED] Bash {}\n    A person said no."],
+      [aborted(input, undefined, { kind: "refused" }), "[REFUSED] Bash {}"],
+      [
+        aborted(input, undefined, { kind: "refused", by: "hook", name: "PreToolUse" }),
+        "[REFUSED] Bash {}\n    refused by a hook (PreToolUse)",
+      ],
+      [
+        aborted(input, undefined, { kind: "stopped", by: "person" }),
+        "[STOPPED] Bash {}\n    stopped by the user",
+      ],
+      [aborted(input, "The agent ended", { kind: "unknown" }), "[UNKNOWN] Bash {}\n    The agent ended"],
     ];
     for (const [state, expected] of states) expect(plain(call("Bash", input, { state }))).toBe(expected);
     const bash = call("Bash", input);
@@ -153,6 +163,9 @@ describe("a result", () => {
   it("whose call is not there stands by itself", () => {
     expect(plain(result("call_1", "a\nb"))).toBe("[OK] result of call_1\n    a\n    b");
     expect(plain(result("call_1", "no", { status: "error" }))).toBe("[FAILED] result of call_1\n    no");
+    expect(plain(result("call_1", "no", { status: "aborted", outcome: { kind: "refused" } }))).toBe(
+      "[REFUSED] result of call_1\n    no",
+    );
   });
 });
 
@@ -217,7 +230,7 @@ describe("a request", () => {
 
 it("a record that nobody understands stands as it is, with what is wrong with it", () => {
   expect(plain(unknown({ type: "new" }), undefined, BRACKETS)).toBe(
-    '?? unknown record\n    «\n    {"type":"new"}»',
+    '?? unknown record\n    «{"type":"new"}»',
   );
   expect(plain(unknown("{torn", { title: "line 3", error: "no valid JSON" }))).toBe(
     "?? line 3: no valid JSON\n    line 3\n    {torn",

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import type { Frame } from "../../src/model/frame.ts";
-import { decodeEvent, encodeEvent, type HistoryEvent } from "../../src/model/history.ts";
-import { createHistory } from "../../src/model/history-collector.ts";
-import type { AssistantMessage } from "../../src/model/message.ts";
-import { framesOf } from "../../src/model/replay.ts";
+import type { Frame } from "../../src/model/frames/frame.ts";
+import { decodeEvent, encodeEvent, type HistoryEvent } from "../../src/model/messages/history.ts";
+import { createHistory } from "../../src/model/messages/history-collector.ts";
+import type { AssistantMessage } from "../../src/model/messages/message.ts";
+import { framesOf } from "../../src/model/messages/replay.ts";
 import * as frames from "./frames.ts";
 import { begin, end, MESSAGE, PART, SESSION } from "./frames.ts";
 import { type Bare, id, session } from "./generate.ts";

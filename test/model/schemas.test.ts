@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type * as z from "zod";
-import { frame } from "../../src/model/frame.ts";
-import { legacyMessage, message, stopReason, toolStatus, usage } from "../../src/model/message.ts";
-import { mediaPart, part } from "../../src/model/part.ts";
+import { frame } from "../../src/model/frames/frame.ts";
+import { legacyMessage, message, stopReason, toolStatus, usage } from "../../src/model/messages/message.ts";
+import { mediaPart, part } from "../../src/model/messages/part.ts";
+import { diffHunk, fileDiff, todoItem, uiExtra } from "../../src/model/parts/ui-extra.ts";
 import { answer, request, requestOption, requestOutcome } from "../../src/model/request.ts";
 import {
   openRequest,
@@ -19,8 +20,7 @@ import {
   truncated,
   turn,
   turnStatus,
-} from "../../src/model/transcript.ts";
-import { diffHunk, fileDiff, todoItem, uiExtra } from "../../src/model/ui-extra.ts";
+} from "../../src/model/transcript/transcript.ts";
 import { id } from "./generate.ts";
 
 // What each schema takes and refuses, field by field. This is what is stored and sent: a change here is a change of both.

@@ -1,6 +1,11 @@
 import fc from "fast-check";
 import { expect, it, vi } from "vitest";
-import { changedPositions, emptySequence, sequenceOf, sequenceWithHoles } from "../../src/model/sequence.ts";
+import {
+  changedPositions,
+  emptySequence,
+  sequenceOf,
+  sparseSequence,
+} from "../../src/model/transcript/sequence.ts";
 
 // A thousand sessions take a second or two; a busy machine may need many more.
 vi.setConfig({ testTimeout: 120_000 });
@@ -48,7 +53,7 @@ it("grows from nothing past every level of its tree", () => {
 });
 
 it("holds holes that are filled one by one", () => {
-  const holes = sequenceWithHoles<string>(100_000);
+  const holes = sparseSequence<string>(100_000);
   const filled = holes.set(70_000, "a").set(5, "b").append("c");
   expect([filled.at(70_000), filled.at(5), filled.at(100_000), filled.at(6)]).toEqual([
     "a",
@@ -94,10 +99,10 @@ it("tells what changed between versions of different heights, both ways", () => 
       .set(large - 1, -1);
     expect(changedPositions(before, changed)).toEqual([3, small - 1]);
     expect(changedPositions(changed, before)).toEqual([3, small - 1]);
-    expect(changedPositions(sequenceWithHoles<number>(large), before)).toHaveLength(small);
-    expect(changedPositions(before, sequenceWithHoles<number>(large))).toHaveLength(small);
+    expect(changedPositions(sparseSequence<number>(large), before)).toHaveLength(small);
+    expect(changedPositions(before, sparseSequence<number>(large))).toHaveLength(small);
   }
-  expect(changedPositions(sequenceWithHoles<number>(5), sequenceWithHoles<number>(3_000))).toEqual([]);
+  expect(changedPositions(sparseSequence<number>(5), sparseSequence<number>(3_000))).toEqual([]);
 });
 
 it("fills its leaves to the last place", () => {
@@ -107,7 +112,7 @@ it("fills its leaves to the last place", () => {
     expect([...sequence]).toEqual(items);
     expect(sequence.append(-1).at(length)).toBe(-1);
     expect([...sequence.append(-1)]).toEqual([...items, -1]);
-    expect(sequenceWithHoles<number>(length).append(-1).slice()).toEqual([
+    expect(sparseSequence<number>(length).append(-1).slice()).toEqual([
       ...Array.from({ length }, () => undefined),
       -1,
     ]);

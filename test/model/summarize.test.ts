@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
-import { accumulate, emptyTranscript } from "../../src/model/accumulate.ts";
-import { ERROR } from "../../src/model/fold/fold.ts";
-import type { Frame } from "../../src/model/frame.ts";
+import type { Frame } from "../../src/model/frames/frame.ts";
 import { sessionSummary } from "../../src/model/session.ts";
-import { emptySummary, summarize, summarizeAll } from "../../src/model/summarize.ts";
+import { accumulate } from "../../src/model/transcript/accumulate.ts";
+import { ERROR } from "../../src/model/transcript/fold/fold.ts";
+import { emptySummary, summarize, summarizeAll } from "../../src/model/transcript/summarize.ts";
+import { emptyTranscript } from "../../src/model/transcript/transcript-state.ts";
 import { partId } from "../../src/model/uuid.ts";
 import { call, end, marker, prompt, result, SESSION } from "./frames.ts";
 import { anyFrames, type Bare, id, session } from "./generate.ts";

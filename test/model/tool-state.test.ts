@@ -5,11 +5,11 @@ import {
   createPending,
   fail,
   InvalidStateTransition,
-  isSettled,
+  isFinished,
   start,
   type ToolState,
   toolState,
-} from "../../src/model/tool-state.ts";
+} from "../../src/model/transcript/tool-state.ts";
 
 const pending = createPending('{"path":"a.ts"}');
 const running = start(pending, 10, "Read a.ts");
@@ -44,7 +44,7 @@ describe("the life of a tool call", () => {
     expect(states.error).toMatchObject({ error: "ENOENT", time: { start: 10, end: 20 } });
     expect(states.aborted).toMatchObject({ reason: "Denied", time: { start: 10, end: 20 } });
     for (const state of Object.values(states)) expect(toolState.parse(state)).toEqual(state);
-    expect(Object.values(states).filter(isSettled)).toHaveLength(3);
+    expect(Object.values(states).filter(isFinished)).toHaveLength(3);
   });
 
   for (const from of Object.keys(states) as ToolState["status"][]) {

@@ -139,3 +139,61 @@ it("two calls of one name are two calls", () => {
   expect(new Set(executable_calls).size).toBe(2);
   expect(message?.parts).toMatchObject([{ call_id: "same" }, { provider_call_id: "same" }]);
 });
+
+const delta = (index: number, given: object) => ({ type: "content_block_delta", index, delta: given });
+const stop = (index: number) => ({ type: "content_block_stop", index });
+
+it("keeps deltas of a block that never started as the part that they say they are", () => {
+  const { message } = decode(
+    start,
+    delta(0, { type: "thinking_delta", thinking: "Hm" }),
+    delta(0, { type: "signature_delta", signature: "U0lH" }),
+    stop(0),
+    delta(4, { type: "text_delta", text: "All of " }),
+    delta(4, { type: "text_delta", text: "it." }),
+    stop(4),
+    // The block has ended: what still comes under its index is another one.
+    delta(4, { type: "text_delta", text: "More." }),
+    ...ended("end_turn"),
+  );
+  expect(message?.parts).toMatchObject([
+    { type: "thinking_text", text: "Hm" },
+    { type: "thinking_signature", signature: "U0lH", format: "anthropic" },
+    { type: "text", text: "All of it." },
+    { type: "text", text: "More." },
+  ]);
+});
+
+it("begins a part where words of another kind come than those of the open block", () => {
+  const { message } = decode(
+    start,
+    { type: "content_block_start", index: 0, content_block: { type: "thinking", thinking: "" } },
+    delta(0, { type: "thinking_delta", thinking: "Hm" }),
+    delta(0, { type: "text_delta", text: "Yes" }),
+    stop(0),
+    ...ended("end_turn"),
+  );
+  expect(message?.parts).toMatchObject([
+    { type: "thinking_text", text: "Hm" },
+    { type: "text", text: "Yes" },
+  ]);
+});
+
+it("shows a call's input without the call, and never sends it back", () => {
+  const { frames, reply } = decodeEvents(
+    anthropicMessages,
+    [
+      start,
+      delta(0, { type: "input_json_delta", partial_json: '{"a":' }),
+      delta(0, { type: "input_json_delta", partial_json: "1}" }),
+      stop(0),
+      delta(1, { type: "citations_delta", citation: { url: "https://a.test" } }),
+      ...ended("end_turn"),
+    ].map((event) => ({ data: JSON.stringify(event), event: undefined })),
+  );
+  expect(frames.flatMap((frame) => (frame.type === "unknown" ? [frame.raw] : []))).toEqual([
+    { partial_json: '{"a":1}' },
+    { deltas: [{ type: "citations_delta", citation: { url: "https://a.test" } }] },
+  ]);
+  expect(reply.message?.parts).toEqual([]);
+});

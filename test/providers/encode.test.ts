@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { AssistantMessage, Message } from "../../src/model/message.ts";
-import type { Part } from "../../src/model/part.ts";
-import { wireFormats } from "../../src/providers/index.ts";
-import type { Endpoint, ModelCall, ToolDefinition, WireFormat } from "../../src/providers/provider.ts";
+import type { AssistantMessage, Message } from "../../src/model/messages/message.ts";
+import type { Part } from "../../src/model/messages/part.ts";
+import { apiProtocols } from "../../src/providers/index.ts";
+import type { ApiProtocol, Endpoint, ModelCall, ToolDefinition } from "../../src/providers/provider.ts";
 import { decodeEvents, eventsOf, recordings, SESSION } from "./recordings.ts";
 import { type Json, list, requestRules } from "./request-rules.ts";
 
@@ -63,7 +63,7 @@ const readFile: ToolDefinition = {
 };
 
 function encode(
-  format: WireFormat,
+  format: ApiProtocol,
   messages: readonly Message[],
   given: Partial<ModelCall> & { provider?: string } = {},
 ) {
@@ -81,13 +81,13 @@ function encode(
   return { ...request, json: JSON.parse(request.body) as Json };
 }
 
-function formatOf(wire: string): WireFormat {
-  const format = wireFormats.find((format) => format.wire === wire);
+function formatOf(wire: string): ApiProtocol {
+  const format = apiProtocols.find((format) => format.wire === wire);
   if (format === undefined) throw new Error(`${wire} is not spoken`);
   return format;
 }
 
-function example(format: WireFormat, proof: string): Message[] {
+function example(format: ApiProtocol, proof: string): Message[] {
   return [
     system("You are terse."),
     user("Read a.ts and b.ts", { type: "image_url", url: IMAGE }),
@@ -244,7 +244,7 @@ function turnAround(message: AssistantMessage): Message[] {
 }
 
 /** What a wire says differs between some providers of it. */
-function providerOf(name: string, { wire }: WireFormat): string {
+function providerOf(name: string, { wire }: ApiProtocol): string {
   return name.startsWith("openrouter") ? "openrouter" : wire === "openai-responses" ? "openai" : "here";
 }
 
@@ -266,7 +266,7 @@ describe.each(decoded)("$name goes back", ({ format, provider, message }) => {
     }
   });
 
-  it.each(wireFormats.map((other) => ({ wire: other.wire, other })))(
+  it.each(apiProtocols.map((other) => ({ wire: other.wire, other })))(
     "to another model over $wire without them",
     ({ other }) => {
       const model = other === format ? "another-model" : "model-1";

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { AssistantMessage, Message } from "../../src/model/message.ts";
-import { createOrderChecker } from "../../src/model/order.ts";
-import type { Part } from "../../src/model/part.ts";
+import { createOrderChecker } from "../../src/model/frames/order.ts";
+import type { AssistantMessage, Message } from "../../src/model/messages/message.ts";
+import type { Part } from "../../src/model/messages/part.ts";
 import { geminiGenerateContent as wire } from "../../src/providers/gemini/index.ts";
 import type { ModelCall, StreamEnd } from "../../src/providers/provider.ts";
 import { sharedData } from "../shared-data.ts";

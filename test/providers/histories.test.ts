@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import type { AssistantMessage, Message, ToolMessage } from "../../src/model/message.ts";
-import type { Part } from "../../src/model/part.ts";
-import { wireFormats } from "../../src/providers/index.ts";
+import type { AssistantMessage, Message, ToolMessage } from "../../src/model/messages/message.ts";
+import type { Part } from "../../src/model/messages/part.ts";
+import { apiProtocols } from "../../src/providers/index.ts";
 import { normalise } from "../../src/providers/normalise.ts";
 import type { ModelCall, Wire } from "../../src/providers/provider.ts";
 import { SESSION } from "./recordings.ts";
@@ -175,7 +175,7 @@ function partsOf(given: Extract<Piece, { type: "assistant" }>["parts"], api: Wir
 }
 
 const targets = MODELS.flatMap(({ provider, api, model_id }) => {
-  const format = wireFormats.find(({ wire }) => wire === api);
+  const format = apiProtocols.find(({ wire }) => wire === api);
   return format === undefined ? [] : [{ name: `${provider} ${model_id}`, format, provider, model: model_id }];
 });
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { wireFormats } from "../../src/providers/index.ts";
+import { apiProtocols } from "../../src/providers/index.ts";
 import { expectLawful } from "./message-laws.ts";
 import { decodeEvents, eventsOf, recordings } from "./recordings.ts";
 
@@ -45,7 +45,7 @@ it("an answer that is no stream is read alike wherever it is cut, also in the wh
   ]);
 });
 
-it.each(wireFormats.map((format) => ({ wire: format.wire, format })))(
+it.each(apiProtocols.map((format) => ({ wire: format.wire, format })))(
   "nothing that comes over $wire breaks the reader",
   ({ format }) => {
     const events = recordings

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Frame } from "../../src/model/frame.ts";
-import type { Message } from "../../src/model/message.ts";
+import type { Frame } from "../../src/model/frames/frame.ts";
+import type { Message } from "../../src/model/messages/message.ts";
 import { anthropicMessages } from "../../src/providers/anthropic/index.ts";
 import { retryDelay } from "../../src/providers/failures.ts";
 import { geminiGenerateContent } from "../../src/providers/gemini/index.ts";

@@ -1,11 +1,12 @@
 import { expect } from "vitest";
-import { accumulate, emptyTranscript } from "../../src/model/accumulate.ts";
-import { type Frame, frame as frameSchema } from "../../src/model/frame.ts";
-import { createHistory } from "../../src/model/history-collector.ts";
-import { message as messageSchema } from "../../src/model/message.ts";
-import { createOrderChecker } from "../../src/model/order.ts";
-import type { Part, ToolCallPart } from "../../src/model/part.ts";
-import { framesOf } from "../../src/model/replay.ts";
+import { type Frame, frame as frameSchema } from "../../src/model/frames/frame.ts";
+import { createOrderChecker } from "../../src/model/frames/order.ts";
+import { createHistory } from "../../src/model/messages/history-collector.ts";
+import { message as messageSchema } from "../../src/model/messages/message.ts";
+import type { Part, ToolCallPart } from "../../src/model/messages/part.ts";
+import { framesOf } from "../../src/model/messages/replay.ts";
+import { accumulate } from "../../src/model/transcript/accumulate.ts";
+import { emptyTranscript } from "../../src/model/transcript/transcript-state.ts";
 import { lasting } from "../model/generate.ts";
 import { type Decoded, SESSION } from "./recordings.ts";
 

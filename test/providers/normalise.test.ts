@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { AssistantMessage, Message } from "../../src/model/message.ts";
-import type { Part } from "../../src/model/part.ts";
+import type { AssistantMessage, Message } from "../../src/model/messages/message.ts";
+import type { Part } from "../../src/model/messages/part.ts";
 import { type NormalMessage, normalise, type Target } from "../../src/providers/normalise.ts";
 
 const TARGET: Target = { provider: "here", api: "openai-responses", model: "m" };

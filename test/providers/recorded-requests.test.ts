@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Message } from "../../src/model/message.ts";
-import type { MediaPart, Part } from "../../src/model/part.ts";
-import { findWireFormat } from "../../src/providers/index.ts";
+import type { Message } from "../../src/model/messages/message.ts";
+import type { MediaPart, Part } from "../../src/model/messages/part.ts";
+import { findApiProtocol } from "../../src/providers/index.ts";
 import type { Wire } from "../../src/providers/provider.ts";
 import { sharedData } from "../shared-data.ts";
 import { SESSION, sorted } from "./recordings.ts";
@@ -39,7 +39,7 @@ describe.skipIf(cases.length === 0)("a request that was taken", () => {
     const model = String(body.model);
     const provider = wire === "openai-responses" ? "openai" : "anthropic";
     const call = { session_id: SESSION, message_id: SESSION, model, messages: read(body), tools: [] };
-    const request = findWireFormat(wire)?.encode(call, provider, { base_url: "http://127.0.0.1:9" });
+    const request = findApiProtocol(wire)?.encode(call, provider, { base_url: "http://127.0.0.1:9" });
     // A request's body is a JSON object.
     const sent = JSON.parse(request?.body ?? "{}") as Json;
     expect(messagesOf(sent).map(plain).map(sorted)).toEqual(messagesOf(body).map(plain).map(sorted));

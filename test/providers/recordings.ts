@@ -1,17 +1,17 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Frame } from "../../src/model/frame.ts";
+import type { Frame } from "../../src/model/frames/frame.ts";
 import { createEventReader } from "../../src/providers/event-reader.ts";
-import { findWireFormat } from "../../src/providers/index.ts";
+import { findApiProtocol } from "../../src/providers/index.ts";
 import type {
+  ApiProtocol,
   Decoder,
   DecoderContext,
   ModelReply,
   StreamEnd,
-  WireFormat,
 } from "../../src/providers/provider.ts";
-import type { DecodedStream } from "../../src/server/decode.ts";
+import type { DecodedStream } from "../../src/server/cli/decode-stream.ts";
 import { sharedData } from "../shared-data.ts";
 
 /** What a recording must give: text-like parts whole, or by length and hash. */
@@ -30,7 +30,7 @@ export interface Expected {
 export interface Recording {
   /** `anthropic/text-two-tools` */
   name: string;
-  format: WireFormat;
+  format: ApiProtocol;
   bytes: Uint8Array;
   expected: Expected;
 }
@@ -41,7 +41,7 @@ const shared = sharedData("streams");
 function read(folder: string, name: string): Recording | undefined {
   // Checked by the comparison that it is for.
   const expected = JSON.parse(readFileSync(join(folder, `${name}.expect.json`), "utf8")) as Expected;
-  const format = findWireFormat(expected.wire);
+  const format = findApiProtocol(expected.wire);
   return format === undefined
     ? undefined
     : { name, format, bytes: readFileSync(join(folder, `${name}.sse`)), expected };
@@ -62,7 +62,7 @@ export const hasShared = shared !== undefined;
 export const MESSAGE = "00000000-0000-4000-8000-0000000000a1";
 export const SESSION = "00000000-0000-4000-8000-0000000000b1";
 
-export function contextOf(format: WireFormat, given: Partial<DecoderContext> = {}): DecoderContext {
+export function contextOf(format: ApiProtocol, given: Partial<DecoderContext> = {}): DecoderContext {
   return {
     session_id: SESSION,
     message_id: MESSAGE,
@@ -95,7 +95,7 @@ export function eventsOf(chunks: Iterable<Uint8Array>): StreamEvent[] {
 }
 
 export function decodeEvents(
-  format: WireFormat,
+  format: ApiProtocol,
   events: Iterable<StreamEvent>,
   how: StreamEnd = { type: "end" },
   given: Partial<DecoderContext> = {},
@@ -108,7 +108,7 @@ export function decodeEvents(
   return { frames: [...frames, ...end.frames], reply: end.reply, phase };
 }
 
-export function decodeBytes(format: WireFormat, chunks: Iterable<Uint8Array>): Decoded {
+export function decodeBytes(format: ApiProtocol, chunks: Iterable<Uint8Array>): Decoded {
   return decodeEvents(format, eventsOf(chunks));
 }
 

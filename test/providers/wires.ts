@@ -1,5 +1,5 @@
-import type { AssistantMessage, Message } from "../../src/model/message.ts";
-import type { Part } from "../../src/model/part.ts";
+import type { AssistantMessage, Message } from "../../src/model/messages/message.ts";
+import type { Part } from "../../src/model/messages/part.ts";
 import type { DecoderContext, ModelCall, Wire } from "../../src/providers/provider.ts";
 
 /** What the tests of single wires share: a decoder's context, a call, and one conversation with everything in it. */

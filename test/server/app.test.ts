@@ -5,8 +5,8 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type * as z from "zod";
-import { isError } from "../../src/model/find-error.ts";
-import type { Frame } from "../../src/model/frame.ts";
+import type { Frame } from "../../src/model/frames/frame.ts";
+import { isError } from "../../src/model/parts/part-kinds.ts";
 import { partId } from "../../src/model/uuid.ts";
 import {
   CLIENT_HEADER,
@@ -21,9 +21,9 @@ import {
   statusReply,
   wholePartReply,
 } from "../../src/protocol.ts";
-import { createApp } from "../../src/server/app.ts";
-import { openFrontend } from "../../src/server/frontend.ts";
-import { createGuard, newAccess } from "../../src/server/guard.ts";
+import { createGuard, newAccess } from "../../src/server/auth/guard.ts";
+import { createApp } from "../../src/server/http/app.ts";
+import { openFrontend } from "../../src/server/http/frontend.ts";
 import { uuidOf } from "../uuid-of.ts";
 import { createMemorySessions } from "./memory-sessions.ts";
 import { createWork } from "./random-frames.ts";

@@ -13,13 +13,13 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Transcript } from "../../src/model/accumulate.ts";
-import { createSessions } from "../../src/server/catalog.ts";
-import type { Sessions } from "../../src/server/sessions.ts";
-import { openStore } from "../../src/server/store/sqlite.ts";
-import type { SessionStore } from "../../src/server/store/store.ts";
+import type { Transcript } from "../../src/model/transcript/transcript-state.ts";
+import { createSessions } from "../../src/server/import/catalog.ts";
+import type { Sessions } from "../../src/server/sessions/sessions.ts";
+import type { SessionStore } from "../../src/store/contract.ts";
+import { openStore } from "../../src/store/sqlite/session-store.ts";
 import { eventually } from "../eventually.ts";
-import { answer, append, frameFormat, prompt, sessionId, write } from "./frame-format.ts";
+import { answer, append, frameFormat, prompt, sessionId, write } from "./frame-source.ts";
 import { mountable, mountSmall } from "./small-disk.ts";
 
 let folder: string;
@@ -45,7 +45,7 @@ function start(now = Date.now): Sessions {
     roots: [{ format: frameFormat, path: join(folder, "agent") }],
     dataFolder: data,
     hints: false,
-    timing: { hot: 20, list: 20, settle: 30, publish: 5, persist: 10, retry: 50, tick: 20 },
+    timing: { hot: 20, list: 20, last_line: 30, publish: 5, persist: 10, retry: 50, tick: 20 },
   });
   running.add(sessions);
   return sessions;

@@ -1,5 +1,5 @@
-import { createSessions } from "../../src/server/catalog.ts";
-import { frameFormat } from "./frame-format.ts";
+import { createSessions } from "../../src/server/import/catalog.ts";
+import { frameFormat } from "./frame-source.ts";
 
 /** A daemon without doors, to be killed: `node archiving-daemon.ts AGENT_FOLDER DATA_FOLDER`. Prints a dot again and again. */
 const [agent = "", dataFolder = ""] = process.argv.slice(2);
@@ -8,6 +8,6 @@ createSessions({
   roots: [{ format: frameFormat, path: agent }],
   dataFolder,
   hints: false,
-  timing: { hot: 5, list: 5, settle: 5, publish: 1, persist: 2, retry: 20, tick: 5 },
+  timing: { hot: 5, list: 5, last_line: 5, publish: 1, persist: 2, retry: 20, tick: 5 },
 });
 setInterval(() => process.stdout.write("."), 1);

@@ -16,15 +16,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CLIENT_HEADER } from "../../src/protocol.ts";
-import { createSessions } from "../../src/server/catalog.ts";
-import { createHosted } from "../../src/server/hosted/hosted.ts";
-import type { Sessions } from "../../src/server/sessions.ts";
+import { createSessions } from "../../src/server/import/catalog.ts";
+import { createManagedSessions } from "../../src/server/managed/managed-sessions.ts";
+import type { Sessions } from "../../src/server/sessions/sessions.ts";
 import { eventually } from "../eventually.ts";
 import { LONG } from "../long.ts";
 import { type Doors, openDoors, rawRequest, sendRaw } from "./doors.ts";
-import { call, frameFormat, prompt, result, sessionId, write } from "./frame-format.ts";
-import { startDaemon } from "./hosted/daemon.ts";
-import { played, promptOf } from "./hosted/play.ts";
+import { call, frameFormat, prompt, result, sessionId, write } from "./frame-source.ts";
+import { startDaemon } from "./managed/daemon.ts";
+import { played, promptOf } from "./managed/play.ts";
 import { createMemorySessions } from "./memory-sessions.ts";
 
 let folder: string;
@@ -115,7 +115,7 @@ describe("an attachment", { timeout: 120_000 }, () => {
       formats: [frameFormat],
       roots: [{ format: frameFormat, path: join(folder, "agent") }],
       hints: false,
-      timing: { hot: 50, list: 50, settle: 30, publish: 5, persist: 10, retry: 50, tick: 50 },
+      timing: { hot: 50, list: 50, last_line: 30, publish: 5, persist: 10, retry: 50, tick: 50 },
     });
     closing.push(() => sessions.close());
     await eventually(() => expect(sessions.status().index.done).toBe(true));
@@ -131,7 +131,7 @@ describe("an attachment", { timeout: 120_000 }, () => {
   it(`of a session that the daemon runs is its own file or nothing, over ${RACES} swaps for links`, async () => {
     const id = randomUUID();
     const files = join(folder, "files", id);
-    const hosted = createHosted({
+    const hosted = createManagedSessions({
       folder,
       agents: played(async (stage) => {
         for (const name of ["file.png", "sub/inner.png"]) {

@@ -1,84 +1,63 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { Hono } from "hono";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { followCertificate, readPair } from "../../src/server/certificate.ts";
-import { createGuard, newAccess } from "../../src/server/guard.ts";
-import { createLive } from "../../src/server/live.ts";
-import { type Served, serve } from "../../src/server/serve.ts";
-import { eventually } from "../eventually.ts";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createGuard, newAccess } from "../../src/server/auth/guard.ts";
+import { type CertificatePair, readPair } from "../../src/server/http/certificate.ts";
+import { serve } from "../../src/server/http/serve.ts";
+import { createLive } from "../../src/server/live/live.ts";
 import { createMemorySessions } from "./memory-sessions.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "verbatim-certificate-"));
-const files = { cert: join(folder, "cert.pem"), key: join(folder, "key.pem") };
 const canMake = spawnSync("openssl", ["version"]).status === 0;
-let served: Served;
-const warnings: string[] = [];
-let follower: { close(): void };
+let files: CertificatePair;
+let others: CertificatePair;
 
-/** What a tool for certificates leaves behind. */
-function make(name: string): { cert: string; key: string } {
+/** A self-signed certificate and its key, as files. */
+function make(name: string): CertificatePair {
   const made = { cert: join(folder, `${name}.cert`), key: join(folder, `${name}.key`) };
   const kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
   const where = ["-keyout", made.key, "-out", made.cert, "-subj", `/CN=${name}`];
   execFileSync("openssl", ["req", "-x509", ...kind, ...where], { stdio: "ignore" });
-  return { cert: readFileSync(made.cert, "utf8"), key: readFileSync(made.key, "utf8") };
+  return made;
 }
 
-/** The name in the certificate that is served now. */
-function shown(): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ port: served.port, host: "127.0.0.1", rejectUnauthorized: false }, () => {
-      resolve(socket.getPeerCertificate().subject.CN);
-      socket.destroy();
-    });
-    socket.on("error", reject);
-  });
-}
-
-beforeAll(async () => {
+beforeAll(() => {
   if (!canMake) return;
-  const first = make("first");
-  writeFileSync(files.cert, first.cert);
-  writeFileSync(files.key, first.key);
-  const tls = readPair(files);
-  served = await serve({ host: "127.0.0.1", port: 0, tls }, (port) => ({
-    guard: createGuard({ access: newAccess(), origins: [`https://127.0.0.1:${port}`] }),
-    app: new Hono(),
-    live: createLive({ sessions: createMemorySessions() }),
-  }));
-  follower = followCertificate({
-    files,
-    current: tls,
-    take: (pair) => served.renew(pair),
-    warn: (text) => warnings.push(text),
-    every_ms: 5,
-  });
+  files = make("first");
+  others = make("second");
 });
-afterAll(async () => {
-  follower?.close();
-  await served?.close();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => rmSync(folder, { recursive: true }));
 
-it.skipIf(!canMake)("a renewed certificate is served from then on, once its key is there too", async () => {
-  expect(await shown()).toBe("first");
-  const second = make("second");
-  writeFileSync(files.cert, second.cert);
-  await eventually(() => expect(warnings).toHaveLength(1));
-  expect(warnings[0]).toContain("these are no certificate and its key");
-  expect(warnings[0]).toContain("The one from before is served on.");
-  expect(await shown()).toBe("first");
-  writeFileSync(files.key, second.key);
-  await eventually(async () => expect(await shown()).toBe("second"));
-  rmSync(files.key);
-  await eventually(() => expect(warnings).toHaveLength(2));
-  expect(warnings[1]).toContain("it cannot be read");
-  const third = make("third");
-  writeFileSync(files.cert, third.cert);
-  writeFileSync(files.key, third.key);
-  await eventually(async () => expect(await shown()).toBe("third"));
+describe.skipIf(!canMake)("a certificate and its key", () => {
+  it("are served", async () => {
+    const served = await serve({ host: "127.0.0.1", port: 0, tls: readPair(files) }, (port) => ({
+      guard: createGuard({ access: newAccess(), origins: [`https://127.0.0.1:${port}`] }),
+      app: new Hono(),
+      live: createLive({ sessions: createMemorySessions() }),
+    }));
+    const name = await new Promise((resolve, reject) => {
+      const options = { port: served.port, host: "127.0.0.1", rejectUnauthorized: false };
+      const socket = connect(options, () => {
+        resolve(socket.getPeerCertificate().subject.CN);
+        socket.destroy();
+      });
+      socket.on("error", reject);
+    });
+    await served.close();
+    expect(name).toBe("first");
+  });
+
+  it("are refused if they do not belong together", () => {
+    expect(() => readPair({ cert: files.cert, key: others.key })).toThrow(
+      "these are no certificate and its key",
+    );
+  });
+
+  it("are refused if a file cannot be read", () => {
+    expect(() => readPair({ cert: files.cert, key: join(folder, "none.key") })).toThrow("it cannot be read");
+  });
 });

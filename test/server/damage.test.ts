@@ -14,15 +14,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CLIENT_HEADER } from "../../src/protocol.ts";
-import { createSessions } from "../../src/server/catalog.ts";
-import { createHosted, type HostedSessions } from "../../src/server/hosted/hosted.ts";
-import type { Sessions } from "../../src/server/sessions.ts";
+import { createSessions } from "../../src/server/import/catalog.ts";
+import { createManagedSessions, type ManagedSessions } from "../../src/server/managed/managed-sessions.ts";
+import type { Sessions } from "../../src/server/sessions/sessions.ts";
 import { eventually } from "../eventually.ts";
 import { LONG, times } from "../long.ts";
 import { seeded } from "../seeded.ts";
 import { openDoors } from "./doors.ts";
-import { answer, frameFormat, prompt, sessionId, write } from "./frame-format.ts";
-import { played, promptOf, words } from "./hosted/play.ts";
+import { answer, frameFormat, prompt, sessionId, write } from "./frame-source.ts";
+import { played, promptOf, words } from "./managed/play.ts";
 import { openPageClient } from "./page-client.ts";
 
 const TRIES = times(4, 200);
@@ -50,7 +50,7 @@ function openFiles(data: string, limits: { check_limit?: number } = {}): Session
     dataFolder: data,
     hints: false,
     ...limits,
-    timing: { hot: 20, list: 20, settle: 10, publish: 5, persist: 5, retry: 20, tick: 10 },
+    timing: { hot: 20, list: 20, last_line: 10, publish: 5, persist: 5, retry: 20, tick: 10 },
   });
 }
 
@@ -72,7 +72,7 @@ beforeAll(async () => {
   const sessions = openFiles(good);
   await eventually(() => expect(sessions.status().index.done).toBe(true));
   await sessions.close();
-  const hosted = createHosted({ folder: good, agents });
+  const hosted = createManagedSessions({ folder: good, agents });
   for (const id of hosted_ids) {
     await hosted.start(id, { agent: "player", cwd: base, prompt: promptOf("Go") });
     await eventually(() => expect(hosted.get(id)?.control?.state).toBe("idle"));
@@ -190,7 +190,7 @@ describe("a store with a bit flipped, cut short or overwritten", {
         const file = join(data, "history.db");
         const { bytes } = damages(random);
         writeFileSync(file, bytes(readFileSync(file)));
-        const begin = (): HostedSessions => createHosted({ folder: data, agents, ...limits });
+        const begin = (): ManagedSessions => createManagedSessions({ folder: data, agents, ...limits });
         let hosted = begin();
         try {
           const aside = readdirSync(data).some((name) => name.startsWith("history.db.broken-"));
@@ -246,7 +246,7 @@ describe("a store with a bit flipped, cut short or overwritten", {
   it("that was too large to be checked costs the sessions that it hit, tells of them, and keeps no daemon from starting", async () => {
     const data = join(base, "large");
     const begin = () =>
-      createHosted({
+      createManagedSessions({
         folder: data,
         check_limit: 0,
         agents: played(async (_stage, { parts: [part] }) =>
@@ -312,14 +312,14 @@ describe("a store with a bit flipped, cut short or overwritten", {
   it("is no reason not to start for a second daemon that only reads", async () => {
     const data = join(base, "read only");
     cpSync(good, data, { recursive: true });
-    const first = createHosted({ folder: data, agents });
+    const first = createManagedSessions({ folder: data, agents });
     const file = join(data, "history.db");
     // Behind the first one's back, which has read its rows.
     const whole = readFileSync(file);
     for (let at = 4_096; at < whole.length; at += 4_096) whole.fill(0xa5, at, at + 2_048);
     writeFileSync(file, whole);
     rmSync(`${file}-wal`, { force: true });
-    const second = createHosted({ folder: data, agents });
+    const second = createManagedSessions({ folder: data, agents });
     expect(second.writable).toBe(false);
     expect(noticesOf(second)).not.toBe("");
     await second.close();

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { anthropicMessages } from "../../src/providers/anthropic/index.ts";
-import { decodeStream } from "../../src/server/decode.ts";
+import { decodeStream } from "../../src/server/cli/decode-stream.ts";
 import { differences, type Expected } from "../providers/recordings.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -19,7 +19,7 @@ function decode(
   input?: Uint8Array,
 ): Promise<{ code: number | null; out: string; err: string }> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [join(ROOT, "src/server/main.ts"), "decode", ...args], {
+    const child = spawn(process.execPath, [join(ROOT, "src/server/cli/main.ts"), "decode", ...args], {
       stdio: ["pipe", "pipe", "pipe"],
     });
     let out = "";

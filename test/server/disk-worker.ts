@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as wait } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { createSessions } from "../../src/server/catalog.ts";
-import { createHosted, type HostedSessions } from "../../src/server/hosted/hosted.ts";
-import type { Sessions } from "../../src/server/sessions.ts";
-import { createArchive } from "../../src/server/store/archive.ts";
-import { MIGRATIONS, openStore } from "../../src/server/store/sqlite.ts";
-import { answer, append, frameFormat, prompt, sessionId, write } from "./frame-format.ts";
-import { type Play, played, promptOf, words } from "./hosted/play.ts";
+import { createPendingChunks } from "../../src/server/archive/archive.ts";
+import { createSessions } from "../../src/server/import/catalog.ts";
+import { createManagedSessions, type ManagedSessions } from "../../src/server/managed/managed-sessions.ts";
+import type { Sessions } from "../../src/server/sessions/sessions.ts";
+import { MIGRATIONS, openStore } from "../../src/store/sqlite/session-store.ts";
+import { answer, append, frameFormat, prompt, sessionId, write } from "./frame-source.ts";
+import { type Play, played, promptOf, words } from "./managed/play.ts";
 
 /**
  * Works on a disk that fails, under failing-disk.c: `node disk-worker.ts FOLDER MODE …`. What it has been told is on disk
@@ -67,7 +67,7 @@ interface Work {
   file: string;
   name: string;
   sessions: Sessions;
-  hosted: HostedSessions;
+  hosted: ManagedSessions;
 }
 
 function start(n: number): Work {
@@ -82,9 +82,9 @@ function start(n: number): Work {
     roots: [{ format: frameFormat, path: agent }],
     dataFolder: data,
     hints: false,
-    timing: { hot: 5, list: 10, settle: 5, publish: 1, persist: 5, retry: 20, tick: 10 },
+    timing: { hot: 5, list: 10, last_line: 5, publish: 1, persist: 5, retry: 20, tick: 10 },
   });
-  const hosted = createHosted({ folder: data, agents: played(talk) });
+  const hosted = createManagedSessions({ folder: data, agents: played(talk) });
   return { data, file, name, sessions, hosted };
 }
 
@@ -195,9 +195,9 @@ async function killed(n: number): Promise<void> {
   order("kill", n, 1);
   const data = join(folder, "data");
   const { store } = openStore({ folder: data, now: Date.now });
-  const hosted = createHosted({ folder: data, agents: played(talk) });
+  const hosted = createManagedSessions({ folder: data, agents: played(talk) });
   assert.ok(store && hosted.writable);
-  const archive = createArchive(store);
+  const archive = createPendingChunks(store);
   const id = rest[1] ?? "";
   const first = rest[2] ?? "";
   let at = archive.end(1);
@@ -236,9 +236,9 @@ async function killed(n: number): Promise<void> {
 async function synced(rounds: number): Promise<void> {
   const data = join(folder, "data");
   const { store } = openStore({ folder: data, now: Date.now });
-  const hosted = createHosted({ folder: data, agents: played(talk) });
+  const hosted = createManagedSessions({ folder: data, agents: played(talk) });
   assert.ok(store);
-  const archive = createArchive(store);
+  const archive = createPendingChunks(store);
   const pushed = randomUUID();
   const recorder = hosted.pushed(pushed, "pusher");
   await recorder.stored();

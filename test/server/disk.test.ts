@@ -13,8 +13,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { decodeEvent } from "../../src/model/history.ts";
-import { MIGRATIONS, openStore } from "../../src/server/store/sqlite.ts";
+import { decodeEvent } from "../../src/model/messages/history.ts";
+import { MIGRATIONS, openStore } from "../../src/store/sqlite/session-store.ts";
 import { LONG, times } from "../long.ts";
 import { seeded } from "../seeded.ts";
 

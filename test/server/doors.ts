@@ -1,11 +1,13 @@
 import { connect } from "node:net";
-import { createApp } from "../../src/server/app.ts";
-import type { Frontend } from "../../src/server/frontend.ts";
-import { type Access, createGuard, type Guard, newAccess } from "../../src/server/guard.ts";
-import type { HostedSessions } from "../../src/server/hosted/hosted.ts";
-import { createLive, type Live } from "../../src/server/live.ts";
-import { serve } from "../../src/server/serve.ts";
-import type { Sessions } from "../../src/server/sessions.ts";
+import type { Hono } from "hono";
+import { type Access, createGuard, type Guard, newAccess } from "../../src/server/auth/guard.ts";
+import { createApp } from "../../src/server/http/app.ts";
+import type { Frontend } from "../../src/server/http/frontend.ts";
+import { serve } from "../../src/server/http/serve.ts";
+import { createLive, type Live } from "../../src/server/live/live.ts";
+import type { ManagedSessions } from "../../src/server/managed/managed-sessions.ts";
+import { addManagedRoutes } from "../../src/server/managed/routes.ts";
+import type { Sessions } from "../../src/server/sessions/sessions.ts";
 
 /** The daemon's doors on a port of their own. */
 export interface Doors {
@@ -21,7 +23,7 @@ export interface Doors {
 
 export interface DoorsOptions {
   sessions: Sessions;
-  hosted?: HostedSessions;
+  hosted?: ManagedSessions;
   access?: Access;
   frontend?: Frontend;
   password?: string;
@@ -49,7 +51,9 @@ export async function openDoors(options: DoorsOptions): Promise<Doors> {
       guard,
       version: "0.0.0",
       ...(frontend ? { frontend } : {}),
-      ...(hosted ? { hosted, cwd: import.meta.dirname } : {}),
+      ...(hosted
+        ? { addManagedRoutes: (app: Hono) => addManagedRoutes(app, hosted, import.meta.dirname) }
+        : {}),
       ...(report ? { report } : {}),
     });
     opened = { guard, live };

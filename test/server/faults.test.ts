@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Frame } from "../../src/model/frame.ts";
-import type { OpenSession } from "../../src/web/open-session.ts";
+import type { Frame } from "../../src/model/frames/frame.ts";
+import type { OpenSession } from "../../src/web/app/open-session.ts";
 import { eventually } from "../eventually.ts";
 import { LONG, times } from "../long.ts";
 import { seeded } from "../seeded.ts";
@@ -258,10 +258,10 @@ describe("a page behind a broken network", { timeout: LONG ? 900_000 : 180_000 }
     const session = client.follow(session_id);
     await eventually(() => expect(session.state.getState().synced).toBe(true));
     const { connection } = client.live;
-    const heard = connection.getState().heard_at ?? 0;
+    const heard = connection.getState().last_message_at ?? 0;
     stage.proxy.faults.stalled = true;
     await eventually(() => expect(connection.getState().status).toBe("lost"));
-    expect(connection.getState().heard_at).toBeGreaterThanOrEqual(heard);
+    expect(connection.getState().last_message_at).toBeGreaterThanOrEqual(heard);
     expect(connection.getState().retry_at).toBeGreaterThan(0);
     // The daemon, too, lets go of the link that nobody answers on.
     await eventually(() => expect(stage.doors.live.clients).toBe(0));

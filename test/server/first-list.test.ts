@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, utimesSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { formats } from "../../src/formats/index.ts";
-import { createSessions } from "../../src/server/catalog.ts";
-import { createIndexer } from "../../src/server/indexer.ts";
+import { createSessions } from "../../src/server/import/catalog.ts";
+import { createIndexer } from "../../src/server/import/index-threads.ts";
+import { formats } from "../../src/sources/index.ts";
 import { eventually } from "../eventually.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 
@@ -35,11 +35,12 @@ it("sessions that were never read are listed by their beginnings, the newest fir
         await gate.promise;
         return await real.index(job, handlers);
       },
+      write: (target, update) => real.write(target, update),
       pause: () => real.pause(),
       resume: () => real.resume(),
       close: () => real.close(),
     },
-    timing: { hot: 20, list: 20, settle: 20, publish: 5, tick: 10 },
+    timing: { hot: 20, list: 20, last_line: 20, publish: 5, tick: 10 },
   });
   try {
     await eventually(() => expect(sessions.list().length).toBe(ids.length));

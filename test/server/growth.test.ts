@@ -11,13 +11,13 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { Format } from "../../src/formats/format.ts";
-import { formats } from "../../src/formats/index.ts";
 import type { SessionSummary } from "../../src/model/session.ts";
-import { createSessions } from "../../src/server/catalog.ts";
-import { createIndexer } from "../../src/server/indexer.ts";
-import { HUGE } from "../../src/server/segments.ts";
-import type { Sessions } from "../../src/server/sessions.ts";
+import { createSessions } from "../../src/server/import/catalog.ts";
+import { createIndexer } from "../../src/server/import/index-threads.ts";
+import { HUGE } from "../../src/server/import/large-files/segments.ts";
+import type { Sessions } from "../../src/server/sessions/sessions.ts";
+import type { Format } from "../../src/sources/contract.ts";
+import { formats } from "../../src/sources/index.ts";
 import { eventually } from "../eventually.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 
@@ -45,7 +45,7 @@ function start(idle: number, format = claude): Sessions {
     formats: [format],
     roots: [{ format, path: join(folder, "agent") }],
     indexer: createIndexer(),
-    timing: { hot: 20, list: 20, settle: 20, publish: 5, tick: 10, idle },
+    timing: { hot: 20, list: 20, last_line: 20, publish: 5, tick: 10, idle },
   });
   running.push(sessions);
   return sessions;

@@ -3,18 +3,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { CLIENT_HEADER } from "../../src/protocol.ts";
-import { originsOf } from "../../src/server/address.ts";
 import {
   type Access,
+  type AuthRequest,
   bodyLimitOf,
   createGuard,
   type GuardOptions,
   ingestToken,
-  type Knock,
   loadAccess,
   newAccess,
   readAccess,
-} from "../../src/server/guard.ts";
+} from "../../src/server/auth/guard.ts";
+import { originsOf } from "../../src/server/http/address.ts";
 
 // The guard's decisions one by one, without a port: `guard.test.ts` holds the same through the daemon's own doors.
 
@@ -43,16 +43,16 @@ function guarded(given: Partial<GuardOptions> = {}) {
     now: () => clock.now,
     ...given,
   });
-  const knock = ({ method = "GET", target = "/", headers = {} }: Asked): Knock => {
+  const knock = ({ method = "GET", target = "/", headers = {} }: Asked): AuthRequest => {
     const sent: Record<string, string | undefined> = { host: HOST, ...headers };
     return { method, target, header: (name) => sent[name] };
   };
   const ask = (asked: Asked) =>
-    guard.admit(knock(asked), async () => {
+    guard.authorize(knock(asked), async () => {
       if (asked.body === undefined) throw new Error("The guard read a body that it has no business with.");
       return typeof asked.body === "string" ? asked.body : asked.body();
     });
-  const socket = (asked: Asked) => guard.admitSocket(knock({ target: "/api/live", ...asked }));
+  const socket = (asked: Asked) => guard.authorizeSocket(knock({ target: "/api/live", ...asked }));
   const cookie = async (host = HOST): Promise<string> => {
     const entered = await ask({ target: targetOf(guard.launchLink()), headers: { host } });
     return (entered?.headers.getSetCookie()[0] ?? "").split(";", 1)[0] ?? "";

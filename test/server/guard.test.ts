@@ -4,14 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CLIENT_HEADER } from "../../src/protocol.ts";
-import { createApp } from "../../src/server/app.ts";
-import { createGuard, ingestToken, loadAccess, newAccess } from "../../src/server/guard.ts";
-import { createHosted } from "../../src/server/hosted/hosted.ts";
-import type { Sessions } from "../../src/server/sessions.ts";
+import { createGuard, ingestToken, loadAccess, newAccess } from "../../src/server/auth/guard.ts";
+import { createApp } from "../../src/server/http/app.ts";
+import { createManagedSessions } from "../../src/server/managed/managed-sessions.ts";
+import { addManagedRoutes } from "../../src/server/managed/routes.ts";
+import type { Sessions } from "../../src/server/sessions/sessions.ts";
 import { sharedData } from "../shared-data.ts";
 import { uuidOf } from "../uuid-of.ts";
 import { type Doors, openDoors, type RawRequest, rawRequest, sendRaw } from "./doors.ts";
-import { played } from "./hosted/play.ts";
+import { played } from "./managed/play.ts";
 import { createMemorySessions } from "./memory-sessions.ts";
 
 const SECRET = "S3CRET-CANARY";
@@ -527,7 +528,7 @@ describe("a launch link", () => {
     const access = newAccess();
     const guard = createGuard({ access, origins: ["http://127.0.0.1:1"], now: () => now });
     const ask = (target: string, headers: Record<string, string> = {}) =>
-      guard.admit(
+      guard.authorize(
         { method: "GET", target, header: (name) => ({ host: "127.0.0.1:1", ...headers })[name] },
         async () => "",
       );
@@ -619,8 +620,14 @@ describe("every route", () => {
     };
     const guard = createGuard({ access: doors.access, origins: [doors.origin], now });
     const folder = mkdtempSync(join(tmpdir(), "verbatim-routes-"));
-    const hosted = createHosted({ folder, agents: played(async () => "completed") });
-    const app = createApp({ sessions, guard, frontend, hosted, version: "0" });
+    const hosted = createManagedSessions({ folder, agents: played(async () => "completed") });
+    const app = createApp({
+      sessions,
+      guard,
+      frontend,
+      version: "0",
+      addManagedRoutes: (app) => addManagedRoutes(app, hosted, "/"),
+    });
     const routes = app.routes.filter(({ method, path }) => !(method === "ALL" && path === "/*"));
     expect(routes.length).toBeGreaterThan(10);
     const part = uuidOf("part");

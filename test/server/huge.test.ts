@@ -15,17 +15,17 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { formats } from "../../src/formats/index.ts";
-import { createSessions } from "../../src/server/catalog.ts";
-import { createIndexer } from "../../src/server/indexer.ts";
-import { createReading } from "../../src/server/reading.ts";
-import { HUGE, SEGMENT, segmentId } from "../../src/server/segments.ts";
-import type { OpenSession, Sessions } from "../../src/server/sessions.ts";
-import { openStore } from "../../src/server/store/sqlite.ts";
-import type { SessionsTiming } from "../../src/server/timing.ts";
+import { createSessions } from "../../src/server/import/catalog.ts";
+import { createIndexer } from "../../src/server/import/index-threads.ts";
+import { HUGE, SEGMENT, segmentId } from "../../src/server/import/large-files/segments.ts";
+import { createReading } from "../../src/server/import/reading.ts";
+import type { SessionsTiming } from "../../src/server/import/timing.ts";
+import type { OpenSession, Sessions } from "../../src/server/sessions/sessions.ts";
+import { formats } from "../../src/sources/index.ts";
+import { openStore } from "../../src/store/sqlite/session-store.ts";
 import { eventually } from "../eventually.ts";
-import { SESSION, say, writer } from "../formats/claude-support.ts";
 import { generateClaudeSession } from "../generate-session.ts";
+import { SESSION, say, writer } from "../sources/claude-support.ts";
 
 const claude = formats.find(({ id }) => id === "claude-code");
 if (!claude) throw new Error("There is no format claude-code");
@@ -105,7 +105,7 @@ it("is shown in pieces that lead to each other and leave out nothing", async () 
     format: claude,
     folding: false,
     idFor: (id) => id,
-    isShown: () => false,
+    isViewed: () => false,
   });
   const expected: string[] = [];
   const { reader } = whole;

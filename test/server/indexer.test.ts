@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileS
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createIndexer, type IndexHandlers, type IndexJob } from "../../src/server/indexer.ts";
+import { createIndexer, type IndexHandlers, type IndexJob } from "../../src/server/import/index-threads.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 
 let folder = "";

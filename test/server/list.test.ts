@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { SessionSummary } from "../../src/model/session.ts";
-import { emptySummary } from "../../src/model/summarize.ts";
-import { createList } from "../../src/server/list.ts";
+import { emptySummary } from "../../src/model/transcript/summarize.ts";
+import { createList } from "../../src/server/sessions/list.ts";
 import { uuidOf } from "../uuid-of.ts";
 
 beforeEach(() => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] }));
@@ -19,7 +19,7 @@ function createRows() {
     parentOf: () => undefined,
     rowOf(id) {
       const row = rows.get(id);
-      return row && { row, lively: false };
+      return row && { row, growing: false };
     },
   });
   const told: SessionSummary[][] = [];

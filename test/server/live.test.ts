@@ -13,14 +13,15 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { formats } from "../../src/formats/index.ts";
-import { accumulate, restoreTranscript, type Transcript } from "../../src/model/accumulate.ts";
-import type { Frame } from "../../src/model/frame.ts";
+import type { Frame } from "../../src/model/frames/frame.ts";
+import { accumulate, restoreTranscript } from "../../src/model/transcript/accumulate.ts";
+import type { Transcript } from "../../src/model/transcript/transcript-state.ts";
 import { outputChannel, type ServerMessage, serverMessage } from "../../src/protocol.ts";
-import { createSessions } from "../../src/server/catalog.ts";
-import { MOST_MISSED } from "../../src/server/live.ts";
-import { cutPart } from "../../src/server/pages.ts";
-import type { Sessions } from "../../src/server/sessions.ts";
+import { createSessions } from "../../src/server/import/catalog.ts";
+import { MAX_MISSED } from "../../src/server/live/live.ts";
+import { truncatePart } from "../../src/server/sessions/pages.ts";
+import type { Sessions } from "../../src/server/sessions/sessions.ts";
+import { formats } from "../../src/sources/index.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 import { seeded } from "../seeded.ts";
 import { uuidOf } from "../uuid-of.ts";
@@ -152,7 +153,9 @@ function expectSame(client: Client, sessions: MemorySessions): void {
     if (!held || !part) continue;
     loaded++;
     // Not `toEqual`: the difference of two parts of a megabyte is not to be read.
-    expect(isDeepStrictEqual(cutPart(held), cutPart(part)), `part ${index}, ${part.type}`).toBe(true);
+    expect(isDeepStrictEqual(truncatePart(held), truncatePart(part)), `part ${index}, ${part.type}`).toBe(
+      true,
+    );
   }
   expect(loaded).toBeGreaterThan(0);
   expect([...(client.transcript?.turns ?? [])]).toEqual([...sessions.transcript(session_id).turns]);
@@ -248,7 +251,9 @@ describe("the live socket", { timeout: 60_000 }, () => {
     for (const [index, part] of [...(once?.parts ?? [])].entries()) {
       const held = client.transcript?.parts.at(index);
       if (!part || !held) throw new Error(`Part ${index} is missing.`);
-      expect(isDeepStrictEqual(cutPart(held), cutPart(part)), `part ${index}, ${part.type}`).toBe(true);
+      expect(isDeepStrictEqual(truncatePart(held), truncatePart(part)), `part ${index}, ${part.type}`).toBe(
+        true,
+      );
     }
   });
 
@@ -294,9 +299,9 @@ describe("the live socket", { timeout: 60_000 }, () => {
   });
 
   it.each([
-    [MOST_MISSED - 1, []],
-    [MOST_MISSED, []],
-    [MOST_MISSED + 1, ["too_old"]],
+    [MAX_MISSED - 1, []],
+    [MAX_MISSED, []],
+    [MAX_MISSED + 1, ["too_old"]],
   ])("sends %i missed frames one by one, or else a snapshot", async (missed, snapshots) => {
     const sessions = createMemorySessions({ held: 10_000 });
     sessions.add(session_id, many(0, missed + 5));

@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { accumulateAndAddress, emptyTranscript, type Transcript } from "../../src/model/accumulate.ts";
-import type { Frame } from "../../src/model/frame.ts";
-import { keptOutputOf } from "../../src/model/kept-output.ts";
+import type { Frame } from "../../src/model/frames/frame.ts";
+import { keptOutputOf } from "../../src/model/parts/kept-output.ts";
 import type { SessionSummary } from "../../src/model/session.ts";
+import { accumulateAndAddress } from "../../src/model/transcript/accumulate.ts";
+import { emptyTranscript, type Transcript } from "../../src/model/transcript/transcript-state.ts";
 import type { ChannelFrame, RawReply } from "../../src/protocol.ts";
-import { mediaOf } from "../../src/server/pages.ts";
-import type { OpenSession, SessionEvent, Sessions } from "../../src/server/sessions.ts";
+import { mediaOf } from "../../src/server/sessions/pages.ts";
+import type { OpenSession, SessionEvent, Sessions } from "../../src/server/sessions/sessions.ts";
 
 /** Sessions that a test writes itself: the contract of `Sessions` over nothing but the fold. */
 export interface MemorySessions extends Sessions {
@@ -127,6 +128,10 @@ export function createMemorySessions({ held = 5_000 } = {}): MemorySessions {
         return undefined;
       return Buffer.from(part.output_text).subarray(from);
     },
+    async frames(id) {
+      const session = kept.get(id);
+      return session && oneBatch(session.frames.map(({ frame }) => frame));
+    },
     status: () => ({
       index: { files_found: 1, files_done: 1, bytes_found: 1, bytes_done: 1, done: true },
       notices: [],
@@ -172,4 +177,8 @@ export function createMemorySessions({ held = 5_000 } = {}): MemorySessions {
     },
     transcript: (id) => need(id).transcript,
   };
+}
+
+async function* oneBatch(frames: readonly Frame[]): AsyncGenerator<readonly Frame[]> {
+  yield frames;
 }

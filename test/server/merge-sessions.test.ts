@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { sessionsReply } from "../../src/protocol.ts";
-import { mergeSessions } from "../../src/server/merge-sessions.ts";
+import { mergeSessions } from "../../src/server/sessions/merge-sessions.ts";
 import { eventually } from "../eventually.ts";
 import { uuidOf } from "../uuid-of.ts";
-import { startDaemon } from "./hosted/daemon.ts";
+import { startDaemon } from "./managed/daemon.ts";
 import { createMemorySessions } from "./memory-sessions.ts";
 
 const prompt = (session_id: string, text: string) => ({

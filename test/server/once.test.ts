@@ -6,14 +6,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createHosted, type HostedSessions } from "../../src/server/hosted/hosted.ts";
+import { createManagedSessions, type ManagedSessions } from "../../src/server/managed/managed-sessions.ts";
 import { eventually } from "../eventually.ts";
 import { LONG, times } from "../long.ts";
 import { seeded } from "../seeded.ts";
 import { type Doors, openDoors } from "./doors.ts";
 import { createFaultProxy, type FaultProxy } from "./fault-proxy.ts";
-import { answer, prompt, write } from "./frame-format.ts";
-import { played, words } from "./hosted/play.ts";
+import { answer, prompt, write } from "./frame-source.ts";
+import { played, words } from "./managed/play.ts";
 
 const LOST = times(30, 1_000);
 const STARTS = times(2, 100);
@@ -36,13 +36,13 @@ interface Reply {
 describe("what a person does over a network that loses replies", {
   timeout: LONG ? 900_000 : 120_000,
 }, () => {
-  let hosted: HostedSessions;
+  let hosted: ManagedSessions;
   let doors: Doors;
   let proxy: FaultProxy;
   let lost = 0;
 
   async function stage(play: Parameters<typeof played>[0]): Promise<void> {
-    hosted = createHosted({ folder, agents: played(play) });
+    hosted = createManagedSessions({ folder, agents: played(play) });
     closing.push(() => hosted.close());
     doors = await openDoors({ sessions: hosted, hosted });
     closing.push(doors.close);

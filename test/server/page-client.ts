@@ -1,10 +1,10 @@
 import { setMaxListeners } from "node:events";
 import { WebSocket as NodeSocket } from "ws";
-import type { TranscriptPart } from "../../src/model/transcript.ts";
+import type { TranscriptPart } from "../../src/model/transcript/transcript.ts";
 import { clientMessage, type ServerMessage, serverMessage } from "../../src/protocol.ts";
-import { cutPart } from "../../src/server/pages.ts";
-import { createLive, type Live } from "../../src/web/live.ts";
-import { createOpenSession, type OpenSession } from "../../src/web/open-session.ts";
+import { truncatePart } from "../../src/server/sessions/pages.ts";
+import { createLive, type Live } from "../../src/web/api/live.ts";
+import { createOpenSession, type OpenSession } from "../../src/web/app/open-session.ts";
 
 const [page_window, page_document] = [new EventTarget(), new EventTarget()];
 // There are as many pages as a test wants, and each one listens.
@@ -165,7 +165,7 @@ export async function partsOf(session: OpenSession): Promise<string[]> {
 
 /** A part as a page shows it, as JSON whose fields are in order. */
 export function wordsOf(part: TranscriptPart): string {
-  return JSON.stringify(cutPart(part), (_, value: unknown) =>
+  return JSON.stringify(truncatePart(part), (_, value: unknown) =>
     typeof value === "object" && value !== null && !Array.isArray(value)
       ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
       : value,

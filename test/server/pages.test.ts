@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
+import type { Frame } from "../../src/model/frames/frame.ts";
 import {
   accumulate,
   accumulateAndAddress,
-  emptyTranscript,
   restoreTranscript,
-} from "../../src/model/accumulate.ts";
-import type { Frame } from "../../src/model/frame.ts";
-import { transcriptPart } from "../../src/model/transcript.ts";
+} from "../../src/model/transcript/accumulate.ts";
+import { transcriptPart } from "../../src/model/transcript/transcript.ts";
+import { emptyTranscript } from "../../src/model/transcript/transcript-state.ts";
 import {
   GROWING_LIMIT,
   OUTPUT_END,
@@ -14,7 +14,7 @@ import {
   sessionPage as sessionPageSchema,
   TEXT_LIMIT,
 } from "../../src/protocol.ts";
-import { cutFrame, cutPart, cutText, sessionPage } from "../../src/server/pages.ts";
+import { sessionPage, truncateFrame, truncatePart, truncateText } from "../../src/server/sessions/pages.ts";
 import { uuidOf } from "../uuid-of.ts";
 import { createMemorySessions } from "./memory-sessions.ts";
 import { createWork } from "./random-frames.ts";
@@ -30,7 +30,7 @@ function cutOfFold(frames: readonly Frame[]) {
     transcript = folded.transcript;
     addressed.push(folded.frame);
   }
-  return { transcript, addressed, parts: [...transcript.parts].map((part) => part && cutPart(part)) };
+  return { transcript, addressed, parts: [...transcript.parts].map((part) => part && truncatePart(part)) };
 }
 
 describe("what goes over the wire", { timeout: 60_000 }, () => {
@@ -38,10 +38,10 @@ describe("what goes over the wire", { timeout: 60_000 }, () => {
     for (let seed = 1; seed <= 60; seed++) {
       const { addressed, parts } = cutOfFold(createWork(session_id, seed, 0.4).take(60));
       let client = emptyTranscript(session_id);
-      for (const frame of addressed) client = accumulate(client, cutFrame(frame));
+      for (const frame of addressed) client = accumulate(client, truncateFrame(frame));
       expect(client.gap, `seed ${seed}`).toBeUndefined();
       expect(
-        [...client.parts].map((part) => part && cutPart(part)),
+        [...client.parts].map((part) => part && truncatePart(part)),
         `seed ${seed}`,
       ).toEqual(parts);
     }
@@ -57,11 +57,11 @@ describe("what goes over the wire", { timeout: 60_000 }, () => {
       if (!summary) throw new Error("no summary");
       const page = sessionPage(summary, sessions.transcript(session_id));
       let client = restoreTranscript({ ...page, session_id });
-      for (const frame of addressed.slice(begin)) client = accumulate(client, cutFrame(frame));
+      for (const frame of addressed.slice(begin)) client = accumulate(client, truncateFrame(frame));
       expect(client.gap, `seed ${seed}`).toBeUndefined();
       for (const [index, part] of [...client.parts].entries()) {
         // What the page did not hold stays a hole until it is fetched.
-        if (part) expect(shortened(cutPart(part)), `seed ${seed}`).toEqual(shortened(parts[index]));
+        if (part) expect(shortened(truncatePart(part)), `seed ${seed}`).toEqual(shortened(parts[index]));
       }
     }
   });
@@ -72,7 +72,7 @@ describe("what goes over the wire", { timeout: 60_000 }, () => {
       const wholes = [...transcript.parts];
       for (const [index, part] of parts.entries()) {
         if (!part) throw new Error("a hole");
-        expect(shortened(cutPart(part))).toEqual(shortened(part));
+        expect(shortened(truncatePart(part))).toEqual(shortened(part));
         expect(transcriptPart.safeParse(part).error).toBeUndefined();
         expect(JSON.stringify(part)).not.toContain("data:image");
         expect(JSON.stringify(part).isWellFormed()).toBe(true);
@@ -113,7 +113,7 @@ describe("what goes over the wire", { timeout: 60_000 }, () => {
         end,
       ];
       const { addressed, parts } = cutOfFold(frames);
-      const wire = addressed.map(cutFrame);
+      const wire = addressed.map(truncateFrame);
       const textOf = (part: unknown) => Object(part)[kind];
       expect(textOf(wire.reduce(accumulate, emptyTranscript(session_id)).parts.at(1))).toBe(text);
       // What the deltas told is not told again.
@@ -125,7 +125,7 @@ describe("what goes over the wire", { timeout: 60_000 }, () => {
       // An end that says otherwise is told, as far as the wire goes.
       const revised = cutOfFold([...frames.slice(0, -1), { ...end, text: `Not ${text}` }]);
       const seen = revised.addressed
-        .map(cutFrame)
+        .map(truncateFrame)
         .reduce(accumulate, emptyTranscript(session_id))
         .parts.at(1);
       expect(textOf(seen)).toBe(`Not ${text}`.slice(0, TEXT_LIMIT));
@@ -143,7 +143,7 @@ describe("what goes over the wire", { timeout: 60_000 }, () => {
     const start: Frame = { ...call, type: "message.tool_call", tool_name: "T", arguments_json: "{}" };
     const progressOf = (frames: readonly Frame[]) => {
       const client = cutOfFold(frames)
-        .addressed.map(cutFrame)
+        .addressed.map(truncateFrame)
         .reduce(accumulate, emptyTranscript(session_id));
       const part = [...client.parts].find((part) => part?.type === "tool_call");
       return part?.type === "tool_call" ? part : undefined;
@@ -191,9 +191,9 @@ describe("what goes over the wire", { timeout: 60_000 }, () => {
   });
 
   it("never parts a surrogate pair", () => {
-    expect(cutText("a😀b", 2)).toBe("a");
-    expect(cutText("a😀b", 3)).toBe("a😀");
-    expect(cutText("a😀", 3)).toBe("a😀");
+    expect(truncateText("a😀b", 2)).toBe("a");
+    expect(truncateText("a😀b", 3)).toBe("a😀");
+    expect(truncateText("a😀", 3)).toBe("a😀");
   });
 
   it("keeps arguments valid that have many small members or are nested deeply", () => {
@@ -214,7 +214,7 @@ describe("what goes over the wire", { timeout: 60_000 }, () => {
       "s".repeat(100_000),
       deep,
     ]) {
-      const cut = cutFrame(frame(value));
+      const cut = truncateFrame(frame(value));
       if (cut.type !== "message.tool_call") throw new Error("another frame");
       expect(cut.arguments_json.length).toBeLessThanOrEqual(OUTPUT_LIMIT);
       expect(isJson(cut.arguments_json)).toBe(true);

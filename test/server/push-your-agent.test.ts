@@ -54,7 +54,7 @@ describe.skipIf(!hasTools)(
         USERPROFILE: home,
         XDG_DATA_HOME: join(home, "share"),
       };
-      const main = join(root, "src/server/main.ts");
+      const main = join(root, "src/server/cli/main.ts");
       daemon = spawn(
         process.execPath,
         ["--disable-warning=ExperimentalWarning", main, "--port", "0", "--no-samples"],
@@ -164,7 +164,7 @@ describe.skipIf(!hasTools)(
       const rows = [...page.matchAll(/^\| (\d{3}) \| ([^|]+) \|/gm)].flatMap(([, status, codes = ""]) =>
         [...codes.matchAll(/`(\w+)`/g)].map(([, code]) => `${status} ${code}`),
       );
-      const shell = spawnSync(process.execPath, [join(root, "src/server/main.ts"), "token"], {
+      const shell = spawnSync(process.execPath, [join(root, "src/server/cli/main.ts"), "token"], {
         env: environment,
         encoding: "utf8",
       });

@@ -1,4 +1,4 @@
-import type { Frame } from "../../src/model/frame.ts";
+import type { Frame } from "../../src/model/frames/frame.ts";
 import { seeded } from "../seeded.ts";
 import { uuidOf } from "../uuid-of.ts";
 

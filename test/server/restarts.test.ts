@@ -11,14 +11,14 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { formats } from "../../src/formats/index.ts";
-import { createSessions } from "../../src/server/catalog.ts";
-import type { OpenSession } from "../../src/web/open-session.ts";
+import { createSessions } from "../../src/server/import/catalog.ts";
+import { formats } from "../../src/sources/index.ts";
+import type { OpenSession } from "../../src/web/app/open-session.ts";
 import { eventually } from "../eventually.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 import { LONG, times } from "../long.ts";
 import { seeded } from "../seeded.ts";
-import { type Daemon, startDaemon } from "./hosted/daemon.ts";
+import { type Daemon, startDaemon } from "./managed/daemon.ts";
 import { openPageClient, type PageClient, partsOf, wordsOf } from "./page-client.ts";
 
 const KILLS = times(2, 200);

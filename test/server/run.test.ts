@@ -5,16 +5,17 @@ import { join, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { PassThrough } from "node:stream";
 import { afterAll, describe, expect, it } from "vitest";
-import { accumulate, emptyTranscript } from "../../src/model/accumulate.ts";
-import { frame } from "../../src/model/frame.ts";
+import { frame } from "../../src/model/frames/frame.ts";
+import { accumulate } from "../../src/model/transcript/accumulate.ts";
+import { emptyTranscript } from "../../src/model/transcript/transcript-state.ts";
 import { CLIENT_HEADER, sessionReply, sessionsReply } from "../../src/protocol.ts";
-import { loadAccess } from "../../src/server/guard.ts";
-import { runPrompt } from "../../src/server/run.ts";
+import { loadAccess } from "../../src/server/auth/guard.ts";
+import { runPrompt } from "../../src/server/cli/run-prompt.ts";
 import { bareEnvironment } from "../environment.ts";
 import { eventually } from "../eventually.ts";
-import { startDaemon } from "./hosted/daemon.ts";
+import { startDaemon } from "./managed/daemon.ts";
 
-const main = resolve(import.meta.dirname, "../../src/server/main.ts");
+const main = resolve(import.meta.dirname, "../../src/server/cli/main.ts");
 const folder = mkdtempSync(join(tmpdir(), "verbatim-run-"));
 const running = new Set<ChildProcess>();
 afterAll(async () => {

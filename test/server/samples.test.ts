@@ -2,11 +2,12 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { claudeCode } from "../../src/formats/claude-code/format.ts";
-import { formats } from "../../src/formats/index.ts";
-import { accumulate, emptyTranscript } from "../../src/model/accumulate.ts";
+import { accumulate } from "../../src/model/transcript/accumulate.ts";
+import { emptyTranscript } from "../../src/model/transcript/transcript-state.ts";
 import { OUTPUT_LIMIT } from "../../src/protocol.ts";
-import { hasSessions, openSamples, type Samples } from "../../src/server/samples.ts";
+import { hasSessions, openSamples, type Samples } from "../../src/server/import/samples.ts";
+import { claudeCode } from "../../src/sources/claude-code/format.ts";
+import { formats } from "../../src/sources/index.ts";
 import { eventually } from "../eventually.ts";
 import { sampleFiles } from "../samples/write.ts";
 

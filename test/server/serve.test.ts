@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect, it } from "vitest";
 import { CLIENT_HEADER } from "../../src/protocol.ts";
-import { serve } from "../../src/server/serve.ts";
+import { serve } from "../../src/server/http/serve.ts";
 import { uuidOf } from "../uuid-of.ts";
 import { openDoors, rawRequest, sendRaw } from "./doors.ts";
 import { createMemorySessions } from "./memory-sessions.ts";

@@ -21,15 +21,16 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { formats } from "../../src/formats/index.ts";
-import { createSessions } from "../../src/server/catalog.ts";
-import { createIndexer } from "../../src/server/indexer.ts";
-import { HUGE } from "../../src/server/segments.ts";
-import type { Sessions } from "../../src/server/sessions.ts";
+import { linePlace } from "../../src/model/transcript/source-text.ts";
+import { createSessions } from "../../src/server/import/catalog.ts";
+import { createIndexer } from "../../src/server/import/index-threads.ts";
+import { HUGE } from "../../src/server/import/large-files/segments.ts";
+import type { Sessions } from "../../src/server/sessions/sessions.ts";
+import { formats } from "../../src/sources/index.ts";
 import { eventually } from "../eventually.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 import { LONG, times } from "../long.ts";
-import { answer, frameFormat, prompt, sessionId, write } from "./frame-format.ts";
+import { answer, frameFormat, prompt, sessionId, write } from "./frame-source.ts";
 import { wordsOf } from "./page-client.ts";
 
 let folder: string;
@@ -274,7 +275,7 @@ describe("session files that do what no agent should", { timeout: LONG ? 900_000
     writeFileSync(plain, mixed.map((line) => `${line}\n`).join(""));
     const { parts, row, sessions } = await read();
     const unknown = parts.filter((part) => part.type === "unknown");
-    expect(unknown.map((part) => part.source?.line)).toEqual(places);
+    expect(unknown.map((part) => linePlace(part.source)?.line)).toEqual(places);
     const said = (list: typeof parts) =>
       list.filter(({ type }) => type !== "unknown").map(({ id, type }) => `${type} ${id}`);
     expect(said(parts)).toEqual(said(good.parts));

@@ -16,24 +16,25 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { zstdCompressSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { claudeCode } from "../../src/formats/claude-code/format.ts";
-import type { Format } from "../../src/formats/format.ts";
-import { formats } from "../../src/formats/index.ts";
-import { accumulate, restoreTranscript, type Transcript } from "../../src/model/accumulate.ts";
-import { OUTPUT_PIECE } from "../../src/model/kept-output.ts";
+import { OUTPUT_PIECE } from "../../src/model/parts/kept-output.ts";
 import type { SessionSummary } from "../../src/model/session.ts";
+import { accumulate, restoreTranscript } from "../../src/model/transcript/accumulate.ts";
+import type { Transcript } from "../../src/model/transcript/transcript-state.ts";
 import { uuidFrom } from "../../src/model/uuid.ts";
 import type { ChannelFrame } from "../../src/protocol.ts";
-import { createSessions, type SessionsOptions } from "../../src/server/catalog.ts";
-import type { OpenSession, SessionEvent, Sessions } from "../../src/server/sessions.ts";
+import { createSessions, type SessionsOptions } from "../../src/server/import/catalog.ts";
+import type { OpenSession, SessionEvent, Sessions } from "../../src/server/sessions/sessions.ts";
+import { claudeCode } from "../../src/sources/claude-code/format.ts";
+import type { Format } from "../../src/sources/contract.ts";
+import { formats } from "../../src/sources/index.ts";
 import { eventually } from "../eventually.ts";
+import { sharedData } from "../shared-data.ts";
 import {
   call as agentCall,
   result as agentResult,
   SESSION as CLAUDE_SESSION,
   writer,
-} from "../formats/claude-support.ts";
-import { sharedData } from "../shared-data.ts";
+} from "../sources/claude-support.ts";
 import {
   AT,
   answer,
@@ -47,7 +48,7 @@ import {
   sessionId,
   turnEnd,
   write,
-} from "./frame-format.ts";
+} from "./frame-source.ts";
 
 /** Whether no file can be opened, as where the process has as many open as it may. */
 const descriptors = vi.hoisted(() => ({ are_exhausted: false }));
@@ -328,12 +329,12 @@ describe("the list", () => {
   it("lists a session whose id another source has by an id of its own, and keeps it there", async () => {
     write(path("one.jsonl"), prompt("one", "First"));
     const own = uuidFrom(sessionId("one"), path("one.jsonl"));
-    const isElsewhere = (id: string) => id === sessionId("one");
+    const isInOtherSource = (id: string) => id === sessionId("one");
     const before = start();
     await listed(before, "one");
     await stop(before);
     // It was listed before the other source had the id; then its file goes.
-    const after = start({ isElsewhere });
+    const after = start({ isInOtherSource });
     await eventually(() => expect(after.status().index.done).toBe(true));
     expect(after.list().map(({ id }) => id)).toEqual([own]);
     append(path("one.jsonl"), answer("one", "Yes"));
@@ -342,7 +343,7 @@ describe("the list", () => {
     rmSync(path("one.jsonl"));
     await eventually(() => expect(after.get(own)?.archived).toBe(true));
     await stop(after);
-    const last = start({ isElsewhere });
+    const last = start({ isInOtherSource });
     await eventually(() => expect(last.list().map(({ id }) => id)).toEqual([own]));
     const kept = await last.open(own);
     expect(kept && texts(kept.transcript)).toEqual(["First", "Yes"]);
@@ -364,7 +365,7 @@ describe("the list", () => {
     append(path("run-2.jsonl"), facts({ session_id: lost, group: one, calls: [], run: unknown }));
     write(join(folder, "agent", "titles.json"), JSON.stringify({ [one]: "A name" }));
 
-    const taken = (...ids: string[]) => ({ isElsewhere: (id: string) => ids.includes(id) });
+    const taken = (...ids: string[]) => ({ isInOtherSource: (id: string) => ids.includes(id) });
     const first = start(taken(one));
     const isWhole = async (sessions: Sessions, run_id = run) =>
       await eventually(() => {
@@ -1035,6 +1036,42 @@ describe("the status", () => {
     await statusBy("interrupted", { busy: false, since: last + 1 });
     await statusBy("running", { busy: false, since: last });
     await statusBy("interrupted", { busy: false, since: last + 2 });
+  });
+
+  it("waits for its user where the agent's register says so: with what for, since when, and also when its file is old", async () => {
+    write(path("one.jsonl"), prompt("one", "Go"), call("one", "call-1"));
+    write(path("two.jsonl"), prompt("two", "Go"), turnEnd("two"));
+    const longAgo = new Date(Date.now() - 600_000);
+    for (const name of ["one", "two"]) utimesSync(path(`${name}.jsonl`), longAgo, longAgo);
+    const sessions = start();
+    await listed(sessions, "one", "two");
+    const row = (name: string) => sessions.get(sessionId(name));
+    const says = (name: string, entry: object) =>
+      write(
+        join(folder, "agent", "running", sessionId(name)),
+        JSON.stringify({ pid: process.pid, ...entry }),
+      );
+    says("one", { busy: true, waiting: { for: "permission prompt" }, since: 5 });
+    // Its user opened a menu: that waits for them, and nothing runs.
+    says("two", { waiting: { for: "dialog open" }, since: 6 });
+    await eventually(() => {
+      expect(row("one")).toMatchObject({
+        status: "running",
+        waiting: { for: "permission prompt", since: 5 },
+      });
+      expect(row("two")).toMatchObject({ status: "completed", waiting: { for: "dialog open", since: 6 } });
+    });
+    says("one", { busy: true, since: 7 });
+    // Its turn is over, and a command that it started still runs.
+    says("two", { busy: false, background: true, since: 8 });
+    await eventually(() => {
+      expect(row("one")?.status).toBe("running");
+      expect(row("one")?.waiting).toBeUndefined();
+      expect(row("two")).toMatchObject({ status: "running", activity: "background command" });
+      expect(row("two")?.waiting).toBeUndefined();
+    });
+    says("two", { busy: false, since: 9 });
+    await eventually(() => expect(row("two")?.status).toBe("completed"));
   });
 
   it("was stopped by a person where the agent's process rests since its last record, also when that has ended", async () => {

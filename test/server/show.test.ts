@@ -4,15 +4,15 @@ import { dirname, join } from "node:path";
 import { zstdCompressSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "vitest";
 import * as z from "zod";
-import { formats } from "../../src/formats/index.ts";
-import { transcriptPart } from "../../src/model/transcript.ts";
-import { show } from "../../src/server/show.ts";
+import { transcriptPart } from "../../src/model/transcript/transcript.ts";
+import { show } from "../../src/server/cli/show-files.ts";
+import { formats } from "../../src/sources/index.ts";
 import { generateClaudeSession } from "../generate-session.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "verbatim-show-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function run(files: string[], as: "text" | "json" | "accounting") {
+async function run(files: string[], as: "text" | "json" | "accounting" | "jsonl" | "md") {
   let out = "";
   const warnings: string[] = [];
   const code = await show({
@@ -40,6 +40,22 @@ const generated = generateClaudeSession({ parts: 60, turns: 3 });
 const text = `${generated.lines.join("\n")}\n`;
 const file = join(folder, `${generated.session_id}.jsonl`);
 writeFileSync(file, text);
+
+describe("export of a file", () => {
+  it("prints history that shows the same parts when it is read back", async () => {
+    const exported = join(folder, "exported.jsonl");
+    writeFileSync(exported, (await run([file], "jsonl")).out);
+    const partsOf = async (path: string) =>
+      (await run([path], "json")).lines.map((json) => ({ ...JSON.parse(json), source: undefined }));
+    expect(await partsOf(exported)).toEqual(await partsOf(file));
+  });
+
+  it("prints Markdown with a heading for each turn", async () => {
+    const { out, code } = await run([file], "md");
+    expect(code).toBe(0);
+    expect(out.match(/^## Turn \d+/gm)).toEqual(["## Turn 1", "## Turn 2", "## Turn 3"]);
+  });
+});
 
 describe("show", () => {
   it("prints one JSON object per part, in the order of the file, with its place in it", async () => {

@@ -15,10 +15,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { emptySummary } from "../../src/model/summarize.ts";
-import { createArchive } from "../../src/server/store/archive.ts";
-import { MIGRATIONS, openStore } from "../../src/server/store/sqlite.ts";
-import type { OpenedStore, SessionStore, StoredFile, StoredSession } from "../../src/server/store/store.ts";
+import { emptySummary } from "../../src/model/transcript/summarize.ts";
+import { createPendingChunks } from "../../src/server/archive/archive.ts";
+import type { OpenedStore, SessionStore, StoredFile, StoredSession } from "../../src/store/contract.ts";
+import { MIGRATIONS, openStore } from "../../src/store/sqlite/session-store.ts";
 
 const ID = "0b6e5a52-6d0e-4f5a-8f5d-0c2f3c1d9e01";
 const now = () => Date.parse("2026-11-21T12:00:00Z");
@@ -285,7 +285,7 @@ describe("the store", () => {
 
   it("is free, and whole, after the daemon that wrote to it was killed", async () => {
     const script = `
-      import { openStore } from ${JSON.stringify(join(import.meta.dirname, "../../src/server/store/sqlite.ts"))};
+      import { openStore } from ${JSON.stringify(join(import.meta.dirname, "../../src/store/sqlite/session-store.ts"))};
       const { store } = openStore({ folder: ${JSON.stringify(folder)}, now: Date.now });
       store.write(${JSON.stringify({ files: [file], sessions: [session] })});
       process.stdout.write("written");
@@ -304,7 +304,7 @@ describe("the store", () => {
 });
 
 describe("the archive", () => {
-  async function flush(store: SessionStore, archive: ReturnType<typeof createArchive>) {
+  async function flush(store: SessionStore, archive: ReturnType<typeof createPendingChunks>) {
     store.write({ chunks: await archive.take() });
     archive.written();
   }
@@ -322,7 +322,7 @@ describe("the archive", () => {
 
   it("gives back the bytes of a file that grew in pieces of any size", async () => {
     const store = openGood();
-    const archive = createArchive(store);
+    const archive = createPendingChunks(store);
     const all: Uint8Array[] = [];
     let at = 0;
     for (const length of [1, 17, 300, 70_000, 5, 600_000, 2, 2]) {
@@ -353,7 +353,7 @@ describe("the archive", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 8 }), async (pieces) => {
         file_id += 1;
-        const archive = createArchive(store);
+        const archive = createPendingChunks(store);
         for (const { length, again, write } of pieces) {
           const at = archive.end(file_id);
           const start = Math.max(0, at - again);
@@ -377,7 +377,7 @@ describe("the archive", () => {
 
   it("takes what is new of bytes that it has in part, and refuses what would leave a gap", async () => {
     const store = openGood();
-    const archive = createArchive(store);
+    const archive = createPendingChunks(store);
     const bytes = noise(1_000, 1);
     archive.append(1, 0, bytes.subarray(0, 400));
     expect(archive.append(1, 200, bytes.subarray(200))).toBe(true);
@@ -389,7 +389,7 @@ describe("the archive", () => {
 
   it("goes on from what is on the disk after bytes could not be written", async () => {
     const store = openGood();
-    const archive = createArchive(store);
+    const archive = createPendingChunks(store);
     archive.append(1, 0, noise(100, 1));
     await flush(store, archive);
     archive.append(1, 100, noise(50, 2));
@@ -402,7 +402,7 @@ describe("the archive", () => {
 
   it("notices a damaged chunk", async () => {
     const store = openGood();
-    const archive = createArchive(store);
+    const archive = createPendingChunks(store);
     archive.append(1, 0, noise(10_000, 1));
     const [chunk] = await archive.take();
     if (!chunk) throw new Error("no chunk");

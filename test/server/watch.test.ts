@@ -17,10 +17,10 @@ import {
   type SessionWatch,
   type WatchOptions,
   watchSessions,
-} from "../../src/server/watch.ts";
+} from "../../src/server/import/watch.ts";
 import { eventually } from "../eventually.ts";
 import { times } from "../long.ts";
-import { append, frameFormat, prompt, write } from "./frame-format.ts";
+import { append, frameFormat, prompt, write } from "./frame-source.ts";
 
 /** Beyond 16,384 the system's queue of hints overflows. */
 const MANY = times(3_000, 20_000);
@@ -212,7 +212,7 @@ describe("a watch", () => {
     const watch = start({ roots: [], paths: [named, join(folder, "single.log"), join(folder, "missing")] });
     await ready();
     expect(paths().sort()).toEqual([join(named, "deep", "one.jsonl"), join(folder, "single.log")].sort());
-    expect([...watch.troubles.keys()]).toEqual([join(folder, "missing")]);
+    expect([...watch.errors.keys()]).toEqual([join(folder, "missing")]);
     // A file that was empty when it was first seen tells later what it is.
     write(join(named, "late.jsonl"));
     await watch.rescan();
@@ -229,14 +229,14 @@ describe("a watch", () => {
     const given = ["notes.md", "late.jsonl", "pipe", "one.log"].map(named);
     const watch = start({ roots: [], paths: given });
     await ready();
-    expect([...watch.troubles]).toEqual([
+    expect([...watch.errors]).toEqual([
       [named("notes.md"), "no session that Verbatim reads is in it"],
       [named("late.jsonl"), "no session that Verbatim reads is in it"],
       [named("pipe"), "this is no regular file"],
     ]);
     append(named("late.jsonl"), prompt("late", "Hello"));
     await watch.rescan();
-    expect([...watch.troubles.keys()]).toEqual([named("notes.md"), named("pipe")]);
+    expect([...watch.errors.keys()]).toEqual([named("notes.md"), named("pipe")]);
   });
 
   it("takes a followed file for what it was before, and has nothing to say of one that is empty or gone", async () => {
@@ -256,7 +256,7 @@ describe("a watch", () => {
       { path: run, format: frameFormat, kind: "run", side, side_stamp: expect.any(String) },
       { path: empty, format: frameFormat, kind: "session", size: 0 },
     ]);
-    expect([...watch.troubles]).toEqual([]);
+    expect([...watch.errors]).toEqual([]);
   });
 
   it("looks at hot files more often than at the rest", async () => {

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import { PIECE_MARK } from "../../src/protocol.ts";
-import { textFrame, textPieces } from "../../src/server/websocket-frame.ts";
+import { textFrame, textPieces } from "../../src/server/live/websocket-frame.ts";
 
 describe("a text on the wire", () => {
   const server = createServer();

@@ -1,11 +1,11 @@
 import { fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { Frame } from "../../src/model/frame.ts";
+import type { Frame } from "../../src/model/frames/frame.ts";
 import type { SessionSummary } from "../../src/model/session.ts";
-import { Refused } from "../../src/server/hosted/refused.ts";
-import { App } from "../../src/web/App.tsx";
-import type { Client } from "../../src/web/store.ts";
+import { Refused } from "../../src/server/sessions/refused.ts";
+import { App } from "../../src/web/app/App.tsx";
+import type { Client } from "../../src/web/app/store.ts";
 import { COMPOSING } from "../composing.ts";
 import { createMemorySessions } from "../server/memory-sessions.ts";
 import { clientOf, startTestDaemon, type TestDaemon } from "./daemon.ts";
@@ -128,6 +128,51 @@ test.each([
   await screen.findByRole("link", { name: /Draw the map/ });
 });
 
+test("an agent that waits in its own terminal is told in its row, the counts, the title, above it and on its page", async () => {
+  facts[RUN] = {
+    ...facts[RUN],
+    status: "running",
+    waiting: { for: "permission prompt", since: Date.now() - 180_000 },
+  };
+  facts[PARENT] = { ...facts[PARENT], status: "running" };
+  client.close();
+  client = clientOf(daemon);
+  const { unmount } = render(<App client={client} />);
+  const row = await screen.findByRole("link", { name: /Repair the uploader/ });
+  expect(row.textContent).toContain("sub-agent waiting for you Find the retry loop: Permission");
+  await screen.findByText("2 sessions, 1 running, 1 waiting for you");
+  await waitFor(() => expect(document.title).toMatch(/^\(1\) /));
+  await userEvent.click(screen.getByRole("button", { name: "Waiting for you 1" }));
+  const run = await screen.findByRole("link", { name: /Find the retry loop\s*waiting for you/ });
+  expect(run.textContent).toContain("waiting for you Permission · 3 min");
+  expect(run.textContent).not.toContain("[RUNNING]");
+  unmount();
+
+  history.replaceState(null, "", `/session/${RUN}`);
+  render(<App client={client} />);
+  const banner = await screen.findByRole("region", { name: "Waiting for you" });
+  expect(banner.textContent).toBe("Waiting for you Permission · answer in its terminal · 3 min");
+  expect(document.title).toMatch(/^\(1\) \[WAITING\] Find the retry loop/);
+  expect(screen.getAllByText("waiting").length).toBeGreaterThan(0);
+});
+
+test.each([
+  [{}, "Needs your input"],
+  [{ for: "input needed" }, "Question"],
+  [{ for: "dialog open" }, "Open dialog"],
+  [{ for: "a coffee" }, "a coffee"],
+])(
+  "what an agent waits for is told, in its own words where these are not known: %o",
+  async (waiting, words) => {
+    facts[PARENT] = { ...facts[PARENT], waiting };
+    client.close();
+    client = clientOf(daemon);
+    render(<App client={client} />);
+    const row = await screen.findByRole("link", { name: /Repair the uploader/ });
+    expect(row.textContent).toContain(`waiting for you ${words}`);
+  },
+);
+
 test("the list shows sessions by project, runs under their session when asked for", async () => {
   render(<App client={client} />);
   await screen.findByRole("link", { name: /Repair the uploader/ });
@@ -168,7 +213,7 @@ test("what one types filters the list, a run that matches brings its session alo
   await waitFor(() => expect(titles().join()).toMatch(/Repair the uploader.*Find the retry loop/s));
   await userEvent.clear(screen.getByRole("searchbox", { name: "Filter sessions" }));
   await userEvent.keyboard("nothing has this");
-  expect(await screen.findByRole("heading", { name: "No session matches" })).toBeTruthy();
+  expect(await screen.findByRole("heading", { name: "No matches" })).toBeTruthy();
   await userEvent.click(screen.getByRole("button", { name: "Clear the filter" }));
   await waitFor(() => expect(titles()).toHaveLength(2));
   await userEvent.click(screen.getByRole("button", { name: /Failed/ }));
@@ -394,7 +439,7 @@ test("every screen says that the daemon serves another build than the page is of
   build = "/assets/index-2.js";
   daemon.cut();
   const told = await screen.findByText(/daemon was updated since this page was loaded/);
-  within(told).getByRole("button", { name: "Load the page anew" });
+  within(told).getByRole("button", { name: "Reload" });
 });
 
 test("a screen that cannot be shown says why, keeps the way back, and is tried again", async () => {
@@ -421,7 +466,7 @@ test("a session that begins appears without a reload", async () => {
   render(<App client={client} />);
   await screen.findByRole("link", { name: /Repair the uploader/ });
   daemon.sessions.add(uuid(9), [prompt(uuid(9), "Something new.", 900)]);
-  expect(await screen.findByRole("link", { name: /Session without a prompt/ })).toBeTruthy();
+  expect(await screen.findByRole("link", { name: /Untitled session/ })).toBeTruthy();
 });
 
 test("a session shows its turns as they are written, under its title", async () => {
@@ -535,23 +580,23 @@ test("a session that goes on after a rewind leads to the one that was rewound, a
   render(<App client={client} />);
   const back = await screen.findByRole("link", { name: "goes on after a rewind" });
   await userEvent.click(back);
-  const on = await screen.findByRole("link", { name: "rewound: goes on in another session" });
+  const on = await screen.findByRole("link", { name: /^rewound, continued in [0-9a-f]{8}$/ });
   expect(on.getAttribute("href")).toBe(`/session/${OTHER}`);
-  expect(on.closest("li")?.title).toContain("behind byte 9 of the file");
+  expect(on.closest("li")?.title).toBe("Everything after byte 9 was abandoned");
 });
 
 test("a run opens beside its session and closes again", async () => {
   history.replaceState(null, "", `/session/${PARENT}`);
   render(<App client={client} />);
   const runs = await screen.findByRole("navigation", { name: "Runs" });
-  await userEvent.click(within(runs).getByRole("button", { name: "Open Find the retry loop beside" }));
+  await userEvent.click(within(runs).getByRole("button", { name: "Open Find the retry loop in split view" }));
   expect(location.search).toBe(`?beside=${RUN}`);
   expect(await screen.findByText("It is in retry.ts.")).toBeTruthy();
   expect(screen.getByText("It is repaired.")).toBeTruthy();
   // All that is the run's stands in one section, whose header is no banner of the page.
-  const beside = screen.getByRole("region", { name: "Run beside" });
+  const beside = screen.getByRole("region", { name: "Sub-agent in split view" });
   expect(within(beside).getByRole("heading", { level: 2, name: "Find the retry loop Explore" })).toBeTruthy();
-  expect(within(beside).getByRole("link", { name: "Open instead" })).toBeTruthy();
+  expect(within(beside).getByRole("link", { name: "Open full" })).toBeTruthy();
   expect(screen.getByRole("heading", { level: 1, name: "Repair the uploader" })).toBeTruthy();
   expect(screen.getByRole("main").contains(beside)).toBe(false);
   // Up to the call that started it, beside which it stays.
@@ -629,8 +674,8 @@ test("an address that names no session, and one that names no page, say so, in t
   unmount();
   history.replaceState(null, "", "/elsewhere");
   render(<App client={client} />);
-  expect(screen.getByRole("heading", { name: "No such page" })).toBeTruthy();
-  expect(document.title).toBe("No such page · Verbatim");
+  expect(screen.getByRole("heading", { name: "Page not found" })).toBeTruthy();
+  expect(document.title).toBe("Page not found · Verbatim");
 });
 
 test("a session whose record cannot be read says why", async () => {
@@ -655,11 +700,11 @@ test("a daemon that is gone leaves what is shown, with its age; a lost cookie sh
   render(<App client={client} />);
   await screen.findByRole("link", { name: /Repair the uploader/ });
   daemon.down();
-  expect(await screen.findByText("not live")).toBeTruthy();
+  expect(await screen.findByText("Disconnected")).toBeTruthy();
   expect(screen.getByRole("link", { name: /Repair the uploader/ })).toBeTruthy();
   daemon.up();
   daemon.signOut();
-  await userEvent.click(screen.getByRole("button", { name: "Connect" }));
+  await userEvent.click(screen.getByRole("button", { name: "Retry" }));
   expect(await screen.findByText("npm start -- --link")).toBeTruthy();
 });
 
@@ -673,7 +718,7 @@ test.each([
   await screen.findByRole(role, { name });
   await screen.findByText("live");
   daemon.down();
-  const connect = await screen.findByRole("button", { name: "Connect" });
+  const connect = await screen.findByRole("button", { name: "Retry" });
   connect.focus();
   daemon.up();
   await userEvent.keyboard("{Enter}");
@@ -711,7 +756,7 @@ test("a session that the daemon has no longer says so, keeps what was loaded, an
   daemon.sessions.remove(PARENT);
   daemon.cut();
   expect(await screen.findByText(/The daemon no longer has this session/)).toBeTruthy();
-  expect(screen.queryByText("catching up")).toBeNull();
+  expect(screen.queryByText("Syncing")).toBeNull();
   expect(screen.getByText("It is repaired.")).toBeTruthy();
   daemon.sessions.add(PARENT, [prompt(PARENT, "Here again.", 950)]);
   expect((await screen.findAllByText("Here again.")).length).toBeGreaterThan(0);
@@ -733,14 +778,14 @@ test("a key opens the keys and the settings, and what a narrow screen has no roo
   await screen.findByText("It is repaired.");
   const closed = (): Promise<void> => waitFor(() => expect(screen.queryByRole("dialog")).toBeNull());
   await userEvent.keyboard("?");
-  const keys = await screen.findByRole("dialog", { name: "Keys" });
+  const keys = await screen.findByRole("dialog", { name: "Keyboard shortcuts" });
   expect(within(keys).getByText("Settings").previousElementSibling?.textContent).toBe(",");
   await userEvent.click(within(keys).getByRole("button", { name: "Close" }));
   await closed();
   await userEvent.keyboard(",");
   await userEvent.click(await screen.findByRole("radio", { name: "Dark" }));
   expect(document.documentElement.dataset.theme).toBe("dark");
-  await userEvent.click(screen.getByRole("radio", { name: "As the system" }));
+  await userEvent.click(screen.getByRole("radio", { name: "System" }));
   await userEvent.click(screen.getByRole("button", { name: "Close" }));
   await closed();
   await userEvent.click(screen.getByRole("button", { name: "More" }));

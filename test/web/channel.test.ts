@@ -1,8 +1,14 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Frame } from "../../src/model/frame.ts";
+import type { Frame } from "../../src/model/frames/frame.ts";
 import type { ServerMessage } from "../../src/protocol.ts";
-import { asked, type ChannelPosition, channelStart, receive, subscription } from "../../src/web/channel.ts";
+import {
+  asked,
+  type ChannelPosition,
+  channelStart,
+  receive,
+  subscription,
+} from "../../src/web/api/channel.ts";
 
 const CHANNEL = "output:0b9c8f5e-1111-4222-8333-444455556666";
 

@@ -1,10 +1,10 @@
 import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { WebSocket, WebSocketServer } from "ws";
-import { createApp } from "../../src/server/app.ts";
-import { createGuard, newAccess } from "../../src/server/guard.ts";
-import { createLive } from "../../src/server/live.ts";
-import { type Client, createClient } from "../../src/web/store.ts";
+import { createGuard, newAccess } from "../../src/server/auth/guard.ts";
+import { createApp } from "../../src/server/http/app.ts";
+import { createLive } from "../../src/server/live/live.ts";
+import { type Client, createClient } from "../../src/web/app/store.ts";
 import { createMemorySessions, type MemorySessions } from "../server/memory-sessions.ts";
 
 /** What the page asked of the routes that a test answers itself. */

@@ -2,7 +2,7 @@ import { render, screen } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { StrictMode, useState } from "react";
 import { expect, it } from "vitest";
-import { Dialog } from "../../src/web/Dialog.tsx";
+import { Dialog } from "../../src/web/ui/Dialog.tsx";
 
 function Page() {
   const [isOpen, setIsOpen] = useState(false);

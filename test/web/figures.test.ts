@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ago, shortTokens } from "../../src/web/figures.ts";
+import { ago, shortTokens } from "../../src/web/text/format.ts";
 
 const now = new Date(2026, 8, 16, 12).getTime();
 const HOUR = 3_600_000;

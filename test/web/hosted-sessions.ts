@@ -1,4 +1,4 @@
-import type { Frame } from "../../src/model/frame.ts";
+import type { Frame } from "../../src/model/frames/frame.ts";
 import type { Request } from "../../src/model/request.ts";
 import type { OpenRequest, SessionControl, SessionSummary } from "../../src/model/session.ts";
 import { createMemorySessions, type MemorySessions } from "../server/memory-sessions.ts";

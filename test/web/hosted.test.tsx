@@ -1,12 +1,12 @@
 import { act, fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { Frame } from "../../src/model/frame.ts";
-import type { Part } from "../../src/model/part.ts";
+import type { Frame } from "../../src/model/frames/frame.ts";
+import type { Part } from "../../src/model/messages/part.ts";
 import type { SendPromptBody } from "../../src/protocol.ts";
-import { App } from "../../src/web/App.tsx";
-import { openSession } from "../../src/web/open-session.ts";
-import type { Client } from "../../src/web/store.ts";
+import { App } from "../../src/web/app/App.tsx";
+import { openSession } from "../../src/web/app/open-session.ts";
+import type { Client } from "../../src/web/app/store.ts";
 import { COMPOSING } from "../composing.ts";
 import { clientOf, startTestDaemon, type TestDaemon } from "./daemon.ts";
 import {
@@ -440,7 +440,7 @@ describe("the composer", () => {
     await promptField();
     const regions = screen.getAllByRole("status");
     await userEvent.keyboard("w");
-    const said = await screen.findByText("Nothing waits for you.");
+    const said = await screen.findByText("Nothing is waiting for you.");
     expect(regions).toContain(said.closest("[role=status]"));
   });
 
@@ -553,7 +553,7 @@ describe("the composer", () => {
     show(SESSION);
     await userEvent.click(await promptField());
     await userEvent.keyboard("{Escape}");
-    expect((await screen.findByRole("alert")).textContent).toBe("Esc again stops the agent");
+    expect((await screen.findByRole("alert")).textContent).toBe("Press Esc again to stop");
     expect(posted()).toEqual([]);
     await userEvent.keyboard("{Escape}");
     await waitFor(() => expect(posted()[0]?.route).toBe(`POST /api/sessions/${SESSION}/stop`));
@@ -814,7 +814,7 @@ describe("the composer", () => {
   test("says why a session whose agent has ended takes nothing", async () => {
     sessions.say(SESSION, { control: control({ state: "closed" }) });
     show(SESSION);
-    const region = await screen.findByRole("region", { name: "Write to the agent" });
+    const region = await screen.findByRole("region", { name: "Message the agent" });
     expect(region.textContent).toContain("This session takes no more prompts: its agent has ended.");
     expect(screen.queryByRole("textbox", { name: "Prompt" })).toBeNull();
   });
@@ -850,20 +850,22 @@ describe("what waits for a person", () => {
   test("is told in the list on every session above it, can be filtered, and stands in the title", async () => {
     render(<App client={client} />);
     const row = await screen.findByRole("link", { name: /Repair the uploader/ });
-    await waitFor(() => expect(row.textContent).toContain("a run waits for you Clean up: Run a command"));
+    await waitFor(() =>
+      expect(row.textContent).toContain("sub-agent waiting for you Clean up: Run a command"),
+    );
     await waitFor(() => expect(document.title).toMatch(/^\(1\) /));
-    await userEvent.click(screen.getByRole("button", { name: "Waits for you 1" }));
+    await userEvent.click(screen.getByRole("button", { name: "Waiting for you 1" }));
     await waitFor(() => expect(screen.queryByRole("link", { name: /Another's session/ })).toBeNull());
     const asks = screen
       .getAllByRole("link")
       .find((link) => link.getAttribute("href") === `/session/${GRANDCHILD}`);
-    expect(asks?.textContent).toContain("waits for you Run a command");
+    expect(asks?.textContent).toContain("waiting for you Run a command");
   });
 
   test("is told on the page of every session above it, with the way there", async () => {
     show(SESSION);
     const link = await screen.findByRole("link", { name: "Run a command" });
-    expect(link.closest("p")?.textContent).toContain("The run Clean up asks:");
+    expect(link.closest("p")?.textContent).toContain("Waiting for you Clean up: Run a command");
     expect(document.title).toMatch(/^\(1\) \[RUNNING\]/);
     await userEvent.click(link);
     expect(await screen.findByRole("region", { name: /^Approval: / })).toBeTruthy();
@@ -919,7 +921,7 @@ describe("what waits for a person", () => {
     show(GRANDCHILD);
     await screen.findByRole("button", { name: /Allow once/ });
     closeRequest({ outcome: "answered", answer: { option_ids: ["no"], text: "not the build" } });
-    expect(await screen.findByText("Not allowed (Reject), “not the build”")).toBeTruthy();
+    expect(await screen.findByText("Denied (Reject), “not the build”")).toBeTruthy();
     expect(screen.queryByRole("button", { name: /Allow once/ })).toBeNull();
     await waitFor(() => expect(document.title).not.toMatch(/^\(1\)/));
   });
@@ -961,7 +963,7 @@ describe("a screen reader", () => {
     const waits = { control: control({ state: "waiting" }), requests: [openRequest(request)] };
     sessions.say(RUN, waits);
     await waitFor(() =>
-      expect(heard).toEqual(["Another session waits for you: Sort the tests: Run a command"]),
+      expect(heard).toEqual(["Another session is waiting for you: Sort the tests: Run a command"]),
     );
     sessions.say(SESSION, { status: "running", control: control({ state: "working" }) });
     await waitFor(() => expect(heard.at(-1)).toBe("Working"));
@@ -969,12 +971,12 @@ describe("a screen reader", () => {
       sessions.say(SESSION, { requests: [openRequest(approval(number, "ls"))] });
       const count = number - 509;
       await waitFor(() =>
-        expect(heard.filter((words) => words === "Waits for you: Run a command")).toHaveLength(count),
+        expect(heard.filter((words) => words === "Waiting for you: Run a command")).toHaveLength(count),
       );
     }
     const second = { ...openRequest(approval(512, "pwd")), title: "Print the folder" };
     sessions.say(SESSION, { requests: [openRequest(approval(511, "ls")), second] });
-    await waitFor(() => expect(heard.at(-1)).toBe("Waits for you: Print the folder"));
+    await waitFor(() => expect(heard.at(-1)).toBe("Waiting for you: Print the folder"));
     sessions.say(SESSION, { requests: [], status: "failed", control: control() });
     await waitFor(() => expect(heard.at(-1)).toBe("Failed"));
     sessions.say(SESSION, { status: "running" });
@@ -987,7 +989,7 @@ describe("a screen reader", () => {
     sessions.say(SESSION, { status: "running", requests: [openRequest(request)] });
     show(SESSION);
     const heard = said(await region());
-    await waitFor(() => expect(heard).toEqual(["Waits for you: Run a command"]));
+    await waitFor(() => expect(heard).toEqual(["Waiting for you: Run a command"]));
     sessions.add(RUN, [prompt(RUN, "Find it.", 200)]);
     sessions.say(RUN, {
       run: { name: "Explore", task: "Find the loop" },
@@ -995,7 +997,9 @@ describe("a screen reader", () => {
       requests: [openRequest(approval(520, "ls"))],
     });
     await waitFor(() =>
-      expect(heard.at(-1)).toBe("A run of this session waits for you: Find the loop: Run a command"),
+      expect(heard.at(-1)).toBe(
+        "A sub-agent of this session is waiting for you: Find the loop: Run a command",
+      ),
     );
   });
 });
@@ -1020,9 +1024,9 @@ describe("a session that this daemon runs", () => {
       await screen.findByText(/end of turn · 1 min 2 s · 12k tokens in, 340 out · \$0.0421/),
     ).toBeTruthy();
     sessions.say(SESSION, { usage: { input: 9_000, output: 1_000 }, scripted: true });
-    expect(await screen.findByText("scripted: no model answers")).toBeTruthy();
+    expect(await screen.findByText("script, no model")).toBeTruthy();
     sessions.say(SESSION, { scripted: false });
-    await waitFor(() => expect(facts.textContent).toContain("no price"));
+    await waitFor(() => expect(facts.textContent).toContain("cost unknown"));
   });
 
   describe("goes on from a prompt of its past", () => {
@@ -1044,7 +1048,7 @@ describe("a session that this daemon runs", () => {
     /** Opens the dialog; its buttons, once the prompt is there. */
     const fromHere = async () => {
       show(SESSION);
-      await userEvent.click(await screen.findByRole("button", { name: "From here" }));
+      await userEvent.click(await screen.findByRole("button", { name: "Branch" }));
       return within(await screen.findByRole("dialog", { name: "From this prompt" }));
     };
     const press = async (dialog: ReturnType<typeof within>, name: string): Promise<void> => {
@@ -1189,7 +1193,7 @@ describe("a session that this daemon runs", () => {
     show(SESSION);
     await screen.findByText("It is repaired.");
     await userEvent.keyboard("a");
-    const dialog = await screen.findByRole("dialog", { name: "The agent of this session" });
+    const dialog = await screen.findByRole("dialog", { name: "Agent settings" });
     await userEvent.click(within(dialog).getByRole("button", { name: "Compact" }));
     await userEvent.selectOptions(await within(dialog).findByRole("combobox", { name: "Model" }), "claude-y");
     await userEvent.click(within(dialog).getByRole("button", { name: "Switch the model" }));

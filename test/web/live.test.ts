@@ -1,9 +1,10 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { accumulate, emptyTranscript } from "../../src/model/accumulate.ts";
-import type { Frame } from "../../src/model/frame.ts";
-import { cutPart } from "../../src/server/pages.ts";
-import { openSession } from "../../src/web/open-session.ts";
-import type { Client } from "../../src/web/store.ts";
+import type { Frame } from "../../src/model/frames/frame.ts";
+import { accumulate } from "../../src/model/transcript/accumulate.ts";
+import { emptyTranscript } from "../../src/model/transcript/transcript-state.ts";
+import { truncatePart } from "../../src/server/sessions/pages.ts";
+import { openSession } from "../../src/web/app/open-session.ts";
+import type { Client } from "../../src/web/app/store.ts";
 import { eventually } from "../eventually.ts";
 import { clientOf, startTestDaemon, type TestDaemon } from "./daemon.ts";
 
@@ -99,7 +100,7 @@ test("a transcript that was cut off 41 times while it grew equals the undisturbe
   const { transcript } = session.state.getState();
   // As on the wire, where an output stands in its result alone.
   const wire = (of: typeof truth | undefined): unknown =>
-    JSON.parse(JSON.stringify([...(of?.parts ?? [])].map((part) => part && cutPart(part))));
+    JSON.parse(JSON.stringify([...(of?.parts ?? [])].map((part) => part && truncatePart(part))));
   expect(wire(transcript)).toEqual(wire(truth));
 }, 60_000);
 
@@ -215,7 +216,7 @@ test("a daemon that is gone is said to be, and found again when it returns", asy
   await eventually(() => expect(connection.getState().status).toBe("live"));
   daemon.down();
   await eventually(() => expect(connection.getState().status).toBe("lost"));
-  expect(connection.getState().heard_at).toBeGreaterThan(0);
+  expect(connection.getState().last_message_at).toBeGreaterThan(0);
   expect(connection.getState().retry_at).toBeGreaterThan(0);
   daemon.up();
   await eventually(() => expect(connection.getState().status).toBe("live"));

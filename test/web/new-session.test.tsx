@@ -2,9 +2,9 @@ import { act, fireEvent, render, screen, waitFor, within } from "@testing-librar
 import { userEvent } from "@testing-library/user-event";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { AgentsReply, NewSessionBody } from "../../src/protocol.ts";
-import { App } from "../../src/web/App.tsx";
-import { navigate } from "../../src/web/router.ts";
-import type { Client } from "../../src/web/store.ts";
+import { App } from "../../src/web/app/App.tsx";
+import { navigate } from "../../src/web/app/router.ts";
+import type { Client } from "../../src/web/app/store.ts";
 import { clientOf, startTestDaemon, type TestDaemon } from "./daemon.ts";
 import { control, createHostedSessions, type HostedSessions } from "./hosted-sessions.ts";
 import { holdPictures, PICTURE, pasted, picture, refuseAmongPictures } from "./pictures.ts";
@@ -252,7 +252,7 @@ test("a known model is chosen and says what it costs, any other may be typed", a
 
 test("what cannot be used says what is missing and what to do, and what answers by a script says so", async () => {
   render(<App client={client} />);
-  await userEvent.click(await screen.findByText("1 more needs something first"));
+  await userEvent.click(await screen.findByText("1 needs setup"));
   const gemini = (await screen.findByRole("radio", { name: /Gemini/ })).closest("li") as HTMLElement;
   expect(gemini.textContent).toContain("There is no key for Gemini.");
   await userEvent.click(within(gemini).getByRole("radio"));
@@ -260,7 +260,7 @@ test("what cannot be used says what is missing and what to do, and what answers 
   await userEvent.type(await promptField(), "Go{Enter}");
   expect((await screen.findByRole("alert")).textContent).toContain("Set GEMINI_API_KEY");
   expect(bodies()).toEqual([]);
-  await userEvent.click(screen.getByRole("radio", { name: /Scripted.*scripted: no model answers/ }));
+  await userEvent.click(screen.getByRole("radio", { name: /Scripted.*script, no model/ }));
   expect(screen.getByRole("combobox", { name: "Script" })).toHaveProperty("value", "discovery");
   expect(screen.getByRole("button", { name: "Add images" }).hasAttribute("disabled")).toBe(true);
 });
@@ -295,9 +295,7 @@ test("each error stands at its field, the first of them in focus", async () => {
   await promptField();
   await userEvent.clear(folder());
   await userEvent.click(screen.getByRole("button", { name: "Start" }));
-  expect(screen.getByText("Say what is to be done.").id).toBe(
-    (await promptField()).getAttribute("aria-describedby"),
-  );
+  expect(screen.getByText("Enter a prompt.").id).toBe((await promptField()).getAttribute("aria-describedby"));
   expect(folder().getAttribute("aria-invalid")).toBe("true");
   await waitFor(() => expect(document.activeElement).toBe(folder()));
   await userEvent.type(folder(), "/home/op/site");

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { parseRoute, sessionHref, sessionsHref } from "../../src/web/router.ts";
-import type { StateFilter } from "../../src/web/sessions/session-list.ts";
+import { parseRoute, sessionHref, sessionsHref } from "../../src/web/app/router.ts";
+import type { StateFilter } from "../../src/web/app/session-states.ts";
 
 const routeOf = (href: string) => parseRoute(new URL(href, "http://localhost"));
 
@@ -24,6 +24,18 @@ test("an address names its states in one order, and none that there is not", () 
 test("what is too long for an address, or no text, is not in it", () => {
   expect(sessionsHref({ text: "a".repeat(2_000), states: new Set() })).toBe("/");
   expect(routeOf(sessionsHref({ text: "a\ud800", states: new Set() }))).toMatchObject({ text: "a\ufffd" });
+});
+
+test("the address of a session names its part and the texts that are marked in it", () => {
+  const href = sessionHref("a", "part-b", undefined, ["getUser(&id)", "no such file"]);
+  expect(href).toBe("/session/a?find=getUser%28%26id%29&find=no+such+file#part-b");
+  expect(routeOf(href)).toEqual({
+    screen: "session",
+    session_id: "a",
+    fragment: "part-b",
+    find: ["getUser(&id)", "no such file"],
+  });
+  expect(routeOf(sessionHref("a", "", "b", [" ", "x".repeat(201)]))).toMatchObject({ beside: "b", find: [] });
 });
 
 test("the address of a session stays one, whatever is taken for its id", () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createRowHeights, evenRowHeights } from "../../src/web/row-heights.ts";
+import { createRowHeights, evenRowHeights } from "../../src/web/virtual-list/row-heights.ts";
 
 const sum = (heights: readonly number[]): number => heights.reduce((total, height) => total + height, 0);
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 
-const css = readFileSync("src/web/theme.css", "utf8");
+const css = readFileSync("src/web/app/theme.css", "utf8");
 const colours = new Map(
   [...css.matchAll(/--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\);/g)].map(
     ([, name = "", light = "", dark = ""]) => [name, { light, dark }],
@@ -63,7 +63,7 @@ const instead = new Map(
 
 /** What was found, on whatever ground and in whatever ink it stands. */
 const [, found = ""] =
-  /^::highlight\(find\) \{([^}]*)\}/m.exec(readFileSync("src/web/session/session.css", "utf8")) ?? [];
+  /^::highlight\(find\) \{([^}]*)\}/m.exec(readFileSync("src/web/screens/session/session.css", "utf8")) ?? [];
 const [, foundGround = "", share = ""] =
   /color-mix\(in srgb, var\(--([\w-]+)\) (\d+)%, transparent\)/.exec(found) ?? [];
 const [, foundInk] = /^ *color: var\(--([\w-]+)\);/m.exec(found) ?? [];
@@ -100,8 +100,8 @@ describe.each(["light", "dark"] as const)("the %s theme", (theme) => {
 });
 
 test.each([
-  ["page.css", ".filter"],
-  ["page.css", ".field-input"],
+  ["app/page.css", ".filter"],
+  ["app/page.css", ".field-input"],
   ["composer/composer.css", ".prompt-input"],
   ["transcript/requests.css", ".answer-text"],
 ])("%s bounds the field %s with that line", (file, field) => {

@@ -1,8 +1,8 @@
-import "../../../src/web/theme.css";
+import "../../../src/web/app/theme.css";
 import "../../../src/web/ui/ui.css";
 import { createRoot } from "react-dom/client";
-import { growthOf, noteGrowth } from "../../../src/model/growth.ts";
-import { Markdown } from "../../../src/web/ui/Markdown.tsx";
+import { growthOf, noteGrowth } from "../../../src/model/transcript/growth.ts";
+import { Markdown } from "../../../src/web/markdown/Markdown.tsx";
 import type { Mount } from "../stream.ts";
 import { growing } from "./growing.ts";
 

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { McpServer, RequestPermissionResponse } from "@agentclientprotocol/sdk";
-import type { Frame } from "../../model/frame.ts";
+import type { Frame } from "../../model/frames/frame.ts";
+import type { Part } from "../../model/messages/part.ts";
 import { asObject, asString, asText, type JsonObject, messageOf } from "../../model/narrow.ts";
-import type { Part } from "../../model/part.ts";
 import type { Agent, AgentHost, Prompt, TurnOutcome } from "../agent.ts";
 import { type AgentProcess, startProcess } from "./agent-process.ts";
 import { type Connection, connect } from "./connection.ts";
@@ -10,7 +10,7 @@ import { authText, errorText, exitText, isAuthError } from "./failures.ts";
 import { ASKS, CANCEL, PROTOCOL_VERSION } from "./methods.ts";
 import { requestOf } from "./permission.ts";
 import { type PromptCapabilities, promptBlocks } from "./prompt.ts";
-import { createUpdateReader } from "./update-reader.ts";
+import { createUpdateReader, REFUSED } from "./update-reader.ts";
 
 export interface AcpAgentOptions {
   host: AgentHost;
@@ -42,6 +42,8 @@ interface Life {
 class StartFailure extends Error {}
 
 const CANCEL_LIMIT_MS = 10_000;
+/** How long words that come after a turn are gathered before they are shown. */
+const LATE_MS = 100;
 /** How long a program whose output has ended may take to end itself. */
 const END_LIMIT_MS = 2_000;
 
@@ -76,6 +78,15 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
     for (const frame of frames) host.emit(frame);
     // An agent need not wait for an answer: a call that has ended wants none.
     for (const [tool_call_id, wait] of waiting) if (reader.hasEnded(tool_call_id)) wait.abort();
+  };
+  let late: NodeJS.Timeout | undefined;
+  /** Shows what the agent says after its turn, a moment later: its words come in many pieces. */
+  const emitLate = (): void => {
+    if (!reader.hasLate || late !== undefined) return;
+    late = setTimeout(() => {
+      late = undefined;
+      emit(reader.flushLate());
+    }, LATE_MS);
   };
   const emitOwn = (body: { title: string; text?: string; data?: unknown }): void => {
     const part_id = randomUUID();
@@ -124,7 +135,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
     }
     if (chosen.kind === "reject_once" || chosen.kind === "reject_always") {
       const expired = unasked ?? "Nobody answered in time";
-      reader.refuse(tool_call_id, isExpired ? expired : `Refused: ${chosen.label}`);
+      reader.refuse(tool_call_id, isExpired ? expired : `${REFUSED} ${chosen.label}`);
     } else reader.allow(tool_call_id);
     // What was allowed is on disk before it can happen.
     await host.stored();
@@ -141,6 +152,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
         else if (isOther && !isReplaying && life !== undefined)
           emit(reader.pushUnknown(params, "Of another session"));
         else emit(reader.push(update));
+        emitLate();
       },
       onUnknown(message) {
         if (message.id === undefined)
@@ -184,12 +196,12 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
       // A program that ends breaks its connection, too: its end is the better story.
       const { pid, stdout } = process.child;
       const isEnding = !(error instanceof StartFailure) && (stdout.readableEnded || pid === undefined);
-      const told = isEnding && (await process.endsWithin(END_LIMIT_MS)) ? await gone.catch(same) : error;
+      const failure = isEnding && (await process.endsWithin(END_LIMIT_MS)) ? await gone.catch(same) : error;
       await process.stop();
       connection.close();
-      throw told instanceof StartFailure
-        ? told
-        : new StartFailure(`${made.label} could not open a session: ${errorText(told)}`);
+      throw failure instanceof StartFailure
+        ? failure
+        : new StartFailure(`${made.label} could not open a session: ${errorText(failure)}`);
     }
   }
 
@@ -301,11 +313,11 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
               configId: model_option,
               value: model,
             });
-      const told = asObject(answer)?.configOptions;
+      const configOptions = asObject(answer)?.configOptions;
       const update =
-        told === undefined
+        configOptions === undefined
           ? { configOptions: [{ id: "model", category: "model", name: "Model", currentValue: model }] }
-          : { configOptions: told };
+          : { configOptions };
       emit(reader.push({ sessionUpdate: "config_option_update", ...update }));
     } catch (error) {
       emitOwn({ title: `${label} keeps its model`, text: errorText(error) });
@@ -384,7 +396,7 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
   return {
     async run(prompt: Prompt, signal) {
       turn = signal;
-      reader.beginTurn(prompt.parts.map((part) => (part.type === "text" ? part.text : "")).join("\n"));
+      emit(reader.beginTurn(prompt.parts.map((part) => (part.type === "text" ? part.text : "")).join("\n")));
       try {
         life ??= await start(signal);
         return await drive(life, prompt.parts, signal);
@@ -405,6 +417,8 @@ export function createAcpAgent(options: AcpAgentOptions): Agent {
       wanted_model = model;
     },
     async close() {
+      clearTimeout(late);
+      if (reader.hasLate) emit(reader.flushLate());
       const current = life;
       life = undefined;
       if (current === undefined) return;

@@ -38,7 +38,7 @@ export interface AgentProcess {
 const KEPT = 16_384;
 const SHOWN = 12;
 /** How long a program may take to end by itself, in milliseconds. */
-const PATIENCE = 2_000;
+const EXIT_GRACE_MS = 2_000;
 
 /**
  * Starts the program, in a group of its own where the system has groups. That it could not be started is told by its
@@ -77,7 +77,7 @@ export function startProcess({ command, args, cwd, env }: AgentProcessOptions): 
       const limited = setTimeout(() => {
         child.stdout.destroy();
         child.stderr.destroy();
-      }, PATIENCE);
+      }, EXIT_GRACE_MS);
       // What it said last is read to the end first.
       child.once("close", () => {
         clearTimeout(limited);
@@ -101,7 +101,7 @@ export function startProcess({ command, args, cwd, env }: AgentProcessOptions): 
   const stop = async (): Promise<void> => {
     child.stdin.end();
     signalGroup("SIGTERM");
-    if (!(await endsWithin(PATIENCE))) signalGroup("SIGKILL");
+    if (!(await endsWithin(EXIT_GRACE_MS))) signalGroup("SIGKILL");
     await ended;
   };
 

@@ -1,5 +1,5 @@
-import { titleOf } from "../../model/content.ts";
 import { asArray, asObject, asString, asText } from "../../model/narrow.ts";
+import { titleOf } from "../../model/parts/content.ts";
 import type { Exit } from "./agent-process.ts";
 
 // What a person reads when an agent fails: what happened, in the agent's own words where it has any, and what to do.

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { titleOf } from "../../model/content.ts";
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { titleOf } from "../../model/parts/content.ts";
+import type { FileDiff } from "../../model/parts/ui-extra.ts";
 import type { Request, RequestOption } from "../../model/request.ts";
-import type { FileDiff } from "../../model/ui-extra.ts";
 import { changesOf, contentText, createFacts } from "./tool-call.ts";
 
 const KINDS = ["allow_once", "allow_always", "reject_once", "reject_always"] as const;

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { ContentBlock } from "@agentclientprotocol/sdk";
-import type { Part } from "../../model/part.ts";
+import type { Part } from "../../model/messages/part.ts";
 
 /** What an agent says that a prompt may hold beside text and links. */
 export interface PromptCapabilities {

@@ -1,4 +1,4 @@
-import type { FrameBody } from "../../model/frame-writer.ts";
+import type { FrameBody } from "../../model/frames/frame-writer.ts";
 import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 
 /** What a session of an agent is set to: its mode, its model, and other options of the agent's own. */
@@ -64,18 +64,18 @@ export function createSettings(put: (body: FrameBody) => void, newId: () => stri
       return model_option;
     },
     pushSession(answer) {
-      const told = asObject(answer);
-      const modes = asObject(told?.modes);
+      const reply = asObject(answer);
+      const modes = asObject(reply?.modes);
       for (const mode of asArray(modes?.availableModes).map(asObject)) {
         const id = asString(mode?.id);
         const name = asText(mode?.name);
         if (id !== undefined && name !== undefined) names.set(`mode ${id}`, name);
       }
-      readOptions(told?.configOptions, true);
+      readOptions(reply?.configOptions, true);
       const mode = asString(modes?.currentModeId);
       if (mode !== undefined) set("mode", mode, true, modes);
-      const model = asString(asObject(told?.models)?.currentModelId);
-      if (model !== undefined) set("model", model, true, told?.models);
+      const model = asString(asObject(reply?.models)?.currentModelId);
+      if (model !== undefined) set("model", model, true, reply?.models);
     },
     push(update) {
       if (update.sessionUpdate === "config_option_update") readOptions(update.configOptions, false);

@@ -1,12 +1,12 @@
+import type { MediaPart } from "../../model/messages/part.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
-import type { MediaPart } from "../../model/part.ts";
-import type { TodoItem, UiExtra } from "../../model/ui-extra.ts";
+import type { TodoItem, UiExtra } from "../../model/parts/ui-extra.ts";
 import { fileChange } from "../file-change.ts";
 
 /** All that an agent has said of one tool call: an update carries what changed, and its arrays replace. */
 export interface CallFacts {
   readonly id: string;
-  /** Stays what it was at first: later titles say what the call does, not which tool it is. */
+  /** Stays what it was at first, once it is told: later titles say what the call does, not which tool it is. */
   name: string;
   title?: string;
   kind?: string;
@@ -37,6 +37,8 @@ export function mergeFacts(facts: CallFacts, update: JsonObject): void {
   if (Array.isArray(update.locations)) facts.locations = update.locations;
   if (update.rawInput !== undefined && update.rawInput !== null) facts.rawInput = update.rawInput;
   if (update.rawOutput !== undefined && update.rawOutput !== null) facts.rawOutput = update.rawOutput;
+  // Told first by an update that does not name it.
+  if (facts.name === UNNAMED) facts.name = nameOf(facts.id, update);
   const meta = asObject(update._meta);
   const parent = asString(meta?.parentToolCallId);
   if (parent !== undefined) facts.parent = parent;
@@ -53,8 +55,9 @@ function nameOf(id: string, update: JsonObject): string {
   if (fromId !== undefined) return fromId;
   const title = asText(update.title);
   if (title !== undefined && /^[a-z][a-z0-9_]*$/.test(title)) return title;
-  return asText(update.kind) ?? "tool";
+  return asText(update.kind) ?? UNNAMED;
 }
+const UNNAMED = "tool";
 
 /** Whether arguments were told: agents begin calls with an empty object in their place. */
 export function hasInput(rawInput: unknown): boolean {
@@ -84,7 +87,7 @@ export function startsSubAgent({ rawInput, name }: CallFacts): boolean {
 }
 
 /** The text of a call's content, for its live output and its result. */
-export function contentText({ content }: CallFacts): string {
+export function contentText({ content }: Pick<CallFacts, "content">): string {
   const texts: string[] = [];
   for (const item of content) {
     const block = asObject(item);
@@ -106,8 +109,8 @@ interface CallResult {
 
 /** What a call gave, as far as was told; the agent's own output is read where its content says nothing. */
 export function resultOf(facts: CallFacts): CallResult {
-  const told = contentText(facts);
-  const output_text = told === "" && diffsOf(facts).length === 0 ? rawText(facts.rawOutput) : told;
+  const reported = contentText(facts);
+  const output_text = reported === "" && diffsOf(facts).length === 0 ? rawText(facts.rawOutput) : reported;
   const ui_extra = extraOf(facts, output_text);
   const raw_output = beyond(facts.rawOutput, output_text);
   return {
@@ -264,8 +267,8 @@ function exitCodeOf(raw: JsonObject | undefined, output: string): number | undef
     const code = asNumber(asObject(item)?.exitCode);
     if (code !== undefined) return code;
   }
-  const [, told] = output.startsWith("Command: ") ? (/^Exit Code: (-?\d+)$/m.exec(output) ?? []) : [];
-  return told === undefined ? undefined : Number(told);
+  const [, reported] = output.startsWith("Command: ") ? (/^Exit Code: (-?\d+)$/m.exec(output) ?? []) : [];
+  return reported === undefined ? undefined : Number(reported);
 }
 
 /** A to-do list as agents write it: `content` or `text` and a status. */

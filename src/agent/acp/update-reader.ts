@@ -1,9 +1,12 @@
-import type { Frame } from "../../model/frame.ts";
-import { createFrameWriter } from "../../model/frame-writer.ts";
-import type { StopReason, Usage } from "../../model/message.ts";
+import type { Frame } from "../../model/frames/frame.ts";
+import { createFrameWriter } from "../../model/frames/frame-writer.ts";
+import type { StopReason, Usage } from "../../model/messages/message.ts";
 import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import type { CallOutcome } from "../../model/parts/outcome.ts";
 import { newProgress } from "../../model/progress.ts";
+import type { TurnStatus } from "../../model/transcript/transcript.ts";
 import { countUsage } from "../../model/usage.ts";
+import { createLateText } from "./late-text.ts";
 import { createSettings } from "./settings.ts";
 import {
   argumentsOf,
@@ -44,10 +47,14 @@ interface UpdateReaderOptions {
 interface UpdateReader {
   /** How often each of `SKIPPED` was met. */
   readonly skipped: Readonly<Partial<Record<Skipped, number>>>;
-  /** A prompt begins. `text` is what the agent may say back. */
-  beginTurn(text: string): void;
+  /** A prompt begins. `text` is what the agent may say back. Gives what was still to be written of the last turn. */
+  beginTurn(text: string): Frame[];
   /** The `update` of a `session/update`. */
   push(update: unknown): Frame[];
+  /** Whether something that the agent said after its turn waits for `flushLate`. */
+  readonly hasLate: boolean;
+  /** What the agent said after its turn, gathered since the last call. */
+  flushLate(): Frame[];
   /** What is no update at all: a line that is no message, a notification of an unknown name. */
   pushUnknown(raw: unknown, title: string, error?: string): Frame[];
   skip(why: Skipped): void;
@@ -75,6 +82,8 @@ interface Call {
   readonly facts: CallFacts;
   state: "new" | "started" | "called" | "ended";
   arguments_json: string;
+  /** The name that it was shown under. */
+  shown_name?: string;
   /** All that was shown of its output so far. */
   progress: string;
   /** Its output so far as the agent sent it last. */
@@ -83,12 +92,31 @@ interface Call {
   refused?: string;
   /** A person is asked whether it may run: it has not begun. */
   isAsked: boolean;
+  /** Its turn is over: what it held is in the history alone. */
+  isForgotten?: boolean;
   /** Of the message being written: its end lets the next step begin. */
   readonly counts: boolean;
 }
 
 /** Copilot sums its figures up over the life of its process. */
 const SUMS_USAGE = new Set(["Copilot"]);
+
+/** A call that was not allowed to run. `why`: by a person, or because nobody could be asked. */
+function refusalOf(why: string | undefined): CallOutcome {
+  const isPersons = why?.startsWith(REFUSED) === true;
+  return {
+    kind: "refused",
+    ...(isPersons ? { by: "person" } : {}),
+    ...(why === undefined ? {} : { reason: why }),
+  };
+}
+/** How the reason begins for which a person refused a call; any other is that nobody was there to allow it. */
+export const REFUSED = "Refused:";
+
+/** What a call's terminal wrote since, as agents stream it in an extension of the protocol. */
+function terminalOutput(update: JsonObject): string | undefined {
+  return asString(asObject(asObject(update._meta)?.terminal_output_delta)?.data);
+}
 
 export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptions): UpdateReader {
   const writer = createFrameWriter({ session_id, nextMessageId: newId, now });
@@ -99,6 +127,13 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
   const skipped: Partial<Record<Skipped, number>> = {};
   const settings = createSettings((body) => writer.put(body), newId);
   let inTurn = false;
+  const late = createLateText(newId);
+  /** How the last turn ended. */
+  let ended: TurnStatus = "completed";
+  /** Something was opened in the turn that has ended: it runs until that ends, too. */
+  let isReopened = false;
+  /** Output of calls that were never announced, by their ids, which came after the turn. */
+  const strays = new Map<string, { part_id: string; text: string }>();
   let cancelling = false;
   let echo = "";
   /** Of the message that is being written. */
@@ -108,7 +143,7 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
   const compactions = new Map<string, string>();
   let commands = "";
   let plan = "";
-  let cost = { told: 0, before: 0 };
+  let cost = { reported: 0, before: 0 };
   let summed: Usage | undefined;
   let agent_name = "";
 
@@ -137,7 +172,7 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
   };
 
   /** Ends a call whose end the agent did not tell: with what it printed, and why. */
-  const settle = (call: Call, why: string): void => {
+  const settle = (call: Call, why: string, outcome: CallOutcome = { kind: "unknown" }): void => {
     const { id, name } = call.facts;
     if (call.state === "new") writer.startCall(id, name);
     end(call);
@@ -149,6 +184,7 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
       status: "aborted",
       output_text: call.progress === "" ? why : `${call.progress.trimEnd()}\n\n${why}`,
       parts: [],
+      outcome: call.refused === undefined ? outcome : refusalOf(call.refused),
     });
   };
   /** An agent need not say that a call which was refused has ended. */
@@ -184,20 +220,20 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
   const pushChunk = (kind: "text" | "thinking", update: JsonObject): void => {
     const block = asObject(update.content);
     const meta = asObject(update._meta);
-    const told = usageOf(meta?.usage);
-    if (told !== undefined) {
+    const reported = usageOf(meta?.usage);
+    if (reported !== undefined) {
       if (asString(meta?.parentToolCallId) !== undefined) skip("sub_agent_usage");
       else {
         skip("usage_chunk");
         if (step.usage !== undefined) endStep({ stop_reason: step.had_calls ? "tool_use" : "stop" });
         // A model call that wrote nothing but a plan has no message of its own yet.
         if (writer.message_id === undefined) writer.startMessage();
-        step.usage = told;
+        step.usage = reported;
       }
     }
     const text = block?.type === "text" ? asString(block.text) : undefined;
     if (text === "") {
-      if (told === undefined) skip("empty_chunk");
+      if (reported === undefined) skip("empty_chunk");
       return;
     }
     const key = asString(update.messageId);
@@ -221,7 +257,8 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
     flushAside();
     beginStep(kind === "text" ? key : undefined);
     if (text !== undefined) {
-      writer.say(kind, text, key);
+      const part_id = writer.say(kind, text, key);
+      if (key !== undefined) late.note(kind, key, part_id, text);
       return;
     }
     const media = mediaPartOf(block);
@@ -283,17 +320,22 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
     const isOver = status === "completed" || status === "failed";
     const isKnown = hasInput(facts.rawInput) || isOver || (status !== undefined && status !== "pending");
     if (isKnown) {
-      const arguments_json = argumentsOf(facts);
-      if (call.state === "new" || call.state === "started" || arguments_json !== call.arguments_json) {
+      // Of a call of an earlier turn nothing is kept but what was shown: an update that does not name its input keeps that.
+      const isKept = facts.rawInput === undefined && call.arguments_json !== "" && call.isForgotten === true;
+      const arguments_json = isKept ? call.arguments_json : argumentsOf(facts);
+      const isOther = arguments_json !== call.arguments_json || name !== call.shown_name;
+      if (call.state === "new" || call.state === "started" || isOther) {
         flushAside();
         writer.call(id, name, arguments_json);
-        call.state = "called";
+        if (call.state !== "ended") call.state = "called";
         call.arguments_json = arguments_json;
+        call.shown_name = name;
       }
     } else if (call.state === "new") {
       flushAside();
       writer.startCall(id, name);
       call.state = "started";
+      call.shown_name = name;
     }
     const result = isOver ? resultOf(facts) : undefined;
     const metadata = {
@@ -315,7 +357,13 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
     flushAside();
     end(call);
     const failed = facts.status === "failed";
-    const stopped = cancelling || (failed && (call.refused !== undefined || call.isAsked));
+    const isRefused = failed && (call.refused !== undefined || call.isAsked);
+    const outcome: CallOutcome | undefined = isRefused
+      ? refusalOf(call.refused)
+      : cancelling
+        ? { kind: "stopped", by: "person" }
+        : undefined;
+    const stopped = outcome !== undefined;
     writer.put({
       type: "message.tool_result",
       tool_call_id: id,
@@ -324,6 +372,7 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
       status: stopped ? "aborted" : failed ? "error" : "success",
       output_text: result.output_text,
       parts: result.parts,
+      ...(outcome === undefined ? {} : { outcome }),
       ...(result.ui_extra === undefined ? {} : { ui_extra: result.ui_extra }),
     });
     if (result.ui_extra?.type === "todos" && !failed) putTodos(result.ui_extra.todos);
@@ -361,7 +410,85 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
     }
     const call = callFor(id, update, isAnnounced);
     showCall(call);
+    const streamed = terminalOutput(update);
+    if (streamed !== undefined && call.state !== "ended") appendProgress(call, streamed);
     if (writer.isEmpty) skip("repeated");
+  };
+
+  /** Output that some agents stream beside the call's own content. */
+  const appendProgress = (call: Call, text: string): void => {
+    if (text === "") return;
+    writer.put({
+      type: "message.tool_progress",
+      tool_call_id: call.facts.id,
+      text,
+      offset: call.progress.length,
+    });
+    call.progress += text;
+  };
+
+  /** An update of a call that is not known, after the turn: a call where it says what it is, else the output alone. */
+  const pushStray = (update: JsonObject, id: string): boolean => {
+    const isNamed = ["title", "kind", "rawInput", "name"].some((field) => update[field] !== undefined);
+    if (isNamed || update.status === "completed" || update.status === "failed") return false;
+    const text = terminalOutput(update) ?? contentText({ content: asArray(update.content) });
+    if (text === "") return false;
+    const stray = strays.get(id) ?? { part_id: newId(), text: "" };
+    strays.set(id, stray);
+    stray.text += text;
+    writer.put({
+      type: "marker",
+      kind: "note",
+      part_id: stray.part_id,
+      title: "Output after the turn, of a call that was not announced",
+      text: stray.text,
+      data: { toolCallId: id },
+    });
+    return true;
+  };
+
+  /** What the agent says or does after its prompt was answered. */
+  const pushLate = (update: JsonObject): void => {
+    const kind = update.sessionUpdate;
+    if (kind === "agent_message_chunk" || kind === "agent_thought_chunk") {
+      const block = asObject(update.content);
+      const text = block?.type === "text" ? asString(block.text) : undefined;
+      if (text === undefined) {
+        flushInto();
+        putUnknown(update, "Said after the turn had ended");
+      } else if (text === "") skip("empty_chunk");
+      else late.add(kind === "agent_message_chunk" ? "text" : "thinking", asText(update.messageId), text);
+      return;
+    }
+    const id = asString(update.toolCallId);
+    if (id === undefined) {
+      pushUpdate(update);
+      return;
+    }
+    flushInto();
+    late.leave();
+    const isNew = !calls.has(id);
+    if (isNew && kind === "tool_call_update" && pushStray(update, id)) return;
+    if (isNew) {
+      writer.put({ type: "marker", kind: "note", part_id: newId(), title: "Begun after the turn had ended" });
+    }
+    // Announced again, a call of the turn is the same one: what it was shown with stays.
+    pushCall(update, isNew && kind === "tool_call");
+    isReopened ||= open.size > 0 || writer.message_id !== undefined;
+    closeReopened();
+  };
+  const flushInto = (): void => {
+    const { bodies, opens } = late.flush();
+    for (const body of bodies) writer.put(body);
+    isReopened ||= opens;
+    closeReopened();
+  };
+  /** The turn has ended again once nothing that came after it is open. */
+  const closeReopened = (): void => {
+    if (!isReopened || open.size > 0) return;
+    isReopened = false;
+    endStep();
+    writer.put({ type: "turn.end", status: ended });
   };
 
   const note = (
@@ -438,7 +565,7 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
         const limit = asNumber(update.size);
         const price = asObject(update.cost);
         const amount = asNumber(price?.amount);
-        if (amount !== undefined && price?.currency === "USD") cost.told = amount;
+        if (amount !== undefined && price?.currency === "USD") cost.reported = amount;
         if (tokens === undefined) putUnknown(update, "Usage of an unknown form");
         else writer.put({ type: "context.usage", tokens, ...(limit === undefined ? {} : { limit }) });
         return;
@@ -477,11 +604,15 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
     }
   };
 
-  /** What only a running turn can hold. */
+  /** What a running turn alone should hold; some agents go on after it, on purpose. */
   const isWork = (kind: unknown): boolean =>
-    kind === "agent_message_chunk" || kind === "agent_thought_chunk" || kind === "tool_call";
+    kind === "agent_message_chunk" ||
+    kind === "agent_thought_chunk" ||
+    kind === "tool_call" ||
+    kind === "tool_call_update";
 
-  const closeTurn = (): void => {
+  const closeTurn = (status: TurnStatus): void => {
+    ended = status;
     flushAside();
     writer.endPart();
     for (const [id, text] of compactions) {
@@ -489,10 +620,12 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
     }
     compactions.clear();
     // Calls are known by their ids for as long as the session lives; what they held is in the history.
-    for (const { facts } of ofTurn) {
+    for (const call of ofTurn) {
+      const { facts } = call;
       facts.content = [];
       delete facts.rawInput;
       delete facts.rawOutput;
+      call.isForgotten = true;
     }
     ofTurn = [];
     inTurn = false;
@@ -503,17 +636,31 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
       return skipped;
     },
     skip,
+    get hasLate() {
+      return late.waits;
+    },
+    flushLate() {
+      flushInto();
+      return writer.take();
+    },
     beginTurn(text) {
+      flushInto();
+      for (const call of openCalls())
+        settle(call, "The agent began another turn without saying how this ended");
+      closeReopened();
+      late.clear();
+      strays.clear();
       inTurn = true;
       cancelling = false;
       echo = text;
       step = { had_calls: false };
-      cost = { ...cost, before: cost.told };
+      cost = { ...cost, before: cost.reported };
+      return writer.take();
     },
     push(update) {
       const object = asObject(update);
       if (object === undefined) putUnknown(update, "An update that is no object");
-      else if (!inTurn && isWork(object.sessionUpdate)) putUnknown(object, "Said while no prompt ran");
+      else if (!inTurn && isWork(object.sessionUpdate)) pushLate(object);
       else pushUpdate(object);
       return writer.take();
     },
@@ -566,15 +713,15 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
       for (const call of openCalls()) {
         settle(call, "The agent ended its turn without saying how this ended");
       }
-      closeTurn();
+      closeTurn(asObject(answer)?.stopReason === "refusal" ? "failed" : "completed");
       const raw = asString(asObject(answer)?.stopReason) ?? "";
-      const told = turnUsage(answer);
-      if (told !== undefined) {
+      const reported = turnUsage(answer);
+      if (reported !== undefined) {
         if (writer.message_id === undefined) {
           step = { had_calls: false };
           writer.startMessage();
         }
-        step.usage = step.usage ?? told;
+        step.usage = step.usage ?? reported;
       }
       const refusal = raw === "refusal";
       const stop_reason = refusal ? "error" : raw === "max_tokens" ? "length" : "stop";
@@ -587,13 +734,13 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
         if (call.refused === undefined) settle(call, call_text);
       }
       settleRefused();
-      closeTurn();
+      closeTurn("failed");
       endStep({ stop_reason: "error" });
       return writer.take();
     },
     interrupt(reason) {
-      for (const call of openCalls()) settle(call, call.refused ?? "");
-      closeTurn();
+      for (const call of openCalls()) settle(call, call.refused ?? "", { kind: "stopped", by: "person" });
+      closeTurn("interrupted");
       writer.dropMessage();
       step = { had_calls: false };
       writer.put({ type: "interrupt", reason });
@@ -603,13 +750,13 @@ export function createUpdateReader({ session_id, newId, now }: UpdateReaderOptio
 
   /** The tokens and the price of the turn, or of what the agent's answer says of it. */
   function turnUsage(answer: unknown): Usage | undefined {
-    const told = usageOfAnswer(answer);
-    const paid = cost.told - cost.before;
+    const reported = usageOfAnswer(answer);
+    const paid = cost.reported - cost.before;
     const priced = paid > 0 ? { cost: paid } : {};
-    if (told === undefined) return paid > 0 ? { input: 0, output: 0, ...priced } : undefined;
-    if (!SUMS_USAGE.has(agent_name)) return { ...told, ...priced };
-    const turn = countUsage(told, summed, { input: 0, output: 0 });
-    summed = told;
+    if (reported === undefined) return paid > 0 ? { input: 0, output: 0, ...priced } : undefined;
+    if (!SUMS_USAGE.has(agent_name)) return { ...reported, ...priced };
+    const turn = countUsage(reported, summed, { input: 0, output: 0 });
+    summed = reported;
     return { ...turn, ...priced };
   }
 }

@@ -1,4 +1,4 @@
-import type { Usage } from "../../model/message.ts";
+import type { Usage } from "../../model/messages/message.ts";
 import { asNumber, asObject } from "../../model/narrow.ts";
 
 /**
@@ -6,19 +6,19 @@ import { asNumber, asObject } from "../../model/narrow.ts";
  * tokens as input; whether the agent's do is told by its total. `undefined`: it tells none.
  */
 export function usageOf(value: unknown): Usage | undefined {
-  const told = asObject(value);
-  const all = asNumber(told?.inputTokens) ?? asNumber(told?.input_tokens);
-  const said = asNumber(told?.outputTokens) ?? asNumber(told?.output_tokens);
-  if (all === undefined || said === undefined) return undefined;
-  const read = asNumber(told?.cachedReadTokens) ?? 0;
-  const write = asNumber(told?.cachedWriteTokens) ?? 0;
-  const reasoning = asNumber(told?.thoughtTokens) ?? 0;
-  const total = asNumber(told?.totalTokens);
-  const isInside = read + write > 0 && total !== undefined && total <= all + said + reasoning;
-  const isBeside = total !== undefined && reasoning > 0 && total >= all + said + reasoning;
+  const reported = asObject(value);
+  const all = asNumber(reported?.inputTokens) ?? asNumber(reported?.input_tokens);
+  const output_tokens = asNumber(reported?.outputTokens) ?? asNumber(reported?.output_tokens);
+  if (all === undefined || output_tokens === undefined) return undefined;
+  const read = asNumber(reported?.cachedReadTokens) ?? 0;
+  const write = asNumber(reported?.cachedWriteTokens) ?? 0;
+  const reasoning = asNumber(reported?.thoughtTokens) ?? 0;
+  const total = asNumber(reported?.totalTokens);
+  const isInside = read + write > 0 && total !== undefined && total <= all + output_tokens + reasoning;
+  const isBeside = total !== undefined && reasoning > 0 && total >= all + output_tokens + reasoning;
   return {
     input: isInside ? Math.max(0, all - read - write) : all,
-    output: isBeside ? said + reasoning : said,
+    output: isBeside ? output_tokens + reasoning : output_tokens,
     ...(read > 0 ? { cache_read: read } : {}),
     ...(write > 0 ? { cache_write: write } : {}),
     ...(reasoning > 0 ? { reasoning } : {}),
@@ -27,6 +27,8 @@ export function usageOf(value: unknown): Usage | undefined {
 
 /** Of a prompt's answer; Gemini CLI puts its figures into `_meta`. */
 export function usageOfAnswer(answer: unknown): Usage | undefined {
-  const told = asObject(answer);
-  return usageOf(told?.usage) ?? usageOf(asObject(asObject(asObject(told?._meta)?.quota)?.token_count));
+  const reported = asObject(answer);
+  return (
+    usageOf(reported?.usage) ?? usageOf(asObject(asObject(asObject(reported?._meta)?.quota)?.token_count))
+  );
 }

@@ -7,7 +7,7 @@ import { imageType } from "../image-type.ts";
 import { locate, locateKept, named, openFile, PathError, type Place } from "../paths.ts";
 import type { Tool, ToolContext, ToolOutput } from "../tool.ts";
 import { inputSchema, readInput } from "../tool-input.ts";
-import { fileOfCall } from "../whole-output.ts";
+import { fileOfCall } from "../truncated-output.ts";
 
 const input = z.object({
   path: z.string().describe("Path of the file, relative to the session's folder."),

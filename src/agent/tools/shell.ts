@@ -7,21 +7,21 @@ import type { AgentHost } from "../agent.ts";
 import { commandEnvironment, createPipe, endGroup, markOf, startGroup } from "../processes.ts";
 import { type Tool, type ToolContext, ToolInputError, type ToolOutput } from "../tool.ts";
 import { inputSchema, readInput, requireExactText } from "../tool-input.ts";
-import { createOutputFile, keptFields } from "../whole-output.ts";
+import { createOutputFile, keptFields } from "../truncated-output.ts";
 
 const DEFAULT_LIMIT = 120_000;
-const LONGEST_LIMIT = 1_800_000;
+const MAX_TIME_LIMIT = 1_800_000;
 /** Linux gives a program no single argument longer than this (MAX_ARG_STRLEN), its final NUL included. */
-const LONGEST_COMMAND = 131_071;
+const MAX_COMMAND_BYTES = 131_071;
 
 const input = z.object({
   command: z.string().describe("What /bin/sh runs, exactly as given."),
   timeout_ms: z
     .number()
     .min(1)
-    .max(LONGEST_LIMIT)
+    .max(MAX_TIME_LIMIT)
     .optional()
-    .describe(`Time limit in milliseconds; ${DEFAULT_LIMIT} if absent, ${LONGEST_LIMIT} at most.`),
+    .describe(`Time limit in milliseconds; ${DEFAULT_LIMIT} if absent, ${MAX_TIME_LIMIT} at most.`),
   description: z
     .string()
     .optional()
@@ -57,14 +57,14 @@ export function createShellTool(options: ShellOptions): Tool {
     },
     parallel: false,
     default_decision: "ask",
-    time_limit_ms: LONGEST_LIMIT + 30_000,
+    time_limit_ms: MAX_TIME_LIMIT + 30_000,
     prepare(raw) {
       const { command, timeout_ms } = readInput(input, raw);
       if (command.trim() === "") throw new ToolInputError("The command is empty.");
       requireExactText(command, "The command");
-      if (Buffer.byteLength(command) > LONGEST_COMMAND)
+      if (Buffer.byteLength(command) > MAX_COMMAND_BYTES)
         throw new ToolInputError(
-          `The command is longer than ${LONGEST_COMMAND} bytes: write it into a file and run that.`,
+          `The command is longer than ${MAX_COMMAND_BYTES} bytes: write it into a file and run that.`,
         );
       return {
         subject: command,

@@ -2,7 +2,7 @@ import * as z from "zod";
 import { messageOf } from "../../model/narrow.ts";
 import { type Tool, type ToolContext, ToolInputError, type ToolOutput } from "../tool.ts";
 import { inputSchema, readInput } from "../tool-input.ts";
-import { cutText, keptFields } from "../whole-output.ts";
+import { keptFields, truncateText } from "../truncated-output.ts";
 
 const input = z.object({
   name: z.string().optional().describe("Kind of agent, a word or two."),
@@ -12,7 +12,7 @@ const input = z.object({
 type TaskInput = z.infer<typeof input>;
 
 /** Runs of runs of runs: at this depth no more are started. */
-const DEEPEST = 5;
+const MAX_DEPTH = 5;
 
 /** Gives work to a sub-agent in a session of its own. */
 export function createTaskTool(): Tool {
@@ -29,9 +29,9 @@ export function createTaskTool(): Tool {
     time_limit_ms: 0,
     prepare(raw, host) {
       const read = readInput(input, raw);
-      if (host.depth >= DEEPEST)
+      if (host.depth >= MAX_DEPTH)
         throw new ToolInputError(
-          `Sub-agents may be ${DEEPEST} deep, and this is the last: do the work here.`,
+          `Sub-agents may be ${MAX_DEPTH} deep, and this is the last: do the work here.`,
         );
       return {
         subject: [read.name, read.task, "", read.prompt].filter((line) => line !== undefined).join("\n"),
@@ -58,7 +58,7 @@ async function delegate({ name, task, prompt }: TaskInput, context: ToolContext)
     };
   }
   const { outcome, text, is_earlier, tokens, tool_calls, duration_ms, session_id } = report;
-  const said = await cutText(text, host, call_id);
+  const said = await truncateText(text, host, call_id);
   const end = {
     // What it said on the way may be its report, or what it went on to find wrong.
     completed: is_earlier ? "[The sub-agent said this earlier, and nothing at its end.]" : "",

@@ -9,7 +9,7 @@ import { htmlToText } from "../html-text.ts";
 import { allowsPrivateHost, decide, isPrivateName, type PermissionRule } from "../permissions.ts";
 import { type Tool, type ToolContext, ToolInputError, type ToolOutput } from "../tool.ts";
 import { inputSchema, readInput, requireWellFormed } from "../tool-input.ts";
-import { cutText, keptFields } from "../whole-output.ts";
+import { keptFields, truncateText } from "../truncated-output.ts";
 
 const input = z.object({ url: z.string().describe("Address of the page, http or https.") });
 
@@ -99,7 +99,7 @@ async function fetchPage(
       if (next === undefined) {
         const body = await readBody(response, either);
         const read = textOf(body.bytes, response.headers["content-type"] ?? "", url.href);
-        const cut = await cutText(read.text, host, call_id);
+        const cut = await truncateText(read.text, host, call_id);
         const about = [
           `${status} ${response.statusMessage ?? ""}`.trim(),
           url.href,

@@ -24,7 +24,9 @@ type Block =
   | { type: "thinking"; thought: GrowingThought; signature: string }
   | { type: "tool_use"; call: GrowingCall; input: JsonObject | undefined }
   /** A block that is not ours to run or to read; deltas are joined into it. */
-  | { type: "raw"; place: Place; raw: Record<string, unknown>; input_json: string };
+  | { type: "raw"; place: Place; raw: Record<string, unknown>; input_json: string }
+  /** Deltas of a block that was never started and that they do not name: a call without its tool, say. */
+  | { type: "stray"; place: Place; deltas: JsonObject[] };
 
 function readAnthropic(writer: MessageWriter): WireReader {
   const blocks = new Map<number, Block>();
@@ -78,8 +80,33 @@ function readAnthropic(writer: MessageWriter): WireReader {
     }
   };
 
-  const growBlock = (block: Block | undefined, delta: JsonObject): void => {
-    switch (block?.type) {
+  /** A block that was never started: its deltas say what it is. */
+  const implyBlock = (index: number, delta: JsonObject): Block => {
+    const place = writer.place();
+    let block: Block;
+    switch (delta.type) {
+      case "text_delta":
+        block = { type: "text", text: writer.text(place) };
+        break;
+      case "thinking_delta":
+      case "signature_delta":
+        block = { type: "thinking", thought: writer.thought(place), signature: "" };
+        break;
+      default:
+        block = { type: "stray", place, deltas: [] };
+    }
+    blocks.set(index, block);
+    return block;
+  };
+
+  const growBlock = (index: number, delta: JsonObject): void => {
+    let block = blocks.get(index);
+    if (block !== undefined && !takes(block, delta)) {
+      abandonBlock(index);
+      block = undefined;
+    }
+    block ??= implyBlock(index, delta);
+    switch (block.type) {
       case "text":
         if (delta.type === "text_delta") block.text.append(asString(delta.text) ?? "");
         return;
@@ -94,7 +121,8 @@ function readAnthropic(writer: MessageWriter): WireReader {
         if (delta.type === "input_json_delta") block.input_json += asString(delta.partial_json) ?? "";
         else growRaw(block.raw, delta);
         return;
-      case undefined:
+      case "stray":
+        block.deltas.push(delta);
         return;
       default:
         block satisfies never;
@@ -121,6 +149,9 @@ function readAnthropic(writer: MessageWriter): WireReader {
       case "raw":
         endRaw(writer, block);
         return;
+      case "stray":
+        endStray(writer, block);
+        return;
       case undefined:
         return;
       default:
@@ -135,6 +166,7 @@ function readAnthropic(writer: MessageWriter): WireReader {
     if (block?.type === "text") block.text.end();
     else if (block?.type === "thinking") block.thought.end();
     else if (block?.type === "raw") endRaw(writer, block);
+    else if (block?.type === "stray") endStray(writer, block);
   };
 
   /** A whole message, from a server that does not stream. */
@@ -174,7 +206,7 @@ function readAnthropic(writer: MessageWriter): WireReader {
           startBlock(index, asObject(data.content_block) ?? {});
           return;
         case "content_block_delta":
-          growBlock(blocks.get(index), asObject(data.delta) ?? {});
+          growBlock(index, asObject(data.delta) ?? {});
           return;
         case "content_block_stop":
           stopBlock(index);
@@ -206,6 +238,21 @@ function readAnthropic(writer: MessageWriter): WireReader {
   };
 }
 
+/** Whether a delta belongs to such a block: words of another kind begin a block of their own. */
+function takes(block: Block, delta: JsonObject): boolean {
+  if (block.type === "raw") return true;
+  switch (delta.type) {
+    case "text_delta":
+      return block.type === "text";
+    case "thinking_delta":
+      return block.type === "thinking";
+    case "input_json_delta":
+      return block.type === "tool_use" || block.type === "stray";
+    default:
+      return true;
+  }
+}
+
 function endThought({ thought, signature }: Extract<Block, { type: "thinking" }>): void {
   if (signature !== "") thought.sign({ signature, format: "anthropic", hidden: "empty" });
   thought.end();
@@ -231,6 +278,13 @@ function endRaw(writer: MessageWriter, { place, raw, input_json }: Extract<Block
     .filter((word) => word !== undefined)
     .join(" ");
   writer.unknown(place, block, title);
+}
+
+/** Shown, and never sent back: it is no block that the provider would know again. */
+function endStray(writer: MessageWriter, { place, deltas }: Extract<Block, { type: "stray" }>): void {
+  const json = deltas.map(({ partial_json }) => asString(partial_json) ?? "").join("");
+  const isInput = deltas.every(({ type }) => type === "input_json_delta");
+  writer.stray(place, isInput ? { partial_json: json } : { deltas }, "Deltas of a block that never started");
 }
 
 function endingOf(raw: string | undefined, stop_details: unknown, calls: number): Ending {

@@ -1,9 +1,9 @@
-import type { WireFormat } from "../provider.ts";
+import type { ApiProtocol } from "../provider.ts";
 import { createAnthropicDecoder } from "./decode.ts";
 import { encodeAnthropic } from "./encode.ts";
 
 /** Anthropic's Messages API (`POST /v1/messages`), and servers that speak it too. */
-export const anthropicMessages: WireFormat = {
+export const anthropicMessages: ApiProtocol = {
   wire: "anthropic-messages",
   encode: encodeAnthropic,
   createDecoder: createAnthropicDecoder,

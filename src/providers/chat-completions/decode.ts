@@ -33,21 +33,21 @@ function createChatReader(writer: MessageWriter, profile: ChatProfile): WireRead
   let current: Current | undefined;
   const details = createDetailMerger();
   const thoughts = new Map<number, GrowingThought>();
-  const splitter = profile.think_tags === undefined ? undefined : createTagSplitter(profile.think_tags);
+  const splitter = profile.think_tags === "none" ? undefined : createTagSplitter(profile.think_tags);
 
-  const leave = (): void => {
+  const closeCurrent = (): void => {
     // A thought without text is told as hidden when it ends: before whatever follows it.
     current?.growing.end();
     current = undefined;
   };
-  const calls = createToolCalls(writer, leave);
+  const calls = createToolCalls(writer, closeCurrent);
   const begin = (): void => writer.begin({ model, response_id });
 
   const addText = (text: string, refusal = false): void => {
     if (text === "") return;
     if (current?.type !== "text" || current.refusal !== refusal) {
-      calls.settle();
-      leave();
+      calls.finishCall();
+      closeCurrent();
       begin();
       const growing = writer.text(writer.place(), refusal ? { refusal } : {});
       current = { type: "text", refusal, growing };
@@ -60,8 +60,8 @@ function createChatReader(writer: MessageWriter, profile: ChatProfile): WireRead
     fields: Parameters<MessageWriter["thought"]>[1],
   ): GrowingThought => {
     if (current?.type !== "thinking" || current.source !== source) {
-      calls.settle();
-      leave();
+      calls.finishCall();
+      closeCurrent();
       begin();
       current = { type: "thinking", source, growing: writer.thought(writer.place(), fields) };
     }
@@ -118,8 +118,8 @@ function createChatReader(writer: MessageWriter, profile: ChatProfile): WireRead
         const text = textOfThinking(item.thinking);
         if (text !== "") addThinking(text, CONTENT_ARRAY, { reasoning_field: CONTENT_ARRAY });
       } else {
-        calls.settle();
-        leave();
+        calls.finishCall();
+        closeCurrent();
         begin();
         writer.unknown(writer.place(), item, asNonEmpty(item.type) ?? "Content");
       }
@@ -140,8 +140,8 @@ function createChatReader(writer: MessageWriter, profile: ChatProfile): WireRead
       for (const image of asList(delta.images) ?? []) {
         const url = asNonEmpty(asObject(asObject(image)?.image_url)?.url);
         if (url === undefined) continue;
-        calls.settle();
-        leave();
+        calls.finishCall();
+        closeCurrent();
         begin();
         writer.image(writer.place(), url);
       }
@@ -191,10 +191,10 @@ function createChatReader(writer: MessageWriter, profile: ChatProfile): WireRead
     },
     finish() {
       for (const piece of splitter?.end() ?? []) addSplit(piece);
-      calls.settle();
+      calls.finishCall();
       isOver = finish_reason !== undefined || (profile.accepts_missing_finish_reason && isDone);
       if (isOver) calls.close(finish_reason !== undefined && LENGTHS.has(finish_reason));
-      leave();
+      closeCurrent();
       const merged = details.merged();
       if (merged.length > 0) writer.rawBlocks({ reasoning_details: merged });
       if (isOver) begin();

@@ -103,7 +103,7 @@ function toolFields(
 }
 
 /** Servers refuse ids longer than this. */
-const LONGEST_ID = 40;
+const MAX_ID_LENGTH = 40;
 
 function callId(part: Parameters<typeof wireCallId>[0], place: CallPlace, profile: ChatProfile): string {
   if (place.is_same) return wireCallId(part, place);
@@ -114,7 +114,7 @@ function callId(part: Parameters<typeof wireCallId>[0], place: CallPlace, profil
       return /^[A-Za-z0-9]{9}$/.test(part.call_id) ? part.call_id : hashed(part.call_id, place).slice(0, 9);
     case "any": {
       const id = wireCallId(part, place);
-      return id.length > LONGEST_ID ? `call_${hashed(id, place)}` : id;
+      return id.length > MAX_ID_LENGTH ? `call_${hashed(id, place)}` : id;
     }
     default:
       return profile.id_rule satisfies never;

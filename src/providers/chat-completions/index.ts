@@ -1,4 +1,4 @@
-import type { WireFormat } from "../provider.ts";
+import type { ApiProtocol } from "../provider.ts";
 import { createChatDecoder } from "./decode.ts";
 import { encodeChat } from "./encode.ts";
 import { type ChatProfile, chatProfile } from "./profile.ts";
@@ -7,7 +7,7 @@ import { type ChatProfile, chatProfile } from "./profile.ts";
  * OpenAI's Chat Completions and all that speak it: DeepSeek, Kimi, GLM, Qwen, Mistral, Groq, xAI, OpenRouter, local servers.
  * `known`: what is known of a server that its address and id do not tell.
  */
-export function createChatCompletions(known: Partial<ChatProfile> = {}): WireFormat {
+export function createChatCompletions(known: Partial<ChatProfile> = {}): ApiProtocol {
   const profileOf = (provider: string, base_url: string | undefined, model: string): ChatProfile => ({
     ...chatProfile(provider, base_url, model),
     ...known,
@@ -22,4 +22,4 @@ export function createChatCompletions(known: Partial<ChatProfile> = {}): WireFor
 }
 
 /** As any server speaks it: its ways are told by its address, its provider's id and the model. */
-export const chatCompletions: WireFormat = createChatCompletions();
+export const chatCompletions: ApiProtocol = createChatCompletions();

@@ -26,10 +26,10 @@ export interface ChatProfile {
   /** Never says why it ends: its `[DONE]` or its usage stands for `stop`. */
   accepts_missing_finish_reason: boolean;
   /**
-   * Thinking comes in the content, between tags at its beginning: `tagged` where both tags come, `opened` where the server's
-   * template has opened it already. Absent: what looks like a tag is text.
+   * Thinking in the content, between tags at its beginning: `tagged` where both tags come (any server may run such a model),
+   * `opened` where the server's template has opened it already, `none` where thinking never comes so: a tag is text.
    */
-  think_tags?: "tagged" | "opened";
+  think_tags: "tagged" | "opened" | "none";
 }
 
 const GENERIC: ChatProfile = {
@@ -45,6 +45,7 @@ const GENERIC: ChatProfile = {
   id_rule: "any",
   cache_control: false,
   accepts_missing_finish_reason: false,
+  think_tags: "tagged",
 };
 
 const typed: ChatProfile["thinking"] = (effort) =>
@@ -69,6 +70,7 @@ const OPENAI: Partial<ChatProfile> = {
     return /^gpt-5/.test(model) ? { reasoning_effort: "minimal" } : {};
   },
   replays_thinking: false,
+  think_tags: "none",
 };
 
 /** Tokens for thinking where a server counts instead of naming a degree. */

@@ -6,7 +6,7 @@ interface ToolCallAssembly {
   /** `delta.tool_calls`. `leave` is called before a call begins: what is open ends there. */
   add(fragments: unknown): void;
   /** Something else follows: what waited for more of its name or its id begins now. */
-  settle(): void;
+  finishCall(): void;
   /** The answer is over: so are its calls. `isCutShort`: at its longest; a call that is no JSON yet was not written to its end. */
   close(isCutShort: boolean): void;
 }
@@ -34,11 +34,11 @@ export function createToolCalls(writer: MessageWriter, leave: () => void): ToolC
     call.growing.append(call.buffered);
     call.buffered = "";
   };
-  const settle = (): void => {
+  const finishCall = (): void => {
     if (last !== undefined && last.growing === undefined && last.name !== "") begin(last);
   };
   const create = (index: number): Call => {
-    settle();
+    finishCall();
     leave();
     const call: Call = { index, id: "", name: "", buffered: "", place: writer.place(), growing: undefined };
     all.push(call);
@@ -54,10 +54,9 @@ export function createToolCalls(writer: MessageWriter, leave: () => void): ToolC
     const call = byIndex.get(index);
     if (call === undefined) return create(index);
     const isOtherId = given.id !== "" && call.id !== "" && given.id !== call.id;
-    // Servers that give no ids at all: a name and arguments after arguments that were whole.
+    // Servers that give no ids, or one for the first call only: a name and arguments after arguments that were whole.
     const isNextWhole =
       given.id === "" &&
-      call.id === "" &&
       given.name !== "" &&
       given.text.trimStart().startsWith("{") &&
       argumentsOf(call) !== "" &&
@@ -70,7 +69,7 @@ export function createToolCalls(writer: MessageWriter, leave: () => void): ToolC
 
   const addFragment = (given: Fragment): void => {
     const call = callFor(given);
-    if (last !== call) settle();
+    if (last !== call) finishCall();
     last = call;
     if (call.growing === undefined) {
       // The second sign of a call that has no id: none will come.
@@ -90,7 +89,7 @@ export function createToolCalls(writer: MessageWriter, leave: () => void): ToolC
         if (given !== undefined) addFragment(given);
       }
     },
-    settle,
+    finishCall,
     close(isCutShort) {
       for (const call of all) {
         begin(call);

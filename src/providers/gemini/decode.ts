@@ -39,7 +39,7 @@ function createGeminiReader(writer: MessageWriter): WireReader {
   let open: OpenCall | undefined;
 
   const begin = (): void => writer.begin({ model, response_id });
-  const leave = (): void => {
+  const closeCurrent = (): void => {
     current?.growing.end();
     current = undefined;
   };
@@ -52,7 +52,7 @@ function createGeminiReader(writer: MessageWriter): WireReader {
   const addText = (text: string, thinking: boolean, signature: string | undefined): void => {
     if (signature !== undefined) {
       // Its carrier is a part of its own: what was said before is not signed, nor what follows.
-      leave();
+      closeCurrent();
       begin();
       const place = writer.place();
       if (text === "") {
@@ -74,7 +74,7 @@ function createGeminiReader(writer: MessageWriter): WireReader {
     }
     if (text === "") return;
     if (current?.thinking !== thinking) {
-      leave();
+      closeCurrent();
       begin();
       const growing = thinking ? writer.thought(writer.place()) : writer.text(writer.place());
       current = { thinking, growing };
@@ -83,7 +83,7 @@ function createGeminiReader(writer: MessageWriter): WireReader {
   };
 
   /** Writes down what has come of the open call; `isWhole`: and that it is all. */
-  const settleCall = (isWhole: boolean): void => {
+  const finishCall = (isWhole: boolean): void => {
     if (open === undefined) return;
     const { growing, pieces } = open;
     const json = open.arguments.json() ?? JSON.stringify(pieces);
@@ -98,8 +98,8 @@ function createGeminiReader(writer: MessageWriter): WireReader {
     const goesOn = call.willContinue === true;
     const args = call.args ?? undefined;
     if (name !== undefined) {
-      settleCall(true);
-      leave();
+      finishCall(true);
+      closeCurrent();
       begin();
       const place = writer.place();
       const id = asNonEmpty(call.id);
@@ -125,7 +125,7 @@ function createGeminiReader(writer: MessageWriter): WireReader {
       open.pieces.push(piece);
       open.arguments.add(asObject(piece) ?? {});
     }
-    if (!goesOn) settleCall(true);
+    if (!goesOn) finishCall(true);
   };
 
   const addPart = (part: JsonObject): void => {
@@ -142,7 +142,7 @@ function createGeminiReader(writer: MessageWriter): WireReader {
     }
     const kind = Object.keys(bare).find((key) => asObject(bare[key]) !== undefined);
     if (kind === undefined && signature === undefined) return;
-    leave();
+    closeCurrent();
     begin();
     const place = writer.place();
     if (kind === undefined) keepSignature(place, signature ?? "", EMPTY_TEXT);
@@ -185,8 +185,8 @@ function createGeminiReader(writer: MessageWriter): WireReader {
     },
     finish() {
       // With any other reason the model was stopped while it wrote.
-      settleCall(finish_reason === "STOP");
-      leave();
+      finishCall(finish_reason === "STOP");
+      closeCurrent();
       if (finish_reason !== undefined) return ending(finish_reason, finish_message, writer.calls);
       if (blocked === undefined) return undefined;
       begin();

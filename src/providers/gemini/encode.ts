@@ -1,4 +1,4 @@
-import type { Part } from "../../model/part.ts";
+import type { Part } from "../../model/messages/part.ts";
 import type { SentImage } from "../images.ts";
 import { argumentsObject, asObject, stringifyBody } from "../json.ts";
 import {

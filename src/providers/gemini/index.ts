@@ -1,9 +1,9 @@
-import type { WireFormat } from "../provider.ts";
+import type { ApiProtocol } from "../provider.ts";
 import { createGeminiDecoder } from "./decode.ts";
 import { encodeGemini } from "./encode.ts";
 
 /** Google's Gemini, behind the Generative Language API or Vertex. */
-export const geminiGenerateContent: WireFormat = {
+export const geminiGenerateContent: ApiProtocol = {
   wire: "gemini-generate-content",
   encode: encodeGemini,
   createDecoder: createGeminiDecoder,

@@ -29,6 +29,8 @@ interface Item {
   /** The newest thought: it carries the item's signature. */
   thought: GrowingThought | undefined;
   call: GrowingCall | undefined;
+  /** Arguments that came before the call's name. */
+  early_input: string;
   /** The type that it was done with. */
   done: string | undefined;
 }
@@ -49,6 +51,7 @@ function readResponses(writer: MessageWriter): WireReader {
       texts: new Map(),
       thought: undefined,
       call: undefined,
+      early_input: "",
       done: undefined,
     };
     items.set(index, item);
@@ -108,6 +111,12 @@ function readResponses(writer: MessageWriter): WireReader {
       item_id: item.id,
       namespace: asNonEmpty(given.namespace),
     });
+    item.call.append(item.early_input);
+    item.early_input = "";
+  };
+  const growInput = (item: Item, delta: string): void => {
+    if (item.call === undefined) item.early_input += delta;
+    else item.call.append(delta);
   };
 
   /** The item as the wire says it whole: it counts, whatever the deltas said. */
@@ -234,7 +243,7 @@ function readResponses(writer: MessageWriter): WireReader {
           return;
         case "response.function_call_arguments.delta":
         case "response.custom_tool_call_input.delta":
-          itemAt(index).call?.append(asString(data.delta) ?? "");
+          growInput(itemAt(index), asString(data.delta) ?? "");
           return;
         case "response.completed":
         case "response.done":
@@ -262,7 +271,12 @@ function readResponses(writer: MessageWriter): WireReader {
       );
     },
     finish() {
-      for (const item of items.values()) endTexts(item);
+      for (const item of items.values()) {
+        endTexts(item);
+        const { early_input, done, place } = item;
+        if (early_input !== "" && done === undefined)
+          writer.stray(place, { partial_json: early_input }, "Arguments of a call that never started");
+      }
       return last === undefined ? undefined : endingOf(last.status, last.response, writer.calls);
     },
   };

@@ -1,4 +1,4 @@
-import type { Message } from "../../model/message.ts";
+import type { Message } from "../../model/messages/message.ts";
 
 /** Where in its script a session stands. */
 export interface ScriptPlace {

@@ -2,12 +2,13 @@ import { memo, type ReactNode, type RefObject, useEffect, useId, useRef, useStat
 import { useStore } from "zustand";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
 import type { SessionControl, SessionSummary } from "../../model/session.ts";
-import { apiOf } from "../api.ts";
-import { failureText } from "../failure-text.ts";
-import type { OpenSession, OpenSessionState } from "../open-session.ts";
-import type { ApiResult } from "../requests.ts";
-import { sessionHref } from "../router.ts";
-import { useClient } from "../store.ts";
+import { apiOf } from "../api/api.ts";
+import type { ApiResult } from "../api/requests.ts";
+import type { OpenSession, OpenSessionState } from "../app/open-session.ts";
+import { sessionHref } from "../app/router.ts";
+import { useClient } from "../app/store.ts";
+import { en } from "../text/en.ts";
+import { failureText } from "../text/failure-text.ts";
 import { cutShort } from "../ui/cut-short.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { counted } from "../ui/size.ts";
@@ -45,12 +46,10 @@ export function Composer(props: Props): ReactNode {
   const { control } = props;
   if (control.state === "closed")
     return (
-      <section className="composer composer-closed" aria-label="Write to the agent">
+      <section className="composer composer-closed" aria-label={en.composer.message}>
         <p className="composer-note">
           This session takes no more prompts: its agent has ended.{" "}
-          {control.can_fork
-            ? "A new session can go on from any of its prompts: “From here” beside the prompt."
-            : "Start a new session to go on."}
+          {control.can_fork ? en.composer.closedFork : "Start a new session to go on."}
         </p>
       </section>
     );
@@ -96,7 +95,7 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
     <section
       ref={section}
       className={isEntered ? "composer is-entered" : "composer"}
-      aria-label="Write to the agent"
+      aria-label={en.composer.message}
     >
       {/* The field empties and the keyboard stays in it: that the prompt is here now is heard. */}
       <p className="unseen" role="status">
@@ -131,7 +130,7 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
       )}
       {waiting !== undefined && (
         <p className="composer-note">
-          <span className="needs-you">Waits for you</span>{" "}
+          <span className="needs-you">{en.waiting.name}</span>{" "}
           <a href={sessionHref(row.id, `part-${waiting.request_id}`)}>{visible(waiting.title, "prose")}</a>
           {more > 0 && ` and ${more} more`}
         </p>
@@ -139,11 +138,7 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
       <PromptInput
         label="Prompt"
         placeholder={
-          working
-            ? canSteer
-              ? "Queue a prompt, or steer the agent"
-              : "Queue a prompt"
-            : "Write to the agent"
+          working ? (canSteer ? "Queue a prompt, or steer the agent" : "Queue a prompt") : en.composer.message
         }
         text={text}
         images={images}
@@ -167,14 +162,14 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
           id={hint}
         >
           {stop.armed
-            ? "Esc again stops the agent"
+            ? en.composer.escAgain
             : stop.stopping
               ? "Stopping"
               : working
                 ? canSteer
-                  ? "Enter queues, Alt+Enter steers now, Esc twice stops"
-                  : "Enter queues, Esc twice stops"
-                : "Enter sends, Shift+Enter begins a line"}
+                  ? en.composer.keysSteer
+                  : en.composer.keysQueue
+                : en.composer.keysSend}
         </span>
         <span className="composer-send">
           {working && (
@@ -212,7 +207,7 @@ function OpenComposer({ row, control, stop, input, session, onSend }: Props): Re
       </PromptInput>
       {stop.armed && (
         <p className="unseen" role="alert">
-          Esc again stops the agent
+          {en.composer.escAgain}
         </p>
       )}
       {problem !== undefined && (

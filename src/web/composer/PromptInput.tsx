@@ -7,7 +7,7 @@ import {
   useRef,
   useState,
 } from "react";
-import { MOST_IMAGES } from "../../protocol.ts";
+import { MAX_IMAGES } from "../../protocol.ts";
 import { composing } from "../ui/composing.ts";
 import { ACCEPTED, blobOf, type ReadImages, readImages } from "./images.ts";
 
@@ -92,7 +92,7 @@ export function PromptInput({
 
   const add = (files: readonly File[]): void => {
     if (files.length === 0 || readOnly) return;
-    onAdd(takesImages ? readImages(files, MOST_IMAGES - images.length) : Promise.resolve(TAKES_NONE));
+    onAdd(takesImages ? readImages(files, MAX_IMAGES - images.length) : Promise.resolve(TAKES_NONE));
   };
 
   const press = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
@@ -194,7 +194,7 @@ export function PromptInput({
         <button
           type="button"
           className="button"
-          disabled={readOnly || !takesImages || images.length >= MOST_IMAGES}
+          disabled={readOnly || !takesImages || images.length >= MAX_IMAGES}
           title={takesImages ? "Or paste them, or drop them here" : "This model takes no images"}
           onClick={() => chooser.current?.click()}
         >

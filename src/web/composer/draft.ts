@@ -1,10 +1,10 @@
 import { createStore, type StoreApi } from "zustand/vanilla";
 import type { PromptBody } from "../../protocol.ts";
-import { apiOf } from "../api.ts";
-import { failureText } from "../failure-text.ts";
-import { newId } from "../new-id.ts";
-import type { ApiFailure } from "../requests.ts";
-import type { Client } from "../store.ts";
+import { apiOf } from "../api/api.ts";
+import type { ApiFailure } from "../api/requests.ts";
+import { newId } from "../app/new-id.ts";
+import type { Client } from "../app/store.ts";
+import { failureText } from "../text/failure-text.ts";
 import { joined, type ReadImages } from "./images.ts";
 import { emptyDraft, type KeptDraft, loadDraft, saveDraft } from "./kept-draft.ts";
 

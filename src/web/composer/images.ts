@@ -1,13 +1,13 @@
-import { MOST_IMAGES } from "../../protocol.ts";
+import { MAX_IMAGES } from "../../protocol.ts";
 
 /** Of one image, as the daemon takes it. */
-const MOST_BYTES = 5 * 1024 * 1024;
+const MAX_BYTES = 5 * 1024 * 1024;
 
 const TYPES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 /** For the `accept` of a file's input. */
 export const ACCEPTED = [...TYPES].join(",");
 
-const TOO_MANY = `A prompt takes ${MOST_IMAGES} images: send the others with the next one.`;
+const TOO_MANY = `A prompt takes ${MAX_IMAGES} images: send the others with the next one.`;
 
 /** What came of reading images: data URLs, and one sentence for each that cannot be sent. */
 export interface ReadImages {
@@ -22,7 +22,7 @@ export async function readImages(files: readonly File[], room: number): Promise<
     const name = file.name === "" ? "The image" : file.name;
     if (!TYPES.has(file.type))
       refused.push(`${name} is not a picture that a model reads: PNG, JPEG, GIF or WebP are.`);
-    else if (file.size > MOST_BYTES) refused.push(`${name} is larger than 5 MB: send a smaller copy.`);
+    else if (file.size > MAX_BYTES) refused.push(`${name} is larger than 5 MB: send a smaller copy.`);
     else return true;
     return false;
   });
@@ -40,7 +40,7 @@ export async function readImages(files: readonly File[], room: number): Promise<
 
 /** Puts what was read behind what is there by then: others may have been read meanwhile, into the same room. */
 export function joined({ images, refused }: ReadImages, read: ReadImages): ReadImages {
-  const room = Math.max(0, MOST_IMAGES - images.length);
+  const room = Math.max(0, MAX_IMAGES - images.length);
   const cut = read.images.length > room ? [TOO_MANY] : [];
   return {
     images: [...images, ...read.images.slice(0, room)],

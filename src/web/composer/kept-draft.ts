@@ -1,4 +1,4 @@
-import { newId } from "../new-id.ts";
+import { newId } from "../app/new-id.ts";
 
 /** What was chosen for a session that does not exist yet, apart from the prompt. */
 export interface Choice {

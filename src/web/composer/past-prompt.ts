@@ -1,7 +1,8 @@
-import { MOST_IMAGES } from "../../protocol.ts";
-import type { Api } from "../api.ts";
-import type { ApiResult } from "../requests.ts";
-import { promptText } from "../transcript/part-words.ts";
+import { MAX_IMAGES } from "../../protocol.ts";
+import type { Api } from "../api/api.ts";
+import type { ApiResult } from "../api/requests.ts";
+import { en } from "../text/en.ts";
+import { promptText } from "../transcript/describe-part.ts";
 import { readImages } from "./images.ts";
 
 /** A prompt of the past as a draft takes it. */
@@ -25,7 +26,7 @@ export async function pastPrompt(
   if (!reply.ok) return reply;
   const { part } = reply.value;
   if (part.type !== "prompt")
-    return { ok: false, failure: { code: "refused", status: 200, message: "It is no prompt any more." } };
+    return { ok: false, failure: { code: "refused", status: 200, message: en.composer.noPrompt } };
   const { parts } = part;
   const attached = parts.filter(({ type }) => type !== "text").length;
   const media = parts.filter(
@@ -41,7 +42,7 @@ export async function pastPrompt(
   );
   const { images } = await readImages(
     files.filter((file) => file !== undefined),
-    MOST_IMAGES,
+    MAX_IMAGES,
   );
   return {
     ok: true,

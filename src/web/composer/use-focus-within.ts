@@ -1,5 +1,5 @@
 import { type RefObject, useEffect, useState } from "react";
-import { watchReleases } from "../releases.ts";
+import { watchReleases } from "../virtual-list/pointer-release.ts";
 
 /**
  * Whether the keyboard is in an element, as of when no pointer was down: what looks another way for it does so only once the

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from "react";
-import { apiOf } from "../api.ts";
-import { failureText } from "../failure-text.ts";
-import { useClient } from "../store.ts";
+import { apiOf } from "../api/api.ts";
+import { useClient } from "../app/store.ts";
+import { failureText } from "../text/failure-text.ts";
 
 /** How long the first Esc waits for the second, in milliseconds. */
 const ARMED_MS = 4_000;

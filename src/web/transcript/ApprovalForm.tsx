@@ -1,12 +1,13 @@
 import { type ReactNode, type RefObject, useId, useRef, useState } from "react";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
 import type { RequestOption } from "../../model/request.ts";
-import type { TranscriptPartOf } from "../../model/transcript.ts";
+import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
+import { en } from "../text/en.ts";
 import { ExactText } from "../ui/ExactText.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { counted } from "../ui/size.ts";
+import { nameOfRequest, namesTool } from "./describe-part.ts";
 import { Expiry } from "./Expiry.tsx";
-import { nameOfRequest, namesTool } from "./part-words.ts";
 import type { Answering } from "./use-answer.ts";
 import { useMeantClicks } from "./use-meant-click.ts";
 import { useRowsBelow } from "./use-rows-below.ts";
@@ -52,7 +53,7 @@ export function ApprovalForm({
   return (
     <section className="request" aria-label={nameOfRequest(request)}>
       <p className={`request-title${subject === undefined ? "" : " is-short"}`}>
-        <span className="needs-you">Waits for you</span>{" "}
+        <span className="needs-you">{en.waiting.name}</span>{" "}
         {namesTool(request) && (
           <span className="request-tool">{visible(request.tool_name ?? "", "name")} </span>
         )}
@@ -82,7 +83,7 @@ export function ApprovalForm({
         </p>
       )}
       {send === undefined ? (
-        <p className="note">It is answered on the page of the daemon that runs this session.</p>
+        <p className="note">{en.request.elsewhere}</p>
       ) : (
         <div ref={place} className="request-answers">
           {request.options.map((option) => (
@@ -111,8 +112,8 @@ export function ApprovalForm({
             <input
               type="text"
               className="answer-text"
-              aria-label="Reason for not allowing it, told to the agent"
-              placeholder="Reason for not allowing it"
+              aria-label={en.request.reason}
+              placeholder={en.request.reason}
               value={draft.text}
               disabled={busy}
               onChange={(event) => setDraft({ ...draft, text: event.target.value })}
@@ -130,7 +131,7 @@ export function ApprovalForm({
 }
 
 /** Frames that one waits at most for what comes near to be marked, which can make it higher. */
-const MOST_FRAMES = 60;
+const MAX_FRAMES = 60;
 /** As many in which nothing was below any more. */
 const SETTLED_FRAMES = 5;
 
@@ -151,7 +152,7 @@ function toEnd({ current: box }: RefObject<HTMLDivElement | null>): void {
     if (ended.signal.aborted) return;
     settled = box.scrollHeight - box.clientHeight - box.scrollTop < 1 ? settled + 1 : 0;
     box.scrollTo(0, box.scrollHeight);
-    if (++frames < MOST_FRAMES && settled < SETTLED_FRAMES) requestAnimationFrame(go);
+    if (++frames < MAX_FRAMES && settled < SETTLED_FRAMES) requestAnimationFrame(go);
     else ended.abort();
   };
   go();

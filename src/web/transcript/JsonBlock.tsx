@@ -1,5 +1,5 @@
 import { memo, type ReactNode } from "react";
-import { CodeBlock } from "../ui/CodeBlock.tsx";
+import { CodeBlock } from "../code/CodeBlock.tsx";
 
 /** JSON, indented: once for each text, for it may be megabytes and whatever stands around it may change often. */
 export const JsonBlock = memo(function JsonBlock({

@@ -1,9 +1,9 @@
 import { type ReactNode, useState } from "react";
-import { keptOutputOf, ownOutput } from "../../model/kept-output.ts";
-import type { TranscriptPartOf } from "../../model/transcript.ts";
+import { keptOutputOf, ownOutput } from "../../model/parts/kept-output.ts";
+import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
+import { Output, type OutputProps } from "../code/Output.tsx";
 import { reasonOf } from "../ui/ErrorBoundary.tsx";
 import { visible } from "../ui/hidden-text.tsx";
-import { Output, type OutputProps } from "../ui/Output.tsx";
 import { byteSize } from "../ui/size.ts";
 import type { TranscriptHost } from "./host.ts";
 

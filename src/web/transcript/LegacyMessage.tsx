@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
-import type { TranscriptPartOf } from "../../model/transcript.ts";
-import { Markdown } from "../ui/Markdown.tsx";
+import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
+import { Markdown } from "../markdown/Markdown.tsx";
 import { shortNumber } from "../ui/size.ts";
 import { Disclosure } from "./Disclosure.tsx";
 import { fieldText } from "./field-text.ts";

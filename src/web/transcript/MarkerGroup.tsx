@@ -1,11 +1,12 @@
 import { memo, type ReactNode, useState } from "react";
-import type { TranscriptPartOf } from "../../model/transcript.ts";
+import { labelOf } from "../../model/parts/part-kinds.ts";
+import type { TranscriptPart, TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { exactNumber } from "../ui/size.ts";
 import type { TranscriptHost, TurnWindow } from "./host.ts";
 import { useOpenState } from "./open-state.ts";
 import { isoTime, LoadedRow } from "./PartRow.tsx";
-import { kindOf } from "./part-words.ts";
+import { useQuietParts } from "./QuietParts.tsx";
 
 /** An open group shows so many of its markers, and so many more when asked: thousands at once would hold the page up. */
 const LOT = 100;
@@ -18,11 +19,13 @@ interface Props {
   host: TranscriptHost;
   targetPartId: string | undefined;
   measure: TurnWindow["measure"] | undefined;
+  /** What is folded into the row. */
+  quiet: readonly TranscriptPart[];
 }
 
 /** Equal markers in a row, as one quiet line that opens to each of them in its place, with its own link. */
 export const MarkerGroup = memo(
-  function MarkerGroup({ markers, index, top, host, targetPartId, measure }: Props): ReactNode {
+  function MarkerGroup({ markers, index, top, host, targetPartId, measure, quiet }: Props): ReactNode {
     const [first] = markers;
     const last = markers.at(-1);
     const target = markers.findIndex(({ id }) => id === targetPartId);
@@ -32,9 +35,14 @@ export const MarkerGroup = memo(
       const lot = target - (target % LOT);
       setShown({ from: lot, to: lot + LOT });
     }
+    const folded = useQuietParts(
+      quiet,
+      host,
+      quiet.some(({ id }) => id === targetPartId),
+    );
     if (first === undefined || last === undefined) return null;
     const shown = markers.slice(from, to);
-    const kind = kindOf(first);
+    const kind = labelOf(first);
     const count = first.kind === "hook" ? `${markers.length} hooks` : `${markers.length} retries`;
     return (
       <article
@@ -59,8 +67,10 @@ export const MarkerGroup = memo(
               {kind}
             </h3>
             <span className="part-step">{first.step}</span>
+            {folded.mark}
           </div>
           <div className="part-body">
+            {folded.opened}
             <button
               type="button"
               className="marker-line group-line"
@@ -104,6 +114,7 @@ export const MarkerGroup = memo(
     before.length === after.length &&
     before.every((marker, at) => marker === after[at]) &&
     rest.index === next.index &&
+    rest.quiet === next.quiet &&
     rest.top === next.top &&
     rest.host === next.host &&
     rest.targetPartId === next.targetPartId &&

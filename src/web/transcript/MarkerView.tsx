@@ -1,9 +1,9 @@
 import type { ReactNode } from "react";
 import { isUuid } from "../../model/is-uuid.ts";
-import type { TranscriptPartOf } from "../../model/transcript.ts";
-import { CodeBlock } from "../ui/CodeBlock.tsx";
+import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
+import { CodeBlock } from "../code/CodeBlock.tsx";
+import { Markdown } from "../markdown/Markdown.tsx";
 import { visible } from "../ui/hidden-text.tsx";
-import { Markdown } from "../ui/Markdown.tsx";
 import { StatusBadge } from "../ui/StatusBadge.tsx";
 import { Disclosure } from "./Disclosure.tsx";
 import { fieldText } from "./field-text.ts";

@@ -1,7 +1,8 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
-import type { MediaPart } from "../../model/part.ts";
-import { CodeBlock } from "../ui/CodeBlock.tsx";
+import type { MediaPart } from "../../model/messages/part.ts";
+import { CodeBlock } from "../code/CodeBlock.tsx";
+import { en } from "../text/en.ts";
 import { reasonOf } from "../ui/ErrorBoundary.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { RemoteImage } from "../ui/SafeLink.tsx";
@@ -150,7 +151,7 @@ function LocalImage({
       className="transcript-image"
       src={image.address}
       alt={visibleText(name, "name")}
-      onError={() => setFailure("it is no image that this browser can show")}
+      onError={() => setFailure(en.part.noImage)}
     />
   );
 }

@@ -1,15 +1,17 @@
 import { type CSSProperties, memo, type ReactNode, useContext, useMemo, useState } from "react";
-import type { TranscriptPart, TranscriptPartOf } from "../../model/transcript.ts";
+import { labelOf } from "../../model/parts/part-kinds.ts";
+import type { TranscriptPart, TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { CopyButton } from "../ui/CopyButton.tsx";
 import { ErrorBoundary, reasonOf } from "../ui/ErrorBoundary.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { StatusBadge } from "../ui/StatusBadge.tsx";
-import { SoughtText } from "../ui/sought-text.ts";
+import { SearchText } from "../ui/search-match.ts";
 import { partText } from "./copying.ts";
+import { nameOfRequest, textOf } from "./describe-part.ts";
 import type { TranscriptHost, TurnWindow } from "./host.ts";
 import { useOpenState } from "./open-state.ts";
 import { PartView } from "./PartView.tsx";
-import { kindOf, nameOfRequest, textOf } from "./part-words.ts";
+import { useQuietParts } from "./QuietParts.tsx";
 import { RawView } from "./RawView.tsx";
 import { nameOfCall } from "./ToolCallView.tsx";
 import { oneLine } from "./tool-cards/card.ts";
@@ -23,7 +25,12 @@ interface PartRowProps {
   host: TranscriptHost;
   isTarget: boolean;
   measure: TurnWindow["measure"] | undefined;
+  /** What is folded into the row, and whether the address names one of it. */
+  quiet?: readonly TranscriptPart[];
+  isQuietTarget?: boolean;
 }
+
+const NOTHING: readonly TranscriptPart[] = [];
 
 /** One part in its place: the gutter says when, what and in which step; the part itself stands beside it. */
 export const PartRow = memo(function PartRow({
@@ -34,6 +41,8 @@ export const PartRow = memo(function PartRow({
   host,
   isTarget,
   measure,
+  quiet,
+  isQuietTarget,
 }: PartRowProps): ReactNode {
   const place = top === undefined ? {} : { style: { top } };
   const classes = `part-row${top === undefined ? "" : " part-row-placed"}${isTarget ? " part-row-target" : ""}`;
@@ -60,6 +69,8 @@ export const PartRow = memo(function PartRow({
       host={host}
       isTarget={isTarget}
       className={`${classes} part-row-${part.type}`}
+      {...(quiet === undefined ? {} : { quiet })}
+      isQuietTarget={isQuietTarget === true}
       {...place}
       {...(measure ? { measure } : {})}
     />
@@ -79,6 +90,8 @@ export const LoadedRow = memo(function LoadedRow({
   className,
   style,
   measure,
+  quiet = NOTHING,
+  isQuietTarget = false,
 }: {
   part: TranscriptPart;
   result?: TranscriptPartOf<"tool_result"> | undefined;
@@ -88,11 +101,14 @@ export const LoadedRow = memo(function LoadedRow({
   className: string;
   style?: CSSProperties;
   measure?: TurnWindow["measure"];
+  quiet?: readonly TranscriptPart[];
+  isQuietTarget?: boolean;
 }): ReactNode {
   const { openedAtOnce = 0 } = host;
   const [rawSince, setRawSince] = useState<number>();
   const raw = rawSince === openedAtOnce;
-  const kind = kindOf(part);
+  const kind = labelOf(part);
+  const folded = useQuietParts(quiet, host, isQuietTarget);
   const { name, subject } = useMemo(() => namesOf(part, result, host.cwd), [part, result, host.cwd]);
   return (
     <article
@@ -122,8 +138,10 @@ export const LoadedRow = memo(function LoadedRow({
         >
           {part.step}
         </span>
+        {folded.mark}
       </div>
       <div className="part-body">
+        {folded.opened}
         <ErrorBoundary
           of={part}
           fallback={(error) => (
@@ -166,7 +184,7 @@ function namesOf(
   result: TranscriptPartOf<"tool_result"> | undefined,
   cwd: string | undefined,
 ): { name: string; subject: string } {
-  const kind = kindOf(part);
+  const kind = labelOf(part);
   const plain = { name: kind, subject: `this ${kind}` };
   if (part.type === "request") return { ...plain, name: nameOfRequest(part.request) };
   if (part.type !== "tool_call") return plain;
@@ -213,7 +231,7 @@ function Retractable({
   host: TranscriptHost;
   children: ReactNode;
 }): ReactNode {
-  const [open, setOpen] = useOpenState(host, `${part.id}:retracted`, useContext(SoughtText) !== undefined);
+  const [open, setOpen] = useOpenState(host, `${part.id}:retracted`, useContext(SearchText) !== undefined);
   if (part.retracted === undefined) return children;
   const beginning = open ? "" : oneLine(part.type === "marker" ? part.title : textOf(part));
   return (

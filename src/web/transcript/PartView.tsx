@@ -1,7 +1,9 @@
-import type { ReactNode } from "react";
-import { growthOf } from "../../model/growth.ts";
-import type { TranscriptPart, TranscriptPartOf } from "../../model/transcript.ts";
-import { Markdown } from "../ui/Markdown.tsx";
+import { type ReactNode, useMemo } from "react";
+import { splitDirectives } from "../../model/parts/directives.ts";
+import { growthOf } from "../../model/transcript/growth.ts";
+import type { TranscriptPart, TranscriptPartOf } from "../../model/transcript/transcript.ts";
+import { Markdown } from "../markdown/Markdown.tsx";
+import { DirectiveRow } from "./DirectiveRow.tsx";
 import { fieldText } from "./field-text.ts";
 import type { TranscriptHost } from "./host.ts";
 import { LegacyMessage } from "./LegacyMessage.tsx";
@@ -22,6 +24,30 @@ interface PartViewProps {
   isTarget: boolean;
 }
 
+/** The words of an answer, and on lines of their own what it told the program around the agent: that once it is whole. */
+function Answer({
+  text,
+  part,
+  host,
+}: {
+  text: string;
+  part: TranscriptPartOf<"text">;
+  host: TranscriptHost;
+}): ReactNode {
+  const isOpen = part.open === true;
+  const pieces = useMemo(() => (isOpen ? undefined : splitDirectives(text)), [isOpen, text]);
+  if (pieces === undefined || (pieces.length === 1 && pieces[0]?.type === "text")) {
+    return <Markdown text={text} open={isOpen} growth={growthOf(part)} idPrefix={`${part.id}-`} />;
+  }
+  return pieces.map((piece, index) =>
+    piece.type === "text" ? (
+      <Markdown key={index} text={piece.text} idPrefix={`${part.id}-${index}-`} />
+    ) : (
+      <DirectiveRow key={index} {...piece} id={`${part.id}:${index}`} host={host} />
+    ),
+  );
+}
+
 /** The view of each kind of part. Live and past are the same: a growing part merely says `open`. */
 export function PartView({ part, result, host, isTarget }: PartViewProps): ReactNode {
   switch (part.type) {
@@ -30,14 +56,7 @@ export function PartView({ part, result, host, isTarget }: PartViewProps): React
     case "text":
       return (
         <WholeText {...fieldText(part, "text", host)}>
-          {(text) => (
-            <Markdown
-              text={text}
-              open={part.open === true}
-              growth={growthOf(part)}
-              idPrefix={`${part.id}-`}
-            />
-          )}
+          {(text) => <Answer text={text} part={part} host={host} />}
         </WholeText>
       );
     case "tool_call":

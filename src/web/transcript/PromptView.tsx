@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
-import type { Part } from "../../model/part.ts";
-import type { TranscriptPartOf } from "../../model/transcript.ts";
-import { CodeBlock } from "../ui/CodeBlock.tsx";
-import { Markdown } from "../ui/Markdown.tsx";
+import type { Part } from "../../model/messages/part.ts";
+import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
+import { CodeBlock } from "../code/CodeBlock.tsx";
+import { Markdown } from "../markdown/Markdown.tsx";
 import { fieldText } from "./field-text.ts";
 import type { TranscriptHost } from "./host.ts";
 import { MediaView } from "./MediaView.tsx";

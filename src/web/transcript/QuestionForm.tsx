@@ -1,9 +1,10 @@
 import { type ReactNode, useId } from "react";
-import type { TranscriptPartOf } from "../../model/transcript.ts";
+import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
+import { en } from "../text/en.ts";
 import { composing } from "../ui/composing.ts";
 import { visible } from "../ui/hidden-text.tsx";
+import { nameOfRequest } from "./describe-part.ts";
 import { Expiry } from "./Expiry.tsx";
-import { nameOfRequest } from "./part-words.ts";
 import type { Answering } from "./use-answer.ts";
 import { useMeantClicks } from "./use-meant-click.ts";
 
@@ -52,7 +53,7 @@ export function QuestionForm({
     >
       <fieldset className="request-options" disabled={send === undefined || busy}>
         <legend className="request-title">
-          <span className="needs-you">Waits for you</span> {visible(request.title, "prose")}
+          <span className="needs-you">{en.waiting.name}</span> {visible(request.title, "prose")}
         </legend>
         {request.subject !== undefined && <p className="request-said">{visible(request.subject, "prose")}</p>}
         {request.options.map((option) => (
@@ -83,7 +84,7 @@ export function QuestionForm({
         )}
       </fieldset>
       {send === undefined ? (
-        <p className="note">It is answered on the page of the daemon that runs this session.</p>
+        <p className="note">{en.request.elsewhere}</p>
       ) : (
         <div ref={place} className="request-answers">
           <button

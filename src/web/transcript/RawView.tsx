@@ -1,6 +1,8 @@
 import { type ReactNode, useEffect, useState } from "react";
-import type { TranscriptPart } from "../../model/transcript.ts";
-import { CodeBlock } from "../ui/CodeBlock.tsx";
+import { sourceText } from "../../model/transcript/source-text.ts";
+import type { Source, TranscriptPart } from "../../model/transcript/transcript.ts";
+import { CodeBlock } from "../code/CodeBlock.tsx";
+import { en } from "../text/en.ts";
 import { reasonOf } from "../ui/ErrorBoundary.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { byteSize } from "../ui/size.ts";
@@ -27,15 +29,12 @@ export function RawView({ part, host }: { part: TranscriptPart; host: Transcript
     };
   }, [loadRaw, part.id]);
 
-  const source = record ?? part.source;
+  const source = record?.place ?? record ?? part.source;
   return (
     <div className="raw-view">
       {source !== undefined && (
         <p className="raw-place">
-          {visible(source.file, "name")}
-          {source.line > 0 && `:${source.line}`} <span className="subject-more">byte</span>{" "}
-          {source.byte.toLocaleString("en")} <span className="subject-more">length</span>{" "}
-          {byteSize(source.length)}
+          <Place source={source} />
           {record?.archived && (
             <span className="subject-more"> (from the archive: the agent's file is gone)</span>
           )}
@@ -55,11 +54,23 @@ export function RawView({ part, host }: { part: TranscriptPart; host: Transcript
         </>
       )}
       {record === undefined && (failure !== undefined || loadRaw === undefined) && (
-        <CodeBlock code={JSON.stringify(part, null, 2)} language="json" title="part, as it was folded" />
+        <CodeBlock code={JSON.stringify(part, null, 2)} language="json" title={en.part.parsed} />
       )}
       {record === undefined && failure === undefined && loadRaw !== undefined && (
         <p className="note">Reading the record…</p>
       )}
     </div>
+  );
+}
+
+function Place({ source }: { source: Source | RawRecord }): ReactNode {
+  if ("kind" in source && source.kind !== undefined) return visible(sourceText(source, true), "name");
+  return (
+    <>
+      {visible(source.file, "name")}
+      {source.line > 0 && `:${source.line}`} <span className="subject-more">byte</span>{" "}
+      {source.byte.toLocaleString("en")} <span className="subject-more">length</span>{" "}
+      {byteSize(source.length)}
+    </>
   );
 }

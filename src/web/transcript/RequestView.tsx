@@ -1,13 +1,14 @@
 import type { ReactNode } from "react";
 import type { Answer, Request, RequestOption } from "../../model/request.ts";
-import type { TranscriptPartOf } from "../../model/transcript.ts";
+import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
+import { en } from "../text/en.ts";
 import { ExactText } from "../ui/ExactText.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { ApprovalForm } from "./ApprovalForm.tsx";
 import { Disclosure } from "./Disclosure.tsx";
+import { namesTool } from "./describe-part.ts";
 import type { SettledRequest, TranscriptHost } from "./host.ts";
 import { useOpenState } from "./open-state.ts";
-import { namesTool } from "./part-words.ts";
 import { QuestionForm } from "./QuestionForm.tsx";
 import { useAnswer } from "./use-answer.ts";
 
@@ -84,9 +85,9 @@ function outcomeText(request: Request, { outcome, answer }: SettledRequest): Rea
     case "answered":
       return answeredText(request, answer);
     case "expired":
-      return request.kind === "approval" ? "Not allowed: nobody answered in time" : "Nobody answered in time";
+      return request.kind === "approval" ? en.request.deniedTimeOut : en.request.timedOut;
     case "cancelled":
-      return "Withdrawn before an answer";
+      return en.request.cancelled;
   }
   return outcome satisfies never;
 }
@@ -99,7 +100,8 @@ function chosenText({ kind, label }: RequestOption): string {
       return outcomeOf(label, "Allow", "Allowed");
     case "reject_once":
     case "reject_always":
-      return outcomeOf(label, "Do not allow", "Not allowed");
+      // Older daemons wrote "Do not allow".
+      return outcomeOf(label.replace(/^Do not allow\b/, en.request.deny), en.request.deny, en.request.denied);
     case undefined:
       return label;
   }

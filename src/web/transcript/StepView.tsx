@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { tokensIn } from "../../model/tokens.ts";
-import type { TranscriptPartOf } from "../../model/transcript.ts";
+import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { shortNumber, shortTokens } from "../ui/size.ts";
 import { price } from "./price.ts";
@@ -15,6 +15,8 @@ export function StepView({
     return (
       <p className="step-line">
         step {part.step ?? ""} {part.model !== undefined && visible(part.model, "name")}
+        {part.effort !== undefined && <> · effort {visible(part.effort, "name")}</>}
+        {part.inherited === true && " · copied, counted in the session that it was copied from"}
       </p>
     );
   }

@@ -1,10 +1,11 @@
 import { type ReactNode, useMemo } from "react";
-import { growthOf } from "../../model/growth.ts";
-import type { TranscriptPartOf } from "../../model/transcript.ts";
+import { growthOf } from "../../model/transcript/growth.ts";
+import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
+import { Markdown } from "../markdown/Markdown.tsx";
+import { en } from "../text/en.ts";
 import { cutShort } from "../ui/cut-short.ts";
 import { duration } from "../ui/duration.ts";
 import { visible } from "../ui/hidden-text.tsx";
-import { Markdown } from "../ui/Markdown.tsx";
 import { shortNumber } from "../ui/size.ts";
 import { useNow } from "../ui/use-now.ts";
 import { Disclosure } from "./Disclosure.tsx";
@@ -14,9 +15,9 @@ import { useOpenState } from "./open-state.ts";
 import { WholeText } from "./WholeText.tsx";
 
 const HIDDEN: Record<NonNullable<TranscriptPartOf<"thinking">["hidden"]>, string> = {
-  encrypted: "encrypted by the provider",
-  redacted: "redacted by the provider",
-  empty: "without text",
+  encrypted: en.part.encrypted,
+  redacted: en.part.redacted,
+  empty: en.part.notRecorded,
 };
 
 /** Characters in which the first line is looked for. */
@@ -43,7 +44,7 @@ export function ThinkingView({
     [open, text, Math.min(part.thinking.length, BEGINNING)],
   );
   if (part.thinking === "" && part.hidden !== undefined) {
-    return <p className="thinking thinking-hidden">Thinking, {HIDDEN[part.hidden]}</p>;
+    return <p className="thinking thinking-hidden">Thinking {HIDDEN[part.hidden]}</p>;
   }
   const length = part.truncated?.thinking ?? part.thinking.length;
   const end = part.ended_at ?? (part.open ? now : undefined);

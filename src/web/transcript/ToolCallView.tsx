@@ -1,9 +1,11 @@
 import { type ReactNode, useMemo } from "react";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
-import type { TranscriptPartOf } from "../../model/transcript.ts";
+import { type CallOutcome, permissionWords } from "../../model/parts/outcome.ts";
+import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
+import { Output, type OutputProps } from "../code/Output.tsx";
+import { en } from "../text/en.ts";
 import { duration } from "../ui/duration.ts";
 import { visible } from "../ui/hidden-text.tsx";
-import { Output, type OutputProps } from "../ui/Output.tsx";
 import { type BadgeStatus, StatusBadge } from "../ui/StatusBadge.tsx";
 import { useNow } from "../ui/use-now.ts";
 import { Disclosure } from "./Disclosure.tsx";
@@ -53,7 +55,7 @@ export function ToolCallView({
 }): ReactNode {
   const [open, setOpen] = useOpenState(host, call.id, isTarget);
   const { view, card, summary } = readCall(call, result, host.cwd);
-  const { badge, word } = statusOf(call, result);
+  const { badge, word, outcome } = statusOf(call, result, host.waiting === true && !host.is_managed);
   const failure = useMemo(() => (badge === "failed" ? failureLine(view) : undefined), [badge, view]);
   const { Body, Action } = card;
   const body = (
@@ -71,7 +73,7 @@ export function ToolCallView({
         summary={
           <span className="line">
             {/* The spaces between cells are for what is copied: Firefox knows no others there. */}
-            <StatusBadge status={badge} />{" "}
+            <CallBadge badge={badge} outcome={outcome} />{" "}
             <span className="line-label">{visible(summary.label, "name")}</span>{" "}
             <span
               className={failure === undefined ? "line-subject" : "line-subject line-subject-failed"}
@@ -90,7 +92,7 @@ export function ToolCallView({
               {summary.figures}
               {word !== undefined && <span className="line-word"> {word}</span>}
             </span>{" "}
-            {!Action && <Elapsed call={call} view={view} />}
+            {!Action && badge !== "open" && <Elapsed call={call} view={view} />}
           </span>
         }
       >
@@ -117,13 +119,14 @@ function Whole({
   const cutInput = call.truncated?.arguments_json;
   const hasInput = call.arguments_json !== "" && call.arguments_json !== "{}";
   const error = call.state.status === "error" && output === "" ? call.state.error : undefined;
-  const reason = call.state.status === "aborted" ? call.state.reason : undefined;
+  const reason =
+    call.state.status === "aborted" ? (call.state.reason ?? call.state.outcome?.reason) : undefined;
   return (
     <>
       {hasInput &&
         (shown.input && cutInput === undefined ? (
           <details className="card-section">
-            <summary>input as sent</summary>
+            <summary>{en.call.rawInput}</summary>
             <WholeArguments call={call} host={host} />
           </details>
         ) : (
@@ -145,13 +148,16 @@ function Whole({
       {error !== undefined && (
         <div className="card-section">
           <h4>error</h4>
-          <Output text={error} label="error" />
+          <Output text={error} label="error" failed />
         </div>
       )}
       {result !== undefined && output === "" && result.parts.length === 0 && error === undefined && (
         <p className="note">No output.</p>
       )}
       {reason !== undefined && <p className="note">{visible(reason, "prose")}</p>}
+      {result?.permission !== undefined && (
+        <p className="note">{visible(permissionWords(result.permission), "prose")}</p>
+      )}
       {result?.parts.map((media, index) => (
         <MediaView key={index} media={media} host={host} />
       ))}
@@ -168,6 +174,7 @@ function outputOf(result: Result, host: TranscriptHost): OutputProps {
   return {
     ...fieldText(result, "output_text", host),
     label: "output",
+    failed: result.is_error,
     ...(output_end === undefined ? {} : { end: output_end }),
   };
 }
@@ -187,21 +194,55 @@ export function nameOfCall(
   };
 }
 
+/** `open`: it has no end in the record, and whether it runs is not known. */
+type CallBadgeStatus = BadgeStatus | CallOutcome["kind"] | "open";
+
+/** What was refused or stopped did not fail: it has the word alone. */
+function CallBadge({
+  badge,
+  outcome,
+}: {
+  badge: CallBadgeStatus;
+  outcome: CallOutcome | undefined;
+}): ReactNode {
+  switch (badge) {
+    case "refused":
+    case "stopped":
+    case "unknown":
+      return <span className="stopped">{en.call.badge(outcome ?? { kind: badge })}</span>;
+    case "open":
+      return <span className="waiting-badge">{badge}</span>;
+    default:
+      return <StatusBadge status={badge} />;
+  }
+}
+
 /** The badge of a call, and the word beside it where the badge alone would mislead. */
-function statusOf(call: Call, result: Result | undefined): { badge: BadgeStatus; word?: string } {
+function statusOf(
+  call: Call,
+  result: Result | undefined,
+  /** The session waits for a person, and its agent does not tell which call for. */
+  mayWait = false,
+): { badge: CallBadgeStatus; word?: string; outcome?: CallOutcome } {
   const { state } = call;
   switch (state.status) {
     case "pending":
       return { badge: "running", word: "waiting" };
     case "running":
-      return { badge: "running" };
+      return mayWait ? { badge: "open", word: en.call.mayWait } : { badge: "running" };
     case "completed":
       return { badge: result?.is_error ? "failed" : "ok" };
     case "error":
       return { badge: "failed" };
     case "aborted": {
+      const { outcome } = state;
+      if (outcome !== undefined) {
+        // The badge has said the rest.
+        const saysMore = outcome.by !== undefined || outcome.kind === "unknown";
+        return { badge: outcome.kind, ...(saysMore && { word: en.call.outcome(outcome) }), outcome };
+      }
       const said = `${state.reason ?? ""} ${result?.output_text.slice(0, 400) ?? ""}`;
-      return { badge: "failed", word: isRefusal(said) ? "not allowed" : "stopped" };
+      return { badge: isRefusal(said) ? "refused" : "stopped" };
     }
     default:
       return state satisfies never;
@@ -286,7 +327,8 @@ export function OrphanResult({
       .slice(0, 2_000)
       .split("\n")
       .find((line) => /\S/.test(line)) ?? "";
-  const badge = part.status === "success" ? "ok" : "failed";
+  const badge =
+    part.status === "success" ? "ok" : part.status === "error" ? "failed" : (part.outcome?.kind ?? "stopped");
   return (
     <Disclosure
       open={open}
@@ -294,7 +336,7 @@ export function OrphanResult({
       className={`tool-card tool-${badge}`}
       summary={
         <span className="line">
-          <StatusBadge status={badge} />{" "}
+          <CallBadge badge={badge} outcome={part.outcome} />{" "}
           <span className="line-label">{visible(part.tool_name ?? "result", "name")}</span>{" "}
           <span className="line-subject">{visible(oneLine(first), "code")}</span>{" "}
           <span className="line-figures">result without a call</span>

@@ -1,7 +1,8 @@
 import { memo, type ReactNode } from "react";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
 import { tokensIn } from "../../model/tokens.ts";
-import type { TranscriptPart, TranscriptPartOf, Turn } from "../../model/transcript.ts";
+import type { TranscriptPart, TranscriptPartOf, Turn } from "../../model/transcript/transcript.ts";
+import { en } from "../text/en.ts";
 import { CopyButton } from "../ui/CopyButton.tsx";
 import { cutShort } from "../ui/cut-short.ts";
 import { duration } from "../ui/duration.ts";
@@ -9,6 +10,7 @@ import { shortNumber, shortTokens } from "../ui/size.ts";
 import { turnText } from "./copying.ts";
 import type { TranscriptHost, TurnTranscriptProps } from "./host.ts";
 import { price } from "./price.ts";
+import { quietCounts } from "./quiet-parts.ts";
 
 /**
  * Why a finished turn ended and what it took, in one thin line below it: time, steps, tokens, cost. It stands in the space
@@ -36,12 +38,17 @@ export const TurnFoot = memo(function TurnFoot({
     turn.steps > 1 ? `${turn.steps} steps` : undefined,
     usage && `${shortTokens(tokensIn(usage))} in, ${shortNumber(usage.output)} out`,
     usage?.cost === undefined
-      ? host.hosted && usage !== undefined
-        ? "no price"
+      ? host.is_managed && usage !== undefined
+        ? en.turn.costUnknown
         : undefined
       : price(usage.cost),
   ].filter((word) => word !== undefined);
   const said = words.join(" · ");
+  const { thoughts, hooks } = host.everyRecord ? NONE_QUIET : quietCounts(turn, partAt);
+  const folded = [
+    ...(thoughts > 0 ? [en.turn.thoughts(thoughts)] : []),
+    ...(hooks > 0 ? [en.turn.hooks(hooks)] : []),
+  ].join(" · ");
   return (
     <div className="turn-foot">
       {said !== "" && (
@@ -50,6 +57,19 @@ export const TurnFoot = memo(function TurnFoot({
           {said}
         </p>
       )}
+      {folded !== "" &&
+        (host.showEveryRecord === undefined ? (
+          <span className="turn-folded">{folded}</span>
+        ) : (
+          <button
+            type="button"
+            className="action turn-folded"
+            title={en.turn.showEvery}
+            onClick={host.showEveryRecord}
+          >
+            {folded}
+          </button>
+        ))}
       <CopyButton
         text={() => turnText(turn, partAt, host)}
         label={
@@ -62,6 +82,8 @@ export const TurnFoot = memo(function TurnFoot({
     </div>
   );
 });
+
+const NONE_QUIET = { thoughts: 0, hooks: 0 };
 
 /** Behind a turn's last step may stand markers and results: so far back its end is looked for, in parts. */
 const LOOK_BACK = 100;
@@ -95,7 +117,7 @@ export function endingOf(turn: Turn, partAt: TurnTranscriptProps["partAt"]): str
     if (part.type === "marker" && part.kind === "error") isError = true;
   }
   if (status === "failed" && step?.reason !== "error")
-    return isError || step?.reason === "stop" ? stopWords("error", undefined) : "cut off before its end";
+    return isError || step?.reason === "stop" ? stopWords("error", undefined) : en.turn.cutOff;
   if (step?.reason === undefined || (step.reason === "tool_use" && !isAfterTools)) return undefined;
   return stopWords(step.reason, step.reason_raw);
 }
@@ -110,7 +132,7 @@ function stopWords(
     case "length":
       return "output limit reached";
     case "tool_use":
-      return "ended after its tools";
+      return en.turn.afterTools;
     case "error":
       return raw === undefined
         ? "ended in an error"

@@ -1,22 +1,25 @@
 import { memo, type ReactNode, useMemo } from "react";
-import { isRow } from "../../model/rows.ts";
+import { isRow, labelOf } from "../../model/parts/part-kinds.ts";
 import { textPattern } from "../../model/text-pattern.ts";
-import type { TranscriptPart, TranscriptPartOf, Turn } from "../../model/transcript.ts";
+import type { TranscriptPart, TranscriptPartOf, Turn } from "../../model/transcript/transcript.ts";
+import { en } from "../text/en.ts";
+import { plainMarkdown } from "../text/plain-markdown.ts";
 import { CopyButton } from "../ui/CopyButton.tsx";
 import { cutShort } from "../ui/cut-short.ts";
 import { duration } from "../ui/duration.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { StateBadge } from "../ui/StatusBadge.tsx";
-import { SoughtText, useIsSought } from "../ui/sought-text.ts";
+import { SearchText, useIsSearchMatch } from "../ui/search-match.ts";
 import { useNow } from "../ui/use-now.ts";
 import { partText } from "./copying.ts";
+import { promptText, untitled } from "./describe-part.ts";
 import type { TranscriptHost, TurnTranscriptProps, TurnWindow } from "./host.ts";
 import { MarkerGroup } from "./MarkerGroup.tsx";
 import { continuesGroup, groupFrom } from "./marker-groups.ts";
 import { useOpenState } from "./open-state.ts";
 import { isoTime, PartRow } from "./PartRow.tsx";
 import { PromptContent } from "./PromptView.tsx";
-import { kindOf, promptText, untitled } from "./part-words.ts";
+import { quietPartsOf } from "./quiet-parts.ts";
 import { RawView } from "./RawView.tsx";
 import { endingOf, TurnFoot } from "./TurnFoot.tsx";
 import "./transcript.css";
@@ -36,24 +39,25 @@ export function TurnTranscript({
   host,
   window,
   targetPartId,
-  sought = "",
+  search = "",
+  firstNewRow,
 }: TurnTranscriptProps): ReactNode {
   const first = turn.prompt_index === undefined ? undefined : partAt(turn.prompt_index);
   const prompt = first?.type === "prompt" ? first : undefined;
   const rows = window ? window.rows : flow(turn, partAt, host);
-  const isSought = useMemo(() => {
-    if (sought === "") return undefined;
-    const pattern = textPattern(sought, "iu");
+  const isMatch = useMemo(() => {
+    if (search === "") return undefined;
+    const pattern = textPattern(search, "iu");
     return (text: string): boolean => pattern.test(text);
-  }, [sought]);
-  const soughtIn = (isTarget: boolean): typeof isSought => (isTarget ? isSought : undefined);
+  }, [search]);
+  const searchIn = (isTarget: boolean): typeof isMatch => (isTarget ? isMatch : undefined);
   return (
     <section
       className="turn"
       aria-labelledby={`turn-${turn.id}`}
       {...(window?.height === undefined ? {} : { style: { height: window.height } })}
     >
-      <SoughtText value={soughtIn(prompt !== undefined && prompt.id === targetPartId)}>
+      <SearchText value={searchIn(prompt !== undefined && prompt.id === targetPartId)}>
         <TurnHeading
           key={prompt?.id}
           turn={turn}
@@ -62,7 +66,7 @@ export function TurnTranscript({
           isTarget={prompt !== undefined && prompt.id === targetPartId}
           measure={window?.measure}
         />
-      </SoughtText>
+      </SearchText>
       {rows.map(({ index, top }, at) => {
         const part = partAt(index);
         // What has a row of its own in the layout (its page is being loaded anew) is in no group yet.
@@ -71,9 +75,12 @@ export function TurnTranscript({
         // What was loaded and opened is the part's, not its place's; the place is in it because a row never moves to another:
         // the screen knows heights by it.
         const key = `${index} ${part?.id}`;
+        const quiet = quietPartsOf(partAt, index, turn.first_part, turn.first_part + turn.part_count, host);
+        const divider = index === firstNewRow && <NewDivider key="new" top={top} />;
         if (group !== undefined) {
           return (
-            <SoughtText key={key} value={soughtIn(group.some(({ id }) => id === targetPartId))}>
+            <SearchText key={key} value={searchIn(group.some(({ id }) => id === targetPartId))}>
+              {divider}
               <MarkerGroup
                 markers={group}
                 index={index}
@@ -81,12 +88,14 @@ export function TurnTranscript({
                 host={host}
                 targetPartId={targetPartId}
                 measure={window?.measure}
+                quiet={quiet}
               />
-            </SoughtText>
+            </SearchText>
           );
         }
         return (
-          <SoughtText key={key} value={soughtIn(part !== undefined && part.id === targetPartId)}>
+          <SearchText key={key} value={searchIn(part !== undefined && part.id === targetPartId)}>
+            {divider}
             <PartRow
               index={index}
               part={part}
@@ -95,12 +104,29 @@ export function TurnTranscript({
               host={host}
               isTarget={part !== undefined && part.id === targetPartId}
               measure={window?.measure}
+              quiet={quiet}
+              isQuietTarget={quiet.some(({ id }) => id === targetPartId)}
             />
-          </SoughtText>
+          </SearchText>
         );
       })}
       <TurnFoot turn={turn} ending={endingOf(turn, partAt)} partAt={partAt} host={host} />
     </section>
+  );
+}
+
+/** A line over the upper edge of a row, which keeps its place and height. */
+function NewDivider({ top }: { top: number | undefined }): ReactNode {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a rule has no words
+    <div
+      className={`new-divider${top === undefined ? "" : " new-divider-placed"}`}
+      role="separator"
+      aria-label={en.read.divider}
+      {...(top === undefined ? {} : { style: { top } })}
+    >
+      <span aria-hidden="true">{en.read.divider}</span>
+    </div>
   );
 }
 
@@ -168,13 +194,16 @@ const TurnHeading = memo(function TurnHeading({
 }): ReactNode {
   const id = prompt?.id ?? turn.id;
   const text = prompt === undefined ? (turn.title ?? "") : promptText(prompt.parts);
-  const isCutAway = useIsSought(() => (cutWhere(text) === undefined ? "" : text));
+  const isCutAway = useIsSearchMatch(() => (cutWhere(text) === undefined ? "" : text));
   const [open, setOpen] = useOpenState(host, id, isCutAway);
   const [raw, setRaw] = useOpenState(host, `${id}:raw`, false);
   const attached = prompt?.parts.filter((part) => part.type !== "text").length ?? 0;
   const cut = cutWhere(text);
   const at = prompt?.at ?? turn.started_at;
-  const words = text.trim() === "" ? (turn.title ?? (attached > 0 ? "Attachment" : untitled(turn))) : text;
+  const words =
+    text.trim() === ""
+      ? (turn.title ?? (attached > 0 ? "Attachment" : untitled(turn)))
+      : plainMarkdown(cutShort(text, SHORT + 200));
   return (
     <header
       className={`turn-heading${isTarget ? " part-row-target" : ""}`}
@@ -191,7 +220,7 @@ const TurnHeading = memo(function TurnHeading({
             {host.formatTime(at)}
           </time>
         )}
-        <span className="part-kind">{prompt === undefined ? "prompt" : kindOf(prompt)}</span>
+        <span className="part-kind">{prompt === undefined ? "prompt" : labelOf(prompt)}</span>
         <span className="part-step" title={`Turn ${turn.index + 1}`}>
           {turn.index + 1}
         </span>
@@ -223,7 +252,7 @@ const TurnHeading = memo(function TurnHeading({
             {attached > 0 && !open && <span className="turn-attached">, {attached} attached</span>}
           </button>
         )}
-        <TurnState turn={turn} />
+        <TurnState turn={turn} isWaiting={host.waiting === true} />
       </div>
       {prompt !== undefined && (
         <div className="part-actions">
@@ -248,7 +277,7 @@ const TurnHeading = memo(function TurnHeading({
               title="A new session from here, or back to here"
               onClick={() => host.goOnFrom?.(prompt.id)}
             >
-              From here
+              {en.turn.branch}
             </button>
           )}
         </div>
@@ -257,7 +286,7 @@ const TurnHeading = memo(function TurnHeading({
   );
 });
 
-function TurnState({ turn }: { turn: Turn }): ReactNode {
+function TurnState({ turn, isWaiting }: { turn: Turn; isWaiting: boolean }): ReactNode {
   const running = turn.status === "running";
   const now = useNow(running ? 1_000 : undefined);
   const end = turn.ended_at ?? (running ? now : undefined);
@@ -269,7 +298,7 @@ function TurnState({ turn }: { turn: Turn }): ReactNode {
     <>
       {spent !== undefined && <span className="turn-time">{spent}</span>}
       <span className="turn-state">
-        <StateBadge status={turn.status} />
+        <StateBadge status={turn.status} isWaiting={running && isWaiting} />
       </span>
     </>
   );

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
-import type { TranscriptPartOf } from "../../model/transcript.ts";
-import { CodeBlock } from "../ui/CodeBlock.tsx";
+import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
+import { CodeBlock } from "../code/CodeBlock.tsx";
+import { en } from "../text/en.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { Disclosure } from "./Disclosure.tsx";
 import type { TranscriptHost } from "./host.ts";
@@ -19,10 +20,7 @@ export function UnknownView({
 }): ReactNode {
   const [open, setOpen] = useOpenState(host, part.id, isTarget);
   const title =
-    part.title ??
-    (part.error === undefined
-      ? "A record of a kind that is not known here"
-      : "A record that could not be read");
+    part.title ?? (part.error === undefined ? en.part.unknown : "A record that could not be read");
   return (
     <Disclosure
       open={open}

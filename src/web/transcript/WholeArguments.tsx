@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
-import type { TranscriptPartOf } from "../../model/transcript.ts";
-import { CodeBlock } from "../ui/CodeBlock.tsx";
+import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
+import { CodeBlock } from "../code/CodeBlock.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { fieldText } from "./field-text.ts";
 import type { TranscriptHost } from "./host.ts";

@@ -1,9 +1,9 @@
-import { callText, indent, type PlainForm, plainText, turnHead } from "../../model/plain-text.ts";
-import type { TranscriptPart, TranscriptPartOf, Turn } from "../../model/transcript.ts";
-import { terminalText } from "../ui/ansi.ts";
+import { callText, indent, type PlainForm, plainText, turnHead } from "../../model/parts/plain-text.ts";
+import type { TranscriptPart, TranscriptPartOf, Turn } from "../../model/transcript/transcript.ts";
+import { terminalText } from "../code/ansi.ts";
+import { textOf } from "./describe-part.ts";
 import { wholeOf } from "./field-text.ts";
 import type { TranscriptHost, TurnTranscriptProps } from "./host.ts";
-import { textOf } from "./part-words.ts";
 
 /** What is copied is whole, and as it was written. */
 const COPIED: PlainForm = {

@@ -1,8 +1,9 @@
-import type { TranscriptPart } from "../../model/transcript.ts";
+import type { TranscriptPart } from "../../model/transcript/transcript.ts";
+import { en } from "../text/en.ts";
 import type { CutText } from "../ui/use-whole.ts";
 import type { TranscriptHost } from "./host.ts";
 
-const CHANGED = "another part stands here by now.";
+const CHANGED = en.part.changed;
 
 /** A text of a part by the path that `truncated` gives it: `thinking`, `state.error`, `parts.0` for a prompt's first piece. */
 export function fieldText(part: TranscriptPart, field: string, { loadWhole }: TranscriptHost): CutText {

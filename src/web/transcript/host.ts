@@ -1,6 +1,6 @@
 import type { Answer, RequestOutcome } from "../../model/request.ts";
 import type { SessionSummary } from "../../model/session.ts";
-import type { TranscriptPart, Turn } from "../../model/transcript.ts";
+import type { Source, TranscriptPart, Turn } from "../../model/transcript/transcript.ts";
 
 /** The record that a part was made from, as the raw view shows it. */
 export interface RawRecord {
@@ -11,6 +11,8 @@ export interface RawRecord {
   text: string;
   truncated?: number;
   archived: boolean;
+  /** Where it stands in the agent's store, when that is no line of `file`. */
+  place?: Source;
 }
 
 /** How a request stands: whoever was first has answered it. */
@@ -82,8 +84,10 @@ export interface TranscriptHost {
   answerDrafts?: Map<string, AnswerDraft>;
   /** Offers what can begin at this prompt (a new session, a rewind). Absent: nothing can. */
   goOnFrom?(prompt_id: string): void;
+  /** The session waits for a person: its open turn does not run meanwhile. */
+  waiting?: boolean;
   /** The daemon runs this session: a cost that is not known is said to be so. */
-  hosted?: boolean;
+  is_managed?: boolean;
   partHref(part_id: string): string;
   runHref(session_id: string): string;
   /** The folder that the agent works in: paths in it are shown from there. */
@@ -91,6 +95,10 @@ export interface TranscriptHost {
   /** Reader's settings. */
   thinking: "open" | "closed" | "open-while-live";
   showSteps: boolean;
+  /** Rows for thoughts without text and hooks that only succeeded, too. Absent: they are folded. */
+  everyRecord: boolean;
+  /** Switches `everyRecord` on. */
+  showEveryRecord?(): void;
   /** `14:03:22`, or relative, as the reader chose. */
   formatTime(at: number): string;
 }
@@ -114,5 +122,7 @@ export interface TurnTranscriptProps {
   /** The part that the address names: marked and focusable. */
   targetPartId?: string;
   /** What one looks for in that part: what is cut of it shows the place where it stands. */
-  sought?: string;
+  search?: string;
+  /** Position of the row before which a line says that it and what follows are new to the reader. */
+  firstNewRow?: number;
 }

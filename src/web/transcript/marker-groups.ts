@@ -1,5 +1,6 @@
-import { isRow } from "../../model/rows.ts";
-import type { TranscriptPart, TranscriptPartOf } from "../../model/transcript.ts";
+import { isRow } from "../../model/parts/part-kinds.ts";
+import type { RowSettings } from "../../model/parts/quiet.ts";
+import type { TranscriptPart, TranscriptPartOf } from "../../model/transcript/transcript.ts";
 
 type Marker = TranscriptPartOf<"marker">;
 type PartAt = (index: number) => TranscriptPart | undefined;
@@ -9,25 +10,23 @@ type PartAt = (index: number) => TranscriptPart | undefined;
  * as one line, the row of the first of them, which opens to all. What has no row of its own does not part them; anything
  * else that is shown does.
  */
-function isGrouped(part: TranscriptPart | undefined): part is Marker {
+function isGrouped(part: TranscriptPart | undefined, settings: RowSettings): part is Marker {
   return (
-    part?.type === "marker" && (part.kind === "hook" || part.kind === "retry") && part.retracted === undefined
+    part?.type === "marker" &&
+    (part.kind === "hook" || part.kind === "retry") &&
+    part.retracted === undefined &&
+    isRow(part, settings)
   );
 }
 
 /** Whether the part at `index` belongs to the row of a marker before it. `first`: where its turn begins. */
-export function continuesGroup(
-  partAt: PartAt,
-  index: number,
-  first: number,
-  settings: { showSteps: boolean },
-): boolean {
+export function continuesGroup(partAt: PartAt, index: number, first: number, settings: RowSettings): boolean {
   const part = partAt(index);
-  if (!isGrouped(part)) return false;
+  if (!isGrouped(part, settings)) return false;
   for (let before = index - 1; before >= first; before -= 1) {
     const above = partAt(before);
     if (above === undefined) return false;
-    if (isRow(above, settings)) return isGrouped(above) && above.kind === part.kind;
+    if (isRow(above, settings)) return isGrouped(above, settings) && above.kind === part.kind;
   }
   return false;
 }
@@ -37,16 +36,16 @@ export function groupFrom(
   partAt: PartAt,
   index: number,
   end: number,
-  settings: { showSteps: boolean },
+  settings: RowSettings,
 ): Marker[] | undefined {
   const head = partAt(index);
-  if (!isGrouped(head)) return undefined;
+  if (!isGrouped(head, settings)) return undefined;
   const markers = [head];
   for (let next = index + 1; next < end; next += 1) {
     const part = partAt(next);
     if (part === undefined) break;
     if (!isRow(part, settings)) continue;
-    if (!isGrouped(part) || part.kind !== head.kind) break;
+    if (!isGrouped(part, settings) || part.kind !== head.kind) break;
     markers.push(part);
   }
   return markers.length > 1 ? markers : undefined;

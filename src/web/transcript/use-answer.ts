@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import type { Answer } from "../../model/request.ts";
-import type { TranscriptPartOf } from "../../model/transcript.ts";
+import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { reasonOf } from "../ui/ErrorBoundary.tsx";
 import type { AnswerDraft, SettledRequest, TranscriptHost } from "./host.ts";
 

@@ -1,8 +1,10 @@
 import { type ComponentProps, createContext, type ReactNode, useContext, useState } from "react";
 import { visibleText } from "../../hidden-text/hidden-text.ts";
+import { en } from "../text/en.ts";
 import { cutShort } from "./cut-short.ts";
 import { visible } from "./hidden-text.tsx";
 import { hostInWords, judgeUrl, type Verdict } from "./safe-url.ts";
+import { maskSecrets } from "./url-secrets.ts";
 
 const InsideLink = createContext(false);
 
@@ -24,9 +26,18 @@ function lookAt(address: string): { judged: Verdict; title: string } {
   return found;
 }
 
-function ExternalAnchor({ href, children }: { href: string; children: ReactNode }): ReactNode {
+function ExternalAnchor({
+  href,
+  shown = href,
+  children,
+}: {
+  href: string;
+  /** The address as it may be shown. */
+  shown?: string;
+  children: ReactNode;
+}): ReactNode {
   return (
-    <a href={href} target="_blank" rel="noopener noreferrer" referrerPolicy="no-referrer" title={told(href)}>
+    <a href={href} target="_blank" rel="noopener noreferrer" referrerPolicy="no-referrer" title={told(shown)}>
       {children}
     </a>
   );
@@ -41,6 +52,7 @@ function AskedLink({
   children: ReactNode;
 }): ReactNode {
   const [asked, setAsked] = useState(false);
+  const shown = shownAddress(verdict);
   return (
     <span className="asked-link">
       <button
@@ -56,16 +68,27 @@ function AskedLink({
       {asked && (
         <span className="link-target">
           {verdict.reason}:{" "}
-          <ExternalAnchor href={verdict.href}>{visible(verdict.href, "name")}</ExternalAnchor>
+          <ExternalAnchor href={verdict.href} shown={shown}>
+            {visible(shown, "name")}
+          </ExternalAnchor>
         </span>
       )}
     </span>
   );
 }
 
+/** An address as it is shown: its secrets are for whoever opens it. */
+function shownAddress(verdict: Verdict & { kind: "link" | "confirm" }): string {
+  const { href } = verdict;
+  return verdict.kind === "confirm" && verdict.secrets !== undefined
+    ? maskSecrets(href, verdict.secrets)
+    : href;
+}
+
 /**
  * A link to an address that somebody else wrote. http, https and mailto open in a new tab, without a referrer; the real
- * host stands beside words that do not name it; a misleading address asks first; anything else is text.
+ * host stands beside words that do not name it; a misleading address, and one that carries secrets or leads to a machine's own
+ * services, asks first; anything else is text. Secrets are masked, also in words that repeat the address.
  */
 export function SafeLink({
   href,
@@ -78,14 +101,17 @@ export function SafeLink({
 }): ReactNode {
   const nested = useContext(InsideLink);
   const { judged, title } = lookAt(href);
-  if (nested) return <span>{children}</span>;
+  if (nested) return <span>{wordsOf(text, judged) ?? children}</span>;
   const said = judged.kind === "link" ? hostInWords(text, judged.host) : undefined;
-  const reason = said === "other" ? "its words name another host" : "its words are very long";
+  const reason = said === "other" ? en.link.otherHost : "its words are very long";
   const verdict: Verdict =
     judged.kind === "link" && (said === "other" || said === "long")
       ? { ...judged, kind: "confirm", reason }
       : judged;
-  const inner = <InsideLink value={true}>{children}</InsideLink>;
+  const words = wordsOf(text, verdict);
+  const inner = (
+    <InsideLink value={true}>{words === undefined ? children : visible(words, "prose")}</InsideLink>
+  );
   switch (verdict.kind) {
     case "text":
       return (
@@ -107,6 +133,13 @@ export function SafeLink({
     default:
       return verdict satisfies never;
   }
+}
+
+/** The words of a link with the secrets of its address masked; `undefined`: they hold none. */
+function wordsOf(text: string, verdict: Verdict): string | undefined {
+  if (verdict.kind !== "confirm" || verdict.secrets === undefined) return undefined;
+  const masked = maskSecrets(text, verdict.secrets);
+  return masked === text ? undefined : masked;
 }
 
 /** A link within the text, as footnotes have: it scrolls, and leaves the page's own address alone. */
@@ -174,7 +207,9 @@ export function RemoteImage({ src, alt }: { src: string; alt: string }): ReactNo
       {asked && (
         <span className="link-target">
           {verdict.kind === "link" || verdict.kind === "confirm" ? (
-            <ExternalAnchor href={verdict.href}>{visible(verdict.href, "name")}</ExternalAnchor>
+            <ExternalAnchor href={verdict.href} shown={shownAddress(verdict)}>
+              {visible(shownAddress(verdict), "name")}
+            </ExternalAnchor>
           ) : (
             visible(src.length > TOLD ? `${cutShort(src, TOLD)}…` : src, "name")
           )}

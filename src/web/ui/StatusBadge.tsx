@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { en } from "../text/en.ts";
 
 export type BadgeStatus = "running" | "ok" | "failed";
 
@@ -9,12 +10,16 @@ export function StatusBadge({ status }: { status: BadgeStatus }): ReactNode {
   return <span className={`status-badge status-${status}`}>{WORDS[status]}</span>;
 }
 
-/** How a session, turn or run stands. What was stopped neither failed nor ended by itself: it has the word alone. */
+/** How a session, turn or run stands. What waits, or was stopped, has a word in place of a badge. */
 export function StateBadge({
   status,
+  isWaiting,
 }: {
   status: "running" | "completed" | "failed" | "interrupted";
+  /** It waits for a person, whatever its turn's state: nothing runs until they act. */
+  isWaiting?: boolean;
 }): ReactNode {
+  if (isWaiting) return <span className="waiting-badge">{en.waiting.badge}</span>;
   if (status !== "interrupted") return <StatusBadge status={status === "completed" ? "ok" : status} />;
   return (
     <span className="stopped" title="Stopped before its end">

@@ -4,10 +4,10 @@ import { findHidden, type HiddenPiece, type TextKind } from "../../hidden-text/h
 type Piece = { text: string } | Omit<HiddenPiece, "hidden">;
 
 /** Marks of one text: each is an element, and a page can bear only so many. */
-const MOST_MARKS = 500;
+const MAX_MARKS = 500;
 
 /** The same pieces, those behind very many hidden ones as one in which these are written out. */
-export function fewMarks(pieces: readonly Piece[], most = MOST_MARKS): readonly Piece[] {
+export function fewMarks(pieces: readonly Piece[], most = MAX_MARKS): readonly Piece[] {
   let marks = 0;
   const at = pieces.findIndex((piece) => "label" in piece && ++marks > most);
   if (at < 0) return pieces;

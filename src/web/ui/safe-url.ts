@@ -1,10 +1,12 @@
+import { isLocalService, secretsIn, type UrlSecrets } from "./url-secrets.ts";
+
 /**
  * What may be done with an address that somebody else wrote. `link`: open it; `confirm`: show host and full address
  * first; `fragment`: a place in the same document; `text`: not a link at all.
  */
 export type Verdict =
   | { kind: "link"; href: string; host: string }
-  | { kind: "confirm"; href: string; host: string; reason: string }
+  | { kind: "confirm"; href: string; host: string; reason: string; secrets?: UrlSecrets }
   | { kind: "fragment"; id: string }
   | { kind: "text" };
 
@@ -14,7 +16,7 @@ const HIDDEN =
 /** Characters of an address, or of a link's words, that nobody reads to their end. */
 const LONG = 2_000;
 /** There are no longer names of hosts; it stands beside each link. */
-const LONGEST_HOST = 253;
+const MAX_HOST_LENGTH = 253;
 const KNOWN_ENDING = /[a-z0-9-]\.(?:com|org|net|io|dev|app|ai|gov|edu)(?:[/:?#@.]|$)/i;
 
 /**
@@ -35,7 +37,7 @@ export function judgeUrl(address: string): Verdict {
   if (scheme === "mailto") {
     if (HIDDEN.test(source) || !URL.canParse(source)) return { kind: "text" };
     const recipient = source.slice(7).split("?")[0] ?? "";
-    if (!recipient || recipient.length > LONGEST_HOST) return { kind: "text" };
+    if (!recipient || recipient.length > MAX_HOST_LENGTH) return { kind: "text" };
     // What begins a line of its own is another header in some programs.
     return /\?|%0[ad]/i.test(source)
       ? { kind: "confirm", href: source, host: recipient, reason: "it fills in the message" }
@@ -48,10 +50,40 @@ export function judgeUrl(address: string): Verdict {
   } catch {
     return { kind: "text" };
   }
-  if (!url.hostname || url.hostname.length > LONGEST_HOST) return { kind: "text" };
+  if (!url.hostname || url.hostname.length > MAX_HOST_LENGTH) return { kind: "text" };
+  const secrets = secretsOf(source, url);
+  // `user:password@` is told as what it is, unless its name pretends to be a host.
+  if (!reason) reason = localService(url);
+  if (!reason && secrets?.kind === "credentials" && !url.username.includes(".")) reason = BURDENS.credentials;
   if (!reason) reason = suspicion(source, url);
+  if (!reason && secrets !== undefined) reason = BURDENS[secrets.kind];
   const host = url.host;
-  return reason ? { kind: "confirm", href: url.href, host, reason } : { kind: "link", href: url.href, host };
+  if (!reason) return { kind: "link", href: url.href, host };
+  return { kind: "confirm", href: url.href, host, reason, ...(secrets && { secrets }) };
+}
+
+const BURDENS = {
+  credentials: "it carries a user name and password",
+  token: "it carries what looks like a token",
+  encoded: "it carries a long encoded value",
+} as const satisfies Record<UrlSecrets["kind"], string>;
+
+/** Of the address as it was written and as it will be opened: a browser writes some characters otherwise. */
+function secretsOf(source: string, url: URL): UrlSecrets | undefined {
+  const [written, opened] = [secretsIn(source), secretsIn(url.href)];
+  if (written === undefined || opened === undefined) return written ?? opened;
+  return { kind: written.kind, secrets: [...new Set([...written.secrets, ...opened.secrets])] };
+}
+
+function localService({ hostname }: URL): string {
+  switch (isLocalService(hostname)) {
+    case "metadata":
+      return "it leads to a cloud's metadata service";
+    case "link-local":
+      return "it leads to a link-local address";
+    case undefined:
+      return "";
+  }
 }
 
 function suspicion(source: string, url: URL): string {

@@ -1,6 +1,6 @@
 import { useContext, useEffect, useRef, useState } from "react";
 import { reasonOf } from "./ErrorBoundary.tsx";
-import { SoughtText } from "./sought-text.ts";
+import { SearchText } from "./search-match.ts";
 
 /** A text as it came here, perhaps cut on its way. */
 export interface CutText {
@@ -46,13 +46,13 @@ export function useWhole({ text, truncated = 0, loadWhole }: CutText): Whole {
         )
         .finally(() => setLoading(false));
     });
-  const isSought = useContext(SoughtText);
-  const loadedFor = useRef<typeof isSought>(undefined);
+  const isMatch = useContext(SearchText);
+  const loadedFor = useRef<typeof isMatch>(undefined);
   useEffect(() => {
     // Once for each text that is looked for: what grows would be loaded again and again.
-    if (isSought === undefined || isSought === loadedFor.current) return;
-    if (cut === undefined || isLoading || isSought(text)) return;
-    loadedFor.current = isSought;
+    if (isMatch === undefined || isMatch === loadedFor.current) return;
+    if (cut === undefined || isLoading || isMatch(text)) return;
+    loadedFor.current = isMatch;
     load?.();
   });
   return {

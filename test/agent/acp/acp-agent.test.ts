@@ -1,13 +1,14 @@
 import { EventEmitter } from "node:events";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { afterEach, expect, it } from "vitest";
+import { afterEach, expect, it, onTestFinished } from "vitest";
 import { type AcpAgentOptions, createAcpAgent } from "../../../src/agent/acp/acp-agent.ts";
 import type { AgentProcess } from "../../../src/agent/acp/agent-process.ts";
 import { connect } from "../../../src/agent/acp/connection.ts";
 import type { Agent } from "../../../src/agent/agent.ts";
-import type { Part } from "../../../src/model/part.ts";
+import type { Part } from "../../../src/model/messages/part.ts";
 import type { Answer, Request } from "../../../src/model/request.ts";
 import { eventually } from "../../eventually.ts";
 import { type ActingHost, createHost, SESSION } from "./acting-host.ts";
@@ -812,4 +813,35 @@ it("what an agent says and nobody can record ends the agent, and nothing else", 
     kind: "error",
     text: expect.stringMatching(/was ended: what it sent could not be recorded \(The record is closed\)/),
   });
+});
+
+it("shows what is said after the turn, and has ended again by the next prompt", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "verbatim-late-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const ended = join(folder, "ended");
+  const { host, ask } = setUp([
+    ...opened,
+    hears.prompt(2),
+    says.text("I list the files."),
+    says.result(2),
+    { do: "await", path: ended },
+    says.text("One file: "),
+    says.text("a.txt"),
+    hears.prompt(3),
+    says.text("Second answer."),
+    says.result(3),
+  ]);
+  expect(await ask("Look")).toBe("completed");
+  writeFileSync(ended, "");
+  await eventually(() => expect(host.parts().at(-1)).toMatchObject({ text: "One file: a.txt" }));
+  expect(kinds(host).slice(-2)).toEqual(["note: Said after the turn had ended", "text"]);
+  expect(host.transcript().turns.at(0)).toMatchObject({ status: "completed", steps: 1 });
+  expect(await ask("And?")).toBe("completed");
+  expect(
+    host
+      .transcript()
+      .turns.slice()
+      .map((turn) => turn?.status),
+  ).toEqual(["completed", "completed"]);
+  expect(host.violations).toEqual([]);
 });

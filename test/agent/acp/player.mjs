@@ -3,10 +3,10 @@
 //   node player.mjs RECORDING.jsonl [ADDRESS]
 //
 // A recording has one JSON object a line: {"from": "client" | "agent", "message": JSON-RPC}, or {"do": ...} where no message
-// can say it: {"do": "stderr", "text"}, {"do": "exit", "code"}, {"do": "print", "text"}, {"do": "echo"}: the
+// can say it: {"do": "stderr", "text"}, {"do": "exit", "code"}, {"do": "print", "text"}, {"do": "await", "path"}: until that file exists, {"do": "echo"}: the
 // next prompt is answered with itself, as JSON; {"do": "servers"}: with the MCP servers that the session was opened with. What the client said is waited for
 // (in whatever order it comes), what the agent said is said. When the player waits for a cancel it tells ADDRESS.
-import { readFileSync, writeSync } from "node:fs";
+import { existsSync, readFileSync, writeSync } from "node:fs";
 
 const [recording = "", address] = process.argv.slice(2);
 const lines = readFileSync(recording, "utf8")
@@ -60,7 +60,9 @@ for (const line of lines) {
   if (line.do === "stderr") writeSync(2, `${line.text}\n`);
   else if (line.do === "print") writeSync(1, `${line.text}\n`);
   else if (line.do === "exit") process.exit(line.code);
-  else if (line.do === "echo" || line.do === "servers") {
+  else if (line.do === "await") {
+    while (!existsSync(line.path)) await new Promise((resolve) => setTimeout(resolve, 10));
+  } else if (line.do === "echo" || line.do === "servers") {
     const { id, params } = await waitFor((message) => message.method === "session/prompt");
     const content = { type: "text", text: JSON.stringify(line.do === "echo" ? params.prompt : servers) };
     const update = { sessionUpdate: "agent_message_chunk", content };

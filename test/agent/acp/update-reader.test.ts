@@ -1,10 +1,13 @@
 import fc from "fast-check";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createUpdateReader } from "../../../src/agent/acp/update-reader.ts";
-import { accumulate, emptyTranscript } from "../../../src/model/accumulate.ts";
-import { frame as frameSchema } from "../../../src/model/frame.ts";
-import { createOrderChecker } from "../../../src/model/order.ts";
+import { frame as frameSchema } from "../../../src/model/frames/frame.ts";
+import { createOrderChecker } from "../../../src/model/frames/order.ts";
+import { accumulate } from "../../../src/model/transcript/accumulate.ts";
+import { emptyTranscript } from "../../../src/model/transcript/transcript-state.ts";
 import { SESSION } from "./acting-host.ts";
+
+const TURN = "00000000-0000-4000-8000-000000000001";
 
 function createReader() {
   let ids = 0;
@@ -92,6 +95,14 @@ const update = fc.record(
 const event = fc.oneof(
   { weight: 8, arbitrary: update.map((value) => ({ do: "push" as const, value: value as unknown })) },
   { weight: 1, arbitrary: fc.jsonValue().map((value) => ({ do: "push" as const, value: value as unknown })) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant("late" as const),
+      values: fc.array(update, { maxLength: 6 }),
+      flush: fc.boolean(),
+    }),
+  },
   { weight: 1, arbitrary: update.map((value) => ({ do: "ask" as const, value })) },
   {
     weight: 1,
@@ -138,6 +149,7 @@ it("whatever an agent sends becomes frames that are valid and in order, or is co
         }
       };
       const count = () => Object.values(reader.skipped).reduce((sum, more) => sum + more, 0);
+      take([{ type: "turn.start", session_id: SESSION, at: 1, turn_id: TURN }]);
       reader.beginTurn("prompt");
       for (const step of events) {
         if (step.do === "push") {
@@ -147,7 +159,21 @@ it("whatever an agent sends becomes frames that are valid and in order, or is co
           expect(frames.length + count() - before).toBeGreaterThan(0);
         } else if (step.do === "ask") take(reader.announce(step.value).frames);
         else if (step.do === "refuse") reader.refuse("c1", "Refused");
-        else {
+        else if (step.do === "late") {
+          take(reader.endTurn({ stopReason: "end_turn" }).frames);
+          take([{ type: "turn.end", session_id: SESSION, at: 2, status: "completed" }]);
+          for (const value of step.values) {
+            take(reader.push(value));
+            if (step.flush) take(reader.flushLate());
+          }
+          take(reader.flushLate());
+          expect(reader.hasLate).toBe(false);
+          const isOpen = [...transcript.parts].some(
+            (part) => part?.type === "tool_call" && /pending|running/.test(part.state.status),
+          );
+          if (!isOpen) expect([...transcript.turns].at(-1)?.status).not.toBe("running");
+          take(reader.beginTurn("prompt"));
+        } else {
           if (step.do === "end") take(reader.endTurn({ stopReason: "end_turn" }).frames);
           else if (step.do === "fail") take(reader.fail("Gone"));
           else take(reader.interrupt("Stopped"));
@@ -156,10 +182,170 @@ it("whatever an agent sends becomes frames that are valid and in order, or is co
             if (part?.type === "tool_call") expect(part.state.status).not.toMatch(/pending|running/);
             if (part?.type === "text" || part?.type === "thinking") expect(part.open).toBeUndefined();
           }
-          reader.beginTurn("prompt");
+          take(reader.beginTurn("prompt"));
         }
       }
     }),
     { numRuns: 400 },
   );
+});
+
+describe("what an agent says after its prompt was answered", () => {
+  const text = (text: string, messageId?: string) => ({
+    sessionUpdate: "agent_message_chunk",
+    content: { type: "text", text },
+    ...(messageId === undefined ? {} : { messageId }),
+  });
+  const call = (fields: object) => ({ sessionUpdate: "tool_call", toolCallId: "c", ...fields });
+  const update = (fields: object) => ({ sessionUpdate: "tool_call_update", toolCallId: "c", ...fields });
+
+  /** The turn, what was sent in it and behind it, as parts in short. */
+  function play(within: readonly unknown[], behind: readonly unknown[]) {
+    const reader = createReader();
+    const checker = createOrderChecker();
+    const violations: unknown[] = [];
+    let transcript = emptyTranscript(SESSION);
+    const take = (frames: readonly unknown[]): void => {
+      for (const given of frames) {
+        const frame = frameSchema.parse(given);
+        violations.push(...checker.check(frame));
+        transcript = accumulate(transcript, frame);
+      }
+    };
+    take(reader.beginTurn("prompt"));
+    for (const value of within) take(reader.push(value));
+    take(reader.endTurn({ stopReason: "end_turn" }).frames);
+    take([{ type: "turn.end", session_id: SESSION, at: 2, status: "completed" }]);
+    const { steps } = [...transcript.turns].at(-1) ?? { steps: 0 };
+    for (const value of behind) take(reader.push(value));
+    take(reader.flushLate());
+    expect(violations).toEqual([]);
+    const parts = [...transcript.parts].flatMap((part) => {
+      if (part?.type === "text" || part?.type === "thinking") {
+        const words = part.type === "text" ? part.text : part.thinking;
+        return [`${part.type} ${words}${part.open === true ? " (open)" : ""}`];
+      }
+      if (part?.type === "tool_call")
+        return [`call ${part.tool_name} ${part.arguments_json} ${part.state.status}`];
+      if (part?.type === "marker")
+        return [`note ${part.title}${part.text === undefined ? "" : `: ${part.text}`}`];
+      return part?.type === "unknown" ? ["unknown"] : [];
+    });
+    const turn = [...transcript.turns].at(-1);
+    return { parts, status: turn?.status, more_steps: (turn?.steps ?? 0) - steps, reader, take, transcript };
+  }
+
+  it("opens one part, marked, and the turn has ended as before", () => {
+    const { parts, status, more_steps } = play([text("I look.")], [text("One file: "), text("a.txt")]);
+    expect(parts).toEqual(["text I look.", "note Said after the turn had ended", "text One file: a.txt"]);
+    expect([status, more_steps]).toEqual(["completed", 0]);
+  });
+
+  it("goes on with the message that it names", () => {
+    const { parts, status, transcript } = play(
+      [text("One ", "m1"), text("file", "m1"), text("Two", "m2")],
+      [text(": a", "m1"), text(".txt", "m1"), text("New", "m3")],
+    );
+    expect(parts).toEqual([
+      "text One file: a.txt",
+      "text Two",
+      "note Said after the turn had ended",
+      "text New",
+    ]);
+    expect(status).toBe("completed");
+    expect(transcript.parts.at(1)).toMatchObject({ revised_at: 1 });
+  });
+
+  it("is told in its order beside thoughts and calls", () => {
+    const { parts, status } = play(
+      [text("Done.")],
+      [
+        { ...text("Hm"), sessionUpdate: "agent_thought_chunk" },
+        text("So"),
+        call({ title: "ls", kind: "execute", rawInput: { command: "ls" } }),
+        update({ status: "completed" }),
+        text("There"),
+      ],
+    );
+    expect(parts).toEqual([
+      "text Done.",
+      "note Said after the turn had ended",
+      "thinking Hm",
+      "note Said after the turn had ended",
+      "text So",
+      "note Begun after the turn had ended",
+      'call ls {"command":"ls"} completed',
+      "note Said after the turn had ended",
+      "text There",
+    ]);
+    expect(status).toBe("completed");
+  });
+
+  it("keeps the title and the command of a call that ends late", () => {
+    const begun = call({
+      title: "npm test",
+      kind: "execute",
+      status: "in_progress",
+      rawInput: { command: "npm test" },
+    });
+    const content = [{ type: "content", content: { type: "text", text: "2 passed" } }];
+    const { parts, status, transcript } = play([begun], [update({ status: "completed", content })]);
+    expect(parts).toEqual(['call execute {"command":"npm test"} completed']);
+    expect(status).toBe("completed");
+    expect([...transcript.parts].find((part) => part?.type === "tool_result")).toMatchObject({
+      output_text: "2 passed",
+    });
+  });
+
+  it("leaves the session running while a call that began late is open, and ends it with the next turn", () => {
+    const { status, reader, take, transcript } = play(
+      [text("Done.")],
+      [call({ title: "make", kind: "execute" })],
+    );
+    expect(status).toBe("running");
+    let ended = transcript;
+    for (const frame of reader.beginTurn("next")) ended = accumulate(ended, frameSchema.parse(frame));
+    take([]);
+    expect([...ended.turns].at(-1)?.status).toBe("completed");
+    expect([...ended.parts].find((part) => part?.type === "tool_call")).toMatchObject({
+      state: { status: "aborted", outcome: { kind: "unknown" } },
+    });
+  });
+
+  it("shows output of a call that was never announced as a line, once", () => {
+    const delta = (data: string) => update({ _meta: { terminal_output_delta: { data, terminal_id: "c" } } });
+    const { parts, status, more_steps } = play([text("Done.")], [delta("late "), delta("output\n")]);
+    expect(parts).toEqual([
+      "text Done.",
+      "note Output after the turn, of a call that was not announced: late output\n",
+    ]);
+    expect([status, more_steps]).toEqual(["completed", 0]);
+  });
+
+  it("appends what a terminal writes to the call's output so far", () => {
+    const delta = (data: string) => update({ _meta: { terminal_output_delta: { data, terminal_id: "c" } } });
+    const begun = call({
+      title: "make",
+      kind: "execute",
+      status: "in_progress",
+      rawInput: { command: "make" },
+    });
+    const { transcript } = play([begun, delta("one\n"), delta("two\n")], []);
+    expect([...transcript.parts].find((part) => part?.type === "tool_result")).toMatchObject({
+      output_text: "one\ntwo\n\nThe agent ended its turn without saying how this ended",
+      outcome: { kind: "unknown" },
+    });
+  });
+
+  it("names a call by its announcement where an update of it came first", () => {
+    const { parts } = play(
+      [
+        update({ status: "in_progress", content: [] }),
+        call({ title: "ls", kind: "execute", rawInput: { command: "ls" } }),
+        update({ status: "completed" }),
+      ],
+      [],
+    );
+    expect(parts).toEqual(['call ls {"command":"ls"} completed']);
+  });
 });

@@ -5,8 +5,8 @@ import { createAskTool } from "../../../src/agent/tools/ask.ts";
 import { createTools } from "../../../src/agent/tools/index.ts";
 import { createTaskTool } from "../../../src/agent/tools/task.ts";
 import { createTodoTool } from "../../../src/agent/tools/todo.ts";
+import { uiExtra } from "../../../src/model/parts/ui-extra.ts";
 import { answer as answerSchema, request as requestSchema } from "../../../src/model/request.ts";
-import { uiExtra } from "../../../src/model/ui-extra.ts";
 import { call, createTestHost, type TestHost, type TestHostOptions } from "../host.ts";
 
 const hosts: TestHost[] = [];

@@ -11,7 +11,7 @@ import { createEditTool } from "../../../src/agent/tools/edit.ts";
 import { createShellTool } from "../../../src/agent/tools/shell.ts";
 import { createWebFetchTool } from "../../../src/agent/tools/web-fetch.ts";
 import { createWriteTool } from "../../../src/agent/tools/write.ts";
-import { fileOfCall } from "../../../src/agent/whole-output.ts";
+import { fileOfCall } from "../../../src/agent/truncated-output.ts";
 import { times } from "../../long.ts";
 import { createTestHost, type TestHost } from "../host.ts";
 

@@ -54,7 +54,7 @@ const hostOf = (url: string): string => (url.includes("//") ? new URL(url).host 
 export function hostileSuite(
   name: string,
   openEngine: (proxyPort: number) => Promise<Engine>,
-  { every, clickedUnderPolicy }: Extent = { every: times(10, 1), clickedUnderPolicy: times(3, 1) },
+  { every, clickedUnderPolicy }: Extent = { every: times(16, 1), clickedUnderPolicy: times(6, 1) },
 ): void {
   const chosen = (families: readonly Family[] = FAMILIES): Attack[] =>
     each(
@@ -135,7 +135,7 @@ export function hostileSuite(
     const openAll = (page: EnginePage): Promise<boolean> =>
       page.run(() => {
         const button = [...document.querySelectorAll("button")].find(
-          (each) => each.textContent === "Open all",
+          (each) => each.textContent === "Expand all",
         );
         button?.click();
         return button !== undefined;

@@ -1,15 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { Frame } from "../../../src/model/frames/frame.ts";
+import { filterParts, isShownBy } from "../../../src/model/parts/part-filter.ts";
+import { isError } from "../../../src/model/parts/part-kinds.ts";
+import { accumulate, fillParts, restoreTranscript } from "../../../src/model/transcript/accumulate.ts";
+import { emptyTranscript, type Transcript } from "../../../src/model/transcript/transcript-state.ts";
 import {
-  accumulate,
-  emptyTranscript,
-  fillParts,
-  restoreTranscript,
-  type Transcript,
-} from "../../../src/model/accumulate.ts";
-import { isError } from "../../../src/model/find-error.ts";
-import type { Frame } from "../../../src/model/frame.ts";
-import { createLayout, type Layout, TURN_GAP } from "../../../src/web/session/layout.ts";
+  createLayout,
+  type Layout,
+  type LayoutSettings,
+  type RowFilter,
+  TURN_GAP,
+} from "../../../src/web/screens/session/layout.ts";
+import { anyFrames } from "../../model/generate.ts";
 
 const SESSION = "7c1d8a52-2222-4333-8444-555566667777";
 let made = 0;
@@ -126,7 +129,7 @@ test("rows appended one by one stand where they stand when all are laid out at o
     fc.property(fc.array(kinds, { maxLength: 60 }), fc.boolean(), fc.integer(), (steps, showSteps, seed) => {
       let transcript = emptyTranscript(SESSION);
       const layout = createLayout();
-      layout.reset(transcript, showSteps);
+      layout.reset(transcript, { showSteps });
       const open: string[] = [];
       const heights = new Map<string, number>();
       for (const kind of steps) {
@@ -146,7 +149,7 @@ test("rows appended one by one stand where they stand when all are laid out at o
         expectConsistent(layout, transcript);
       }
       const atOnce = createLayout();
-      atOnce.reset(transcript, showSteps);
+      atOnce.reset(transcript, { showSteps });
       for (let turn = 0; turn < transcript.turns.length; turn += 1)
         atOnce.measureHeading(turn, layout.headingHeight(turn));
       for (const [key, height] of heights) atOnce.measureRow(Number(key.split(" ")[1]), height);
@@ -182,7 +185,7 @@ describe("a session of 400 calls of which the tail is loaded", () => {
 
   test("only what is in view is asked for, and every position has a place", () => {
     const layout = createLayout();
-    layout.reset(restoreTranscript(page), false);
+    layout.reset(restoreTranscript(page), { showSteps: false });
     const view = layout.visible(layout.height - 600, layout.height);
     const rows = view.flatMap((turn) => turn.rows);
     expect(rows.length).toBeGreaterThan(3);
@@ -193,7 +196,7 @@ describe("a session of 400 calls of which the tail is loaded", () => {
   test("filling a page above leaves the tops of measured rows below in step with the total", () => {
     const layout = createLayout();
     const restored = restoreTranscript(page);
-    layout.reset(restored, false);
+    layout.reset(restored, { showSteps: false });
     const fromEnd = layout.height - layout.topOf(400);
     const parts = placed(0, 200);
     const filled = fillParts(restored, parts);
@@ -226,7 +229,7 @@ describe("a session of 400 calls of which the tail is loaded", () => {
     const shownOf = (of: Layout) =>
       Array.from({ length: of.parts }, (_, index) => index).filter((index) => of.isShown(index));
     const atOnce = createLayout();
-    atOnce.reset(transcript, false);
+    atOnce.reset(transcript, { showSteps: false });
     expect(shownOf(atOnce)).toEqual([1, 3, 4, 5, 6, 7, 8]);
     expect(atOnce.rowOf(2)).toBe(1);
     expect(atOnce.rowOf(6)).toBe(6);
@@ -243,7 +246,7 @@ describe("a session of 400 calls of which the tail is loaded", () => {
       open: transcript.open,
     });
     const layout = createLayout();
-    layout.reset(partly, false);
+    layout.reset(partly, { showSteps: false });
     for (const one of parts.toReversed()) {
       partly = fillParts(partly, [one]);
       layout.update(partly, [one.index]);
@@ -255,7 +258,7 @@ describe("a session of 400 calls of which the tail is loaded", () => {
   test("a call that fails after its card appeared is news", () => {
     const layout = createLayout();
     let transcript = whole;
-    layout.reset(transcript, false);
+    layout.reset(transcript, { showSteps: false });
     const [call] = framesOf("call", open);
     if (call?.type !== "message.tool_call") throw new Error("A call is one frame.");
     transcript = accumulate(transcript, call);
@@ -276,7 +279,7 @@ describe("a session of 400 calls of which the tail is loaded", () => {
   test("a call that comes together with its failure is one error", () => {
     const layout = createLayout();
     let transcript = whole;
-    layout.reset(transcript, false);
+    layout.reset(transcript, { showSteps: false });
     const [call] = framesOf("call", []);
     if (call?.type !== "message.tool_call") throw new Error("A call is one frame.");
     const failure = (tool_call_id: string): Frame => ({
@@ -294,4 +297,42 @@ describe("a session of 400 calls of which the tail is loaded", () => {
     transcript = accumulate(transcript, failure(id()));
     expect(layout.update(transcript, [])).toEqual({ rows: 1, errors: 1 });
   });
+});
+
+test("a filter hides rows and moves none: what is shown and what is hidden are all rows, loaded or not", () => {
+  const filters = fc.record(
+    {
+      kinds: fc.subarray(["text", "thought", "call", "output", "marker", "step"] as const),
+      statuses: fc.subarray(["ok", "failed", "running"] as const),
+    },
+    { requiredKeys: [] },
+  );
+  fc.assert(
+    fc.property(anyFrames(SESSION), filters, fc.boolean(), (frames, filter, showSteps) => {
+      const transcript = frames.reduce(accumulate, emptyTranscript(SESSION));
+      const rowsOf = (settings: LayoutSettings, from = transcript): number[] => {
+        const layout = createLayout();
+        layout.reset(from, settings);
+        return layout
+          .visible(0, Number.POSITIVE_INFINITY)
+          .flatMap(({ rows }) => rows.map(({ index }) => index));
+      };
+      const { total, shown, hidden, counts } = filterParts(transcript, filter, { showSteps });
+      const positions = new Set(
+        hidden.flatMap(([from, to]) => Array.from({ length: to - from }, (_, at) => from + at)),
+      );
+      const rowFilter: RowFilter = {
+        hides: (index, part) => (part === undefined ? positions.has(index) : !isShownBy(filter, part)),
+        hidden: positions,
+      };
+      const kept = rowsOf({ showSteps, filter: rowFilter });
+      expect(kept).toHaveLength(shown);
+      expect(kept).toEqual([...kept].sort((a, b) => a - b));
+      // With every record in a row of its own there are no groups: these are all rows.
+      const all = rowsOf({ showSteps, filter: { hides: () => false, hidden: [] } });
+      expect(all).toHaveLength(total);
+      expect(all.filter((index) => !positions.has(index))).toEqual(kept);
+      expect(Object.values(counts.kinds).reduce((sum, count) => sum + count, 0)).toBe(total);
+    }),
+  );
 });

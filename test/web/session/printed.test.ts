@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import { accumulate, emptyTranscript } from "../../../src/model/accumulate.ts";
-import { createLayout } from "../../../src/web/session/layout.ts";
-import { printed } from "../../../src/web/session/printed.ts";
+import { accumulate } from "../../../src/model/transcript/accumulate.ts";
+import { emptyTranscript } from "../../../src/model/transcript/transcript-state.ts";
+import { createLayout } from "../../../src/web/screens/session/layout.ts";
+import { printed } from "../../../src/web/screens/session/print-view.ts";
 
 const SESSION = "7c1d8a52-2222-4333-8444-555566667777";
 const id = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
@@ -24,7 +25,7 @@ function rowsOf(turns: number, texts: number) {
     }
   }
   const layout = createLayout();
-  layout.reset(transcript, false);
+  layout.reset(transcript, { showSteps: false });
   return layout.visible(0, layout.height);
 }
 const indexes = ({ turns }: ReturnType<typeof printed>) =>

@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { SessionSummary } from "../../../src/model/session.ts";
-import { ago } from "../../../src/web/figures.ts";
+import { isWaiting, type SessionSummary } from "../../../src/model/session.ts";
+import type { StateFilter } from "../../../src/web/app/session-states.ts";
 import {
   filtered,
   type ListItem,
   type ListQuery,
   listItems,
-  type StateFilter,
-} from "../../../src/web/sessions/session-list.ts";
+} from "../../../src/web/screens/sessions/session-list.ts";
+import { ago } from "../../../src/web/text/format.ts";
 
 const now = new Date(2026, 8, 16, 12).getTime();
 const HOUR = 3_600_000;
@@ -30,8 +30,7 @@ function row(id: string, facts: Partial<SessionSummary> = {}): SessionSummary {
   };
 }
 
-const waitingOf = (rows: SessionSummary[]) =>
-  new Set(rows.filter(({ requests }) => requests !== undefined).map(({ id }) => id));
+const waitingOf = (rows: SessionSummary[]) => new Set(rows.filter(isWaiting).map(({ id }) => id));
 
 function list(rows: SessionSummary[], query: Partial<ListQuery> = {}): string[] {
   const runs = new Map<string, Set<string>>();
@@ -190,6 +189,25 @@ test("a word is found in whichever form and width it is written", () => {
   expect(list(rows, { text: "보고서" })).toEqual(["# No folder", "1"]);
   expect(list(rows, { text: "abc" })).toEqual(["# No folder", "2"]);
   expect(list(rows, { text: "ｱｲｳ" })).toEqual(["# No folder", "3"]);
+});
+
+test("an agent that waits in its terminal is listed as waiting, before all others, and not as running", () => {
+  const rows = [
+    row("runs", { status: "running" }),
+    row("asks", { status: "running", waiting: { for: "permission prompt", since: now - HOUR } }),
+    row("menu", { waiting: { for: "dialog open", since: now - 2 * HOUR } }),
+  ];
+  expect(list(rows)).toEqual(["# No folder", "menu", "asks", "runs"]);
+  expect(list(rows, { states: new Set(["running"]) })).toEqual(["# No folder", "runs"]);
+  expect(list(rows, { states: new Set(["waiting"]) })).toEqual(["# No folder", "menu", "asks"]);
+  expect(list(rows, { states: new Set(["completed"]) })).toEqual(["# No folder", "menu"]);
+  expect(list(rows, { groupBy: "time" })).toEqual([
+    "# Waiting for you",
+    "menu",
+    "asks",
+    "# Running now",
+    "runs",
+  ]);
 });
 
 test("a filter's number is how many sessions it lists, whatever runs below them and whatever words are filtered by", () => {

@@ -1,9 +1,9 @@
 import { render } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
-import type { TranscriptPart } from "../../../src/model/transcript.ts";
+import type { TranscriptPart } from "../../../src/model/transcript/transcript.ts";
+import { Output } from "../../../src/web/code/Output.tsx";
+import { Markdown } from "../../../src/web/markdown/Markdown.tsx";
 import { TurnTranscript } from "../../../src/web/transcript/TurnTranscript.tsx";
-import { Markdown } from "../../../src/web/ui/Markdown.tsx";
-import { Output } from "../../../src/web/ui/Output.tsx";
 import { RemoteImage, SafeLink } from "../../../src/web/ui/SafeLink.tsx";
 import { call, hostOf, paired, result, thinking, turnOf } from "../../build.ts";
 

@@ -1,7 +1,7 @@
 import { render, screen } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { describe, expect, it } from "vitest";
-import type { MediaPart } from "../../../src/model/part.ts";
+import type { MediaPart } from "../../../src/model/messages/part.ts";
 import type { Attachment } from "../../../src/web/transcript/host.ts";
 import { MediaView } from "../../../src/web/transcript/MediaView.tsx";
 import { hostOf } from "../../build.ts";

@@ -3,7 +3,7 @@ import { fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { describe, expect, it, vi } from "vitest";
 import type { Answer, Request } from "../../../src/model/request.ts";
-import type { TranscriptPartOf } from "../../../src/model/transcript.ts";
+import type { TranscriptPartOf } from "../../../src/model/transcript/transcript.ts";
 import type { TranscriptHost } from "../../../src/web/transcript/host.ts";
 import { TurnTranscript } from "../../../src/web/transcript/TurnTranscript.tsx";
 import { hostOf, idOf, marker, prompt, START, turnOf } from "../../build.ts";
@@ -183,18 +183,18 @@ describe("an approval", () => {
     expect(screen.getByText(/^expires in (1 h|59 min|60 min)/)).toBeTruthy();
     open.unmount();
     const past = show(requestPart({ subject: "make" }, { outcome: "expired" }));
-    expect(screen.getByText("Not allowed: nobody answered in time")).toBeTruthy();
+    expect(screen.getByText("Denied: timed out")).toBeTruthy();
     past.unmount();
     show(requestPart({ subject: "make" }, { outcome: "cancelled" }));
-    expect(screen.getByText("Withdrawn before an answer")).toBeTruthy();
+    expect(screen.getByText("Cancelled before an answer")).toBeTruthy();
   });
 
   it.each([
     ["allow_once", "Allow", "Allowed"],
-    ["allow_always", "Allow in this session", "Allowed in this session"],
-    ["reject_once", "Do not allow", "Not allowed"],
+    ["allow_always", "Allow for this session", "Allowed for this session"],
+    ["reject_once", "Deny", "Denied"],
     ["allow_once", "Yes, go on", "Allowed (Yes, go on)"],
-    ["reject_always", "Never", "Not allowed (Never)"],
+    ["reject_always", "Never", "Denied (Never)"],
   ] as const)("that was answered by its option %s, %s, is said to be %s", (kind, label, outcome) => {
     const options = [{ id: "one", label, kind }];
     show(requestPart({ options }, { outcome: "answered", answer: { option_ids: ["one"] } }));

@@ -1,9 +1,9 @@
 import { fireEvent, render, screen } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { describe, expect, it, vi } from "vitest";
+import type { UiExtra } from "../../../src/model/parts/ui-extra.ts";
 import type { SessionSummary } from "../../../src/model/session.ts";
-import type { TranscriptPartOf } from "../../../src/model/transcript.ts";
-import type { UiExtra } from "../../../src/model/ui-extra.ts";
+import type { TranscriptPartOf } from "../../../src/model/transcript/transcript.ts";
 import type { TranscriptHost } from "../../../src/web/transcript/host.ts";
 import { TurnTranscript } from "../../../src/web/transcript/TurnTranscript.tsx";
 import { call, failed, hostOf, idOf, paired, result, running, turnOf } from "../../build.ts";
@@ -133,6 +133,15 @@ const closedLines: [string, Call, string | undefined, UiExtra | undefined, strin
     undefined,
     `[OK] exec ${subject} 1.2 s`,
   ]),
+  [
+    "Codex's script around a command that failed",
+    call("exec", 'const r = await tools.exec_command({cmd:"cargo test"}); text(JSON.stringify(r))', {
+      state: failed({}, "Script completed\nOutput:\nerror: no library targets"),
+    }),
+    "Script completed\nOutput:\nerror: no library targets",
+    { type: "shell", exit_code: 101 },
+    "[FAILED] exec cargo test error: no library targets exit 101 0.8 s",
+  ],
   [
     "an argument list",
     call("shell", { command: ["bash", "-lc", "ls -l"] }),
@@ -729,7 +738,7 @@ describe("a sub-agent's card", () => {
     const task = call("task", { task: "Find" }, { state: running({}), run: { session_id: run.id } });
     const below = { title: "Which width?", href: "/sessions/below#part-1" };
     show(task, undefined, undefined, hostOf({ useRun: () => run, useWaitBelow: () => below }));
-    const link = screen.getByRole("link", { name: "its run waits for you" });
+    const link = screen.getByRole("link", { name: "sub-agent waiting for you" });
     expect(link.getAttribute("href")).toBe(below.href);
     expect(document.querySelector(".line-label")?.textContent).toBe("Task");
   });

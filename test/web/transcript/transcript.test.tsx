@@ -1,8 +1,8 @@
 import { fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { noteGrowth } from "../../../src/model/growth.ts";
-import type { TranscriptPart, Turn } from "../../../src/model/transcript.ts";
+import { recordGrowth } from "../../../src/model/transcript/growth.ts";
+import type { TranscriptPart, Turn } from "../../../src/model/transcript/transcript.ts";
 import type { TranscriptHost, TurnWindow } from "../../../src/web/transcript/host.ts";
 import { TurnTranscript } from "../../../src/web/transcript/TurnTranscript.tsx";
 import {
@@ -55,7 +55,7 @@ describe("a turn", () => {
         partAt={(index) => parts[index]}
         host={hostOf({ thinking: "closed" })}
         targetPartId={target.id}
-        sought={sought}
+        search={sought}
       />
     );
     const { rerender } = render(look(other, ""));
@@ -356,7 +356,7 @@ describe("a turn", () => {
     });
 
     it("and names its tools where nothing but their results follows that step", () => {
-      expect(foot(usedTools)).toBe("ended after its tools · 1 min 2 s");
+      expect(foot(usedTools)).toBe("ended after tool calls · 1 min 2 s");
       expect(foot([...usedTools, marker("context", "What files changed")])).toBe("1 min 2 s");
     });
 
@@ -383,7 +383,7 @@ describe("a turn", () => {
     });
 
     it("as cut off where it ended with its agent, which nobody stopped", () => {
-      const cutOff = "cut off before its end · 1 min 2 s";
+      const cutOff = "cut off · 1 min 2 s";
       expect(foot([...usedTools, call("Bash", { command: "make" })], "failed")).toBe(cutOff);
       const daemon = marker("interrupt", "Interrupted: The daemon ended");
       expect(foot([text("The beginning of"), stepEnd("aborted"), daemon], "failed")).toBe(cutOff);
@@ -451,7 +451,7 @@ describe("a turn", () => {
     expect(rows().map((row) => row.replace(/\s+/g, " "))).toEqual([
       expect.stringContaining("Let me look. 12 characters"),
       expect.stringContaining("[FAILED] Bash ls x no such file x 0.8 s"),
-      expect.stringContaining("[FAILED] Read a.ts stopped"),
+      expect.stringContaining("stopped Read a.ts"),
       expect.stringContaining("[OK] Grep one match result without a call"),
       expect.stringContaining("[FAILED] It broke"),
       expect.stringContaining("Thinking of the whole message 14 characters"),
@@ -496,11 +496,11 @@ describe("thinking", () => {
     const { rerender } = render(show(first));
     expect(screen.getByText("The ti")).toBeTruthy();
     const grown = thinking("\nThe tide", { open: true });
-    noteGrowth(first, grown, "de", 9);
+    recordGrowth(first, grown, "de", 9);
     rerender(show(grown));
     expect(screen.getByText("The tide")).toBeTruthy();
     const more = thinking("\nThe tide\nturns", { open: true });
-    noteGrowth(grown, more, "\nturns", 15);
+    recordGrowth(grown, more, "\nturns", 15);
     rerender(show(more));
     expect(screen.getByText("The tide")).toBeTruthy();
     rerender(show(thinking("\nAnother\ntext", {})));
@@ -508,8 +508,34 @@ describe("thinking", () => {
   });
 
   it("says that it is encrypted where there is no text", () => {
-    show([thinking("", { hidden: "encrypted" })]);
-    expect(screen.getByText("Thinking, encrypted by the provider")).toBeTruthy();
+    show([thinking("", { hidden: "encrypted" })], hostOf({ everyRecord: true }));
+    expect(screen.getByText("Thinking (encrypted)")).toBeTruthy();
+  });
+
+  it("without text is folded into the next row, opens in place, and is counted in the foot", async () => {
+    const hidden = [
+      thinking("", { hidden: "encrypted", at: 1_000, ended_at: 5_000 }),
+      thinking("", { hidden: "encrypted", id: "00000000-0000-4000-9000-000000000002" }),
+    ];
+    const showEveryRecord = vi.fn();
+    const { container } = show([...hidden, text("The answer.")], hostOf({ showEveryRecord }));
+    expect(container.querySelectorAll(".part-row")).toHaveLength(1);
+    const mark = screen.getByRole("button", { name: "2 thoughts 7 s, encrypted" });
+    expect(screen.queryByText("Thinking (encrypted)")).toBeNull();
+    await userEvent.click(mark);
+    expect(screen.getAllByText("Thinking (encrypted)")).toHaveLength(2);
+    for (const { id } of hidden) expect(document.getElementById(`part-${id}`)).toBeTruthy();
+    await userEvent.click(screen.getByRole("button", { name: "2 thoughts not recorded" }));
+    expect(showEveryRecord).toHaveBeenCalledOnce();
+  });
+
+  it("without text has a row where every record is wanted", () => {
+    const { container } = show(
+      [thinking("", { hidden: "empty" }), text("The answer.")],
+      hostOf({ everyRecord: true }),
+    );
+    expect(container.querySelectorAll(".part-row")).toHaveLength(2);
+    expect(screen.queryByRole("button", { name: /not recorded/ })).toBeNull();
   });
 
   it("loads the rest of a thought that was cut", async () => {
@@ -574,7 +600,7 @@ describe("a prompt that was cut on its way", () => {
     await userEvent.click(screen.getByRole("button", { name: /Load the rest/ }));
     expect((await screen.findByRole("alert")).textContent).toBe("Not loaded: gone");
     await userEvent.click(screen.getByRole("button", { name: /Load the rest/ }));
-    await waitFor(() => expect(screen.getByRole("alert").textContent).toMatch(/another part/));
+    await waitFor(() => expect(screen.getByRole("alert").textContent).toMatch(/this part has changed/));
     expect(screen.getByText(/Read this log/)).toBeTruthy();
   });
 });
@@ -676,7 +702,7 @@ describe.each([
   const copied: string[] = [];
   let isClick = false;
   const take = async (words: () => string | Promise<string>): Promise<void> => {
-    if (Item !== undefined && !isClick) throw new DOMException("Not allowed", "NotAllowedError");
+    if (Item !== undefined && !isClick) throw new DOMException("Denied", "NotAllowedError");
     copied.push(await words());
   };
   beforeEach(() => {
@@ -893,8 +919,47 @@ describe("parallel calls", () => {
     expect(shown[1]).toContain("[OK]");
     expect(shown[2]).toContain("[FAILED]");
     expect(shown[3]).toContain("stopped");
-    expect(shown[4]).toContain("not allowed");
+    expect(shown[4]).toContain("refused");
     expect(shown[5]).toContain("waiting");
+  });
+
+  it.each([
+    [{ kind: "refused", by: "person" }, "denied", "Denied by you"],
+    [{ kind: "refused", by: "hook", name: "PreToolUse:Bash" }, "blocked", "Blocked by hook PreToolUse:Bash"],
+    [{ kind: "refused", by: "rule", name: "Bash(rm:*)" }, "blocked", "Blocked by permission rule Bash(rm:*)"],
+    [{ kind: "refused", by: "mode", name: "auto" }, "blocked", "Blocked by permission mode auto"],
+    [{ kind: "refused" }, "refused", undefined],
+    [{ kind: "stopped" }, "stopped", undefined],
+    [{ kind: "stopped", by: "person" }, "stopped", "Stopped by you"],
+    [{ kind: "unknown" }, "unknown", "Outcome unknown"],
+  ] as const)("that neither succeeded nor failed say so, and by whom: %o", (outcome, badge, words) => {
+    const input = { command: "x" };
+    show([
+      call("Bash", input, {
+        state: {
+          status: "aborted",
+          input,
+          outcome: { ...outcome, reason: "Not in here." },
+          time: { start: 1, end: 2 },
+        },
+      }),
+    ]);
+    const [row = ""] = rows();
+    expect(row).toContain(badge);
+    expect(row).not.toContain("[FAILED]");
+    if (words !== undefined) expect(row).toContain(words);
+  });
+
+  it("that have no end in an agent's record that waits elsewhere are open, not running, and have no clock", () => {
+    const input = { command: "rm -r build" };
+    const bash = call("Bash", input, { state: running(input) });
+    const { unmount } = show([bash], hostOf({ waiting: true }));
+    expect(rows()[0]).toContain("open");
+    expect(rows()[0]).toContain("running or waiting for you");
+    expect(rows()[0]).not.toContain("[RUNNING]");
+    unmount();
+    show([bash], hostOf({ waiting: true, is_managed: true }));
+    expect(rows()[0]).toContain("[RUNNING]");
   });
 
   it("show what a running command has printed so far", async () => {
@@ -918,7 +983,8 @@ describe("parallel calls", () => {
 
   it("say of a result without a call that a person stopped it", async () => {
     show([result("nobody", "Stopped", { status: "aborted" })]);
-    expect(rows()[0]).toContain("[FAILED]");
+    expect(rows()[0]).toContain("stopped");
+    expect(rows()[0]).not.toContain("[FAILED]");
   });
 });
 
@@ -962,6 +1028,40 @@ describe("markers", () => {
     expect(screen.getByText("The summary of it all")).toBeTruthy();
     await userEvent.click(screen.getByText("Overloaded"));
     expect(document.body.textContent).toContain('"status": 529');
+  });
+
+  it("of hooks that only succeeded stand on their call's row, others in rows of their own", async () => {
+    const bash = call("Bash", { command: "ls" });
+    const hook = (data: object) =>
+      marker("hook", "PreToolUse:Bash: fine", {
+        text: "fine",
+        data: {
+          type: "hook_success",
+          hookEvent: "PreToolUse",
+          exitCode: 0,
+          toolUseID: bash.tool_call_id,
+          ...data,
+        },
+      });
+    const parts = [
+      bash,
+      hook({}),
+      hook({ stdout: '{"hookSpecificOutput":{"additionalContext":"x"}}' }),
+      hook({ exitCode: 1 }),
+      hook({ hookEvent: "UserPromptSubmit" }),
+      hook({ type: "hook_blocking_error" }),
+      text("Done."),
+      hook({ toolUseID: "another" }),
+      text("More."),
+    ];
+    const { container } = show(parts);
+    expect(container.querySelectorAll("[data-index]")).toHaveLength(4);
+    const marks = screen.getAllByRole("button", { name: "1 hook" });
+    expect(marks.map((mark) => mark.closest("[data-index]")?.getAttribute("data-index"))).toEqual(["0", "8"]);
+    await userEvent.click(marks[0] as HTMLElement);
+    expect(container.querySelector('[data-index="0"] .quiet-parts')?.textContent).toContain(
+      "PreToolUse:Bash",
+    );
   });
 
   describe("in long runs of hooks and retries", () => {
@@ -1038,7 +1138,7 @@ describe("markers", () => {
   it("open a record that nobody understands", async () => {
     show([unknown({ type: "brand-new", value: 7 }), unknown("{broken", { error: "no JSON at byte 7" })]);
     expect(rows()[1]).toContain("no JSON at byte 7");
-    await userEvent.click(screen.getByText("A record of a kind that is not known here"));
+    await userEvent.click(screen.getByText("Unknown record type"));
     expect(document.body.textContent).toContain('"type": "brand-new"');
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readTerminal, terminalText } from "../../../src/web/ui/ansi.ts";
+import { readTerminal, terminalText } from "../../../src/web/code/ansi.ts";
 
 const ESC = "\u001b";
 const plain = (output: string): string =>

@@ -3,8 +3,8 @@ import { createElement, type ReactNode } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
 import { describe, expect, it } from "vitest";
 import { findHidden, type TextKind, visibleText } from "../../../src/hidden-text/hidden-text.ts";
+import { Markdown } from "../../../src/web/markdown/Markdown.tsx";
 import { visible } from "../../../src/web/ui/hidden-text.tsx";
-import { Markdown } from "../../../src/web/ui/Markdown.tsx";
 
 const labels = (text: string, kind: TextKind = "code") =>
   findHidden(text, kind).flatMap((piece) => ("label" in piece ? [piece.label] : []));

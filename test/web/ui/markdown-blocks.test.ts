@@ -1,13 +1,12 @@
 import fc from "fast-check";
 import type { Definition, Node, RootContent } from "mdast";
 import { fromMarkdown } from "mdast-util-from-markdown";
-import { gfmFromMarkdown } from "mdast-util-gfm";
-import { gfm } from "micromark-extension-gfm";
 import { describe, expect, it } from "vitest";
-import { growthOf, noteGrowth } from "../../../src/model/growth.ts";
-import { createMarkdownStream } from "../../../src/web/ui/markdown-blocks.ts";
-import type { MarkdownBlock, MarkdownDocument, Piece } from "../../../src/web/ui/markdown-document.ts";
-import { hasTasks, inspect, isLoose } from "../../../src/web/ui/markdown-tree.ts";
+import { growthOf, recordGrowth } from "../../../src/model/transcript/growth.ts";
+import { createMarkdownStream } from "../../../src/web/markdown/blocks.ts";
+import type { MarkdownBlock, MarkdownDocument, Piece } from "../../../src/web/markdown/document.ts";
+import { GITHUB } from "../../../src/web/markdown/syntax.ts";
+import { hasTasks, inspect, isLoose } from "../../../src/web/markdown/tree.ts";
 import { canMeasure, heldBy } from "../../held-by.ts";
 import { BLOCKS, GIANTS } from "./markdown-texts.ts";
 
@@ -83,7 +82,7 @@ function assembled(document: MarkdownDocument): Document {
 
 /** The same, read by the parser at once. */
 function whole(text: string): Document {
-  const { children } = fromMarkdown(text, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
+  const { children } = fromMarkdown(text, GITHUB);
   const facts = inspect(children);
   const footnotes = facts.footnotes.filter(
     ({ identifier }, index, all) => all.findIndex((other) => other.identifier === identifier) === index,
@@ -181,7 +180,7 @@ describe("a text that grows", () => {
           const soFar = text.slice(0, end);
           const last = part;
           part = {};
-          noteGrowth(last, part, text.slice(before, end), end);
+          recordGrowth(last, part, text.slice(before, end), end);
           before = end;
           // Some states are never looked at, and some texts end and go on.
           if (index % 3 === 2) continue;

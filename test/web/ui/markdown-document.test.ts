@@ -1,6 +1,6 @@
 import type { FootnoteDefinition, ListItem, TableRow } from "mdast";
 import { describe, expect, it } from "vitest";
-import { type MarkdownBlock, numberFootnotes, type Piece } from "../../../src/web/ui/markdown-document.ts";
+import { type MarkdownBlock, numberFootnotes, type Piece } from "../../../src/web/markdown/document.ts";
 
 const piece = (calls: string, before = ""): Piece<never> => ({
   nodes: [],

@@ -11,7 +11,7 @@ import {
   outdent,
   PATIENT,
   plainEnd,
-} from "../../../src/web/ui/markdown-source.ts";
+} from "../../../src/web/markdown/source.ts";
 
 describe("the line that opens a fence", () => {
   it.each([

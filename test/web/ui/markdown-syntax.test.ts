@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { fromMarkdown } from "mdast-util-from-markdown";
 import { expect, it } from "vitest";
-import { GITHUB, syntaxOf } from "../../../src/web/ui/markdown-syntax.ts";
+import { GITHUB, syntaxOf } from "../../../src/web/markdown/syntax.ts";
 import { times } from "../../long.ts";
 
 /** Links of all kinds, and what makes of them something else. */
@@ -34,6 +34,19 @@ it("what is not looked for is not there", () => {
     { numRuns: times(3_000, 100_000) },
   );
   expect(unsearched).toBeGreaterThan(tried / 10);
+});
+
+it.each([
+  ["**注意：**这是粗体。**「引用」**后文", ["注意：", "「引用」"]],
+  ["これは**「重要」**です", ["「重要」"]],
+  ["한국어**(강조)**입니다 www.e.co", ["(강조)"]],
+  ["2 ** 3 ** 4, and **文 **字", []],
+])("emphasis stands beside CJK punctuation: %j", (source, bold) => {
+  const found: string[] = [];
+  const paragraph = fromMarkdown(source, syntaxOf(source)).children[0];
+  for (const child of paragraph?.type === "paragraph" ? paragraph.children : [])
+    if (child.type === "strong" && child.children[0]?.type === "text") found.push(child.children[0].value);
+  expect(found).toEqual(bold);
 });
 
 it.each(["Words, and *more*.", "- [words](https://e.co/a?b=c) and `code`\n- [x]", "| a |\n| - |\n| ~~b~~ |"])(

@@ -3,7 +3,7 @@ import { fromMarkdown } from "mdast-util-from-markdown";
 import { gfmFromMarkdown } from "mdast-util-gfm";
 import { gfm } from "micromark-extension-gfm";
 import { describe, expect, it } from "vitest";
-import { gapAfter, hasTasks, inspect, isLoose, offsetOf } from "../../../src/web/ui/markdown-tree.ts";
+import { gapAfter, hasTasks, inspect, isLoose, offsetOf } from "../../../src/web/markdown/tree.ts";
 
 const parse = (text: string): RootContent[] =>
   fromMarkdown(text, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }).children;

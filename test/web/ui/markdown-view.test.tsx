@@ -2,7 +2,8 @@ import { act, fireEvent, render, screen } from "@testing-library/react";
 import ReactMarkdown from "react-markdown";
 import remarkGfm from "remark-gfm";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Markdown, markdownComponents } from "../../../src/web/ui/Markdown.tsx";
+import { Markdown, markdownComponents } from "../../../src/web/markdown/Markdown.tsx";
+import { remarkCjk } from "./remark-cjk.ts";
 
 // What each element of Markdown becomes on the page. That it is cut into blocks without a trace is `markdown.test.tsx`'s.
 
@@ -18,7 +19,11 @@ function html(text: string, props: Partial<Parameters<typeof Markdown>[0]> = {})
 /** The same by react-markdown, whole. */
 function whole(text: string): string {
   const { container, unmount } = render(
-    <ReactMarkdown remarkPlugins={[remarkGfm]} components={markdownComponents} urlTransform={(url) => url}>
+    <ReactMarkdown
+      remarkPlugins={[remarkGfm, remarkCjk]}
+      components={markdownComponents}
+      urlTransform={(url) => url}
+    >
       {text}
     </ReactMarkdown>,
   );
@@ -87,7 +92,7 @@ describe("an element of Markdown", () => {
     expect(html("[a *b*](https://c.test)")).toEqual(
       '<page><p><a href="https://c.test/" target="_blank" rel="noopener noreferrer" referrerpolicy="no-referrer" title="https://c.test/">a <em>b</em></a><span class="link-host">c.test</span></p></div>',
     );
-    expect(html("[https://good.test](https://evil.test)")).toContain("its words name another host");
+    expect(html("[https://good.test](https://evil.test)")).toContain("link text shows a different host");
     expect(html("[a](javascript:x) [b]()")).toEqual(
       '<page><p><span class="blocked-link" title="Not a link: javascript:x">a</span> <span class="blocked-link" title="Not a link: ">b</span></p></div>',
     );

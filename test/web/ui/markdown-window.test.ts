@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createMarkdownWindow } from "../../../src/web/ui/markdown-window.ts";
+import { createMarkdownWindow } from "../../../src/web/markdown/window.ts";
 
 /** What the window holds after each of some texts. */
 function shown(...texts: string[]): string[] {

@@ -4,10 +4,11 @@ import fc from "fast-check";
 import ReactMarkdown from "react-markdown";
 import remarkGfm from "remark-gfm";
 import { describe, expect, it } from "vitest";
-import { Markdown, markdownComponents } from "../../../src/web/ui/Markdown.tsx";
-import { createMarkdownStream } from "../../../src/web/ui/markdown-blocks.ts";
+import { createMarkdownStream } from "../../../src/web/markdown/blocks.ts";
+import { Markdown, markdownComponents } from "../../../src/web/markdown/Markdown.tsx";
 import { eventually } from "../../eventually.ts";
 import { BLOCKS, GIANTS, LONG_TABLE } from "./markdown-texts.ts";
+import { remarkCjk } from "./remark-cjk.ts";
 
 /** The elements and the text of a rendered Markdown, without the white space that HTML does not show. */
 function shape(root: Element): unknown {
@@ -49,7 +50,11 @@ function shape(root: Element): unknown {
 
 function whole(text: string): unknown {
   const { container, unmount } = render(
-    <ReactMarkdown remarkPlugins={[remarkGfm]} components={markdownComponents} urlTransform={(url) => url}>
+    <ReactMarkdown
+      remarkPlugins={[remarkGfm, remarkCjk]}
+      components={markdownComponents}
+      urlTransform={(url) => url}
+    >
       {text}
     </ReactMarkdown>,
   );

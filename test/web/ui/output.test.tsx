@@ -1,6 +1,6 @@
 import { act, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { Output, Terminal } from "../../../src/web/ui/Output.tsx";
+import { Output, Terminal } from "../../../src/web/code/Output.tsx";
 import { eventually } from "../../eventually.ts";
 
 const ESC = "\u001b";
@@ -296,5 +296,19 @@ describe("terminal text", () => {
   it("says nothing of white space that was written over", () => {
     expect(html("   \rabc")).toBe("abc");
     expect(html("a\rb\nc\rd").match(/overwritten/g)).toHaveLength(2);
+  });
+});
+
+describe("of what failed", () => {
+  it("the end is shown first, and what stands before it after a click", () => {
+    const all = lines(60, 1);
+    const { container } = render(<Output text={all.join("\n")} label="output" failed />);
+    const shown = () => container.querySelector(".output-text")?.textContent ?? "";
+    expect(shown()).toMatch(/^Show 36 earlier lines/);
+    expect(shown()).not.toContain("line 36\n");
+    expect(shown()).toContain("line 37\n");
+    expect(shown()).toContain("line 60");
+    fireEvent.click(button("Show 36 earlier lines"));
+    expect(shown()).toBe(all.join("\n"));
   });
 });

@@ -87,13 +87,13 @@ describe("a link that misleads", () => {
     const button = screen.getByRole("button", { name: "https://good.test" });
     expect(container.querySelector("a")).toBeNull();
     expect(button.outerHTML).toBe(
-      '<button type="button" class="link-button" aria-expanded="false" title="its words name another host">https://good.test</button>',
+      '<button type="button" class="link-button" aria-expanded="false" title="link text shows a different host">https://good.test</button>',
     );
     expect(container.querySelector(".asked-link > .link-host")?.textContent).toBe("evil.test");
     fireEvent.click(button);
     expect(button.getAttribute("aria-expanded")).toBe("true");
     const target = container.querySelector(".link-target");
-    expect(target?.textContent).toBe("its words name another host: https://evil.test/x");
+    expect(target?.textContent).toBe("link text shows a different host: https://evil.test/x");
     expect(target?.querySelector("a")?.getAttribute("href")).toBe("https://evil.test/x");
     fireEvent.click(button);
     expect(container.querySelector(".link-target")).toBeNull();
@@ -107,6 +107,25 @@ describe("a link that misleads", () => {
     );
     expect(container.querySelector("a")).toBeNull();
     expect(container.querySelector(".link-host")?.textContent).toBe("evil.test");
+  });
+
+  it("masks what its address carries, in its words, its title and where it is shown; opening it opens the whole", () => {
+    const address = "https://a.test/?token=abcdef123456";
+    const { container } = render(
+      <SafeLink href={address} text={address}>
+        {address}
+      </SafeLink>,
+    );
+    const masked = "https://a.test/?token=•••(12 characters)";
+    fireEvent.click(screen.getByRole("button", { name: masked }));
+    const anchor = screen.getByRole("link", { name: masked });
+    expect(anchor.getAttribute("href")).toBe(address);
+    expect(anchor.title).toBe(masked);
+    expect(container.textContent).not.toContain("abcdef");
+    expect(container.querySelector(".link-target")?.textContent).toBe(
+      `it carries what looks like a token: ${masked}`,
+    );
+    expect(html(<RemoteImage src={address} alt="" />)).not.toContain("abcdef");
   });
 
   it("asks also where what its words name stands behind thousands of blanks", () => {

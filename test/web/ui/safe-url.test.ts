@@ -1,5 +1,7 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { hostInWords, judgeUrl } from "../../../src/web/ui/safe-url.ts";
+import { maskSecrets, secretsIn } from "../../../src/web/ui/url-secrets.ts";
 
 const reasonOf = (address: string): string => {
   const verdict = judgeUrl(address);
@@ -86,7 +88,54 @@ describe("an address", () => {
     ["https:\\\\example.com", "the address is written to mislead"],
     ["https://example.com\\@evil.example", "the address is written to mislead"],
     ["https://github.com@evil.example/", "what stands before @ is not the host"],
-    ["https://:secret@evil.example/", "what stands before @ is not the host"],
+    ["https://github.com:x@evil.example/", "what stands before @ is not the host"],
+    ["https://:secret@evil.example/", "it carries a user name and password"],
+    ["https://ada:hunter2@example.com/", "it carries a user name and password"],
+    ["http://169.254.169.254/latest/meta-data/", "it leads to a cloud's metadata service"],
+    ["http://2852039166/", "it leads to a cloud's metadata service"],
+    ["http://0xA9.0xFE.0xA9.0xFE/", "it leads to a cloud's metadata service"],
+    ["http://0251.0376.0251.0376/", "it leads to a cloud's metadata service"],
+    ["http://[::ffff:169.254.169.254]/", "it leads to a cloud's metadata service"],
+    ["http://[64:ff9b::a9fe:a9fe]/", "it leads to a cloud's metadata service"],
+    ["http://[fd00:ec2::254]/latest/", "it leads to a cloud's metadata service"],
+    ["http://[FD00:0EC2:0:0:0:0:0:0254]/", "it leads to a cloud's metadata service"],
+    ["http://metadata.google.internal/computeMetadata/v1/", "it leads to a cloud's metadata service"],
+    ["http://METADATA.google.internal./", "it leads to a cloud's metadata service"],
+    ["http://metadata/", "it leads to a cloud's metadata service"],
+    ["http://100.100.100.200/", "it leads to a cloud's metadata service"],
+    ["http://ada:pw@169.254.170.2/v2/credentials", "it leads to a cloud's metadata service"],
+    ["http://169.254.10.20/", "it leads to a link-local address"],
+    ["http://[fe80::1]/", "it leads to a link-local address"],
+    ["http://169.254.169.254.nip.io/", "it leads to a link-local address"],
+    ["http://169.253.1.1/", "link"],
+    ["http://192.168.0.1/", "link"],
+    ["https://example.com/?access_token=abcdef123456", "it carries what looks like a token"],
+    ["https://example.com/?q=a&X-Amz-Signature=0123456789abcdef", "it carries what looks like a token"],
+    ["https://example.com/cb#id_token=abc.def.ghi", "it carries what looks like a token"],
+    ["https://example.com/ghp_0123456789abcdefghijABCDEFGHIJ012345", "it carries what looks like a token"],
+    ["https://example.com/?v=sk-proj-abcdefghij0123456789", "it carries what looks like a token"],
+    ["https://example.com/?code=4f1d0a92bc7e5d31", "it carries what looks like a token"],
+    ["https://example.com/x?eyJhbGciOiJI.eyJzdWIiOiIx.c2ln", "it carries what looks like a token"],
+    ["https://example.com/aGVsbG8gd29ybGQgdGhpcyBpcyBhIHNlY3JldA", "it carries a long encoded value"],
+    ["https://example.com/p?d=aGVsbG8gd29ybGQgdGhpcyBpcyBhIHNlY3JldA==", "it carries a long encoded value"],
+    ["https://example.com/?d=68656c6c6f20776f726c6468656c6c6f20776f", "it carries a long encoded value"],
+    ["https://mfrggzdfmztwq2lknnwg23tpobyxe43u.example.com/", "it carries a long encoded value"],
+    ["https://github.com/o/r/commit/0123456789abcdef0123456789abcdef01234567", "link"],
+    ["https://example.com/sha256/e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855", "link"],
+    [
+      "https://example.com/a/6ba7b810-9dad-11d1-80b4-00c04fd430c8?id=6ba7b810-9dad-11d1-80b4-00c04fd430c8",
+      "link",
+    ],
+    ["https://example.com/2026/how-to-write-a-parser-for-json-lines-in-100-lines-of-code", "link"],
+    [
+      "https://ja.example.org/wiki/%E6%97%A5%E6%9C%AC%E8%AA%9E%E3%81%AE%E6%96%87%E6%B3%95%E3%81%AE%E6%AD%B4%E5%8F%B2",
+      "link",
+    ],
+    ["https://example.com/ThisIsALongClassNameOfJavaThatDescribesItself.html", "link"],
+    ["https://example.com/?key=value&code=404&state=open", "link"],
+    ["https://example.com/?q=token+bucket", "link"],
+    ["https://docs.rs/tokio/1.40.0/tokio/sync/struct.Semaphore.html#method.acquire_many_owned", "link"],
+    ["https://example.com/a#L120-L160", "link"],
     ["https://аpple.example/", "the host has letters that may imitate others"],
     ["https://xn--80ak6aa92e.com/", "the host has letters that may imitate others"],
     ["https://www.xn--80ak6aa92e.com/", "the host has letters that may imitate others"],
@@ -119,6 +168,39 @@ describe("an address", () => {
     });
     expect(judgeUrl("//example.com/x")).toMatchObject({ href: "https://example.com/x", host: "example.com" });
     expect(judgeUrl("mailto:jo@example.com?subject=Hi")).toMatchObject({ host: "jo@example.com" });
+  });
+});
+
+describe("what an address carries", () => {
+  it.each([
+    ["https://ada:hunter2@example.com/x", "https://•••(11 characters)@example.com/x"],
+    ["https://example.com/?a=b&token=abcdef123456#c", "https://example.com/?a=b&token=•••(12 characters)#c"],
+    [
+      "https://example.com/ghp_0123456789abcdefghijABCDEFGHIJ012345/x",
+      "https://example.com/ghp_•••(40 characters)/x",
+    ],
+    [
+      "https://example.com/cb#access_token=abcdef123456&b=1",
+      "https://example.com/cb#access_token=•••(12 characters)&b=1",
+    ],
+  ])("is masked: %s", (address, masked) => {
+    const secrets = secretsIn(address);
+    expect(secrets && maskSecrets(address, secrets)).toBe(masked);
+  });
+
+  it("is found in any address, and in no other text, without an error", () => {
+    fc.assert(
+      fc.property(
+        fc.webUrl({ withQueryParameters: true, withFragments: true }),
+        fc.string(),
+        (address, text) => {
+          const secrets = secretsIn(address);
+          if (secrets !== undefined)
+            for (const secret of secrets.secrets) expect(maskSecrets(address, secrets)).not.toContain(secret);
+          secretsIn(text);
+        },
+      ),
+    );
   });
 });
 

@@ -1,11 +1,11 @@
 import { cleanup, render, screen } from "@testing-library/react";
 import type { ReactNode } from "react";
 import { describe, expect, it } from "vitest";
-import { CodeBlock } from "../../../src/web/ui/CodeBlock.tsx";
-import { Diff } from "../../../src/web/ui/Diff.tsx";
-import { Markdown } from "../../../src/web/ui/Markdown.tsx";
-import { Output } from "../../../src/web/ui/Output.tsx";
-import { SoughtText } from "../../../src/web/ui/sought-text.ts";
+import { CodeBlock } from "../../../src/web/code/CodeBlock.tsx";
+import { Diff } from "../../../src/web/code/Diff.tsx";
+import { Output } from "../../../src/web/code/Output.tsx";
+import { Markdown } from "../../../src/web/markdown/Markdown.tsx";
+import { SearchText } from "../../../src/web/ui/search-match.ts";
 
 const lines = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => (index === count - 20 ? "a needle in it" : `row ${index}`));
@@ -41,7 +41,7 @@ describe("a view that leaves something out", () => {
   it.each(views)("shows what somebody looks for, and leaves it there: %s", async (_, view) => {
     const hidden = () => screen.queryByText(/a needle in it/);
     const looking = (word: string) => (
-      <SoughtText value={word === "" ? undefined : (text) => text.includes(word)}>{view}</SoughtText>
+      <SearchText value={word === "" ? undefined : (text) => text.includes(word)}>{view}</SearchText>
     );
     const { rerender } = render(looking(""));
     expect(hidden()).toBeNull();

@@ -2,8 +2,8 @@ import { render, screen } from "@testing-library/react";
 import { userEvent } from "@testing-library/user-event";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readTerminal, terminalText } from "../../../src/web/ui/ansi.ts";
-import { Terminal } from "../../../src/web/ui/Output.tsx";
+import { readTerminal, terminalText } from "../../../src/web/code/ansi.ts";
+import { Terminal } from "../../../src/web/code/Output.tsx";
 
 const ESC = "\u001b";
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control bytes must not reach the page.

@@ -2,8 +2,8 @@
 import { structuredPatch } from "diff/lib/patch/create.js";
 import type { ReactNode } from "react";
 import { visibleText } from "../../../hidden-text/hidden-text.ts";
-import type { FileDiff } from "../../../model/ui-extra.ts";
-import { Diff, DiffCounts } from "../../ui/Diff.tsx";
+import type { FileDiff } from "../../../model/parts/ui-extra.ts";
+import { Diff, DiffCounts } from "../../code/Diff.tsx";
 import { visible } from "../../ui/hidden-text.tsx";
 import { counted } from "../../ui/size.ts";
 import {

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { CodeBlock } from "../../ui/CodeBlock.tsx";
+import { CodeBlock } from "../../code/CodeBlock.tsx";
 import { visible } from "../../ui/hidden-text.tsx";
 import type { CallView, CardBodyProps, ToolCard } from "./card.ts";
 import { describe } from "./GenericCard.tsx";

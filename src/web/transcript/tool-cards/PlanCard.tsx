@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
+import { Markdown } from "../../markdown/Markdown.tsx";
 import { visible } from "../../ui/hidden-text.tsx";
-import { Markdown } from "../../ui/Markdown.tsx";
 import { type CallView, type CardBodyProps, named, oneLine, type ToolCard, text } from "./card.ts";
 
 /** A plan that the agent offered, and whether it was accepted. */

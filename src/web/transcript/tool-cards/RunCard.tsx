@@ -3,9 +3,10 @@ import { visibleText } from "../../../hidden-text/hidden-text.ts";
 import { isUuid } from "../../../model/is-uuid.ts";
 import type { SessionSummary } from "../../../model/session.ts";
 import { tokensOf } from "../../../model/tokens.ts";
+import { Markdown } from "../../markdown/Markdown.tsx";
+import { en } from "../../text/en.ts";
 import { duration } from "../../ui/duration.ts";
 import { visible } from "../../ui/hidden-text.tsx";
-import { Markdown } from "../../ui/Markdown.tsx";
 import { StateBadge } from "../../ui/StatusBadge.tsx";
 import { counted, shortNumber, shortTokens } from "../../ui/size.ts";
 import { activityOf } from "../activity.ts";
@@ -100,8 +101,11 @@ function useWaitOf(run: SessionSummary | undefined, host: TranscriptHost) {
   const below = useWaitBelow(run?.id ?? "");
   const own = run?.requests?.[0];
   if (run === undefined) return undefined;
-  if (own === undefined) return below && { ...below, below: true };
-  return { title: own.title, href: `${host.runHref(run.id)}#part-${own.request_id}`, below: false };
+  if (own !== undefined)
+    return { title: own.title, href: `${host.runHref(run.id)}#part-${own.request_id}`, below: false };
+  if (run.waiting !== undefined)
+    return { title: en.waiting.agent(run.waiting), href: host.runHref(run.id), below: false };
+  return below && { ...below, below: true };
 }
 
 function RunAction({ view, host }: CardBodyProps): ReactNode {
@@ -116,7 +120,7 @@ function RunAction({ view, host }: CardBodyProps): ReactNode {
     <span className="run-action">
       {waits !== undefined && (
         <a className="needs-you" href={waits.href} title={visibleText(waits.title, "prose")}>
-          {waits.below ? "its run waits for you" : "waits for you"}
+          {waits.below ? en.waiting.below : en.waiting.self}
         </a>
       )}{" "}
       {activity !== undefined && waits === undefined && (

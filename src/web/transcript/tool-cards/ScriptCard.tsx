@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
-import { CodeBlock } from "../../ui/CodeBlock.tsx";
+import { CodeBlock } from "../../code/CodeBlock.tsx";
 import { visible } from "../../ui/hidden-text.tsx";
 import { type CallView, type CardBodyProps, named, oneLine, type ToolCard, text } from "./card.ts";
-import { atCommand } from "./ShellCard.tsx";
+import { atCommand, exitFigure } from "./ShellCard.tsx";
 
 /** A script that the agent wrote to be run, as Codex's `exec` tool takes one. */
 export const scriptCard: ToolCard = {
@@ -12,7 +12,12 @@ export const scriptCard: ToolCard = {
     const script = scriptOf(view);
     const first = script.split("\n").find((line) => /\S/.test(line) && !/^\s*(?:\/\/|#)/.test(line)) ?? "";
     const subject = oneLine(toolsIn(script.slice(0, LOOKED_AT)) ?? first);
-    return { label: view.call.tool_name, subject: visible(subject, "code"), title: oneLine(script) };
+    return {
+      label: view.call.tool_name,
+      subject: visible(subject, "code"),
+      title: oneLine(script),
+      figures: exitFigure(view),
+    };
   },
   Body: ScriptBody,
   shows: (view) => ({ input: Object.keys(view.input).length <= 1 && view.call.truncated === undefined }),
@@ -25,7 +30,7 @@ function scriptOf({ input, call }: CallView): string {
 /** Characters at a script's beginning in which its calls are looked for. */
 const LOOKED_AT = 20_000;
 /** More of them do not fit on a line. */
-const MOST_CALLS = 20;
+const MAX_CALLS = 20;
 const LITERAL = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/sy;
 
 /**
@@ -33,7 +38,7 @@ const LITERAL = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/sy;
  * A guess from how it is written, for the closed line alone; `undefined`: it calls none.
  */
 function toolsIn(script: string): string | undefined {
-  const calls = [...script.matchAll(/\btools\.(\w+)\(/g)].slice(0, MOST_CALLS);
+  const calls = [...script.matchAll(/\btools\.(\w+)\(/g)].slice(0, MAX_CALLS);
   if (calls.length === 0) return undefined;
   // A patch mostly stands above its call, under a name.
   const patched = script.matchAll(/\*\*\* (?:Update|Add|Delete) File: ([^\n\\"'`]+)/g);

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { CodeBlock } from "../../ui/CodeBlock.tsx";
+import { CodeBlock } from "../../code/CodeBlock.tsx";
 import { visible } from "../../ui/hidden-text.tsx";
 import {
   type CallView,
@@ -35,12 +35,11 @@ export const shellCard: ToolCard = {
         ? atCommand(commandOf(view) || `command ${numberOf(view)}`, text(view.input, "chars"))
         : commandOf(view),
     );
-    const exit = exitCode(view);
     return {
       label: label(view.call.tool_name),
       subject: visible(subject, "name"),
       title: subject,
-      figures: exit !== undefined && exit !== 0 ? `exit ${exit}` : undefined,
+      figures: exitFigure(view),
     };
   },
   Body: ShellBody,
@@ -94,6 +93,12 @@ function fromArguments(words: readonly string[]): string {
   return words
     .map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`))
     .join(" ");
+}
+
+/** How a command ended, where that was not well. */
+export function exitFigure(view: CallView): string | undefined {
+  const exit = exitCode(view);
+  return exit !== undefined && exit !== 0 ? `exit ${exit}` : undefined;
 }
 
 function exitCode({ extra, output, failed }: CallView): number | undefined {

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { TodoItem } from "../../../model/ui-extra.ts";
+import type { TodoItem } from "../../../model/parts/ui-extra.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import {
   type CallView,

@@ -1,6 +1,6 @@
 import type { ComponentType, ReactNode } from "react";
-import type { TranscriptPartOf } from "../../../model/transcript.ts";
-import type { UiExtra } from "../../../model/ui-extra.ts";
+import type { UiExtra } from "../../../model/parts/ui-extra.ts";
+import type { TranscriptPartOf } from "../../../model/transcript/transcript.ts";
 import { cutShort } from "../../ui/cut-short.ts";
 import type { TranscriptHost } from "../host.ts";
 

@@ -31,9 +31,12 @@ const CARDS: readonly ToolCard[] = [
 
 /** The card of a call: by its typed payload, then by the tool's name, then the generic one. */
 export function cardFor(view: CallView): ToolCard {
-  const payload = view.extra?.type;
+  const name = view.call.tool_name.toLowerCase();
+  // Of a script that ran commands it may be known how they ended, and not what they were: the script says that.
+  const isScript =
+    view.extra?.type === "shell" && view.extra.command === undefined && scriptCard.matches(name);
+  const payload = isScript ? undefined : view.extra?.type;
   const byPayload = payload === undefined ? undefined : CARDS.find((card) => card.payloads.includes(payload));
   if (byPayload) return byPayload;
-  const name = view.call.tool_name.toLowerCase();
   return CARDS.find((card) => card.matches(name)) ?? genericCard;
 }

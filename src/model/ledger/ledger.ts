@@ -1,0 +1,133 @@
+import type { DiffHunk, FileDiff } from "../parts/ui-extra.ts";
+import type { TranscriptPart, TranscriptPartOf } from "../transcript/transcript.ts";
+import { composeHunks } from "./compose-hunks.ts";
+import { mayChangeFiles } from "./shell-commands.ts";
+
+/** One edit of a file: the call that made it and the thought before that call. */
+export interface LedgerEdit {
+  call_id: string;
+  thought_id?: string;
+  diff: FileDiff;
+}
+
+/** What a turn (or several) did to one file. */
+export interface LedgerFile {
+  path: string;
+  change: FileDiff["change"];
+  /** Lines of `hunks`. */
+  additions: number;
+  deletions: number;
+  /** The net change, from the text before the first edit to the text after the last one. */
+  hunks: readonly DiffHunk[];
+  /** False: the record does not tell where the edits stand in the file, and `hunks` lists them one after the other. */
+  is_net: boolean;
+  edits: readonly LedgerEdit[];
+}
+
+export interface LedgerCommit {
+  call_id: string;
+  hash: string;
+  branch: string;
+  subject: string;
+}
+
+/** The changes of a turn, of several turns, or of a session. */
+export interface Ledger {
+  /** In the order of their first edit. A file that was created and deleted again is left out. */
+  files: readonly LedgerFile[];
+  commits: readonly LedgerCommit[];
+  pull_requests: readonly { call_id: string; url: string }[];
+  /** Commands that may have changed files; the record does not say which. */
+  not_seen: readonly { call_id: string; command: string }[];
+}
+
+/**
+ * Adds up what the calls among these parts changed. Only calls with a successful result count, and parts that were not
+ * retracted.
+ */
+export function ledgerOf(parts: Iterable<TranscriptPart | undefined>): Ledger {
+  const edits = new Map<string, LedgerEdit[]>();
+  const commits: LedgerCommit[] = [];
+  const pull_requests: { call_id: string; url: string }[] = [];
+  const not_seen: { call_id: string; command: string }[] = [];
+  const calls = new Map<string, { id: string; thought_id?: string }>();
+  let thought_id: string | undefined;
+  for (const part of parts) {
+    if (part === undefined || part.retracted !== undefined) continue;
+    if (part.type === "prompt" && part.queued !== true) thought_id = undefined;
+    else if (part.type === "thinking") thought_id = part.id;
+    else if (part.type === "tool_call")
+      calls.set(part.tool_call_id, { id: part.id, ...(thought_id !== undefined && { thought_id }) });
+    else if (part.type === "tool_result") {
+      const call = calls.get(part.tool_call_id) ?? { id: part.id };
+      if (part.ui_extra?.type === "shell") addShell(part, call.id, part.ui_extra.command ?? "");
+      else if (part.ui_extra?.type === "diff" && part.status === "success") {
+        for (const diff of part.ui_extra.files) {
+          const edit = {
+            call_id: call.id,
+            ...(call.thought_id !== undefined && { thought_id: call.thought_id }),
+            diff,
+          };
+          const known = edits.get(diff.path);
+          if (known === undefined) edits.set(diff.path, [edit]);
+          else known.push(edit);
+        }
+      }
+    }
+  }
+
+  function addShell(result: TranscriptPartOf<"tool_result">, call_id: string, command: string): void {
+    if (result.status === "aborted") return;
+    const committed = commitIn(command, result);
+    const url = pullRequestIn(command, result);
+    if (committed !== undefined) commits.push({ call_id, ...committed });
+    if (url !== undefined) pull_requests.push({ call_id, url });
+    if (committed === undefined && url === undefined && mayChangeFiles(command))
+      not_seen.push({ call_id, command });
+  }
+
+  const files = [...edits].map(([path, all]) => fileOf(path, all)).filter((file) => file !== undefined);
+  return { files, commits, pull_requests, not_seen };
+}
+
+/** `undefined`: nothing is left of it. */
+function fileOf(path: string, edits: readonly LedgerEdit[]): LedgerFile | undefined {
+  const kinds = edits.map(({ diff }) => diff.change);
+  const isNew = kinds[0] === "create";
+  const isGone = kinds.at(-1) === "delete";
+  if (isNew && isGone) return undefined;
+  const all = edits.map(({ diff }) => diff.hunks);
+  const net = composeHunks(all, { isNew });
+  const hunks = net ?? all.flat();
+  const count = (sign: string) =>
+    hunks.flatMap(({ lines }) => lines).filter((line) => line.startsWith(sign)).length;
+  const moved = edits.findLast(({ diff }) => diff.change === "move")?.diff.new_path;
+  return {
+    path: moved ?? path,
+    change: isGone ? "delete" : isNew ? "create" : moved !== undefined ? "move" : "update",
+    additions: count("+"),
+    deletions: count("-"),
+    hunks,
+    is_net: net !== undefined,
+    edits,
+  };
+}
+
+/** Git's answer to a commit: `[main 1a2b3c4] Subject`. */
+const COMMIT = /^\[([^\s\]]+)(?: \([^)]*\))? ([0-9a-f]{7,40})\] (.+)$/m;
+
+function commitIn(command: string, { output_text, status }: TranscriptPartOf<"tool_result">) {
+  if (status !== "success" || !/\bgit\b[^\n;&|]*\bcommit\b/.test(command)) return undefined;
+  const [, branch, hash, subject] = COMMIT.exec(output_text) ?? [];
+  return branch === undefined || hash === undefined || subject === undefined
+    ? undefined
+    : { branch, hash, subject };
+}
+
+/** The address that `gh pr create` and `glab mr create` print. */
+const PULL_REQUEST = /https?:\/\/[^\s/]+\/\S+\/(?:pull|merge_requests)\/\d+/;
+
+function pullRequestIn(command: string, { output_text, status }: TranscriptPartOf<"tool_result">) {
+  if (status !== "success" || !/\b(?:gh\s+pr|glab\s+mr)\s+create\b/.test(command)) return undefined;
+  return PULL_REQUEST.exec(output_text)?.[0];
+}

@@ -1,0 +1,175 @@
+import * as z from "zod";
+import { frame } from "../frames/frame.ts";
+import { todoItem } from "../parts/ui-extra.ts";
+import { milliseconds, optional, record, uuid } from "../record.ts";
+import { answer, request, requestOutcome } from "../request.ts";
+import { sessionPatch } from "../session.ts";
+import { markerKind, turnStatus } from "../transcript/transcript.ts";
+import { legacyMessage, message } from "./message.ts";
+import { part } from "./part.ts";
+
+const common = {
+  /** When it happened, in milliseconds since 1970 by the source's clock. */
+  at: milliseconds,
+  /** As in messages: the transcript part that it stood behind while an assistant message was still being written. */
+  after_part_id: optional(z.string()),
+};
+const marker = {
+  ...common,
+  part_id: uuid,
+  message_id: optional(uuid),
+  title: z.string(),
+  text: optional(z.string()),
+  data: optional(z.unknown()),
+};
+
+/** Entries of a history that are not messages, discriminated by `type`. */
+const otherEvent = z.discriminatedUnion("type", [
+  record({
+    ...common,
+    type: z.literal("task_metadata"),
+    tool_call_id: optional(z.string()),
+    metadata: z.unknown(),
+  }),
+  record({
+    ...common,
+    type: z.literal("error"),
+    part_id: optional(uuid),
+    message: z.string(),
+    can_retry: optional(z.boolean()),
+    data: optional(z.unknown()),
+  }),
+  record({ ...marker, type: z.literal("compaction") }),
+  record({ ...marker, type: z.literal("model_switch") }),
+  record({ ...marker, type: z.literal("rewind") }),
+  /** Any other marker of the transcript. Never an interrupt: that is derived from `aborted`. */
+  record({ ...marker, type: z.literal("marker"), kind: markerKind.exclude(["interrupt"]) }),
+  record({
+    ...common,
+    type: z.literal("sub_agent_spawn"),
+    tool_call_id: optional(z.string()),
+    sub_agent: record({ session_id: uuid, name: optional(z.string()), task: optional(z.string()) }),
+  }),
+  /** A record of an agent's file that its reader did not understand or could not read. */
+  record({
+    ...common,
+    type: z.literal("unknown_record"),
+    part_id: uuid,
+    raw: z.unknown(),
+    title: optional(z.string()),
+    error: optional(z.string()),
+  }),
+  /** A message or one part of it, or a turn, that was withdrawn: nothing is ever deleted. */
+  record({
+    ...common,
+    type: z.literal("retract"),
+    message_id: optional(uuid),
+    part_id: optional(uuid),
+    turn_id: optional(uuid),
+    reason: z.string(),
+  }),
+  record({ ...common, type: z.literal("turn_start"), turn_id: uuid }),
+  record({
+    ...common,
+    type: z.literal("turn_end"),
+    turn_id: optional(uuid),
+    status: optional(turnStatus),
+  }),
+  record({ ...common, type: z.literal("request"), request }),
+  record({
+    ...common,
+    type: z.literal("request_close"),
+    request_id: uuid,
+    outcome: requestOutcome,
+    answer: optional(answer),
+  }),
+  record({ ...common, type: z.literal("todo_change"), todos: z.array(todoItem) }),
+  record({ ...common, type: z.literal("context_usage"), tokens: z.number(), limit: optional(z.number()) }),
+  record({ ...common, type: z.literal("session_update"), patch: sessionPatch }),
+  /** A part (with a thought its signature) that was added to a message after that message had been written down. */
+  record({ ...common, type: z.literal("addendum"), message_id: uuid, parts: z.array(part) }),
+  /** A later word about what had been written down: the frame that said it. */
+  record({
+    ...common,
+    type: z.literal("revision"),
+    frame: frame.refine(
+      ({ type }) =>
+        type === "message.start" ||
+        type === "message.part_end" ||
+        type === "message.tool_call" ||
+        type === "message.end" ||
+        type === "message.image" ||
+        type === "message.file",
+      "only a frame that carries whole values revises",
+    ),
+  }),
+]);
+
+/** A line that could not be read: kept as it stands, and written back unchanged. */
+export interface UnknownEvent {
+  type: "unknown";
+  line: string;
+}
+
+/**
+ * One entry of a session's history, an ordered, append-only list: messages (discriminated by `role`; without `parts` a
+ * legacy one) and what is no message (by `type`). Never in it: streaming deltas, tool-call-start signals, interrupts.
+ */
+export type HistoryEvent =
+  | z.infer<typeof message>
+  | z.infer<typeof legacyMessage>
+  | z.infer<typeof otherEvent>
+  | UnknownEvent;
+
+/** Deeper nesting than this is not read: walking it could exhaust the stack of whoever shows it. */
+const DEPTH_LIMIT = 500;
+
+/** Whether JSON text nests deeper than the limit, without parsing it. */
+function isTooDeep(json: string): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let index = 0; index < json.length; index += 1) {
+    const code = json.charCodeAt(index);
+    if (inString) {
+      if (code === 0x5c) index += 1;
+      else if (code === 0x22) inString = false;
+    } else if (code === 0x22) inString = true;
+    else if (code === 0x7b || code === 0x5b) {
+      depth += 1;
+      if (depth > DEPTH_LIMIT) return true;
+    } else if (code === 0x7d || code === 0x5d) depth -= 1;
+  }
+  return false;
+}
+
+/**
+ * The event as one line of JSON, without the newline. Throws a `RangeError` where something foreign inside the event
+ * nests more than 500 levels deep, which `decodeEvent` would not read back.
+ */
+export function encodeEvent(event: HistoryEvent): string {
+  if ("type" in event && event.type === "unknown") return event.line;
+  const line = JSON.stringify(event);
+  if (isTooDeep(line)) {
+    throw new RangeError(`A history event may nest ${DEPTH_LIMIT} levels deep; store what is deeper as text`);
+  }
+  return line;
+}
+
+/**
+ * Reads one line. Never throws: a line that is no event of this version (broken JSON, an unknown type, a missing field,
+ * too deep) becomes `unknown` and keeps its bytes. Fields of an event that this version does not know are kept too.
+ */
+export function decodeEvent(line: string): HistoryEvent {
+  const unknown: UnknownEvent = { type: "unknown", line };
+  if (isTooDeep(line)) return unknown;
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return unknown;
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return unknown;
+  const schema = !("role" in value) ? otherEvent : "parts" in value ? message : legacyMessage;
+  // The value itself and not the schema's copy of it: it has just been found to be one, and holds all that was written.
+  return schema.safeParse(value).success ? (value as HistoryEvent) : unknown;
+}

@@ -1,0 +1,63 @@
+import type { Part } from "../messages/part.ts";
+import type { TranscriptPart } from "../transcript/transcript.ts";
+
+const TITLE_LIMIT = 200;
+
+/** The text of a stored message's text parts, joined by a blank line: for search and for old clients, never an input. */
+export function textOf(parts: readonly Part[]): string {
+  const texts: string[] = [];
+  for (const part of parts) if (part.type === "text") texts.push(part.text);
+  return texts.join("\n\n");
+}
+
+/** The first line of a text that says anything, at most 200 characters; `undefined`: there is none. */
+export function titleOf(text: string): string | undefined {
+  // Only the beginning is looked at: a prompt may hold megabytes of pasted log.
+  const line = text
+    .slice(0, 20_000)
+    .split("\n")
+    .map((candidate) => candidate.trim())
+    .find((candidate) => candidate !== "");
+  if (line === undefined) return undefined;
+  // A character is one or two code units: room for one more than the limit tells a longer line from one that fits.
+  const characters = Array.from(line.slice(0, (TITLE_LIMIT + 1) * 2));
+  return characters.length <= TITLE_LIMIT ? line : `${characters.slice(0, TITLE_LIMIT - 1).join("")}…`;
+}
+
+/** The beginning of a text of more than so many UTF-16 code units, which ends in "…" and in no half of a surrogate pair. */
+export function shorten(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const last = text.charCodeAt(limit - 2);
+  return `${text.slice(0, last >= 0xd800 && last <= 0xdbff ? limit - 2 : limit - 1)}…`;
+}
+
+/** What a turn is called by: the first line of its prompt, or what was attached where nothing was written. */
+export function promptTitle(parts: readonly Part[]): string | undefined {
+  for (const part of parts) {
+    const title = part.type === "text" ? titleOf(part.text) : undefined;
+    if (title !== undefined) return title;
+  }
+  for (const part of parts) {
+    if (part.type === "image_url" || part.type === "image_file") return "[image]";
+    if (part.type === "file") return titleOf(`[${part.filename ?? part.mime}]`);
+  }
+  return undefined;
+}
+
+/** The beginning of a whole prompt on one line, at most 200 characters, or what was attached where nothing was written. */
+export function promptLine(parts: readonly Part[]): string | undefined {
+  return (
+    titleOf(
+      textOf(parts)
+        .slice(0, 20 * TITLE_LIMIT)
+        .replace(/\s+/g, " "),
+    ) ?? promptTitle(parts)
+  );
+}
+
+/** `content` of a message as clients without parts expect it: all text parts, concatenated as they stand. */
+export function contentOf(parts: readonly (TranscriptPart | undefined)[]): string {
+  let content = "";
+  for (const part of parts) if (part?.type === "text") content += part.text;
+  return content;
+}

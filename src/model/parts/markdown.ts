@@ -1,0 +1,123 @@
+import type { Part } from "../messages/part.ts";
+import type { TranscriptPart, TranscriptPartOf, Turn } from "../transcript/transcript.ts";
+import type { Transcript } from "../transcript/transcript-state.ts";
+import { textOf } from "./content.ts";
+import { ownOutput } from "./kept-output.ts";
+import { callBadge, TURN_BADGES } from "./plain-text.ts";
+import { searchText } from "./search-text.ts";
+
+/**
+ * A whole transcript as Markdown, in the order of its parts: a heading per turn, prompts as quotes, thinking and tool
+ * output in `<details>`, tool input and output fenced as they were written. Yields one block at a time.
+ */
+export function* markdownOf(transcript: Transcript, title: string): Generator<string> {
+  yield `# ${oneLine(title)}\n`;
+  let turn_index = -1;
+  let index = 0;
+  for (const part of transcript.parts) {
+    for (
+      let next = transcript.turns.at(turn_index + 1);
+      next !== undefined && next.first_part <= index;
+      next = transcript.turns.at(turn_index + 1)
+    ) {
+      turn_index += 1;
+      yield `\n${turnHeading(next)}\n`;
+    }
+    const block = part && blockOf(part, transcript);
+    if (part && block !== undefined && block !== "") yield `\n${withdrawn(part)}${block}\n`;
+    index += 1;
+  }
+}
+
+function turnHeading(turn: Turn): string {
+  const title = turn.title === undefined ? "" : `: ${oneLine(turn.title)}`;
+  const note = turn.retracted === undefined ? "" : ` (withdrawn: ${oneLine(turn.retracted)})`;
+  return `## Turn ${turn.index + 1}${title} ${TURN_BADGES[turn.status]}${note}`;
+}
+
+const withdrawn = ({ retracted }: TranscriptPart) =>
+  retracted === undefined ? "" : `*Withdrawn: ${oneLine(retracted)}*\n\n`;
+
+/** One part; `undefined` for a part that is written with another one. */
+function blockOf(part: TranscriptPart, transcript: Transcript): string | undefined {
+  switch (part.type) {
+    case "prompt":
+      return quote(`${part.queued ? "*(while the agent worked)*\n\n" : ""}${promptText(part.parts)}`);
+    case "thinking":
+      return details("Thinking", part.thinking || `(${part.hidden ?? "empty"})`);
+    case "text":
+      return part.text;
+    case "tool_call": {
+      const result = part.result_index === undefined ? undefined : transcript.parts.at(part.result_index);
+      return callBlock(part, result?.type === "tool_result" ? result : undefined);
+    }
+    case "tool_result":
+      if (part.call_index !== undefined) return undefined;
+      return `**Result of ${code(part.tool_call_id)}** ${callBadge(part.is_error ? "error" : "completed")}\n\n${fence(outputOf(part))}`;
+    case "image":
+      return `*Image: ${code(part.media.type === "image_file" ? part.media.file_path : shortUrl(part.media.url))}*`;
+    case "file":
+      return `*File: ${code(part.media.filename ?? shortUrl(part.media.url))}*`;
+    case "step_start":
+    case "step_finish":
+      return undefined;
+    case "marker":
+      return `*${part.kind}: ${oneLine(part.title)}*${part.text ? `\n\n${details("More", fence(part.text))}` : ""}`;
+    case "request": {
+      const answer =
+        part.answer?.text ?? part.answer?.option_ids.join(", ") ?? part.outcome ?? "not answered";
+      return `*${part.request.kind}: ${oneLine(part.request.title)} → ${oneLine(answer)}*`;
+    }
+    case "unknown":
+      return `*${oneLine(part.title ?? "Unknown record")}*\n\n${details("Record", fence(searchText(part)))}`;
+    case "legacy":
+      return `${part.thinking ? `${details("Thinking", part.thinking)}\n\n` : ""}${part.content}`;
+    default:
+      return part satisfies never;
+  }
+}
+
+function callBlock(
+  call: TranscriptPartOf<"tool_call">,
+  result: TranscriptPartOf<"tool_result"> | undefined,
+): string {
+  const run = call.run ? `\n\n*Sub-agent session ${code(call.run.session_id)}*` : "";
+  const output = result ? outputOf(result) : (call.progress ?? "");
+  const shown = output === "" ? "" : `\n\n${details("Output", fence(output))}`;
+  return `**${oneLine(call.tool_name)}** ${callBadge(call.state.status)}\n\n${fence(call.arguments_json, "json")}${run}${shown}`;
+}
+
+function outputOf(result: TranscriptPartOf<"tool_result">): string {
+  const media = result.parts.map(({ type }) => `[${type}]`).join(" ");
+  return [ownOutput(result), media].filter((text) => text !== "").join("\n");
+}
+
+function promptText(parts: readonly Part[]): string {
+  const media = parts.filter(({ type }) => type !== "text").map(({ type }) => `[${type}]`);
+  return [textOf(parts), media.join(" ")].filter((text) => text !== "").join("\n\n");
+}
+
+const quote = (text: string) => text.replace(/^/gm, "> ");
+const details = (summary: string, text: string) =>
+  `<details><summary>${summary}</summary>\n\n${text}\n\n</details>`;
+const oneLine = (text: string) => text.replace(/\s+/g, " ").trim();
+const shortUrl = (url: string) =>
+  url.startsWith("data:") ? url.slice(0, url.indexOf(",") + 1) || "data:" : url;
+
+/** A code span that holds any text: its delimiter is longer than every run of backticks in the text. */
+function code(text: string): string {
+  const ticks = "`".repeat(longestRun(text) + 1);
+  return ticks.length === 1 ? `\`${oneLine(text)}\`` : `${ticks} ${oneLine(text)} ${ticks}`;
+}
+
+/** A fenced block that holds any text, by the same rule. */
+function fence(text: string, language = ""): string {
+  const ticks = "`".repeat(Math.max(3, longestRun(text) + 1));
+  return `${ticks}${language}\n${text.replace(/\n$/, "")}\n${ticks}`;
+}
+
+function longestRun(text: string): number {
+  let longest = 0;
+  for (const [run] of text.matchAll(/`+/g)) longest = Math.max(longest, run.length);
+  return longest;
+}

@@ -1,0 +1,62 @@
+import * as z from "zod";
+import { optional, record } from "../record.ts";
+
+/**
+ * Who decides about a tool call. `rule`: a permission rule; `mode`: the permission mode (`name`: which); `settings`: the
+ * configuration, where the record does not say which part of it; `reviewer`: a model that judges calls; `program`: the
+ * agent's own program (a sibling call failed, a limit was reached).
+ */
+export const decider = z.enum(["person", "hook", "rule", "mode", "settings", "reviewer", "program"]);
+export type Decider = z.infer<typeof decider>;
+
+/**
+ * How a call ended that neither succeeded nor failed (status `aborted`). `refused`: it did not run; `stopped`: it was ended
+ * before its end, and may have run in part; `unknown`: nothing recorded its end. `by` is absent if the record does not say.
+ */
+export const callOutcome = record({
+  kind: z.enum(["refused", "stopped", "unknown"]),
+  by: optional(decider),
+  /** Which one: a hook's name, a rule's text, a mode's name. */
+  name: optional(z.string()),
+  /** Why, in the decider's own words. */
+  reason: optional(z.string()),
+});
+export type CallOutcome = z.infer<typeof callOutcome>;
+
+/** Who allowed a call that ran, where the record says so. */
+export const permission = record({
+  by: decider,
+  /** How long a person's answer holds, in the agent's own word: `once`, `session`. */
+  scope: optional(z.string()),
+  name: optional(z.string()),
+  reason: optional(z.string()),
+});
+export type Permission = z.infer<typeof permission>;
+
+const DECIDERS: Readonly<Record<Decider, string>> = {
+  person: "the user",
+  hook: "a hook",
+  rule: "a permission rule",
+  mode: "the permission mode",
+  settings: "the settings",
+  reviewer: "a reviewing model",
+  program: "the agent's program",
+};
+
+/** "the user", "a hook (PreToolUse)". */
+function deciderWords({ by, name }: { by: Decider; name?: string }): string {
+  return name === undefined ? DECIDERS[by] : `${DECIDERS[by]} (${name})`;
+}
+
+/** "refused by a hook (PreToolUse)", "stopped", "outcome unknown". */
+export function outcomeWords({ kind, by, name }: CallOutcome): string {
+  const what = kind === "unknown" ? "outcome unknown" : kind;
+  return by === undefined ? what : `${what} by ${deciderWords({ by, ...(name !== undefined && { name }) })}`;
+}
+
+/** "allowed by the user, for the session". */
+export function permissionWords({ scope, ...who }: Permission): string {
+  const words = `allowed by ${deciderWords(who)}`;
+  if (scope === undefined) return words;
+  return scope === "once" ? `${words}, once` : `${words}, for the ${scope}`;
+}

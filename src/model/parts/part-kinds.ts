@@ -1,0 +1,142 @@
+import type { MediaPart } from "../messages/part.ts";
+import type { TranscriptPart, TranscriptPartOf } from "../transcript/transcript.ts";
+import { textOf } from "./content.ts";
+import { ownOutput } from "./kept-output.ts";
+import { isQuiet, type RowSettings } from "./quiet.ts";
+
+/** A piece of a part's text, and how it is written, so that each reader can render it. */
+export interface PartText {
+  readonly text: string;
+  /**
+   * `plain`: as it stands. `arguments`: JSON as the model sent it, perhaps invalid or incomplete. `json`: a value. `terminal`: output
+   * with escape sequences. `address`: a URL, which may be a data URL of megabytes.
+   */
+  readonly form: "plain" | "arguments" | "json" | "terminal" | "address";
+  /** It is searched, and "Copy" leaves it out, because the page shows it beside the part's own text. */
+  readonly search_only?: true;
+}
+
+/** What every reader of parts needs to know of one kind: the only place that interprets its fields as text. */
+export interface PartKind<Type extends TranscriptPart["type"]> {
+  /** What the page calls it, in its gutter and in search (`kind:`). */
+  label(part: TranscriptPartOf<Type>): string;
+  /** Its text, in the order in which it is shown. */
+  texts(part: TranscriptPartOf<Type>): readonly PartText[];
+  /**
+   * Whether it has a row of its own. A paired result is shown in the card of its call; steps are separators that a reader may
+   * switch on; a block that was opened and closed without a word was never said; what is quiet (`isQuiet`) is folded into a row beside it. A prompt that heads its turn is a row too:
+   * whoever renders the turn's heading from it leaves it out there.
+   */
+  isRow(part: TranscriptPartOf<Type>, options: RowSettings): boolean;
+  /** A failure that a reader may look for: those that a turn's `errors` counts, on the rows that show them. */
+  isError?(part: TranscriptPartOf<Type>): boolean;
+}
+
+const plain = (text: string | undefined): PartText[] => (text === undefined ? [] : [{ text, form: "plain" }]);
+const searched = (text: string | undefined, form: PartText["form"] = "plain"): PartText[] =>
+  text === undefined ? [] : [{ text, form, search_only: true }];
+const always = () => true;
+
+const KINDS: { readonly [Type in TranscriptPart["type"]]: PartKind<Type> } = {
+  thinking: {
+    label: () => "thinking",
+    texts: ({ thinking }) => plain(thinking),
+    isRow: ({ thinking, open, hidden }) => thinking !== "" || open === true || hidden !== undefined,
+  },
+  text: {
+    label: () => "text",
+    texts: ({ text }) => plain(text),
+    isRow: ({ text, open }) => text !== "" || open === true,
+  },
+  tool_call: {
+    label: () => "tool",
+    texts: ({ tool_name, arguments_json, progress }) => [
+      { text: tool_name, form: "plain" },
+      { text: arguments_json, form: "arguments" },
+      ...searched(progress, "terminal"),
+    ],
+    isRow: always,
+    isError: ({ state }) => state.status === "error",
+  },
+  tool_result: {
+    label: () => "result",
+    texts: (part) => [{ text: ownOutput(part), form: "terminal" }],
+    isRow: ({ call_index }) => call_index === undefined,
+    isError: ({ call_index, is_error }) => call_index === undefined && is_error,
+  },
+  image: { label: () => "image", texts: ({ media }) => mediaTexts(media), isRow: always },
+  file: { label: () => "file", texts: ({ media }) => mediaTexts(media), isRow: always },
+  prompt: {
+    label: ({ origin }) => (origin === "notification" ? "notice" : (origin ?? "prompt")),
+    texts: ({ parts }) => plain(textOf(parts)),
+    isRow: always,
+  },
+  step_start: {
+    label: () => "step",
+    texts: ({ model }) => plain(model),
+    isRow: (_, { showSteps }) => showSteps,
+  },
+  step_finish: {
+    label: () => "step",
+    texts: ({ reason }) => plain(reason),
+    isRow: (_, { showSteps }) => showSteps,
+  },
+  marker: {
+    label: ({ kind }) => (kind === "model_switch" ? "model" : kind === "notification" ? "notice" : kind),
+    texts: ({ title, text }) => [...plain(title), ...plain(text)],
+    isRow: always,
+    isError: ({ kind }) => kind === "error",
+  },
+  request: {
+    label: ({ request }) => request.kind,
+    texts: ({ request: { title, subject }, answer }) => [
+      ...(subject === undefined ? plain(title) : searched(title)),
+      ...plain(subject),
+      ...searched(answer?.text),
+    ],
+    isRow: always,
+  },
+  unknown: {
+    label: () => "unknown",
+    texts: ({ title, raw }) => [
+      ...searched(title),
+      typeof raw === "string"
+        ? { text: raw, form: "plain" }
+        : { text: JSON.stringify(raw) ?? "", form: "json" },
+    ],
+    isRow: always,
+  },
+  legacy: {
+    label: ({ role }) => role,
+    texts: ({ thinking, content }) => [...plain(thinking), ...plain(content)],
+    isRow: always,
+  },
+};
+
+function mediaTexts(media: MediaPart): PartText[] {
+  switch (media.type) {
+    case "image_url":
+      return [{ text: media.url, form: "address" }];
+    case "image_file":
+      return plain(media.file_path);
+    case "file":
+      return media.filename === undefined
+        ? [{ text: media.url, form: "address" }]
+        : [...plain(media.filename), ...searched(media.url, "address")];
+    case "unknown":
+      return [{ text: JSON.stringify(media.raw) ?? "", form: "json" }];
+    default:
+      return media satisfies never;
+  }
+}
+
+/** A kind is looked up by the part's own type, which the compiler cannot follow. */
+const kindOf = (part: TranscriptPart) => KINDS[part.type] as PartKind<TranscriptPart["type"]>;
+
+/** See `PartKind`. */
+export const labelOf = (part: TranscriptPart): string => kindOf(part).label(part);
+export const textsOf = (part: TranscriptPart): readonly PartText[] => kindOf(part).texts(part);
+export const isRow = (part: TranscriptPart, options: RowSettings): boolean =>
+  (options.everyRecord === true || !isQuiet(part)) && kindOf(part).isRow(part, options);
+export const isError = (part: TranscriptPart): boolean =>
+  part.retracted === undefined && kindOf(part).isError?.(part) === true;

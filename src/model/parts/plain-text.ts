@@ -1,0 +1,206 @@
+import { RawJson } from "../raw-json.ts";
+import type { Request } from "../request.ts";
+import type { TranscriptPart, TranscriptPartOf, Turn } from "../transcript/transcript.ts";
+import { type CallOutcome, outcomeWords } from "./outcome.ts";
+import { searchText } from "./search-text.ts";
+
+/** What becomes of an agent's words where they are printed or copied: a terminal has little room, and must not be deceived. */
+export interface PlainForm {
+  /** As much of a text as there is room for. */
+  fit(text: string): string;
+  /** The same of what a tool printed. */
+  output(text: string): string;
+  /** A title in one line. */
+  title(text: string): string;
+  /** What a request is about, below it; empty where it is about nothing more. */
+  subject(request: Request): string;
+}
+
+/**
+ * One part as people read it without the page, with the result of a call; `undefined`: it is part of another one, or says
+ * nothing.
+ */
+export function plainText(
+  part: TranscriptPart,
+  result: TranscriptPart | undefined,
+  form: PlainForm,
+): string | undefined {
+  const text = textOfKind(part, result, form);
+  return text !== undefined && part.retracted !== undefined
+    ? `[withdrawn: ${part.retracted}]\n${text}`
+    : text;
+}
+
+function textOfKind(
+  part: TranscriptPart,
+  result: TranscriptPart | undefined,
+  form: PlainForm,
+): string | undefined {
+  switch (part.type) {
+    case "prompt":
+      return indent(
+        `${part.queued ? "(while it ran) " : ""}${searchText(part) || mediaText(part.parts)}`,
+        "> ",
+      );
+    case "thinking":
+      return indent(part.thinking || `(${part.hidden ?? "empty"})`, "thinking │ ");
+    case "text":
+      return part.text;
+    case "tool_call":
+      return callText(part, result, form);
+    case "tool_result":
+      return part.call_index === undefined
+        ? `${resultBadge(part)} result of ${part.tool_call_id}\n${outputText(part, form)}`
+        : undefined;
+    case "image":
+    case "file":
+      return mediaText([part.media]);
+    case "step_start":
+    case "step_finish":
+      return undefined;
+    case "marker":
+      return `── ${part.kind}: ${part.title}${saysMore(part) ? `\n${indent(form.fit(part.text ?? ""), "   ")}` : ""}`;
+    case "request": {
+      const { request, outcome, answer } = part;
+      const labels = request.options.flatMap(({ id, label }) =>
+        answer?.option_ids.includes(id) === true ? [label] : [],
+      );
+      const said = [...labels, ...(answer?.text === undefined ? [] : [answer.text])].join(", ");
+      const subject = form.subject(request);
+      return `── ${request.kind}: ${form.title(request.title)} → ${said || (outcome ?? "not answered yet")}${subject && `\n${subject}`}`;
+    }
+    case "unknown":
+      return `?? ${part.title ?? "unknown record"}${part.error ? `: ${part.error}` : ""}\n${indent(form.output(searchText(part)), "    ")}`;
+    case "legacy":
+      return [part.thinking && indent(part.thinking, "thinking │ "), part.content].filter(Boolean).join("\n");
+    default:
+      return part satisfies never;
+  }
+}
+
+/** A call with what came of it below it. */
+export function callText(
+  call: TranscriptPartOf<"tool_call">,
+  result: TranscriptPart | undefined,
+  form: PlainForm,
+): string {
+  const run = call.run ? `\n    → run ${call.run.session_id} ${call.run.name ?? ""}` : "";
+  const soFar = [call.progress ?? "", endText(call.state)].filter((words) => words !== "").join("\n");
+  const output = outputText(
+    result?.type === "tool_result" ? result : { output_text: soFar, parts: [] },
+    form,
+  );
+  const outcome = outcomeOf(call.state);
+  const ended = outcome?.by === undefined ? "" : `\n    ${firstLine(outcomeWords(outcome), form)}`;
+  return `${callHead(call, call.state.status, form)}${ended}${run}${output && `\n${output}`}`;
+}
+
+/** Why a call ended that has no result to say so. */
+function endText(state: TranscriptPartOf<"tool_call">["state"]): string {
+  return state.status === "error" ? state.error : state.status === "aborted" ? (state.reason ?? "") : "";
+}
+
+/** A call's state, its tool and its arguments. */
+export function callHead(call: TranscriptPartOf<"tool_call">, status: CallStatus, form: PlainForm): string {
+  const { command, rest } = commandOf(call.arguments_json);
+  const more = rest && `\n    with ${form.fit(rest)}`;
+  // No line of a command may stand where a call or a turn begins.
+  const shown_status = form.fit(command).replaceAll("\n", "\n      ");
+  return `${callBadge(status, outcomeOf(call.state))} ${firstLine(call.tool_name, form)} ${shown_status}${more}`;
+}
+
+export function firstLine(text: string, { fit }: PlainForm): string {
+  return fit(text.split("\n", 1)[0] ?? "");
+}
+
+/** A command as it was run, and what else its call says; other arguments as they stand. */
+function commandOf(json: string): { command: string; rest: string } {
+  const asItStands = { command: json, rest: "" };
+  try {
+    const input: unknown = JSON.parse(json);
+    if (typeof input !== "object" || input === null) return asItStands;
+    const entries = Object.entries(input);
+    const [name, command] = entries.find(([key]) => key === "command" || key === "cmd") ?? [];
+    if (typeof command !== "string" || command === "") return asItStands;
+    const written = new RawJson(json);
+    const others = entries
+      .filter(([key]) => key !== name)
+      .map(([key]) => `${JSON.stringify(key)}:${written.at([key])}`);
+    return { command, rest: others.length === 0 ? "" : `{${others.join(",")}}` };
+  } catch {
+    return asItStands;
+  }
+}
+
+/** What stands above a turn's parts. */
+export function turnHead(turn: Turn): string {
+  const withdrawn = turn.retracted === undefined ? "" : ` [withdrawn: ${turn.retracted}]`;
+  return `── turn ${turn.index + 1} ${TURN_BADGES[turn.status]}${withdrawn}`;
+}
+
+/** What a tool gave, indented, its media last. */
+export function outputText(
+  { output_text, parts }: Pick<TranscriptPartOf<"tool_result">, "output_text" | "parts">,
+  { output }: PlainForm,
+): string {
+  return indent([output(output_text), mediaText(parts)].filter((piece) => piece !== "").join("\n"), "    ");
+}
+
+/** What plain text cannot show, named by its kind: `[image_url]`. */
+function mediaText(parts: readonly { type: string }[]): string {
+  return parts
+    .filter(({ type }) => type !== "text")
+    .map(({ type }) => `[${type}]`)
+    .join(" ");
+}
+
+/** Whether a marker holds more than its title says. */
+function saysMore({ title, text = "" }: { title: string; text?: string }): boolean {
+  return text !== "" && !title.toLowerCase().endsWith(text.trim().toLowerCase());
+}
+
+export function indent(text: string, by: string): string {
+  return text === "" ? "" : text.replace(/^/gm, by);
+}
+
+/** How a turn stands, as a word in brackets. */
+export const TURN_BADGES: Readonly<Record<Turn["status"], string>> = {
+  running: "[RUNNING]",
+  completed: "[OK]",
+  failed: "[FAILED]",
+  interrupted: "stopped",
+};
+
+type CallStatus = TranscriptPartOf<"tool_call">["state"]["status"];
+
+function outcomeOf(state: TranscriptPartOf<"tool_call">["state"]): CallOutcome | undefined {
+  return state.status === "aborted" ? state.outcome : undefined;
+}
+
+const OUTCOME_BADGES: Readonly<Record<CallOutcome["kind"], string>> = {
+  refused: "[REFUSED]",
+  stopped: "[STOPPED]",
+  unknown: "[UNKNOWN]",
+};
+
+/** How a call stands, as a word in brackets. `outcome`: of one that is `aborted`. */
+export function callBadge(status: CallStatus, outcome?: CallOutcome): string {
+  switch (status) {
+    case "completed":
+      return "[OK]";
+    case "pending":
+    case "running":
+      return "[RUNNING]";
+    case "error":
+      return "[FAILED]";
+    case "aborted":
+      return OUTCOME_BADGES[outcome?.kind ?? "stopped"];
+    default:
+      return status satisfies never;
+  }
+}
+
+/** The same for a result. */
+export function resultBadge({ status, outcome }: TranscriptPartOf<"tool_result">): string {
+  return callBadge(status === "success" ? "completed" : status, outcome);
+}

@@ -1,0 +1,189 @@
+import { textPattern } from "../text-pattern.ts";
+import type { SearchQuery, SearchTerm } from "./query.ts";
+
+/** A stretch of a text, in UTF-16 code units. */
+export interface TextRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What a snippet shows of a part, and where in it the matches are. */
+export interface Snippet {
+  readonly text: string;
+  readonly ranges: readonly TextRange[];
+}
+
+/** Where the terms of a query stand in a text; `undefined`: not all of them do, or an excluded one does. */
+export type Matcher = (text: string) => readonly TextRange[] | undefined;
+
+/** Characters of a snippet before its first match, and in all. */
+const BEFORE = 60;
+const LENGTH = 240;
+/** Matches of one term that are looked for: enough for a snippet. */
+const MAX_MATCHES = 20;
+
+/** The pattern of one term; `g`, so whoever runs it sets `lastIndex`. */
+export function patternOf(term: SearchTerm): RegExp {
+  if (term.type === "text") return textPattern(term.text, "giu");
+  try {
+    return new RegExp(term.source, "giu");
+  } catch {
+    return new RegExp(term.source, "gi");
+  }
+}
+
+/** Finds the terms of a query in texts. A query without terms matches any text, at no place. */
+export function createMatcher({ terms }: Pick<SearchQuery, "terms">): Matcher {
+  const patterns = terms.map((term) => ({ pattern: patternOf(term), excluded: term.excluded }));
+  const words = terms.flatMap((term) =>
+    term.type === "text" && !term.excluded ? indexForm(term.text).toLowerCase().split(/\s+/) : [],
+  );
+  return (text) => {
+    // Far cheaper than the patterns, which allow for marks and line ends between the words.
+    const lower = indexForm(text).toLowerCase();
+    if (!words.every((word) => lower.includes(word))) return undefined;
+    const ranges: TextRange[] = [];
+    for (const { pattern, excluded } of patterns) {
+      pattern.lastIndex = 0;
+      let found = pattern.exec(text);
+      if ((found === null) !== excluded) return undefined;
+      for (let count = 0; found !== null && count < MAX_MATCHES; count++) {
+        if (found[0] !== "") ranges.push({ start: found.index, end: found.index + found[0].length });
+        else pattern.lastIndex += 1;
+        found = pattern.exec(text);
+      }
+    }
+    return ranges.sort((one, other) => one.start - other.start);
+  };
+}
+
+/** One line about the first match, with all matches that are in it. Without matches: the text's beginning. */
+export function snippetOf(text: string, ranges: readonly TextRange[]): Snippet {
+  const first = ranges[0]?.start ?? 0;
+  const from = startOf(text, Math.max(0, first - BEFORE));
+  const to = Math.min(text.length, from + LENGTH);
+  const lead = from > 0 ? "…" : "";
+  let line = lead;
+  /** Where each character of the stretch stands in the line. */
+  const places: number[] = [];
+  let space = false;
+  for (let at = from; at < to; at++) {
+    const character = text[at] ?? "";
+    const isSpace = /\s/.test(character);
+    places.push(line.length);
+    // White space in a row reads as one space.
+    if (!isSpace) line += character;
+    else if (!space && line.length > lead.length) line += " ";
+    space = isSpace;
+  }
+  places.push(line.length);
+  const inLine = ranges.flatMap(({ start, end }) => {
+    const begin = places[Math.max(start, from) - from];
+    const stop = places[Math.min(end, to) - from];
+    return begin === undefined || stop === undefined || stop <= begin || start >= to || end <= from
+      ? []
+      : [{ start: begin, end: stop }];
+  });
+  return {
+    text: (to < text.length ? `${line}…` : line).toWellFormed(),
+    ranges: merged(inLine),
+  };
+}
+
+/** A word's beginning near a place, so that a snippet begins with no half of a word. */
+function startOf(text: string, at: number): number {
+  if (at === 0) return 0;
+  const space = text.slice(at, at + BEFORE / 2).search(/\s/);
+  return space === -1 ? at : at + space + 1;
+}
+
+function merged(ranges: readonly TextRange[]): TextRange[] {
+  const joined: TextRange[] = [];
+  for (const range of ranges) {
+    const last = joined.at(-1);
+    if (last && range.start <= last.end)
+      joined[joined.length - 1] = { start: last.start, end: Math.max(last.end, range.end) };
+    else joined.push(range);
+  }
+  return joined;
+}
+
+/** Trigrams of one query that are looked up: more of them filter no better. */
+const MAX_TRIGRAMS = 12;
+
+/** A text as it is indexed and looked up: one form of each character; letter case is the index's. */
+export function indexForm(text: string): string {
+  // ASCII has one form, and most text is ASCII.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII
+  return /^[\x00-\x7f]*$/.test(text) ? text : text.normalize("NFKC");
+}
+
+/**
+ * Sequences of three characters that every text must hold in which the query is found, in the index's form. Empty: none can
+ * be told, and every text has to be looked at.
+ */
+export function trigramsOf({ terms }: Pick<SearchQuery, "terms">): string[] {
+  const trigrams = new Set<string>();
+  for (const term of terms) {
+    if (term.excluded) continue;
+    const literals = term.type === "text" ? term.text.split(/\s+/) : literalsOf(term.source);
+    for (const literal of literals) {
+      const characters = Array.from(indexForm(literal));
+      for (let at = 0; at + 3 <= characters.length; at++) trigrams.add(characters.slice(at, at + 3).join(""));
+    }
+  }
+  const all = [...trigrams];
+  if (all.length <= MAX_TRIGRAMS) return all;
+  const stride = all.length / MAX_TRIGRAMS;
+  return Array.from({ length: MAX_TRIGRAMS }, (_, n) => all[Math.floor(n * stride)] ?? "");
+}
+
+/** Literal runs that a regular expression cannot match without; those in groups and alternatives are passed over. */
+function literalsOf(source: string): string[] {
+  if (source.includes("|")) return [];
+  const literals: string[] = [];
+  let run = "";
+  let depth = 0;
+  const end = () => {
+    literals.push(run);
+    run = "";
+  };
+  for (let at = 0; at < source.length; at++) {
+    const character = source[at] ?? "";
+    if (character === "[") {
+      end();
+      while (at < source.length && source[at] !== "]") at += source[at] === "\\" ? 2 : 1;
+    } else if (character === "(" || character === ")") {
+      end();
+      depth += character === "(" ? 1 : -1;
+    } else if ("*?{".includes(character)) {
+      // What stands before it may be absent.
+      run = Array.from(run).slice(0, -1).join("");
+      end();
+      if (character === "{") at = Math.max(at, source.indexOf("}", at));
+    } else if (character === "\\") {
+      const escaped = source[++at] ?? "";
+      if (/[a-z0-9]/i.test(escaped)) {
+        end();
+        // What a class or code point names is no literal: `\u0041`, `\x41`, `\p{L}`, `\cA`, `\k<name>`.
+        at += skipped(escaped, source.slice(at + 1));
+      } else if (depth === 0) run += escaped;
+    } else if ("^$.+".includes(character)) end();
+    else if (depth === 0) run += character;
+  }
+  end();
+  return literals;
+}
+
+/** Characters that belong to an escape behind its letter. */
+function skipped(letter: string, rest: string): number {
+  const patterns: Readonly<Record<string, RegExp>> = {
+    u: /^(?:\{[^}]*\}|[\da-f]{4})/i,
+    x: /^[\da-f]{2}/i,
+    p: /^\{[^}]*\}/,
+    P: /^\{[^}]*\}/,
+    c: /^[a-z]/i,
+    k: /^<[^>]*>/,
+  };
+  return patterns[letter]?.exec(rest)?.[0].length ?? 0;
+}

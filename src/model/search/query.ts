@@ -1,0 +1,182 @@
+/**
+ * The language of a search over all sessions: `words "a phrase" /regex/ kind:thought tool:Bash status:failed agent:codex
+ * project:verbatim model:opus before:2026-07-01 after:7d is:mine`. All of it must hold of one part; a `-` before a term or
+ * filter excludes what it names. Two values of one filter mean either.
+ */
+export interface SearchQuery {
+  readonly terms: readonly SearchTerm[];
+  readonly filters: readonly SearchFilter[];
+  /** Milliseconds since 1970: parts of this time or later, and before that one. */
+  readonly after?: number;
+  readonly before?: number;
+}
+
+export type SearchTerm =
+  | { readonly type: "text"; readonly text: string; readonly excluded: boolean }
+  /** `source` as in a JavaScript regular expression; letter case is ignored. */
+  | { readonly type: "regex"; readonly source: string; readonly excluded: boolean };
+
+export type SearchField = "kind" | "tool" | "status" | "agent" | "project" | "model" | "session" | "is";
+export interface SearchFilter {
+  readonly field: SearchField;
+  readonly value: string;
+  readonly excluded: boolean;
+}
+
+/** What `kind:` takes. */
+export const PART_KINDS = [
+  "prompt",
+  "thought",
+  "text",
+  "call",
+  "output",
+  "request",
+  "marker",
+  "file",
+  "step",
+  "unknown",
+] as const;
+export type PartKindName = (typeof PART_KINDS)[number];
+/** What `status:` takes. */
+export const PART_STATUSES = ["ok", "failed", "stopped", "running"] as const;
+export type PartStatusName = (typeof PART_STATUSES)[number];
+/** What `is:` takes: `mine`: written by a person; `run`: in a sub-agent's session; `cut`: searched in part only. */
+export const PART_TRAITS = ["mine", "run", "cut"] as const;
+
+const KIND_ALIASES: Readonly<Record<string, readonly PartKindName[]>> = {
+  thinking: ["thought"],
+  result: ["output"],
+  tool: ["call", "output"],
+  answer: ["text"],
+  error: ["marker"],
+  image: ["file"],
+};
+const STATUS_ALIASES: Readonly<Record<string, PartStatusName>> = {
+  error: "failed",
+  success: "ok",
+  completed: "ok",
+  aborted: "stopped",
+  interrupted: "stopped",
+};
+
+/** Why a query cannot be run: a sentence for a person, and the words that it is about. */
+export class SearchQueryError extends Error {
+  readonly words: string;
+  constructor(message: string, words: string) {
+    super(message);
+    this.name = "SearchQueryError";
+    this.words = words;
+  }
+}
+
+const TOKEN =
+  /(-?)(?:"((?:[^"\\]|\\.)*)"|\/((?:[^/\\\n]|\\.)+)\/(?=\s|$)|([a-z]+):(?:"([^"]*)"|(\S+))|(\S+))/giu;
+
+/** Reads a query. Throws a `SearchQueryError` that names what is wrong. `now`: what `after:7d` counts from, in milliseconds. */
+export function parseSearch(text: string, now: number): SearchQuery {
+  const terms: SearchTerm[] = [];
+  const filters: SearchFilter[] = [];
+  const times: { after?: number; before?: number } = {};
+  for (const [all, minus, phrase, regex, name, quoted, bare, word] of text.matchAll(TOKEN)) {
+    const excluded = minus === "-";
+    const value = quoted ?? bare;
+    if (phrase !== undefined) addText(phrase.replace(/\\(.)/g, "$1"), excluded);
+    else if (regex !== undefined) terms.push({ type: "regex", source: checkedRegex(regex), excluded });
+    else if (name !== undefined && value !== undefined) {
+      const field = name.toLowerCase();
+      if (field === "before" || field === "after") times[field] = timeOf(value, now, all);
+      else if (isField(field)) filters.push(...filtersOf(field, value, excluded));
+      // `src/a.ts:12` and `std::vec` are words.
+      else addText(all.slice(minus?.length ?? 0), excluded);
+    } else addText(word ?? all.slice(minus?.length ?? 0), excluded);
+  }
+  return { terms, filters, ...times };
+
+  function addText(words: string, excluded: boolean): void {
+    if (words.trim() !== "") terms.push({ type: "text", text: words.trim(), excluded });
+  }
+}
+
+const FIELDS: ReadonlySet<string> = new Set([
+  "kind",
+  "tool",
+  "status",
+  "agent",
+  "project",
+  "model",
+  "session",
+  "is",
+] satisfies SearchField[]);
+const isField = (name: string): name is SearchField => FIELDS.has(name);
+
+function filtersOf(field: SearchField, value: string, excluded: boolean): SearchFilter[] {
+  const given = value.toLowerCase();
+  switch (field) {
+    case "kind": {
+      const kinds = KIND_ALIASES[given] ?? PART_KINDS.filter((kind) => kind === given);
+      if (kinds.length === 0)
+        throw new SearchQueryError(`kind:${value} is unknown. Use one of ${PART_KINDS.join(", ")}.`, value);
+      return kinds.map((kind) => ({ field, value: kind, excluded }));
+    }
+    case "status": {
+      const status = STATUS_ALIASES[given] ?? PART_STATUSES.find((one) => one === given);
+      if (status === undefined)
+        throw new SearchQueryError(
+          `status:${value} is unknown. Use one of ${PART_STATUSES.join(", ")}.`,
+          value,
+        );
+      return [{ field, value: status, excluded }];
+    }
+    case "is":
+      if (!PART_TRAITS.some((trait) => trait === given))
+        throw new SearchQueryError(`is:${value} is unknown. Use one of ${PART_TRAITS.join(", ")}.`, value);
+      return [{ field, value: given, excluded }];
+    case "tool":
+    case "agent":
+    case "project":
+    case "model":
+    case "session":
+      return [{ field, value: given, excluded }];
+    default:
+      return field satisfies never;
+  }
+}
+
+function checkedRegex(source: string): string {
+  try {
+    RegExp(source, "iu");
+    return source;
+  } catch {
+    // What Unicode mode forbids (`\-`) is common in expressions that people know from other tools.
+  }
+  try {
+    RegExp(source, "i");
+    return source;
+  } catch (error) {
+    throw new SearchQueryError(
+      `/${source}/ is not a regular expression: ${error instanceof Error ? error.message : String(error)}`,
+      source,
+    );
+  }
+}
+
+const UNITS: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+/** `2026-07-16`, `2026-07`, `2026`, `today`, `yesterday`, or an age: `12h`, `7d`, `2w`. Dates are the computer's. */
+function timeOf(value: string, now: number, words: string): number {
+  const [, count, unit = ""] = /^(\d{1,4})([hdw])$/i.exec(value) ?? [];
+  if (count !== undefined) return now - Number(count) * (UNITS[unit.toLowerCase()] ?? 0);
+  const day = new Date(now);
+  day.setHours(0, 0, 0, 0);
+  if (value === "today") return day.getTime();
+  if (value === "yesterday") return day.getTime() - 86_400_000;
+  const [, year, month = "1", date = "1"] = /^(\d{4})(?:-(\d{1,2}))?(?:-(\d{1,2}))?$/.exec(value) ?? [];
+  const time =
+    year === undefined ? Number.NaN : new Date(Number(year), Number(month) - 1, Number(date)).getTime();
+  if (Number.isNaN(time))
+    throw new SearchQueryError(
+      `${words} is not a time. Use a date such as 2026-07-16, or an age such as 7d or 12h.`,
+      words,
+    );
+  return time;
+}

@@ -1,0 +1,128 @@
+import type { FileIdentity } from "../../store/contract.ts";
+import { isSame, openRegular, readAt } from "../files/follow.ts";
+import type { ArchiveWriter } from "./archive-writer.ts";
+
+/** Bytes that are read at a time. */
+const BLOCK = 256 * 1024;
+/** Bytes of a file that are copied before others have their turn with it. */
+const TURN = 4 * 1024 * 1024;
+
+/** What the backfill needs to know about a session file. */
+interface BackfillFile {
+  readonly id: number;
+  readonly path: string;
+  readonly sample: boolean;
+  readonly gone: boolean;
+  readonly done: boolean;
+  /** The file as it was last read; absent: never read. */
+  readonly identity?: FileIdentity;
+}
+
+/** Files whose archive is behind what was read or is there twice, and what mends that. */
+interface ArchiveBackfill<Entry> {
+  add(entry: Entry): void;
+  /** No session is left of what was archived under this number: it goes once the file's own archive begins with all of it. */
+  replacedBy(file_id: number, by: Entry): void;
+  /**
+   * Copies into the archive what was read for the list alone, or while it could not be written, a block at a time; then
+   * removes what is in it twice.
+   */
+  work(): Promise<void>;
+}
+
+export function createArchiveBackfill<Entry extends BackfillFile>(options: {
+  archive: ArchiveWriter<Entry>;
+  isClosed(): boolean;
+  /** Whether a file belongs into the archive at all. */
+  isArchivable(entry: Entry): boolean;
+  run(entry: Entry, work: () => Promise<boolean>): Promise<boolean | undefined>;
+}): ArchiveBackfill<Entry> {
+  const { archive, isClosed, isArchivable, run } = options;
+  const incomplete = new Set<Entry>();
+  /** By their numbers, what is archived of the content that files had before. */
+  const replaced = new Map<number, Entry>();
+  const buffer = new Uint8Array(BLOCK);
+
+  /** Copies some of what the archive does not have; `true`: there is more. */
+  async function archiveSome(entry: Entry): Promise<boolean> {
+    const { identity } = entry;
+    if (entry.gone || !identity || archive.archivedTo(entry.id) >= identity.size) return false;
+    const opened = await openRegular(entry.path);
+    if (!opened) return false;
+    try {
+      if (!(await isSame(opened, identity))) return false;
+      for (let copied = 0; copied < TURN; ) {
+        const at = archive.archivedTo(entry.id);
+        if (isClosed() || at >= identity.size) return false;
+        const bytes = await readAt(opened.handle, at, Math.min(BLOCK, identity.size - at), buffer);
+        if (bytes.length === 0 || !(await archive.append(entry.id, at, bytes))) return false;
+        copied += bytes.length;
+      }
+      return true;
+    } finally {
+      await opened.handle.close();
+    }
+  }
+
+  /** Removes archives of which every byte is in another one: a file came back as it was, under another inode or device. */
+  async function removeCopies(): Promise<void> {
+    const long_enough = [...replaced].flatMap(([replaced_id, { id, done }]) => {
+      const length = archive.archivedTo(replaced_id);
+      return done && length > 0 && archive.archivedTo(id) >= length
+        ? [{ id, former_id: replaced_id, length }]
+        : [];
+    });
+    if (long_enough.length === 0) return;
+    // What is compared, and the rows that name the new number, are on the disk before anything goes from there.
+    await archive.persist();
+    for (const { id, former_id: replaced_id, length } of long_enough) {
+      if (isClosed() || !archive.writable || archive.failing) return;
+      replaced.delete(replaced_id);
+      if (await beginsWith(id, replaced_id, length)) archive.fileRemoved(replaced_id);
+    }
+  }
+
+  async function beginsWith(file_id: number, replaced_id: number, length: number): Promise<boolean> {
+    for (let at = 0; at < length; ) {
+      if (isClosed()) return false;
+      const expected = readArchived(replaced_id, at, length);
+      const found = readArchived(file_id, at, at + expected.length);
+      // Chunks need not begin and end at the same places in both.
+      const compared = Math.min(expected.length, found.length);
+      if (compared === 0 || Buffer.compare(expected.subarray(0, compared), found.subarray(0, compared)) !== 0)
+        return false;
+      at += compared;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return true;
+  }
+
+  /** Nothing where the archive is damaged: what cannot be compared stays. */
+  function readArchived(file_id: number, from: number, to: number): Uint8Array {
+    try {
+      return archive.read(file_id, from, to);
+    } catch {
+      return new Uint8Array();
+    }
+  }
+
+  return {
+    add: (entry) => incomplete.add(entry),
+    replacedBy: (file_id, by) => replaced.set(file_id, by),
+    async work() {
+      let looked = 0;
+      for (const entry of incomplete) {
+        if (isClosed() || !archive.writable || archive.failing) return;
+        incomplete.delete(entry);
+        // Whoever wants to see the session waits for no more than one turn.
+        for (let more = isArchivable(entry); more; )
+          more = (await run(entry, () => archiveSome(entry))) ?? false;
+        if (archive.failing) incomplete.add(entry);
+        looked += 1;
+        if (looked % 64 === 0) await new Promise((resolve) => setImmediate(resolve));
+      }
+      if (incomplete.size === 0 && !archive.failing) await archive.backfilled();
+      await removeCopies();
+    },
+  };
+}

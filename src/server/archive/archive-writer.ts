@@ -1,0 +1,187 @@
+import {
+  type Notice,
+  type OpenedStore,
+  remedyOf,
+  type SessionStore,
+  type StoredFile,
+  type StoredSession,
+  StoreError,
+} from "../../store/contract.ts";
+import { openStore } from "../../store/sqlite/session-store.ts";
+import { createPendingChunks, type PendingChunks } from "./archive.ts";
+
+/** Bytes that wait before they are written out of turn, and before reading waits for the disk. */
+const PENDING_LIMIT = 2 * 1024 * 1024;
+const MAX_PENDING = 8 * 1024 * 1024;
+
+interface ArchiveWriterOptions<Entry> {
+  /** Absent: nothing is kept. */
+  dataFolder?: string;
+  /** See `DatabaseOptions`. */
+  check_limit?: number;
+  read_only?: boolean;
+  now: () => number;
+  /** How long to wait after a write that failed, in milliseconds. */
+  retry: number;
+  rowOf(entry: Entry): StoredFile | undefined;
+  sessionRowOf(id: string): StoredSession | undefined;
+  /** Bytes that were to be archived are not: they have to be read again from the agents' files. */
+  onLoss(): void;
+}
+
+/** Brings what changed into the store, together and in the background, and says when it cannot. */
+export interface ArchiveWriter<Entry> {
+  /** Whether anything is written at all: there is a store, and it is this daemon's. */
+  readonly writable: boolean;
+  /** A write failed a moment ago; the next is not tried yet. */
+  readonly failing: boolean;
+  readonly notices: Notice[];
+  /** See `OpenedDatabase`. */
+  retry?(): boolean;
+  load(): { files: StoredFile[]; sessions: StoredSession[] };
+  entryChanged(entry: Entry): void;
+  sessionChanged(id: string): void;
+  sessionRemoved(id: string): void;
+  /** A row of content that is no more in its file: kept for its archive. */
+  replaced_rows(row: StoredFile): void;
+  /** What is archived under this number is wanted no more. */
+  fileRemoved(file_id: number): void;
+  /** Copies bytes of a file into the archive. `false`: they do not continue it, or it cannot be written now. */
+  append(file_id: number, start: number, bytes: Uint8Array): Promise<boolean>;
+  /** How far a file is archived, or soon will be, in bytes from 0. */
+  archivedTo(file_id: number): number;
+  /** Archived bytes, as `SessionStore.read`. */
+  read(file_id: number, from: number, to: number): Uint8Array;
+  /** Writes all that waits, unless a write failed a moment ago. */
+  persist(): Promise<void>;
+  /** What was not archived while writing failed has been handed over since: once it is written, nothing is wrong any more. */
+  backfilled(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function createArchiveWriter<Entry>(options: ArchiveWriterOptions<Entry>): ArchiveWriter<Entry> {
+  const opened: OpenedStore = options.dataFolder
+    ? openStore({
+        folder: options.dataFolder,
+        now: options.now,
+        ...(options.check_limit !== undefined && { check_limit: options.check_limit }),
+        ...(options.read_only !== undefined && { read_only: options.read_only }),
+      })
+    : { read_only: true, notices: [] };
+  let store: SessionStore | undefined = opened.store;
+  const pending_chunks: PendingChunks | undefined = store && createPendingChunks(store);
+  const writable = store !== undefined && !opened.read_only;
+  let write_error: Notice | undefined;
+  /** By a clock that nobody sets. */
+  let retry_at = 0;
+  let persisting: Promise<void> | undefined;
+  let entries = new Set<Entry>();
+  let sessions = new Set<string>();
+  let removed = new Set<string>();
+  let replaced_rows: StoredFile[] = [];
+  let removed_files: number[] = [];
+
+  function onWriteError(error: unknown) {
+    const cause = error instanceof StoreError ? error : new StoreError("refused", String(error));
+    retry_at = performance.now() + options.retry;
+    write_error = {
+      level: "error",
+      text: `The archive cannot be written: ${cause.message}. Sessions are shown as before, but what is new in them is not kept.`,
+      remedy: remedyOf(cause),
+    };
+  }
+
+  async function writeAll(to: SessionStore, from: PendingChunks): Promise<void> {
+    const batch = { entries, sessions, removed, superseded: replaced_rows, removed_files };
+    entries = new Set();
+    sessions = new Set();
+    removed = new Set();
+    replaced_rows = [];
+    removed_files = [];
+    try {
+      const chunks = await from.take();
+      to.write({
+        chunks,
+        files: [...batch.superseded, ...[...batch.entries].flatMap((entry) => options.rowOf(entry) ?? [])],
+        sessions: [...batch.sessions].flatMap((id) => options.sessionRowOf(id) ?? []),
+        // One that came back has a row again.
+        removed_sessions: [...batch.removed].filter((id) => !options.sessionRowOf(id)),
+        removed_files: batch.removed_files,
+      });
+      from.written();
+    } catch (error) {
+      from.failed();
+      entries = new Set([...batch.entries, ...entries]);
+      sessions = new Set([...batch.sessions, ...sessions]);
+      removed = new Set([...batch.removed, ...removed]);
+      replaced_rows = [...batch.superseded, ...replaced_rows];
+      removed_files = [...batch.removed_files, ...removed_files];
+      onWriteError(error);
+      options.onLoss();
+    }
+  }
+
+  async function persist(): Promise<void> {
+    while (persisting) await persisting;
+    if (!writable || !store || !pending_chunks || performance.now() < retry_at) return;
+    const rows = entries.size + sessions.size + removed.size + replaced_rows.length + removed_files.length;
+    if (rows + pending_chunks.pendingBytes === 0) return;
+    persisting = writeAll(store, pending_chunks).finally(() => {
+      persisting = undefined;
+    });
+    await persisting;
+  }
+
+  return {
+    writable,
+    get failing() {
+      return performance.now() < retry_at;
+    },
+    get notices() {
+      return write_error ? [...opened.notices, write_error] : opened.notices;
+    },
+    ...(opened.retry && { retry: opened.retry }),
+    load() {
+      try {
+        return store?.load() ?? { files: [], sessions: [] };
+      } catch (error) {
+        onWriteError(error);
+        return { files: [], sessions: [] };
+      }
+    },
+    entryChanged: (entry) => entries.add(entry),
+    sessionChanged: (id) => sessions.add(id),
+    sessionRemoved: (id) => removed.add(id),
+    replaced_rows: (row) => replaced_rows.push(row),
+    fileRemoved: (file_id) => removed_files.push(file_id),
+    async append(file_id, start, bytes) {
+      if (!writable || !pending_chunks || performance.now() < retry_at) return false;
+      let accepted = pending_chunks.append(file_id, start, bytes);
+      if (pending_chunks.pendingBytes > PENDING_LIMIT && !persisting) void persist();
+      if (pending_chunks.pendingBytes > MAX_PENDING) await persist();
+      if (!accepted) accepted = pending_chunks.append(file_id, start, bytes);
+      return accepted;
+    },
+    archivedTo(file_id) {
+      try {
+        return pending_chunks?.end(file_id) ?? 0;
+      } catch (error) {
+        onWriteError(error);
+        return 0;
+      }
+    },
+    read: (file_id, from, to) => store?.read(file_id, from, to) ?? new Uint8Array(),
+    persist,
+    async backfilled() {
+      if (!write_error) return;
+      await persist();
+      if (performance.now() >= retry_at) write_error = undefined;
+    },
+    async close() {
+      retry_at = 0;
+      await persist();
+      store?.close();
+      store = undefined;
+    },
+  };
+}

@@ -1,0 +1,105 @@
+/** What a browser sees before it is let in. Nothing here depends on what a session says. */
+
+const SCRIPT = `const form = document.querySelector("form");
+const note = document.querySelector("output");
+form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  note.textContent = "";
+  const password = form.elements.namedItem("password").value;
+  const reply = await fetch("/api/login", {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-verbatim-client": "1" },
+    body: JSON.stringify({ password }),
+  }).catch(() => undefined);
+  if (reply?.ok) return location.reload();
+  const said = await reply?.json().catch(() => undefined);
+  const { message = "Verbatim does not answer.", remedy = "" } = said?.error ?? {};
+  note.textContent = \`\${message} \${remedy}\`;
+});
+`;
+
+/**
+ * A browser goes without the strict cookie where another site's page led it, and Firefox also where that is reloaded. So this
+ * page goes to its own address itself, with the fragment, which no server hears. Once: where it still counts as the other
+ * site's, who waits sees the entrance.
+ */
+const STEP = `const here = location.href;
+const now = () => performance.timeOrigin + performance.now();
+const stepped = Number(sessionStorage.getItem("verbatim-step"));
+if (Math.abs(performance.timeOrigin - stepped) > 500) {
+  sessionStorage.setItem("verbatim-step", String(now()));
+  // To where it is already, but for a fragment, a page is not loaded.
+  history.replaceState(null, "", "?step");
+  location.replace(here);
+}
+`;
+
+const STYLE = `:root { color-scheme: dark light; font: 16px/1.5 system-ui, sans-serif; }
+body { margin: 0; padding: 15vh 24px 0; }
+main { max-width: 60ch; margin: 0 auto; }
+h1 { font-size: 20px; }
+code { font: 14px/1.5 ui-monospace, monospace; padding: 4px 8px; border: 1px solid; border-radius: 4px; }
+input, button { font: inherit; padding: 8px; }
+`;
+
+/** The files that the entrance pages need, served to anyone at an allowed address. */
+export const LOGIN_FILES: ReadonlyMap<string, { type: string; body: string }> = new Map([
+  ["/entrance.js", { type: "text/javascript; charset=utf-8", body: SCRIPT }],
+  ["/step.js", { type: "text/javascript; charset=utf-8", body: STEP }],
+  ["/entrance.css", { type: "text/css; charset=utf-8", body: STYLE }],
+]);
+
+const ASK_FOR_LINK = `<p>For a new link, in the folder of Verbatim:</p>
+<p><code>npm start -- --link</code></p>
+<p>It opens once, in one browser, which is then remembered.</p>`;
+
+/**
+ * `link`: no cookie; `used`: a launch link that was used or is too old; `password`: asks for it; `enter`: goes on to
+ * `next`, a path that the caller has checked. `step`: `link` and `password` go to their own address once more before they are shown.
+ */
+export function loginPage(
+  kind: "link" | "used" | "password" | "enter",
+  { next = "/", step = false }: { next?: string; step?: boolean } = {},
+): string {
+  // Not deferred: nothing is painted before it has run.
+  const head = step ? '<script src="/step.js"></script>' : "";
+  switch (kind) {
+    case "link":
+      return page(
+        `<h1>This browser is not let in yet</h1>
+<p>Verbatim shows what agents did on this machine, so it opens only from the link that it printed when it started.</p>
+${ASK_FOR_LINK}`,
+        head,
+      );
+    case "used":
+      return page(`<h1>This link was used before, or is too old</h1>\n${ASK_FOR_LINK}`);
+    case "password":
+      return page(
+        `<h1>Verbatim</h1>
+<form><label>Password <input type="password" name="password" autocomplete="current-password" autofocus required></label>
+<button>Enter</button></form>
+<p><output></output></p>
+<script src="/entrance.js" defer></script>`,
+        head,
+      );
+    case "enter":
+      return page(
+        `<p><a href="${next.replaceAll("&", "&amp;")}">Go on to Verbatim</a></p>`,
+        `<meta http-equiv="refresh" content="0;url=${next.replaceAll("&", "&amp;")}">`,
+      );
+    default:
+      return kind satisfies never;
+  }
+}
+
+function page(main: string, head = ""): string {
+  return `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Verbatim</title>
+<link rel="stylesheet" href="/entrance.css">${head}</head>
+<body><main>
+${main}
+</main></body>
+</html>
+`;
+}

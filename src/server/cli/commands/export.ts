@@ -1,0 +1,66 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { isUuid } from "../../../model/is-uuid.ts";
+import { statusReply } from "../../../protocol.ts";
+import { formats } from "../../../sources/index.ts";
+import { requestLink } from "../../auth/control-socket.ts";
+import { loadAccess } from "../../auth/guard.ts";
+import { EXPORT_FORMATS, type ExportFormat, isExportFormat } from "../../sessions/export.ts";
+import { UsageError } from "../../usage-error.ts";
+import { readProgram, startDaemon } from "../daemon.ts";
+import { dataDirOf } from "../data-dir.ts";
+import type { Flags } from "../flags.ts";
+import { show } from "../show-files.ts";
+import { print, say } from "../terminal.ts";
+
+/** Interval of the check whether all session files are read. */
+const INDEX_CHECK_MS = 100;
+
+/** `export`: prints a session, named by its id or by its file, as history JSONL or as Markdown. */
+export async function exportSessions(words: string[], flags: Flags): Promise<number> {
+  const [name, ...more] = words;
+  if (name === undefined || more.length > 0) throw new UsageError("Name one session or file: export SESSION");
+  const format = flags.format ?? "jsonl";
+  if (!isExportFormat(format)) {
+    throw new UsageError(
+      `--format ${format}: there is no such format. There are: ${EXPORT_FORMATS.join(", ")}.`,
+    );
+  }
+  if (isUuid(name)) return await exportById(name, format, flags);
+  return await show({
+    files: [name],
+    formats,
+    as: format,
+    ...(flags.session !== undefined && { session: flags.session }),
+    write: async (text) => {
+      await print(text);
+    },
+    warn: say,
+  });
+}
+
+/** Asks the running daemon for the session, or one that lives as long as this command. */
+async function exportById(id: string, format: ExportFormat, flags: Flags): Promise<number> {
+  const data_dir = dataDirOf(flags);
+  const running = await requestLink(data_dir);
+  const own =
+    running === undefined
+      ? await startDaemon([], { ...flags, samples: false, port: "0" }, await readProgram(flags))
+      : undefined;
+  const { origin } = running ?? own ?? { origin: "" };
+  const headers = { authorization: `Bearer ${loadAccess(data_dir).api_token}` };
+  try {
+    // A daemon that has just started lists a session once its file is read.
+    for (let done = own === undefined; !done; await sleep(INDEX_CHECK_MS)) {
+      const status = statusReply.parse(await (await fetch(`${origin}/api/status`, { headers })).json());
+      done = status.index.done;
+    }
+    const response = await fetch(`${origin}/api/sessions/${id}/export?format=${format}`, { headers });
+    if (response.status === 404) throw new UsageError(`There is no session ${id}.`);
+    if (!response.ok) throw new UsageError(`The session cannot be exported: ${await response.text()}`);
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body ?? []) await print(decoder.decode(chunk, { stream: true }));
+    return 0;
+  } finally {
+    await own?.close();
+  }
+}

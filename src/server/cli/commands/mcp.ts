@@ -1,0 +1,169 @@
+import { resolve, sep } from "node:path";
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import * as z from "zod";
+import { messageOf } from "../../../model/narrow.ts";
+import { parseSearch, type SearchFilter, type SearchQuery } from "../../../model/search/query.ts";
+import type { PartIndex } from "../../../store/index/contract.ts";
+import { sessionOfKey } from "../../index/session-indexing.ts";
+import { dataDirOf } from "../data-dir.ts";
+import type { Flags } from "../flags.ts";
+import { readVersion } from "../package-root.ts";
+import { BUDGET, hitOf, openStoredIndex, partLink } from "../stored-search.ts";
+
+/** Parts that `open` gives at most, and characters of their texts in all: an answer has to fit a model's context. */
+const MAX_PARTS = 50;
+const MAX_TEXT = 60_000;
+const MAX_LIMIT = 50;
+
+/** Serves the index to agents over the Model Context Protocol, until standard input ends. */
+export async function serveMcp(_words: string[], flags: Flags): Promise<number> {
+  const index = openStoredIndex(dataDirOf(flags));
+  const server = createMcpServer(index, flags.project === undefined ? undefined : resolve(flags.project));
+  const closed = new Promise<void>((done) => {
+    server.server.onclose = done;
+  });
+  process.stdin.on("end", () => void server.close());
+  await server.connect(new StdioServerTransport());
+  await closed;
+  await index.close();
+  return 0;
+}
+
+/** `project`: only sessions that worked in this folder or below it are searched, opened and listed. */
+export function createMcpServer(index: PartIndex, project?: string): McpServer {
+  const server = new McpServer({ name: "verbatim", version: readVersion() });
+  const isOpen = (cwd: string | undefined) =>
+    project === undefined || cwd === project || cwd?.startsWith(project + sep) === true;
+  const sessions = async () =>
+    (await index.sessions())
+      .filter(({ cwd }) => isOpen(cwd))
+      .map((session) => ({ ...session, id: sessionOfKey(session.source) ?? session.id }));
+
+  server.registerTool(
+    "search",
+    {
+      title: "Search past agent sessions",
+      description:
+        'Finds parts of past coding-agent sessions (prompts, thoughts, answers, tool calls, outputs). All words must be in one part. Query language: words, "phrases", /regex/, -excluded, kind:prompt|thought|text|call|output, tool:NAME, status:failed, agent:NAME, project:FOLDER, model:NAME, after:7d, before:2026-07-01, is:mine. Cite the link of what you use.',
+      inputSchema: {
+        query: z.string().min(1),
+        limit: z.number().int().min(1).max(MAX_LIMIT).optional(),
+        sort: z.enum(["newest", "rank"]).optional(),
+        cursor: z.string().optional().describe("`next` of the page before"),
+      },
+      annotations: { readOnlyHint: true },
+    },
+    ({ query, limit = 20, sort = "newest", cursor }) =>
+      answer(async () => {
+        const page = await index.search({
+          query: inProject(parseSearch(query, Date.now()), project),
+          limit,
+          sort,
+          budget: BUDGET,
+          ...(cursor !== undefined && { cursor }),
+        });
+        const { searched, next, cut_parts } = page;
+        const hits = page.hits.filter(({ session }) => isOpen(session.cwd)).map(hitOf);
+        return { hits, next, sessions: page.sessions, searched, cut_parts };
+      }),
+  );
+
+  server.registerTool(
+    "open",
+    {
+      title: "Read parts of a session",
+      description:
+        "Gives parts of one session with their text, in order: around a part (part_id, as in the answers of search), or from a position (from).",
+      inputSchema: {
+        session_id: z.string(),
+        part_id: z.string().optional(),
+        from: z.number().int().min(0).optional(),
+        count: z.number().int().min(1).max(MAX_PARTS).optional(),
+      },
+      annotations: { readOnlyHint: true },
+    },
+    ({ session_id, part_id, from, count = 10 }) =>
+      answer(async () => {
+        const session = (await sessions()).find(({ id }) => id === session_id);
+        if (!session) throw new Error(`There is no session ${session_id}. Use list or search.`);
+        const own_id = (await index.sessions()).find(({ source }) => source === session.source)?.id;
+        const id = sessionOfKey(session.source) === undefined ? session.id : (own_id ?? session.id);
+        const start =
+          part_id === undefined
+            ? (from ?? 0)
+            : await positionOf(session.source, id, session.part_count, part_id);
+        const begin = part_id === undefined ? start : Math.max(0, start - Math.floor(count / 2));
+        let room = MAX_TEXT;
+        const parts = (await index.parts(session.source, id, begin, begin + count)).map(
+          ({ text, ...part }) => {
+            const given = text.slice(0, Math.max(0, room));
+            room -= given.length;
+            return {
+              ...part,
+              link: partLink(session_id, part.id),
+              text: given,
+              ...(given.length < (part.full_length ?? text.length) && { text_is_cut: true }),
+            };
+          },
+        );
+        const { part_count, title, agent, cwd, model, last_activity_at } = session;
+        return { session: { id: session_id, title, agent, cwd, model, last_activity_at, part_count }, parts };
+      }),
+  );
+
+  async function positionOf(
+    source: string,
+    id: string,
+    part_count: number,
+    part_id: string,
+  ): Promise<number> {
+    for (let at = 0; at < part_count; at += 1_000) {
+      const found = (await index.parts(source, id, at, at + 1_000)).find((part) => part.id === part_id);
+      if (found) return found.seq;
+    }
+    throw new Error(`The session has no part ${part_id}.`);
+  }
+
+  server.registerTool(
+    "list",
+    {
+      title: "List sessions",
+      description:
+        "Lists sessions, the one that was active last first. `query`: words of the title, agent or folder.",
+      inputSchema: {
+        query: z.string().optional(),
+        limit: z.number().int().min(1).max(MAX_LIMIT).optional(),
+      },
+      annotations: { readOnlyHint: true },
+    },
+    ({ query = "", limit = 20 }) =>
+      answer(async () => {
+        const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+        const all = (await sessions()).filter(({ title = "", agent, cwd = "" }) => {
+          const text = `${title} ${agent} ${cwd}`.toLowerCase();
+          return words.every((word) => text.includes(word));
+        });
+        const given = all
+          .slice(0, limit)
+          .map(({ source: _, ...session }) => ({ ...session, link: `/session/${session.id}` }));
+        return { total: all.length, sessions: given };
+      }),
+  );
+  return server;
+}
+
+/** The index looks at the project's sessions alone, where the query names no others. What it gives is checked all the same. */
+function inProject(query: SearchQuery, project: string | undefined): SearchQuery {
+  if (project === undefined || query.filters.some(({ field }) => field === "project")) return query;
+  const filter: SearchFilter = { field: "project", value: project.toLowerCase(), excluded: false };
+  return { ...query, filters: [...query.filters, filter] };
+}
+
+async function answer(work: () => Promise<object>) {
+  try {
+    return { content: [{ type: "text" as const, text: JSON.stringify(await work()) }] };
+  } catch (error) {
+    return { isError: true, content: [{ type: "text" as const, text: messageOf(error) }] };
+  }
+}

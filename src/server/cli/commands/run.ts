@@ -1,0 +1,95 @@
+import { resolve } from "node:path";
+import { createInterface } from "node:readline/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { requestLink } from "../../auth/control-socket.ts";
+import { loadAccess } from "../../auth/guard.ts";
+import { UsageError } from "../../usage-error.ts";
+import { type Daemon, readProgram, startDaemon } from "../daemon.ts";
+import { dataDirOf } from "../data-dir.ts";
+import type { Flags } from "../flags.ts";
+import { runPrompt } from "../run-prompt.ts";
+import { endSignal, fail, print, say } from "../terminal.ts";
+
+/** Interval of the check whether all sessions are idle. */
+const IDLE_CHECK_MS = 200;
+
+/** `run`: runs one prompt in the running daemon, or in one that lives as long as this command. */
+export async function runInTerminal(words: string[], flags: Flags): Promise<number> {
+  const data_dir = dataDirOf(flags);
+  const prompt = words.join(" ").trim();
+  if (prompt === "") throw new UsageError('Enter a prompt: run "PROMPT"');
+  if (flags.agent !== undefined && flags.provider !== undefined) {
+    throw new UsageError("Give --agent or --provider, not both.");
+  }
+  const agent = flags.agent ?? flags.provider;
+  const stop = new AbortController();
+  const ended = endSignal().then(() => stop.abort());
+  const running = await requestLink(data_dir);
+  const own =
+    running === undefined
+      ? await startDaemon([], { ...flags, samples: false, port: "0" }, await readProgram(flags))
+      : undefined;
+  // Turns that another daemon began and this one resumed; the next daemon resumes them again.
+  const resumed = new Set(own?.working());
+  const isBusy = () => (own?.working() ?? []).some((id) => !resumed.has(id));
+  const { link, origin } = running ?? own ?? { link: "", origin: "" };
+  own?.sayNotices();
+  const terminal = flags.json ? undefined : openTerminal();
+  try {
+    const exit_code = await runPrompt({
+      origin,
+      token: loadAccess(data_dir).api_token,
+      link,
+      prompt,
+      ...(agent === undefined ? {} : { agent }),
+      ...(flags.model === undefined ? {} : { model: flags.model }),
+      cwd: process.cwd(),
+      ...(flags.cwd === undefined ? {} : { wanted_cwd: resolve(flags.cwd) }),
+      as: flags.json ? "json" : "text",
+      write: async (text) => {
+        await print(text);
+      },
+      warn: say,
+      ...(terminal && { ask: terminal.ask }),
+      now: () => performance.now(),
+      stop: stop.signal,
+    }).catch(fail);
+    terminal?.close();
+    await whileBusy({ own, isBusy, ended, signal: stop.signal });
+    return exit_code;
+  } finally {
+    terminal?.close();
+    await own?.close();
+  }
+}
+
+/** Asks questions on the terminal. `undefined`: input or output is not a terminal. */
+function openTerminal() {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined;
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  terminal.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
+  return {
+    ask(question: string, signal: AbortSignal): Promise<string> {
+      // Discards what was typed before the question was shown.
+      terminal.write(null, { ctrl: true, name: "u" });
+      return terminal.question(question, { signal });
+    },
+    close: () => terminal.close(),
+  };
+}
+
+/** Keeps the command's own daemon until the other sessions in it are idle. */
+async function whileBusy(options: {
+  own: Daemon | undefined;
+  isBusy(): boolean;
+  ended: Promise<void>;
+  signal: AbortSignal;
+}): Promise<void> {
+  const { own, isBusy, ended, signal } = options;
+  own?.sayNotices();
+  if (!isBusy() || signal.aborted) return;
+  console.error("Other sessions still run in this daemon: it ends when they finish, or on Ctrl-C.");
+  while (isBusy() && !signal.aborted) await Promise.race([ended, sleep(IDLE_CHECK_MS)]);
+  // Lets connected pages receive the end of the last turn.
+  await Promise.race([ended, sleep(IDLE_CHECK_MS)]);
+}

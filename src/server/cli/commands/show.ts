@@ -1,0 +1,39 @@
+import { formats } from "../../../sources/index.ts";
+import { UsageError } from "../../usage-error.ts";
+import type { Flags } from "../flags.ts";
+import { show } from "../show-files.ts";
+import { print, say } from "../terminal.ts";
+
+/** `show`: prints session files as text, JSON or accounting. */
+export async function showFiles(files: string[], flags: Flags): Promise<number> {
+  if (files.length === 0) throw new UsageError("Name a session file: show FILE");
+  return await show({
+    files,
+    formats,
+    as: flags.accounting
+      ? "accounting"
+      : flags.changes !== undefined
+        ? "changes"
+        : flags.context !== undefined
+          ? "context"
+          : flags.json
+            ? "json"
+            : "text",
+    ...(flags.context !== undefined && { step: readNumber("--context", "step", flags.context) }),
+    ...(flags.changes !== undefined && { turn: readNumber("--changes", "turn", flags.changes) }),
+    json: flags.json === true,
+    ...(flags.session !== undefined && { session: flags.session }),
+    write: async (text) => {
+      await print(text);
+    },
+    warn: say,
+  });
+}
+
+/** The value of an option that takes the number of a step or turn. */
+function readNumber(option: string, what: string, text: string): number | "all" {
+  if (text === "all") return text;
+  if (!/^[1-9]\d{0,8}$/.test(text))
+    throw new UsageError(`${option} takes the number of a ${what}, from 1, or all.`);
+  return Number(text);
+}

@@ -1,0 +1,338 @@
+import { mkdirSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { inspect } from "node:util";
+import { messageOf } from "../../model/narrow.ts";
+import { formats } from "../../sources/index.ts";
+import type { Notice } from "../../store/contract.ts";
+import { openReadStateStore } from "../../store/read-state/sqlite.ts";
+import { openControlSocket, requestLink } from "../auth/control-socket.ts";
+import { type Access, createGuard, loadAccess } from "../auth/guard.ts";
+import { readConfig, readKeys } from "../config.ts";
+import { type Address, listenSomewhere, originHere, originsOf, readAddress } from "../http/address.ts";
+import { createApp } from "../http/app.ts";
+import { type Frontend, openFrontend } from "../http/frontend.ts";
+import { serve } from "../http/serve.ts";
+import { createSessions } from "../import/catalog.ts";
+import { hasSessions, openSamples, type Samples } from "../import/samples.ts";
+import type { IndexState } from "../index/index-state.ts";
+import { createSearch, type Search } from "../index/search-service.ts";
+import { createLive } from "../live/live.ts";
+import { configuredAgents } from "../managed/configured-agents.ts";
+import { createManagedSessions, type ManagedSessions } from "../managed/managed-sessions.ts";
+import { addManagedRoutes } from "../managed/routes.ts";
+import { createPostedFiles, type PostedFiles } from "../posted/posted-files.ts";
+import { addPostedRoutes } from "../posted/routes.ts";
+import { mergeSessions } from "../sessions/merge-sessions.ts";
+import { type ReadableSessions, withReadState } from "../sessions/read-state.ts";
+import type { Sessions } from "../sessions/sessions.ts";
+import { UsageError } from "../usage-error.ts";
+import { dataDirOf, inDataFolder } from "./data-dir.ts";
+import type { Flags } from "./flags.ts";
+import { packageRoot, readVersion } from "./package-root.ts";
+import { indexOtherSessions, openPartIndex } from "./part-index.ts";
+import { say } from "./terminal.ts";
+
+/** Interval of the check for new notices. */
+const NOTICES_MS = 1_000;
+/** Interval of the retries of a store that could not be written. */
+export const RETRY_MS = 2_000;
+
+/** A running daemon. */
+export interface Daemon {
+  /** Signs one browser in, once. */
+  link: string;
+  /** The address for programs on this machine. */
+  origin: string;
+  port: number;
+  /**
+   * Resolves when a store that the disk or another daemon kept from being written can be written, and no agent is working.
+   * The daemon can then be restarted: pages reconnect by themselves to the same port.
+   */
+  storable: Promise<void>;
+  /** Ids of the managed sessions that are working or waiting for an answer. */
+  working(): readonly string[];
+  /** Prints new notices on standard error now; later ones are printed as they come. */
+  sayNotices(): void;
+  close(): Promise<void>;
+}
+
+/** What is read once and kept over restarts of the daemon, whatever happens to the files. */
+export interface Program {
+  address: Address;
+  frontend: Frontend | undefined;
+  version: string;
+}
+
+export async function readProgram(flags: Flags): Promise<Program> {
+  return {
+    address: readAddress(flags),
+    // Before sessions are read, which may use up the file descriptors.
+    frontend: await openFrontend(join(packageRoot(), "dist/web")),
+    version: readVersion(),
+  };
+}
+
+/** Resources of a daemon in the order of opening; they are closed in reverse. */
+type Opened = { close(): Promise<void> | void }[];
+
+/** Opens everything and starts to listen. An error closes what was opened. */
+export async function startDaemon(paths: string[], flags: Flags, program: Program): Promise<Daemon> {
+  const opened: Opened = [];
+  const close = async () => {
+    for (const one of opened.toReversed()) await one.close();
+  };
+  try {
+    return { ...(await openDaemon(paths, flags, program, opened)), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+const report = (error: unknown) =>
+  say(error instanceof Error ? (error.stack ?? error.message) : inspect(error));
+
+async function openDaemon(
+  paths: string[],
+  flags: Flags,
+  program: Program,
+  opened: Opened,
+): Promise<Omit<Daemon, "close">> {
+  const data_dir = dataDirOf(flags);
+  // The daemon's own files are readable by their owner alone.
+  const umask = process.umask(0o077);
+  const access = inDataFolder(data_dir, () => loadAccess(data_dir));
+  const posted = inDataFolder(data_dir, () => createPostedFiles(join(data_dir, "posted")));
+  const { samples, sessions, managed, search } = await openAllSessions(
+    paths,
+    flags,
+    data_dir,
+    posted,
+    opened,
+  );
+  const { port, newLink } = await listen(
+    { program, flags, access, sessions, managed, search, posted },
+    opened,
+  );
+  if (samples) opened.push({ close: samples.stop });
+  // Of two daemons on one data folder, the one that holds the lock replays samples and gives out links. Where the disk lets
+  // neither take the lock, the first one does.
+  const is_first = !managed.taken && (managed.writable || (await requestLink(data_dir)) === undefined);
+  const origin = originHere(program.address, port);
+  const control_socket = is_first
+    ? await openControlSocket(data_dir, () => ({ link: newLink(), origin }))
+    : undefined;
+  if (control_socket) opened.push(control_socket);
+  if (is_first) samples?.replay();
+  // Files that agents write get the user's own permissions. Our files exist by now.
+  process.umask(umask);
+  return {
+    link: newLink(),
+    origin,
+    port,
+    storable: whenStorable(sessions, managed, opened),
+    working: () => managed.working,
+    sayNotices: printNotices(sessions, opened),
+  };
+}
+
+/** Opens the sessions of all sources: found files, samples, and managed sessions. */
+async function openAllSessions(
+  paths: string[],
+  flags: Flags,
+  data_dir: string,
+  posted: PostedFiles,
+  opened: Opened,
+): Promise<{
+  samples: Samples | undefined;
+  sessions: ReadableSessions;
+  managed: ManagedSessions;
+  search: Search;
+}> {
+  const roots = formats.flatMap((format) =>
+    format.root === undefined
+      ? []
+      : [{ format, path: process.env[format.root.variable] || join(homedir(), format.root.home) }],
+  );
+  const sample_notices: Notice[] = [];
+  const noSamples = (error: unknown): undefined => {
+    sample_notices.push({
+      level: "warning",
+      text: `The sample sessions cannot be shown: ${messageOf(error)}.`,
+      remedy: "Make room in the data folder and check its permissions, or start with --no-samples.",
+    });
+  };
+  const wants_samples = flags.samples ?? (paths.length === 0 && !(await hasSessions(roots)));
+  const samples = wants_samples
+    ? await openSamples({ dataDir: data_dir, pace: readPace(flags), onError: report }).catch(noSamples)
+    : undefined;
+  const config = readConfig(data_dir);
+  const { keys, notices } = readKeys(data_dir);
+  const { answer_within_minutes } = config;
+  const playground = join(data_dir, "playground");
+  inDataFolder(data_dir, () => mkdirSync(playground, { recursive: true }));
+  const agents = configuredAgents({
+    config,
+    keys,
+    environment: process.env,
+    cwd: process.cwd(),
+    playground,
+    folder: data_dir,
+  });
+  opened.push(agents);
+  const read_state_notices: Notice[] = [];
+  let index: IndexState | undefined;
+  const managed = createManagedSessions({
+    folder: data_dir,
+    agents,
+    ...(answer_within_minutes === undefined ? {} : { answer_within: answer_within_minutes * 60_000 }),
+    notices: () => [
+      ...config.notices,
+      ...notices,
+      ...sample_notices,
+      ...agents.notices,
+      ...read_state_notices,
+      ...(index?.notices ?? []),
+    ],
+    isInOtherSource: (id) => found.get(id) !== undefined,
+    report,
+  });
+  const { state, indexer } = await openPartIndex(data_dir, !managed.taken);
+  index = state;
+  opened.push(state);
+  const read_states = openReadStateStore({
+    folder: data_dir,
+    now: Date.now,
+    read_only: managed.taken,
+  });
+  // Of a folder that another daemon holds, the first store tells.
+  if (!managed.taken) read_state_notices.push(...read_states.notices);
+  if (read_states.store) opened.push(read_states.store);
+  const found = createSessions({
+    formats,
+    roots: [
+      ...roots,
+      ...rootsOf(posted.roots, { internal: true }),
+      ...rootsOf(samples?.roots ?? [], { sample: true }),
+    ],
+    paths: paths.map((path) => resolve(path)),
+    indexer,
+    part_index: state,
+    dataFolder: data_dir,
+    // The daemon that holds the lock of the first store may still be opening the second: it is theirs too.
+    read_only: managed.taken,
+    isInOtherSource: (id) => managed.get(id) !== undefined,
+  });
+  const sessions = keepReadState(mergeSessions([managed, found]), read_states);
+  opened.push(sessions);
+  opened.push(indexOtherSessions({ state, indexer, managed, found }));
+  const search = createSearch({ state, sessions, now: Date.now });
+  opened.push(search);
+  return { samples, sessions, managed, search };
+}
+
+/** Where the store cannot be written, what is read lasts as long as this daemon. */
+function keepReadState(
+  sessions: Sessions,
+  { store, read_only }: ReturnType<typeof openReadStateStore>,
+): ReadableSessions {
+  return withReadState({
+    sessions,
+    kept: store?.load() ?? [],
+    since: store?.since ?? Date.now(),
+    put: read_only ? undefined : store?.put,
+    now: Date.now,
+    report,
+  });
+}
+
+/** Starts the HTTP and WebSocket server. */
+async function listen(
+  options: {
+    program: Program;
+    flags: Flags;
+    access: Access;
+    sessions: ReadableSessions;
+    managed: ManagedSessions;
+    search: Search;
+    posted: PostedFiles;
+  },
+  opened: Opened,
+): Promise<{ port: number; newLink(): string }> {
+  const { program, flags, access, sessions, managed, search, posted } = options;
+  const { address, frontend, version } = program;
+  let newLink = () => "";
+  const listenOn = (port: number) =>
+    serve({ ...address, port }, (bound) => {
+      const guard = createGuard({
+        access,
+        origins: originsOf(address, bound),
+        ...(address.password === undefined ? {} : { password: address.password }),
+      });
+      newLink = guard.launchLink;
+      return {
+        guard,
+        app: createApp({
+          sessions,
+          search,
+          markRead: sessions.markRead,
+          addPostedRoutes: (app) => addPostedRoutes(app, posted),
+          addManagedRoutes: (app) => addManagedRoutes(app, managed, process.cwd()),
+          guard,
+          version,
+          report,
+          remote: address.origin !== undefined,
+          ...(frontend ? { frontend } : {}),
+        }),
+        live: createLive({ sessions, report }),
+      };
+    });
+  const served = await listenSomewhere(listenOn, address.host, flags.port);
+  opened.push(served);
+  return { port: served.port, newLink: () => newLink() };
+}
+
+/** Prints each notice once, now and at intervals; the result prints the new ones at once. */
+function printNotices(sessions: Sessions, opened: Opened): () => void {
+  const printed = new Set<string>();
+  const sayNotices = () => {
+    for (const { text, remedy } of sessions.status().notices) {
+      const notice = remedy === undefined ? text : `${text} ${remedy}`;
+      if (!printed.has(notice)) say(notice);
+      printed.add(notice);
+    }
+  };
+  const timer = setInterval(sayNotices, NOTICES_MS);
+  opened.push({ close: () => clearInterval(timer) });
+  return sayNotices;
+}
+
+/** See `Daemon.storable`. */
+function whenStorable(sessions: Sessions, managed: ManagedSessions, opened: Opened): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { retry } = sessions;
+  const timer =
+    retry &&
+    setInterval(() => {
+      if (managed.working.length === 0 && retry()) resolve();
+    }, RETRY_MS);
+  opened.push({ close: () => clearInterval(timer) });
+  return promise;
+}
+
+function readPace(flags: Flags): number {
+  const pace = Number(flags["replay-pace"] ?? 1);
+  if (pace > 0) return pace;
+  throw new UsageError(`--replay-pace ${flags["replay-pace"]}: give a number above 0.`);
+}
+
+function rootsOf(
+  folders: readonly { agent: string; path: string }[],
+  kind: { internal?: true; sample?: true },
+) {
+  return folders.flatMap(({ agent, path }) => {
+    const format = formats.find((format) => format.id === agent);
+    return format ? [{ format, path, ...kind }] : [];
+  });
+}

@@ -1,0 +1,51 @@
+import { isMainThread } from "node:worker_threads";
+// In the package, the threads run this same file; these imports serve them.
+import "../import/index-worker.ts";
+import "../import/record-logs/log-worker.ts";
+import { decodeFile } from "./commands/decode.ts";
+import { exportSessions } from "./commands/export.ts";
+import { serveMcp } from "./commands/mcp.ts";
+import { runInTerminal } from "./commands/run.ts";
+import { searchSessions } from "./commands/search.ts";
+import { showFiles } from "./commands/show.ts";
+import { start } from "./commands/start.ts";
+import { printToken } from "./commands/token.ts";
+import { type CommandName, type Flags, helpText, readFlags } from "./flags.ts";
+import { readVersion } from "./package-root.ts";
+import { fail, print } from "./terminal.ts";
+
+/** What each command does with its arguments and options; the result is the exit code. */
+const RUN: Record<CommandName, (words: string[], flags: Flags) => Promise<number>> = {
+  start,
+  run: runInTerminal,
+  show: showFiles,
+  export: exportSessions,
+  decode: decodeFile,
+  search: searchSessions,
+  mcp: serveMcp,
+  token: printToken,
+};
+
+async function main(args: string[]): Promise<number> {
+  const { command, words, flags } = readFlags(args);
+  if (flags.help) return await print(helpText());
+  if (flags.version) return await print(`${readVersion()}\n`);
+  return await RUN[command](words, flags);
+}
+
+// Set by the launcher for this process alone; agents that it starts must not inherit them.
+for (const name of process.env.VERBATIM_LAUNCHER?.split(",") ?? []) delete process.env[name];
+delete process.env.VERBATIM_LAUNCHER;
+
+if (isMainThread) {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    // The reader of our output closed it (`| head`).
+    if (error.code === "EPIPE") process.exit(0);
+    throw error;
+  });
+  try {
+    process.exitCode = await main(process.argv.slice(2));
+  } catch (error) {
+    process.exitCode = fail(error);
+  }
+}

@@ -1,0 +1,414 @@
+import { createReadStream } from "node:fs";
+import { open, readFile, stat } from "node:fs/promises";
+import { basename, dirname, resolve } from "node:path";
+import { Readable } from "node:stream";
+import { createZstdDecompress } from "node:zlib";
+import type { Frame } from "../../model/frames/frame.ts";
+import { messageOf } from "../../model/narrow.ts";
+import { turnHead } from "../../model/parts/plain-text.ts";
+import { accumulate } from "../../model/transcript/accumulate.ts";
+import type { Source, TranscriptPart, Turn } from "../../model/transcript/transcript.ts";
+import { emptyTranscript, type Transcript } from "../../model/transcript/transcript-state.ts";
+import type { Disposition, Format, ReadRecord } from "../../sources/contract.ts";
+import { type ExportFormat, exportSession, isExportFormat } from "../sessions/export.ts";
+import { changesOf } from "./show-changes.ts";
+import { contextsOf } from "./show-context.ts";
+import { readStoredSessions } from "./stored-sessions.ts";
+import { safe, textOf } from "./terminal-text.ts";
+
+interface ShowOptions {
+  files: readonly string[];
+  formats: readonly Format[];
+  /**
+   * `text`: for people; `json`: one object per part; `accounting`: what became of the lines of each file; `context`: what the
+   * model was given, one object per step; `changes`: what a turn or all turns changed; `jsonl`, `md`: an export.
+   */
+  as: "text" | "json" | "accounting" | "context" | "changes" | ExportFormat;
+  /** With `context`: the step to print, or every one. */
+  step?: number | "all";
+  /** With `changes`: the turn to print, or all of them together. */
+  turn?: number | "all";
+  /** With `changes`: as JSON. */
+  json?: boolean;
+  /** Of a store with several sessions, the one to show, by the agent's id of it. */
+  session?: string;
+  write(text: string): Promise<void>;
+  /** What went wrong, one line each. */
+  warn(text: string): void;
+}
+
+/** What became of the lines of a file: the other figures add up to `lines`. */
+interface Accounting {
+  file: string;
+  /** Which of a store's sessions; its lines are then records, one for each revision, and the log's head. */
+  session?: string;
+  agent: string;
+  /** Lines ended by a newline, and a last one without it. One that holds several records counts as its most visible one. */
+  lines: number;
+  shown: number;
+  folded: number;
+  /** By rule. */
+  hidden: Record<string, number>;
+  unknown: number;
+  unreadable: number;
+}
+
+const HEAD = 64 * 1024;
+
+/** Prints session files; returns the exit code: 1 when one of them is no session or cannot be read. */
+export async function show(options: ShowOptions): Promise<number> {
+  let code = 0;
+  for (const file of options.files) {
+    const problem = await showFile(file, options);
+    if (problem === undefined) continue;
+    options.warn(problem);
+    code = 1;
+  }
+  return code;
+}
+
+/** `undefined`: shown. Otherwise what a person should know. */
+async function showFile(file: string, options: ShowOptions): Promise<string | undefined> {
+  const found = await stat(file).catch((error: NodeJS.ErrnoException) => error);
+  if (found instanceof Error) {
+    return found.code === "ENOENT" ? `${file}: there is no such file.` : `${file}: ${found.message}`;
+  }
+  if (found.isDirectory()) {
+    const problem = await showStore(file, undefined, options).catch((error: unknown) => messageOf(error));
+    if (problem === "none") return `${file}: this is a folder; name a session's file in it.`;
+    return problem === undefined ? undefined : `${file}: ${problem}`;
+  }
+  if (!found.isFile()) return `${file}: this is no regular file.`;
+  const compressed = file.endsWith(".zst");
+  try {
+    const head = await readHead(file, compressed);
+    const problem = await showStore(file, head, options);
+    if (problem !== "none") return problem === undefined ? undefined : `${file}: ${problem}`;
+    const format =
+      head.length > 0
+        ? options.formats.find((candidate) => candidate.detect(head))
+        : options.formats.find((candidate) => isPathOf(candidate, file));
+    if (!format && head.length === 0) return `${file}: the file is empty, so it is no session.`;
+    if (!format) {
+      const names = options.formats.map(({ name }) => name).join(", ");
+      return `${file}: this is no session of an agent that Verbatim reads (${names}).`;
+    }
+    const chunks = chunksOf(file, compressed);
+    if (options.as === "context") return await showContexts(file, format, chunks, options);
+    await showSession(file, format, chunks, options);
+    return undefined;
+  } catch (error) {
+    return `${file}: it cannot be read: ${messageOf(error)}`;
+  }
+}
+
+/** Shows what is in a store of several sessions. `none`: it is no store. Any other text: what a person should know. */
+async function showStore(
+  file: string,
+  head: Uint8Array | undefined,
+  options: ShowOptions,
+): Promise<string | undefined> {
+  const stored = await readStoredSessions(file, head, options.formats);
+  if (stored === undefined) return "none";
+  const { format, sessions } = stored;
+  try {
+    const wanted = options.session;
+    const shown = wanted === undefined ? sessions : sessions.filter(({ name }) => name === wanted);
+    if (wanted !== undefined && shown.length === 0)
+      return `there is no session ${wanted} in it; without --session its sessions are listed.`;
+    if (shown.length === 0) return "there is no session in it.";
+    if (options.as === "text" && shown.length > 1) {
+      await options.write(
+        `${safe(`${format.name}: ${shown.length} sessions in ${file}; --session ID shows one`)}\n`,
+      );
+      for (const { name, log } of shown) {
+        const title = await titleOf(log, format);
+        await options.write(`${safe(title === undefined ? name : `${name}  ${title}`)}\n`);
+      }
+      return undefined;
+    }
+    for (const { name, log } of shown) {
+      if (options.as !== "context")
+        await showSession(log, format, chunksOf(log, false), options, { file, session: name });
+      else if ((await showContexts(log, format, chunksOf(log, false), options)) !== undefined)
+        return `session ${name} has no step ${options.step}.`;
+    }
+    return undefined;
+  } finally {
+    stored.dispose();
+  }
+}
+
+/** A session's title, else the first line of its first prompt. */
+async function titleOf(log: string, format: Format): Promise<string | undefined> {
+  const { title, transcripts } = await readSession(log, format, chunksOf(log, false));
+  const [transcript] = transcripts.values();
+  return title ?? transcript?.turns.at(0)?.title;
+}
+
+/** Whether the agent would keep a session at this path: only so is an empty file one, in which nothing stands yet. */
+function isPathOf(format: Format, file: string): boolean {
+  const segments = resolve(file).replaceAll("\\", "/").split("/");
+  return (format.root?.folders ?? []).some((folder) => {
+    const at = segments.lastIndexOf(folder);
+    return at >= 0 && format.classify(segments.slice(at).join("/")) !== undefined;
+  });
+}
+
+function chunksOf(file: string, compressed: boolean): AsyncIterable<Uint8Array> {
+  const bytes = createReadStream(file, { highWaterMark: 256 * 1024 });
+  return compressed ? Readable.from(bytes).compose(createZstdDecompress()) : bytes;
+}
+
+async function readHead(file: string, compressed: boolean): Promise<Uint8Array> {
+  if (!compressed) {
+    const handle = await open(file);
+    try {
+      const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(HEAD), position: 0 });
+      return buffer.subarray(0, bytesRead);
+    } finally {
+      await handle.close();
+    }
+  }
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of chunksOf(file, true)) {
+    pieces.push(chunk);
+    length += chunk.length;
+    if (length >= HEAD) break;
+  }
+  return Buffer.concat(pieces).subarray(0, HEAD);
+}
+
+async function showContexts(
+  file: string,
+  format: Format,
+  chunks: AsyncIterable<Uint8Array>,
+  { step = "all", write }: ShowOptions,
+): Promise<string | undefined> {
+  let found = 0;
+  for await (const context of contextsOf(file, format, chunks)) {
+    if (step !== "all" && context.step !== step) continue;
+    found += 1;
+    await write(`${safe(JSON.stringify(context))}\n`);
+  }
+  return found > 0 || step === "all" ? undefined : `${file}: it has no step ${step}.`;
+}
+
+/** What a reader made of a file: its transcripts by session, the title, what became of each line. */
+interface ReadSession {
+  transcripts: Map<string, Transcript>;
+  title: string | undefined;
+  lines: Map<number, Disposition>;
+}
+
+/** The records of a file in order, and what stands beside it; `counted`: they are of the file's own lines. */
+async function* recordsOf(
+  file: string,
+  format: Format,
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<{ records: ReadRecord[]; counted: boolean }> {
+  const reader = format.createReader({ path: file });
+  for await (const chunk of chunks) yield { records: reader.push(chunk), counted: true };
+  yield { records: reader.close(), counted: true };
+  const side = await readSide(file, format);
+  if (side !== undefined) yield { records: reader.readSide(side), counted: false };
+}
+
+async function readSession(
+  file: string,
+  format: Format,
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<ReadSession> {
+  const read: ReadSession = { transcripts: new Map(), title: undefined, lines: new Map() };
+  const { transcripts } = read;
+  const take = (records: ReadRecord[], counted: boolean) => {
+    for (const record of records) {
+      if (counted) noteLine(read.lines, record);
+      for (const frame of record.frames) {
+        const before = transcripts.get(frame.session_id) ?? emptyTranscript(frame.session_id);
+        transcripts.set(frame.session_id, accumulate(before, frame));
+        if (frame.type === "session.update") read.title = frame.patch.title ?? read.title;
+      }
+    }
+  };
+  for await (const { records, counted } of recordsOf(file, format, chunks)) take(records, counted);
+  return read;
+}
+
+/** Writes every session of a file as an export. */
+async function exportFile(
+  file: string,
+  format: Format,
+  chunks: AsyncIterable<Uint8Array>,
+  as: ExportFormat,
+  write: ShowOptions["write"],
+): Promise<void> {
+  const frames = new Map<string, Frame[]>();
+  let title: string | undefined;
+  for await (const { records } of recordsOf(file, format, chunks)) {
+    for (const frame of records.flatMap((record) => record.frames)) {
+      if (frame.type === "session.update") title = frame.patch.title ?? title;
+      const own = frames.get(frame.session_id);
+      if (own) own.push(frame);
+      else frames.set(frame.session_id, [frame]);
+    }
+  }
+  for (const [id, own] of frames) {
+    const session = { id, agent: format.id, ...(title !== undefined && { title }) };
+    for await (const text of exportSession(session, Readable.from([own]), as)) await write(text);
+  }
+}
+
+/** `store`: the session's store, where `file` is the log that was made of it. */
+async function showSession(
+  file: string,
+  format: Format,
+  chunks: AsyncIterable<Uint8Array>,
+  { as, turn, json = false, write }: ShowOptions,
+  store?: { file: string; session: string },
+): Promise<void> {
+  if (isExportFormat(as)) return await exportFile(file, format, chunks, as, write);
+  const { transcripts, lines } = await readSession(file, format, chunks);
+  const shown = store ?? { file };
+  if (as === "accounting") {
+    return await write(`${safe(JSON.stringify(accountFor(shown, format.id, lines.values())))}\n`);
+  }
+  for (const transcript of transcripts.values()) {
+    if (as === "json") await writeJson(transcript, write);
+    else if (as === "changes") await write(`${safe(changesOf(transcript, turn ?? "all", json))}\n`);
+    else await writeText(transcript, { file: shown.file, agent: format.name, write });
+  }
+}
+
+/** A small file beside the session's that says more about it. It may be missing. */
+async function readSide(file: string, format: Format): Promise<string | undefined> {
+  const side = format.classify(resolve(file).replaceAll("\\", "/"))?.side;
+  if (side === undefined) return undefined;
+  return await readFile(resolve(dirname(file), basename(side)), "utf8").catch(() => undefined);
+}
+
+/** A line of which a piece is lost must be seen in the figures; otherwise the most visible of its records counts. */
+const RANK: readonly Disposition["kind"][] = ["unreadable", "shown", "unknown", "folded", "hidden"];
+
+function noteLine(lines: Map<number, Disposition>, { place, disposition }: ReadRecord): void {
+  const before = lines.get(place.line);
+  // What a reader concludes at the end of a file stands in no line of it: its place is empty, its line was noted before.
+  if (before !== undefined && place.length === 0) return;
+  if (before === undefined || RANK.indexOf(disposition.kind) < RANK.indexOf(before.kind)) {
+    lines.set(place.line, disposition);
+  }
+}
+
+function accountFor(
+  shown: { file: string; session?: string },
+  agent: string,
+  lines: Iterable<Disposition>,
+): Accounting {
+  const accounting: Accounting = {
+    ...shown,
+    agent,
+    lines: 0,
+    shown: 0,
+    folded: 0,
+    hidden: {},
+    unknown: 0,
+    unreadable: 0,
+  };
+  for (const disposition of lines) {
+    accounting.lines++;
+    switch (disposition.kind) {
+      case "shown":
+      case "folded":
+      case "unknown":
+      case "unreadable":
+        accounting[disposition.kind]++;
+        break;
+      case "hidden":
+        accounting.hidden[disposition.rule] = (accounting.hidden[disposition.rule] ?? 0) + 1;
+        break;
+      default:
+        disposition satisfies never;
+    }
+  }
+  return accounting;
+}
+
+type Role = "user" | "assistant" | "tool" | "system";
+
+/** Who a part comes from. */
+function roleOf(part: TranscriptPart): Role {
+  switch (part.type) {
+    case "prompt":
+      return "user";
+    case "thinking":
+    case "text":
+    case "tool_call":
+    case "image":
+    case "file":
+    case "step_start":
+    case "step_finish":
+      return "assistant";
+    case "tool_result":
+      return "tool";
+    case "marker":
+    case "request":
+    case "unknown":
+      return "system";
+    case "legacy":
+      return part.role;
+    default:
+      return part satisfies never;
+  }
+}
+
+/** Every part with its turn, in order. */
+function* partsOf(
+  transcript: Transcript,
+): Generator<{ index: number; turn: Turn | undefined; part: TranscriptPart }> {
+  const turns = [...transcript.turns].filter((turn) => turn !== undefined);
+  let at = 0;
+  let index = 0;
+  for (const part of transcript.parts) {
+    while (turns[at + 1] !== undefined && (turns[at + 1]?.first_part ?? 0) <= index) at++;
+    const turn = turns[at];
+    if (part) yield { index, turn: turn && turn.first_part <= index ? turn : undefined, part };
+    index++;
+  }
+}
+
+async function writeJson(transcript: Transcript, write: ShowOptions["write"]): Promise<void> {
+  for (const { index, turn, part } of partsOf(transcript)) {
+    const { session_id, source, ...fields } = part;
+    const place = source && placeOf(source);
+    // A part is withdrawn with its turn; a reader of lines has no other word on turns.
+    const withdrawn = turn?.retracted === undefined ? {} : { retracted: turn.retracted };
+    const head = { session_id, turn: turn?.index ?? 0, index, role: roleOf(part) };
+    const line = { ...head, ...withdrawn, ...fields, source: place };
+    await write(`${safe(JSON.stringify(line))}\n`);
+  }
+}
+
+/** Without where Verbatim keeps its own copy. */
+function placeOf(source: Source) {
+  if (source.kind === undefined) return { file: source.file, line: source.line, byte: source.byte };
+  const { logged: _, ...place } = source;
+  return place;
+}
+
+async function writeText(
+  transcript: Transcript,
+  { file, agent, write }: { file: string; agent: string; write: ShowOptions["write"] },
+): Promise<void> {
+  await write(`${safe(`${agent} session ${transcript.session_id}\n${file}`)}\n`);
+  let shown: Turn | undefined;
+  for (const { turn, part } of partsOf(transcript)) {
+    if (turn !== shown && turn) {
+      shown = turn;
+      await write(safe(`\n${turnHead(turn)}\n`));
+    }
+    const text = textOf(part, transcript);
+    if (text !== undefined) await write(`\n${safe(text)}\n`);
+  }
+  await write("\n");
+}

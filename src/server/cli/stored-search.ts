@@ -1,0 +1,52 @@
+import { existsSync } from "node:fs";
+import type { PartIndex, SearchHit } from "../../store/index/contract.ts";
+import { openSqliteIndex } from "../../store/index/sqlite.ts";
+import { sessionOfKey } from "../index/session-indexing.ts";
+import { UsageError } from "../usage-error.ts";
+import { indexFile } from "./part-index.ts";
+
+/** Time budget of one page, in milliseconds: nobody waits for the first hits alone. */
+export const BUDGET = 2_000;
+
+/** Opens the index of a data folder to read it, whether a daemon runs or not. Throws a `UsageError` where there is none. */
+export function openStoredIndex(data_dir: string): PartIndex {
+  const path = indexFile(data_dir);
+  if (!existsSync(path))
+    throw new UsageError(`There is no search index in ${data_dir}: start Verbatim once with \`npm start\`.`);
+  return openSqliteIndex(path, { read_only: true });
+}
+
+/** The page's address of a part, without the origin. */
+export const partLink = (session_id: string, part_id: string): string =>
+  `/session/${session_id}#part-${part_id}`;
+
+/** A hit as it is printed as JSON and given to agents. */
+export function hitOf({ source, session, part, turn_title, snippet }: SearchHit) {
+  const { id, kind, turn, step, tool, status, started_at, full_length } = part;
+  const session_id = sessionOfKey(source) ?? session.id;
+  return {
+    link: partLink(session_id, id),
+    session: {
+      id: session_id,
+      agent: session.agent,
+      title: session.title,
+      cwd: session.cwd,
+      model: session.model,
+      is_run: session.is_run,
+      last_activity_at: session.last_activity_at,
+    },
+    part: {
+      id,
+      seq: part.seq,
+      kind,
+      turn: turn + 1,
+      turn_title,
+      step,
+      tool,
+      status,
+      at: started_at,
+      full_length,
+    },
+    snippet,
+  };
+}

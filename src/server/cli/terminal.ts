@@ -1,0 +1,39 @@
+import { inspect } from "node:util";
+import { UsageError } from "../usage-error.ts";
+import { RunError } from "./run-prompt.ts";
+import { safe } from "./terminal-text.ts";
+
+/** A second signal this soon is the same one, delivered twice (by the terminal and by `npm`), in milliseconds. */
+const SAME_SIGNAL_MS = 1_000;
+
+/** Prints a line on standard error, with control characters made visible. */
+export function say(text: string): void {
+  console.error(safe(text));
+}
+
+/** Prints an error and returns the exit code: 2 for a mistake of the user, else 1. */
+export function fail(error: unknown): number {
+  const is_known = error instanceof UsageError || error instanceof RunError;
+  say(is_known ? error.message : inspect(error));
+  return is_known ? 2 : 1;
+}
+
+/** Writes to standard output and waits while its buffer is full. Resolves with the exit code of a success. */
+export async function print(text: string): Promise<0> {
+  if (!process.stdout.write(text)) await new Promise((resolve) => process.stdout.once("drain", resolve));
+  return 0;
+}
+
+/** Resolves on the first signal to end; the second one exits at once. */
+export function endSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let first: number | undefined;
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+      process.on(signal, () => {
+        if (first !== undefined && performance.now() - first > SAME_SIGNAL_MS) process.exit(1);
+        first ??= performance.now();
+        resolve();
+      });
+    }
+  });
+}

@@ -1,0 +1,241 @@
+import type { FileHandle } from "node:fs/promises";
+import { lstat, readlink, realpath } from "node:fs/promises";
+import { dirname, join, relative, sep } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { OUTPUT_PIECE } from "../../model/parts/kept-output.ts";
+import { RawJson } from "../../model/raw-json.ts";
+import type { LineSource, Source, TranscriptPart } from "../../model/transcript/transcript.ts";
+import type { RawReply } from "../../protocol.ts";
+import type { FileIdentity } from "../../store/contract.ts";
+import { mediaOf } from "../sessions/pages.ts";
+import type { ReadBytes } from "./file-content.ts";
+import { createDecoder, isCompressed, isSame, type OpenFile, openRegular, readAt } from "./follow.ts";
+
+/** Bytes of a record that are sent, and of a file that an agent put beside its session. */
+const RECORD_LIMIT = 1024 * 1024;
+const ATTACHMENT_LIMIT = 64 * 1024 * 1024;
+const BLOCK = 256 * 1024;
+const LINE_BLOCK = 4 * 1024 * 1024;
+const NEWLINE = 0x0a;
+/** Each one would have to meet the same swap. */
+const MAX_ATTEMPTS = 16;
+
+/** Where the bytes of a session's file are: on the disk if it is still the same file, else in the archive. */
+export interface RecordFile {
+  path: string;
+  gone: boolean;
+  identity?: FileIdentity;
+  side?: string;
+  side_text?: string;
+  archived(from: number, to: number): Uint8Array;
+}
+
+/** The record that a part was made from, as it stands in the file. `undefined`: the bytes are nowhere any more. */
+export async function readRecord(file: RecordFile, origin: Source): Promise<RawReply | undefined> {
+  if (origin.kind === undefined) return readLine(file, origin);
+  if (origin.logged === undefined) return undefined;
+  const entry = await readLine(file, { file: file.path, ...origin.logged });
+  if (entry === undefined) return undefined;
+  // A record log's line says more than the agent wrote; one that is cut is shown as it is.
+  const value = entry.truncated === undefined ? new RawJson(entry.text).at(["value"]) : undefined;
+  return { ...entry, ...(value !== undefined && { text: value }), place: origin };
+}
+
+async function readLine(file: RecordFile, source: LineSource): Promise<RawReply | undefined> {
+  const length = Math.min(source.length, RECORD_LIMIT);
+  const reply = (bytes: Uint8Array, archived: boolean): RawReply => ({
+    file: file.path,
+    line: source.line,
+    byte: source.byte,
+    length: source.length,
+    text: new TextDecoder().decode(bytes),
+    ...(source.length > length && { truncated: source.length }),
+    archived,
+  });
+  if (source.file === file.side && file.side_text !== undefined) {
+    const bytes = new TextEncoder().encode(file.side_text).subarray(source.byte, source.byte + length);
+    return { ...reply(bytes, file.gone), file: file.side };
+  }
+  const handle = file.gone ? undefined : await openKnown(file);
+  if (handle) {
+    try {
+      const bytes = await range(file.path, source.byte, length, (from, to) =>
+        readAt(handle, from, to - from),
+      );
+      if (bytes.length === length)
+        return {
+          ...reply(bytes, false),
+          line: await lineOf(source, (at, size, buffer) => readAt(handle, at, size, buffer)),
+        };
+    } finally {
+      await handle.close();
+    }
+  }
+  const bytes = await range(file.path, source.byte, length, async (from, to) => file.archived(from, to));
+  if (bytes.length !== length) return undefined;
+  const archived = async (at: number, size: number) => {
+    // It is decompressed on this thread, which has others to answer.
+    await setImmediate();
+    return file.archived(at, at + size);
+  };
+  return { ...reply(bytes, true), line: await lineOf(source, archived) };
+}
+
+/**
+ * The number of a record's line: a file that was not read from its beginning has its lines uncounted. 0: what stands before
+ * it cannot be read.
+ */
+async function lineOf({ line: known, byte }: LineSource, read: ReadBytes): Promise<number> {
+  if (known > 0) return known;
+  const buffer = Buffer.alloc(LINE_BLOCK);
+  let line = 1;
+  for (let at = 0; at < byte; ) {
+    const block = await read(at, Math.min(LINE_BLOCK, byte - at), buffer).catch(() => undefined);
+    if (!block?.length) return 0;
+    for (let next = block.indexOf(NEWLINE); next !== -1; next = block.indexOf(NEWLINE, next + 1)) line += 1;
+    at += block.length;
+  }
+  return line;
+}
+
+async function openKnown({ path, identity }: RecordFile): Promise<FileHandle | undefined> {
+  const opened = identity && (await openRegular(path));
+  if (!opened) return undefined;
+  if (await isSame(opened, identity)) return opened.handle;
+  await opened.handle.close();
+  return undefined;
+}
+
+/** Bytes `[start, start + length)` of a file's text; a compressed file is decoded from its beginning up to there. */
+async function range(
+  path: string,
+  start: number,
+  length: number,
+  read: (from: number, to: number) => Promise<Uint8Array>,
+): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let filled = 0;
+  let decoded = isCompressed(path) ? 0 : start;
+  const decoder = createDecoder(path, (bytes) => {
+    const wanted = bytes.subarray(Math.max(0, start - decoded), Math.max(0, start + length - decoded));
+    decoded += bytes.length;
+    if (wanted.length === 0) return;
+    pieces.push(Uint8Array.from(wanted));
+    filled += wanted.length;
+    // A few bytes may stand for gigabytes behind what is wanted.
+    if (filled >= length) decoder.stop();
+  });
+  for (let at = decoded; filled < length; ) {
+    const bytes = await read(at, isCompressed(path) ? at + BLOCK : start + length);
+    if (bytes.length === 0) break;
+    await decoder.write(bytes);
+    at += bytes.length;
+  }
+  return Buffer.concat(pieces);
+}
+
+/**
+ * The bytes of the `n`th image or file that a part carries: from the data URL in it, or, where it names a file, what
+ * `readFile` gives of it, which alone knows where the session's own files are. `undefined`: there are none.
+ */
+export async function readAttachment(
+  part: TranscriptPart,
+  n: number,
+  readFile: (path: string) => Promise<Uint8Array | undefined>,
+): Promise<{ mime_type: string; bytes: Uint8Array } | undefined> {
+  const media = mediaOf(part)[n];
+  if (!media) return undefined;
+  switch (media.type) {
+    case "image_url":
+    case "file":
+      return parseDataUrl(media.url);
+    case "image_file": {
+      const bytes = await readFile(media.file_path);
+      return bytes && { mime_type: media.mime_type ?? "application/octet-stream", bytes };
+    }
+    default:
+      return media satisfies never;
+  }
+}
+
+/** The bytes of a data URL; `undefined`: it is none. */
+function parseDataUrl(url: string): { mime_type: string; bytes: Uint8Array } | undefined {
+  const comma = url.indexOf(",");
+  if (!url.startsWith("data:") || comma < 0) return undefined;
+  const [mime_type = "", ...parameters] = url.slice("data:".length, comma).split(";");
+  const body = url.slice(comma + 1);
+  try {
+    const bytes = parameters.includes("base64")
+      ? Buffer.from(body, "base64")
+      : new TextEncoder().encode(decodeURIComponent(body));
+    return { mime_type: mime_type || "text/plain", bytes };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Claude Code keeps long results in `<session>/tool-results`; a run's file lies in `<session>/subagents`. */
+export function resultsFolder(path: string): string {
+  const run = /^(.*)[\\/]subagents[\\/]/.exec(path);
+  const folder = run?.[1] ?? path.replace(/\.jsonl(\.zst)?$/, "");
+  return join(folder, "tool-results");
+}
+
+/** Where in that folder a result's file is: the record names it as it was, and who moves sessions moves the folder along. */
+export function resultIn(folder: string, path: string): string | undefined {
+  const [, name] = /[\\/]tool-results[\\/]([^\\/]+)$/.exec(path) ?? [];
+  return name === undefined ? undefined : join(folder, name);
+}
+
+/** A file's bytes, if it lies below the folder. */
+export function readResultFile(folder: string, path: string): Promise<Uint8Array | undefined> {
+  return openResultFile(folder, path, async ({ handle, size }) =>
+    size <= ATTACHMENT_LIMIT ? await readAt(handle, 0, size) : undefined,
+  );
+}
+
+/** A piece of a file of any length, if it lies below the folder. */
+export function readResultPiece(folder: string, path: string, from: number): Promise<Uint8Array | undefined> {
+  return openResultFile(folder, path, ({ handle, size }) =>
+    readAt(handle, from, Math.max(0, Math.min(OUTPUT_PIECE, size - from))),
+  );
+}
+
+/**
+ * The two last names of the folder's own path must be folders and no links: what is above them is the operator's, what is
+ * in them an agent's. Opens first and asks then where the open file is, so that nothing can be swapped in between.
+ */
+async function openResultFile(
+  folder: string,
+  path: string,
+  read: (file: OpenFile) => Promise<Uint8Array | undefined>,
+): Promise<Uint8Array | undefined> {
+  const opened = await openRegular(path).catch(() => undefined);
+  if (!opened) return undefined;
+  try {
+    const above = dirname(dirname(folder));
+    const own = join(await realpath(above), relative(above, folder)) + sep;
+    const isOwn =
+      process.platform === "linux" ? await isInside(opened, own) : await mayBeInside(opened, own, path);
+    return isOwn ? await read(opened) : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    await opened.handle.close();
+  }
+}
+
+/** The system knows where an open file is. */
+async function isInside({ handle }: OpenFile, folder: string): Promise<boolean> {
+  return (await readlink(`/proc/self/fd/${handle.fd}`)).startsWith(folder);
+}
+
+/** Where the system does not say it: the path leads there, to the file that is open, however often one looks. */
+async function mayBeInside({ inode }: OpenFile, folder: string, path: string): Promise<boolean> {
+  for (let look = 0; look < MAX_ATTEMPTS; look += 1) {
+    const real = await realpath(path);
+    const there = await lstat(real, { bigint: true });
+    if (!real.startsWith(folder) || `${there.dev}:${there.ino}` !== inode) return false;
+  }
+  return true;
+}

@@ -1,0 +1,42 @@
+import type { Context, Hono } from "hono";
+import { SearchQueryError } from "../../model/search/query.ts";
+import { DEFAULT_LIMIT, type Search } from "../index/search-service.ts";
+import { SearchTimeout } from "../index/search-thread.ts";
+import { Refused, refusal } from "../sessions/refused.ts";
+import { numberOf } from "./query-number.ts";
+
+/** Longest query of a search, in UTF-16 code units. */
+export const QUERY_LIMIT = 1_000;
+/** Hits on a page of a search over all sessions. */
+const MAX_LIMIT = 100;
+
+/** Adds the search over all sessions. */
+export function addSearchRoute(app: Hono, search: Search): void {
+  app.get("/api/search", async (context) => {
+    const { q, limit, sort, cursor } = context.req.query();
+    if (q === undefined || q.trim() === "" || q.length > QUERY_LIMIT)
+      return refuse(context, "query", `Give \`q\`: words to search for, at most ${QUERY_LIMIT} characters.`);
+    const count = limit === undefined ? DEFAULT_LIMIT : numberOf(limit);
+    if (count === undefined || count < 1 || count > MAX_LIMIT)
+      return refuse(context, "query", `\`limit\` must be a number from 1 to ${MAX_LIMIT}.`);
+    if (sort !== undefined && sort !== "newest" && sort !== "rank")
+      return refuse(context, "query", "`sort` must be `newest` or `rank`.");
+    try {
+      return context.json(
+        await search.search(q, {
+          limit: count,
+          sort: sort ?? "newest",
+          ...(cursor !== undefined && { cursor }),
+        }),
+      );
+    } catch (error) {
+      if (error instanceof SearchQueryError) return refuse(context, "query", error.message);
+      if (error instanceof SearchTimeout)
+        return refuse(context, "slow_query", error.message, "Use a simpler expression, or add words.");
+      throw error;
+    }
+  });
+}
+
+const refuse = (context: Context, code: string, message: string, remedy?: string): Response =>
+  refusal(context, new Refused(400, code, message, remedy));

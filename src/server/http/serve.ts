@@ -1,0 +1,186 @@
+import { createServer as createHttpServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { getRequestListener } from "@hono/node-server";
+import type { Hono } from "hono";
+import { WebSocketServer } from "ws";
+import { IN_PIECES } from "../../protocol.ts";
+import { type AuthRequest, bodyLimitOf, type Guard } from "../auth/guard.ts";
+import type { Live } from "../live/live.ts";
+import type { CertificatePair } from "./certificate.ts";
+
+/** Longest message from a client, in bytes. */
+const MESSAGE_LIMIT = 1024 * 1024;
+const HEADER_LIMIT = 16 * 1024;
+const HANDSHAKE_MS = 10_000;
+const OLDEST_TLS = "TLSv1.2";
+const REQUEST_MS = 30_000;
+/** A body that comes more slowly than this, on the whole, is not waited for, in bytes per millisecond. */
+const SLOWEST_BODY = 16;
+
+interface ListenOptions {
+  host: string;
+  /** 0: any free one. */
+  port: number;
+  tls?: CertificatePair;
+  /**
+   * How long a request may take to come, in milliseconds, 30 s by default, and a second longer for each 16 kB that have come. One
+   * that is a stream takes as long as it is.
+   */
+  request_ms?: number;
+}
+
+/** What answers once the port is known. */
+interface DaemonServices {
+  guard: Guard;
+  app: Hono;
+  live: Live;
+}
+
+export interface Served {
+  port: number;
+  /** Ends at once: answers under way are cut off. */
+  close(): Promise<void>;
+}
+
+/**
+ * Takes the port; rejects with the system's error (`EADDRINUSE`…). `open` is asked for the doors once it is taken; where it throws,
+ * the port is given back.
+ */
+export async function serve(options: ListenOptions, open: (port: number) => DaemonServices): Promise<Served> {
+  const limits = {
+    maxHeaderSize: HEADER_LIMIT,
+    headersTimeout: HANDSHAKE_MS - 1_000,
+    requestTimeout: 0,
+    connectionsCheckingInterval: 500,
+    keepAliveTimeout: 30_000,
+    // Any other protocol that is offered may be declined: the request is answered in this one.
+    shouldUpgradeCallback: ({ headers }: IncomingMessage) => /^websocket$/i.test(headers.upgrade ?? ""),
+  };
+  const server: Server = options.tls
+    ? createHttpsServer({ ...limits, ...options.tls, minVersion: OLDEST_TLS, handshakeTimeout: HANDSHAKE_MS })
+    : createHttpServer(limits);
+  const port = await listen(server, options);
+  const { guard, app, live } = opened(server, () => open(port));
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: MESSAGE_LIMIT,
+    maxFragments: 64,
+    maxBufferedChunks: 4_096,
+    perMessageDeflate: false,
+  });
+  const answer = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+
+  server.on("request", (incoming, outgoing) => {
+    const { host } = incoming.headers;
+    // Before the request is even made into one of the app's: its address is built from the Host.
+    for (const [name, value] of Object.entries(guard.headers(host))) outgoing.setHeader(name, value);
+    const length = Number(incoming.headers["content-length"] ?? 0);
+    const limit = bodyLimitOf(incoming.url ?? "");
+    const wrong = length > limit ? 413 : incoming.url?.startsWith("/") ? undefined : 400;
+    if (wrong !== undefined) {
+      outgoing.writeHead(wrong, { connection: "close", "content-type": "text/plain" });
+      outgoing.end(STATUS_CODES[wrong], () => incoming.destroy());
+      return;
+    }
+    if (limit !== Number.POSITIVE_INFINITY) {
+      const { request_ms = REQUEST_MS } = options;
+      const begun_at = performance.now();
+      const before = incoming.socket.bytesRead;
+      const late = () => {
+        // It has come, and is answered for long; its end is only told to who reads its body, and of a GET nobody does.
+        if (incoming.complete) return;
+        // By what has come, not by what was announced: an attacker's long body costs the attacker as much.
+        const may_take = request_ms + (incoming.socket.bytesRead - before) / SLOWEST_BODY;
+        if (performance.now() - begun_at < may_take) {
+          timer.refresh();
+          return;
+        }
+        refuseSocket(incoming.socket, 408, STATUS_CODES[408] ?? "", guard.headers(host));
+      };
+      const timer = setTimeout(late, request_ms);
+      incoming.once("end", () => clearTimeout(timer)).once("close", () => clearTimeout(timer));
+    }
+    void answer(incoming, outgoing);
+  });
+  server.on("upgrade", (incoming, socket, head) => {
+    socket.on("error", () => socket.destroy());
+    const refusal = guard.authorizeSocket(authRequestOf(incoming));
+    if (refusal) {
+      return refuseSocket(socket, refusal.status, refusal.message, guard.headers(incoming.headers.host));
+    }
+    sockets.handleUpgrade(incoming, socket, head, (client) =>
+      live.accept(client, socket, new URLSearchParams(incoming.url?.split("?")[1]).has(IN_PIECES)),
+    );
+  });
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === "ECONNRESET" || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const status =
+      error.code === "HPE_HEADER_OVERFLOW" ? 431 : error.code === "ERR_HTTP_REQUEST_TIMEOUT" ? 408 : 400;
+    refuseSocket(socket, status, STATUS_CODES[status] ?? "", guard.headers(undefined));
+  });
+
+  return {
+    port,
+    async close() {
+      live.close();
+      sockets.close();
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      for (const client of sockets.clients) client.terminate();
+      await closed;
+    },
+  };
+}
+
+function opened(server: Server, open: () => DaemonServices): DaemonServices {
+  try {
+    return open();
+  } catch (error) {
+    server.close();
+    throw error;
+  }
+}
+
+async function listen(server: Server, { host, port }: ListenOptions): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host, port, exclusive: true }, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  // A server that listens on a port has an address of this kind; strings are for pipes.
+  return (server.address() as AddressInfo).port;
+}
+
+function authRequestOf(incoming: IncomingMessage): AuthRequest {
+  return {
+    method: incoming.method ?? "",
+    target: incoming.url ?? "",
+    header(name) {
+      const values = incoming.headersDistinct[name];
+      return values?.join(", ");
+    },
+  };
+}
+
+function refuseSocket(
+  socket: Duplex,
+  status: number,
+  message: string,
+  headers: Record<string, string>,
+): void {
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    "content-type: text/plain; charset=utf-8",
+    `content-length: ${Buffer.byteLength(message)}`,
+    "connection: close",
+  ];
+  socket.end(`${lines.join("\r\n")}\r\n\r\n${message}`);
+}

@@ -1,0 +1,445 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { uuidFrom } from "../../model/uuid.ts";
+import type { Format } from "../../sources/contract.ts";
+import { createArchiveBackfill } from "../archive/archive-backfill.ts";
+import { createArchiveWriter } from "../archive/archive-writer.ts";
+import { openContent } from "../files/file-content.ts";
+import type { IndexState } from "../index/index-state.ts";
+import { createList } from "../sessions/list.ts";
+import type { SessionView } from "../sessions/session-view.ts";
+import type { Sessions } from "../sessions/sessions.ts";
+import { createFileReader } from "./file-reader.ts";
+import type { Indexer } from "./index-threads.ts";
+import { createSegments, marker } from "./large-files/segment-views.ts";
+import { createLinks } from "./links.ts";
+import { loadStore } from "./load-store.ts";
+import { createPartIndexing, keyOf, openedAs } from "./part-indexing.ts";
+import { createReadFailures, MAX_NOTICES, unreadNotice } from "./read-failures.ts";
+import { createReadQueue } from "./read-queue.ts";
+import { createRecordAccess } from "./record-access.ts";
+import { createRecordLogs } from "./record-logs/record-logs.ts";
+import { createRunMarkers } from "./run-markers.ts";
+import {
+  type IndexedSession,
+  isArchivable,
+  isStale,
+  modifiedAt,
+  type SessionFile,
+  sizeOf,
+  storedFile,
+} from "./session-file.ts";
+import { sessionFrames } from "./session-frames.ts";
+import { createStatus } from "./status.ts";
+import { type SessionsTiming, TIMING } from "./timing.ts";
+import { createTrackedFiles } from "./tracked-files.ts";
+import { type WatchRoot, watchSessions } from "./watch.ts";
+
+export interface SessionsOptions {
+  formats: readonly Format[];
+  /** The agents' folders. */
+  roots: readonly WatchRoot[];
+  /** Files and folders beside them. */
+  paths?: readonly string[];
+  /** Where the store is. Absent: nothing is kept, and a session goes when its file does. */
+  dataFolder?: string;
+  /** See `DatabaseOptions`. */
+  check_limit?: number;
+  read_only?: boolean;
+  timing?: Partial<SessionsTiming>;
+  /** Whether another source has a session of this id: a file's session of that id is listed by another one. */
+  isInOtherSource?(id: string): boolean;
+  /** Reads what nobody waits for on threads of its own, for sessions of the formats that ship. Closed with the sessions. */
+  indexer?: Indexer;
+  /** The index of parts, for search. Absent: none is made. */
+  part_index?: IndexState;
+  /** Whether to listen to the system's hints about changed files; looks at intervals find all changes either way. */
+  hints?: boolean;
+  now?: () => number;
+}
+/**
+ * Readings in the background at a time, and bytes of short files that are read together: each takes a few words between two
+ * threads, in which they would wait. One more file is always read at once when someone opens it.
+ */
+const MAX_CONCURRENT_READS = 4;
+const MAX_CONCURRENT_BYTES = 2 * 1024 * 1024;
+/** Reading begins when all files were seen, or after so many milliseconds. */
+const START_MS = 150;
+/** Files of which the beginning is listed at once: more than a screen of them. */
+const MAX_PREVIEWS = 60;
+/** Rows that a page shows at first. */
+const PREVIEW_BATCH = 30;
+/** Between two looks at what has to be indexed, in milliseconds. */
+const PART_INDEX_MS = 1_000;
+
+/** Finds, follows, lists, opens and archives the sessions of all agents on this machine. */
+export function createSessions(options: SessionsOptions): Sessions {
+  const timing = { ...TIMING, ...options.timing };
+  const now = options.now ?? Date.now;
+  const isInOtherSource = options.isInOtherSource ?? (() => false);
+  const indexed = new Map<string, IndexedSession>();
+  /** Of sessions that went while someone looked: what comes back under the id is shown in them. */
+  const detached_views = new Map<string, SessionView>();
+  /** Which file a session's id belongs to. */
+  const owners = new Map<string, SessionFile>();
+  const links = createLinks();
+  const timers = new Set<NodeJS.Timeout>();
+  let ready = false;
+  let closed = false;
+
+  const failures = createReadFailures({ tick: timing.tick, isClosed: () => closed });
+  const { run } = failures;
+  const archive = createArchiveWriter<SessionFile>({
+    ...(options.dataFolder !== undefined && { dataFolder: options.dataFolder }),
+    ...(options.check_limit !== undefined && { check_limit: options.check_limit }),
+    ...(options.read_only !== undefined && { read_only: options.read_only }),
+    now,
+    retry: timing.retry,
+    rowOf: storedFile,
+    sessionRowOf(id) {
+      const state = indexed.get(id);
+      if (!state?.entry.identity || state.entry.sample) return undefined;
+      const facts = links.facts(id);
+      return {
+        id,
+        file_id: state.entry.id,
+        summary: state.summary,
+        open_calls: state.open_calls,
+        ...(facts && { facts }),
+      };
+    },
+    onLoss() {
+      for (const entry of files.byPath.values()) if (entry.identity) backfill.add(entry);
+    },
+  });
+  const backfill = createArchiveBackfill({ archive, isClosed: () => closed, isArchivable, run });
+  const status = createStatus({
+    formats: options.formats,
+    roots: options.roots,
+    indexed,
+    links,
+    now,
+    silence: timing.silence,
+  });
+  const list = createList({
+    delay: timing.publish,
+    prepare: () => run_markers.relink(),
+    parentOf: (id) => links.of(id)?.parent ?? rewoundFrom(indexed.get(id)),
+    rowOf(id) {
+      const state = indexed.get(id);
+      // A file with nothing but bookkeeping is no conversation.
+      if (!state || state.summary.parts === 0) return undefined;
+      run_markers.publish(state);
+      const row = status.present(state);
+      if (row.status !== "running") reader.finalizeView(state);
+      return { row, growing: row.status === "running" || state.summary.status === "running" };
+    },
+  });
+  const run_markers = createRunMarkers({
+    indexed,
+    links,
+    now,
+    mark: list.mark,
+    isViewed: (builder) => reader.isViewed(builder),
+    emitFrames: (builder) => reader.emitFrames(builder),
+  });
+  const { indexer } = options;
+  const part_indexing = createPartIndexing({
+    state: options.part_index,
+    indexer,
+    isClosed: () => closed,
+    now,
+    close: timing.close,
+    files: () => files.byPath.values(),
+  });
+  const reader = createFileReader({
+    ...(indexer && { indexer }),
+    leadingMarkers: (id, segment, from, at) =>
+      segment === 0 ? [] : [marker("before", id, id, segment - 1, from, at)],
+    timing,
+    now,
+    archive,
+    links,
+    list,
+    status,
+    run_markers,
+    indexed,
+    detached_views,
+    owners,
+    isInOtherSource,
+    isClosed: () => closed,
+    run,
+    setHot: (path, hot) => watch.setHot(path, hot),
+    newFileId: () => files.newId(),
+    partsJob: part_indexing.partsJob,
+    waiting: () => read_queue.waiting,
+    enqueueBackfill: (entry) => backfill.add(entry),
+    onRead(entry) {
+      files.onRead(entry);
+      part_indexing.add(entry);
+    },
+    onOrphaned: (orphan) => files.onOrphaned(orphan),
+    onReplaced: (file_id, by) => backfill.replacedBy(file_id, by),
+    markGone: (entry) => files.markGone(entry),
+    removeSession,
+    reopen: open,
+  });
+  const read_queue = createReadQueue<SessionFile>({
+    at_once: MAX_CONCURRENT_READS,
+    bytes_at_once: MAX_CONCURRENT_BYTES,
+    modifiedAt,
+    sizeOf,
+    async read(entry) {
+      await run(entry, () => (isStale(entry) ? reader.read(entry, false) : undefined));
+      await reader.indexing(entry);
+    },
+  });
+  const files = createTrackedFiles({
+    archive,
+    list,
+    failures,
+    watch: () => watch,
+    isClosed: () => closed,
+    readNow: (entry) => reader.read(entry, false),
+    enqueueRead: (entry) => read_queue.add(entry),
+    cancelRead: (entry) => read_queue.delete(entry),
+    enqueueBackfill: (entry) => backfill.add(entry),
+    endReader: (entry) => reader.end(entry),
+    removeSession,
+  });
+  const segments = createSegments({
+    stateOf: (id) => indexed.get(id),
+    huge: files.huge,
+    sizeOf: files.shownSize,
+    contentOf: (entry) => openContent(entry, archive),
+    present: status.present,
+  });
+
+  function removeSession(id: string) {
+    const state = indexed.get(id);
+    if (!state) return;
+    state.entry.sessions.delete(id);
+    indexed.delete(id);
+    if (owners.get(id) === state.entry) owners.delete(id);
+    if (links.facts(id)) list.schedule();
+    links.remove(id);
+    const rewound = rewoundFrom(state);
+    if (rewound !== undefined) list.mark(rewound);
+    if (state.view?.watched) detached_views.set(id, state.view);
+    else state.view?.dispose();
+    archive.sessionRemoved(id);
+    list.mark(id);
+  }
+
+  // --- Opening ----------------------------------------------------------------------------------------------------
+
+  async function open(id: string) {
+    await processes_known;
+    const state = indexed.get(id);
+    if (!state && !closed) return await segments.open(id);
+    if (!state || state.summary.parts === 0 || closed) return undefined;
+    if (state.view) {
+      state.view.used_at = now();
+      return state.view;
+    }
+    const { entry } = state;
+    entry.interrupt = true;
+    await run(entry, async () => {
+      entry.interrupt = false;
+      if (indexed.get(id)?.view) return;
+      if (!entry.gone) await reader.read(entry, true);
+      if (entry.gone) await reader.readArchive(entry);
+    });
+    // Its file may have gone, and its session been found in another one, while it was read.
+    const view = indexed.get(id)?.view;
+    if (view) list.publish();
+    return view;
+  }
+
+  // --- Beginning --------------------------------------------------------------------------------------------------
+
+  async function refreshProcesses() {
+    for (const id of await status.refreshProcesses()) list.mark(id);
+  }
+
+  async function begin() {
+    // Whoever starts this for the first time sees what is there, long before all of it is read.
+    await Promise.race([previewNewest(), sleep(START_MS, undefined, { ref: false })]);
+    if (!closed) read_queue.start();
+  }
+
+  async function previewNewest() {
+    const newest = read_queue.next(MAX_PREVIEWS);
+    for (let at = 0; at < newest.length && !closed; at += PREVIEW_BATCH) {
+      const previews = newest
+        .slice(at, at + PREVIEW_BATCH)
+        .map((entry) => run(entry, () => reader.readPreview(entry)));
+      await Promise.all(previews);
+      list.publish();
+    }
+  }
+
+  async function readOrMarkGone(entry: SessionFile) {
+    if (isStale(entry)) await reader.read(entry, false);
+    else await files.markGoneUnlessPresent(entry);
+  }
+
+  function every(interval: number, work: () => Promise<void>) {
+    const timer = setTimeout(async () => {
+      timers.delete(timer);
+      await work();
+      if (!closed) every(interval, work);
+    }, interval);
+    timers.add(timer);
+  }
+
+  const records = createRecordAccess({
+    open,
+    fileOf: (id) => (indexed.get(id) ?? segments.sessionOf(id))?.entry,
+    archive,
+  });
+  loadStore({
+    formats: options.formats,
+    archive,
+    files,
+    indexed,
+    owners,
+    links,
+    list,
+    isInOtherSource,
+    onFile(entry) {
+      backfill.add(entry);
+      part_indexing.add(entry);
+    },
+    onReplaced: backfill.replacedBy,
+  });
+  list.publish();
+  const processes_known = refreshProcesses();
+  const record_logs = createRecordLogs({
+    formats: options.formats,
+    roots: options.roots,
+    paths: options.paths ?? [],
+    ...(options.dataFolder !== undefined &&
+      options.read_only !== true && { folder: join(options.dataFolder, "records") }),
+    hotInterval: timing.hot,
+    listInterval: timing.list,
+    hints: options.hints ?? true,
+    onChange: (paths) => void watch.look(paths),
+  });
+  const watch = watchSessions({
+    roots: [...options.roots, ...record_logs.roots],
+    paths: options.paths ?? [],
+    formats: options.formats,
+    hotInterval: timing.hot,
+    listInterval: timing.list,
+    hints: options.hints ?? true,
+    onFound: files.onFound,
+    onGone: files.onMissing,
+    onReady() {
+      ready = true;
+      void begin();
+      // What an earlier daemon knew and no look found: gone, or in a folder that is not looked at now.
+      files.onMissing([...files.byPath.values()].filter((entry) => !entry.seen).map(({ path }) => path));
+    },
+  });
+  // The newest files are read first, so all have to be seen first; but not for long.
+  const start_timer = setTimeout(() => void begin(), START_MS);
+
+  every(timing.persist, archive.persist);
+  every(timing.tick, async () => {
+    await refreshProcesses();
+    list.markGrowth();
+    reader.evictViews();
+    reader.evictReaders();
+  });
+  every(timing.tick, async () => {
+    if (ready && read_queue.idle) await failures.retry(readOrMarkGone);
+  });
+  every(timing.tick, async () => {
+    if (ready && read_queue.idle) await backfill.work();
+  });
+  every(PART_INDEX_MS, async () => {
+    if (ready && read_queue.idle) await part_indexing.work();
+  });
+  return {
+    epoch: crypto.randomUUID(),
+    get seq() {
+      return list.seq;
+    },
+    list: () => list.sorted,
+    get: (id) => list.get(id) ?? segments.get(id),
+    open,
+    ...records,
+    async frames(id) {
+      const entry = (indexed.get(id) ?? segments.sessionOf(id))?.entry;
+      const content = entry && (await openContent(entry, archive));
+      return content && sessionFrames(id, entry, content, (own) => reader.idFor(entry, own));
+    },
+    status() {
+      const index = { files_found: 0, files_done: 0, bytes_found: 0, bytes_done: 0 };
+      for (const entry of files.byPath.values()) {
+        const size = entry.seen?.size ?? entry.identity?.size ?? 0;
+        const stale = isStale(entry) && (!entry.done || failures.has(entry));
+        index.files_found += 1;
+        index.bytes_found += size;
+        index.files_done += stale ? 0 : 1;
+        index.bytes_done += stale ? Math.min(entry.progress, size) : size;
+      }
+      return {
+        index: { ...index, done: ready && read_queue.idle },
+        notices: [
+          ...archive.notices,
+          ...[...watch.errors, ...record_logs.troubles]
+            .filter(([path]) => !record_logs.owns(path) || record_logs.troubles.has(path))
+            .slice(0, MAX_NOTICES)
+            .map(([path, why]) => unreadNotice(path, why)),
+          ...failures.notices,
+        ],
+        roots: options.roots
+          .filter(({ internal }) => internal !== true)
+          .map(({ format, path }) => ({ agent: format.id, path, exists: watch.exists(path) })),
+      };
+    },
+    ...(archive.retry && { retry: archive.retry }),
+    indexedAs(source, session_id, byte) {
+      const file_id = Number(source.slice("file:".length));
+      const own = indexed.get(session_id);
+      if (own?.entry.id === file_id) return openedAs(own, byte);
+      // A file that is a copy of another goes by an id of its own.
+      for (const state of indexed.values()) {
+        const { entry } = state;
+        if (entry.id === file_id && uuidFrom(session_id, entry.path) === state.id)
+          return openedAs(state, byte);
+      }
+      return undefined;
+    },
+    isIndexed(id) {
+      const entry = indexed.get(id)?.entry;
+      return entry !== undefined && options.part_index?.stampOf(keyOf(entry)) !== undefined;
+    },
+    get unindexed() {
+      return part_indexing.waiting;
+    },
+    subscribe: list.subscribe,
+    async close() {
+      closed = true;
+      clearTimeout(start_timer);
+      read_queue.stop();
+      list.close();
+      for (const timer of timers) clearTimeout(timer);
+      await record_logs.close();
+      await watch.close();
+      const all = files.all();
+      for (const entry of all) clearTimeout(entry.last_line_timer);
+      await indexer?.close();
+      await Promise.all(all.map(({ queue }) => queue));
+      await archive.close();
+    },
+  };
+}
+
+/** The session that goes on in this one. */
+function rewoundFrom(state: IndexedSession | undefined): string | undefined {
+  const from = state?.summary.forked_from;
+  return from?.rewind ? from.session_id : undefined;
+}

@@ -1,0 +1,444 @@
+import type { Frame } from "../../model/frames/frame.ts";
+import type { FileIdentity } from "../../store/contract.ts";
+import type { ArchiveWriter } from "../archive/archive-writer.ts";
+import { openContent } from "../files/file-content.ts";
+import { followFile, isCompressed, readBeginning } from "../files/follow.ts";
+import type { SessionList } from "../sessions/list.ts";
+import { fieldsOf } from "../sessions/row.ts";
+import type { SessionView } from "../sessions/session-view.ts";
+import type { OpenSession } from "../sessions/sessions.ts";
+import { createBackgroundIndex } from "./background-index.ts";
+import { createFileSessions } from "./file-sessions.ts";
+import type { Indexer, IndexJob } from "./index-threads.ts";
+import { isHuge, lastSegment, segmentStart } from "./large-files/segments.ts";
+import type { Links } from "./links.ts";
+import { growthStart, tailStart } from "./read-start.ts";
+import { createReaderCache, MAX_READERS } from "./reader-cache.ts";
+import { createReading, type Reading, type ReadingWindow, type SessionBuilder } from "./reading.ts";
+import type { RunMarkers } from "./run-markers.ts";
+import { type IndexedSession, isArchivable, isStale, modifiedAt, type SessionFile } from "./session-file.ts";
+import { loadSide } from "./side-file.ts";
+import type { Status } from "./status.ts";
+import type { SessionsTiming } from "./timing.ts";
+import { createTranscriptViews } from "./transcript-views.ts";
+
+/** Reads files, and makes what was read into sessions that are listed and shown. All of it within `run` of the entry. */
+interface FileReader {
+  /** Reads what a file gained; all of it where it is another file now, or where `folded` transcripts are wanted. */
+  read(entry: SessionFile, folded: boolean): Promise<void>;
+  /** Lists what the beginning of a file says that was never read, until it is. */
+  readPreview(entry: SessionFile): Promise<void>;
+  /** The reading of a huge file's rows that is under way; its transcripts do not wait for it. */
+  indexing(entry: SessionFile): Promise<void> | undefined;
+  /** The id under which a session of this file is listed. */
+  idFor(entry: SessionFile, session_id: string): string;
+  /** Reads a session whose file is gone. */
+  readArchive(entry: SessionFile): Promise<void>;
+  /** The file is gone: what its reader still holds back is read. */
+  end(entry: SessionFile): void;
+  /** Tells what was pushed into a draft. */
+  emitFrames(builder: SessionBuilder): void;
+  isViewed(builder: SessionBuilder): boolean;
+  /** The turn is over though nothing says so: calls that it left open end too, in the transcript that is open. */
+  finalizeView(state: IndexedSession): void;
+  /** Puts away transcripts that nobody looks at any more. */
+  evictViews(): void;
+  /** Puts away readers of files that do not grow any more. */
+  evictReaders(): void;
+}
+
+interface FileReaderOptions {
+  /** Absent: all is read on this thread, and no file is too large. */
+  indexer?: Indexer;
+  /** What stands above the first part of a huge file's last segment, which begins at the byte `from`. */
+  leadingMarkers(id: string, segment: number, from: number, at: number): Frame[];
+  timing: SessionsTiming;
+  now: () => number;
+  archive: ArchiveWriter<SessionFile>;
+  links: Links;
+  list: SessionList;
+  status: Status;
+  run_markers: RunMarkers;
+  indexed: Map<string, IndexedSession>;
+  /** Of sessions that went while someone looked: what comes back under the id is shown in them. */
+  detached_views: Map<string, SessionView>;
+  /** Which file a session's id belongs to. */
+  owners: Map<string, SessionFile>;
+  /** Whether another source has a session of this id. */
+  isInOtherSource(id: string): boolean;
+  isClosed(): boolean;
+  run<Value>(entry: SessionFile, work: () => Value | Promise<Value>): Promise<Value | undefined>;
+  setHot(path: string, hot: boolean): void;
+  newFileId(): number;
+  partsJob(entry: SessionFile): Pick<IndexJob, "parts">;
+  /** Files that wait to be read. */
+  waiting(): number;
+  /** It was read, and not all of it is in the archive. */
+  enqueueBackfill(entry: SessionFile): void;
+  /** It was read to its end. */
+  onRead(entry: SessionFile): void;
+  /** Another file stands at the path of this one, of which the archive is left. */
+  onOrphaned(orphan: SessionFile): void;
+  /** Of what the file held under this number, no session is left. */
+  onReplaced(file_id: number, by: SessionFile): void;
+  /** There is no file any more. */
+  markGone(entry: SessionFile): void;
+  removeSession(id: string): void;
+  reopen(id: string): Promise<OpenSession | undefined>;
+}
+
+/** A file read for the first time that was written to so recently is taken for one that grows, in milliseconds. */
+const RECENT_MS = 60_000;
+/** What grew while nobody looked is read from so many bytes before it on; from four times as many where no step is in them. */
+const LOOK_BACK = 256 * 1024;
+const ARCHIVE_BLOCK = 256 * 1024;
+/** Bytes at a file's beginning that name its sessions. */
+const PREVIEW_BYTES = 64 * 1024;
+/** Of a longer file no more is read than what names them, by so many bytes at a time. */
+const PREVIEW_CHUNK = 8 * 1024;
+
+export function createFileReader(options: FileReaderOptions): FileReader {
+  const { timing, now, archive, links, list, status, indexed, detached_views, owners, run } = options;
+  const views = createTranscriptViews(options);
+  const { hasViewer, isViewed, emitFrames } = views;
+  const { retain, evictReaders } = createReaderCache({ ...options, hasViewer });
+
+  const sessions = createFileSessions({
+    indexed,
+    detached_views,
+    owners,
+    isInOtherSource: options.isInOtherSource,
+    archive,
+    links,
+    list,
+    onOrphaned: options.onOrphaned,
+    onReplaced: options.onReplaced,
+  });
+  const { idFor, stateFor } = sessions;
+  const { indexer } = options;
+  const background_index =
+    indexer &&
+    createBackgroundIndex({
+      indexer,
+      timing,
+      now,
+      archive,
+      list,
+      sessions,
+      isClosed: options.isClosed,
+      run,
+      newFileId: options.newFileId,
+      partsJob: options.partsJob,
+      enqueueBackfill: options.enqueueBackfill,
+      onRead: options.onRead,
+      markGone: options.markGone,
+      removeSession: options.removeSession,
+      reread: (entry) => read(entry, false),
+      async onListed(entry) {
+        if (!entry.reading) return reloadViewed(entry);
+        // What was read meanwhile for whoever looks was not counted; now it can be.
+        delete entry.reading;
+        if (!entry.gone) await read(entry, hasViewer(entry));
+      },
+    });
+
+  const readingOf = (entry: SessionFile, folding: boolean, window?: ReadingWindow) =>
+    createReading({
+      ...(window && { window }),
+      path: entry.path,
+      format: entry.format,
+      folding,
+      idFor: (id) => idFor(entry, id),
+      isViewed,
+    });
+
+  async function read(entry: SessionFile, folded: boolean): Promise<void> {
+    if (!folded || !background_index) return await readNow(entry, folded);
+    await background_index.first(() => readNow(entry, true));
+  }
+
+  async function readNow(entry: SessionFile, folded: boolean, look_back = LOOK_BACK): Promise<void> {
+    const folding = folded || hasViewer(entry);
+    const current = entry.reading;
+    const huge =
+      background_index !== undefined && isHuge(entry.path, entry.seen?.size ?? entry.identity?.size ?? 0);
+    const onward =
+      !folded &&
+      current !== undefined &&
+      !current.ended &&
+      !isCompressed(entry.path) &&
+      (!folding || current.folding) &&
+      // What counts nothing was of a file whose rows another thread reads.
+      (huge || current.window?.count_from !== Number.POSITIVE_INFINITY);
+    if (huge && !entry.identity) {
+      background_index.begin(entry);
+      if (!folding) return;
+    } else if (background_index && !huge && !folding && !current && !entry.identity) {
+      if (isQuiet(entry) || isLong(entry) || isOneOfMany()) return await background_index.read(entry);
+    }
+    const { seen } = entry;
+    const seen_side = seen?.side_stamp;
+    const known_before = entry.done;
+    const work = { reading: current, from_start: false, replaced: false, file_id: entry.id };
+    const known = current?.identity ?? entry.identity ?? entry.partial_identity;
+    const tail = huge && !onward ? await tailStart(entry, archive) : undefined;
+    const from =
+      tail?.from ?? (huge || onward || folding ? undefined : await growthStart(entry, look_back, isOver));
+    const result = await followFile({
+      path: entry.path,
+      ...(known && { known }),
+      ...(from !== undefined && { from }),
+      onward,
+      begin(replaced) {
+        work.from_start = true;
+        work.reading = readingOf(
+          entry,
+          folding,
+          from === undefined
+            ? undefined
+            : {
+                from,
+                count_from: replaced
+                  ? Number.POSITIVE_INFINITY
+                  : (entry.identity?.size ?? Number.POSITIVE_INFINITY),
+                was_ended: huge && entry.identity !== undefined && isOver(entry.identity),
+                rowOf: (id) => indexed.get(id),
+                leadingMarkers: (id, at) => (tail ? options.leadingMarkers(id, tail.segment, from, at) : []),
+              },
+        );
+        work.replaced = replaced;
+        if (replaced) work.file_id = options.newFileId();
+      },
+      async bytes(chunk, offset) {
+        if (isArchivable(entry) && !(await archive.append(work.file_id, offset, chunk)))
+          options.enqueueBackfill(entry);
+        await work.reading?.decoder.write(chunk);
+        if (work.reading) {
+          if (!work.from_start) commit(entry, work.reading, false);
+          else if (!entry.done && !work.reading.window)
+            sessions.preview(entry, work.reading.builders.values());
+        }
+        entry.progress = offset + chunk.length;
+      },
+      stop: () => options.isClosed() || (entry.interrupt && !folded && !work.replaced),
+    });
+    if (result.type === "gone") {
+      // The file is back, and the watch does not report it again.
+      if (entry.seen !== seen) return await readNow(entry, folded);
+      if (!entry.gone) options.markGone(entry);
+      return;
+    }
+    const { reading } = work;
+    if (result.stopped && work.from_start && !entry.identity) {
+      entry.id = work.file_id;
+      entry.partial_identity = result.identity;
+    }
+    if (!reading || (result.stopped && work.from_start)) return;
+    if (reading.window?.count_from === Number.POSITIVE_INFINITY) {
+      if (work.replaced) reindex(entry, reading, work.file_id);
+      reading.identity = result.identity;
+      commit(entry, reading, work.from_start);
+      return retain(entry, reading, timing.idle);
+    }
+    if (result.stopped) {
+      entry.identity = result.identity;
+      return;
+    }
+    // Its reader would take what goes on for a turn of its own, and end no step that is open.
+    if (work.from_start && reading.window && !huge && !reading.knows_step)
+      return await readNow(entry, folded, look_back * 4);
+    if (isCompressed(entry.path)) {
+      await reading.decoder.end();
+      reading.ended = true;
+    }
+    if (work.from_start || entry.side_stamp !== seen_side) await readSide(entry, reading);
+    finishLastLine(entry, reading, result.identity.modified_at);
+    if (work.replaced) sessions.replaceContent(entry, reading.builders, work.file_id);
+    entry.identity = result.identity;
+    delete reading.identity;
+    delete entry.partial_identity;
+    entry.done = true;
+    options.onRead(entry);
+    archive.entryChanged(entry);
+    commit(entry, reading, work.from_start);
+    retain(entry, reading, work.from_start && !known_before ? RECENT_MS : timing.idle);
+    if (!reading.folding) reloadViewed(entry);
+    // It was written to while it was read: the last look may be older than what was read, or newer.
+    if (isStale(entry) && entry.seen && entry.seen.modified_at > result.identity.modified_at) {
+      void run(entry, () => (isStale(entry) ? read(entry, false) : undefined));
+    }
+  }
+
+  async function readPreview(entry: SessionFile): Promise<void> {
+    const isKnown = entry.done || entry.identity !== undefined || entry.partial_identity !== undefined;
+    if (isKnown || entry.sessions.size > 0 || entry.gone || isCompressed(entry.path)) return;
+    const beginning = await readBeginning(entry.path, PREVIEW_BYTES);
+    if (beginning === undefined) return;
+    const reading = readingOf(entry, false);
+    const isWhole = beginning.length < PREVIEW_BYTES;
+    const isNamed = () =>
+      [...reading.builders.values()].some(({ summary }) => summary.first_prompt !== undefined);
+    for (let at = 0; at < beginning.length && (isWhole || !isNamed()); at += PREVIEW_CHUNK)
+      await reading.decoder.write(beginning.subarray(at, at + PREVIEW_CHUNK));
+    const rows = [...reading.builders.values()].map(({ id, summary, open_calls }) => {
+      const row = fieldsOf(summary);
+      if (isWhole) return { id, summary: row, open_calls };
+      row.last_activity_at = Math.max(row.last_activity_at, modifiedAt(entry));
+      // How its last turn ended stands further down, and a fresh file may be an old one that was copied: until it is read
+      // only the agents' registers can say that it runs.
+      if (row.status === "running") row.status = "completed";
+      return { id, summary: row, open_calls: [] };
+    });
+    sessions.preview(entry, rows);
+    sessions.setFacts(entry, reading.facts());
+  }
+
+  /** Nobody has written to it for a while: its reader need not be kept. */
+  const isQuiet = (entry: SessionFile) => now() - modifiedAt(entry) > Math.min(RECENT_MS, timing.idle);
+
+  /** Only its end is read again when it grows: its reader, which holds as much as it has read, need not be kept. */
+  const isLong = ({ seen }: SessionFile) => seen !== undefined && seen.size >= 2 * LOOK_BACK;
+
+  /** More wait than readers are kept: its own would be put away before it is needed. */
+  const isOneOfMany = () => options.waiting() > MAX_READERS;
+
+  /** Nobody wrote to it for so long that what follows from its end may have been counted. */
+  const isOver = (identity: FileIdentity) => now() - identity.modified_at > timing.close;
+
+  /** A huge file was replaced by another: its rows are read anew. */
+  function reindex(entry: SessionFile, reading: Reading, file_id: number) {
+    sessions.replaceContent(entry, reading.builders, file_id);
+    delete entry.identity;
+    entry.done = false;
+    background_index?.begin(entry);
+  }
+
+  /** A session that someone looks at was found in another file than before: a copy took the place of one that went. */
+  function reloadViewed(entry: SessionFile) {
+    if (!hasViewer(entry)) return;
+    void run(entry, () =>
+      hasViewer(entry) && !entry.gone && !entry.reading?.folding ? read(entry, true) : undefined,
+    );
+  }
+
+  async function readSide(entry: SessionFile, reading: Reading) {
+    await loadSide(entry);
+    if (entry.side_text !== undefined) reading.take(reading.reader.readSide(entry.side_text));
+  }
+
+  /** Reads a last line without a newline once nobody writes any more. */
+  function finishLastLine(entry: SessionFile, reading: Reading, modified_at: number) {
+    clearTimeout(entry.last_line_timer);
+    if (reading.ended) {
+      reading.close();
+      return;
+    }
+    const quiet_ms = now() - modified_at;
+    if (quiet_ms > timing.close) {
+      const states = [...entry.sessions].flatMap((id) => indexed.get(id) ?? []);
+      reading.close(states.some(status.wasStopped));
+      reading.ended = true;
+    } else if (quiet_ms > timing.last_line) {
+      reading.take(reading.reader.settle());
+    } else {
+      entry.last_line_timer = setTimeout(() => {
+        void run(entry, () => {
+          if (options.isClosed() || entry.reading !== reading || reading.ended) return;
+          reading.take(reading.reader.settle());
+          commit(entry, reading, false);
+        });
+      }, timing.last_line);
+    }
+  }
+
+  /** What was read becomes what is shown. `anew`: it takes the place of what an earlier reading said. */
+  function commit(entry: SessionFile, reading: Reading, from_start: boolean) {
+    const counted = reading.window?.count_from !== Number.POSITIVE_INFINITY;
+    if (from_start && reading.folding && reading.window) {
+      // Those of which nothing stands in the last piece, too, which leads to where it stands.
+      for (const id of entry.sessions)
+        reading.leadingMarkers(id, indexed.get(id)?.summary.last_activity_at ?? 0);
+    }
+    for (const builder of reading.builders.values()) {
+      const state = stateFor(entry, builder.id);
+      if (counted) {
+        state.summary = fieldsOf(builder.summary);
+        state.open_calls = builder.open_calls;
+        archive.sessionChanged(builder.id);
+      }
+      state.builder = builder;
+      list.mark(builder.id);
+      // A session may go on in a file that stood empty a while: whoever looks at what went sees what came.
+      const is_replaced = state.view !== undefined && state.view.buffer !== builder.buffer;
+      if (builder.buffer && (from_start || is_replaced))
+        views.replaceTranscript(state, builder, builder.buffer);
+    }
+    if (from_start && !reading.window) {
+      for (const id of [...entry.sessions]) if (!reading.builders.has(id)) options.removeSession(id);
+    }
+    if (counted) sessions.setFacts(entry, reading.facts(), reading.window !== undefined);
+    for (const builder of reading.builders.values()) emitFrames(builder);
+    // Whoever looks at a session that began anew sees its row change in the same moment.
+    if (!from_start || !hasViewer(entry)) return;
+    list.publish();
+    // It is weighed with the others.
+    entry.reading = reading;
+    views.evictUnwatched(entry);
+  }
+
+  async function readArchive(entry: SessionFile): Promise<void> {
+    const content = await openContent(entry, archive);
+    if (!content) return;
+    const is_segment = isHuge(entry.path, content.size);
+    const segment = lastSegment(content.size);
+    const from = is_segment ? await segmentStart(content.read, content.size, segment) : 0;
+    const reading = readingOf(
+      entry,
+      true,
+      is_segment
+        ? {
+            from,
+            count_from: Number.POSITIVE_INFINITY,
+            was_ended: false,
+            rowOf: (id) => indexed.get(id),
+            leadingMarkers: (id, at) => options.leadingMarkers(id, segment, from, at),
+          }
+        : undefined,
+    );
+    for (let at = from; at < content.size && !options.isClosed(); ) {
+      const bytes = await content.read(at, Math.min(ARCHIVE_BLOCK, content.size - at));
+      if (bytes.length === 0) break;
+      await reading.decoder.write(bytes);
+      at += bytes.length;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await reading.decoder.end();
+    if (entry.side_text !== undefined) reading.take(reading.reader.readSide(entry.side_text));
+    reading.close();
+    reading.ended = true;
+    // A truncated archive does not change the rows of the list.
+    if (!is_segment) for (const id of entry.sessions) if (!reading.builders.has(id)) return;
+    commit(entry, reading, true);
+    retain(entry, reading, 0);
+  }
+
+  return {
+    read,
+    idFor,
+    readPreview,
+    indexing: (entry) => background_index?.readingOf(entry),
+    readArchive,
+    end(entry) {
+      const { reading } = entry;
+      if (!reading || reading.ended) return;
+      reading.close();
+      reading.ended = true;
+      commit(entry, reading, false);
+    },
+    emitFrames,
+    isViewed,
+    finalizeView: views.finalizeView,
+    evictViews: views.evictViews,
+    evictReaders,
+  };
+}

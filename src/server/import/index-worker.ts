@@ -1,0 +1,192 @@
+import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { messageOf } from "../../model/narrow.ts";
+import { formats } from "../../sources/index.ts";
+import { projectSession, projectTranscript } from "../../store/index/projection.ts";
+import { followFile, isCompressed } from "../files/follow.ts";
+import { fileStamp } from "../index/index-state.ts";
+import { createIndexWriter } from "../index/index-writer.ts";
+import { SEARCH_WORKER } from "../index/search-worker.ts";
+import { createFrameBuffer } from "../sessions/frame-buffer.ts";
+import type { FromIndexWorker, IndexJob, ToIndexWorker } from "./index-threads.ts";
+import { HUGE } from "./large-files/segments.ts";
+import { createReading, type Reading } from "./reading.ts";
+import { LOG_WORKER } from "./record-logs/log-thread.ts";
+
+/** Of a huge file, bytes after which a new reader goes on: what one remembers is bounded. */
+const RESTART = 32 * 1024 * 1024;
+/** The shortest time between two progress messages, in milliseconds: each message wakes another thread. */
+const PROGRESS_MS = 20;
+const PREVIEW_MS = 250;
+/** Rows are written once nothing was read for so long, in milliseconds: small writes cost more than large ones. */
+const FLUSH_MS = 200;
+const NEWLINE = 0x0a;
+
+/** The other side of `createIndexer`: reads files into rows, on a thread of its own. */
+function serveIndexing(port: MessagePort): void {
+  /** Jobs that go on; one that is not among them ends where it is. */
+  const running = new Set<number>();
+  let flush_timer: NodeJS.Timeout | undefined;
+  let pause: PromiseWithResolvers<void> | undefined;
+  const send = (message: FromIndexWorker) => port.postMessage(message);
+  const writer = createIndexWriter(send);
+
+  port.on("message", (message: ToIndexWorker) => {
+    switch (message.type) {
+      case "index":
+        running.add(message.number);
+        void index(message.number, message.job)
+          .catch((error: unknown) =>
+            send({
+              type: "failed",
+              number: message.number,
+              message: messageOf(error),
+            }),
+          )
+          .finally(() => {
+            running.delete(message.number);
+            flushWhenIdle();
+          });
+        return;
+      case "write":
+        void writer.add(message.target, message.update).then(flushWhenIdle);
+        return;
+      case "stop":
+        running.delete(message.number);
+        return;
+      case "pause":
+        pause ??= Promise.withResolvers();
+        return;
+      case "resume":
+        pause?.resolve();
+        pause = undefined;
+        return;
+      default:
+        message satisfies never;
+    }
+  });
+
+  function flushWhenIdle(): void {
+    clearTimeout(flush_timer);
+    if (running.size === 0) flush_timer = setTimeout(() => void writer.flush(), FLUSH_MS);
+  }
+
+  async function index(number: number, job: IndexJob): Promise<void> {
+    let { parts: parts_job } = job;
+    const format = formats.find(({ id }) => id === job.format);
+    if (format === undefined) throw new Error(`There is no format ${job.format}`);
+    let reported_at = performance.now();
+    let previewed_at = reported_at;
+    let restart_at = RESTART;
+    /** Parts and turns of pieces that were written. */
+    const offsets = new Map<string, { parts: number; turns: number }>();
+    const reading = createReading({
+      path: job.path,
+      format,
+      folding: job.parts !== undefined,
+      idFor: (id) => id,
+      isViewed: () => false,
+    });
+    const result = await followFile({
+      path: job.path,
+      ...(job.known && { known: job.known }),
+      onward: false,
+      begin(replaced) {
+        if (!replaced) return;
+        send({ type: "replaced", number });
+        // It goes by another number from here on.
+        parts_job = undefined;
+      },
+      async bytes(chunk, offset) {
+        const next = await read(reading, chunk, offset, restart_at);
+        if (next !== restart_at) await writePiece();
+        restart_at = next;
+        reportProgress(offset + chunk.length);
+        // What was sent here meanwhile is heard.
+        await new Promise((resolve) => setImmediate(resolve));
+        await pause?.promise;
+      },
+      stop: () => !running.has(number),
+    });
+    if (result.type === "read" && !result.stopped) {
+      if (isCompressed(job.path)) await reading.decoder.end();
+      if (job.side_text !== undefined) reading.take(reading.reader.readSide(job.side_text));
+      const isOver = result.identity.modified_at < job.close_before || isCompressed(job.path);
+      if (isOver) reading.close();
+      else reading.take(reading.reader.settle());
+    }
+    const isWhole = result.type === "read" && !result.stopped;
+    // Without a stamp the source counts as not indexed: it is read again from its beginning.
+    if (isWhole) await writeParts(fileStamp(result.identity, parts_job?.side_stamp));
+    send({ type: "end", number, result, rows: rowsOf(reading), facts: reading.facts() });
+    if (job.parts && !(isWhole && parts_job))
+      send({ type: "indexed", generation: 0, keys: [job.parts.key], stamps: [] });
+
+    /** Of a huge file, what was read so far leaves the memory. */
+    async function writePiece(): Promise<void> {
+      await writeParts(undefined);
+      for (const builder of reading.builders.values()) {
+        const { parts, turns } = builder.buffer?.transcript ?? { parts: [], turns: [] };
+        const before = offsets.get(builder.id) ?? { parts: 0, turns: 0 };
+        offsets.set(builder.id, { parts: before.parts + parts.length, turns: before.turns + turns.length });
+        builder.buffer = createFrameBuffer(builder.id);
+      }
+    }
+
+    async function writeParts(stamp: string | undefined): Promise<void> {
+      if (!parts_job) return;
+      const sessions = [...reading.builders.values()].map(({ id, summary, buffer }) => {
+        const offset = offsets.get(id) ?? { parts: 0, turns: 0 };
+        const { parts, turns } = buffer
+          ? projectTranscript(buffer.transcript, offset)
+          : { parts: [], turns: [] };
+        const part_count = offset.parts + (buffer?.transcript.parts.length ?? 0);
+        return { ...projectSession(summary), part_count, parts, turns };
+      });
+      const { key, target } = parts_job;
+      await writer.add(target, { key, ...(stamp !== undefined && { stamp }), sessions });
+    }
+
+    function reportProgress(end: number): void {
+      const now = performance.now();
+      if (now - reported_at < PROGRESS_MS) return;
+      reported_at = now;
+      const preview = now - previewed_at >= PREVIEW_MS;
+      if (preview) previewed_at = now;
+      send({ type: "progress", number, end, ...(preview && { rows: rowsOf(reading) }) });
+    }
+  }
+}
+
+/** Reads a chunk; gives the byte after which the next reader begins. */
+async function read(
+  reading: Reading,
+  chunk: Uint8Array,
+  offset: number,
+  restart_at: number,
+): Promise<number> {
+  if (offset + chunk.length > Math.max(restart_at, HUGE)) {
+    const newline = chunk.indexOf(NEWLINE, Math.max(0, restart_at - offset));
+    if (newline !== -1) {
+      const next = offset + newline + 1;
+      await reading.decoder.write(chunk.subarray(0, newline + 1));
+      reading.take(reading.reader.settle());
+      reading.restart(next);
+      await reading.decoder.write(chunk.subarray(newline + 1));
+      return next + RESTART;
+    }
+  }
+  await reading.decoder.write(chunk);
+  return restart_at;
+}
+
+function rowsOf(reading: Reading) {
+  return [...reading.builders.values()].map(({ id, summary, open_calls }) => ({
+    id,
+    // What a fold keeps beside the row's fields stands under a symbol: it does not travel.
+    summary,
+    open_calls,
+  }));
+}
+
+// In the package all threads run one file, so each gets its role by name.
+if (parentPort && workerData !== LOG_WORKER && workerData !== SEARCH_WORKER) serveIndexing(parentPort);

@@ -1,0 +1,172 @@
+import type { Frame } from "../../../model/frames/frame.ts";
+import type { SessionSummary } from "../../../model/session.ts";
+import { accumulate } from "../../../model/transcript/accumulate.ts";
+import { emptyTranscript } from "../../../model/transcript/transcript-state.ts";
+import { uuidFrom } from "../../../model/uuid.ts";
+import type { FileContent } from "../../files/file-content.ts";
+import type { OpenSession } from "../../sessions/sessions.ts";
+import { createReading } from "../reading.ts";
+import type { IndexedSession, SessionFile } from "../session-file.ts";
+import { lastSegment, SEGMENT, segmentId, segmentOf, segmentStart, sizeText } from "./segments.ts";
+
+/** The segments of huge sessions but for the last: opened by ids of their own, each a transcript that does not grow. */
+interface Segments {
+  open(id: string): Promise<OpenSession | undefined>;
+  /** The row of the session that a segment belongs to, as the segment shows it. */
+  get(id: string): SessionSummary | undefined;
+  sessionOf(id: string): IndexedSession | undefined;
+}
+
+/** Transcripts that are kept for who comes back. */
+const KEPT = 3;
+const BLOCK = 256 * 1024;
+
+export function createSegments(options: {
+  stateOf(id: string): IndexedSession | undefined;
+  /** The files that are shown in segments. */
+  huge: ReadonlySet<SessionFile>;
+  /** Bytes of such a file, or of what the archive has of it. */
+  sizeOf(entry: SessionFile): number;
+  contentOf(entry: SessionFile): Promise<FileContent | undefined>;
+  present(state: IndexedSession): SessionSummary;
+}): Segments {
+  const { sizeOf } = options;
+  const kept = new Map<string, OpenSession>();
+  /** Where ids that were asked for belong. */
+  const found = new Map<string, { session_id: string; segment: number }>();
+
+  function find(id: string): { state: IndexedSession; segment: number } | undefined {
+    const known = found.get(id);
+    const state = known && options.stateOf(known.session_id);
+    // The file may have become another, with fewer pieces or none.
+    if (known && state && options.huge.has(state.entry) && known.segment < lastSegment(sizeOf(state.entry)))
+      return { state, segment: known.segment };
+    for (const entry of options.huge) {
+      for (const session_id of entry.sessions) {
+        const owner = options.stateOf(session_id);
+        const segment = segmentOf(id, session_id, sizeOf(entry));
+        if (!owner || segment === undefined) continue;
+        found.set(id, { session_id, segment });
+        return { state: owner, segment };
+      }
+    }
+    return undefined;
+  }
+
+  function rowOf(id: string, state: IndexedSession, segment: number): SessionSummary {
+    const { control: _, requests: __, ...row } = options.present(state);
+    const title = row.title ?? row.first_prompt ?? "Session";
+    return {
+      ...row,
+      id,
+      title: `${title} (piece ${segment + 1} of ${lastSegment(sizeOf(state.entry)) + 1})`,
+      status: "completed",
+    };
+  }
+
+  async function read(id: string, state: IndexedSession, segment: number): Promise<OpenSession | undefined> {
+    const { entry } = state;
+    const opened = await options.contentOf(entry);
+    if (!opened) return undefined;
+    try {
+      const from = await segmentStart(opened.read, opened.size, segment);
+      const to = await segmentStart(opened.read, opened.size, segment + 1);
+      const reading = createReading({
+        path: entry.path,
+        format: entry.format,
+        folding: true,
+        // A file that is a copy of another goes by an id of its own.
+        idFor: (own) => (own === state.id || uuidFrom(own, entry.path) === state.id ? id : own),
+        isViewed: () => false,
+        window: {
+          from,
+          count_from: Number.POSITIVE_INFINITY,
+          rowOf: () => undefined,
+          leadingMarkers: (own, at) =>
+            segment === 0 || own !== id ? [] : [marker("before", id, state.id, segment - 1, from, at)],
+        },
+      });
+      const buffer = new Uint8Array(BLOCK);
+      for (let at = from; at < to; ) {
+        const block = await opened.read(at, Math.min(BLOCK, to - at), buffer);
+        if (block.length === 0) break;
+        await reading.decoder.write(block);
+        at += block.length;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      reading.take(reading.reader.settle());
+      const last = segment + 1 >= lastSegment(opened.size);
+      const at = state.summary.last_activity_at;
+      reading.leadingMarkers(id, at);
+      const after = marker("after", id, state.id, last ? undefined : segment + 1, to, at);
+      const transcript = accumulate(
+        reading.builders.get(id)?.buffer?.transcript ?? emptyTranscript(id),
+        after,
+      );
+      const epoch = uuidFrom(id, `${entry.id} ${opened.stamp} ${to}`);
+      return {
+        id,
+        epoch,
+        seq: 0,
+        transcript,
+        get summary() {
+          return rowOf(id, state, segment);
+        },
+        framesAfter: (known, seq) => (known === epoch && seq === 0 ? [] : undefined),
+        subscribe: () => () => {},
+      };
+    } finally {
+      await opened.close();
+    }
+  }
+
+  return {
+    async open(id) {
+      const place = find(id);
+      if (!place) return undefined;
+      // Other content at the same path has segments of the same ids, and an entry's id of its own.
+      const key = `${id} ${place.state.entry.id}`;
+      const view = kept.get(key) ?? (await read(id, place.state, place.segment));
+      if (!view) return undefined;
+      kept.delete(key);
+      kept.set(key, view);
+      for (const oldest of kept.keys()) {
+        if (kept.size <= KEPT) break;
+        kept.delete(oldest);
+      }
+      return view;
+    },
+    get(id) {
+      const place = find(id);
+      return place && rowOf(id, place.state, place.segment);
+    },
+    sessionOf: (id) => find(id)?.state,
+  };
+}
+
+/**
+ * The way to the segment `before` or `after`: a marker whose `data.session_id` is that segment's id. `segment` `undefined`:
+ * the session's own end. `at_byte`: where this segment begins or ends.
+ */
+export function marker(
+  side: "before" | "after",
+  id: string,
+  session_id: string,
+  segment: number | undefined,
+  at_byte: number,
+  at: number,
+): Frame {
+  const text =
+    `This session's file is so large that it is shown in pieces of ${sizeText(SEGMENT)}. ` +
+    "Search and counts of turns are those of the piece.";
+  return {
+    type: "marker",
+    session_id: id,
+    at,
+    part_id: uuidFrom(id, `segment ${side}`),
+    kind: "note",
+    title: side === "before" ? `The ${sizeText(at_byte)} before this` : "What comes after this",
+    text,
+    data: { session_id: segment === undefined ? session_id : segmentId(session_id, segment) },
+  };
+}

@@ -1,0 +1,163 @@
+import type { SessionLinkFacts } from "../../sources/contract.ts";
+import { type KnownFacts, linkRuns } from "../../sources/link-runs.ts";
+
+/** Where a run belongs; without `tool_call_id` the call that started it is not known. */
+export interface Link {
+  parent: string;
+  tool_call_id?: string;
+}
+
+/** Which run belongs to which call, over all files: found again whenever the facts of one of them change. */
+export interface Links {
+  /** `false`: nothing changed. */
+  setFacts(facts: KnownFacts): boolean;
+  facts(session_id: string): KnownFacts | undefined;
+  /** By which id the session goes here that agents' files call so. */
+  idOf(own_id: string): string;
+  /** What its agent's register and titles call it. */
+  registeredAs(session_id: string): string;
+  /** What agents' registers and titles call so: a session, and the later files in which it goes on. */
+  registered(own_id: string): { session_id: string; later: ReadonlySet<string> };
+  remove(session_id: string): void;
+  of(session_id: string): Link | undefined;
+  /** Ids of the runs that a session started. */
+  runsOf(session_id: string): ReadonlySet<string>;
+  /** Joins what changed since the last time; gives the links that are others now. */
+  resolve(): { session_id: string; before?: Link; after?: Link }[];
+}
+
+/** Prompts are compared by their beginnings: all of them in memory would be the sessions themselves. */
+const PROMPT_LIMIT = 500;
+const NONE: ReadonlySet<string> = new Set();
+
+export function createLinks(): Links {
+  const known = new Map<string, KnownFacts>();
+  /** Sessions that go by another id than their own, by their own. */
+  const renamed = new Map<string, string>();
+  /** Files in which a session goes on that began in another one, by what their agent's register calls the whole. */
+  const later = new Map<string, Set<string>>();
+  const groups = new Map<string, Set<string>>();
+  const links = new Map<string, Link>();
+  const runs = new Map<string, Set<string>>();
+  const changed = new Set<string>();
+
+  function remove(session_id: string) {
+    const facts = known.get(session_id);
+    if (!facts) return;
+    known.delete(session_id);
+    forgetNames(facts);
+    groups.get(facts.group)?.delete(session_id);
+    changed.add(facts.group);
+    const link = links.get(session_id);
+    if (link) runs.get(link.parent)?.delete(session_id);
+    links.delete(session_id);
+  }
+
+  function forgetNames({ own_id, registered_as, session_id }: KnownFacts) {
+    if (own_id !== undefined && renamed.get(own_id) === session_id) renamed.delete(own_id);
+    if (registered_as !== undefined) later.get(registered_as)?.delete(session_id);
+  }
+
+  const idOf = (own_id: string) => renamed.get(own_id) ?? own_id;
+
+  /** With the sessions that it names by the ids that they go by here. */
+  function resolved(facts: KnownFacts): SessionLinkFacts {
+    const { group, run } = facts;
+    const parent = run?.parent_session_id;
+    return {
+      ...facts,
+      group: idOf(group),
+      ...(run && { run: parent === undefined ? run : { ...run, parent_session_id: idOf(parent) } }),
+    };
+  }
+
+  /** Whether names of other groups count in this one: a team's members are sessions of their own. */
+  function isScoped(group: string): boolean {
+    for (const id of groups.get(group) ?? NONE) {
+      const facts = known.get(id);
+      if (facts?.run?.agent_key.includes("@") || facts?.calls.some((call) => call.agent_key?.includes("@"))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  return {
+    setFacts(given) {
+      const facts: KnownFacts = {
+        ...given,
+        calls: given.calls.map(shortened),
+        ...(given.run && { run: shortened(given.run) }),
+      };
+      const before = known.get(facts.session_id);
+      if (before && JSON.stringify(before) === JSON.stringify(facts)) return false;
+      if (before && before.group !== facts.group) {
+        groups.get(before.group)?.delete(facts.session_id);
+        changed.add(before.group);
+      }
+      if (before) forgetNames(before);
+      if (facts.own_id !== undefined) renamed.set(facts.own_id, facts.session_id);
+      if (facts.registered_as !== undefined) {
+        const files = later.get(facts.registered_as);
+        if (files) files.add(facts.session_id);
+        else later.set(facts.registered_as, new Set([facts.session_id]));
+      }
+      known.set(facts.session_id, facts);
+      const group = groups.get(facts.group);
+      if (group) group.add(facts.session_id);
+      else groups.set(facts.group, new Set([facts.session_id]));
+      changed.add(facts.group);
+      return true;
+    },
+    facts: (session_id) => known.get(session_id),
+    idOf,
+    registeredAs(session_id) {
+      const facts = known.get(session_id);
+      return facts?.registered_as ?? facts?.own_id ?? session_id;
+    },
+    registered: (own_id) => ({ session_id: idOf(own_id), later: later.get(own_id) ?? NONE }),
+    remove,
+    of: (session_id) => links.get(session_id),
+    runsOf: (session_id) => runs.get(session_id) ?? NONE,
+    resolve() {
+      if (changed.size === 0) return [];
+      if ([...changed].some(isScoped)) {
+        for (const group of groups.keys()) if (isScoped(group)) changed.add(group);
+      }
+      const members = [...changed].flatMap((group) => [...(groups.get(group) ?? NONE)]);
+      changed.clear();
+      const found = new Map(
+        linkRuns(members.flatMap((id) => known.get(id) ?? []).map(resolved)).map((link) => [
+          link.session_id,
+          link,
+        ]),
+      );
+      return members.flatMap((session_id) => {
+        const link = found.get(session_id);
+        const before = links.get(session_id);
+        const after: Link | undefined = link && {
+          parent: link.parent_session_id,
+          ...(link.tool_call_id !== undefined && { tool_call_id: link.tool_call_id }),
+        };
+        if (before?.parent === after?.parent && before?.tool_call_id === after?.tool_call_id) return [];
+        if (before) runs.get(before.parent)?.delete(session_id);
+        if (after) {
+          links.set(session_id, after);
+          const siblings = runs.get(after.parent);
+          if (siblings) siblings.add(session_id);
+          else runs.set(after.parent, new Set([session_id]));
+        } else {
+          links.delete(session_id);
+        }
+        return [{ session_id, ...(before && { before }), ...(after && { after }) }];
+      });
+    },
+  };
+}
+
+/** A fact as it is kept: a copy, for readers add to their own in place. */
+function shortened<Fact extends { prompt?: string }>(fact: Fact): Fact {
+  return fact.prompt !== undefined && fact.prompt.length > PROMPT_LIMIT
+    ? { ...fact, prompt: fact.prompt.slice(0, PROMPT_LIMIT) }
+    : { ...fact };
+}

@@ -1,0 +1,173 @@
+import { readdir, readFile, readlink, stat } from "node:fs/promises";
+import { uptime } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Format, RegistryEntry } from "../../sources/contract.ts";
+
+/** What the live processes of an agent say about a session that they have open. See `RegistryEntry`. */
+export type RunningProcess = Pick<RegistryEntry, "busy" | "waiting" | "background" | "since">;
+
+export interface ProcessRegistry {
+  /** Reads the registries; returns what they say, by session. Entries of processes that are gone do not count. */
+  read(): Promise<Map<string, RunningProcess>>;
+}
+
+/** A registry file may look so much older than its process and still be its own, where clocks were adjusted. Milliseconds. */
+const CLOCK_SLACK = 60_000;
+/** Linux counts process start times in these, whatever the machine: milliseconds. */
+const TICK = 10;
+const MAX_BYTES = 64n * 1024n;
+/** Agents rewrite their entry in place: a cut one is read again so often, after so many milliseconds. */
+const RETRIES = 3;
+const RETRY_MS = 15;
+
+/** Reads the process registries of agents, whose folders are below `roots`. */
+export function createProcessRegistry(roots: readonly { format: Format; path: string }[]): ProcessRegistry {
+  /** The last whole entry of each file, by path. */
+  let last = new Map<string, RegistryEntry>();
+
+  /** The entry of a file; the last whole one while the file is cut off or cannot be read, `undefined` once it is gone. */
+  async function readEntry(
+    registry: NonNullable<Format["registry"]>,
+    name: string,
+    path: string,
+  ): Promise<{ entry: RegistryEntry; written: number; inode: string } | undefined> {
+    for (let attempt = 1; ; attempt++) {
+      const state = await stat(path, { bigint: true }).catch(() => undefined);
+      if (!state?.isFile() || state.size > MAX_BYTES) return undefined;
+      const facts = { written: Number(state.mtimeMs), inode: String(state.ino) };
+      try {
+        const entry = registry.read(name, await readFile(path, "utf8"));
+        return entry && { entry, ...facts };
+      } catch {
+        if (attempt <= RETRIES) {
+          await sleep(RETRY_MS);
+          continue;
+        }
+        const entry = last.get(path);
+        return entry && { entry, ...facts };
+      }
+    }
+  }
+
+  return {
+    async read() {
+      const found = new Map<string, RunningProcess>();
+      const entries = new Map<string, RegistryEntry>();
+      const own_namespace = await ownPidNamespace();
+      for (const { format, path: root } of roots) {
+        const { registry } = format;
+        if (!registry) continue;
+        const folder = join(root, registry.folder);
+        let locks: Promise<Set<string> | undefined> | undefined;
+        for (const name of await readdir(folder).catch(() => [])) {
+          if (registry.isEntry?.(name) === false) continue;
+          const path = join(folder, name);
+          const read = await readEntry(registry, name, path);
+          if (!read) continue;
+          const { entry, written, inode } = read;
+          entries.set(path, entry);
+          if (
+            entry.pid_namespace !== undefined &&
+            (own_namespace ?? entry.pid_namespace) !== entry.pid_namespace
+          )
+            continue;
+          if (entry.pid !== undefined && !(await isProcess(entry.pid, entry.started, written))) continue;
+          if (entry.locked) {
+            locks ??= heldLocks();
+            const held = await locks;
+            if (held && !held.has(inode)) continue;
+          }
+          const before = found.get(entry.session_id);
+          found.set(entry.session_id, before ? merge(before, toRegistered(entry)) : toRegistered(entry));
+        }
+      }
+      last = entries;
+      return found;
+    },
+  };
+}
+
+function toRegistered({ busy, waiting, background, since }: RegistryEntry): RunningProcess {
+  return {
+    ...(busy !== undefined && { busy }),
+    ...(waiting && { waiting }),
+    ...(background && { background }),
+    ...(since !== undefined && { since }),
+  };
+}
+
+/** Of two processes that have one session open: one that waits counts before one that works, that before one that rests. */
+function merge(one: RunningProcess, other: RunningProcess): RunningProcess {
+  const rank = ({ busy, waiting, background }: RunningProcess) =>
+    waiting ? 4 : busy ? 3 : background ? 2 : busy === undefined ? 1 : 0;
+  const [first, second] = rank(other) > rank(one) ? [other, one] : [one, other];
+  if (rank(first) > rank(second)) return first;
+  const times = [first.since, second.since].filter((since) => since !== undefined);
+  // Whoever waits has waited since the first of them asked; what rests rests since the last of them stopped.
+  return times.length === 0
+    ? first
+    : { ...first, since: first.waiting ? Math.min(...times) : Math.max(...times) };
+}
+
+/** Whether the process that wrote an entry is alive, and not another one that was given its number since. */
+async function isProcess(pid: number, started: string | undefined, written: number): Promise<boolean> {
+  if (!isAlive(pid)) return false;
+  const now = await procStat(pid);
+  if (now?.dead) return false;
+  if (now && started !== undefined) return now.started === started;
+  return await isOlder(now && Number(now.started), written);
+}
+
+function isAlive(pid: number): boolean {
+  // Zero and below name groups of processes.
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // Another user's process is alive all the same.
+    return typeof error === "object" && error !== null && "code" in error && error.code === "EPERM";
+  }
+}
+
+/** Whether a process was there when its entry was written; where its start time is unknown, whether the machine was up. */
+async function isOlder(ticks: number | undefined, written: number): Promise<boolean> {
+  const own = await procStat("self");
+  const since =
+    ticks === undefined || own === undefined
+      ? Date.now() - uptime() * 1_000
+      : // Relative to this process: a container may report another uptime than that of its processes. By the
+        // earlier of two clocks: this process may have begun while the clock was ahead, or the machine slept since.
+        Math.min(performance.timeOrigin, Date.now() - performance.now()) +
+        (ticks - Number(own.started)) * TICK;
+  return written > since - CLOCK_SLACK;
+}
+
+/**
+ * Start time (field 22) and state (field 3) of a process as Linux reports them: `4242 (name) S 1 …`. `dead`: it ended, and its
+ * parent has not collected it. `undefined`: not available on this system.
+ */
+async function procStat(pid: number | "self"): Promise<{ started: string; dead: boolean } | undefined> {
+  const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  // A name may hold blanks and brackets.
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  const started = fields[19];
+  return started === undefined ? undefined : { started, dead: fields[0] === "Z" || fields[0] === "X" };
+}
+
+/** Inode of this process's PID namespace. `undefined`: not available on this system. */
+async function ownPidNamespace(): Promise<string | undefined> {
+  const target = await readlink("/proc/self/ns/pid").catch(() => "");
+  return /^pid:\[(\d+)\]$/.exec(target)?.[1];
+}
+
+/** Inodes on which some process holds a lock, as Linux reports them (`… 08:01:1234 0 EOF`). `undefined`: not available here. */
+async function heldLocks(): Promise<Set<string> | undefined> {
+  try {
+    const text = await readFile("/proc/locks", "utf8");
+    return new Set([...text.matchAll(/ [0-9a-f]+:[0-9a-f]+:(\d+) /g)].map(([, inode = ""]) => inode));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,73 @@
+import { Worker } from "node:worker_threads";
+import type { StoreJob } from "./log-writer.ts";
+
+/** As it travels to the thread, which has the formats itself. */
+export type LogJob = Omit<StoreJob, "snapshots">;
+export type ToLogWorker = LogJob & { number: number };
+export type FromLogWorker = { number: number; changed: string[] } | { number: number; error: string };
+
+/** The role of the thread: in the package all of the daemon is one file, so each thread gets its role by name. */
+export const LOG_WORKER = "record-logs";
+
+const PROGRAM = import.meta.url.endsWith(".ts")
+  ? new URL("./log-worker.ts", import.meta.url)
+  : new URL(import.meta.url);
+/** How long the thread waits for more, in milliseconds: it remembers what the logs say. */
+const IDLE_MS = 60_000;
+
+/** Reads stores and writes record logs on a thread of its own: both block it. */
+export interface LogThread {
+  /** The logs that changed. Rejects where the store could not be read or a log not be written. */
+  update(job: LogJob): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+export function createLogThread(): LogThread {
+  let worker: Worker | undefined;
+  let idle_timer: NodeJS.Timeout | undefined;
+  let next = 1;
+  const waiting = new Map<number, { resolve(changed: string[]): void; reject(error: Error): void }>();
+
+  function start(): Worker {
+    if (worker) return worker;
+    const started = new Worker(PROGRAM, { execArgv: [], argv: [], workerData: LOG_WORKER });
+    started.unref();
+    started.on("message", (message: FromLogWorker) => {
+      const job = waiting.get(message.number);
+      waiting.delete(message.number);
+      if ("error" in message) job?.reject(new Error(message.error));
+      else job?.resolve(message.changed);
+      if (waiting.size === 0) idle_timer = setTimeout(() => void end(), IDLE_MS).unref();
+    });
+    const fail = (error: Error) => {
+      if (worker !== started) return;
+      worker = undefined;
+      for (const { reject } of waiting.values()) reject(error);
+      waiting.clear();
+    };
+    started.on("error", fail);
+    started.on("exit", () => fail(new Error("The thread that reads agents' stores ended.")));
+    worker = started;
+    return started;
+  }
+
+  async function end(): Promise<void> {
+    clearTimeout(idle_timer);
+    const ending = worker;
+    worker = undefined;
+    for (const { reject } of waiting.values()) reject(new Error("The daemon ends."));
+    waiting.clear();
+    await ending?.terminate();
+  }
+
+  return {
+    update(job) {
+      clearTimeout(idle_timer);
+      const number = next++;
+      const done = new Promise<string[]>((resolve, reject) => waiting.set(number, { resolve, reject }));
+      start().postMessage({ ...job, number } satisfies ToLogWorker);
+      return done;
+    },
+    close: end,
+  };
+}

@@ -1,0 +1,22 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { messageOf } from "../../../model/narrow.ts";
+import { formats } from "../../../sources/index.ts";
+import { type FromLogWorker, LOG_WORKER, type ToLogWorker } from "./log-thread.ts";
+import { createLogWriter } from "./log-writer.ts";
+
+// The other side of `createLogThread`.
+if (parentPort && workerData === LOG_WORKER) {
+  const port = parentPort;
+  const writer = createLogWriter();
+  port.on("message", ({ number, ...job }: ToLogWorker) => {
+    const snapshots = formats.find(({ id }) => id === job.agent)?.snapshots;
+    let answer: FromLogWorker;
+    try {
+      if (snapshots === undefined) throw new Error(`There is no agent ${job.agent} with stores`);
+      answer = { number, changed: writer.update({ ...job, snapshots }) };
+    } catch (error) {
+      answer = { number, error: messageOf(error) };
+    }
+    port.postMessage(answer);
+  });
+}

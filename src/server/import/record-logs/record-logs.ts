@@ -1,0 +1,180 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Format } from "../../../sources/contract.ts";
+import { type WatchRoot, watchSessions, whyUnread } from "../watch.ts";
+import { createLogThread } from "./log-thread.ts";
+import { storeFolder } from "./log-writer.ts";
+import { recognizeStore } from "./recognize-store.ts";
+
+interface RecordLogsOptions {
+  formats: readonly Format[];
+  /** The agents' folders, and files and folders beside them. */
+  roots: readonly WatchRoot[];
+  paths: readonly string[];
+  /** Where logs are kept; absent: in a folder of the system that goes with the daemon. */
+  folder?: string;
+  /** As in `WatchOptions`. */
+  hotInterval: number;
+  listInterval: number;
+  hints: boolean;
+  /** These logs were appended to, moved, or are gone from where they were. */
+  onChange(paths: string[]): void;
+}
+
+/**
+ * Turns stores that change in place into record logs: looks at a store whenever one of its files changes, and appends what is
+ * new in it to one file per session. Agents' stores are only read.
+ */
+export interface RecordLogs {
+  /** Folders of logs, to be watched as sessions' files. */
+  readonly roots: readonly WatchRoot[];
+  /** Why a store could not be read, by its path. */
+  readonly troubles: ReadonlyMap<string, string>;
+  /** Whether a file belongs to a store. */
+  owns(path: string): boolean;
+  close(): Promise<void>;
+}
+
+/** Between two looks at a store, in milliseconds, and as a multiple of what the last one took: it must not keep a thread busy. */
+const PAUSE_MS = 30;
+const PAUSE_FACTOR = 4;
+/** Another look after one that found something: two changes within a millisecond can look like one. */
+const AGAIN_MS = 1_000;
+/** A document may be half written at the first look: after a failure the next look comes soon, then ever later. */
+const RETRY_MS = 100;
+const LONGEST_RETRY_MS = 30_000;
+/** Consecutive failures before they are reported. */
+const QUIET_FAILURES = 3;
+/** A store written to so recently is looked at often, hints or none, in milliseconds. */
+const HOT_MS = 600_000;
+
+interface Store {
+  readonly path: string;
+  readonly format: Format;
+  /** It changed since the look under way began. */
+  stale: boolean;
+  looking: boolean;
+  failures: number;
+  timer?: NodeJS.Timeout;
+}
+
+export function createRecordLogs(options: RecordLogsOptions): RecordLogs {
+  const formats = options.formats.filter(({ snapshots }) => snapshots !== undefined);
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), "verbatim-records-"));
+  const thread = createLogThread();
+  const stores = new Map<string, Store>();
+  const owned = new Map<string, string>();
+  const troubles = new Map<string, string>();
+  let closed = false;
+  const roots = formats.map((format): WatchRoot => {
+    const path = join(folder, format.id);
+    mkdirSync(path, { recursive: true });
+    return { format, path, folders: ["."] };
+  });
+
+  const line_formats = options.formats.filter(({ snapshots }) => snapshots === undefined);
+  const watched = new Map(formats.map((format) => [format.id, storeFormat(format)]));
+  const watch = watchSessions({
+    roots: options.roots.flatMap((root) => {
+      const format = watched.get(root.format.id);
+      return format === undefined || root.sample === true ? [] : [{ ...root, format }];
+    }),
+    paths: options.paths,
+    formats: [...watched.values()],
+    recognize(path, head) {
+      if (line_formats.some((format) => format.detect(head))) return undefined;
+      const format = recognizeStore(path, head, formats);
+      return format && watched.get(format.id);
+    },
+    hotInterval: options.hotInterval,
+    listInterval: options.listInterval,
+    hints: options.hints,
+    onFound(files) {
+      for (const { path, format, modified_at } of files) {
+        const found = formats.find(({ id }) => id === format.id);
+        if (!found) continue;
+        const store = found.snapshots?.storeOf(path) ?? path;
+        owned.set(path, store);
+        watch.setHot(path, Date.now() - modified_at < HOT_MS);
+        noteChange(store, found);
+      }
+    },
+    onGone(paths) {
+      for (const path of paths) {
+        const store = owned.get(path);
+        const format = store === undefined ? undefined : stores.get(store)?.format;
+        watch.setHot(path, false);
+        if (store !== undefined && format !== undefined) noteChange(store, format);
+      }
+    },
+    onReady() {},
+  });
+
+  function noteChange(path: string, format: Format) {
+    let store = stores.get(path);
+    if (!store) {
+      store = { path, format, stale: false, looking: false, failures: 0 };
+      stores.set(path, store);
+    }
+    store.stale = true;
+    if (!store.looking) look(store, PAUSE_MS);
+  }
+
+  function look(store: Store, delay: number) {
+    if (closed) return;
+    clearTimeout(store.timer);
+    store.timer = setTimeout(() => void update(store), delay).unref();
+  }
+
+  async function update(store: Store): Promise<void> {
+    if (closed || store.looking) return;
+    store.looking = true;
+    store.stale = false;
+    const began = performance.now();
+    let again: number | undefined;
+    try {
+      const changed = await thread.update({
+        agent: store.format.id,
+        store: store.path,
+        folder: join(folder, store.format.id, storeFolder(store.path)),
+      });
+      store.failures = 0;
+      troubles.delete(store.path);
+      if (changed.length > 0) {
+        again = AGAIN_MS;
+        if (!closed) options.onChange(changed);
+      }
+    } catch (error) {
+      store.failures += 1;
+      again = Math.min(RETRY_MS * 2 ** store.failures, LONGEST_RETRY_MS);
+      if (store.failures > QUIET_FAILURES) troubles.set(store.path, whyUnread(error));
+    }
+    store.looking = false;
+    const pause = Math.max(PAUSE_MS, (performance.now() - began) * PAUSE_FACTOR);
+    if (store.stale) look(store, store.failures > 0 ? (again ?? pause) : pause);
+    else if (again !== undefined) look(store, Math.max(again, pause));
+  }
+
+  return {
+    roots,
+    troubles,
+    owns: (path) => owned.has(path),
+    async close() {
+      closed = true;
+      for (const { timer } of stores.values()) clearTimeout(timer);
+      await watch.close();
+      await thread.close();
+      if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** What the watcher takes for the files of this agent: those of its stores. */
+function storeFormat(format: Format): Format {
+  const { snapshots } = format;
+  return {
+    ...format,
+    classify: (path) => (snapshots?.storeOf(path) === undefined ? undefined : { kind: "session" }),
+  };
+}

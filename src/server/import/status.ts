@@ -1,0 +1,187 @@
+import { isDeepStrictEqual } from "node:util";
+import type { OpenCalls } from "../../model/open-calls.ts";
+import { shorten } from "../../model/parts/content.ts";
+import type { SessionSummary } from "../../model/session.ts";
+import { ROW_TEXT_LIMIT } from "../../model/transcript/summarize.ts";
+import type { Format } from "../../sources/contract.ts";
+import type { Links } from "./links.ts";
+import { createProcessRegistry, type RunningProcess } from "./process-registry.ts";
+import { isArchivedLog } from "./record-logs/log-writer.ts";
+import { type IndexedSession, modifiedAt } from "./session-file.ts";
+import { createTitles } from "./titles.ts";
+import type { WatchRoot } from "./watch.ts";
+
+/** Whether sessions run, and how their rows look: from their frames, the agents' registers, their runs and the clock. */
+export interface Status {
+  /** Looks at the agents' registers and titles; gives the sessions of which they say something else than before. */
+  refreshProcesses(): Promise<Set<string>>;
+  /** Whether the agent works on this session, or waits for something other than a prompt. */
+  isRunning(state: IndexedSession): boolean;
+  /** Whether a person stopped a turn without a recorded end: the agent's process has been idle since a time after the last record. */
+  wasStopped(state: IndexedSession): boolean;
+  /** The session's row, as it is now. */
+  present(state: IndexedSession): SessionSummary;
+}
+
+export function createStatus(options: {
+  formats: readonly Format[];
+  roots: readonly WatchRoot[];
+  indexed: ReadonlyMap<string, IndexedSession>;
+  links: Links;
+  now: () => number;
+  /** An open turn of which nothing was heard for so long, and that no register calls alive, has ended. In milliseconds. */
+  silence: number;
+}): Status {
+  const { indexed, links, now } = options;
+  const titles = createTitles(options.roots);
+  const agent_names = new Map(options.formats.map(({ id, name }) => [id, name]));
+  const registry = createProcessRegistry(options.roots);
+  let processes: ReadonlyMap<string, RunningProcess> = new Map();
+  /** Since when a process rested that had the session open, as was seen last; it may have ended since. */
+  const idle_since = new Map<string, number>();
+
+  /** What the register calls a session. Of one that went on in other files a process has the last one open. */
+  function registeredName({ id }: IndexedSession): string | undefined {
+    const name = links.registeredAs(id);
+    const { later } = links.registered(name);
+    for (const other of later) if (other > id || !later.has(id)) return undefined;
+    return name;
+  }
+
+  function processOf(state: IndexedSession): RunningProcess | undefined {
+    const name = registeredName(state);
+    return name === undefined ? undefined : processes.get(name);
+  }
+
+  function wasStopped(state: IndexedSession): boolean {
+    const name = registeredName(state);
+    return name !== undefined && (idle_since.get(name) ?? 0) > state.summary.last_activity_at;
+  }
+
+  function isRunning(state: IndexedSession, depth = 0): boolean {
+    if (state.entry.gone) return false;
+    const register = processOf(state);
+    if (register?.busy || register?.background) return true;
+    const runs = [...links.runsOf(state.id)].flatMap((id) => indexed.get(id) ?? []);
+    // Runs that work in the background outlive the turn that started them.
+    if (depth < 16 && runs.some((one) => isRunning(one, depth + 1))) return true;
+    if (state.summary.status !== "running") return false;
+    // Its last word came later than the file's: a person may have stopped it before there was anything to write.
+    if (wasStopped(state)) return false;
+    if (now() - modifiedAt(state.entry) < options.silence && !isCopied(state)) return true;
+    if (register) return register.busy !== false;
+    // A run has no process of its own: it lives while its parent does and waits for it.
+    const link = links.of(state.id);
+    const parent = link && indexed.get(link.parent);
+    if (!parent || processOf(topOf(parent)) === undefined) return false;
+    return parent.open_calls.some(({ id }) => id === link?.tool_call_id);
+  }
+
+  function topOf(state: IndexedSession): IndexedSession {
+    let top = state;
+    for (let depth = 0; depth < 16; depth++) {
+      const parent = indexed.get(links.of(top.id)?.parent ?? "");
+      if (!parent) break;
+      top = parent;
+    }
+    return top;
+  }
+
+  /** The session in which this one goes on since it was rewound, the last one of several. */
+  function continuationOf({ id }: IndexedSession): SessionSummary["continued_in"] {
+    const later = [...links.registered(links.registeredAs(id)).later].sort().reverse();
+    for (const session_id of later) {
+      const from = indexed.get(session_id)?.summary.forked_from;
+      if (from?.session_id !== id) continue;
+      return { session_id, ...(from.at_byte !== undefined && { at_byte: from.at_byte }) };
+    }
+    return undefined;
+  }
+
+  return {
+    async refreshProcesses() {
+      const before = processes;
+      processes = await registry.read();
+      const changed = await titles.refresh();
+      for (const [id, now] of processes) {
+        if (now.busy === false && now.since !== undefined) idle_since.set(id, now.since);
+        if (!isDeepStrictEqual(before.get(id), now)) changed.add(id);
+      }
+      for (const id of before.keys()) if (!processes.has(id)) changed.add(id);
+      return new Set(
+        [...changed].flatMap((id) => {
+          const { session_id, later } = links.registered(id);
+          return [session_id, ...later];
+        }),
+      );
+    },
+    isRunning: (state) => isRunning(state),
+    wasStopped,
+    present(state) {
+      const { activity, ...summary } = state.summary;
+      const running = isRunning(state);
+      const register = state.entry.gone ? undefined : processOf(state);
+      const doing = activityOf(state.open_calls) ?? (register?.background ? BACKGROUND_COMMAND : activity);
+      const link = links.of(state.id);
+      const continued_in = continuationOf(state);
+      const title = summary.title ?? titles.of(links.registeredAs(state.id));
+      return {
+        ...summary,
+        // An export holds another agent's session.
+        agent_name: agent_names.get(summary.agent) ?? state.entry.format.name,
+        ...(title !== undefined && { title: shorten(title, ROW_TEXT_LIMIT) }),
+        status: running
+          ? "running"
+          : summary.status === "running"
+            ? silentEnd(state, wasStopped(state))
+            : summary.status,
+        ...(running && doing !== undefined && { activity: doing }),
+        ...(register?.waiting && {
+          waiting: {
+            ...(register.waiting.for !== undefined && { for: shorten(register.waiting.for, ROW_TEXT_LIMIT) }),
+            ...(register.since !== undefined && { since: register.since }),
+          },
+        }),
+        ...(link && {
+          parent: {
+            session_id: link.parent,
+            ...(link.tool_call_id !== undefined && { tool_call_id: link.tool_call_id }),
+          },
+        }),
+        ...(continued_in && { continued_in }),
+        runs: links.runsOf(state.id).size,
+        last_activity_at: summary.last_activity_at || modifiedAt(state.entry),
+        ...((state.entry.gone || isArchivedLog(state.entry.path)) && { archived: true }),
+        ...(state.entry.sample && { sample: true }),
+        file: summary.file ?? state.entry.path,
+        byte_size: state.entry.gone
+          ? (state.entry.identity?.size ?? 0)
+          : (state.entry.seen?.size ?? state.entry.identity?.size ?? 0),
+      };
+    },
+  };
+}
+
+/** What a session does whose turn is over while a shell command of it still runs. */
+const BACKGROUND_COMMAND = "background command";
+
+/** A file whose last record is older than its last change by more than that was put here by a person, in milliseconds. */
+const COPIED = 24 * 3_600_000;
+
+/** Whether the file was copied here after its session: then its fresh time says nothing about its agent. */
+function isCopied({ entry, summary }: IndexedSession): boolean {
+  return !entry.grew && summary.last_activity_at > 0 && modifiedAt(entry) - summary.last_activity_at > COPIED;
+}
+
+/** How a turn ended that nobody ended: an agent whose last word is text was done (see `settleAborted`). */
+function silentEnd({ summary, open_calls }: IndexedSession, stopped: boolean): SessionSummary["status"] {
+  if (summary.activity === "text" && open_calls.length === 0) return "completed";
+  return stopped ? "interrupted" : "failed";
+}
+
+function activityOf(open_calls: OpenCalls): string | undefined {
+  const [first, ...others] = open_calls;
+  if (!first) return undefined;
+  const name = shorten(first.name.split("\n", 1)[0] ?? first.name, ROW_TEXT_LIMIT);
+  return others.length > 0 ? `${name} and ${others.length} more` : name;
+}

@@ -1,0 +1,250 @@
+import { lstat } from "node:fs/promises";
+import { basename } from "node:path";
+import type { ArchiveWriter } from "../archive/archive-writer.ts";
+import { isCompressed, openRegular } from "../files/follow.ts";
+import type { SessionList } from "../sessions/list.ts";
+import { isHuge } from "./large-files/segments.ts";
+import type { ReadFailures } from "./read-failures.ts";
+import { isStale, newSessionFile, type SessionFile, sizeOf } from "./session-file.ts";
+import type { FoundFile, SessionWatch } from "./watch.ts";
+
+/** The session files that are known: those on disk, and those that are gone but archived. */
+export interface TrackedFiles {
+  /** The files on disk, by path. */
+  readonly byPath: ReadonlyMap<string, SessionFile>;
+  /** Files that are shown in segments. */
+  readonly huge: ReadonlySet<SessionFile>;
+  newId(): number;
+  /** No new file gets this number: an earlier daemon used it. */
+  reserveId(id: number): void;
+  /** Adds a file that an earlier daemon stored. */
+  restore(entry: SessionFile): void;
+  /** All files, those that are gone first. */
+  all(): SessionFile[];
+  onFound(files: readonly FoundFile[]): void;
+  onMissing(paths: readonly string[]): void;
+  /** The file was read to its end. */
+  onRead(entry: SessionFile): void;
+  /** Another file stands at the path of this one, of which the archive is left. */
+  onOrphaned(orphan: SessionFile): void;
+  markGone(entry: SessionFile): void;
+  markGoneUnlessPresent(entry: SessionFile): Promise<void>;
+  /** The bytes that can be shown: those of the file, or the archived ones of a file that is gone. */
+  shownSize(entry: SessionFile): number;
+}
+
+export interface TrackedFilesOptions {
+  archive: ArchiveWriter<SessionFile>;
+  list: Pick<SessionList, "mark">;
+  failures: ReadFailures;
+  watch(): SessionWatch;
+  isClosed(): boolean;
+  /** Reads now what a file that is open in a reader gained. */
+  readNow(entry: SessionFile): Promise<void> | undefined;
+  enqueueRead(entry: SessionFile): void;
+  cancelRead(entry: SessionFile): void;
+  enqueueBackfill(entry: SessionFile): void;
+  /** The file is gone: its reader gives what it holds back. */
+  endReader(entry: SessionFile): void;
+  removeSession(id: string): void;
+}
+
+/** Follows what the watch finds: new, grown, moved and deleted files, and the compressed form of a session beside the plain one. */
+export function createTrackedFiles(options: TrackedFilesOptions): TrackedFiles {
+  const { archive, list, failures, watch, isClosed } = options;
+  const entries = new Map<string, SessionFile>();
+  /** Files that are gone, by their number. */
+  const gone_files = new Map<number, SessionFile>();
+  const by_inode = new Map<string, SessionFile>();
+  const huge = new Set<SessionFile>();
+  /** Files at new paths of which it is not known yet whether they were moved there. */
+  const pending_arrivals = new Set<Promise<void>>();
+  let next_file_id = 1;
+
+  function onFound(files: readonly FoundFile[]) {
+    for (const file of files) {
+      // Both forms of a session: the plain one is the one that is written to.
+      if (isCompressed(file.path) && watch().files.has(plainPath(file.path))) continue;
+      const compressed = entries.get(`${file.path}.zst`);
+      if (compressed) {
+        void failures.run(compressed, () => {
+          if (!compressed.gone) markGone(compressed);
+        });
+      }
+      const known = entries.get(file.path);
+      if (known) notice(known, file);
+      else trackArrival(addOrMove(file));
+    }
+  }
+
+  function trackArrival(arrival: Promise<void>) {
+    pending_arrivals.add(arrival);
+    void arrival.finally(() => pending_arrivals.delete(arrival));
+  }
+
+  const plainPath = (path: string) => path.slice(0, -".zst".length);
+
+  /** A file at a path where none was known: a new one, or one that was moved. */
+  async function addOrMove(file: FoundFile) {
+    const other = by_inode.get(file.inode);
+    if (other && other.format === file.format && basename(other.path) === basename(file.path)) {
+      if (other.gone || !(await hasInode(other.path, file.inode))) {
+        if (entries.get(other.path) === other) entries.delete(other.path);
+        gone_files.delete(other.id);
+        failures.dismiss(other.path);
+        watch().setHot(other.path, false);
+        other.path = file.path;
+        other.gone = false;
+        entries.set(file.path, other);
+        // Nothing of it was kept when it went: it has to be read again.
+        if (other.sessions.size === 0) delete other.identity;
+        markChanged(other);
+        notice(other, file);
+        return;
+      }
+    }
+    const already = entries.get(file.path);
+    if (already) return notice(already, file);
+    const entry = newSessionFile(next_file_id++, file.path, file.format, file.kind);
+    entries.set(file.path, entry);
+    notice(entry, file);
+  }
+
+  async function hasInode(path: string, inode: string): Promise<boolean> {
+    try {
+      const state = await lstat(path, { bigint: true });
+      return `${state.dev}:${state.ino}` === inode;
+    } catch {
+      return false;
+    }
+  }
+
+  function notice(entry: SessionFile, file: FoundFile) {
+    if (entry.identity?.inode === file.inode && file.size > entry.identity.size) entry.grew = true;
+    entry.seen = file;
+    entry.sample = file.sample;
+    if (file.side !== undefined) entry.side = file.side;
+    const was_gone = entry.gone;
+    entry.gone = false;
+    updateHuge(entry);
+    if (was_gone) {
+      gone_files.delete(entry.id);
+      markChanged(entry);
+    }
+    if (!isStale(entry)) {
+      for (const id of entry.sessions) list.mark(id);
+      return;
+    }
+    if (entry.reading && !entry.reading.ended) {
+      void failures.run(entry, () => (isStale(entry) ? options.readNow(entry) : undefined));
+    } else {
+      options.enqueueRead(entry);
+    }
+  }
+
+  function onMissing(paths: readonly string[]) {
+    const missing = paths
+      .flatMap((path) => entries.get(path) ?? [])
+      .map((entry) => ({ entry, path: entry.path }));
+    for (const path of paths) {
+      // The other form of the same session may have been waiting behind it.
+      const compressed = watch().files.get(`${path}.zst`);
+      if (compressed) onFound([compressed]);
+    }
+    if (missing.length > 0) void markGoneUnlessMoved(missing);
+  }
+
+  async function markGoneUnlessMoved(missing: readonly { entry: SessionFile; path: string }[]) {
+    await watch().rescan();
+    await Promise.all(pending_arrivals);
+    for (const { entry, path } of missing) {
+      void failures.run(entry, async () => {
+        if (isClosed() || entry.gone || entry.path !== path) return;
+        await markGoneUnlessPresent(entry);
+      });
+    }
+  }
+
+  async function markGoneUnlessPresent(entry: SessionFile) {
+    if (!(await exists(entry.path))) return markGone(entry);
+    failures.clear(entry);
+    options.enqueueBackfill(entry);
+    // It stands in a folder that an earlier daemon was given.
+    if (!entry.seen) watch().follow(entry);
+  }
+
+  async function exists(path: string): Promise<boolean> {
+    const opened = await openRegular(path);
+    await opened?.handle.close();
+    return opened !== undefined;
+  }
+
+  /** Bytes that are there to be shown: those of the file, or of what the archive has of one that is gone. */
+  function shownSize(entry: SessionFile): number {
+    if (entry.gone) return archive.archivedTo(entry.id);
+    // What was read may name a piece that came since the last look.
+    return Math.max(sizeOf(entry), (entry.reading?.identity ?? entry.identity)?.size ?? 0);
+  }
+
+  /** An id that no session goes by may be that of a piece: to look in all sessions at each would cost their number. */
+  function updateHuge(entry: SessionFile) {
+    if (isHuge(entry.path, shownSize(entry))) huge.add(entry);
+    else huge.delete(entry);
+  }
+
+  /** The file is gone: its sessions are shown from the archive, or not at all where nothing of them was kept. */
+  function markGone(entry: SessionFile) {
+    entry.gone = true;
+    failures.clear(entry);
+    updateHuge(entry);
+    watch().setHot(entry.path, false);
+    if (entries.get(entry.path) === entry) entries.delete(entry.path);
+    gone_files.set(entry.id, entry);
+    options.cancelRead(entry);
+    options.endReader(entry);
+    const kept_bytes = archive.archivedTo(entry.id);
+    const size = entry.identity?.size ?? 0;
+    if (kept_bytes === 0) {
+      for (const id of [...entry.sessions]) options.removeSession(id);
+      gone_files.delete(entry.id);
+    } else if (kept_bytes < size) {
+      failures.report(entry.path, {
+        level: "warning",
+        text: `${entry.path}: It went before all of it was archived: ${kept_bytes} of ${size} bytes are kept.`,
+      });
+    }
+    markChanged(entry);
+  }
+
+  function markChanged(entry: SessionFile) {
+    archive.entryChanged(entry);
+    for (const id of entry.sessions) list.mark(id);
+  }
+
+  return {
+    byPath: entries,
+    huge,
+    newId: () => next_file_id++,
+    reserveId(id) {
+      next_file_id = Math.max(next_file_id, id + 1);
+    },
+    restore(entry) {
+      if (entry.identity) by_inode.set(entry.identity.inode, entry);
+      updateHuge(entry);
+      if (entry.gone) gone_files.set(entry.id, entry);
+      else entries.set(entry.path, entry);
+    },
+    all: () => [...gone_files.values(), ...entries.values()],
+    onFound,
+    onMissing,
+    onRead(entry) {
+      failures.clear(entry);
+      if (entry.identity) by_inode.set(entry.identity.inode, entry);
+      updateHuge(entry);
+    },
+    onOrphaned: (orphan) => gone_files.set(orphan.id, orphan),
+    markGone,
+    markGoneUnlessPresent,
+    shownSize,
+  };
+}

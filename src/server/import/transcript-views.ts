@@ -1,0 +1,117 @@
+import type { FrameBuffer } from "../sessions/frame-buffer.ts";
+import { createSessionView, type SessionView } from "../sessions/session-view.ts";
+import type { OpenSession } from "../sessions/sessions.ts";
+import type { SessionBuilder } from "./reading.ts";
+import type { RunMarkers } from "./run-markers.ts";
+import type { IndexedSession, SessionFile } from "./session-file.ts";
+import type { Status } from "./status.ts";
+import type { SessionsTiming } from "./timing.ts";
+
+/** Sessions whose transcript stays in memory though nobody looks at them, and bytes of text that they were read from. */
+const MAX_VIEWS = 12;
+const MAX_BYTES_FOLDED = 64 * 1024 * 1024;
+
+export interface TranscriptViewsOptions {
+  timing: SessionsTiming;
+  now: () => number;
+  indexed: Map<string, IndexedSession>;
+  /** Views of sessions that went while someone looked: what comes back under the id is shown in them. */
+  detached_views: Map<string, SessionView>;
+  status: Status;
+  run_markers: RunMarkers;
+  reopen(id: string): Promise<OpenSession | undefined>;
+}
+
+/** The transcripts of sessions that someone looks at, or looked at a moment ago. */
+export function createTranscriptViews(options: TranscriptViewsOptions) {
+  const { timing, now, indexed, detached_views, status, run_markers } = options;
+  /** Transcripts in which nothing is open, by view. */
+  const finalized = new WeakMap<SessionView, object>();
+
+  const hasViewer = (entry: SessionFile) => [...entry.sessions].some((id) => indexed.get(id)?.view);
+  const isViewed = (builder: SessionBuilder) => indexed.get(builder.id)?.view?.buffer === builder.buffer;
+
+  /** Emits the frames that were pushed into the builder since the last call. */
+  function emitFrames(builder: SessionBuilder) {
+    if (builder.unsent.length === 0) return;
+    const frames = builder.unsent;
+    builder.unsent = [];
+    indexed.get(builder.id)?.view?.emit(frames);
+  }
+
+  /** Shows another transcript of the session: one that was read from the start of its file. */
+  function replaceTranscript(state: IndexedSession, builder: SessionBuilder, next: FrameBuffer) {
+    for (const frame of run_markers.initialFrames(state)) next.push(frame);
+    const settled = status.isRunning(state)
+      ? undefined
+      : next.finalized(state.summary.last_activity_at, status.wasStopped(state));
+    builder.buffer = settled ?? next;
+    builder.buffer.hold();
+    if (state.view) {
+      state.view.replace(builder.buffer);
+    } else {
+      state.view = createSessionView({
+        id: state.id,
+        buffer: builder.buffer,
+        now,
+        summary: () => status.present(indexed.get(state.id) ?? state),
+        reopen: () => options.reopen(state.id),
+      });
+    }
+  }
+
+  /** The turn is over though no record says so: calls that it left open end too, in the transcript that is open. */
+  function finalizeView(state: IndexedSession) {
+    const { view, builder } = state;
+    if (
+      !view ||
+      !builder?.buffer ||
+      builder.buffer !== view.buffer ||
+      finalized.get(view) === view.buffer.transcript
+    )
+      return;
+    const settled = view.buffer.finalized(state.summary.last_activity_at, status.wasStopped(state));
+    if (settled) {
+      builder.buffer = settled;
+      view.replace(settled);
+    }
+    finalized.set(view, view.buffer.transcript);
+  }
+
+  /** Disposes transcripts that nobody looks at any more. */
+  function evictViews() {
+    for (const [id, view] of detached_views) {
+      if (view.watched) continue;
+      view.dispose();
+      detached_views.delete(id);
+    }
+    evictUnwatched();
+  }
+
+  /** `latest`: its sessions were made just now, and who asked for one of them has not got it yet. */
+  function evictUnwatched(latest?: SessionFile) {
+    const unwatched = [...indexed.values()]
+      .filter(({ view }) => view && !view.watched)
+      .sort((one, other) => (other.view?.used_at ?? 0) - (one.view?.used_at ?? 0));
+    const counted_files = new Set<SessionFile>();
+    let bytes = 0;
+    for (const [place, state] of unwatched.entries()) {
+      const { entry } = state;
+      const idle = now() - (state.view?.used_at ?? 0);
+      if (!counted_files.has(entry)) bytes += decodedBytes(entry);
+      counted_files.add(entry);
+      // A moment to come back, or to subscribe at all, whatever else is open that is not too large.
+      const is_recent = idle < timing.tick * 10 || (place < MAX_VIEWS && idle < timing.idle);
+      if (entry === latest || (is_recent && (place === 0 || bytes <= MAX_BYTES_FOLDED))) continue;
+      state.view?.dispose();
+      delete state.view;
+      if (state.builder) delete state.builder.buffer;
+      if (entry.reading && !hasViewer(entry)) entry.reading.folding = false;
+    }
+  }
+
+  return { hasViewer, isViewed, emitFrames, replaceTranscript, finalizeView, evictViews, evictUnwatched };
+}
+
+/** The bytes of text that the file's reader has read. */
+export const decodedBytes = ({ reading }: SessionFile): number => reading?.decoded ?? 0;

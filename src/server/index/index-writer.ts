@@ -1,0 +1,75 @@
+import { messageOf } from "../../model/narrow.ts";
+import { StoreError } from "../../store/contract.ts";
+import type { PartIndex, SourceUpdate } from "../../store/index/contract.ts";
+import { openSqliteIndex } from "../../store/index/sqlite.ts";
+
+/** Where rows are written: the index's file, and which making of it. */
+export interface IndexTarget {
+  path: string;
+  generation: number;
+}
+
+/** What a writer reports: sources that are on disk, or why some are not. */
+export type IndexReport =
+  | { type: "indexed"; generation: number; keys: string[]; stamps: { key: string; stamp: string }[] }
+  | { type: "index_failed"; generation: number; keys: string[]; broken: boolean; message: string };
+
+/** Characters of text that are written at once: many small writes cost far more than one. */
+const BATCH = 4_000_000;
+
+/** Collects rows and writes them in large transactions, on the thread that it is called on. */
+export interface IndexWriter {
+  add(target: IndexTarget, update: SourceUpdate): Promise<void>;
+  /** Writes what waits. */
+  flush(): Promise<void>;
+}
+
+export function createIndexWriter(report: (report: IndexReport) => void): IndexWriter {
+  let opened: { target: IndexTarget; index: PartIndex } | undefined;
+  let waiting: SourceUpdate[] = [];
+  let target: IndexTarget | undefined;
+  let characters = 0;
+
+  async function indexOf(wanted: IndexTarget): Promise<PartIndex> {
+    if (opened && opened.target.path === wanted.path && opened.target.generation === wanted.generation)
+      return opened.index;
+    await close();
+    opened = { target: wanted, index: openSqliteIndex(wanted.path) };
+    return opened.index;
+  }
+
+  async function close(): Promise<void> {
+    const closing = opened?.index;
+    opened = undefined;
+    await closing?.close();
+  }
+
+  async function flush(): Promise<void> {
+    if (!target || waiting.length === 0) return;
+    const updates = waiting;
+    const to = target;
+    waiting = [];
+    characters = 0;
+    const keys = [...new Set(updates.map(({ key }) => key))];
+    try {
+      await (await indexOf(to)).write(updates);
+      const stamps = updates.flatMap(({ key, stamp }) => (stamp === undefined ? [] : [{ key, stamp }]));
+      report({ type: "indexed", generation: to.generation, keys, stamps });
+    } catch (error) {
+      const broken = error instanceof StoreError && error.kind === "broken";
+      if (broken) await close().catch(() => {});
+      report({ type: "index_failed", generation: to.generation, keys, broken, message: messageOf(error) });
+    }
+  }
+
+  return {
+    async add(to, update) {
+      if (target && (target.path !== to.path || target.generation !== to.generation)) await flush();
+      target = to;
+      waiting.push(update);
+      for (const { parts } of update.sessions) for (const { text } of parts) characters += text.length;
+      if (characters >= BATCH) await flush();
+    },
+    flush,
+  };
+}

@@ -1,0 +1,28 @@
+import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { messageOf } from "../../model/narrow.ts";
+import { StoreError } from "../../store/contract.ts";
+import type { PartIndex } from "../../store/index/contract.ts";
+import { openSqliteIndex } from "../../store/index/sqlite.ts";
+import type { FromSearchWorker, ToSearchWorker } from "./search-thread.ts";
+
+/** Given to the thread as `workerData`: the daemon's one file serves several kinds of threads. */
+export const SEARCH_WORKER = "search";
+
+/** The other side of `createSearchThread`: searches the index, on a thread of its own. */
+function serveSearch(port: MessagePort): void {
+  let index: PartIndex | undefined;
+  const send = (message: FromSearchWorker) => port.postMessage(message);
+  port.on("message", async ({ number, path, request }: ToSearchWorker) => {
+    try {
+      index ??= openSqliteIndex(path, { read_only: true });
+      const began = performance.now();
+      const page = await index.search(request);
+      send({ type: "page", number, page, took: performance.now() - began });
+    } catch (error) {
+      const broken = error instanceof StoreError && error.kind === "broken";
+      send({ type: "failed", number, message: messageOf(error), broken });
+    }
+  });
+}
+
+if (parentPort && workerData === SEARCH_WORKER) serveSearch(parentPort);

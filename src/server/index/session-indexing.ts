@@ -1,0 +1,130 @@
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
+import type { SessionSummary } from "../../model/session.ts";
+import { accumulate } from "../../model/transcript/accumulate.ts";
+import type { TranscriptPart } from "../../model/transcript/transcript.ts";
+import { emptyTranscript, type Transcript } from "../../model/transcript/transcript-state.ts";
+import type { SourceUpdate } from "../../store/index/contract.ts";
+import { projectPart, projectSession, projectTranscript } from "../../store/index/projection.ts";
+import type { Sessions } from "../sessions/sessions.ts";
+import { type IndexState, sessionStamp } from "./index-state.ts";
+import type { IndexTarget } from "./index-writer.ts";
+
+/** A session that grows is indexed again at most so often, in milliseconds. */
+const REST_MS = 3_000;
+/** So long the folding of a session may keep the event loop, in milliseconds. */
+const SLICE = 8;
+/** Sessions of which the last projection is remembered, so that only what changed since is sent. */
+const MAX_REMEMBERED = 16;
+
+/**
+ * Keeps the part index up with sessions that no index thread can read: those that this daemon runs, and those of which only the
+ * archive is left. `isWanted`: whether a row is of one of them.
+ */
+export function indexSessions(options: {
+  sessions: Sessions;
+  state: IndexState;
+  write(target: IndexTarget, update: SourceUpdate): void;
+  isWanted(row: SessionSummary): boolean;
+}): { readonly waiting: number; close(): void } {
+  const { sessions, state, write } = options;
+  const queue = new Set<string>();
+  /** Parts as they were sent last, by session. */
+  const sent = new Map<string, (TranscriptPart | undefined)[]>();
+  let closed = false;
+  let working = false;
+
+  const add = (row: SessionSummary) => {
+    if (options.isWanted(row) && state.stampOf(keyOf(row.id)) !== sessionStamp(row)) queue.add(row.id);
+    void work();
+  };
+
+  async function work(): Promise<void> {
+    if (working) return;
+    working = true;
+    try {
+      while (queue.size > 0 && !closed) {
+        await sleep(REST_MS, undefined, { ref: false });
+        for (const id of [...queue]) {
+          if (closed) return;
+          queue.delete(id);
+          // One that cannot be read is reported where it is opened.
+          await index(id).catch(() => {});
+        }
+      }
+    } finally {
+      working = false;
+    }
+  }
+
+  async function index(id: string): Promise<void> {
+    const row = sessions.get(id);
+    if (!row) return;
+    const target = { path: state.path, generation: state.generation };
+    const transcript = await transcriptOf(id);
+    if (!transcript || closed) return;
+    const before = sent.get(id);
+    const parts = [...transcript.parts];
+    const { turns } = projectTranscript({ ...transcript, parts: emptyTranscript(id).parts });
+    const heads = [...transcript.turns];
+    let turn = 0;
+    const changed = parts.flatMap((part, seq) => {
+      while (seq >= (heads[turn + 1]?.first_part ?? Number.POSITIVE_INFINITY)) turn += 1;
+      return part && part !== before?.[seq] ? [projectPart(part, seq, turn, transcript)] : [];
+    });
+    sent.delete(id);
+    sent.set(id, parts);
+    for (const oldest of sent.keys()) {
+      if (sent.size <= MAX_REMEMBERED) break;
+      sent.delete(oldest);
+    }
+    write(target, {
+      key: keyOf(id),
+      stamp: sessionStamp(row),
+      sessions: [{ ...projectSession(row), part_count: parts.length, parts: changed, turns }],
+    });
+  }
+
+  /** Of a session that is open what is shown; any other is folded for this once. */
+  async function transcriptOf(id: string): Promise<Transcript | undefined> {
+    const batches = await sessions.frames(id);
+    if (!batches) return undefined;
+    let transcript = emptyTranscript(id);
+    let since = performance.now();
+    for await (const frames of batches) {
+      for (const frame of frames) {
+        transcript = accumulate(transcript, frame);
+        if (performance.now() - since <= SLICE) continue;
+        await setImmediate();
+        since = performance.now();
+      }
+      if (closed) return undefined;
+    }
+    return transcript;
+  }
+
+  const end = sessions.subscribe(({ changed }) => {
+    for (const row of changed) add(row);
+  });
+  const addAll = () => {
+    sent.clear();
+    for (const row of sessions.list()) add(row);
+  };
+  addAll();
+  state.onRebuild(addAll);
+
+  return {
+    get waiting() {
+      return queue.size;
+    },
+    close() {
+      closed = true;
+      end();
+    },
+  };
+}
+
+const PREFIX = "session:";
+const keyOf = (id: string): string => PREFIX + id;
+/** The session that a source of the index is, if it is one of these. */
+export const sessionOfKey = (key: string): string | undefined =>
+  key.startsWith(PREFIX) ? key.slice(PREFIX.length) : undefined;

@@ -1,0 +1,292 @@
+import { constants } from "node:fs";
+import { mkdir, open, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { createAcpAgent } from "../../agent/acp/acp-agent.ts";
+import type { McpConnections } from "../../agent/mcp.ts";
+import { commandEnvironment } from "../../agent/processes.ts";
+import type { Tool } from "../../agent/tool.ts";
+import { messageOf } from "../../model/narrow.ts";
+import { createProvider, type ProviderEntry, providers } from "../../providers/index.ts";
+import { knownModels } from "../../providers/known-models.ts";
+import { findModel } from "../../providers/models.ts";
+import { createScriptedProvider } from "../../providers/scripted/provider.ts";
+import { scripts } from "../../providers/scripted/scripts/index.ts";
+import type { Notice } from "../../store/contract.ts";
+import type { AgentConfig, Config, ProviderConfig } from "../config.ts";
+import type { AgentKind, Agents } from "./agents.ts";
+import { imageOf } from "./record/raw-events.ts";
+
+interface ConfiguredAgentsOptions {
+  config: Config;
+  /** By provider. Never given to an agent's own processes, nor stored, nor shown. */
+  keys: ReadonlyMap<string, string>;
+  environment: Readonly<Record<string, string | undefined>>;
+  /** Folder that MCP servers are started in. */
+  cwd: string;
+  /** Folder in which scripts find the files that they are about. */
+  playground: string;
+  /** The data folder: images that tools kept in it are sent to models. */
+  folder: string;
+}
+
+/** Agents, and what they share. */
+interface ConfiguredAgents extends Agents {
+  /** What does not work of what is configured. */
+  readonly notices: readonly Notice[];
+  /** Ends the MCP servers that were started. */
+  close(): Promise<void>;
+}
+
+/** What sessions can be started with here: Verbatim's own loop on each provider, and the agents that are configured. */
+export function configuredAgents(options: ConfiguredAgentsOptions): ConfiguredAgents {
+  const { config, environment } = options;
+  const entries = providerEntries(config.providers);
+  const secret = new Set(providers.flatMap(({ key_variables }) => key_variables));
+  const own = commandEnvironment(
+    Object.fromEntries(
+      Object.entries(environment).filter(([name]) => !secret.has(name) && !config.provider_texts.has(name)),
+    ),
+  );
+  let servers: McpConnections | undefined;
+  let connecting: Promise<McpConnections> | undefined;
+  /** MCP servers are started, and what runs tools is loaded, for the first agent that could call them. */
+  const tools = async (): Promise<readonly Tool[]> => {
+    const { createTools } = await import("../../agent/tools/index.ts");
+    const own_tools = createTools({ environment: own, rules: () => config.rules ?? [] });
+    if (config.mcp_servers.size === 0) return own_tools;
+    const isFirst = connecting === undefined;
+    connecting ??= import("../../agent/mcp.ts").then(({ connectMcp }) =>
+      connectMcp(Object.fromEntries(config.mcp_servers), { cwd: options.cwd, environment: own }),
+    );
+    servers = await connecting;
+    if (!isFirst) await servers.retry();
+    return [...own_tools, ...servers.tools];
+  };
+
+  const kinds = [
+    ...entries.map((entry) => providerKind(entry, options, tools)),
+    scriptedKind(options, tools),
+    ...[...config.agents].map(([id, agent]) => acpKind(id, agent, options, own)),
+  ];
+  const by_id = new Map(kinds.map((kind) => [kind.entry.id, kind]));
+  return {
+    list: () => [...by_id.values()],
+    find: (id) => by_id.get(id),
+    get notices() {
+      return (servers?.problems ?? []).map(
+        ({ server, message }): Notice => ({
+          level: "warning",
+          text: `The MCP server ${server} cannot be used: ${message.replace(/\.$/, "")}.`,
+          remedy:
+            "One that has ended or did not answer is tried again when the next session starts. Or correct mcp_servers in config.json in the data folder, then start Verbatim again.",
+        }),
+      );
+    },
+    async close() {
+      await (await connecting)?.close();
+    },
+  };
+}
+
+type Tools = () => Promise<readonly Tool[]>;
+
+/** A provider with the models that the operator names for it. */
+type Entry = ProviderEntry & { readonly models?: readonly string[] };
+
+/** Those that are known, as the operator changed them, and the operator's own. */
+function providerEntries(configured: ReadonlyMap<string, ProviderConfig>): Entry[] {
+  const known = providers.map((entry): Entry => changed(entry, configured.get(entry.id)));
+  const own = [...configured]
+    .filter(([id]) => !providers.some((entry) => entry.id === id))
+    .map(([id, config]) =>
+      changed({ id, title: id, wire: config.wire ?? "chat-completions", key_variables: [] }, config),
+    );
+  return [...known, ...own];
+}
+
+function changed(entry: ProviderEntry, config: ProviderConfig | undefined): Entry {
+  if (!config) return entry;
+  const { title, wire, base_url, key_variable, models } = config;
+  return {
+    ...entry,
+    ...(title === undefined ? {} : { title }),
+    ...(wire === undefined ? {} : { wire }),
+    ...(base_url === undefined ? {} : { base_url }),
+    ...(key_variable === undefined
+      ? {}
+      : {
+          key_variables: [key_variable],
+          key_help: `Set ${key_variable} to a key of ${title ?? entry.title}.`,
+        }),
+    ...(models === undefined ? {} : { models }),
+  };
+}
+
+const OF_LOOP = {
+  can_steer: true,
+  from_history: true,
+  can_resume: true,
+  can_compact: true,
+  can_switch_model: true,
+} as const;
+
+function providerKind(entry: Entry, options: ConfiguredAgentsOptions, tools: Tools): AgentKind {
+  const { environment, keys } = options;
+  const api_key =
+    entry.key_variables.map((name) => environment[name]).find((key) => key !== undefined && key !== "") ??
+    keys.get(entry.id);
+  const provider = createProvider(entry, {
+    readImage: (image) => imageOf(options.folder, image),
+    ...(api_key === undefined ? {} : { api_key }),
+  });
+  const known = knownModels.flatMap(({ id, provider }) => (provider === entry.id ? [id] : []));
+  const first = entry.default_model === undefined ? [] : [entry.default_model];
+  const named = entry.models ?? [...new Set([...first, ...known])];
+  const unavailable =
+    rulesUnread(options.config) ??
+    (entry.base_url === undefined
+      ? {
+          message: `The address of ${entry.title} is not known.`,
+          remedy: `Add "providers": {"${entry.id}": {"base_url": "http://…"}} to config.json in the data folder.`,
+        }
+      : provider === undefined
+        ? {
+            message: `${entry.title} cannot be asked: nothing here speaks ${entry.wire}.`,
+            remedy: "Choose another provider.",
+          }
+        : entry.key_help !== undefined && api_key === undefined
+          ? {
+              message: `${entry.title} needs a key.`,
+              remedy: `${entry.key_help} Or write {"${entry.id}": "…"} to keys.json in the data folder, and chmod 600 it. Then start Verbatim again.`,
+            }
+          : undefined);
+  return {
+    ...OF_LOOP,
+    entry: {
+      id: entry.id,
+      title: entry.title,
+      kind: "provider",
+      models: named.map((id) => {
+        const model = findModel(entry.id, id);
+        return {
+          id,
+          ...(model?.context === undefined ? {} : { context: model.context }),
+          ...(model?.price === undefined
+            ? {}
+            : { price: { input: model.price.input, output: model.price.output } }),
+        };
+      }),
+      any_model: true,
+      takes_images: true,
+      ...(unavailable === undefined ? {} : { unavailable }),
+    },
+    async create({ model = named[0] }, host) {
+      if (unavailable) throw new Error(`${unavailable.message} ${unavailable.remedy}`);
+      if (!provider || model === undefined) throw new Error(`Name a model of ${entry.title}.`);
+      const { createLoopAgent } = await import("../../agent/loop.ts");
+      return createLoopAgent({
+        host,
+        provider,
+        model,
+        tools: await tools(),
+        rules: [...(options.config.rules ?? [])],
+        contextLimit: (of) => findModel(entry.id, of)?.context,
+      });
+    },
+  };
+}
+
+/** Rules that cannot be read may forbid what would run without them. */
+function rulesUnread({ rules }: Config) {
+  if (rules !== undefined) return undefined;
+  return {
+    message: "The rules in config.json cannot be read, and nothing runs that they may forbid.",
+    remedy: "Correct the file, then start Verbatim again.",
+  };
+}
+
+function scriptedKind(options: ConfiguredAgentsOptions, tools: Tools): AgentKind {
+  const provider = createScriptedProvider({ readFile: readRegularFile });
+  const unavailable = rulesUnread(options.config);
+  const [first = "hello"] = scripts.keys();
+  return {
+    ...OF_LOOP,
+    entry: {
+      id: provider.id,
+      title: provider.title,
+      kind: "provider",
+      models: [...scripts].map(([id, { title }]) => ({ id, title })),
+      any_model: true,
+      takes_images: true,
+      scripted: true,
+      cwd: options.playground,
+      ...(unavailable === undefined ? {} : { unavailable }),
+    },
+    problemOf: (model) => provider.load(model).then(() => undefined, messageOf),
+    async create({ model = first }, host) {
+      if (unavailable) throw new Error(`${unavailable.message} ${unavailable.remedy}`);
+      if (host.cwd === options.playground) await layOut(options.playground, scripts.get(model)?.files);
+      const rules = [...(options.config.rules ?? [])];
+      const { createLoopAgent } = await import("../../agent/loop.ts");
+      return createLoopAgent({ host, provider, model, tools: await tools(), rules });
+    },
+  };
+}
+
+/** A pipe that nobody writes into would hold one of Node's few threads for ever. */
+async function readRegularFile(path: string): Promise<string> {
+  const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    if (!(await handle.stat()).isFile()) throw new Error("it is no regular file. Write the script into one");
+    return await handle.readFile("utf8");
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The files that a script is about, as they are at its beginning. */
+async function layOut(folder: string, files: Readonly<Record<string, string>> = {}): Promise<void> {
+  for (const [name, text] of Object.entries(files)) {
+    const path = join(folder, name);
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text);
+  }
+}
+
+function acpKind(
+  id: string,
+  agent: AgentConfig,
+  { config }: ConfiguredAgentsOptions,
+  environment: Readonly<Record<string, string>>,
+): AgentKind {
+  const title = agent.title ?? id;
+  return {
+    can_steer: false,
+    from_history: false,
+    can_resume: false,
+    can_compact: false,
+    can_switch_model: true,
+    entry: { id, title, kind: "acp", models: [], any_model: true, takes_images: true },
+    create({ model }, host) {
+      const made = createAcpAgent({
+        host,
+        command: agent.command,
+        args: agent.args,
+        env: { ...environment, ...agent.env },
+        label: title,
+        ...(agent.auth_method === undefined ? {} : { auth_method: agent.auth_method }),
+        mcp_servers: [...config.mcp_servers].map(([name, server]) =>
+          "url" in server
+            ? { type: "http", name, url: server.url, headers: pairs(server.headers) }
+            : { name, command: server.command, args: server.args, env: pairs(server.env) },
+        ),
+      });
+      if (model !== undefined) made.setModel?.(model);
+      return made;
+    },
+  };
+}
+
+function pairs(values: Readonly<Record<string, string>>): { name: string; value: string }[] {
+  return Object.entries(values).map(([name, value]) => ({ name, value }));
+}

@@ -1,0 +1,451 @@
+import { randomUUID } from "node:crypto";
+import type { Prompt } from "../../agent/agent.ts";
+import { keptPath } from "../../agent/paths.ts";
+import type { Frame } from "../../model/frames/frame.ts";
+import type { HistoryEvent } from "../../model/messages/history.ts";
+import { keptOutputOf } from "../../model/parts/kept-output.ts";
+import type { SessionPatch } from "../../model/session.ts";
+import { positionOf } from "../../model/transcript/accumulate.ts";
+import type { Notice } from "../../store/contract.ts";
+import { readAttachment, readResultFile, readResultPiece } from "../files/raw-records.ts";
+import { Refused } from "../sessions/refused.ts";
+import type { Sessions } from "../sessions/sessions.ts";
+import type { AgentKind, Agents } from "./agents.ts";
+import { historyBefore, inheritFiles, rewindFrames } from "./fork.ts";
+import type { Host } from "./host.ts";
+import { createCommitQueue } from "./record/commit-queue.ts";
+import { recordOf } from "./record/raw-events.ts";
+import type { Recorder } from "./record/recorder.ts";
+import { recoverInterrupted } from "./recovery.ts";
+import { createRuns } from "./runs.ts";
+import type { SessionConfig } from "./session-config.ts";
+import { createSessionRegistry, type ManagedSession, type RegistryTiming } from "./session-registry.ts";
+
+/** Who acts waits at most so long for a disk that fails; what was done goes on. */
+const DISK_LIMIT = 10_000;
+const MAX_RECENT = 10;
+
+interface ManagedSessionsOptions {
+  /** The data folder. */
+  folder: string;
+  agents: Agents;
+  now?: () => number;
+  /** How long approvals and questions wait where they do not say so themselves, in milliseconds. Absent: for ever. */
+  answer_within?: number;
+  timing?: Partial<RegistryTiming>;
+  /** See `DatabaseOptions`. */
+  check_limit?: number;
+  /** Whether another source has a session of this id: none is begun here. */
+  isInOtherSource?(id: string): boolean;
+  /** Beside those of the journal. */
+  notices?: () => readonly Notice[];
+  report?: (error: unknown) => void;
+}
+
+/** The sessions that this daemon runs, and those that are pushed to it: their list, and what can be done with them. */
+export interface ManagedSessions extends Sessions {
+  /** This daemon may run and record sessions; another one does otherwise, or the disk cannot be used. */
+  readonly writable: boolean;
+  /** Another daemon has the data folder. */
+  readonly taken: boolean;
+  readonly agents: Agents;
+  /** The sessions that have a turn under way, by id: as it is now, where their rows tell it a moment later. */
+  readonly working: readonly string[];
+  /** What sessions were started with, newest first. */
+  recent(): { agent: string; model?: string; cwd: string }[];
+  /** The whole of a prompt that waits; throws `Refused` where none does. */
+  waiting(id: string, message_id: string): Prompt;
+  /** All of these reject with `Refused`; all but `stop` resolve once what was done is on disk. Done twice they are done once. */
+  start(
+    session_id: string,
+    given: { agent: string; model?: string; cwd: string; prompt: Prompt },
+  ): Promise<void>;
+  send(id: string, prompt: Prompt, when: "queue" | "steer"): Promise<void>;
+  /** `withdrawal_id`: see `Host`. */
+  withdraw(id: string, message_id: string, withdrawal_id?: string): Promise<void>;
+  /** See `Host`. */
+  beginHeld(id: string, message_id: string): Promise<void>;
+  /** Resolves once the turn is told to end, which may take it a while. `turn_id`: only while that turn runs. */
+  stop(id: string, turn_id?: string): Promise<void>;
+  compact(id: string): Promise<void>;
+  setModel(id: string, model: string): Promise<void>;
+  answer(
+    id: string,
+    request_id: string,
+    given: Parameters<Host["answer"]>[1],
+  ): Promise<ReturnType<Host["answer"]>>;
+  fork(id: string, given: { session_id: string; before: string; prompt?: Prompt }): Promise<void>;
+  rewind(id: string, before: string): Promise<void>;
+  /** The record of a session that is pushed from outside; begins it where it is new. */
+  pushed(session_id: string, agent: string): Recorder;
+}
+
+/** Opens `history.db` in the data folder, and settles what the daemon's end cut off. */
+export function createManagedSessions(options: ManagedSessionsOptions): ManagedSessions {
+  const now = options.now ?? Date.now;
+  const report = options.report ?? (() => {});
+  const { agents } = options;
+  const commit_queue = createCommitQueue({
+    folder: options.folder,
+    now,
+    ...(options.check_limit === undefined ? {} : { check_limit: options.check_limit }),
+  });
+  const registry = createSessionRegistry({
+    commit_queue,
+    folder: options.folder,
+    agents,
+    now,
+    report,
+    ...(options.answer_within === undefined ? {} : { answer_within: options.answer_within }),
+    ...(options.timing === undefined ? {} : { timing: options.timing }),
+    startRun: (parent, run, signal) => runs.start(parent, run, signal),
+  });
+  const { entries, list, rowOf, record, hostOf, begin, open } = registry;
+  const runs = createRuns({ entries, begin, hostOf, now });
+
+  async function partOf(id: string, part_id: string) {
+    const view = await open(id);
+    const index = view && positionOf(view.transcript, part_id);
+    return index === undefined ? undefined : view?.transcript.parts.at(index);
+  }
+
+  function checkNew(session_id: string) {
+    if (options.isInOtherSource?.(session_id) !== true) return;
+    throw new Refused(
+      409,
+      "session_id",
+      "A session that was found in an agent's file has this id.",
+      "Choose another UUID.",
+    );
+  }
+
+  // --- What a person does -----------------------------------------------------------------------------------------
+
+  function check(id: string): ManagedSession {
+    writable();
+    const entry = entries.get(id);
+    if (!entry)
+      throw new Refused(404, "no_session", "There is no such session.", "Reload the list of sessions.");
+    if (entry.config.kind === "pushed") {
+      throw new Refused(409, "pushed", "This session is pushed from outside: its agent is not here.");
+    }
+    return entry;
+  }
+
+  function writable() {
+    if (commit_queue.writable) return;
+    const [why] = commit_queue.notices;
+    const message = `No session can be run here. ${why?.text ?? ""}`.trim();
+    throw new Refused(409, "read_only", message, why?.remedy);
+  }
+
+  /** What was done is told as done once it is on disk. */
+  async function stored(id: string): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const overdue = new Promise<"overdue">((resolve) => {
+      timer = setTimeout(() => resolve("overdue"), DISK_LIMIT);
+    });
+    const how = await Promise.race([commit_queue.stored(id), overdue]);
+    clearTimeout(timer);
+    if (how === "overdue") {
+      throw new Refused(
+        503,
+        "disk",
+        "It is not on disk yet: the data folder cannot be written.",
+        commit_queue.write_error?.remedy ?? "Make room on the disk; it is done then.",
+      );
+    }
+  }
+
+  function available(agent: string): AgentKind {
+    const kind = agents.find(agent);
+    if (!kind) throw new Refused(400, "agent", `\`agent\`: there is no agent ${JSON.stringify(agent)}.`);
+    const { unavailable } = kind.entry;
+    if (unavailable) throw new Refused(409, "unavailable", unavailable.message, unavailable.remedy);
+    return kind;
+  }
+
+  function checkImages(kind: AgentKind | undefined, { parts }: Prompt) {
+    if (kind?.entry.takes_images === false && parts.some(({ type }) => type !== "text")) {
+      throw new Refused(400, "images", "`prompt.images`: this agent takes no images.");
+    }
+  }
+
+  /** Nothing to wait for where nothing can be said: such a session begins at once. */
+  function checkModel(kind: AgentKind | undefined, model: string | undefined): Promise<void> | undefined {
+    if (model === undefined) return undefined;
+    return kind?.problemOf?.(model).then((problem) => {
+      if (problem !== undefined) throw new Refused(400, "model", `\`model\`: ${problem}`);
+    });
+  }
+
+  const otherSession = () =>
+    new Refused(409, "session_id", "`session_id`: there is another session with this id.");
+
+  function findPart(recorder: Recorder, before: string) {
+    const cut = historyBefore(recorder.history(), before);
+    if (cut) return cut;
+    throw new Refused(
+      400,
+      "before",
+      "`before`: the session has no such prompt that begins a turn.",
+      "Name the id of a prompt's part or message.",
+    );
+  }
+
+  if (commit_queue.writable) recover();
+
+  /** What the daemon's end cut off goes on where its agent can, and is settled where not. */
+  function recover() {
+    const cut_off = [...entries.values()].filter(
+      ({ config, has_pending, summary }) =>
+        config.kind === "hosted" && (has_pending || summary.status === "running"),
+    );
+    const sessions = cut_off.flatMap((entry) => {
+      try {
+        return record(entry);
+      } catch (error) {
+        // The notices tell of one that cannot be read, and so does its page.
+        if (!(error instanceof Refused)) report(error);
+        entry.summary = { ...entry.summary, status: "failed" };
+        return [];
+      }
+    });
+    const resumed = recoverInterrupted({
+      sessions,
+      canResume: (agent) => agents.find(agent)?.can_resume === true,
+      now,
+    });
+    commit_queue.flush();
+    for (const { id } of resumed) {
+      const entry = entries.get(id);
+      if (entry) hostOf(entry).resume();
+    }
+  }
+
+  for (const id of entries.keys()) list.mark(id);
+  list.publish();
+
+  return {
+    epoch: randomUUID(),
+    writable: commit_queue.writable,
+    taken: commit_queue.taken,
+    agents,
+    get working() {
+      return [...entries.values()].filter(({ host }) => host?.working).map(({ id }) => id);
+    },
+    get seq() {
+      return list.seq;
+    },
+    list: () => list.sorted,
+    get(id) {
+      const entry = entries.get(id);
+      return entry && rowOf(entry);
+    },
+    open,
+    async raw(id, part_id) {
+      const part = await partOf(id, part_id);
+      const recorder = entries.get(id)?.recorder;
+      return part && recorder && recordOf(recorder, part, commit_queue.path);
+    },
+    async attachment(id, part_id, n) {
+      const part = await partOf(id, part_id);
+      const folder = registry.filesOf(id);
+      return (
+        part && (await readAttachment(part, n, (path) => readResultFile(folder, keptPath(folder, path))))
+      );
+    },
+    async output(id, part_id, from) {
+      const part = await partOf(id, part_id);
+      const kept = part && keptOutputOf(part);
+      const folder = registry.filesOf(id);
+      return kept && (await readResultPiece(folder, keptPath(folder, kept.path), from));
+    },
+    async frames(id) {
+      await open(id);
+      const recorder = entries.get(id)?.recorder;
+      return recorder && oneBatch(recorder.frames());
+    },
+    status: () => ({
+      index: { files_found: 0, files_done: 0, bytes_found: 0, bytes_done: 0, done: true },
+      notices: [...commit_queue.notices, ...registry.notices, ...(options.notices?.() ?? [])],
+      roots: [],
+    }),
+    ...(commit_queue.retry && { retry: commit_queue.retry }),
+    subscribe: list.subscribe,
+    recent() {
+      const seen = new Map<string, { agent: string; model?: string; cwd: string }>();
+      const started = [...entries.values()]
+        .map((entry) => entry.recorder?.config ?? entry.config)
+        .filter(({ kind, depth }) => kind === "hosted" && depth === 0)
+        .sort((one, other) => other.created_at - one.created_at);
+      for (const { agent, model, cwd } of started) {
+        const key = JSON.stringify([agent, model, cwd]);
+        if (!seen.has(key)) seen.set(key, { agent, cwd, ...(model === undefined ? {} : { model }) });
+        if (seen.size >= MAX_RECENT) break;
+      }
+      return [...seen.values()];
+    },
+    async start(session_id, { agent, model, cwd, prompt }) {
+      const check_of_model = entries.has(session_id) ? undefined : checkModel(agents.find(agent), model);
+      if (check_of_model) await check_of_model;
+      writable();
+      const known = entries.get(session_id);
+      if (!known) {
+        checkNew(session_id);
+        const kind = available(agent);
+        checkImages(kind, prompt);
+        const config: SessionConfig = {
+          agent,
+          kind: "hosted",
+          ...(model === undefined ? {} : { model }),
+          cwd,
+          depth: 0,
+          created_at: now(),
+        };
+        const entry = begin(session_id, config, factsOf(config, kind));
+        hostOf(entry).send(prompt, "queue");
+      } else if (
+        !hasPrompt(known, prompt.message_id) ||
+        known.config.agent !== agent ||
+        known.config.cwd !== cwd
+      ) {
+        throw otherSession();
+      }
+      await stored(session_id);
+    },
+    async send(id, prompt, when) {
+      const entry = check(id);
+      checkImages(agents.find(entry.config.agent), prompt);
+      hostOf(entry).send(prompt, when);
+      await stored(id);
+    },
+    waiting: (id, message_id) => hostOf(check(id)).waiting(message_id),
+    async withdraw(id, message_id, withdrawal_id) {
+      hostOf(check(id)).withdraw(message_id, withdrawal_id);
+      await stored(id);
+    },
+    async beginHeld(id, message_id) {
+      hostOf(check(id)).beginHeld(message_id);
+      await stored(id);
+    },
+    async stop(id, turn_id) {
+      if (!hostOf(check(id)).stop(turn_id)) return;
+      for (const below of runs.below(id)) entries.get(below)?.host?.stop();
+    },
+    async compact(id) {
+      hostOf(check(id)).compact();
+      await stored(id);
+    },
+    async setModel(id, model) {
+      await checkModel(agents.find(check(id).config.agent), model);
+      hostOf(check(id)).setModel(model);
+      await stored(id);
+    },
+    async answer(id, request_id, given) {
+      const outcome = hostOf(check(id)).answer(request_id, given);
+      await stored(id);
+      return outcome;
+    },
+    async fork(id, { session_id, before, prompt }) {
+      const source = check(id);
+      if (!entries.has(session_id)) {
+        const { agent, model } = record(source).config;
+        const check_of_model = checkModel(agents.find(agent), model);
+        if (check_of_model) await check_of_model;
+      }
+      const known = entries.get(session_id);
+      if (!known) {
+        checkNew(session_id);
+        const recorder = record(source);
+        const kind = available(recorder.config.agent);
+        if (!kind.from_history) {
+          throw new Refused(
+            409,
+            "cannot",
+            "A session of this agent cannot be forked: it keeps what it knows.",
+          );
+        }
+        if (prompt) checkImages(kind, prompt);
+        const inherited = findPart(recorder, before).events;
+        inheritFiles(registry.filesOf(id), registry.filesOf(session_id));
+        const { parent: _, ...config } = recorder.config;
+        const entry = begin(
+          session_id,
+          { ...config, depth: 0, created_at: now() },
+          { ...factsOf(config, kind), forked_from: { session_id: id } },
+          inherited,
+        );
+        const host = hostOf(entry);
+        if (prompt) host.send(prompt, "queue");
+      } else if (!isForkOf(known, id) || (prompt && !hasPrompt(known, prompt.message_id))) {
+        throw otherSession();
+      }
+      await stored(session_id);
+    },
+    async rewind(id, before) {
+      const entry = check(id);
+      const recorder = record(entry);
+      const kind = available(recorder.config.agent);
+      if (!kind.from_history) {
+        throw new Refused(
+          409,
+          "cannot",
+          "A session of this agent cannot be rewound: it keeps what it knows.",
+        );
+      }
+      const cut = findPart(recorder, before);
+      if (entry.host?.working) {
+        throw new Refused(409, "busy", "The agent works.", "Stop it, or wait for its turn's end.");
+      }
+      const frames: Frame[] = rewindFrames(recorder.buffer.transcript, cut.message_id, now());
+      if (frames.length > 0) {
+        recorder.emit(...frames);
+        recorder.setState({ queue: recorder.state.queue.map((prompt) => ({ ...prompt, held: true })) });
+      }
+      await stored(id);
+    },
+    pushed(session_id, agent) {
+      writable();
+      const known = entries.get(session_id);
+      if (known && known.config.kind !== "pushed") {
+        throw new Refused(409, "hosted", "An agent of this daemon drives the session of this id.");
+      }
+      if (!known) checkNew(session_id);
+      const entry =
+        known ??
+        begin(session_id, { agent, kind: "pushed", cwd: "", depth: 0, created_at: now() }, { agent });
+      entry.used_at = now();
+      return record(entry);
+    },
+    async close() {
+      await registry.close();
+      commit_queue.close();
+    },
+  };
+
+  function hasPrompt(entry: ManagedSession, message_id: string): boolean {
+    return entry.config.kind === "hosted" && record(entry).prompts.has(message_id);
+  }
+
+  function isForkOf(entry: ManagedSession, source: string): boolean {
+    const isOrigin = (event: HistoryEvent) =>
+      "type" in event && event.type === "session_update" && event.patch.forked_from?.session_id === source;
+    return entry.config.kind === "hosted" && record(entry).history().some(isOrigin);
+  }
+}
+
+async function* oneBatch(frames: readonly Frame[]): AsyncGenerator<readonly Frame[]> {
+  yield frames;
+}
+
+/** What the row of a session that begins says of its agent. */
+function factsOf({ agent, cwd, model }: SessionConfig, { entry }: AgentKind): SessionPatch {
+  return {
+    agent,
+    cwd,
+    ...(model === undefined ? {} : { model }),
+    ...(entry.kind === "provider" ? { provider: agent } : {}),
+    ...(entry.scripted === undefined ? {} : { scripted: entry.scripted }),
+  };
+}

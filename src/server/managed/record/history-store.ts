@@ -1,0 +1,177 @@
+import type { DatabaseSync } from "node:sqlite";
+import * as z from "zod";
+import { messageOf } from "../../../model/narrow.ts";
+import { type SessionSummary, sessionSummary } from "../../../model/session.ts";
+import { type Notice, StoreError } from "../../../store/contract.ts";
+import { guarded, inTransaction, number, openDatabase, text } from "../../../store/sqlite/database.ts";
+import { type SessionConfig, type SessionState, sessionConfig, sessionState } from "../session-config.ts";
+
+/** Each entry brings a store from the version of its index to the next. Entries are never changed, only added. */
+const MIGRATIONS: readonly string[] = [
+  `CREATE TABLE session (
+     id TEXT PRIMARY KEY,
+     summary TEXT NOT NULL,
+     config TEXT NOT NULL,
+     state TEXT NOT NULL
+   ) STRICT;
+   CREATE TABLE history (
+     session_id TEXT NOT NULL,
+     position INTEGER NOT NULL,
+     event TEXT NOT NULL
+   ) STRICT;
+   CREATE UNIQUE INDEX history_place ON history (session_id, position);
+   CREATE TABLE pending (
+     session_id TEXT NOT NULL,
+     position INTEGER NOT NULL,
+     frame TEXT NOT NULL
+   ) STRICT;
+   CREATE UNIQUE INDEX pending_place ON pending (session_id, position);`,
+];
+
+/** One session as `history.db` has it, without its events. */
+export interface StoredSession {
+  id: string;
+  summary: SessionSummary;
+  config: SessionConfig;
+  state: SessionState;
+  /** Frames wait that history does not hold yet: the daemon ended while a message was being written. */
+  has_pending: boolean;
+}
+
+/** What one session adds to the store. */
+export interface SessionWrite {
+  id: string;
+  /** Absent: as it was. */
+  summary?: SessionSummary;
+  config?: SessionConfig;
+  state?: SessionState;
+  /** `encodeEvent` lines, the first of which gets the position `from`. */
+  events: readonly string[];
+  from: number;
+  /** The events say all that the pending frames say: those go. */
+  settles_pending: boolean;
+  /** Frames that no event says yet, as JSON, the first of which gets the position `pending_from`. */
+  frames: readonly string[];
+  pending_from: number;
+}
+
+/**
+ * Keeps what the sessions that this daemon runs did: their rows, their histories, and the frames since the last moment at
+ * which all was history. Every call may throw a `StoreError`, after which the store is as it was before the call.
+ */
+export interface HistoryStore {
+  /** Where the histories are, for show. */
+  readonly path: string;
+  load(): StoredSession[];
+  /** Lines of `encodeEvent`, in order. */
+  history(session_id: string): string[];
+  /** Frames as JSON, in order. */
+  pending(session_id: string): string[];
+  /** All of it or nothing of it; on disk when the call returns. */
+  write(writes: readonly SessionWrite[]): void;
+  close(): void;
+}
+
+/** Opens `history.db` of a data folder: see `openDatabase`. */
+export function openHistoryStore(options: { folder: string; now: () => number; check_limit?: number }): {
+  store?: HistoryStore;
+  read_only: boolean;
+  taken?: true;
+  notices: Notice[];
+  retry?(): boolean;
+} {
+  const { unlock, ...opened } = openDatabase<HistoryStore>({
+    ...options,
+    file: "history.db",
+    lock: "history-lock.db",
+    migrations: MIGRATIONS,
+    create(database) {
+      const store = createHistoryStore(database);
+      // Rows that cannot be read are found now, while there is still a way out.
+      store.load();
+      return store;
+    },
+    words: {
+      untouched: "the sessions in it are not shown, and no session can be started",
+      reads: "Sessions that the other one runs are shown here as they were when this one started.",
+      replacement: "a new one was begun",
+      aside: "The sessions that this daemon ran before are in the one set aside: keep it if you need them.",
+    },
+  });
+  const { store } = opened;
+  if (!store) return opened;
+  const close = () => {
+    store.close();
+    unlock();
+  };
+  return { ...opened, store: { ...store, close } };
+}
+
+function createHistoryStore(database: DatabaseSync): HistoryStore {
+  const statements = {
+    sessions: database.prepare(
+      "SELECT *, EXISTS (SELECT 1 FROM pending WHERE session_id = session.id) AS has_pending FROM session",
+    ),
+    history: database.prepare("SELECT event FROM history WHERE session_id = ? ORDER BY position"),
+    pending: database.prepare("SELECT frame FROM pending WHERE session_id = ? ORDER BY position"),
+    begin: database.prepare("INSERT INTO session (id, summary, config, state) VALUES (?, ?, ?, ?)"),
+    putSummary: database.prepare("UPDATE session SET summary = ? WHERE id = ?"),
+    putConfig: database.prepare("UPDATE session SET config = ? WHERE id = ?"),
+    putState: database.prepare("UPDATE session SET state = ? WHERE id = ?"),
+    known: database.prepare("SELECT 1 FROM session WHERE id = ?"),
+    addEvent: database.prepare("INSERT INTO history (session_id, position, event) VALUES (?, ?, ?)"),
+    addFrame: database.prepare("INSERT INTO pending (session_id, position, frame) VALUES (?, ?, ?)"),
+    settle: database.prepare("DELETE FROM pending WHERE session_id = ?"),
+  };
+
+  function writeRow({ id, summary, config, state }: SessionWrite): void {
+    if (summary && config && state && !statements.known.get(id)) {
+      statements.begin.run(id, JSON.stringify(summary), JSON.stringify(config), JSON.stringify(state));
+      return;
+    }
+    if (summary) statements.putSummary.run(JSON.stringify(summary), id);
+    if (config) statements.putConfig.run(JSON.stringify(config), id);
+    if (state) statements.putState.run(JSON.stringify(state), id);
+  }
+
+  return {
+    path: database.location() ?? "history.db",
+    load: () => guarded(() => statements.sessions.all().map(sessionOf)),
+    history: (id) => guarded(() => statements.history.all(id).map(({ event }) => text(event))),
+    pending: (id) => guarded(() => statements.pending.all(id).map(({ frame }) => text(frame))),
+    write(writes) {
+      inTransaction(database, () => {
+        for (const write of writes) {
+          writeRow(write);
+          for (const [index, event] of write.events.entries()) {
+            statements.addEvent.run(write.id, write.from + index, event);
+          }
+          if (write.settles_pending) statements.settle.run(write.id);
+          for (const [index, frame] of write.frames.entries()) {
+            statements.addFrame.run(write.id, write.pending_from + index, frame);
+          }
+        }
+      });
+    },
+    close: () => database.close(),
+  };
+}
+
+const row = z.object({ id: z.string(), summary: z.string(), config: z.string(), state: z.string() });
+
+function sessionOf(value: Record<string, unknown>): StoredSession {
+  try {
+    const stored = row.parse(value);
+    return {
+      id: stored.id,
+      summary: sessionSummary.parse(JSON.parse(stored.summary)),
+      config: sessionConfig.parse(JSON.parse(stored.config)),
+      state: sessionState.parse(JSON.parse(stored.state)),
+      has_pending: number(Number(value.has_pending)) === 1,
+    };
+  } catch (error) {
+    throw new StoreError("broken", `the row of a session cannot be read: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}

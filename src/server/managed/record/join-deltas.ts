@@ -1,0 +1,75 @@
+import type { Frame } from "../../../model/frames/frame.ts";
+
+/** Values nested deeper than this are not stored: history reads 500 levels, of which an event adds some. */
+export const MAX_DEPTH = 400;
+
+/** The frame as it can be stored and read back: what nests too deep in it (a tool's own data) becomes a note. */
+export function storable(frame: Frame): Frame {
+  if (frame.type === "message.delta" || frame.type === "message.tool_progress") return frame;
+  // Only depth changes, and only below the levels that a frame's own fields have.
+  return isDeeper(frame, MAX_DEPTH) ? (cutDepth(frame, MAX_DEPTH) as Frame) : frame;
+}
+
+/** Whether a JSON value nests more levels than this. */
+export function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (levels === 0) return true;
+  for (const item of Array.isArray(value) ? value : Object.values(value)) {
+    if (isDeeper(item, levels - 1)) return true;
+  }
+  return false;
+}
+
+function cutDepth(value: unknown, levels: number): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (levels === 0) return "(nested too deep to be kept)";
+  if (Array.isArray(value)) return value.map((item) => cutDepth(item, levels - 1));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, cutDepth(item, levels - 1)]));
+}
+
+/** The same frames, with growth of one text that follows upon each other as one frame. */
+export function joinDeltas(frames: readonly Frame[]): Frame[] {
+  const joined: Frame[] = [];
+  /** Texts of the last frame of `joined`, put together once it is known to be whole. */
+  let texts: string[] = [];
+  let length = 0;
+  const close = () => {
+    const last = joined.at(-1);
+    if (texts.length > 1 && (last?.type === "message.delta" || last?.type === "message.tool_progress")) {
+      joined[joined.length - 1] = { ...last, text: texts.join("") };
+    }
+    texts = [];
+    length = 0;
+  };
+  for (const frame of frames) {
+    const last = joined.at(-1);
+    if (last && texts.length > 0 && continues(last, length, frame)) {
+      texts.push(frame.text);
+      length += frame.text.length;
+      continue;
+    }
+    close();
+    joined.push(frame);
+    if (frame.type === "message.delta" || frame.type === "message.tool_progress") {
+      texts = [frame.text];
+      length = frame.text.length;
+    }
+  }
+  close();
+  return joined;
+}
+
+type Growth = Extract<Frame, { type: "message.delta" | "message.tool_progress" }>;
+
+/** Whether a frame appends to what `last`, of which `length` is known to be there, appended to. */
+function continues(last: Frame, length: number, frame: Frame): frame is Growth {
+  if (last.type === "message.delta" && frame.type === "message.delta") {
+    const follows =
+      last.offset === undefined ? frame.offset === undefined : frame.offset === last.offset + length;
+    return follows && last.kind === frame.kind && last.part_id === frame.part_id && last.bare === frame.bare;
+  }
+  if (last.type === "message.tool_progress" && frame.type === "message.tool_progress") {
+    return last.tool_call_id === frame.tool_call_id && frame.offset === last.offset + length;
+  }
+  return false;
+}

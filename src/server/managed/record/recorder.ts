@@ -1,0 +1,303 @@
+import { setImmediate } from "node:timers/promises";
+import type { Frame } from "../../../model/frames/frame.ts";
+import { frame as frameSchema } from "../../../model/frames/frame.ts";
+import { decodeEvent, encodeEvent, type HistoryEvent } from "../../../model/messages/history.ts";
+import { createHistory } from "../../../model/messages/history-collector.ts";
+import { createReplay, framesOf } from "../../../model/messages/replay.ts";
+import type { SessionSummary } from "../../../model/session.ts";
+import { emptySummary, summarizeAll } from "../../../model/transcript/summarize.ts";
+import type { Transcript } from "../../../model/transcript/transcript-state.ts";
+import type { ChannelFrame } from "../../../protocol.ts";
+import { createFrameBuffer, type FrameBuffer } from "../../sessions/frame-buffer.ts";
+import type { SessionConfig, SessionState } from "../session-config.ts";
+import type { CommitQueue, Taken, Writer } from "./commit-queue.ts";
+import type { SessionWrite } from "./history-store.ts";
+import { joinDeltas, storable } from "./join-deltas.ts";
+
+/** So long the reading of a record may keep the event loop, in milliseconds. */
+const SLICE = 8;
+
+/**
+ * One session's record. Frames go in; they become history, rows and what is shown, but what is shown (`fold`, `summary`)
+ * only holds what is on disk.
+ */
+export interface Recorder {
+  readonly id: string;
+  readonly buffer: FrameBuffer;
+  /** The row as the frames on disk tell it. */
+  readonly summary: SessionSummary;
+  readonly config: SessionConfig;
+  readonly state: SessionState;
+  /** The ids of all prompts that were ever recorded here, on disk or not yet. */
+  readonly prompts: ReadonlySet<string>;
+  /** Takes frames in order. Throws a `RangeError` where one is of another session. */
+  emit(...frames: Frame[]): void;
+  /** History so far, on disk or not yet, up to the last message that was ended. */
+  history(): readonly HistoryEvent[];
+  /** All that was emitted, on disk or not yet: history as frames, and the frames that no event says yet. */
+  frames(): Frame[];
+  /** A stored event's line and its position. */
+  find(matches: (event: HistoryEvent) => boolean): { line: string; position: number } | undefined;
+  setConfig(change: Partial<SessionConfig>): void;
+  setState(change: Partial<SessionState>): void;
+  /** All that was emitted and set is on disk. */
+  readonly is_stored: boolean;
+  /** Resolves when it is. */
+  stored(): Promise<void>;
+}
+
+/** Of one session, whether it begins or is opened again. */
+export interface RecorderOptions {
+  id: string;
+  commit_queue: CommitQueue;
+  config: SessionConfig;
+  state: SessionState;
+  /** What is in the store; `undefined`: the session begins with this, and nothing of it is in the store yet. */
+  stored?: { history: readonly string[]; pending: readonly string[] };
+  /** Of a session that begins: what it takes over from another one. */
+  inherited?: readonly HistoryEvent[];
+  /** Frames are on disk and in the fold, or the row or the state changed. */
+  onCommitted(frames: readonly ChannelFrame[]): void;
+}
+
+export function createRecorder(options: RecorderOptions): Recorder {
+  const reading = read(options);
+  for (;;) {
+    const step = reading.next();
+    if (step.done) return recorderOf(options, step.value);
+  }
+}
+
+/** As `createRecorder`; gives way to other work between events. `undefined`: it was cancelled. */
+export async function loadRecorder(
+  options: RecorderOptions,
+  cancelled: () => boolean,
+): Promise<Recorder | undefined> {
+  const reading = read(options);
+  let since = performance.now();
+  while (!cancelled()) {
+    const step = reading.next();
+    if (step.done) return recorderOf(options, step.value);
+    if (performance.now() - since <= SLICE) continue;
+    await setImmediate();
+    since = performance.now();
+  }
+  return undefined;
+}
+
+/** What is in the store, or inherited, as a record begins with it. */
+interface Beginning {
+  events: HistoryEvent[];
+  pending: Frame[];
+  /** What the events fold to, without `pending`. */
+  transcript: Transcript;
+  buffer: FrameBuffer;
+  summary: SessionSummary;
+  prompts: Set<string>;
+}
+
+/** Pauses behind each event. */
+function* read({ id, config, stored, inherited = [] }: RecorderOptions): Generator<undefined, Beginning> {
+  const history = stored?.history ?? [];
+  const events: HistoryEvent[] = [];
+  const replay = createReplay(id);
+  const buffer = createFrameBuffer(id);
+  const prompts = new Set<string>();
+  let summary = emptySummary(id, config.agent, config.created_at);
+  const take = (frames: readonly Frame[]) => {
+    for (const frame of frames) {
+      if (isShown(frame)) buffer.push(frame);
+      if (frame.type === "user.message") prompts.add(frame.message_id);
+    }
+    summary = summarizeAll(summary, frames);
+  };
+  let byte_size = 0;
+  for (const line of history) {
+    const event = decodeEvent(line);
+    events.push(event);
+    take(replay.push(event));
+    byte_size += line.length;
+    yield;
+  }
+  for (const event of inherited) {
+    events.push(event);
+    take(replay.push(event));
+  }
+  take(replay.end());
+  const { transcript } = buffer;
+  const pending = (stored?.pending ?? []).flatMap(readFrame);
+  take(pending);
+  buffer.hold();
+  return { events, pending, transcript, buffer, summary: { ...summary, byte_size }, prompts };
+}
+
+function recorderOf(options: RecorderOptions, beginning: Beginning): Recorder {
+  const { id, commit_queue, stored } = options;
+  const { events, pending, buffer, prompts } = beginning;
+  let { config, state } = options;
+  /** Events that `history` of the store holds, and frames that `pending` of it holds. */
+  let events_stored = stored?.history.length ?? 0;
+  let frames_stored = stored?.pending.length ?? 0;
+  let { summary } = beginning;
+  let next_summary = summary;
+
+  const collector = createHistory(id, { events, transcript: beginning.transcript });
+  /** Of `pending`: events are made of it when they are needed, since most sessions are only looked at. */
+  let uncollected = pending;
+  /** Frames since the last moment at which all was told by events, and how many events there were then. */
+  let frames_since_event = [...pending];
+  let complete_events = events.length;
+  /** Emitted and not taken yet. Of these, all before `whole` are told by events. */
+  let frames: Frame[] = [];
+  let complete = 0;
+  /** Lines of events that were not taken yet; those before `whole_lines` may be written. */
+  let lines: string[] = (options.inherited ?? []).map(encodeEvent);
+  let complete_lines = lines.length;
+  let row_changed = stored === undefined;
+  let config_changed = stored === undefined;
+  let state_changed = stored === undefined;
+
+  function collectPending() {
+    const waiting = uncollected;
+    uncollected = [];
+    for (const frame of waiting) collect(frame);
+  }
+
+  function collect(frame: Frame) {
+    for (const event of collector.push(frame)) {
+      events.push(event);
+      lines.push(encodeEvent(event));
+    }
+    if (!collector.isWhole) return;
+    frames_since_event = [];
+    complete_events = events.length;
+    complete = frames.length;
+    complete_lines = lines.length;
+  }
+
+  let is_changed = stored === undefined;
+  /** Taken, and not on disk yet. */
+  let taken_writes = 0;
+  const announce = () => {
+    is_changed = true;
+    commit_queue.changed(writer);
+  };
+
+  const writer: Writer = {
+    id,
+    take(): Taken | undefined {
+      is_changed = false;
+      taken_writes += 1;
+      const complete_frames = joinDeltas(frames.slice(0, complete));
+      const rest = joinDeltas(frames.slice(complete));
+      const settles = complete > 0 || complete_lines > 0;
+      const write: SessionWrite = {
+        id,
+        events: lines.slice(0, complete_lines),
+        from: events_stored,
+        settles_pending: settles && frames_stored > 0,
+        frames: rest.map((frame) => JSON.stringify(frame)),
+        pending_from: settles ? 0 : frames_stored,
+      };
+      const taken = [...complete_frames, ...rest];
+      const bytes = write.events.reduce((sum, line) => sum + line.length, 0);
+      next_summary = summarizeAll(next_summary, taken);
+      if (bytes > 0) next_summary = { ...next_summary, byte_size: next_summary.byte_size + bytes };
+      if (write.events.length > 0 || row_changed) write.summary = next_summary;
+      if (config_changed) write.config = config;
+      if (state_changed) write.state = state;
+      const row = next_summary;
+      const isNothing =
+        write.events.length === 0 &&
+        write.frames.length === 0 &&
+        !write.settles_pending &&
+        !write.summary &&
+        !write.config &&
+        !write.state;
+      events_stored += write.events.length;
+      frames_stored = write.pending_from + write.frames.length;
+      frames = [];
+      complete = 0;
+      lines = lines.slice(complete_lines);
+      complete_lines = 0;
+      row_changed = false;
+      config_changed = false;
+      state_changed = false;
+      return {
+        id,
+        ...(isNothing ? {} : { write }),
+        done() {
+          taken_writes -= 1;
+          summary = row;
+          options.onCommitted(taken.filter(isShown).map((frame) => buffer.push(frame)));
+        },
+      };
+    },
+  };
+  if (stored === undefined) announce();
+
+  return {
+    id,
+    buffer,
+    get summary() {
+      return summary;
+    },
+    get config() {
+      return config;
+    },
+    get state() {
+      return state;
+    },
+    prompts,
+    emit(...given) {
+      collectPending();
+      for (const one of given) {
+        if (one.session_id !== id) throw new RangeError(`A frame of ${one.session_id} was given to ${id}`);
+        const frame = storable(one);
+        if (frame.type === "user.message") prompts.add(frame.message_id);
+        frames.push(frame);
+        frames_since_event.push(frame);
+        collect(frame);
+      }
+      announce();
+    },
+    history() {
+      collectPending();
+      return events;
+    },
+    frames: () => [...framesOf(events.slice(0, complete_events), id), ...frames_since_event],
+    find(matches) {
+      const position = events.findIndex(matches);
+      const event = events[position];
+      return event && { line: encodeEvent(event), position };
+    },
+    setConfig(change) {
+      config = { ...config, ...change };
+      config_changed = true;
+      announce();
+    },
+    setState(change) {
+      state = { ...state, ...change };
+      state_changed = true;
+      announce();
+    },
+    get is_stored() {
+      return !is_changed && taken_writes === 0;
+    },
+    stored: () => commit_queue.stored(id),
+  };
+}
+
+function isShown(frame: Frame): boolean {
+  return frame.type !== "message.record";
+}
+
+/** A stored frame. What a damaged store gives instead is left out: history, not this, is the record. */
+function readFrame(json: string): Frame[] {
+  try {
+    const parsed = frameSchema.safeParse(JSON.parse(json));
+    return parsed.success ? [parsed.data] : [];
+  } catch {
+    return [];
+  }
+}

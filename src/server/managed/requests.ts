@@ -1,0 +1,198 @@
+import { shorten } from "../../model/parts/content.ts";
+import type { Answer, Request, RequestOutcome } from "../../model/request.ts";
+import type { OpenRequest } from "../../model/session.ts";
+import { positionOf } from "../../model/transcript/accumulate.ts";
+import { ROW_TEXT_LIMIT } from "../../model/transcript/summarize.ts";
+import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
+import { Refused } from "../sessions/refused.ts";
+import { openRequests } from "./finalize.ts";
+import type { Recorder } from "./record/recorder.ts";
+
+/** Timers stand still while the machine sleeps: it is looked at least so often whether a request has expired, in milliseconds. */
+const MAX_TIMER_MS = 30_000;
+
+interface Outcome {
+  outcome: RequestOutcome;
+  answer?: Answer;
+}
+
+/** What one session asks a person: each request is closed once, by whoever is first. */
+export interface Requests {
+  /** What waits for an answer, as rows tell it. */
+  readonly open: readonly OpenRequest[];
+  /** See `AgentHost.ask`. */
+  ask(request: Request, signal: AbortSignal): Promise<Answer | undefined>;
+  /**
+   * A person's answer. Gives what the request's outcome is, which is another one where somebody was first; throws `Refused`
+   * where there is no such request or the answer does not fit it.
+   */
+  answer(request_id: string, given: { digest?: string; answer: Answer }): Outcome;
+  /** The turn is over, and its frames have closed what was open: whoever still waits gets nothing. */
+  abandon(): void;
+  close(): void;
+}
+
+interface Asked {
+  request: Request;
+  asked_at: number;
+  result?: Outcome;
+  timer?: NodeJS.Timeout;
+  waiting: ((answer: Answer | undefined) => void)[];
+}
+
+export function createRequests(options: {
+  recorder: Recorder;
+  now: () => number;
+  /** How long an approval or a question may wait where it does not say so itself, in milliseconds. Absent: for ever. */
+  answer_within?: number;
+  changed(): void;
+}): Requests {
+  const { recorder, now } = options;
+  const asked = new Map<string, Asked>();
+  let is_closed = false;
+  for (const part of openRequests(recorder.buffer.transcript)) take(part.request, part.at ?? now());
+
+  function take(request: Request, asked_at: number): Asked {
+    const entry: Asked = { request, asked_at, waiting: [] };
+    asked.set(request.request_id, entry);
+    expire(entry);
+    return entry;
+  }
+
+  function expire(entry: Asked) {
+    const { expires_at } = entry.request;
+    if (expires_at === undefined || is_closed) return;
+    const left = expires_at - now();
+    entry.timer = setTimeout(
+      () => {
+        if (hasExpired(entry)) end(entry, { outcome: "expired" });
+        else expire(entry);
+      },
+      Math.min(Math.max(left, 0), MAX_TIMER_MS),
+    );
+  }
+
+  const hasExpired = ({ request: { expires_at } }: Asked) => expires_at !== undefined && expires_at <= now();
+
+  /** The first end is the end. Whoever waits for it goes on once it is on disk. */
+  function end(entry: Asked, result: Outcome) {
+    if (entry.result || is_closed) return;
+    entry.result = result;
+    clearTimeout(entry.timer);
+    const { request_id } = entry.request;
+    recorder.emit({ type: "request.close", session_id: recorder.id, at: now(), request_id, ...result });
+    options.changed();
+    void recorder.stored().then(() => {
+      asked.delete(request_id);
+      for (const resolve of entry.waiting) resolve(result.answer);
+      options.changed();
+    });
+  }
+
+  function partOf(request_id: string): TranscriptPartOf<"request"> | undefined {
+    const { transcript } = recorder.buffer;
+    const position = positionOf(transcript, request_id);
+    const part = position === undefined ? undefined : transcript.parts.at(position);
+    return part?.type === "request" ? part : undefined;
+  }
+
+  function begin(request: Request): Asked {
+    const { answer_within } = options;
+    const expires_at =
+      request.expires_at ?? (answer_within === undefined ? undefined : now() + answer_within);
+    const whole = expires_at === undefined ? request : { ...request, expires_at };
+    recorder.emit({ type: "request.open", session_id: recorder.id, at: now(), request: whole });
+    const entry = take(whole, now());
+    options.changed();
+    void recorder.stored().then(options.changed);
+    return entry;
+  }
+
+  return {
+    get open() {
+      return (
+        [...asked.values()]
+          // Until it is on disk it is in no transcript, and cannot be read before it is answered.
+          .filter(({ request, result }) => result === undefined && partOf(request.request_id) !== undefined)
+          .map(({ request: { request_id, kind, title, expires_at }, asked_at }) => ({
+            request_id,
+            kind,
+            title: shorten(title, ROW_TEXT_LIMIT),
+            asked_at,
+            ...(expires_at === undefined ? {} : { expires_at }),
+          }))
+      );
+    },
+    async ask(request, signal) {
+      const known = asked.get(request.request_id);
+      const part = known ? undefined : partOf(request.request_id);
+      if (part?.outcome !== undefined) return part.answer;
+      if (signal.aborted || is_closed) return undefined;
+      const entry = known ?? begin(request);
+      return await new Promise((resolve) => {
+        const cancel = () => end(entry, { outcome: "cancelled" });
+        entry.waiting.push((answer) => {
+          signal.removeEventListener("abort", cancel);
+          resolve(answer);
+        });
+        signal.addEventListener("abort", cancel, { once: true });
+      });
+    },
+    answer(request_id, given) {
+      const entry = asked.get(request_id);
+      if (!entry) {
+        const part = partOf(request_id);
+        if (!part) throw new Refused(404, "no_request", "The session asks no such thing.");
+        const { outcome = "cancelled", answer } = part;
+        return { outcome, ...(answer === undefined ? {} : { answer }) };
+      }
+      if (!entry.result && hasExpired(entry)) end(entry, { outcome: "expired" });
+      if (entry.result) return entry.result;
+      check(entry.request, given);
+      end(entry, { outcome: "answered", answer: given.answer });
+      return entry.result ?? { outcome: "cancelled" };
+    },
+    abandon() {
+      for (const [id, entry] of asked) {
+        if (entry.result) continue;
+        clearTimeout(entry.timer);
+        asked.delete(id);
+        for (const resolve of entry.waiting) resolve(undefined);
+      }
+    },
+    close() {
+      is_closed = true;
+      for (const { timer, waiting } of asked.values()) {
+        clearTimeout(timer);
+        // Who waits gets nothing, and can end; the request stays open on disk.
+        for (const resolve of waiting) resolve(undefined);
+      }
+    },
+  };
+}
+
+function check(request: Request, given: { digest?: string; answer: Answer }): void {
+  if (request.digest !== given.digest) {
+    throw new Refused(
+      409,
+      "digest",
+      "What would run is not what the answer is about.",
+      "Reload the page and look at it again.",
+    );
+  }
+  const { option_ids, text } = given.answer;
+  const known = new Set(request.options.map(({ id }) => id));
+  const unknown = option_ids.find((id) => !known.has(id));
+  if (unknown !== undefined) {
+    throw new Refused(400, "answer", `\`answer.option_ids\`: there is no option ${JSON.stringify(unknown)}.`);
+  }
+  if (option_ids.length > 1 && request.multiple !== true) {
+    throw new Refused(400, "answer", "`answer.option_ids`: only one option may be chosen.");
+  }
+  if (text !== undefined && request.free_text !== true) {
+    throw new Refused(400, "answer", "`answer.text`: this is answered by an option.");
+  }
+  if (option_ids.length === 0 && text === undefined) {
+    throw new Refused(400, "answer", "`answer.option_ids`: choose an option.");
+  }
+}

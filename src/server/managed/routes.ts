@@ -1,0 +1,185 @@
+import { stat } from "node:fs/promises";
+import { isAbsolute } from "node:path";
+import type { Hono } from "hono";
+import type { Prompt } from "../../agent/agent.ts";
+import { isUuid } from "../../model/is-uuid.ts";
+import {
+  type AgentsReply,
+  answerBody,
+  forkBody,
+  MAX_IMAGES,
+  modelBody,
+  newSessionBody,
+  type PromptBody,
+  rewindBody,
+  sendPromptBody,
+  stopBody,
+  withdrawBody,
+} from "../../protocol.ts";
+import { Refused, refusal } from "../sessions/refused.ts";
+import { readBody } from "../sessions/request-body.ts";
+import { createIngestion, PushRefused } from "./ingest.ts";
+import type { ManagedSessions } from "./managed-sessions.ts";
+
+/** Of a prompt. */
+const IMAGE_LIMIT = 5 * 1024 * 1024;
+const TEXT_LIMIT = 1024 * 1024;
+
+/** What a person does with the sessions that this daemon runs. */
+export function addManagedRoutes(app: Hono, managed: ManagedSessions, cwd: string): void {
+  const ingestion = createIngestion(managed, Date.now);
+
+  app.get("/api/agents", (context) => {
+    const reply: AgentsReply = {
+      cwd,
+      recent: managed.recent(),
+      agents: managed.agents.list().map(({ entry }) => entry),
+    };
+    return context.json(reply);
+  });
+
+  app.post("/api/sessions", async (context) => {
+    const { session_id, agent, model, cwd, prompt } = await readBody(context, newSessionBody);
+    await checkFolder(cwd);
+    await managed.start(session_id, {
+      agent,
+      ...(model === undefined ? {} : { model }),
+      cwd,
+      prompt: promptOf(prompt),
+    });
+    return context.json({ session_id }, 201);
+  });
+
+  app.post("/api/sessions/:id/prompts", async (context) => {
+    const { prompt, when } = await readBody(context, sendPromptBody);
+    await managed.send(context.req.param("id"), promptOf(prompt), when);
+    return context.json({});
+  });
+
+  app.get("/api/sessions/:id/prompts/:message", (context) =>
+    context.json(bodyOf(managed.waiting(context.req.param("id"), context.req.param("message")))),
+  );
+
+  app.post("/api/sessions/:id/prompts/:message/withdraw", async (context) => {
+    const { withdrawal_id } = await readBody(context, withdrawBody);
+    await managed.withdraw(context.req.param("id"), context.req.param("message"), withdrawal_id);
+    return context.json({});
+  });
+
+  app.post("/api/sessions/:id/prompts/:message/begin", async (context) => {
+    await managed.beginHeld(context.req.param("id"), context.req.param("message"));
+    return context.json({});
+  });
+
+  app.post("/api/sessions/:id/stop", async (context) => {
+    const { turn_id } = await readBody(context, stopBody);
+    await managed.stop(context.req.param("id"), turn_id);
+    return context.json({});
+  });
+
+  app.post("/api/sessions/:id/compact", async (context) => {
+    await managed.compact(context.req.param("id"));
+    return context.json({});
+  });
+
+  app.post("/api/sessions/:id/model", async (context) => {
+    const { model } = await readBody(context, modelBody);
+    if (model.trim() === "") throw new Refused(400, "body", "`model`: name a model.");
+    await managed.setModel(context.req.param("id"), model);
+    return context.json({});
+  });
+
+  app.post("/api/sessions/:id/requests/:request", async (context) => {
+    const given = await readBody(context, answerBody);
+    return context.json(await managed.answer(context.req.param("id"), context.req.param("request"), given));
+  });
+
+  app.post("/api/sessions/:id/fork", async (context) => {
+    const { session_id, before, prompt } = await readBody(context, forkBody);
+    await managed.fork(context.req.param("id"), {
+      session_id,
+      before,
+      ...(prompt === undefined ? {} : { prompt: promptOf(prompt) }),
+    });
+    return context.json({ session_id }, 201);
+  });
+
+  app.post("/api/sessions/:id/rewind", async (context) => {
+    const { before } = await readBody(context, rewindBody);
+    await managed.rewind(context.req.param("id"), before);
+    return context.json({});
+  });
+
+  app.post("/api/ingest/:session", async (context) => {
+    const { agent, format, epoch } = context.req.query();
+    const options = {
+      session_id: context.req.param("session"),
+      ...(agent === undefined ? {} : { agent }),
+      ...(format === undefined ? {} : { format }),
+      ...(epoch === undefined ? {} : { epoch }),
+    };
+    try {
+      return context.json(await ingestion.push(options, context.req.raw.body ?? emptyBody()));
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      // Whatever the sender still sends is not read.
+      context.header("connection", "close");
+      if (!(error instanceof PushRefused)) return refusal(context, error);
+      const { line, expected, pushed } = error;
+      return refusal(context, error, { line, ...(expected === undefined ? {} : { expected }), ...pushed });
+    }
+  });
+}
+
+async function* emptyBody(): AsyncGenerator<Uint8Array> {}
+
+async function checkFolder(cwd: string): Promise<void> {
+  const found = isAbsolute(cwd) ? await stat(cwd).catch(() => undefined) : undefined;
+  if (found?.isDirectory()) return;
+  throw new Refused(
+    400,
+    "cwd",
+    isAbsolute(cwd)
+      ? `\`cwd\`: there is no folder ${cwd}.`
+      : "`cwd`: name the folder by its whole path, from the root.",
+  );
+}
+
+function promptOf({ message_id, text, images = [] }: PromptBody): Prompt {
+  if (!isUuid(message_id)) throw new Refused(400, "body", "`prompt.message_id`: this is no UUID.");
+  if (text.trim() === "" && images.length === 0) {
+    throw new Refused(400, "body", "`prompt.text`: say what is to be done.");
+  }
+  if (text.length > TEXT_LIMIT) {
+    throw new Refused(400, "body", `\`prompt.text\`: a prompt may have ${TEXT_LIMIT} characters.`);
+  }
+  if (images.length > MAX_IMAGES) {
+    throw new Refused(400, "body", `\`prompt.images\`: a prompt may have ${MAX_IMAGES} images.`);
+  }
+  for (const [index, image] of images.entries()) checkImage(image, `prompt.images.${index}`);
+  return {
+    message_id,
+    parts: [
+      ...(text === "" ? [] : [{ type: "text" as const, text }]),
+      ...images.map((url) => ({ type: "image_url" as const, url })),
+    ],
+  };
+}
+
+/** A prompt as it was typed. */
+const bodyOf = ({ message_id, parts }: Prompt): PromptBody => ({
+  message_id,
+  text: parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n"),
+  images: parts.flatMap((part) => (part.type === "image_url" ? [part.url] : [])),
+});
+
+function checkImage(url: string, field: string): void {
+  const head = /^data:image\/(?:png|jpeg|gif|webp);base64,/.exec(url)?.[0];
+  // Looked at in pieces: a pattern over megabytes would exhaust the stack.
+  if (head === undefined || /[^A-Za-z0-9+/=]/.test(url.slice(head.length))) {
+    throw new Refused(400, "body", `\`${field}\`: give a data URL of a PNG, JPEG, GIF or WebP image.`);
+  }
+  if (((url.length - head.length) * 3) / 4 > IMAGE_LIMIT + 2) {
+    throw new Refused(400, "body", `\`${field}\`: an image may have ${IMAGE_LIMIT} bytes.`);
+  }
+}

@@ -1,0 +1,305 @@
+import type { RunOptions, RunReport } from "../../agent/agent.ts";
+import type { HistoryEvent } from "../../model/messages/history.ts";
+import { messageOf } from "../../model/narrow.ts";
+import type { SessionPatch, SessionSummary } from "../../model/session.ts";
+import { emptySummary } from "../../model/transcript/summarize.ts";
+import type { Notice } from "../../store/contract.ts";
+import { createList, type SessionList } from "../sessions/list.ts";
+import { Refused } from "../sessions/refused.ts";
+import { fieldsOf } from "../sessions/row.ts";
+import { createSessionView, type SessionView } from "../sessions/session-view.ts";
+import type { OpenSession } from "../sessions/sessions.ts";
+import type { Agents } from "./agents.ts";
+import { controlOf, createHost, type Host } from "./host.ts";
+import type { CommitQueue } from "./record/commit-queue.ts";
+import { filesFolder } from "./record/raw-events.ts";
+import { createRecorder, loadRecorder, type Recorder, type RecorderOptions } from "./record/recorder.ts";
+import type { SessionConfig, SessionState } from "./session-config.ts";
+
+/** Rows that change within this time are told together, in milliseconds. */
+const PUBLISH_MS = 50;
+
+/** Times in milliseconds. */
+export interface RegistryTiming {
+  /** A session that nobody looks at, and whose agent did nothing for so long, keeps only its row. */
+  idle: number;
+  /** A pushed session whose turn is open, and of which nothing was heard for so long, is shown as failed. */
+  silence: number;
+  /** Between looks at what time alone changes. */
+  tick: number;
+}
+const TIMING: RegistryTiming = { idle: 300_000, silence: 900_000, tick: 10_000 };
+
+/** Of a store that is damaged in places, or on a disk that fails. */
+const REMEDY =
+  "Other sessions go on. Keep a copy of that file; where it is moved away while Verbatim does not run, a new one is begun.";
+
+/** A session as it is known here. What is not looked at and does not work keeps only its row. */
+export interface ManagedSession {
+  readonly id: string;
+  /** As they were when the session was not loaded. */
+  summary: SessionSummary;
+  config: SessionConfig;
+  state: SessionState;
+  has_pending: boolean;
+  recorder?: Recorder;
+  /** Its record is being read. */
+  loading?: Promise<Recorder | undefined>;
+  host?: Host;
+  view?: SessionView;
+  used_at: number;
+}
+
+interface RegistryOptions {
+  commit_queue: CommitQueue;
+  /** The data folder. */
+  folder: string;
+  agents: Agents;
+  now: () => number;
+  answer_within?: number;
+  timing?: Partial<RegistryTiming>;
+  report(error: unknown): void;
+  startRun(parent: ManagedSession, run: RunOptions, signal: AbortSignal): Promise<RunReport>;
+}
+
+/** All sessions of the journal: their rows, and those of them that are loaded because somebody looks or an agent works. */
+interface SessionRegistry {
+  readonly entries: ReadonlyMap<string, ManagedSession>;
+  readonly list: SessionList;
+  /** Of sessions whose records cannot be read. */
+  readonly notices: readonly Notice[];
+  rowOf(entry: ManagedSession): SessionSummary;
+  /** The session's record, loaded; what loads one throws `Refused` where the store does not give it. */
+  record(entry: ManagedSession): Recorder;
+  /** The session's agent and turns, loaded. */
+  hostOf(entry: ManagedSession): Host;
+  /** Where the session may keep files. */
+  filesOf(id: string): string;
+  /** A new session; `inherited`: what it takes over from another one. */
+  begin(
+    id: string,
+    config: SessionConfig,
+    patch: SessionPatch,
+    inherited?: readonly HistoryEvent[],
+  ): ManagedSession;
+  open(id: string): Promise<OpenSession | undefined>;
+  /** Ends all agents; the journal is the caller's. */
+  close(): Promise<void>;
+}
+
+export function createSessionRegistry(options: RegistryOptions): SessionRegistry {
+  const { commit_queue, agents, now, report } = options;
+  const timing = { ...TIMING, ...options.timing };
+  const entries = new Map<string, ManagedSession>();
+  /** By session: why its record cannot be read. */
+  const unreadable = new Map<string, string>();
+  let closed = false;
+
+  for (const row of commit_queue.load()) {
+    const { id, summary, config, state, has_pending } = row;
+    entries.set(id, { id, summary, config, state, has_pending, used_at: now() });
+  }
+
+  const list = createList({
+    delay: PUBLISH_MS,
+    prepare() {},
+    parentOf: () => undefined,
+    rowOf(id) {
+      const entry = entries.get(id);
+      // What is pushed may begin with facts about the session alone.
+      if (!entry || (entry.recorder?.summary ?? entry.summary).parts === 0) return undefined;
+      return { row: rowOf(entry), growing: isPushedAndOpen(entry) };
+    },
+  });
+
+  function isPushedAndOpen({ config, recorder, summary }: ManagedSession): boolean {
+    return config.kind === "pushed" && (recorder?.summary ?? summary).status === "running";
+  }
+
+  function rowOf(entry: ManagedSession): SessionSummary {
+    const { config, state, recorder, host } = entry;
+    const row = fieldsOf(recorder?.summary ?? entry.summary);
+    if (config.kind === "pushed") {
+      if (row.status === "running" && now() - row.last_activity_at > timing.silence) row.status = "failed";
+      return row;
+    }
+    if (!commit_queue.writable) return row;
+    row.control = host?.control ?? controlOf(agents.find(config.agent), recorder?.state ?? state, "idle");
+    const requests = host?.requests ?? [];
+    if (requests.length > 0) row.requests = [...requests];
+    return row;
+  }
+
+  /** What the store has of a session; throws `Refused` where it does not give it. */
+  function storedOf(entry: ManagedSession): NonNullable<RecorderOptions["stored"]> {
+    try {
+      const stored = { history: commit_queue.history(entry.id), pending: commit_queue.pending(entry.id) };
+      unreadable.delete(entry.id);
+      return stored;
+    } catch (error) {
+      const message = messageOf(error);
+      unreadable.set(entry.id, message);
+      const text = `The record of this session cannot be read from ${commit_queue.path}: ${message}.`;
+      throw new Refused(500, "unreadable", text, REMEDY);
+    }
+  }
+
+  function optionsOf(
+    entry: ManagedSession,
+    initial?: { inherited?: readonly HistoryEvent[] },
+  ): RecorderOptions {
+    return {
+      id: entry.id,
+      commit_queue,
+      config: entry.config,
+      state: entry.state,
+      ...(initial ?? { stored: storedOf(entry) }),
+      onCommitted(frames) {
+        entry.view?.emit(frames);
+        list.mark(entry.id);
+      },
+    };
+  }
+
+  function record(entry: ManagedSession, initial?: { inherited?: readonly HistoryEvent[] }): Recorder {
+    if (entry.recorder) return entry.recorder;
+    entry.recorder = createRecorder(optionsOf(entry, initial));
+    delete entry.loading;
+    return entry.recorder;
+  }
+
+  /** As `record`, and other sessions go on meanwhile. */
+  async function load(entry: ManagedSession): Promise<Recorder> {
+    if (entry.recorder) return entry.recorder;
+    entry.loading ??= loadRecorder(optionsOf(entry), () => entry.recorder !== undefined);
+    const { loading } = entry;
+    const loaded = await loading;
+    // Whoever needed the record at once has read it and writes: what was read here is old then.
+    if (loaded && entry.loading === loading) {
+      entry.recorder = loaded;
+      delete entry.loading;
+    }
+    return record(entry);
+  }
+
+  function hostOf(entry: ManagedSession): Host {
+    entry.used_at = now();
+    if (entry.host) return entry.host;
+    const recorder = record(entry);
+    const host = createHost({
+      recorder,
+      now,
+      report,
+      kind: () => agents.find(recorder.config.agent),
+      files: filesOf(entry.id),
+      private_folder: options.folder,
+      ...(options.answer_within === undefined ? {} : { answer_within: options.answer_within }),
+      startRun: (run, signal) => options.startRun(entry, run, signal),
+      changed: () => list.mark(entry.id),
+    });
+    entry.host = host;
+    return host;
+  }
+
+  const filesOf = (id: string) => filesFolder(options.folder, id);
+
+  function begin(
+    id: string,
+    config: SessionConfig,
+    patch: SessionPatch,
+    inherited?: readonly HistoryEvent[],
+  ): ManagedSession {
+    const entry: ManagedSession = {
+      id,
+      config,
+      state: { queue: [], withdrawn: [] },
+      summary: emptySummary(id, config.agent, config.created_at),
+      has_pending: false,
+      used_at: now(),
+    };
+    entries.set(id, entry);
+    record(entry, inherited ? { inherited } : {}).emit({
+      type: "session.update",
+      session_id: id,
+      at: config.created_at,
+      patch,
+    });
+    return entry;
+  }
+
+  /** Nobody looks at it and nothing happens in it: its row is enough. */
+  function unload(entry: ManagedSession) {
+    const { recorder, host, view } = entry;
+    if (!recorder || host?.working || view?.watched || now() - entry.used_at < timing.idle) return;
+    if (view && now() - view.used_at < timing.idle) return;
+    if (host && agents.find(entry.config.agent)?.from_history === false) return;
+    const is_receiving = isPushedAndOpen(entry) && rowOf(entry).status === "running";
+    if (!recorder.is_stored || is_receiving) return;
+    void host?.close();
+    view?.dispose();
+    entry.summary = fieldsOf(recorder.summary);
+    entry.config = recorder.config;
+    entry.state = recorder.state;
+    delete entry.recorder;
+    delete entry.host;
+    delete entry.view;
+  }
+
+  const ticker = setInterval(() => {
+    for (const entry of entries.values()) unload(entry);
+    list.markGrowth();
+  }, timing.tick);
+
+  async function open(id: string): Promise<OpenSession | undefined> {
+    const entry = entries.get(id);
+    if (!entry || closed) return undefined;
+    if (!entry.view) {
+      // Where another daemon writes, what it has written since is read again.
+      if (!commit_queue.writable) delete entry.recorder;
+      const recorder = await load(entry);
+      if (closed) return undefined;
+      entry.view ??= createSessionView({
+        id,
+        buffer: recorder.buffer,
+        now,
+        summary: () => rowOf(entry),
+        reopen: () => open(id),
+      });
+    }
+    entry.view.used_at = now();
+    entry.used_at = now();
+    return entry.view;
+  }
+
+  return {
+    entries,
+    list,
+    get notices(): readonly Notice[] {
+      const [message] = unreadable.values();
+      if (message === undefined) return [];
+      const what =
+        unreadable.size === 1 ? "The record of a session" : `The records of ${unreadable.size} sessions`;
+      return [
+        {
+          level: "error",
+          text: `${what} cannot be read from ${commit_queue.path}: ${message}.`,
+          remedy: REMEDY,
+        },
+      ];
+    },
+    rowOf,
+    record,
+    hostOf,
+    filesOf,
+    begin,
+    open,
+    async close() {
+      closed = true;
+      clearInterval(ticker);
+      list.close();
+      // Ending one ends its runs, too: none of them is to be told as stopped by somebody.
+      for (const { host } of entries.values()) host?.rejectPrompts();
+      await Promise.all([...entries.values()].map(({ host }) => host?.close()));
+    },
+  };
+}

@@ -1,0 +1,490 @@
+import type { Frame } from "../../model/frames/frame.ts";
+import type { MediaPart, Part } from "../../model/messages/part.ts";
+import { textOf } from "../../model/parts/content.ts";
+import type { UiExtra } from "../../model/parts/ui-extra.ts";
+import type { SessionSummary } from "../../model/session.ts";
+import { unpairedOf } from "../../model/transcript/accumulate.ts";
+import { parseArguments, type ToolState } from "../../model/transcript/tool-state.ts";
+import type { TranscriptPart, TranscriptPartOf, Truncated } from "../../model/transcript/transcript.ts";
+import type { Transcript } from "../../model/transcript/transcript-state.ts";
+import { partId } from "../../model/uuid.ts";
+import {
+  GROWING_LIMIT,
+  OUTPUT_END,
+  OUTPUT_LIMIT,
+  PAGE_SIZE,
+  type PlacedPart,
+  type SessionPage,
+  TEXT_LIMIT,
+} from "../../protocol.ts";
+
+/** A page may have so many bytes of JSON (about; but at least `PAGE_MINIMUM` parts). */
+const PAGE_BYTES = 1024 * 1024;
+const PAGE_MINIMUM = 8;
+/** A signature is proof for a provider: that there is one is all that is shown of it. */
+const SIGNATURE_LIMIT = 256;
+
+/** A part uncut, but for its media: those stay references, whatever is asked. */
+export function wholePart(part: TranscriptPart): TranscriptPart {
+  switch (part.type) {
+    case "image":
+      return { ...part, media: refer([part.media], part.id)[0] ?? part.media };
+    case "file":
+      return { ...part, media: refer([part.media], part.id)[0] ?? part.media };
+    case "prompt":
+      return { ...part, parts: refer(part.parts, part.id) };
+    case "tool_result":
+      return { ...part, parts: refer(part.parts, part.id) };
+    case "tool_call": {
+      const { state } = part;
+      if (state.status !== "completed" || !state.attachments) return part;
+      return { ...part, state: { ...state, attachments: refer(state.attachments, part.id) } };
+    }
+    case "thinking":
+    case "text":
+    case "step_start":
+    case "step_finish":
+    case "marker":
+    case "request":
+    case "unknown":
+    case "legacy":
+      return part;
+    default:
+      return part satisfies never;
+  }
+}
+
+/** The media of a part, in order: `n` of `attachment:<part id>:<n>` counts these from 0. */
+export function mediaOf(part: TranscriptPart): Exclude<MediaPart, { type: "unknown" }>[] {
+  switch (part.type) {
+    case "image":
+    case "file":
+      return [part.media];
+    case "prompt":
+    case "tool_result":
+      return (part.parts as readonly Part[]).filter(isMedia);
+    case "tool_call":
+      return part.state.status === "completed" ? [...(part.state.attachments ?? [])] : [];
+    case "thinking":
+    case "text":
+    case "step_start":
+    case "step_finish":
+    case "marker":
+    case "request":
+    case "unknown":
+    case "legacy":
+      return [];
+    default:
+      return part satisfies never;
+  }
+}
+
+function isMedia(part: Part): part is Exclude<MediaPart, { type: "unknown" }> {
+  return part.type === "image_url" || part.type === "image_file" || part.type === "file";
+}
+
+/** Media by reference: the bytes of a data URL are fetched when they are looked at. */
+function refer<Item extends Part>(parts: readonly Item[], part_id: string): Item[] {
+  let n = -1;
+  return parts.map((part) => {
+    if (!isMedia(part)) return part;
+    n++;
+    return "url" in part && part.url.startsWith("data:")
+      ? { ...part, url: `attachment:${part_id}:${n}` }
+      : part;
+  });
+}
+
+function carriesData(parts: readonly Part[]): boolean {
+  return parts.some((part) => isMedia(part) && "url" in part && part.url.startsWith("data:"));
+}
+
+/** The first `limit` UTF-16 code units, or one less where the last of them is the first half of a surrogate pair. */
+export function truncateText(text: string, limit: number): string {
+  if (text.length < limit) return text;
+  const last = text.charCodeAt(limit - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? limit - 1 : limit);
+}
+
+/**
+ * The last lines of a text that begin at `from` or later, of at most `OUTPUT_END` units. Where no line begins there, the
+ * end of the last one, and no half of a surrogate pair.
+ */
+function endOf(text: string, from: number): string {
+  const start = Math.max(from, text.length - OUTPUT_END);
+  const line = text.indexOf("\n", start - 1) + 1;
+  if (line > 0 && line < text.length) return text.slice(line);
+  return text.slice((text.codePointAt(start - 1) ?? 0) > 0xffff ? start + 1 : start);
+}
+
+/**
+ * A JSON value of the same shape whose text has at most `limit` code units: long strings lose their end, long lists and
+ * objects their last members. `undefined`: even so it does not fit.
+ */
+function shrink(value: unknown, limit: number): unknown {
+  for (let strings = limit / 2, members = 400; strings >= 16; strings /= 4, members /= 3) {
+    const smaller = shrinkOnce(value, Math.floor(strings), Math.max(2, Math.floor(members)), 0);
+    if (jsonLength(smaller) <= limit) return smaller;
+  }
+  return undefined;
+}
+
+function shrinkOnce(value: unknown, strings: number, members: number, depth: number): unknown {
+  if (typeof value === "string") return truncateText(value, strings);
+  if (typeof value !== "object" || value === null) return value;
+  if (depth > 64) return Array.isArray(value) ? [] : {};
+  if (Array.isArray(value)) {
+    return value.slice(0, members).map((item) => shrinkOnce(item, strings, members, depth + 1));
+  }
+  const entries = Object.entries(value).slice(0, members);
+  return Object.fromEntries(
+    entries.map(([key, item]) => [truncateText(key, strings), shrinkOnce(item, strings, members, depth + 1)]),
+  );
+}
+
+/** Length of a value's JSON; `Infinity` where it is nested too deep to be written. */
+function jsonLength(value: unknown): number {
+  try {
+    return JSON.stringify(value)?.length ?? 0;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+/** Collects what was cut of one part or frame, keeping what an earlier cut said. */
+function createTruncator(known: Truncated | undefined) {
+  const lengths: Record<string, number> = {};
+  return {
+    text(field: string, text: string, limit: number): string {
+      const cut = truncateText(text, limit);
+      if (cut.length < text.length) lengths[field] = text.length;
+      return cut;
+    },
+    /** Text that continues one of `offset` code units, of which the limit is a limit to the whole. */
+    continued(field: string, text: string, offset: number, limit: number): string {
+      const end = offset + text.length;
+      if (end < limit) return text;
+      const cut = offset < limit ? truncateText(text, limit - offset) : "";
+      if (cut.length < text.length) lengths[field] = end;
+      return cut;
+    },
+    /** Raw JSON text stays JSON where it was. */
+    json(field: string, text: string, limit: number): string {
+      if (text.length <= limit) return text;
+      lengths[field] = text.length;
+      let value: unknown;
+      try {
+        value = JSON.parse(text);
+      } catch {
+        return truncateText(text, limit);
+      }
+      return JSON.stringify(shrink(value, limit) ?? (Array.isArray(value) ? [] : {}));
+    },
+    value(field: string, value: unknown, limit: number): unknown {
+      const length = jsonLength(value);
+      if (length <= limit) return value;
+      lengths[field] = Number.isFinite(length) ? length : limit;
+      return shrink(value, limit) ?? null;
+    },
+    /** A typed value: what is left still fits its schema, since only texts and lists lose their ends. */
+    typed<Value>(field: string, value: Value, limit: number): Value | undefined {
+      const length = jsonLength(value);
+      if (length <= limit) return value;
+      lengths[field] = Number.isFinite(length) ? length : limit;
+      return shrink(value, limit) as Value | undefined;
+    },
+    apply<Item extends { truncated?: Truncated }>(item: Item): Item {
+      return Object.keys(lengths).length > 0 ? { ...item, truncated: { ...lengths, ...known } } : item;
+    },
+  };
+}
+type Truncator = ReturnType<typeof createTruncator>;
+
+/**
+ * A part as it goes over the wire: texts cut at `TEXT_LIMIT`, or at `GROWING_LIMIT` while they grow, outputs and arguments at
+ * `OUTPUT_LIMIT`, `truncated` saying how long they are and `output_end` how an output ends; media by reference; the output of
+ * a paired call left to its result. Cutting twice is the same as cutting once.
+ */
+export function truncatePart(part: TranscriptPart): TranscriptPart {
+  const truncator = createTruncator(part.truncated);
+  switch (part.type) {
+    case "thinking": {
+      const cut = { ...part, thinking: truncator.text("thinking", part.thinking, limitOf(part.open)) };
+      if (part.signature !== undefined) cut.signature = truncateText(part.signature, SIGNATURE_LIMIT);
+      return truncator.apply(cut);
+    }
+    case "text":
+      return truncator.apply({ ...part, text: truncator.text("text", part.text, limitOf(part.open)) });
+    case "tool_call":
+      return truncator.apply(truncateCall(part, truncator));
+    case "tool_result":
+      return truncator.apply(truncateResult(part, part.id, truncator));
+    case "image":
+    case "file":
+      return wholePart(part);
+    case "prompt":
+      return truncator.apply({ ...part, parts: truncateParts(part.parts, part.id, truncator) });
+    case "marker": {
+      const cut = { ...part };
+      if (part.text !== undefined) cut.text = truncator.text("text", part.text, TEXT_LIMIT);
+      if (part.data !== undefined) cut.data = truncator.value("data", part.data, OUTPUT_LIMIT);
+      return truncator.apply(cut);
+    }
+    case "unknown":
+      return truncator.apply({ ...part, raw: truncator.value("raw", part.raw, OUTPUT_LIMIT) });
+    case "legacy": {
+      const cut = { ...part, content: truncator.text("content", part.content, TEXT_LIMIT) };
+      if (part.thinking !== undefined) cut.thinking = truncator.text("thinking", part.thinking, TEXT_LIMIT);
+      return truncator.apply(cut);
+    }
+    // What a person allows is shown whole, or it is not what runs.
+    case "request":
+    case "step_start":
+    case "step_finish":
+      return part;
+    default:
+      return part satisfies never;
+  }
+}
+
+const limitOf = (grows: boolean | undefined): number => (grows === true ? GROWING_LIMIT : TEXT_LIMIT);
+
+function truncateParts(parts: readonly Part[], part_id: string, truncator: Truncator): Part[] {
+  return refer(parts, part_id).map((part, position) => {
+    const field = `parts.${position}`;
+    switch (part.type) {
+      case "text":
+      case "thinking_text":
+        return { ...part, text: truncator.text(field, part.text, TEXT_LIMIT) };
+      case "tool_call":
+        return { ...part, arguments_json: truncator.json(field, part.arguments_json, OUTPUT_LIMIT) };
+      case "unknown":
+        return { ...part, raw: truncator.value(field, part.raw, OUTPUT_LIMIT) };
+      case "thinking_signature":
+        return { ...part, signature: truncateText(part.signature, SIGNATURE_LIMIT) };
+      case "image_url":
+      case "image_file":
+      case "file":
+        return part;
+      default:
+        return part satisfies never;
+    }
+  });
+}
+
+/** A result's own text and payload, whether it comes as a part or as a frame. */
+function truncateResult<
+  Result extends { output_text: string; output_end?: string; parts: MediaPart[]; ui_extra?: UiExtra },
+>(result: Result, part_id: string, truncator: Truncator): Result {
+  const cut = {
+    ...result,
+    output_text: truncator.text("output_text", result.output_text, OUTPUT_LIMIT),
+    parts: carriesData(result.parts) ? refer(result.parts, part_id) : result.parts,
+  };
+  if (cut.output_text.length < result.output_text.length)
+    cut.output_end = endOf(result.output_text, cut.output_text.length);
+  if (result.ui_extra) {
+    const ui_extra = truncator.typed("ui_extra", result.ui_extra, TEXT_LIMIT);
+    if (ui_extra) cut.ui_extra = ui_extra;
+    else delete cut.ui_extra;
+  }
+  return cut;
+}
+
+function truncateCall(
+  part: TranscriptPartOf<"tool_call">,
+  truncator: Truncator,
+): TranscriptPartOf<"tool_call"> {
+  const arguments_json = truncator.json("arguments_json", part.arguments_json, OUTPUT_LIMIT);
+  const cut = { ...part, arguments_json, state: truncateState(part, arguments_json, truncator) };
+  if (part.progress !== undefined) {
+    const grows = part.state.status === "pending" || part.state.status === "running";
+    cut.progress = truncator.text("progress", part.progress, limitOf(grows));
+  }
+  return cut;
+}
+
+function truncateState(
+  part: TranscriptPartOf<"tool_call">,
+  arguments_json: string,
+  truncator: Truncator,
+): ToolState {
+  const state = { ...part.state };
+  const shortened = arguments_json !== part.arguments_json;
+  if (shortened) state.input = parseArguments(arguments_json);
+  if ("metadata" in state && state.metadata !== undefined) {
+    state.metadata = truncator.typed("state.metadata", state.metadata, OUTPUT_LIMIT) ?? {};
+  }
+  // The result says the same as its call's end, and comes with every page that holds the call.
+  const paired = part.result_index !== undefined;
+  switch (state.status) {
+    case "pending":
+      return shortened ? { ...state, raw: arguments_json } : state;
+    case "running":
+      return state;
+    case "completed": {
+      const { attachments, ...rest } = state;
+      if (paired) return { ...rest, output: "" };
+      const output = truncator.text("state.output", state.output, OUTPUT_LIMIT);
+      return attachments
+        ? { ...rest, output, attachments: refer(attachments, part.id) }
+        : { ...rest, output };
+    }
+    case "error":
+      return { ...state, error: paired ? "" : truncator.text("state.error", state.error, OUTPUT_LIMIT) };
+    case "aborted": {
+      const { reason, ...rest } = state;
+      if (paired || reason === undefined) return rest;
+      return { ...rest, reason: truncator.text("state.reason", reason, OUTPUT_LIMIT) };
+    }
+    default:
+      return state satisfies never;
+  }
+}
+
+/**
+ * A frame as it goes over the wire, made from one that the fold has addressed (`accumulateAndAddress`): folding cut
+ * frames and cutting the fold gives the same parts.
+ */
+export function truncateFrame(frame: Frame): Frame {
+  const truncator = createTruncator(frame.truncated);
+  switch (frame.type) {
+    case "message.part_end": {
+      const cut = { ...frame };
+      if (frame.text !== undefined) cut.text = truncator.text("text", frame.text, TEXT_LIMIT);
+      if (frame.signature !== undefined) cut.signature = truncateText(frame.signature, SIGNATURE_LIMIT);
+      return truncator.apply(cut);
+    }
+    case "message.tool_call":
+      return truncator.apply({
+        ...frame,
+        arguments_json: truncator.json("arguments_json", frame.arguments_json, OUTPUT_LIMIT),
+      });
+    case "message.tool_result":
+      return truncator.apply(truncateResult(frame, frame.part_id ?? frame.session_id, truncator));
+    case "message.image":
+    case "message.file":
+      return frame.url?.startsWith("data:") ? { ...frame, url: `attachment:${frame.part_id}:0` } : frame;
+    case "developer.message": {
+      // Its part shows one text, so that is what is cut.
+      const text = textOf(frame.parts);
+      const cut = truncator.text("text", text, TEXT_LIMIT);
+      if (cut.length === text.length) return frame;
+      const others = frame.parts.filter(({ type }) => type !== "text");
+      return truncator.apply({ ...frame, parts: [{ type: "text", text: cut }, ...others] });
+    }
+    case "user.message":
+      return truncator.apply({
+        ...frame,
+        parts: truncateParts(frame.parts, frame.part_id ?? partId(frame.message_id, 0), truncator),
+      });
+    case "message.legacy": {
+      const message = { ...frame.message };
+      message.content = truncator.text("content", message.content, TEXT_LIMIT);
+      if (message.thinking !== undefined) {
+        message.thinking = truncator.text("thinking", message.thinking, TEXT_LIMIT);
+      }
+      return truncator.apply({ ...frame, message });
+    }
+    case "marker": {
+      const cut = { ...frame };
+      if (frame.text !== undefined) cut.text = truncator.text("text", frame.text, TEXT_LIMIT);
+      if (frame.data !== undefined) cut.data = truncator.value("data", frame.data, OUTPUT_LIMIT);
+      return truncator.apply(cut);
+    }
+    case "error":
+      return truncator.apply({ ...frame, message: truncator.text("message", frame.message, TEXT_LIMIT) });
+    case "unknown":
+      return truncator.apply({ ...frame, raw: truncator.value("raw", frame.raw, OUTPUT_LIMIT) });
+    case "task.metadata":
+      return truncator.apply({
+        ...frame,
+        metadata: truncator.value("metadata", frame.metadata, OUTPUT_LIMIT),
+      });
+    case "message.delta":
+    case "message.tool_progress": {
+      if (frame.offset === undefined) return frame;
+      return truncator.apply({
+        ...frame,
+        text: truncator.continued("text", frame.text, frame.offset, GROWING_LIMIT),
+      });
+    }
+    case "message.start":
+    case "message.part_start":
+    case "message.tool_call_start":
+    case "message.end":
+    case "message.record":
+    case "message.retract":
+    case "request.open":
+    case "request.close":
+    case "todo.change":
+    case "turn.start":
+    case "turn.end":
+    case "turn.retract":
+    case "task.start":
+    case "task.finish":
+    case "interrupt":
+    case "context.usage":
+    case "session.update":
+    case "end":
+      return frame;
+    default:
+      return frame satisfies never;
+  }
+}
+
+/** Parts `[from, to)` cut, as many as about a megabyte allows, with the results of their calls wherever those stand. */
+export function placedParts(transcript: Transcript, from: number, to: number): PlacedPart[] {
+  const start = Math.max(0, from);
+  const end = Math.min(transcript.parts.length, to, start + PAGE_SIZE);
+  const page: PlacedPart[] = [];
+  let bytes = 0;
+  let index = start;
+  for (; index < end && (bytes < PAGE_BYTES || page.length < PAGE_MINIMUM); index++) {
+    const part = transcript.parts.at(index);
+    if (!part) continue;
+    const placed = { index, part: truncatePart(part) };
+    bytes += jsonLength(placed);
+    page.push(placed);
+  }
+  return withResults(transcript, page, start, index);
+}
+
+function withResults(transcript: Transcript, page: PlacedPart[], start: number, end: number): PlacedPart[] {
+  const elsewhere: PlacedPart[] = [];
+  for (const { part } of page) {
+    if (part.type !== "tool_call" || part.result_index === undefined) continue;
+    const index = part.result_index;
+    if (index >= start && index < end) continue;
+    const result = transcript.parts.at(index);
+    if (result) elsewhere.push({ index, part: truncatePart(result) });
+  }
+  return elsewhere.length > 0 ? [...page, ...elsewhere].sort((one, other) => one.index - other.index) : page;
+}
+
+/** The folded state of a session with its last parts: as many as `PAGE_SIZE` and about a megabyte allow. */
+export function sessionPage(session: SessionSummary, transcript: Transcript): SessionPage {
+  const tail: PlacedPart[] = [];
+  let bytes = 0;
+  let from = transcript.parts.length;
+  while (from > 0 && tail.length < PAGE_SIZE && (bytes < PAGE_BYTES || tail.length < PAGE_MINIMUM)) {
+    from--;
+    const part = transcript.parts.at(from);
+    if (!part) continue;
+    const placed = { index: from, part: truncatePart(part) };
+    bytes += jsonLength(placed);
+    tail.push(placed);
+  }
+  const page: SessionPage = {
+    session,
+    turns: [...transcript.turns].filter((turn) => turn !== undefined),
+    part_count: transcript.parts.length,
+    parts: withResults(transcript, tail.reverse(), from, transcript.parts.length),
+    ...unpairedOf(transcript),
+    open: { ...transcript.open },
+  };
+  if (transcript.usage) page.usage = transcript.usage;
+  if (transcript.todos) page.todos = [...transcript.todos];
+  if (transcript.context) page.context = { ...transcript.context };
+  return page;
+}

@@ -1,0 +1,182 @@
+import { randomUUID } from "node:crypto";
+import type { ReadState, ReadStatePatch } from "../../model/read-state.ts";
+import type { SessionSummary } from "../../model/session.ts";
+import type { Sessions } from "./sessions.ts";
+
+/** How long raised positions wait to be written together, in milliseconds. */
+const WRITE_MS = 1_000;
+
+interface ReadStateOptions {
+  sessions: Sessions;
+  /** States kept so far. */
+  kept: readonly ReadState[];
+  /** Sessions that were last active before this time, in milliseconds since 1970, count as read. */
+  since: number;
+  /** Keeps states; throws where they cannot be kept. Absent: they last as long as this process. */
+  put?: ((states: readonly ReadState[]) => void) | undefined;
+  now: () => number;
+  report(error: unknown): void;
+}
+
+/** Sessions whose rows say what nobody has looked at yet. */
+export interface ReadableSessions extends Sessions {
+  /** Changes what is seen of a session, for all browsers. Throws where it cannot be kept. `false`: there is no such session. */
+  markRead(session_id: string, patch: ReadStatePatch): boolean;
+}
+
+/** The sessions with `new_parts`, `unread` and `pinned` in their rows; a change of these is a change of the list. */
+export function withReadState(options: ReadStateOptions): ReadableSessions {
+  const { sessions, since, put, now, report } = options;
+  const epoch = randomUUID();
+  const listeners = new Set<Parameters<Sessions["subscribe"]>[0]>();
+  const states = new Map(options.kept.map((state) => [state.session_id, state]));
+  /** Parts that sessions from before `since` had when they were last active before it. */
+  const earlier = new Map<string, number>();
+  const unwritten = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  let seq = 0;
+  let list: readonly SessionSummary[] | undefined;
+
+  function write(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    const changed = [...unwritten].flatMap((id) => states.get(id) ?? []);
+    if (changed.length > 0) put?.(changed);
+    unwritten.clear();
+  }
+  function writeSoon(): void {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      try {
+        write();
+      } catch (error) {
+        // What failed is written with the next change.
+        report(error);
+      }
+    }, WRITE_MS);
+  }
+  function change(session_id: string, patch: Partial<ReadState>): void {
+    const before = states.get(session_id) ?? blank(session_id);
+    states.set(session_id, { ...before, ...patch });
+    unwritten.add(session_id);
+  }
+
+  /** A run is part of its parent's work, and a sample is nobody's. */
+  const isCounted = (row: SessionSummary): boolean => row.parent === undefined && row.sample !== true;
+
+  /** Remembers how far a session had come that is older than the store. */
+  function observe(row: SessionSummary): void {
+    if (!isCounted(row) || states.has(row.id)) return;
+    if (row.last_activity_at < since) earlier.set(row.id, row.parts);
+    else if ((row.started_at ?? row.last_activity_at) < since) {
+      change(row.id, { parts: earlier.get(row.id) ?? row.parts });
+      earlier.delete(row.id);
+      writeSoon();
+    }
+  }
+
+  function decorated(row: SessionSummary): SessionSummary {
+    const state = states.get(row.id);
+    const isOld = state === undefined && row.last_activity_at < since;
+    const new_parts = isCounted(row) && !isOld ? Math.max(0, row.parts - (state?.parts ?? 0)) : 0;
+    if (new_parts === 0 && !state?.unread && !state?.pinned) return row;
+    return {
+      ...row,
+      ...(new_parts > 0 && { new_parts }),
+      ...(state?.unread && { unread: true }),
+      ...(state?.pinned && { pinned: true }),
+    };
+  }
+
+  function publish(changed: SessionSummary[], removed: string[]): void {
+    list = undefined;
+    seq += 1;
+    for (const listener of [...listeners]) listener({ seq, changed, removed });
+  }
+
+  for (const row of sessions.list()) observe(row);
+  const end = sessions.subscribe(({ changed, removed }) => {
+    for (const row of changed) observe(row);
+    publish(changed.map(decorated), removed);
+  });
+
+  return {
+    epoch,
+    get seq() {
+      return seq;
+    },
+    list() {
+      list ??= sessions.list().map(decorated);
+      return list;
+    },
+    get(id) {
+      const row = sessions.get(id);
+      return row && decorated(row);
+    },
+    open: (id) => sessions.open(id),
+    raw: (id, part_id) => sessions.raw(id, part_id),
+    attachment: (id, part_id, n) => sessions.attachment(id, part_id, n),
+    output: (id, part_id, from) => sessions.output(id, part_id, from),
+    frames: (id) => sessions.frames(id),
+    indexedAs: (source, session_id, byte) => sessions.indexedAs?.(source, session_id, byte),
+    isIndexed: (id) => sessions.isIndexed?.(id) === true,
+    get unindexed() {
+      return sessions.unindexed ?? 0;
+    },
+    status: () => sessions.status(),
+    ...(sessions.retry && { retry: sessions.retry }),
+    markRead(session_id, { parts, unread, pinned }) {
+      const row = sessions.get(session_id);
+      if (!row) return false;
+      const before = states.get(session_id);
+      const isRaised = parts !== undefined && (before === undefined || parts > before.parts);
+      const isMarked =
+        (unread !== undefined && unread !== (before?.unread ?? false)) ||
+        (pinned !== undefined && pinned !== (before?.pinned ?? false));
+      if (!isRaised && !isMarked) return true;
+      const shown = JSON.stringify(decorated(row));
+      // Whoever pins a session that counts as read has not made it unread.
+      const seen = before === undefined && row.last_activity_at < since ? row.parts : 0;
+      change(session_id, {
+        parts: Math.max(parts ?? 0, before?.parts ?? seen),
+        ...(isRaised && { seen_at: now() }),
+        ...(unread !== undefined && { unread }),
+        ...(pinned !== undefined && { pinned }),
+      });
+      // A position that is lost in a crash is taken again; a mark is not.
+      if (isMarked) {
+        try {
+          write();
+        } catch (error) {
+          if (before === undefined) states.delete(session_id);
+          else states.set(session_id, before);
+          throw error;
+        }
+      } else writeSoon();
+      const after = decorated(row);
+      if (JSON.stringify(after) !== shown) publish([after], []);
+      return true;
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    async close() {
+      end();
+      try {
+        write();
+      } catch (error) {
+        report(error);
+      }
+      await sessions.close();
+    },
+  };
+}
+
+const blank = (session_id: string): ReadState => ({
+  session_id,
+  parts: 0,
+  seen_at: 0,
+  unread: false,
+  pinned: false,
+});

@@ -1,0 +1,173 @@
+import { asArray, asObject, asText, type JsonObject } from "../../model/narrow.ts";
+import { uuidFrom } from "../../model/uuid.ts";
+import type {
+  OpenStore,
+  RecordReader,
+  RecordResult,
+  SessionRecord,
+  SnapshotRecord,
+  SnapshotSession,
+} from "../contract.ts";
+import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { firstRecords, textOfHead } from "../conversation/head.ts";
+import { pointerOf } from "../documents/document.ts";
+import { recordLinesFormat } from "../lines/record-lines.ts";
+import { isMessage, tellMessage, titleOf } from "./reader.ts";
+
+/** What is kept of a list of messages between records. */
+interface ChatState {
+  conversation: ConversationState;
+  path: string;
+  named: boolean;
+}
+
+/**
+ * A list of chat messages: a document that is such a list, or holds one as `messages` or `conversations`, or several of them
+ * (records `head`, `message:<index>`, `end`); lines that are messages; lines that hold a conversation each.
+ */
+const reader: RecordReader<ChatState> = {
+  initialState: ({ path }) => ({
+    conversation: freshConversation(uuidFrom("chat-messages", path)),
+    path,
+    named: false,
+  }),
+  sessionId: ({ named, conversation }) => (named ? conversation.session_id : undefined),
+  read,
+  end(state, stopped) {
+    const conversation = new Conversation(state.conversation);
+    conversation.close(stopped);
+    return conversation.take();
+  },
+  linkFacts: ({ conversation: { session_id } }) => ({
+    sessions: [{ session_id, group: session_id, calls: [] }],
+  }),
+};
+
+function read(state: ChatState, record: SessionRecord): RecordResult {
+  const { value, key } = record;
+  if (key === "head" && asText(value.name) !== undefined && !state.named) {
+    state.conversation.session_id = uuidFrom("chat-messages", asText(value.name) ?? "");
+  }
+  state.named = true;
+  const list = messagesOf(value);
+  if (key !== "head" && !isMessage(value) && list !== undefined) return readLine(state, record, list);
+  const conversation = new Conversation(state.conversation, record);
+  const title = key === "head" ? asText(value.title) : undefined;
+  conversation.update({ agent: "chat-messages", ...(title !== undefined && { title }) });
+  if (key === "head") return conversation.result({ kind: "folded", into: "the session" });
+  if (key === "end") {
+    conversation.endTurn("completed");
+    return conversation.result({ kind: "folded", into: "the end of its turn" });
+  }
+  tellMessage(conversation, key, value, record.text);
+  return conversation.result({ kind: "hidden", rule: "empty message" });
+}
+
+/** A line that is a whole conversation: a session of its own. */
+function readLine(state: ChatState, record: SessionRecord, messages: readonly unknown[]): RecordResult {
+  const session = freshConversation(uuidFrom("chat-messages", `${state.path} ${record.key}`));
+  const title = titleOf(messages);
+  const head = new Conversation(session, record);
+  head.update({ agent: "chat-messages", ...(title !== undefined && { title }) });
+  const frames = head.take();
+  for (const [index, item] of messages.entries()) {
+    const key = `${record.key}:${index}`;
+    const conversation = new Conversation(session, { key, place: record.place });
+    const message = asObject(item);
+    if (message === undefined) conversation.unknown(item, "An item that is no message");
+    else tellMessage(conversation, key, message, JSON.stringify(message));
+    frames.push(...conversation.take());
+  }
+  const end = new Conversation(session, record);
+  end.endTurn("completed");
+  frames.push(...end.take());
+  return { disposition: { kind: "shown" }, frames };
+}
+
+/** The list of messages that a value holds. */
+function messagesOf(value: unknown): unknown[] | undefined {
+  const object = asObject(value);
+  const list = Array.isArray(value)
+    ? value
+    : (object?.messages ?? object?.conversations ?? object?.conversation);
+  return Array.isArray(list) && isMessage(list[0]) ? list : undefined;
+}
+
+/** Every conversation of a document, with the steps that lead to its list. */
+function conversationsOf(value: unknown): { path: (string | number)[]; messages: unknown[] }[] {
+  const own = pathOf(value);
+  if (own !== undefined) return [own];
+  return asArray(value).flatMap((item, index) => {
+    const found = pathOf(item);
+    return found === undefined ? [] : [{ path: [index, ...found.path], messages: found.messages }];
+  });
+}
+
+function pathOf(value: unknown): { path: (string | number)[]; messages: unknown[] } | undefined {
+  const messages = messagesOf(value);
+  if (messages === undefined) return undefined;
+  const object = asObject(value);
+  const name = ["messages", "conversations", "conversation"].find((member) => object?.[member] === messages);
+  return { path: name === undefined ? [] : [name], messages };
+}
+
+function* sessions(store: OpenStore): Generator<SnapshotSession> {
+  const text = store.readText(store.path);
+  if (text === undefined) return;
+  for (const { path, messages } of conversationsOf(JSON.parse(text))) {
+    const name = [store.path, ...path].join("#");
+    yield {
+      name,
+      kind: "session",
+      modified_at: store.modifiedAt(store.path) ?? 0,
+      records: () => recordsOf(store.path, name, path, messages),
+    };
+  }
+}
+
+function* recordsOf(
+  file: string,
+  name: string,
+  path: readonly (string | number)[],
+  messages: readonly unknown[],
+): Generator<SnapshotRecord> {
+  const record = (key: string, steps: readonly (string | number)[], value: JsonObject): SnapshotRecord => ({
+    key,
+    place: { kind: "document", file, pointer: pointerOf([...path, ...steps]) },
+    text: JSON.stringify(value),
+  });
+  const title = titleOf(messages);
+  yield record("head", [], { name, ...(title !== undefined && { title }) });
+  for (const [index, message] of messages.entries())
+    yield record(`message:${index}`, [index], asObject(message) ?? { value: message });
+  yield record("end", [], {});
+}
+
+/** Lists of chat messages, as data sets keep them: what is left when no agent's own format fits. */
+export const chatMessages = recordLinesFormat({
+  id: "chat-messages",
+  name: "Chat messages",
+  classify: () => undefined,
+  detect,
+  snapshots: {
+    // No path says so: documents of every other kind are asked for first.
+    storeOf: () => undefined,
+    recognizes(store) {
+      const text = store.readText(store.path);
+      return text !== undefined && conversationsOf(JSON.parse(text)).length > 0;
+    },
+    sessions,
+  },
+  reader,
+});
+
+/** The beginning of such a document, or of lines of it. */
+const DOCUMENT =
+  /^(?:\[\s*)?(?:\{[^[\]]*"(?:messages|conversations?)"\s*:\s*\[\s*|\[\s*)?\{\s*(?:"[^"]*"\s*:\s*(?:"(?:[^"\\]|\\.)*"|null|\d+)\s*,\s*)*"(?:role|from)"\s*:\s*"(?:system|developer|user|human|assistant|gpt)"/;
+
+function detect(head: Uint8Array): boolean {
+  const records = firstRecords(head, 3);
+  if (records.length > 0)
+    return records.every((record) => isMessage(record) || messagesOf(record) !== undefined);
+  return DOCUMENT.test(textOfHead(head));
+}

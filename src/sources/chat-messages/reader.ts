@@ -1,0 +1,158 @@
+import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { RawJson } from "../../model/raw-json.ts";
+import { emitBlocks, emitCall } from "../conversation/blocks.ts";
+import { blocksIn, promptParts, resultContent, textIn } from "../conversation/content.ts";
+import type { Conversation } from "../conversation/conversation.ts";
+import { own } from "../conversation/own.ts";
+import { unwrap } from "../conversation/wrappers.ts";
+
+/** Who says a message, by the names that data sets use. */
+const ROLES: Readonly<Record<string, "system" | "user" | "assistant" | "call" | "tool">> = {
+  system: "system",
+  developer: "system",
+  user: "user",
+  human: "user",
+  assistant: "assistant",
+  gpt: "assistant",
+  model: "assistant",
+  chatgpt: "assistant",
+  bing: "assistant",
+  function_call: "call",
+  tool: "tool",
+  function: "tool",
+  observation: "tool",
+  tool_response: "tool",
+};
+
+/** Whether this is a message of a list: `{role, content}` or ShareGPT's `{from, value}`. */
+export function isMessage(value: unknown): boolean {
+  const message = asObject(value);
+  const role = asText(message?.role) ?? asText(message?.from);
+  if (message === undefined || role === undefined || own(ROLES, role) === undefined) return false;
+  return "content" in message || "value" in message || "tool_calls" in message;
+}
+
+/**
+ * One message of a chat completion: what Chat Completions and its relatives take and give. `key` names the step that an answer
+ * is; `text` is the message's JSON as it was written.
+ */
+export function tellMessage(
+  conversation: Conversation,
+  key: string,
+  message: JsonObject,
+  text: string,
+): void {
+  const role = own(ROLES, asText(message.role) ?? asText(message.from));
+  const content = message.content ?? message.value;
+  switch (role) {
+    case "system": {
+      const parts = promptParts(content);
+      if (parts.length > 0) conversation.context("System prompt", parts);
+      return;
+    }
+    case "user": {
+      const injected: string[] = [];
+      const parts = promptParts(content, (text) => {
+        const unwrapped = unwrap(text, ["system-reminder"]);
+        injected.push(...unwrapped.injected);
+        return unwrapped.own;
+      });
+      if (injected.length > 0) {
+        if (parts.length > 0) conversation.beginTurn();
+        conversation.context(
+          "Reminder from the agent",
+          injected.map((reminder) => ({ type: "text" as const, text: reminder })),
+        );
+      }
+      if (parts.length > 0) conversation.prompt(parts);
+      return;
+    }
+    case "call": {
+      const call = asObject(parsed(content)) ?? {};
+      conversation.step(key);
+      emitCall(conversation, { id: undefined, name: asText(call.name), input: call.arguments ?? {} });
+      conversation.endStep();
+      return;
+    }
+    case "assistant":
+      tellAnswer(conversation, key, message, content, text);
+      return;
+    case "tool": {
+      const id = asText(message.tool_call_id) ?? asText(message.id);
+      const tool_name = asText(message.name);
+      conversation.toolResult({
+        ...(id !== undefined && { id }),
+        ...(tool_name !== undefined && { tool_name }),
+        status: message.is_error === true ? "error" : "success",
+        ...resultContent(content),
+      });
+      return;
+    }
+    case undefined:
+      conversation.unknown(
+        message,
+        `Message of ${asString(message.role) ?? asString(message.from) ?? "nobody"}`,
+      );
+      return;
+    default:
+      role satisfies never;
+  }
+}
+
+function parsed(value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return undefined;
+  }
+}
+
+function tellAnswer(
+  conversation: Conversation,
+  key: string,
+  message: JsonObject,
+  content: unknown,
+  text: string,
+): void {
+  const raw = new RawJson(text);
+  const model = asText(message.model);
+  conversation.step(key, model === undefined ? {} : { model });
+  conversation.thinking(asString(message.reasoning_content) ?? asString(message.reasoning) ?? "");
+  emitBlocks(conversation, content === null || content === undefined ? [] : blocksIn(content), {
+    argumentsAt: (index) => raw.at(["content", index, "input"]),
+  });
+  asArray(message.tool_calls).forEach((item, index) => {
+    const call = asObject(item) ?? {};
+    const inner = asObject(call.function) ?? call;
+    const input = inner.arguments ?? inner.input;
+    const path = asObject(call.function) === undefined ? [] : ["function"];
+    emitCall(conversation, {
+      id: asText(call.id) ?? asText(call.tool_call_id),
+      name: asText(inner.name),
+      input,
+      json:
+        typeof input === "string"
+          ? undefined
+          : raw.of(input ?? {}, ["tool_calls", index, ...path, "arguments"]),
+    });
+  });
+  const legacy = asObject(message.function_call);
+  if (legacy !== undefined)
+    emitCall(conversation, { id: undefined, name: asText(legacy.name), input: legacy.arguments ?? {} });
+  const usage = asObject(message.usage);
+  const input = asNumber(usage?.prompt_tokens);
+  const output = asNumber(usage?.completion_tokens);
+  conversation.endStep(input === undefined || output === undefined ? {} : { usage: { input, output } });
+}
+
+/** The first words of a conversation, for those that have no other name. */
+export function titleOf(messages: readonly unknown[]): string | undefined {
+  for (const item of messages) {
+    const message = asObject(item);
+    if (own(ROLES, asText(message?.role) ?? asText(message?.from)) !== "user") continue;
+    const text = textIn(message?.content ?? message?.value).trim();
+    if (text !== "") return text.split("\n", 1)[0]?.slice(0, 200);
+  }
+  return undefined;
+}

@@ -1,0 +1,404 @@
+import type { Usage } from "../../model/messages/message.ts";
+import { asNumber, asObject, asString, asStrings, asText, type JsonObject } from "../../model/narrow.ts";
+import type { Disposition } from "../contract.ts";
+import { errorWords } from "../error-words.ts";
+import { firstLine } from "../lines/first-line.ts";
+import { parseObject } from "../lines/parse-object.ts";
+import { type Block, isEqual, type Words } from "./blocks.ts";
+import { blocksOf, resultContent, textOf } from "./content.ts";
+import type { Call, Line, Session, Step } from "./session-types.ts";
+import { givenTokens } from "./steps.ts";
+import { searchHits, startsRun } from "./tool-extra.ts";
+import { isDamaged, readDamaged } from "./user.ts";
+
+/**
+ * An `assistant` line: usually one finished block of a model call (several lines share its `message.id`), sometimes
+ * several, sometimes a longer snapshot of what an earlier line of the id held.
+ */
+export function readAssistant(session: Session, line: Line): Disposition {
+  const message = asObject(line.value.message);
+  if (message === undefined) {
+    const { part_id } = session.recordPart(line);
+    session.push(line, {
+      type: "unknown",
+      part_id,
+      raw: line.value,
+      title: "assistant line without a message",
+    });
+    return { kind: "unknown" };
+  }
+  if (isDamaged(message)) {
+    session.endStep(line);
+    session.damaged = true;
+    return readDamaged(session, line);
+  }
+  const blocks = blocksOf(message.content);
+  const model = asString(message.model);
+  if (line.value.isApiErrorMessage === true) {
+    return session.isReplayed(line, blocks)
+      ? { kind: "folded", into: "the same line before it" }
+      : readApiError(session, line, blocks);
+  }
+  if (model === "<synthetic>" && textOf(blocks).trim() === "No response requested.") {
+    return { kind: "hidden", rule: "no response requested" };
+  }
+  if (blocks.length === 0) return { kind: "hidden", rule: "empty message" };
+  const id = asString(message.id) ?? line.key;
+  const input = givenTokens(usageOf(message));
+  if (blocks.every(isBlank)) {
+    // It may still bring the step's final usage.
+    const known = session.stepNamed(line, id, input);
+    if (known !== undefined) noteProgress(session, line, known, message);
+    return { kind: "hidden", rule: "blank text" };
+  }
+  withdrawSuperseded(session, line);
+  const step = session.openStepOf(line, id, model, input);
+  // A snapshot repeats the step's earlier blocks at their own positions; one new block per line does not.
+  const isCopy = step.ended || blocks.length > 1;
+  let shown = 0;
+  let unknown = 0;
+  let folded = 0;
+  /** Texts and thoughts so far, which is the next one's index in the step. */
+  let said = 0;
+  blocks.forEach((block, index) => {
+    switch (block.type) {
+      case "text":
+      case "thinking":
+      case "redacted_thinking":
+        if (isBlank(block)) return;
+        if (readBlock(session, line, step, block, said, isCopy)) shown += 1;
+        else folded += 1;
+        said += 1;
+        return;
+      case "tool_use":
+      case "server_tool_use":
+      case "mcp_tool_use":
+        if (readCall(session, line, step, block, index, isCopy)) shown += 1;
+        else folded += 1;
+        return;
+      case "fallback": {
+        const from = asString(asObject(block.from)?.model) ?? "one model";
+        const to = asString(asObject(block.to)?.model) ?? "another";
+        session.marker(line, "model_switch", `Fell back from ${from} to ${to}`, undefined, block);
+        step.lastIsBlock = false;
+        shown += 1;
+        return;
+      }
+      default: {
+        step.lastIsBlock = false;
+        const call_id = asString(block.tool_use_id);
+        if (call_id !== undefined && asString(block.type)?.endsWith("_tool_result") === true) {
+          if (readServerResult(session, line, call_id, block)) shown += 1;
+          else folded += 1;
+          return;
+        }
+        const { part_id } = session.recordPart(line);
+        const title = `Block of type ${firstLine(asString(block.type) ?? "unknown")}`;
+        session.push(line, { type: "unknown", part_id, raw: block, title });
+        unknown += 1;
+      }
+    }
+  });
+  noteProgress(session, line, step, message);
+  if (shown > 0) return { kind: "shown" };
+  if (unknown > 0) return { kind: "unknown" };
+  return folded > 0
+    ? { kind: "folded", into: "an earlier line of its message" }
+    : { kind: "hidden", rule: "blank text" };
+}
+
+/** Text of white space only, or a thought without text and signature: the wire's leftovers. */
+function isBlank(block: JsonObject): boolean {
+  if (block.type === "text") return (asString(block.text) ?? "").trim() === "";
+  return block.type === "thinking" && (block.thinking ?? "") === "" && !asString(block.signature);
+}
+
+function readApiError(session: Session, line: Line, blocks: readonly JsonObject[]): Disposition {
+  const { message, answer } = errorWords(textOf(blocks).trim() || "API error");
+  session.endStep(line);
+  session.turnFailed = true;
+  const data: JsonObject = {};
+  for (const key of ["error", "apiErrorStatus", "errorDetails"]) {
+    if (line.value[key] !== undefined && line.value[key] !== null) data[key] = line.value[key];
+  }
+  if (answer !== undefined) data.answer = answer;
+  session.push(line, {
+    type: "error",
+    part_id: session.recordPart(line).part_id,
+    message,
+    ...(Object.keys(data).length > 0 && { data }),
+  });
+  return { kind: "shown" };
+}
+
+/** Returns whether it made a part; otherwise it changed or repeated one. */
+function readBlock(
+  session: Session,
+  line: Line,
+  step: Step,
+  block: JsonObject,
+  index: number,
+  isCopy: boolean,
+): boolean {
+  const kind = block.type === "text" ? "text" : "thinking";
+  const raw = kind === "text" ? block.text : block.thinking;
+  // What is no string where one belongs is still shown, as JSON.
+  const text = asString(raw) ?? (raw === undefined || raw === null ? "" : JSON.stringify(raw));
+  const signature = asString(block.signature) ?? asString(block.data);
+  const toldAt = line.place.byte;
+  // A snapshot has the uuid of the one before it, or none: what hangs on the last block's line stands beside that block.
+  const isNext =
+    line.uuid !== undefined && line.uuid !== step.lastToldIn && line.value.parentUuid === step.lastToldIn;
+  const last = step.lastIsBlock && index === 0 && !isNext ? step.blocks.last : undefined;
+  const earlier = earlierBlock(step, { kind, text, signature, toldAt }, last, index, isCopy);
+  if (earlier !== undefined) {
+    earlier.toldAt = toldAt;
+    if (earlier === step.blocks.last) step.lastToldIn = line.uuid;
+    const isLonger = text.length > earlier.text.length;
+    if (isLonger || (signature !== undefined && signature !== earlier.signature)) {
+      step.blocks.change(earlier, isLonger ? text : earlier.text, signature ?? earlier.signature);
+      session.push(line, {
+        type: "message.part_end",
+        part_id: earlier.part_id,
+        text: earlier.text,
+        ...(earlier.signature !== undefined && { signature: earlier.signature }),
+      });
+    }
+    return false;
+  }
+  const part_id = session.stepPart(line, step);
+  const hidden =
+    block.type === "redacted_thinking"
+      ? "redacted"
+      : kind === "thinking" && text === ""
+        ? "empty"
+        : undefined;
+  session.push(line, { type: "message.part_start", part_id, kind, message_id: step.message_id });
+  session.push(line, {
+    type: "message.part_end",
+    part_id,
+    text,
+    ...(signature !== undefined && { signature }),
+    ...(hidden !== undefined && { hidden }),
+  });
+  step.blocks.add({ kind, text, signature, part_id, toldAt });
+  step.lastIsBlock = true;
+  step.lastToldIn = line.uuid;
+  return true;
+}
+
+/**
+ * The block that a later line of the same message repeats or continues, unless the line has told it already: a text that
+ * stands in it twice is said twice. In a snapshot or a copy of a finished message any equal block is the same; in a running
+ * message only the last part (`last`) may be, since a model may say a thing twice.
+ */
+function earlierBlock(
+  step: Step,
+  words: Words,
+  last: Block | undefined,
+  index: number,
+  isCopy: boolean,
+): Block | undefined {
+  const { kind, text, toldAt } = words;
+  const aligned = isCopy ? step.blocks.at(index) : undefined;
+  const isFree = (block: Block) => block.kind === kind && block.toldAt !== toldAt;
+  const likely = isCopy ? aligned : last;
+  if (likely !== undefined && isFree(likely) && isEqual(likely, words)) return likely;
+  const equal = isCopy ? step.blocks.equalTo(words) : undefined;
+  if (equal !== undefined || text === "") return equal;
+  return [last, aligned].find(
+    (block) =>
+      block !== undefined &&
+      isFree(block) &&
+      block.text !== "" &&
+      (text.startsWith(block.text) || (isCopy && block.text.startsWith(text))),
+  );
+}
+
+/** What closes arguments: more of them would stand before it. Looked for from its first character only, however long. */
+const END = /(?<!["\]}])["\]}]+$/;
+
+function readCall(
+  session: Session,
+  line: Line,
+  step: Step,
+  block: JsonObject,
+  index: number,
+  isCopy: boolean,
+): boolean {
+  const named = asString(block.id) ?? `${line.key}:${index}`;
+  const tool_name = asString(block.name) ?? "(unnamed tool)";
+  const arguments_json = argumentsOf(line, block, index);
+  const known = session.callNamed(named);
+  const isOther =
+    known !== undefined && (known.tool_name !== tool_name || known.arguments_json !== arguments_json);
+  // Some providers count their calls anew, or give several the same id: it then names another call, unless the line repeats
+  // the first one. A call of the same message may have been told before all of its arguments were; without a request's id
+  // the provider may be one of those.
+  const goesOn =
+    known?.arguments_json === "{}" ||
+    (known?.tool_name === tool_name &&
+      asText(named) !== undefined &&
+      step.request !== undefined &&
+      step.request === asText(line.value.requestId) &&
+      arguments_json.startsWith(known.arguments_json.replace(END, "")));
+  const isReused =
+    known !== undefined &&
+    (known.message_id !== step.message_id
+      ? known.result !== undefined || isOther || !session.isOfThisTurn(known)
+      : !isCopy && !session.mayBeReplay(line) && (known.result !== undefined || (isOther && !goesOn)));
+  const id = isReused ? `${named}@${line.place.byte}` : (known?.id ?? named);
+  if (known !== undefined && !isReused) {
+    if (known.arguments_json !== arguments_json && known.result === undefined) {
+      known.arguments_json = arguments_json;
+      known.input = inputOf(block.input);
+      session.push(line, {
+        type: "message.tool_call",
+        tool_call_id: id,
+        tool_name: known.tool_name,
+        arguments_json,
+        part_id: known.part_id,
+        message_id: known.message_id,
+      });
+      noteStart(session, line, known);
+    }
+    return false;
+  }
+  const part_id = session.stepPart(line, step);
+  const input = inputOf(block.input);
+  session.addCall(named, {
+    id,
+    tool_name,
+    message_id: step.message_id,
+    part_id,
+    input,
+    arguments_json,
+  });
+  // The server runs its own tools inside the step.
+  if (block.type === "tool_use") step.calls += 1;
+  step.lastIsBlock = false;
+  session.push(line, {
+    type: "message.tool_call",
+    tool_call_id: id,
+    tool_name,
+    arguments_json,
+    part_id,
+    message_id: step.message_id,
+  });
+  noteStart(session, line, { id, tool_name, input });
+  return true;
+}
+
+/** What links a run to the call that starts it: its prompt, which may be told in pieces. */
+function noteStart(session: Session, line: Line, call: Pick<Call, "id" | "tool_name" | "input">): void {
+  if (!startsRun(call.tool_name)) return;
+  const prompt = asString(call.input?.prompt);
+  let start = session.starts.get(call.id);
+  if (start === undefined) {
+    start = { tool_call_id: call.id, at: line.at };
+    session.starts.set(call.id, start);
+    session.facts.calls.push(start);
+  }
+  if (prompt !== undefined) start.prompt = prompt;
+}
+
+/** The arguments as the line has them; a string in their place (old versions) is their JSON text itself. */
+function argumentsOf(line: Line, block: JsonObject, index: number): string {
+  const { input } = block;
+  if (typeof input === "string") return input;
+  if (input === undefined || input === null) return "{}";
+  return line.raw.of(input, ["message", "content", index, "input"]);
+}
+
+function inputOf(value: unknown): JsonObject | undefined {
+  return typeof value === "string" ? parseObject(value) : asObject(value);
+}
+
+/** The result of a tool that the server ran, inside the model's own message. Returns whether it made a part. */
+function readServerResult(session: Session, line: Line, call_id: string, block: JsonObject): boolean {
+  const call = session.callNamed(call_id);
+  const content = block.content;
+  const failure = asString(asObject(content)?.error_code);
+  const is_error = failure !== undefined || block.is_error === true;
+  const hits = searchHits(content);
+  // What a server of the Model Context Protocol answered has the same shape as any tool's result.
+  const said = block.type === "mcp_tool_result" ? resultContent(content) : { output_text: "", parts: [] };
+  const output_text =
+    failure ??
+    asString(content) ??
+    asString(asObject(content)?.text) ??
+    (said.output_text !== "" || said.parts.length > 0
+      ? said.output_text
+      : hits.length > 0
+        ? hits.map((hit) => `${hit.title}\n${hit.url}`).join("\n\n")
+        : JSON.stringify(content ?? ""));
+  const query = asString(call?.input?.query) ?? "";
+  const id = call?.id ?? call_id;
+  const earlier = call?.result?.place ?? session.unclaimed.get(id);
+  if (call !== undefined) session.answer(line, call, output_text, earlier);
+  else if (earlier === undefined) session.unclaimed.set(id, line.place);
+  session.push(
+    line,
+    {
+      type: "message.tool_result",
+      tool_call_id: id,
+      ...(call !== undefined && { tool_name: call.tool_name }),
+      is_error,
+      status: is_error ? "error" : "success",
+      output_text,
+      parts: said.parts,
+      ...(block.type === "web_search_tool_result" &&
+        hits.length > 0 && { ui_extra: { type: "web_search", query, results: hits } }),
+      ...session.recordPart(line),
+    },
+    earlier,
+  );
+  return earlier === undefined;
+}
+
+/** Lines that name older ones as replaced by themselves. */
+function withdrawSuperseded(session: Session, line: Line): void {
+  withdraw(session, line, asStrings(line.value.supersedesUuids), "replaced by a later answer");
+}
+
+/** Marks what the lines made as withdrawn. */
+export function withdraw(session: Session, line: Line, uuids: readonly string[], reason: string): void {
+  for (const uuid of uuids) {
+    const made = session.partsOfLine.get(uuid);
+    if (made === undefined) continue;
+    for (const part_id of made.part_ids) {
+      session.push(line, { type: "message.retract", message_id: made.message_id, part_id, reason });
+    }
+  }
+}
+
+/** Usage and stop reason: every line of the id repeats them, early ones partly, so the largest figure is the true one. */
+function noteProgress(session: Session, line: Line, step: Step, message: JsonObject): void {
+  step.stop = asString(message.stop_reason) ?? step.stop;
+  const usage = usageOf(message);
+  if (usage !== undefined) {
+    const before = step.usage;
+    const most = (one: number | undefined, other: number | undefined) => Math.max(one ?? 0, other ?? 0);
+    const reasoning = most(before?.reasoning, usage.reasoning);
+    step.usage = {
+      input: most(before?.input, usage.input),
+      output: most(before?.output, usage.output),
+      cache_read: most(before?.cache_read, usage.cache_read),
+      cache_write: most(before?.cache_write, usage.cache_write),
+      ...(reasoning > 0 && { reasoning }),
+    };
+  }
+  session.tellEnd(line, step);
+}
+
+function usageOf(message: JsonObject): Usage | undefined {
+  const usage = asObject(message.usage);
+  if (usage === undefined) return undefined;
+  return {
+    input: asNumber(usage.input_tokens) ?? 0,
+    output: asNumber(usage.output_tokens) ?? 0,
+    cache_read: asNumber(usage.cache_read_input_tokens) ?? 0,
+    cache_write: asNumber(usage.cache_creation_input_tokens) ?? 0,
+    reasoning: asNumber(asObject(usage.output_tokens_details)?.thinking_tokens) ?? 0,
+  };
+}

@@ -1,0 +1,150 @@
+import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import type { CallOutcome } from "../../model/parts/outcome.ts";
+import { resultContent } from "./content.ts";
+import type { BackgroundCall, Line, Session } from "./session-types.ts";
+
+const LAUNCHED = /^Async agent launched successfully/;
+
+/** Whether a result says that the run was launched, and not how it ended. Sub-agents' files have the text alone. */
+export function isLaunch(result: unknown, output_text: string): boolean {
+  const structure = asObject(result);
+  if (structure === undefined) return LAUNCHED.test(output_text);
+  return structure.isAsync === true || asText(structure.status)?.endsWith("_launched") === true;
+}
+
+/** The agent's names for the run that a result tells of: its id, its task's. */
+export function keysOf(result: unknown, output_text: string): Set<string> {
+  const structure = asObject(result);
+  const named = /\bagentId: ?([\w@.-]+)/.exec(output_text)?.[1];
+  const keys = [structure?.agentId, structure?.taskId, structure?.runId, named];
+  return new Set(keys.flatMap((key) => asText(key) ?? []));
+}
+
+/** How a run in the background ended, in the words of the record that says so. */
+interface RunEnd {
+  tool_call_id?: string | undefined;
+  key?: string | undefined;
+  /** Without it, and without the others, a run is meant that its words name. */
+  summary: string;
+  status: string | undefined;
+  result: string | undefined;
+}
+
+const BY_PERSON = /\b(?:stopped|killed|cancelled) by (?:the )?user\b/i;
+const NOT_RECORDED = /didn't finish before the previous session ended/i;
+
+/** Ends the card of the call that is meant; nothing where none is. Told again, the last word holds. */
+export function endBackground(session: Session, line: Line, end: RunEnd): void {
+  const call = meantBy(session, end);
+  if (call === undefined) return;
+  const outcome = outcomeOf(end);
+  const failed = end.status === "failed" || end.status === "error";
+  emitEnd(session, line, call, {
+    status: outcome !== undefined ? "aborted" : failed ? "error" : "success",
+    outcome,
+    // What went wrong its summary says; the run's last words may be of before.
+    output_text:
+      (failed ? [end.summary, end.result ?? ""].filter(Boolean).join("\n\n") : (end.result ?? end.summary)) ||
+      call.launched,
+    said: end.status,
+  });
+}
+
+/** The newest runs among which one without a name is looked for. */
+const MAX_NAMELESS = 64;
+
+function meantBy({ background }: Session, end: RunEnd): BackgroundCall | undefined {
+  const { tool_call_id, key, summary } = end;
+  const named = tool_call_id === undefined ? undefined : background.byName.get(tool_call_id);
+  if (named !== undefined) return named;
+  if (key !== undefined) {
+    const call = background.byName.get(key);
+    // A later message to a run that had ended is another call's.
+    return tool_call_id === undefined || call?.emitted_end === undefined ? call : undefined;
+  }
+  if (tool_call_id !== undefined) return undefined;
+  return background.calls
+    .slice(-MAX_NAMELESS)
+    .find(
+      ({ emitted_end, description }) =>
+        emitted_end === undefined && description !== undefined && summary.includes(`"${description}"`),
+    );
+}
+
+function outcomeOf({ status, summary }: RunEnd): CallOutcome | undefined {
+  if (NOT_RECORDED.test(summary)) return { kind: "unknown", reason: summary };
+  if (BY_PERSON.test(summary)) return { kind: "stopped", by: "person" };
+  return status === "stopped" || status === "killed" ? { kind: "stopped" } : undefined;
+}
+
+/** The file is over: runs without a recorded end get an unknown outcome. */
+export function leaveBackground(session: Session, line: Line): void {
+  for (const call of session.background.calls) {
+    if (call.emitted_end !== undefined) continue;
+    emitEnd(session, line, call, {
+      status: "aborted",
+      outcome: { kind: "unknown", reason: "This file does not say how the run ended" },
+      output_text: call.launched,
+      said: undefined,
+    });
+  }
+}
+
+/** Remembers a call whose run goes on. */
+export function noteLaunch({ background }: Session, call: BackgroundCall, keys: Iterable<string>): void {
+  background.calls.push(call);
+  for (const name of [call.tool_call_id, ...keys]) background.byName.set(name, call);
+}
+
+function emitEnd(
+  session: Session,
+  line: Line,
+  call: BackgroundCall,
+  end: {
+    status: "success" | "error" | "aborted";
+    outcome: CallOutcome | undefined;
+    output_text: string;
+    said: string | undefined;
+  },
+): void {
+  const { status, outcome, output_text, said } = end;
+  const key = JSON.stringify([status, outcome, output_text]);
+  if (call.emitted_end === key) return;
+  call.emitted_end = key;
+  const { ui_extra } = call;
+  const end_extra =
+    ui_extra?.type === "sub_agent" && said !== undefined ? { ...ui_extra, status: said } : ui_extra;
+  session.push(
+    line,
+    {
+      type: "message.tool_result",
+      tool_call_id: call.tool_call_id,
+      tool_name: call.tool_name,
+      is_error: status === "error",
+      status,
+      output_text,
+      parts: [],
+      ...(end_extra !== undefined && { ui_extra: end_extra }),
+      ...(outcome !== undefined && { outcome }),
+    },
+    call.place,
+  );
+}
+
+/** The end of a run that a tool was asked for: `TaskOutput`, and what it was called before. */
+export function noteTaskOutput(session: Session, line: Line, result: unknown): void {
+  const task = asObject(asObject(result)?.task);
+  const status = asText(task?.status);
+  if (task === undefined || status === undefined || status === "running" || status === "pending") return;
+  endBackground(session, line, {
+    key: asText(task.task_id),
+    summary: asText(task.description) ?? "",
+    status,
+    result: textOf(task),
+  });
+}
+
+function textOf(task: JsonObject): string | undefined {
+  const output = asString(task.result) ?? asString(task.output);
+  return output ?? (Array.isArray(task.content) ? resultContent(task.content).output_text : undefined);
+}

@@ -1,0 +1,125 @@
+import { asNumber, asObject, asString, type JsonObject } from "../../model/narrow.ts";
+import type { Format, RegistryEntry, SessionPath } from "../contract.ts";
+import { createLineReader } from "../lines/lines.ts";
+import { parsePath } from "./path.ts";
+import { createClaudeCodeReader } from "./reader.ts";
+import { createRequestLog } from "./request-log.ts";
+
+/** Claude Code, 1.0 to 2.1: one file of JSON lines per session, sub-agents in files of their own since 2.0.28. */
+export const claudeCode: Format = {
+  id: "claude-code",
+  name: "Claude Code",
+  root: { variable: "CLAUDE_CONFIG_DIR", home: ".claude", folders: ["projects"] },
+  // `<pid>.<hash>.key` beside them are secrets.
+  registry: { folder: "sessions", isEntry: (name) => /^\d+\.json$/.test(name), read: readRegistry },
+  classify,
+  detect,
+  closesSteps: true,
+  createReader: createClaudeCodeReader,
+  createRequestLog,
+};
+
+/**
+ * What `waitingFor` says while a turn waits for its user. With another value (`dialog open` is `/model` and other menus)
+ * the turn may be over.
+ */
+const WAITS_IN_TURN = new Set(["permission prompt", "input needed", "sandbox request", "worker request"]);
+
+/**
+ * `<pid>.json` of a live process (Claude Code 2.1). `status` is `idle`, `busy`, `shell` (the turn is over, a background
+ * shell runs) or `waiting`; it is absent for the first moments and in older versions. A status that is not known here
+ * says nothing.
+ */
+function readRegistry(_name: string, text: string): RegistryEntry | undefined {
+  const entry = asObject(JSON.parse(text));
+  const session_id = asString(entry?.sessionId);
+  const pid = asNumber(entry?.pid);
+  if (entry === undefined || session_id === undefined || pid === undefined) return undefined;
+  const started = asString(entry.procStart);
+  const pid_namespace = /^linux:.*:pid:\[(\d+)\]$/.exec(asString(entry.pidDomain) ?? "")?.[1];
+  const since = asNumber(entry.statusUpdatedAt) ?? asNumber(entry.updatedAt);
+  const state = stateOf(asString(entry.status), asString(entry.waitingFor));
+  return {
+    session_id: session_id.toLowerCase(),
+    pid,
+    ...(started !== undefined && { started }),
+    ...(pid_namespace !== undefined && { pid_namespace }),
+    ...state,
+    ...(state !== undefined && since !== undefined && { since }),
+  };
+}
+
+function stateOf(
+  status: string | undefined,
+  waiting_for: string | undefined,
+): Pick<RegistryEntry, "busy" | "waiting" | "background"> | undefined {
+  switch (status) {
+    case "idle":
+      return { busy: false };
+    case "busy":
+      return { busy: true };
+    case "shell":
+      return { busy: false, background: true };
+    case "waiting":
+      return {
+        ...(waiting_for !== undefined && WAITS_IN_TURN.has(waiting_for) && { busy: true }),
+        waiting: { ...(waiting_for !== undefined && { for: waiting_for }) },
+      };
+    default:
+      return undefined;
+  }
+}
+
+function classify(path: string): SessionPath | undefined {
+  if (!path.endsWith(".jsonl")) return undefined;
+  const segments = path.split("/");
+  if (segments.includes("tool-results")) return undefined;
+  const { stem, agent_id } = parsePath(path);
+  // A workflow's journal, and the helper that writes a compaction's summary.
+  if (stem === "journal" || stem === "history" || agent_id?.startsWith("acompact-") === true)
+    return undefined;
+  if (agent_id !== undefined) return { kind: "run", side: path.replace(/\.jsonl$/, ".meta.json") };
+  return { kind: "session" };
+}
+
+/** Types that no other agent's lines have. */
+const OWN_TYPES = new Set([
+  "agent-name",
+  "ai-title",
+  "custom-title",
+  "file-history-snapshot",
+  "last-prompt",
+  "permission-mode",
+  "queue-operation",
+]);
+
+function detect(head: Uint8Array): boolean {
+  const lines = createLineReader();
+  const records = lines.push(head);
+  if (records.some(({ value }) => value !== undefined && isOwn(value))) return true;
+  if (records.some(({ value }) => value !== undefined)) return false;
+  // The first line is longer than the head, or the file is one line without its newline.
+  if (lines.settle().some(({ value }) => value !== undefined && isOwn(value))) return true;
+  const text = new TextDecoder().decode(head.subarray(0, 4096)).trimStart();
+  return text.startsWith('{"') && /"(parentUuid|isSidechain|leafUuid)":/.test(text);
+}
+
+function isOwn(value: JsonObject): boolean {
+  const type = asString(value.type) ?? "";
+  if (OWN_TYPES.has(type)) return true;
+  if (type === "summary") return "leafUuid" in value;
+  const message = asObject(value.message);
+  // Qwen Code writes the same envelope around messages with `parts`.
+  if (message !== undefined && "parts" in message) return false;
+  if ("parentUuid" in value && ("isSidechain" in value || "sessionId" in value)) {
+    return type !== "system" || !("systemPayload" in value);
+  }
+  if (type === "user" || type === "assistant") {
+    return (
+      "uuid" in value &&
+      !("payload" in value) &&
+      (message === undefined || "content" in message || "id" in message)
+    );
+  }
+  return type === "system" && value.subtype === "init" && "session_id" in value;
+}

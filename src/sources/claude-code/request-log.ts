@@ -1,0 +1,158 @@
+import { asArray, asObject, asString, type JsonObject } from "../../model/narrow.ts";
+import type { LinePlace, LoggedRequest, RequestLog } from "../request-log.ts";
+
+interface Known {
+  message: JsonObject;
+  places: readonly LinePlace[];
+}
+
+/** Consecutive lines of one role (an assistant's: of one message) that make one message of a request. */
+interface Run {
+  role: string;
+  /** The assistant message's id. */
+  id?: string;
+  blocks: unknown[];
+  places: LinePlace[];
+}
+
+/**
+ * Rebuilds the API requests of a Claude Code session (2.1.332 and later) from `api-request-shape`, `api-request-blob` and
+ * `api-request` lines: the messages of a request are the first `keep` of its `base`, then its `tail`; a hash is looked up
+ * in the blobs, then in the messages that the transcript's own lines spell. `sha256`: SHA-256 of a text, in hex.
+ */
+export function createRequestLog(sha256: (text: string) => string): RequestLog {
+  const shapes = new Map<string, JsonObject>();
+  const messages = new Map<string, Known>();
+  const entries = new Map<string, { value: JsonObject; place: LinePlace; hashes: readonly string[] }>();
+  const answers = new Map<string, LinePlace>();
+  let run: Run | undefined;
+
+  const remember = (message: JsonObject, places: readonly LinePlace[], hash = hashOf(message)) => {
+    if (!messages.has(hash)) messages.set(hash, { message, places });
+  };
+  const hashOf = (message: JsonObject) => sha256(canonical(asBlocks(message), true));
+
+  function takeLine(value: JsonObject, place: LinePlace): void {
+    const message = asObject(value.message);
+    if (message === undefined) return;
+    const role = asString(value.type) ?? "";
+    const id = role === "assistant" ? asString(message.id) : undefined;
+    const goes_on = run !== undefined && run.role === role && run.id === id;
+    if (!goes_on || run === undefined)
+      run = { role, ...(id !== undefined && { id }), blocks: [], places: [] };
+    run.blocks.push(...blocksOf(message.content));
+    run.places.push(place);
+    remember({ role, content: [...run.blocks] }, [...run.places]);
+    const ref = asString(value.requestRef);
+    // A fork copies its parent's lines, which name requests of the parent.
+    if (ref !== undefined && value.requestSessionId === undefined && !answers.has(ref))
+      answers.set(ref, place);
+  }
+
+  function takeRequest(value: JsonObject, place: LinePlace): void {
+    const id = asString(value.id);
+    if (id === undefined) return;
+    const base = entries.get(asString(value.base) ?? "")?.hashes ?? [];
+    const keep = typeof value.keep === "number" ? value.keep : 0;
+    const tail = asArray(value.tail).flatMap((hash) => asString(hash) ?? []);
+    const gone = Array.from({ length: Math.max(0, keep - base.length) }, () => "");
+    entries.set(id, { value, place, hashes: [...base.slice(0, keep), ...gone, ...tail] });
+  }
+
+  function build(id: string): LoggedRequest | undefined {
+    const entry = entries.get(id);
+    if (entry === undefined) return undefined;
+    const { value, place, hashes } = entry;
+    const missing: string[] = [];
+    const shape = shapes.get(asString(value.shapeHash) ?? "");
+    if (shape === undefined) missing.push("system prompt and tools");
+    const lost = hashes.filter((hash) => !messages.has(hash)).length;
+    if (lost > 0) missing.push(`${lost} of ${hashes.length} messages`);
+    if (value.cut !== undefined) missing.push("parts that the agent cut out of the record");
+    const known = hashes.flatMap((hash) => messages.get(hash) ?? []);
+    const body: JsonObject = {
+      ...structuredClone({ ...shape, ...asObject(value.params) }),
+      // One by one: a message that a request holds twice is marked for the cache in one place only.
+      messages: known.map(({ message }) => structuredClone(asBlocks(message))),
+    };
+    for (const control of asArray(value.cacheControl)) setCacheControl(body, asObject(control));
+    const digest = asString(value.requestDigest);
+    const at = asString(value.timestamp);
+    const answer = answers.get(id);
+    return {
+      id,
+      place,
+      ...(at !== undefined && { at }),
+      body,
+      origins: known.map(({ places }) => places),
+      hashes: hashes.filter((hash) => messages.has(hash)),
+      ...(digest !== undefined && { digest }),
+      rebuilt_digest: sha256(canonical(body, false)),
+      missing,
+      ...(answer !== undefined && { answer }),
+    };
+  }
+
+  return {
+    push(value, place) {
+      switch (value.type) {
+        case "user":
+        case "assistant":
+          takeLine(value, place);
+          break;
+        case "api-request-shape": {
+          const shape = asObject(value.shape);
+          const hash = asString(value.shapeHash);
+          if (shape !== undefined && hash !== undefined) shapes.set(hash, shape);
+          break;
+        }
+        case "api-request-blob": {
+          const message = asObject(value.message);
+          const hash = asString(value.hash);
+          if (message !== undefined && hash !== undefined) messages.set(hash, { message, places: [place] });
+          break;
+        }
+        case "api-request":
+          takeRequest(value, place);
+          break;
+        default:
+      }
+    },
+    *requests() {
+      for (const id of entries.keys()) {
+        const request = build(id);
+        if (request !== undefined) yield request;
+      }
+    },
+  };
+}
+
+const blocksOf = (content: unknown): unknown[] =>
+  typeof content === "string" ? [{ type: "text", text: content }] : asArray(content);
+
+/** A message whose content is a list: a text is the same as a list of one text block. */
+const asBlocks = (message: JsonObject): JsonObject => ({ ...message, content: blocksOf(message.content) });
+
+/** Sets `cache_control` where a request has it: `path` leads from the body to the block. */
+function setCacheControl(body: JsonObject, control: JsonObject | undefined): void {
+  let target: unknown = body;
+  for (const step of asArray(control?.path)) {
+    if (Array.isArray(target)) target = target[Number(step)];
+    else target = asObject(target)?.[String(step)];
+  }
+  const block = asObject(target);
+  if (block !== undefined) block.cache_control = control?.value;
+}
+
+/** JSON with sorted keys and without spaces, the notation that the log's hashes are made of. */
+function canonical(value: unknown, without_cache_control: boolean): string {
+  if (Array.isArray(value))
+    return `[${value.map((item) => canonical(item, without_cache_control)).join(",")}]`;
+  const object = asObject(value);
+  if (object === undefined) return JSON.stringify(value) ?? "null";
+  const members = Object.keys(object)
+    .filter((key) => object[key] !== undefined && !(without_cache_control && key === "cache_control"))
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonical(object[key], without_cache_control)}`);
+  return `{${members.join(",")}}`;
+}

@@ -1,0 +1,16 @@
+import { asText } from "../../model/narrow.ts";
+import { firstRecords } from "../conversation/head.ts";
+import { recordLinesFormat } from "../lines/record-lines.ts";
+import { codexExecReader } from "./reader.ts";
+
+/** The output of `codex exec --json`, saved to a file. It has no usual place: it is opened by name. */
+export const codexExec = recordLinesFormat({
+  id: "codex-exec",
+  name: "Codex (exec)",
+  classify: () => undefined,
+  detect: (head) =>
+    firstRecords(head, 1).some(
+      ({ type, thread_id }) => type === "thread.started" && asText(thread_id) !== undefined,
+    ),
+  reader: codexExecReader,
+});

@@ -1,0 +1,162 @@
+import type { Usage } from "../../model/messages/message.ts";
+import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { uuidFrom } from "../../model/uuid.ts";
+import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
+import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { stemOf } from "../conversation/paths.ts";
+import { callOf, resultOf } from "./items.ts";
+
+/** What is kept of a stream between records. */
+export interface CodexExecState {
+  conversation: ConversationState;
+  named: boolean;
+  /** Ids of the turn's items that are calls without a result. */
+  open: string[];
+  /** How many of them the model waits for: a list of tasks stays open while it works. */
+  waiting: number;
+  /** A call of the open step has its result: what the model says next is another step. */
+  answered: boolean;
+  /** The thread's tokens so far, which each turn's end repeats with its own added. */
+  total: Usage;
+}
+
+const idOf = (name: string): string => uuidFrom("codex-exec", name);
+const NONE: Usage = { input: 0, output: 0 };
+
+/**
+ * The events of `codex exec --json`: items of a turn, each whole when it is completed. The stream holds neither the prompt nor
+ * times nor the model's name, and no borders between model calls: a step ends where a call has its result and the model
+ * goes on. Source: `codex-rs/exec/src/exec_events.rs` of Codex 0.169.
+ */
+export const codexExecReader: RecordReader<CodexExecState> = {
+  initialState: ({ path }) => ({
+    conversation: freshConversation(idOf(stemOf(path))),
+    named: false,
+    open: [],
+    waiting: 0,
+    answered: false,
+    total: NONE,
+  }),
+  sessionId: ({ named, conversation }) => (named ? conversation.session_id : undefined),
+  read,
+  end(state, stopped) {
+    const conversation = new Conversation(state.conversation);
+    conversation.close(stopped);
+    return conversation.take();
+  },
+  linkFacts: ({ conversation: { session_id } }) => ({
+    sessions: [{ session_id, group: session_id, calls: [] }],
+  }),
+};
+
+function read(state: CodexExecState, record: SessionRecord): RecordResult {
+  const { value } = record;
+  if (!state.named) {
+    state.named = true;
+    const thread = asText(value.thread_id);
+    if (thread !== undefined) state.conversation.session_id = idOf(thread);
+  }
+  const conversation = new Conversation(state.conversation, record);
+  conversation.update({ agent: "codex-exec" });
+  switch (value.type) {
+    case "thread.started":
+      return conversation.result({ kind: "folded", into: "the session" });
+    case "turn.started":
+      Object.assign(state, { open: [], waiting: 0, answered: false });
+      conversation.beginTurn();
+      return conversation.result({ kind: "folded", into: "the turn" });
+    case "item.started":
+    case "item.updated":
+    case "item.completed":
+      readItem(state, conversation, record, asObject(value.item) ?? {});
+      return conversation.result({ kind: "folded", into: "its item" });
+    case "turn.completed": {
+      const usage = usageOf(state, asObject(value.usage));
+      if (conversation.hasOpenStep) conversation.endStep(usage === undefined ? {} : { usage });
+      else if (usage !== undefined) conversation.amendStep({ usage });
+      conversation.endTurn("completed");
+      return conversation.result({ kind: "folded", into: "the turn" });
+    }
+    case "turn.failed":
+      conversation.error(asText(asObject(value.error)?.message) ?? "The turn failed", value.error);
+      return conversation.result();
+    case "error":
+      conversation.error(asText(value.message) ?? "Error", value);
+      return conversation.result();
+    default:
+      conversation.unknown(value, `Event of type ${asString(value.type) ?? "unknown"}`);
+      return conversation.result();
+  }
+}
+
+function readItem(
+  state: CodexExecState,
+  conversation: Conversation,
+  record: SessionRecord,
+  item: JsonObject,
+): void {
+  const id = asText(item.id) ?? record.key;
+  const isDone = record.value.type === "item.completed";
+  switch (item.type) {
+    case "agent_message":
+    case "reasoning": {
+      // Items of these kinds are whole when they come.
+      if (!isDone) return;
+      beginStep(state, conversation, record);
+      const text = asString(item.text) ?? "";
+      if (item.type === "reasoning") conversation.thinking(text);
+      else conversation.text(text);
+      return;
+    }
+    case "error":
+      conversation.marker("note", asText(item.message) ?? "Error", undefined, item);
+      return;
+    default: {
+      const call = callOf(item);
+      if (call === undefined) {
+        conversation.unknown(item, `Item of type ${asString(item.type) ?? "unknown"}`);
+        return;
+      }
+      if (!state.open.includes(id)) {
+        beginStep(state, conversation, record);
+        state.open = [...state.open, id];
+        if (item.type !== "todo_list") state.waiting += 1;
+        conversation.toolCall({ id, ...call });
+      }
+      if (!isDone) return;
+      state.open = state.open.filter((each) => each !== id);
+      if (item.type !== "todo_list") {
+        state.waiting -= 1;
+        state.answered = true;
+      }
+      conversation.toolResult({ id, ...resultOf(item) });
+    }
+  }
+}
+
+function beginStep(state: CodexExecState, conversation: Conversation, record: SessionRecord): void {
+  if (conversation.hasOpenStep && !(state.answered && state.waiting <= 0)) return;
+  state.answered = false;
+  conversation.step(record.key);
+}
+
+/** The tokens of the turn that ends: what the thread's total has grown by. */
+function usageOf(state: CodexExecState, value: JsonObject | undefined): Usage | undefined {
+  if (value === undefined) return undefined;
+  const cached = asNumber(value.cached_input_tokens) ?? 0;
+  const total: Usage = {
+    input: Math.max(0, (asNumber(value.input_tokens) ?? 0) - cached),
+    output: asNumber(value.output_tokens) ?? 0,
+    cache_read: cached,
+    reasoning: asNumber(value.reasoning_output_tokens) ?? 0,
+  };
+  const before = state.total;
+  state.total = total;
+  const grown = (now = 0, then = 0): number => (now >= then ? now - then : now);
+  return {
+    input: grown(total.input, before.input),
+    output: grown(total.output, before.output),
+    cache_read: grown(total.cache_read, before.cache_read),
+    reasoning: grown(total.reasoning, before.reasoning),
+  };
+}

@@ -1,0 +1,364 @@
+import { asArray, asObject, asString, asStrings, asText, type JsonObject } from "../../model/narrow.ts";
+import type { Disposition } from "../contract.ts";
+import { type Call, type Calls, commandFacts, mcpFacts, patchFacts } from "./calls.ts";
+import { folded, hidden, SHOWN } from "./disposition.ts";
+import { type Line, rawMember } from "./line.ts";
+import { messageOf } from "./notices.ts";
+import { type Output, readContent } from "./output.ts";
+import { readChanges } from "./patch.ts";
+import type { Runs } from "./runs.ts";
+import { commandText, filesTrait, jsonOrText, RUN_CALLS, SHELL, webFacts } from "./tool-extra.ts";
+import type { TurnWriter } from "./turns.ts";
+
+/** What a web search does, by the names of its actions. */
+const SEARCHES = new Set(["search", "openPage", "open_page", "findInPage", "find_in_page"]);
+
+/** Reads every record about a call: the call, its output, and what the events and completed items say about it. */
+export class CallRecords {
+  private readonly writer: TurnWriter;
+  private readonly calls: Calls;
+  private readonly runs: Runs;
+  /** Events about calls that come before their calls, by call id. */
+  private readonly ahead = new Map<string, JsonObject>();
+  /** The record is of a turn that stands above what is read: its call, too, unless it has none. */
+  isAbove = false;
+
+  constructor(writer: TurnWriter, calls: Calls, runs: Runs) {
+    this.writer = writer;
+    this.calls = calls;
+    this.runs = runs;
+  }
+
+  call(type: string, line: Line): Disposition {
+    const { payload, moment } = line;
+    const id = asText(payload.call_id) ?? asText(payload.id) ?? `line-${moment.source.byte}`;
+    let name = asText(payload.name) ?? "unknown";
+    let member = payload.arguments === undefined || payload.arguments === null ? "input" : "arguments";
+    if (type === "local_shell_call") {
+      name = "local_shell";
+      member = "action";
+    } else if (type === "tool_search_call") name = "tool_search";
+    const text = asString(payload[member]) ?? rawMember(line, member);
+    const call = this.calls.start(id, name, text, { item_id: asText(payload.id) });
+    if (call === undefined) return folded(`call ${id}`);
+    if (name === "spawn_agent") this.runs.spawn(call, moment.at);
+    return SHOWN;
+  }
+
+  output(payload: JsonObject, output: Output): Disposition {
+    const id = asText(payload.call_id) ?? asText(payload.id) ?? `line-${this.writer.now.source.byte}`;
+    const call = this.calls.answered(id);
+    if (call?.name === "spawn_agent") this.runs.answered(call, jsonOrText(output.text));
+    else if (call !== undefined && RUN_CALLS.has(call.name)) this.runs.name(call);
+    return this.calls.answer(id, output) ? SHOWN : folded(`call ${id}`);
+  }
+
+  webSearch(line: Line): Disposition {
+    const { payload } = line;
+    const id = asText(payload.id) ?? asText(payload.call_id) ?? `line-${this.writer.now.source.byte}`;
+    const known = this.calls.get(id);
+    if (known !== undefined) {
+      // An event that came first says more.
+      if (known.facts.web === undefined) this.calls.enrich(known, webFacts(payload));
+      return folded(`call ${id}`);
+    }
+    const call = this.calls.start(id, "web_search", rawMember(line, "action") || "{}", { byProvider: true });
+    if (call === undefined) return SHOWN;
+    const facts = webFacts(this.ahead.get(id) ?? payload);
+    this.ahead.delete(id);
+    this.calls.enrich(call, facts);
+    this.calls.answer(id, searchOutput(facts, payload.status), true);
+    return SHOWN;
+  }
+
+  imageGeneration(payload: JsonObject): Disposition {
+    const id = asText(payload.id) ?? `line-${this.writer.now.source.byte}`;
+    const output = imageOutput({ ...payload, ...this.ahead.get(id) });
+    this.ahead.delete(id);
+    const call = this.calls.start(id, "image_generation", imagePrompt(payload), { byProvider: true });
+    if (call === undefined) return folded(`call ${id}`);
+    call.whole = true;
+    this.calls.answer(id, output, true);
+    return SHOWN;
+  }
+
+  /** The call that an event is about; of something that ran inside a code cell, the cell. */
+  private callFor(
+    id: string | undefined,
+    payload: JsonObject,
+    ...traits: (string | undefined)[]
+  ): { call: Call; inner: boolean } | undefined {
+    if (id === undefined) return undefined;
+    const call = this.calls.about(id, kindOf(payload), ...traits);
+    return call === undefined ? this.cellFor(id) : { call, inner: false };
+  }
+
+  private cellFor(id: string): { call: Call; inner: boolean } | undefined {
+    const cell = id.startsWith("exec-") ? this.calls.cell() : undefined;
+    return cell === undefined ? undefined : { call: cell, inner: true };
+  }
+
+  commandEnded(id: string | undefined, payload: JsonObject): Disposition {
+    const facts = commandFacts(payload);
+    const found = this.callFor(id, payload, facts.command, SHELL);
+    if (found === undefined) {
+      const command = commandText(payload.command) ?? "";
+      const args = JSON.stringify({ command, ...(facts.cwd === undefined ? {} : { workdir: facts.cwd }) });
+      const status = facts.status ?? "success";
+      const text = facts.output ?? "";
+      return this.alone(id, "shell", args, facts, { text, media: [], status });
+    }
+    const { call, inner } = found;
+    if (!inner) this.calls.enrich(call, facts);
+    else {
+      const { command = "", cwd, exit_code, duration_ms } = facts;
+      this.calls.enrich(call, {
+        commands: [
+          {
+            command,
+            ...(cwd === undefined ? {} : { cwd }),
+            ...(exit_code === undefined ? {} : { exit_code }),
+            ...(duration_ms === undefined ? {} : { duration_ms }),
+          },
+        ],
+      });
+    }
+    return folded(`call ${call.id}`);
+  }
+
+  patched(id: string | undefined, payload: JsonObject): Disposition {
+    const files = readChanges(payload.changes);
+    const facts = patchFacts(payload, files);
+    const found = this.callFor(id, payload, filesTrait(files), "apply_patch");
+    if (found === undefined) {
+      const args = JSON.stringify({ files: files.map(({ path }) => path) });
+      const text = [asString(payload.stdout), asString(payload.stderr)].filter((part) => part).join("\n");
+      return this.alone(id, "apply_patch", args, facts, {
+        text,
+        media: [],
+        status: facts.status ?? "success",
+      });
+    }
+    const { call, inner } = found;
+    this.calls.enrich(call, inner ? { files } : facts);
+    return folded(`call ${call.id}`);
+  }
+
+  mcpCalled(id: string | undefined, payload: JsonObject): Disposition {
+    const { facts, text, media, failed } = mcpFacts(payload);
+    const name = `mcp__${facts.mcp?.server ?? ""}__${facts.mcp?.tool ?? ""}`;
+    const found = this.callFor(id, payload, name, facts.mcp?.tool);
+    if (found === undefined) {
+      const invocation = asObject(payload.invocation) ?? payload;
+      const args = JSON.stringify(invocation.arguments ?? {});
+      return this.alone(id, name, args, facts, { text, media, status: failed ? "error" : "success" });
+    }
+    const { call, inner } = found;
+    if (inner && facts.mcp !== undefined) {
+      const { server, tool } = facts.mcp;
+      this.calls.enrich(call, { cellTools: [{ server, tool }] });
+    } else this.calls.enrich(call, facts);
+    return folded(`call ${call.id}`);
+  }
+
+  webSearched(id: string | undefined, payload: JsonObject): Disposition {
+    const found = this.callFor(id, payload, "web_search") ?? this.openCell();
+    const facts = webFacts(payload);
+    if (found !== undefined) {
+      this.calls.enrich(found.call, facts);
+      return folded(`call ${found.call.id}`);
+    }
+    const args = JSON.stringify(payload.action ?? {});
+    return this.alone(id, "web_search", args, facts, searchOutput(facts, payload.status), "provider");
+  }
+
+  imageGenerated(id: string | undefined, payload: JsonObject): Disposition {
+    const known = id === undefined ? undefined : this.calls.get(id);
+    if (id !== undefined && known !== undefined) {
+      this.calls.answer(id, imageOutput(payload), true);
+      return folded(`call ${id}`);
+    }
+    return this.alone(id, "image_generation", imagePrompt(payload), {}, imageOutput(payload), "provider");
+  }
+
+  /** Whether an event may be followed by the call that it is about. */
+  mayFollow(id: string): boolean {
+    return (
+      this.calls.get(id) === undefined && this.cellFor(id) === undefined && this.openCell() === undefined
+    );
+  }
+
+  /** Keeps an event for its call, which follows. */
+  announce(id: string, payload: JsonObject): Disposition {
+    this.ahead.set(id, payload);
+    return folded(`call ${id}`);
+  }
+
+  /** The code cell that has not answered yet: what has no call of its own ran in it. */
+  private openCell(): { call: Call; inner: boolean } | undefined {
+    const cell = this.calls.cell();
+    return cell === undefined || cell.output !== undefined ? undefined : { call: cell, inner: true };
+  }
+
+  /** A call of a tool that the program around Codex has: asked for and answered by events, or told whole by an item. */
+  dynamicCall(payload: JsonObject): Disposition {
+    const id = asText(payload.call_id) ?? asText(payload.callId);
+    const name = asText(payload.tool) ?? "dynamic_tool";
+    const args = JSON.stringify(payload.arguments ?? {});
+    const isAnswered =
+      payload.type !== "dynamic_tool_call_request" ||
+      payload.content_items !== undefined ||
+      payload.success !== undefined;
+    const found = this.callFor(id, payload, asText(payload.tool));
+    if (!isAnswered) {
+      if (found !== undefined) return folded(`call ${found.call.id}`);
+      const call_id = id ?? `line-${this.writer.now.source.byte}`;
+      if (this.isAbove) return folded(`call ${call_id}`);
+      const call = this.calls.start(call_id, name, args);
+      if (call !== undefined) call.byEvents = true;
+      return SHOWN;
+    }
+    const content = readContent(asArray(payload.content_items));
+    const failed = payload.success === false || payload.status === "failed";
+    const problem = messageOf(payload);
+    const text = [content.text, problem].filter((words) => words !== undefined && words !== "").join("\n");
+    const output = { ...content, text, status: failed ? ("error" as const) : content.status };
+    if (found === undefined) return this.alone(id, name, args, {}, output);
+    const { call, inner } = found;
+    if (call.byEvents === true && call.output === undefined)
+      return this.calls.answer(call.id, output) ? SHOWN : folded(`call ${call.id}`);
+    this.calls.enrich(call, failed && !inner ? { status: "error" } : {});
+    return folded(`call ${call.id}`);
+  }
+
+  /** What an extension of the program around Codex did: a web search where the item says so, else a card of its own. */
+  extended(id: string | undefined, item: JsonObject): Disposition {
+    const isSearch =
+      asText(item.query) !== undefined || SEARCHES.has(asString(asObject(item.action)?.type) ?? "");
+    if (isSearch) return this.webSearched(id, item);
+    const { type: _, id: __, kind, status, error, ...rest } = item;
+    const text = messageOf({ error }) ?? "";
+    const failed = status === "failed" || text !== "";
+    const output: Output = { text, media: [], status: failed ? "error" : "success" };
+    return this.alone(id, asText(kind) ?? "extension", JSON.stringify(rest), {}, output, "provider");
+  }
+
+  aboutCall(id: string | undefined, name: string, payload: JsonObject): Disposition {
+    const found = this.callFor(id, payload, name);
+    if (found?.inner === false) return folded(`call ${found.call.id}`);
+    const { type: _, call_id: __, id: ___, ...rest } = payload;
+    // The card of a code cell has no place for what ran inside it.
+    const by = found === undefined ? "agent" : "provider";
+    return this.alone(id, name, JSON.stringify(rest), {}, { text: "", media: [], status: "success" }, by);
+  }
+
+  /** What a reviewing model said of a call; `undefined`: of none that is known, or more than its card tells. */
+  assessed(payload: JsonObject): Disposition | undefined {
+    const call = this.calls.get(asText(payload.target_item_id) ?? asText(payload.call_id) ?? "");
+    if (call === undefined) return undefined;
+    const status = asString(payload.status) ?? "";
+    const reason = asText(payload.rationale);
+    const told = reason === undefined ? {} : { reason };
+    if (status === "approved") {
+      this.calls.enrich(call, { permission: { by: "reviewer", ...told } });
+      return folded(`call ${call.id}`);
+    }
+    if (/denied|reject/.test(status))
+      this.calls.enrich(call, { denied: { kind: "refused", by: "reviewer", ...told } });
+    return undefined;
+  }
+
+  collabSpawned(payload: JsonObject): Disposition {
+    const id = asString(payload.call_id);
+    const call = this.calls.about(id ?? "", kindOf(payload), asString(payload.prompt), "spawn_agent");
+    if (call === undefined) return this.aboutCall(id, "spawn_agent", payload);
+    this.runs.link(
+      call,
+      asString(payload.new_thread_id),
+      undefined,
+      asString(payload.new_agent_nickname),
+      asString(payload.status),
+    );
+    return folded(`call ${call.id}`);
+  }
+
+  collabCalled(id: string | undefined, item: JsonObject): Disposition {
+    const tool = asString(item.tool);
+    const call = this.calls.about(id ?? "", kindOf(item), asString(item.prompt), tool);
+    if (call === undefined) return this.aboutCall(id, tool ?? "collab", item);
+    if (call.name === "spawn_agent") {
+      const thread = asStrings(item.receiver_thread_ids)[0];
+      const nickname = asString(asObject(asArray(item.receiver_agents)[0])?.agent_nickname);
+      this.runs.link(call, thread, undefined, nickname);
+    }
+    if (item.status === "failed") this.calls.enrich(call, { status: "error" });
+    return folded(`call ${call.id}`);
+  }
+
+  agentActivity(id: string | undefined, item: JsonObject): Disposition {
+    const thread = asString(item.agent_thread_id);
+    const path = asString(item.agent_path);
+    const begun = this.runs.callOf(thread);
+    const same_id = this.calls.get(id ?? "")?.same_id;
+    // A run is told of several times.
+    const isNamesake = same_id !== undefined && begun?.same_id === same_id;
+    const call = isNamesake ? begun : (this.calls.about(id ?? "", kindOf(item)) ?? begun);
+    if (call === undefined) return hidden("sub-agent activity");
+    if (call.name === "spawn_agent") this.runs.link(call, thread, path, undefined);
+    const kind = asString(item.kind) ?? "";
+    if (/completed|errored|shutdown|interrupted/.test(kind)) this.runs.ended(thread, kind);
+    return folded(`call ${call.id}`);
+  }
+
+  /** An event about a call that no other log has: it is shown from the event. */
+  private alone(
+    id: string | undefined,
+    name: string,
+    args: string,
+    facts: Call["facts"],
+    output: Output,
+    by: "agent" | "provider" = "agent",
+  ): Disposition {
+    const call_id = id ?? `line-${this.writer.now.source.byte}`;
+    if (this.isAbove) return folded(`call ${call_id}`);
+    const byProvider = by === "provider";
+    const call = this.calls.start(call_id, name, args, { byProvider });
+    if (call === undefined) return folded(`call ${call_id}`);
+    call.whole = true;
+    this.calls.enrich(call, facts);
+    this.calls.answer(call_id, output, byProvider);
+    return SHOWN;
+  }
+}
+
+/** Of an event, or of an item that was completed. */
+const kindOf = (payload: JsonObject): string => asString(payload.type) ?? "";
+
+/** A search's pages as text. */
+function searchOutput(facts: Call["facts"], status: unknown): Output {
+  const pages = facts.web?.results ?? [];
+  const text = pages.map(({ title, url }) => `${title}\n${url}`).join("\n\n");
+  return { text, media: [], status: status === "failed" ? "error" : "success" };
+}
+
+function imagePrompt(payload: JsonObject): string {
+  const prompt = asString(payload.revised_prompt);
+  return JSON.stringify(prompt === undefined ? {} : { prompt });
+}
+
+function imageOutput(payload: JsonObject): Output {
+  const path = asText(payload.saved_path);
+  const data = asText(payload.result);
+  const failed = payload.status === "failed";
+  const url = data === undefined || /^(?:https?|data):/.test(data) ? data : `data:image/png;base64,${data}`;
+  return {
+    text: asString(payload.revised_prompt) ?? "",
+    media:
+      path !== undefined
+        ? [{ type: "image_file", file_path: path }]
+        : url === undefined
+          ? []
+          : [{ type: "image_url", url }],
+    status: failed ? "error" : "success",
+  };
+}

@@ -1,0 +1,69 @@
+import { asObject, asString } from "../../model/narrow.ts";
+import type { CallOutcome } from "../../model/parts/outcome.ts";
+
+/** Characters at the beginning of an output in which Codex says that a call was refused or stopped. */
+const LOOKED_AT = 500;
+/** The same where the command stands before it. */
+const WITH_COMMAND = 4_000;
+
+const STOPPED = /^(?:Wall time:? [\d.]+ seconds\n)?aborted( by user)?\b/i;
+const REFUSED_BY_PERSON = /^(?:exec command|command|patch|tool call)?\s*rejected by user(?! approval)/i;
+const HOOK = /^(?:Command|Tool call) blocked by (\w+) hook:?\s*([\s\S]*)/;
+/** Automatic review (Codex calls it Guardian): a model judged the call. */
+const REVIEWER = /^This action was rejected due to unacceptable risk\.?\s*(?:Reason:\s*([^\n]*))?/;
+/** A rule of the execution policy forbids the command. */
+const RULE =
+  /^(?:exec_command failed for |CreateProcess|[`"])[\s\S]*?rejected: (blocked by policy|policy forbids [^\n"\\]*)/;
+/** Nobody was asked, because the approval policy says so. */
+const SETTINGS =
+  /^(?:patch rejected: [^\n]*|[^\n]*approval required by policy, but AskForApproval is set to Never[^\n]*|approval policy is \w+; reject command[^\n]*)/;
+const MCP = /^user (?:rejected|cancelled) MCP tool call/;
+
+/**
+ * Who refused or stopped a call, by the words that Codex itself writes at the beginning of its output; `undefined`: they tell
+ * of neither.
+ */
+export function outcomeOfText(text: string): CallOutcome | undefined {
+  const start = text.slice(0, LOOKED_AT);
+  const stopped = STOPPED.exec(start);
+  if (stopped !== null) return { kind: "stopped", ...(stopped[1] === undefined ? {} : { by: "person" }) };
+  if (REFUSED_BY_PERSON.test(start)) return { kind: "refused", by: "person" };
+  const hook = HOOK.exec(start);
+  if (hook !== null) {
+    const [, name = "", said = ""] = hook;
+    const reason = said.replace(/\s*Command: [\s\S]*$/, "").trim();
+    return { kind: "refused", by: "hook", name, ...(reason === "" ? {} : { reason }) };
+  }
+  const reviewed = REVIEWER.exec(start);
+  if (reviewed !== null) {
+    const reason = reviewed[1]?.trim() ?? "";
+    return { kind: "refused", by: "reviewer", ...(reason === "" ? {} : { reason }) };
+  }
+  const settings = SETTINGS.exec(start)?.[0].trim();
+  if (settings !== undefined) return { kind: "refused", by: "settings", reason: settings };
+  const rule = RULE.exec(text.slice(0, WITH_COMMAND))?.[1];
+  if (rule !== undefined) return { kind: "refused", by: "rule", reason: rule };
+  const mcp = MCP.exec(start)?.[0];
+  return mcp === undefined ? undefined : { kind: "refused", by: "person", reason: mcp };
+}
+
+/** Codex names the person as well where its approval policy is that nobody is asked. */
+export function underPolicy(outcome: CallOutcome, approval_policy: string | undefined): CallOutcome {
+  const isUnasked = approval_policy === "never" && MCP.test(outcome.reason ?? "");
+  return isUnasked ? { ...outcome, by: "settings" } : outcome;
+}
+
+/** What an item or event says of a call that was declined: it did not run. `text`: what stands in place of its output. */
+export function declined(text: string | undefined): CallOutcome {
+  return outcomeOfText(text ?? "") ?? { kind: "refused" };
+}
+
+const CTRL_C = "\u0003";
+/** The same in a script of code mode. */
+const CTRL_C_IN_SCRIPT = /\bchars["']?\s*:\s*["'`](?:\\u0003|\\x03)/;
+
+/** Whether a call types Ctrl-C into a command that runs: that the command then ends in an error is what was asked for. */
+export function interruptsCommand(name: string, input: unknown): boolean {
+  if (name === "write_stdin") return asString(asObject(input)?.chars)?.includes(CTRL_C) === true;
+  return typeof input === "string" && input.includes("write_stdin") && CTRL_C_IN_SCRIPT.test(input);
+}

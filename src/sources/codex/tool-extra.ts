@@ -1,0 +1,274 @@
+import type { ToolStatus } from "../../model/messages/message.ts";
+import { asArray, asNumber, asObject, asString, asStrings, type JsonObject } from "../../model/narrow.ts";
+import type { CallOutcome, Permission } from "../../model/parts/outcome.ts";
+import type { FileDiff, TodoItem, UiExtra } from "../../model/parts/ui-extra.ts";
+import type { Output } from "./output.ts";
+import { readPatch } from "./patch.ts";
+
+/** What the other logs say about a call beyond its output. */
+export interface CallFacts {
+  command?: string;
+  cwd?: string;
+  exit_code?: number;
+  duration_ms?: number;
+  /** All that the process wrote. */
+  output?: string;
+  status?: ToolStatus;
+  /** It did not run: an item or event says so. */
+  outcome?: CallOutcome;
+  /** A reviewing model denied it; the person may have allowed it all the same. */
+  denied?: CallOutcome;
+  permission?: Permission;
+  files?: FileDiff[];
+  /** Commands that ran inside a code cell. */
+  commands?: { command: string; cwd?: string; exit_code?: number; duration_ms?: number }[];
+  /** Tools of MCP servers that ran inside a code cell. */
+  cellTools?: { server: string; tool: string }[];
+  mcp?: { server: string; tool: string; structured?: unknown };
+  web?: { query: string; results: { title: string; url: string }[] };
+  run?: { agent_key?: string; session_id?: string; name?: string; task?: string; status?: string };
+  todosShown?: boolean;
+}
+
+const SHELLS = new Set([
+  "exec_command",
+  "shell",
+  "shell_command",
+  "local_shell",
+  "container.exec",
+  "unified_exec",
+  "write_stdin",
+]);
+/** Calls about one sub-agent's run. */
+export const RUN_CALLS = new Set([
+  "spawn_agent",
+  "send_input",
+  "send_message",
+  "followup_task",
+  "assign_task",
+  "resume_agent",
+]);
+
+/** The task that a call gives to a sub-agent. */
+export const taskOf = (input: unknown): string | undefined =>
+  argument(input, "message") ?? argument(input, "prompt");
+
+/** The command that a call asks for. */
+const ownCommand = (fields: JsonObject): string | undefined =>
+  asString(fields.cmd) ?? commandText(fields.command);
+
+/** Any tool that runs commands, among the names of tools that an event may tell of. */
+export const SHELL = "shell";
+
+const ownPatch = (input: unknown): string => asString(input) ?? asString(asObject(input)?.input) ?? "";
+
+/** What a patch has in common with the events about it, which name its files by their whole paths, in any order. */
+export const filesTrait = (files: readonly FileDiff[]): string =>
+  files
+    .map(({ path }) => path.split(/[\\/]/).at(-1))
+    .sort()
+    .join("\n");
+
+/** By what an event may know a call, beside its id. */
+export function traitsOf(name: string, input: unknown): string[] {
+  const isShell = SHELLS.has(name);
+  const own = isShell ? ownCommand(asObject(input) ?? {}) : taskOf(input);
+  const files = readPatch((isShell ? own : ownPatch(input)) ?? "");
+  return [
+    isShell ? SHELL : name,
+    ...(own === undefined ? [] : [own]),
+    ...(files.length === 0 ? [] : [filesTrait(files)]),
+  ];
+}
+
+/** The number of the command that a call writes to, or waits for; `undefined`: it begins its own. */
+export function terminalOf(name: string, input: unknown): string | undefined {
+  const number = name === "write_stdin" ? asObject(input)?.session_id : undefined;
+  return asString(number) ?? asNumber(number)?.toString();
+}
+
+/** In code mode the model writes a script that calls the other tools. */
+export const isCodeCell = (name: string): boolean => name === "exec";
+
+/** What a script printed is the output of its cell, or of a later call that waits for the cell. */
+export const printsResults = (name: string): boolean => isCodeCell(name) || name === "wait";
+
+/**
+ * How the commands inside a code cell ended, as far as events or the script's own output tell: the first exit code that is
+ * not 0, else 0. The script itself "completed" either way. `undefined`: nothing tells; a negative code stands for a command
+ * that was ended before it gave one.
+ */
+export function innerExitCode(name: string, facts: CallFacts, output: Output): number | undefined {
+  if (!printsResults(name)) return undefined;
+  const codes = [
+    ...(facts.commands ?? []).flatMap(({ exit_code }) => exit_code ?? []),
+    ...(output.exit_codes ?? []),
+  ].filter((code) => code >= 0);
+  return codes.find((code) => code !== 0) ?? codes[0];
+}
+
+/** The parsed arguments; the text itself where it is no JSON. */
+export function jsonOrText(text: string): unknown {
+  if (!/^\s*[[{"]/.test(text)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** What a tool card should know about a call that has answered; `undefined`: nothing that its text does not say. */
+export function toolExtra(
+  name: string,
+  input: unknown,
+  facts: CallFacts,
+  output: Output,
+): UiExtra | undefined {
+  const fields = asObject(input) ?? {};
+  const succeeded = output.status === "success";
+  if (facts.files !== undefined && facts.files.length > 0) return { type: "diff", files: facts.files };
+  if (name === "apply_patch") {
+    const files = succeeded ? readPatch(ownPatch(input)) : [];
+    return files.length > 0 ? { type: "diff", files } : undefined;
+  }
+  if (facts.mcp !== undefined) return { type: "mcp", ...facts.mcp };
+  if (facts.web !== undefined) return { type: "web_search", ...facts.web };
+  if (printsResults(name)) return cellExtra(facts, innerExitCode(name, facts, output));
+  if (SHELLS.has(name)) return shellExtra(name, fields, facts, output);
+  if (name === "update_plan") {
+    const todos = readPlan(fields.plan);
+    return succeeded && todos.length > 0 ? { type: "todos", todos } : undefined;
+  }
+  if (name === "request_user_input") return questionExtra(fields, output);
+  if (name === "view_image") {
+    const path = asString(fields.path);
+    return path === undefined ? undefined : { type: "read", path };
+  }
+  if (RUN_CALLS.has(name)) return runExtra(fields, facts);
+  const mcp = /^mcp__(.+?)__(.+)$/.exec(name);
+  if (mcp?.[1] !== undefined && mcp[2] !== undefined) {
+    return { type: "mcp", server: mcp[1], tool: mcp[2] };
+  }
+  return undefined;
+}
+
+function shellExtra(name: string, fields: JsonObject, facts: CallFacts, output: Output): UiExtra {
+  // What is written to a command that runs is no command.
+  const command = facts.command ?? (name === "write_stdin" ? undefined : ownCommand(fields));
+  if (command?.includes("*** Begin Patch") && output.status === "success") {
+    const files = readPatch(command);
+    if (files.length > 0) return { type: "diff", files };
+  }
+  const cwd = facts.cwd ?? asString(fields.workdir) ?? asString(fields.working_directory);
+  const exit_code = output.exit_code ?? facts.exit_code;
+  const duration_ms = output.duration_ms ?? facts.duration_ms;
+  const session = output.running?.session;
+  return {
+    type: "shell",
+    ...(command === undefined ? {} : { command }),
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(exit_code === undefined ? {} : { exit_code }),
+    ...(output.status === "aborted" && output.outcome?.kind !== "refused" ? { interrupted: true } : {}),
+    ...(duration_ms === undefined ? {} : { duration_ms }),
+    ...(session === undefined ? {} : { background_task_id: session }),
+    ...(output.output_start === undefined ? {} : { output_start: output.output_start }),
+  };
+}
+
+/** The command that a person would type: without the shell around it. */
+export function commandText(command: unknown): string | undefined {
+  if (typeof command === "string") return command;
+  if (!Array.isArray(command)) return undefined;
+  const words = asStrings(command);
+  const [, flag, script] = words;
+  if (script !== undefined && words.length === 3 && /^-l?i?c$/.test(flag ?? "")) return script;
+  return words.join(" ");
+}
+
+function cellExtra(facts: CallFacts, exit_code: number | undefined): UiExtra | undefined {
+  const commands = facts.commands ?? [];
+  const tools = facts.cellTools ?? [];
+  const [only] = commands;
+  const [tool] = tools;
+  if (tool !== undefined && tools.length === 1 && only === undefined) return { type: "mcp", ...tool };
+  const ended = exit_code === undefined ? {} : { exit_code };
+  if (only === undefined) return exit_code === undefined ? undefined : { type: "shell", ...ended };
+  if (commands.length === 1) {
+    const { exit_code: own, ...command } = only;
+    const cut = own !== undefined && own < 0 ? { interrupted: true } : {};
+    return { type: "shell", ...command, ...cut, ...ended };
+  }
+  return { type: "shell", command: commands.map(({ command }) => command).join("\n"), ...ended };
+}
+
+/** `update_plan`'s steps. */
+function readPlan(plan: unknown): TodoItem[] {
+  const todos: TodoItem[] = [];
+  for (const entry of asArray(plan)) {
+    const step = asObject(entry);
+    const text = asString(step?.step);
+    if (text === undefined) continue;
+    const status = step?.status;
+    todos.push({ text, status: status === "completed" || status === "in_progress" ? status : "pending" });
+  }
+  return todos;
+}
+
+function questionExtra(fields: JsonObject, output: Output): UiExtra | undefined {
+  const answers = asObject(asObject(jsonOrText(output.text))?.answers);
+  const questions = asArray(fields.questions).flatMap((entry) => {
+    const question = asObject(entry);
+    const text = asString(question?.question);
+    if (question === undefined || text === undefined) return [];
+    const options = asArray(question.options).flatMap((option) => {
+      const label = asString(asObject(option)?.label) ?? asString(option);
+      return label === undefined ? [] : [label];
+    });
+    const given = answers?.[asString(question.id) ?? ""];
+    const answer = asString(given) ?? asStrings(asObject(given)?.answers ?? given).join(", ");
+    return [{ question: text, options, ...(answer === "" ? {} : { answer }) }];
+  });
+  return questions.length > 0 ? { type: "question", questions } : undefined;
+}
+
+function runExtra(fields: JsonObject, facts: CallFacts): UiExtra {
+  const run = facts.run ?? {};
+  const task = run.task ?? asString(fields.message) ?? asString(fields.prompt);
+  const name =
+    run.name ?? asString(fields.task_name) ?? asString(fields.target) ?? asString(fields.agent_type);
+  const agent_key = run.agent_key ?? asString(fields.target) ?? asString(fields.id);
+  return {
+    type: "sub_agent",
+    ...(agent_key === undefined ? {} : { agent_key }),
+    ...(run.session_id === undefined ? {} : { session_id: run.session_id }),
+    ...(name === undefined ? {} : { name }),
+    ...(task === undefined ? {} : { task }),
+    ...(run.status === undefined ? {} : { status: run.status }),
+  };
+}
+
+/** The query and pages of a web search, in any log. */
+export function webFacts(payload: JsonObject): CallFacts {
+  const action = asObject(payload.action);
+  const queries = asStrings(action?.queries);
+  const query =
+    asString(payload.query) ??
+    asString(action?.query) ??
+    (queries.length > 0 ? queries.join("; ") : undefined) ??
+    asString(action?.url) ??
+    asString(action?.pattern) ??
+    "";
+  const results = asArray(payload.results).flatMap((entry) => {
+    const result = asObject(entry);
+    const url = asString(result?.url) ?? "";
+    const title = asString(result?.title) ?? url;
+    return result === undefined || (url === "" && title === "") ? [] : [{ title, url }];
+  });
+  return { web: { query, results } };
+}
+
+/** A number of a tool's arguments. */
+export function argument(input: unknown, name: string): string | undefined {
+  const value = asObject(input)?.[name];
+  return asString(value) ?? asNumber(value)?.toString();
+}

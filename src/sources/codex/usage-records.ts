@@ -1,0 +1,57 @@
+import { asNumber, asObject, type JsonObject } from "../../model/narrow.ts";
+import type { Disposition } from "../contract.ts";
+import { folded, hidden } from "./disposition.ts";
+import type { TurnWriter } from "./turns.ts";
+import { readUsage } from "./usage.ts";
+
+/**
+ * Reads what the model calls cost. Some files have a record after each answer of the model, all have counts that events
+ * repeat. Records are used once one was seen: no field of the file's head says whether there are any.
+ */
+export class UsageRecords {
+  private readonly writer: TurnWriter;
+  private hasRecords = false;
+  /** The session's figures at the last count: equal ones tell nothing new. */
+  private totals = "";
+
+  constructor(writer: TurnWriter) {
+    this.writer = writer;
+  }
+
+  record(payload: JsonObject): Disposition {
+    this.hasRecords = true;
+    this.writer.endsByOutputs = false;
+    const usage = readUsage(asObject(payload.usage));
+    if (usage === undefined) return hidden("empty usage");
+    if (!this.writer.countUsage(usage)) return hidden("usage without a step");
+    return folded("the step");
+  }
+
+  tokenCount(payload: JsonObject): Disposition {
+    const info = asObject(payload.info);
+    if (info === undefined) return hidden("rate limits");
+    const last = asObject(info.last_token_usage);
+    const sum = asObject(info.total_token_usage);
+    const total = `${asNumber(sum?.total_tokens)}/${asNumber(sum?.input_tokens)}/${asNumber(sum?.output_tokens)}`;
+    const tokens = asNumber(last?.total_tokens);
+    const limit = asNumber(info.model_context_window);
+    const { session_id, now } = this.writer;
+    if (tokens !== undefined && tokens > 0) {
+      this.writer.push({
+        type: "context.usage",
+        session_id,
+        at: now.at,
+        tokens,
+        ...(limit === undefined || limit === 0 ? {} : { limit }),
+      });
+    }
+    const changed = total !== this.totals;
+    this.totals = total;
+    if (!changed || this.hasRecords) return folded("the session's usage");
+    const usage = readUsage(last);
+    if (usage === undefined || usage.input + usage.output + (usage.cache_read ?? 0) === 0) {
+      return folded("the session's usage");
+    }
+    return this.writer.countUsage(usage) ? folded("the step") : hidden("usage without a step");
+  }
+}

@@ -1,0 +1,116 @@
+import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import type { UiExtra } from "../../model/parts/ui-extra.ts";
+import { firstLine } from "../lines/first-line.ts";
+import { imageOf, resultContent } from "./content.ts";
+import type { Conversation } from "./conversation.ts";
+import { inputOf, ofFailure, payloadOf } from "./tool-payload.ts";
+
+export interface BlockOptions {
+  /** The JSON text of the arguments of the call at this index, as it is written. */
+  argumentsAt?: (index: number) => string | undefined;
+  /** Hears of every call, by the id that frames carry. */
+  onCall?: (call: { id: string; name: string; input: unknown }) => void;
+}
+
+/**
+ * What the model said, in the blocks of the Anthropic API and of those who write like it: text, thinking, calls, media. Blocks
+ * of a kind that is not known are shown as such.
+ */
+export function emitBlocks(
+  conversation: Conversation,
+  blocks: readonly JsonObject[],
+  { argumentsAt, onCall }: BlockOptions = {},
+): void {
+  blocks.forEach((block, index) => {
+    const signature = asText(block.signature) ?? asText(block.thought_signature);
+    switch (block.type) {
+      case "text":
+      case "output_text":
+        conversation.text(asString(block.text) ?? "");
+        return;
+      case "thinking":
+      case "reasoning":
+        conversation.thinking(asString(block.thinking) ?? asString(block.text) ?? "", {
+          ...(signature !== undefined && { signature }),
+        });
+        return;
+      case "redacted_thinking":
+      case "redacted-reasoning": {
+        const data = asText(block.data);
+        conversation.thinking("", { hidden: "redacted", ...(data !== undefined && { signature: data }) });
+        return;
+      }
+      case "tool_use":
+      case "server_tool_use": {
+        const name = asText(block.name);
+        const { input } = block;
+        const id = emitCall(conversation, { id: asText(block.id), name, input, json: argumentsAt?.(index) });
+        onCall?.({ id, name: name ?? "", input });
+        return;
+      }
+      case "tool-call": {
+        const name = asText(block.toolName);
+        const input = block.args ?? block.input;
+        const id = emitCall(conversation, { id: asText(block.toolCallId), name, input });
+        onCall?.({ id, name: name ?? "", input });
+        return;
+      }
+      case "tool_result":
+      case "tool-result":
+        tellResult(conversation, block);
+        return;
+      default: {
+        const media = imageOf(block) ?? resultContent([block]).parts[0];
+        if (media === undefined || media.type === "unknown") {
+          conversation.unknown(block, `Block of type ${firstLine(asString(block.type) ?? "unknown")}`);
+        } else conversation.media(media);
+      }
+    }
+  });
+}
+
+export interface CallFacts {
+  id: string | undefined;
+  name: string | undefined;
+  /** The arguments as an object, or as the JSON of one. */
+  input: unknown;
+  /** Their JSON text as it is written; absent: a string is that text itself. */
+  json?: string | undefined;
+}
+
+/** A call with its arguments; the payload of its result is made from them. */
+export function emitCall(conversation: Conversation, { id, name, input, json }: CallFacts): string {
+  const tool_name = name ?? "(unnamed tool)";
+  const text = typeof input === "string" ? input : (json ?? JSON.stringify(input ?? {}));
+  return conversation.toolCall({
+    ...(id !== undefined && { id }),
+    tool_name,
+    arguments_json: text,
+    payload: payloadOf(tool_name, inputOf(input)),
+  });
+}
+
+export interface ResultOptions {
+  /** `undefined`: by the block's `is_error`. */
+  status?: "success" | "error" | "aborted";
+  payload?: (call: UiExtra | undefined) => UiExtra | undefined;
+}
+
+/** A `tool_result` block. */
+export function tellResult(
+  conversation: Conversation,
+  block: JsonObject,
+  { status, payload }: ResultOptions = {},
+): void {
+  const failed = block.is_error === true || block.isError === true;
+  const ending = status ?? (failed ? "error" : "success");
+  const id = asText(block.tool_use_id) ?? asText(block.toolCallId) ?? asText(block.tool_call_id);
+  const tool_name = asText(block.name) ?? asText(block.toolName);
+  conversation.toolResult({
+    ...(id !== undefined && { id }),
+    ...(tool_name !== undefined && { tool_name }),
+    status: ending,
+    ...resultContent(block.content ?? block.result ?? asObject(block.output)?.value),
+    payload: payload ?? ((call) => (ending === "success" ? call : ofFailure(call))),
+  });
+}

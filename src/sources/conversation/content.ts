@@ -1,0 +1,93 @@
+import type { MediaPart, Part } from "../../model/messages/part.ts";
+import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { resultContent as blockContent, blocksOf } from "../claude-code/content.ts";
+
+/** An image by its data URL or address in the shapes of OpenAI, the AI SDK and Gemini; `undefined`: none of these. */
+export function imageOf(block: JsonObject): MediaPart | undefined {
+  const inline = asObject(block.inlineData) ?? asObject(block.inline_data);
+  if (inline !== undefined)
+    return dataOf(asString(inline.mimeType) ?? asString(inline.mime_type), inline.data);
+  const type = asString(block.type);
+  if (type === "image_url" || type === "input_image" || type === "image") {
+    const address =
+      asText(block.url) ??
+      asText(block.image_url) ??
+      asText(asObject(block.image_url)?.url) ??
+      asText(asObject(block.imageUrl)?.url);
+    if (address !== undefined) return { type: "image_url", url: address };
+    const mime = asString(block.mimeType) ?? asString(block.mediaType) ?? asString(block.mime_type);
+    const data = asText(block.data) ?? asText(block.image);
+    if (data !== undefined)
+      return /^(?:data|https?):/.test(data) ? { type: "image_url", url: data } : dataOf(mime, data);
+  }
+  return undefined;
+}
+
+function dataOf(mime: string | undefined, data: unknown): MediaPart | undefined {
+  const text = asText(data);
+  if (text === undefined) return undefined;
+  const url = `data:${mime ?? "image/png"};base64,${text}`;
+  return mime !== undefined && !mime.startsWith("image/")
+    ? { type: "file", mime, url }
+    : { type: "image_url", url };
+}
+
+/** The blocks of a message's `content`: a string, a list of blocks or strings, or one block. */
+export function blocksIn(content: unknown): JsonObject[] {
+  return blocksOf(asObject(content) === undefined ? content : [content]);
+}
+
+/** A person's blocks as parts of a prompt; `textOf` takes the agent's own wrappers off a text. */
+export function promptParts(content: unknown, textOf: (text: string) => string = (text) => text): Part[] {
+  return blocksIn(content).flatMap((block): Part[] => {
+    const text = asString(block.text);
+    if (
+      text !== undefined &&
+      (block.type === "text" || block.type === "input_text" || block.type === undefined)
+    ) {
+      const own = textOf(text);
+      return own.trim() === "" ? [] : [{ type: "text", text: own }];
+    }
+    return [imageOf(block) ?? blockContent([block]).parts[0] ?? { type: "unknown", raw: block }];
+  });
+}
+
+/** All text of a result's content, and what is none of it: images, files, blocks of a kind that is not known. */
+export function resultContent(content: unknown): { output_text: string; parts: MediaPart[] } {
+  if (content === undefined || content === null) return { output_text: "", parts: [] };
+  if (typeof content !== "string" && !Array.isArray(content) && asText(asObject(content)?.type) === undefined)
+    return { output_text: JSON.stringify(content, undefined, 2), parts: [] };
+  const texts: string[] = [];
+  const parts: MediaPart[] = [];
+  for (const block of blocksIn(content)) {
+    const image = imageOf(block);
+    if (image !== undefined) {
+      parts.push(image);
+      continue;
+    }
+    const { output_text, parts: others } = blockContent([block]);
+    if (block.type === "text" || block.type === "tool_reference") texts.push(output_text);
+    else if (asText(block.text) !== undefined) texts.push(asText(block.text) ?? "");
+    else parts.push(...others);
+  }
+  return { output_text: texts.join("\n"), parts };
+}
+
+/** The text of a content's text blocks, a line each. */
+export function textIn(content: unknown): string {
+  return asArray(blocksIn(content))
+    .flatMap((block) => asString(asObject(block)?.text) ?? [])
+    .join("\n");
+}
+
+/** Milliseconds since 1970 of an ISO time, or of a number of seconds or milliseconds; `undefined`: it is none. */
+export function timeOf(value: unknown): number | undefined {
+  if (typeof value === "number") {
+    if (!Number.isFinite(value) || value <= 0) return undefined;
+    // Seconds of any time until the year 5138 are below.
+    return Math.round(value < 1e11 ? value * 1_000 : value);
+  }
+  if (typeof value !== "string") return undefined;
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? undefined : at;
+}

@@ -1,0 +1,38 @@
+import type { SessionLinkFacts } from "../contract.ts";
+import { first, inputOf, payloadOf } from "./tool-payload.ts";
+
+type Start = SessionLinkFacts["calls"][number];
+
+/** The calls of a session that start runs of sub-agents, oldest first. */
+export interface StartedRuns {
+  runs: Start[];
+}
+
+/** More calls that start runs than these are not linked. */
+const MAX_RUNS = 500;
+/** A prompt is compared by its beginning, in UTF-16 code units: what is kept is bounded. */
+const PROMPT = 400;
+
+export const startedRuns = (): StartedRuns => ({ runs: [] });
+
+/** The prompt of a run as it is compared. */
+export const promptKey = (text: string): string => text.trim().slice(0, PROMPT);
+
+/** Remembers a call that starts a run, by its tool's name. `at` in milliseconds. */
+export function noteCall(
+  state: StartedRuns,
+  { id, name, input }: { id: string; name: string; input: unknown },
+  at: number,
+): void {
+  const given = inputOf(input);
+  if (payloadOf(name, given)?.type !== "sub_agent") return;
+  if (state.runs.length >= MAX_RUNS || state.runs.some(({ tool_call_id }) => tool_call_id === id)) return;
+  const prompt = first(given ?? {}, "prompt", "task", "message");
+  state.runs.push({ tool_call_id: id, at, ...(prompt !== undefined && { prompt: promptKey(prompt) }) });
+}
+
+/** Remembers what the agent calls the run that a call started. */
+export function nameRun(state: StartedRuns, tool_call_id: string, agent_key: string): void {
+  const start = state.runs.find((run) => run.tool_call_id === tool_call_id);
+  if (start !== undefined) start.agent_key = agent_key;
+}

@@ -1,0 +1,46 @@
+/** What an agent wrapped around a person's words, and the words. */
+export interface Unwrapped {
+  own: string;
+  /** Blocks that the agent put before or behind them, whole. */
+  injected: string[];
+}
+
+/**
+ * Takes whole `<tag>…</tag>` blocks of the given names off the beginning and the end of a text. What stands inside a person's
+ * words stays: a prompt may speak of such tags.
+ */
+export function unwrap(text: string, tags: readonly string[]): Unwrapped {
+  const injected: string[] = [];
+  let own = text;
+  for (let found = true; found; ) {
+    found = false;
+    for (const tag of tags) {
+      const trimmed = own.trim();
+      const open = `<${tag}>`;
+      const close = `</${tag}>`;
+      if (trimmed.startsWith(open)) {
+        const end = trimmed.indexOf(close);
+        if (end === -1) continue;
+        injected.push(trimmed.slice(0, end + close.length));
+        own = trimmed.slice(end + close.length);
+        found = true;
+      } else if (trimmed.endsWith(close)) {
+        const start = trimmed.lastIndexOf(open);
+        if (start === -1) continue;
+        injected.push(trimmed.slice(start));
+        own = trimmed.slice(0, start);
+        found = true;
+      }
+    }
+  }
+  return injected.length === 0 ? { own: text, injected } : { own: own.trim(), injected };
+}
+
+/** The words inside `<tag …>…</tag>`, where the text is that and nothing else; else the text. */
+export function inside(text: string, tag: string): string {
+  const trimmed = text.trim();
+  const open = new RegExp(`^<${tag}(?:\\s[^>\\n]*)?>`).exec(trimmed)?.[0];
+  const close = `</${tag}>`;
+  if (open === undefined || !trimmed.endsWith(close)) return text;
+  return trimmed.slice(open.length, -close.length).replace(/^\n|\n$/g, "");
+}

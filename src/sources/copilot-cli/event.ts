@@ -1,0 +1,15 @@
+import type { JsonObject } from "../../model/narrow.ts";
+import type { SessionRecord } from "../contract.ts";
+import type { Conversation } from "../conversation/conversation.ts";
+import type { AgentState, CopilotState } from "./state.ts";
+
+/** One record of `events.jsonl`, with the agent that it belongs to. */
+export interface Event {
+  state: CopilotState;
+  agent: AgentState;
+  /** Writes the frames of that agent's session. */
+  conversation: Conversation;
+  record: SessionRecord;
+  /** Its `data`. */
+  data: JsonObject;
+}

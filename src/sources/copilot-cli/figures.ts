@@ -1,0 +1,51 @@
+import type { Usage } from "../../model/messages/message.ts";
+import { asNumber, asObject, type JsonObject } from "../../model/narrow.ts";
+
+/**
+ * Tokens as Copilot counts them: of its input those that a cache had or took are a part. What it calls cost is a number of
+ * requests, and no money. `undefined`: no figures, or zeros only.
+ */
+export function usageOf(value: unknown): Usage | undefined {
+  const told = asObject(value);
+  const given = asNumber(told?.inputTokens) ?? 0;
+  const output = asNumber(told?.outputTokens) ?? 0;
+  const cache_read = asNumber(told?.cacheReadTokens);
+  const cache_write = asNumber(told?.cacheWriteTokens);
+  const reasoning = asNumber(told?.reasoningTokens);
+  if (given + output === 0) return undefined;
+  const cached = (cache_read ?? 0) + (cache_write ?? 0);
+  return {
+    // Some providers count cached tokens beside the others.
+    input: cached > given ? given : given - cached,
+    output,
+    ...(cache_read !== undefined && { cache_read }),
+    ...(cache_write !== undefined && { cache_write }),
+    ...(reasoning !== undefined && { reasoning }),
+  };
+}
+
+/** Totals of a session by model, as its end tells them. */
+export function totalsOf(metrics: unknown): Record<string, Usage> {
+  const totals: Record<string, Usage> = {};
+  for (const [model, told] of Object.entries(asObject(metrics) ?? ({} as JsonObject))) {
+    const usage = usageOf(asObject(told)?.usage);
+    if (usage !== undefined) totals[model] = usage;
+  }
+  return totals;
+}
+
+/** What a total has grown by; `undefined`: nothing. */
+export function growthOf(before: Usage | undefined, now: Usage): Usage | undefined {
+  if (before === undefined) return now;
+  const input = now.input - before.input;
+  const output = now.output - before.output;
+  if (input <= 0 && output <= 0) return undefined;
+  const cache_read = (now.cache_read ?? 0) - (before.cache_read ?? 0);
+  const cache_write = (now.cache_write ?? 0) - (before.cache_write ?? 0);
+  return {
+    input: Math.max(0, input),
+    output: Math.max(0, output),
+    ...(cache_read > 0 && { cache_read }),
+    ...(cache_write > 0 && { cache_write }),
+  };
+}

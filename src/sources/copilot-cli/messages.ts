@@ -1,0 +1,166 @@
+import type { StopReason } from "../../model/messages/message.ts";
+import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import type { UiExtra } from "../../model/parts/ui-extra.ts";
+import { RawJson } from "../../model/raw-json.ts";
+import { own } from "../conversation/own.ts";
+import { noteCall } from "../conversation/runs.ts";
+import { inputOf, payloadOf } from "../conversation/tool-payload.ts";
+import type { Event } from "./event.ts";
+import { authorOf, promptOf } from "./prompts.ts";
+import { remember, take } from "./state.ts";
+import { outputOf, payloadOfResult } from "./tools.ts";
+
+const FINISH: Readonly<Record<string, StopReason>> = {
+  stop: "stop",
+  length: "length",
+  tool_calls: "tool_use",
+};
+
+/** A prompt, whoever wrote it. */
+export function readUserMessage({ conversation, data }: Event): void {
+  const parts = promptOf(data);
+  if (parts.length === 0) {
+    conversation.fold("nothing: an empty prompt");
+    return;
+  }
+  const author = authorOf(data);
+  if (author === "skill") conversation.context(`Skill: ${asString(data.source)?.slice(6) ?? ""}`, parts);
+  else
+    conversation.prompt(parts, {
+      queued: data.delivery === "steering",
+      ...(author !== "person" && { origin: author }),
+    });
+}
+
+/** What a model call said, or (`chunkIndex`) a piece of it. */
+export function readAssistantMessage(event: Event): void {
+  const { state, agent, conversation, data, record } = event;
+  const call = asText(data.apiCallId);
+  const chunk = asNumber(data.chunkIndex);
+  const goesOn = chunk !== undefined && chunk > 0 && call !== undefined && agent.open_call === call;
+  if (!goesOn && !(agent.thoughts.length > 0 && conversation.hasOpenStep)) beginStep(event);
+  tellThought(event);
+  const phase = asText(data.phase);
+  conversation.text(asString(data.content) ?? "", phase === undefined ? {} : { phase });
+  const requests = asArray(data.toolRequests).map(asObject);
+  const raw = new RawJson(record.text);
+  requests.forEach((request, index) => {
+    if (request === undefined) return;
+    emitCall(event, request, () => {
+      const path = ["data", "toolRequests", index, "arguments"];
+      return typeof request.arguments === "string"
+        ? request.arguments
+        : raw.of(request.arguments ?? {}, path);
+    });
+  });
+  const server = asObject(data.serverTools);
+  if (server !== undefined) conversation.unknown(server, "Tools that the provider ran");
+  agent.thoughts = [];
+  const chunks = asNumber(data.chunkCount);
+  if (chunk !== undefined && chunks !== undefined && chunk < chunks - 1 && call !== undefined) {
+    agent.open_call = call;
+    return;
+  }
+  delete agent.open_call;
+  const told = take(state.figures, call);
+  const stop_reason = own(FINISH, told?.reason);
+  conversation.endStep({
+    ...(told !== undefined && { usage: told.usage }),
+    ...(told?.reason !== undefined && { stop_reason_raw: told.reason }),
+    ...(stop_reason !== undefined && { stop_reason }),
+  });
+}
+
+function beginStep({ conversation, record, data }: Event): void {
+  const model = asText(data.model);
+  const response_id = asText(data.apiCallId);
+  conversation.step(record.key, {
+    ...(model !== undefined && { model }),
+    ...(response_id !== undefined && { response_id }),
+  });
+}
+
+const beginningOf = (text: string): string => `${text.length}:${text.slice(0, 80)}`;
+
+/** A thought told by a record of its own, before the answer that repeats it. */
+export function readReasoning(event: Event): void {
+  const { agent, conversation, data } = event;
+  const text = asString(data.content) ?? "";
+  if (agent.thoughts.length === 0) beginStep(event);
+  conversation.thinking(text);
+  agent.thoughts = [...agent.thoughts.slice(-7), beginningOf(text)];
+}
+
+function tellThought({ agent, conversation, data }: Event): void {
+  const text = asString(data.reasoningText) ?? "";
+  const signature = asText(data.reasoningOpaque) ?? asText(data.encryptedContent);
+  if (agent.thoughts.includes(beginningOf(text))) return;
+  if (text !== "") conversation.thinking(text, signature === undefined ? {} : { signature });
+  else if (signature !== undefined) conversation.thinking("", { signature, hidden: "encrypted" });
+}
+
+function emitCall(event: Event, request: JsonObject, argumentsJson: () => string): void {
+  const { agent, conversation } = event;
+  const tool_name = asText(request.name) ?? "(unnamed tool)";
+  const input = inputOf(request.arguments);
+  const given = asText(request.toolCallId);
+  const id = conversation.toolCall({
+    ...(given !== undefined && { id: given }),
+    tool_name,
+    arguments_json: argumentsJson(),
+    payload: mcpOf(request) ?? payloadOf(tool_name, input),
+  });
+  noteCall(agent, { id, name: tool_name, input }, agent.conversation.at);
+}
+
+function mcpOf(request: JsonObject): UiExtra | undefined {
+  const server = asText(request.mcpServerName);
+  if (server === undefined) return undefined;
+  return { type: "mcp", server, tool: asText(request.mcpToolName) ?? asText(request.name) ?? "" };
+}
+
+/** The call begins: the answer that made it has told of it, unless that is not in the file. */
+export function readToolStart(event: Event): void {
+  const { conversation, data, record } = event;
+  const id = asText(data.toolCallId);
+  if (id !== undefined && (conversation.awaits(id) || data.toolName === undefined)) {
+    conversation.fold("its call");
+    return;
+  }
+  emitCall(event, { ...data, name: data.toolName }, () =>
+    typeof data.arguments === "string"
+      ? data.arguments
+      : new RawJson(record.text).of(data.arguments ?? {}, ["data", "arguments"]),
+  );
+}
+
+export function readToolEnd({ state, conversation, data }: Event): void {
+  const id = asText(data.toolCallId);
+  const { output_text, parts } = outputOf(data);
+  if (id !== undefined && take(state.own_commands, id)) {
+    const exit = asNumber(asObject(data.shellExecution)?.exitCode);
+    conversation.marker("note", `Shell output${exit === undefined ? "" : `: exit ${exit}`}`, output_text);
+    conversation.endTurn("completed");
+    return;
+  }
+  const { outcome, permission } = take(state.decided, id) ?? {};
+  const failed = data.success !== true;
+  conversation.toolResult({
+    ...(id !== undefined && { id }),
+    status: !failed ? "success" : outcome === undefined ? "error" : "aborted",
+    output_text,
+    parts,
+    ...(failed && outcome !== undefined && { outcome }),
+    ...(permission !== undefined && { permission }),
+    payload: (call) => payloadOfResult(call, data, output_text),
+  });
+}
+
+/** A command that the person ran, `!command`. */
+export function readOwnCommand(event: Event): void {
+  const { state, conversation, data } = event;
+  const id = asText(data.toolCallId);
+  const command = asText(asObject(data.arguments)?.command) ?? asText(data.toolName) ?? "";
+  conversation.prompt([{ type: "text", text: `! ${command}` }], { origin: "command" });
+  if (id !== undefined) remember(state.own_commands, id, true);
+}

@@ -1,0 +1,91 @@
+import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import type { CallOutcome, Permission } from "../../model/parts/outcome.ts";
+
+/** What a person, a hook or a rule said about a call. */
+export interface Decision {
+  /** For people: "allowed by the user". */
+  words: string;
+  outcome?: CallOutcome;
+  permission?: Permission;
+}
+
+/** One line: what may be done, as Copilot asks it. */
+export function askedFor(request: JsonObject): string {
+  const subject =
+    asText(request.fullCommandText) ??
+    asText(request.fileName) ??
+    asText(request.path) ??
+    asText(request.url) ??
+    asText(request.toolTitle) ??
+    asText(request.toolName) ??
+    asText(request.fact) ??
+    asText(request.hookMessage);
+  const intention = asText(request.intention);
+  const kind = asString(request.kind) ?? "request";
+  return subject ?? intention ?? kind;
+}
+
+/** `result` of `permission.completed`, with the source of the decision where it is told. */
+export function decisionOf(data: JsonObject): Decision {
+  const result = asObject(data.result) ?? {};
+  const kind = asString(result.kind) ?? "unknown";
+  const by = deciderOf(asString(data.decisionSource));
+  switch (kind) {
+    case "approved":
+      return {
+        words: `allowed${by === "person" ? "" : " by the settings"}`,
+        permission: { by, ...once(by) },
+      };
+    case "approved-for-session":
+      return { words: "allowed for the session", permission: { by, scope: "session" } };
+    case "approved-for-location":
+      return { words: "allowed for the folder", permission: { by, scope: "folder" } };
+    case "denied-interactively-by-user": {
+      const reason = asText(result.feedback);
+      return {
+        words: "refused by the user",
+        outcome: { kind: "refused", by: "person", ...(reason !== undefined && { reason }) },
+      };
+    }
+    case "denied-by-rules":
+      return { words: "refused by a rule", outcome: { kind: "refused", by: "rule" } };
+    case "denied-by-content-exclusion-policy": {
+      const reason = asText(result.message);
+      return {
+        words: "refused by a content exclusion",
+        outcome: { kind: "refused", by: "rule", ...(reason !== undefined && { reason }) },
+      };
+    }
+    case "denied-by-permission-request-hook": {
+      const reason = asText(result.message);
+      return {
+        words: "refused by a hook",
+        outcome: { kind: "refused", by: "hook", ...(reason !== undefined && { reason }) },
+      };
+    }
+    case "denied-no-approval-rule-and-could-not-request-from-user":
+      return {
+        words: "refused: no rule allows it, and nobody could be asked",
+        outcome: { kind: "refused", by: "settings" },
+      };
+    case "cancelled":
+      return { words: "withdrawn", outcome: { kind: "stopped" } };
+    default:
+      return { words: kind };
+  }
+}
+
+function deciderOf(source: string | undefined): Permission["by"] {
+  switch (source) {
+    case "assisted_approval":
+      return "reviewer";
+    case "host_policy":
+    case "unattended_fallback":
+      return "settings";
+    default:
+      // Older versions name no source: they recorded what a person was asked.
+      return "person";
+  }
+}
+
+const once = (by: Permission["by"]): { scope?: string } => (by === "person" ? { scope: "once" } : {});

@@ -1,0 +1,70 @@
+import type { Part } from "../../model/messages/part.ts";
+import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+
+/** Who wrote a message under the role of a user. */
+export type Author = "person" | "agent" | "notification" | "command" | "skill";
+
+/** `data` of `user.message`. */
+export function authorOf(data: JsonObject): Author {
+  if (data.isAutopilotContinuation === true) return "notification";
+  const source = asText(data.source);
+  if (source === undefined || source === "user" || source === "immediate-prompt") return "person";
+  if (source.startsWith("agent-")) return "agent";
+  if (source.startsWith("skill-")) return "skill";
+  if (source.startsWith("command-")) return "command";
+  return "notification";
+}
+
+/** What a person typed, without what Copilot adds to it for the model, and what they attached. */
+export function promptOf(data: JsonObject): Part[] {
+  const text = asString(data.content) ?? "";
+  const attached = asArray(data.attachments).map(attachment);
+  return text.trim() === "" ? attached : [{ type: "text", text }, ...attached];
+}
+
+function attachment(value: unknown): Part {
+  const item = asObject(value) ?? {};
+  const name = asText(item.displayName) ?? asText(item.title) ?? asText(item.name);
+  const path = asText(item.path) ?? asText(item.filePath);
+  const mime = asText(item.mimeType);
+  switch (item.type) {
+    case "file":
+      if (path === undefined) break;
+      if (mime?.startsWith("image/"))
+        return { type: "image_file", file_path: path, mime_type: mime, ...sizeOf(item) };
+      return fileAt(path, name, mime ?? "application/octet-stream");
+    case "directory":
+      if (path === undefined) break;
+      return fileAt(path, name, "inode/directory");
+    case "selection": {
+      const words = asString(item.text);
+      if (words === undefined) break;
+      return { type: "text", text: `Selection of ${path ?? name ?? "a file"}:\n${words}` };
+    }
+    case "blob": {
+      const data = asText(item.data);
+      if (data === undefined || mime === undefined) break;
+      const url = `data:${mime};base64,${data}`;
+      if (mime.startsWith("image/")) return { type: "image_url", url };
+      return { type: "file", mime, url, ...(name !== undefined && { filename: name }) };
+    }
+    default: {
+      const url = asText(item.url);
+      if (url === undefined) break;
+      return { type: "file", mime: "text/html", url, ...(name !== undefined && { filename: name }) };
+    }
+  }
+  return { type: "unknown", raw: value };
+}
+
+const fileAt = (path: string, name: string | undefined, mime: string): Part => ({
+  type: "file",
+  mime,
+  url: `file://${path.startsWith("/") ? "" : "/"}${path}`,
+  filename: name ?? path,
+});
+
+function sizeOf(item: JsonObject): { byte_size?: number } {
+  const byte_size = asNumber(item.byteLength);
+  return byte_size === undefined ? {} : { byte_size };
+}

@@ -1,0 +1,328 @@
+import { isUuid } from "../../model/is-uuid.ts";
+import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { uuidFrom } from "../../model/uuid.ts";
+import type { RecordReader, RecordResult, SessionLinkFacts, SessionRecord } from "../contract.ts";
+import { timeOf } from "../conversation/content.ts";
+import { Conversation } from "../conversation/conversation.ts";
+import { own } from "../conversation/own.ts";
+import { namesOf } from "../conversation/paths.ts";
+import type { Event } from "./event.ts";
+import {
+  readAssistantMessage,
+  readOwnCommand,
+  readReasoning,
+  readToolEnd,
+  readToolStart,
+  readUserMessage,
+} from "./messages.ts";
+import {
+  factsOf,
+  flushFigures,
+  readAsset,
+  readCompactionEnd,
+  readCompactionStart,
+  readError,
+  readFigures,
+  readHookEnd,
+  readModelChange,
+  readNote,
+  readNotification,
+  readPermissionAnswer,
+  readPermissionRequest,
+  readResume,
+  readShutdown,
+} from "./notices.ts";
+import { type AgentState, agentKey, agentOf, type CopilotState, freshAgent, remember } from "./state.ts";
+import { readWorkspace } from "./workspace.ts";
+
+const ID = "copilot-cli";
+
+const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom(ID, name));
+
+/**
+ * GitHub Copilot CLI's `events.jsonl`, from 1.0 on. Its lines are written as things happen; sub-agents write theirs between
+ * those of the agent that started them, with an `agentId`. What Copilot calls a turn is a step here.
+ */
+export const copilotReader: RecordReader<CopilotState> = {
+  initialState({ path }) {
+    const names = namesOf(path);
+    const name = names.at(-1) === "events.jsonl" ? names.at(-2) : names.at(-1)?.replace(/\.jsonl$/, "");
+    const session_id = idOf(name ?? path);
+    return {
+      session_id,
+      named: false,
+      main: freshAgent(session_id),
+      agents: {},
+      started: {},
+      figures: {},
+      has_figures: false,
+      totals: {},
+      asked: {},
+      decided: {},
+      own_commands: {},
+    };
+  },
+  sessionId: ({ session_id, named }) => (named ? session_id : undefined),
+  read,
+  end(state, stopped) {
+    return [state.main, ...Object.values(state.agents)].flatMap((agent) => {
+      const conversation = new Conversation(agent.conversation);
+      conversation.close(stopped);
+      return conversation.take();
+    });
+  },
+  readSide(state, text) {
+    const conversation = new Conversation(state.main.conversation);
+    conversation.update(readWorkspace(text));
+    return conversation.take();
+  },
+  linkFacts: (state) => ({
+    sessions: [state.main, ...Object.values(state.agents)].map((agent) => factsToLink(state, agent)),
+  }),
+};
+
+function factsToLink({ session_id: group }: CopilotState, agent: AgentState): SessionLinkFacts {
+  const { run } = agent;
+  const { session_id } = agent.conversation;
+  return {
+    session_id,
+    group,
+    calls: agent.runs,
+    ...(run !== undefined && {
+      run: {
+        agent_key: run.key,
+        at: run.at,
+        ...(run.tool_call_id !== undefined && { tool_call_id: run.tool_call_id }),
+      },
+    }),
+  };
+}
+
+function read(state: CopilotState, record: SessionRecord): RecordResult {
+  const { value } = record;
+  const type = asString(value.type) ?? "unknown";
+  const data = asObject(value.data) ?? {};
+  const at = timeOf(value.timestamp);
+  if (type === "session.start") nameSession(state, data);
+  state.named = true;
+  // The record that begins a sub-agent names the call, and from 1.0.8x on the agent.
+  const call = asText(data.toolCallId);
+  const began = type.startsWith("subagent.") && call !== undefined;
+  const key = agentKey(state, value, began ? { parentToolCallId: call } : data);
+  const agent = agentOf(state, key, at ?? state.main.conversation.at);
+  const conversation = new Conversation(agent.conversation, record, { at });
+  const event: Event = { state, agent, conversation, record, data };
+  if (agent.run !== undefined && conversation.isNew) beginRun(event);
+  const result = readEvent(event, type, key);
+  return result ?? conversation.result(hiddenAs(type));
+}
+
+function nameSession(state: CopilotState, data: JsonObject): void {
+  const id = asText(data.sessionId);
+  if (state.named || id === undefined) return;
+  state.session_id = idOf(id);
+  state.main.conversation.session_id = state.session_id;
+}
+
+/** Tells whose run it is, before anything of it. */
+function beginRun({ state, conversation }: Event): void {
+  conversation.update({ agent: ID, parent: { session_id: state.session_id } });
+}
+
+/** What only keeps Copilot's own books, or copies what other records tell. */
+const BOOKKEEPING = new Set([
+  "assistant.turn_start",
+  "assistant.turn_end",
+  "external_tool.completed",
+  "external_tool.requested",
+  "hook.start",
+  "permission.assentDetected",
+  "permission.carriedForward",
+  "permission.contextualAuthorization",
+  "permission.messageAuthorization",
+  "permission.messageAuthorizationDegraded",
+  "permission.messageAuthorizationRead",
+  "session.auto_mode_resolved",
+  "session.canvas.removed",
+  "session.completion_receipt",
+  "session.idle",
+  "session.mode_notice_delivered",
+  "session.schedule_rearmed",
+  "session.usage_checkpoint",
+  "session.usage_info",
+  "subagent.configured",
+]);
+
+function hiddenAs(type: string): RecordResult["disposition"] {
+  if (type === "hook.end") return { kind: "hidden", rule: "hook that said nothing" };
+  if (BOOKKEEPING.has(type)) return { kind: "hidden", rule: `bookkeeping: ${type}` };
+  if (type.startsWith("model.")) return { kind: "hidden", rule: "copy of a model call" };
+  return { kind: "folded", into: "the session" };
+}
+
+function readEvent(event: Event, type: string, key: string): RecordResult | undefined {
+  const { conversation, data, agent } = event;
+  switch (type) {
+    case "session.start":
+      conversation.update({ agent: ID, ...factsOf(data) });
+      agent.conversation.model = asText(data.selectedModel) ?? agent.conversation.model ?? "";
+      if (agent.conversation.model === "") delete agent.conversation.model;
+      return conversation.result({ kind: "folded", into: "the session's facts" });
+    case "session.resume":
+      readResume(event);
+      return;
+    case "session.context_changed":
+      conversation.update(factsOf(data));
+      return conversation.result({ kind: "folded", into: "the session's facts" });
+    case "session.title_changed": {
+      const title = asText(data.title);
+      if (title !== undefined) conversation.update({ title });
+      return conversation.result({ kind: "folded", into: "the session's title" });
+    }
+    case "session.shutdown":
+      flushFigures(event, key);
+      readShutdown(event);
+      endRuns(event, "interrupted");
+      return;
+    case "session.error":
+      readError(event);
+      return;
+    case "session.model_change":
+      readModelChange(event);
+      return conversation.result({ kind: "folded", into: "the session's model" });
+    case "session.truncation": {
+      const removed = asNumber(data.tokensRemovedDuringTruncation);
+      conversation.marker(
+        "compaction",
+        `Context truncated${removed === undefined ? "" : `: ${removed.toLocaleString("en-US")} tokens removed`}`,
+        undefined,
+        data,
+      );
+      return;
+    }
+    case "session.context_cleared":
+      conversation.marker("compaction", "Context cleared", asText(data.initialMessage), data);
+      return;
+    case "session.snapshot_rewind":
+      conversation.marker("rewind", "Rewound to an earlier event", undefined, data);
+      return;
+    case "session.compaction_start":
+      readCompactionStart(event);
+      return { disposition: { kind: "folded", into: "the compaction" }, frames: conversation.take() };
+    case "session.compaction_complete":
+      readCompactionEnd(event);
+      return;
+    case "session.usage_record":
+    case "assistant.usage":
+      readFigures(event, key);
+      return conversation.result({ kind: "folded", into: "the step's tokens" });
+    case "session.binary_asset":
+      readAsset(event);
+      return;
+    case "user.message":
+      readUserMessage(event);
+      return;
+    case "assistant.turn_end":
+      flushFigures(event, key);
+      return;
+    case "assistant.reasoning":
+      readReasoning(event);
+      return;
+    case "assistant.message":
+      readAssistantMessage(event);
+      return conversation.result({ kind: "hidden", rule: "empty message" });
+    case "tool.user_requested":
+      readOwnCommand(event);
+      return;
+    case "tool.execution_start":
+      readToolStart(event);
+      return;
+    case "tool.execution_complete":
+      readToolEnd(event);
+      return;
+    case "abort":
+      flushFigures(event, key);
+      conversation.interrupt(
+        own(ABORTS, asString(data.reason)) ?? `Stopped: ${asText(data.reason) ?? "no reason told"}`,
+      );
+      endRuns(event, "interrupted");
+      return;
+    case "skill.invoked":
+      conversation.context(`Skill: ${asText(data.name) ?? "unknown"}`, [
+        { type: "text", text: asString(data.content) ?? "" },
+      ]);
+      return;
+    case "system.message":
+      conversation.context(data.role === "developer" ? "Developer message" : "System prompt", [
+        { type: "text", text: asString(data.content) ?? "" },
+      ]);
+      return;
+    case "system.notification":
+      readNotification(event);
+      return;
+    case "permission.requested":
+      readPermissionRequest(event);
+      return {
+        disposition: { kind: "folded", into: "what a person was asked" },
+        frames: conversation.take(),
+      };
+    case "permission.completed":
+      readPermissionAnswer(event);
+      return;
+    case "hook.end":
+      readHookEnd(event);
+      return;
+    case "subagent.started":
+      readRunStart(event, key);
+      return conversation.result({ kind: "folded", into: "the run's facts" });
+    case "subagent.completed":
+      conversation.endTurn(data.cancelled === true ? "interrupted" : "completed");
+      return conversation.result({ kind: "folded", into: "the run's end" });
+    case "subagent.failed":
+      conversation.error(asText(data.error) ?? "The sub-agent failed", data);
+      return;
+    default: {
+      if (readNote(event, type)) return;
+      if (BOOKKEEPING.has(type)) return;
+      if (type.startsWith("model.")) {
+        if (/failure|error/.test(type)) conversation.marker("retry", "A model call failed", undefined, data);
+        return;
+      }
+      conversation.unknown(event.record.value, `Event of type ${type}`);
+      return;
+    }
+  }
+}
+
+const ABORTS: Readonly<Record<string, string>> = {
+  user_initiated: "Stopped by the user",
+  user_abort: "Stopped by the user",
+  remote_command: "Stopped from another device",
+  autopilot_credit_limit: "Stopped at the limit of credits",
+};
+
+function readRunStart({ state, agent, conversation, data }: Event, key: string): void {
+  const call = asText(data.toolCallId);
+  if (agent.run !== undefined && call !== undefined) {
+    agent.run.tool_call_id = call;
+    remember(state.started, call, key);
+  }
+  const name = asText(data.agentDisplayName) ?? asText(data.agentName);
+  const task = asText(data.agentDescription);
+  const model = asText(data.model);
+  conversation.update({
+    run: { ...(name !== undefined && { name }), ...(task !== undefined && { task }) },
+    ...(model !== undefined && { model }),
+  });
+}
+
+/** Sub-agents end with the agent that started them. */
+function endRuns({ state, agent, conversation }: Event, status: "interrupted"): void {
+  if (agent !== state.main) return;
+  for (const run of Object.values(state.agents)) {
+    run.conversation.at = Math.max(run.conversation.at, state.main.conversation.at);
+    const ending = new Conversation(run.conversation);
+    ending.endTurn(status);
+    conversation.join(ending);
+  }
+}

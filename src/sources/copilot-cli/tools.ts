@@ -1,0 +1,76 @@
+import type { MediaPart } from "../../model/messages/part.ts";
+import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import type { FileDiff, UiExtra } from "../../model/parts/ui-extra.ts";
+import { resultContent } from "../conversation/content.ts";
+import { ofFailure, withExit } from "../conversation/tool-payload.ts";
+import { fileDiff, hunksOf } from "../conversation/unified-diff.ts";
+
+/** The line that Copilot puts behind a command's output. */
+const TRAILER = /\n?<shellId: [^>\n]+>\s*$/;
+const FILE_HEADER = /^diff --git a\/(.+?) b\/(.+)$/m;
+
+/** What a call answered: `data` of `tool.execution_complete`. */
+export interface ToolOutput {
+  output_text: string;
+  parts: MediaPart[];
+}
+
+export function outputOf(data: JsonObject): ToolOutput {
+  const result = asObject(data.result);
+  const error = asObject(data.error);
+  const content = asString(result?.content) ?? "";
+  const detailed = asString(result?.detailedContent) ?? "";
+  // The model gets less of a long output than the person saw; of a file that was read or changed the detail is a difference.
+  const isWhole = detailed.length > content.length && !FILE_HEADER.test(detailed);
+  const said = isWhole ? detailed : content;
+  const failure = asText(error?.message);
+  const output_text = said === "" ? (failure ?? "") : said;
+  const blocks = asArray(result?.contents).filter((block) => asText(asObject(block)?.text) === undefined);
+  const { parts } = resultContent(blocks);
+  const binary = asArray(result?.binaryResultsForLlm).flatMap((item): MediaPart[] => {
+    const { data: bytes, mimeType, description } = asObject(item) ?? {};
+    const mime = asText(mimeType);
+    if (mime === undefined || typeof bytes !== "string") return [{ type: "unknown", raw: item }];
+    const url = `data:${mime};base64,${bytes}`;
+    if (mime.startsWith("image/")) return [{ type: "image_url", url }];
+    const filename = asText(description);
+    return [{ type: "file", mime, url, ...(filename !== undefined && { filename }) }];
+  });
+  const told = new Set(parts.map((part) => JSON.stringify(part)));
+  return { output_text, parts: [...parts, ...binary.filter((part) => !told.has(JSON.stringify(part)))] };
+}
+
+/** The payload of a result, of what its call asked for and of what Copilot adds for its own screen. */
+export function payloadOfResult(
+  call: UiExtra | undefined,
+  data: JsonObject,
+  output: string,
+): UiExtra | undefined {
+  const result = asObject(data.result);
+  const detailed = asString(result?.detailedContent) ?? "";
+  if (data.success !== true) return ofFailure(call);
+  if (call?.type === "diff") {
+    const file = fileDiffOf(detailed);
+    return file === undefined ? call : { type: "diff", files: [file] };
+  }
+  if (call?.type === "mcp" && result?.structuredContent !== undefined)
+    return { ...call, structured: result.structuredContent };
+  if (call?.type !== "shell") return call;
+  const exit = asNumber(asObject(data.shellExecution)?.exitCode);
+  const stop = output.search(TRAILER);
+  const ended = withExit(call, { exit_code: exit });
+  return stop === -1 || ended === undefined ? ended : { ...ended, output_stop: stop };
+}
+
+/** The first file of a difference in git's format, whose paths are absolute without their first slash. */
+function fileDiffOf(diff: string): FileDiff | undefined {
+  const path = FILE_HEADER.exec(diff)?.[2];
+  const hunks = hunksOf(diff);
+  if (path === undefined || hunks.length === 0) return undefined;
+  const change = /^(?:new file|create file) mode/m.test(diff)
+    ? "create"
+    : /^deleted file mode/m.test(diff)
+      ? "delete"
+      : "update";
+  return fileDiff(`/${path}`, change, hunks);
+}

@@ -1,0 +1,57 @@
+import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import type { OpenStore, SnapshotRecord, SnapshotSession, Snapshots } from "../contract.ts";
+import { namesOf } from "../conversation/paths.ts";
+import { parseObject } from "../lines/parse-object.ts";
+import { hasTable } from "../tables/tables.ts";
+
+/**
+ * The chats of Cursor's command line, a database each: `chats/<folder>/<id>/store.db`. Its blobs are called after the digest of
+ * what they hold; those that are JSON are messages, in the order in which they were written. The others are Cursor's own lists
+ * of them.
+ */
+export const chats: Snapshots = {
+  storeOf: (path) => /^(.*(?:^|\/)chats\/.+\/store\.db)(?:-wal|-shm|-journal)?$/.exec(path)?.[1],
+  recognizes: (store) =>
+    hasTable(store, "blobs", ["id", "data"]) && hasTable(store, "meta", ["key", "value"]),
+  *sessions(store: OpenStore): Generator<SnapshotSession> {
+    const head = headOf(store);
+    const name = asText(head.agentId) ?? namesOf(store.path).at(-2) ?? store.path;
+    yield {
+      name,
+      kind: asObject(head.subagentInfo) === undefined ? "session" : "run",
+      modified_at: Math.max(store.modifiedAt(store.path) ?? 0, store.modifiedAt(`${store.path}-wal`) ?? 0),
+      records: () => recordsOf(store, { ...head, agentId: name }),
+    };
+  },
+};
+
+/** The row `0` of `meta`: JSON in hexadecimal digits; and what `meta.json` beside the database says. */
+function headOf(store: OpenStore): JsonObject {
+  const [row] = [...store.rows("SELECT value FROM meta WHERE key = '0'")];
+  const digits = asString(row?.value) ?? "";
+  const bytes = /^(?:[0-9a-f]{2})+$/i.test(digits)
+    ? Uint8Array.from(digits.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
+    : new TextEncoder().encode(digits);
+  const beside = parseObject(store.readText(store.path.replace(/store\.db$/, "meta.json")) ?? "");
+  const title = asText(beside?.title);
+  const cwd = asText(beside?.cwd);
+  // What a key of Cursor's encrypts stays there.
+  const { blobEncryptionKey: _, ...head } = parseObject(new TextDecoder().decode(bytes)) ?? {};
+  return { ...head, ...(title !== undefined && { name: title }), ...(cwd !== undefined && { cwd }) };
+}
+
+function* recordsOf(store: OpenStore, head: JsonObject): Generator<SnapshotRecord> {
+  const place = (table: string, key: string) => ({ kind: "row" as const, file: store.path, table, key });
+  // It names the last list of blobs, another one after each message.
+  const { latestRootBlobId: _, ...facts } = head;
+  yield { key: "head", place: place("meta", "0"), text: JSON.stringify(facts) };
+  const rows = store.rows(
+    "SELECT id, CAST(data AS TEXT) AS text FROM blobs WHERE hex(substr(data, 1, 1)) = '7B' ORDER BY rowid",
+  );
+  for (const { id, text } of rows) {
+    const key = String(id);
+    const json = String(text);
+    if (typeof parseObject(json)?.role !== "string") continue;
+    yield { key: `blob:${key}`, revision: "", place: place("blobs", key), text: json };
+  }
+}

@@ -1,0 +1,38 @@
+import { asObject, type JsonObject } from "../../model/narrow.ts";
+import { RawJson } from "../../model/raw-json.ts";
+import type { OpenStore, SnapshotRecord } from "../contract.ts";
+
+/** A JSON document that its agent rewrites whole, as it was at one look. */
+export interface Document {
+  readonly path: string;
+  readonly value: JsonObject;
+  /** A record of the value at `path`: the names and indexes that lead to it, none for the whole document. */
+  record(key: string, path: readonly (string | number)[], value: unknown): SnapshotRecord;
+}
+
+/**
+ * Reads a document; `undefined`: there is none. Throws where it is no JSON object: it may be half written, and the daemon
+ * looks again.
+ */
+export function readDocument(store: OpenStore, path: string): Document | undefined {
+  const text = store.readText(path);
+  if (text === undefined) return undefined;
+  const value = asObject(JSON.parse(text));
+  if (value === undefined) throw new Error(`${path} holds JSON, but no object`);
+  // Parsed numbers of 16 digits or more are not always what was written.
+  const raw = /\d{16}/.test(text) ? new RawJson(text) : undefined;
+  return {
+    path,
+    value,
+    record: (key, steps, part) => ({
+      key,
+      place: { kind: "document", file: path, pointer: pointerOf(steps) },
+      text: raw?.at(steps) ?? JSON.stringify(part),
+    }),
+  };
+}
+
+/** A JSON Pointer (RFC 6901). */
+export function pointerOf(path: readonly (string | number)[]): string {
+  return path.map((step) => `/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+}

@@ -1,0 +1,214 @@
+import { isUuid } from "../../model/is-uuid.ts";
+import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { RawJson } from "../../model/raw-json.ts";
+import { uuidFrom } from "../../model/uuid.ts";
+import type { RecordReader, RecordResult, SessionLinkFacts, SessionRecord } from "../contract.ts";
+import { emitBlocks, tellResult } from "../conversation/blocks.ts";
+import { blocksIn, promptParts, timeOf } from "../conversation/content.ts";
+import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { stemOf } from "../conversation/paths.ts";
+import { noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts";
+import { unwrap } from "../conversation/wrappers.ts";
+import { parseObject } from "../lines/parse-object.ts";
+
+/** What is kept of a Droid session between records. */
+export interface DroidState extends StartedRuns {
+  conversation: ConversationState;
+  /** The session that started this one, by its id, and the call. */
+  parent?: { session_id: string; tool_call_id?: string };
+  started: boolean;
+}
+
+const INJECTED = ["system-reminder", "system-notification"] as const;
+
+const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom("droid", name));
+
+/** Factory's Droid, 0.22 to 0.229: `session_start`, then a line for each message in Anthropic blocks. */
+export const droidReader: RecordReader<DroidState> = {
+  initialState: ({ path }) => ({
+    conversation: freshConversation(idOf(stemOf(path))),
+    ...startedRuns(),
+    started: false,
+  }),
+  sessionId: ({ started, conversation }) => (started ? conversation.session_id : undefined),
+  read,
+  end(state, stopped) {
+    const conversation = new Conversation(state.conversation);
+    conversation.close(stopped);
+    return conversation.take();
+  },
+  /** `<id>.settings.json`: the model, and the tokens of the whole session, which belong to no step. */
+  readSide(state, text) {
+    const settings = parseObject(text);
+    const model = asText(settings?.model);
+    if (model === undefined || state.conversation.model !== undefined) return [];
+    const conversation = new Conversation(state.conversation);
+    conversation.update({ model });
+    return conversation.take();
+  },
+  linkFacts: (state) => ({ sessions: [factsOf(state)] }),
+};
+
+function factsOf({ conversation, parent, runs }: DroidState): SessionLinkFacts {
+  const { session_id, at } = conversation;
+  return {
+    session_id,
+    group: parent?.session_id ?? session_id,
+    calls: runs,
+    ...(parent !== undefined && {
+      run: {
+        agent_key: session_id,
+        parent_session_id: parent.session_id,
+        ...(parent.tool_call_id !== undefined && { tool_call_id: parent.tool_call_id }),
+        at,
+      },
+    }),
+  };
+}
+
+function read(state: DroidState, record: SessionRecord): RecordResult {
+  const { value } = record;
+  if (value.type === "session_start" && !state.started) return start(state, record);
+  const conversation = new Conversation(state.conversation, record, { at: timeOf(value.timestamp) });
+  if (!state.started) begin(state, conversation);
+  switch (value.type) {
+    case "message":
+      return readMessage(state, conversation, record);
+    case "compaction_state":
+      conversation.marker(
+        "compaction",
+        "Conversation compacted",
+        asString(value.summaryText),
+        figures(value),
+      );
+      return conversation.result();
+    case "todo_state":
+      return conversation.result({ kind: "folded", into: "the list of things to do" });
+    case "session_settings":
+    case "session_end":
+      return conversation.result({ kind: "hidden", rule: `bookkeeping: ${value.type}` });
+    case "agent_turn_outcome":
+      return readOutcome(conversation, value);
+    default:
+      conversation.unknown(value, `Line of type ${asString(value.type) ?? "unknown"}`);
+      return conversation.result();
+  }
+}
+
+function start(state: DroidState, record: SessionRecord): RecordResult {
+  const { value } = record;
+  const id = asText(value.id);
+  if (id !== undefined) state.conversation.session_id = idOf(id);
+  const caller = asText(value.callingSessionId);
+  const call = asText(value.callingToolUseId);
+  if (caller !== undefined)
+    state.parent = { session_id: idOf(caller), ...(call !== undefined && { tool_call_id: call }) };
+  const conversation = new Conversation(state.conversation, record, { at: timeOf(value.timestamp) });
+  begin(state, conversation);
+  const title = asText(value.sessionTitle) ?? asText(value.title);
+  const cwd = asText(value.cwd);
+  const fork = asText(value.parent);
+  conversation.update({
+    ...(title !== undefined && { title }),
+    ...(cwd !== undefined && { cwd }),
+    // Of old sessions it is the program's version, of new ones the file format's.
+    ...(typeof value.version === "string" && { agent_version: value.version }),
+    ...(fork !== undefined && { forked_from: { session_id: idOf(fork) } }),
+  });
+  return conversation.result({ kind: "folded", into: "the session" });
+}
+
+function begin(state: DroidState, conversation: Conversation): void {
+  state.started = true;
+  conversation.update({ agent: "droid", ...(state.parent !== undefined && { parent: state.parent }) });
+}
+
+function figures(value: JsonObject): JsonObject | undefined {
+  const data: JsonObject = {};
+  for (const name of ["summaryTokens", "removedCount", "summaryKind", "anchorMessage"])
+    if (value[name] !== undefined && value[name] !== null) data[name] = value[name];
+  return Object.keys(data).length === 0 ? undefined : data;
+}
+
+function readOutcome(conversation: Conversation, value: JsonObject): RecordResult {
+  const reason = asText(value.reason) ?? "completed";
+  if (/cancel|abort|interrupt/i.test(reason)) conversation.interrupt(reason);
+  else if (/fail|error/i.test(reason)) conversation.error(`The turn failed: ${reason}`);
+  else conversation.endTurn("completed");
+  return conversation.result({ kind: "folded", into: "the end of its turn" });
+}
+
+function readMessage(state: DroidState, conversation: Conversation, record: SessionRecord): RecordResult {
+  const message = asObject(record.value.message);
+  if (message?.role === "assistant") return readAssistant(state, conversation, record, message);
+  if (message?.role === "user") return readUser(state, conversation, message);
+  conversation.unknown(record.value, `Message of ${asString(message?.role) ?? "nobody"}`);
+  return conversation.result();
+}
+
+function readAssistant(
+  state: DroidState,
+  conversation: Conversation,
+  record: SessionRecord,
+  message: JsonObject,
+): RecordResult {
+  const blocks = blocksIn(message.content);
+  if (blocks.length === 0) return conversation.result({ kind: "hidden", rule: "empty message" });
+  const raw = new RawJson(record.text);
+  const model = asText(message.modelId);
+  const response_id = asText(message.openaiMessageId);
+  conversation.step(record.key, {
+    ...(model !== undefined && { model }),
+    ...(response_id !== undefined && { response_id }),
+  });
+  emitBlocks(conversation, blocks, {
+    onCall: (call) => noteCall(state, call, state.conversation.at),
+    argumentsAt: (index) => raw.of(blocks[index]?.input ?? {}, ["message", "content", index, "input"]),
+  });
+  conversation.endStep();
+  return conversation.result({ kind: "hidden", rule: "blank text" });
+}
+
+/** A person's words, results of calls, or what the program says to the model in a person's name. */
+function readUser(state: DroidState, conversation: Conversation, message: JsonObject): RecordResult {
+  const hook = asText(message.hookEventName);
+  if (hook !== undefined) {
+    conversation.marker("hook", `Hook ${hook}: ${asText(message.hookStatus) ?? "ran"}`, undefined, {
+      results: asArray(message.hookResults),
+    });
+    return conversation.result();
+  }
+  const blocks = blocksIn(message.content);
+  const results = blocks.filter((block) => block.type === "tool_result");
+  for (const result of results) tellResult(conversation, result);
+  const others = blocks.filter((block) => block.type !== "tool_result");
+  const injected: string[] = [];
+  const parts = promptParts(others, (text) => {
+    const { own, injected: around } = unwrap(text, INJECTED);
+    injected.push(...around);
+    return own;
+  });
+  const { visibility } = message;
+  const isPrompt = parts.length > 0 && visibility !== "llm_only" && visibility !== "user_only";
+  if (injected.length > 0) {
+    if (isPrompt && results.length === 0) conversation.beginTurn();
+    const reminders = injected.map((text) => ({ type: "text" as const, text }));
+    conversation.context("Reminder from Droid", reminders);
+  }
+  if (visibility === "llm_only") {
+    if (parts.length > 0) conversation.context("Context from Droid", parts);
+  } else if (visibility === "user_only") {
+    const text = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+    if (text !== "") conversation.marker("note", text.split("\n", 1)[0] ?? "Notice", text);
+  } else if (isPrompt) {
+    const isDelegated = state.parent !== undefined && state.conversation.step === undefined;
+    const source = asText(message.userMessageSource);
+    const origin = isDelegated ? "agent" : source === "automation" ? "notification" : undefined;
+    conversation.prompt(parts, {
+      ...(origin !== undefined && { origin }),
+      queued: results.length > 0,
+    });
+  }
+  const empty = { kind: "hidden", rule: "empty message" } as const;
+  return conversation.result(empty);
+}

@@ -1,0 +1,471 @@
+import type { Frame } from "../../model/frames/frame.ts";
+import type { FrameBody } from "../../model/frames/frame-writer.ts";
+import { isUuid } from "../../model/is-uuid.ts";
+import type { Usage } from "../../model/messages/message.ts";
+import type { Part } from "../../model/messages/part.ts";
+import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { RawJson } from "../../model/raw-json.ts";
+import { partId, uuidFrom } from "../../model/uuid.ts";
+import type {
+  Disposition,
+  RecordReader,
+  RecordResult,
+  SessionLinkFacts,
+  SessionRecord,
+} from "../contract.ts";
+import { blocksIn, imageOf } from "../conversation/content.ts";
+import { responseOf, resultOf, unwrapped } from "./tool.ts";
+
+/** Of a message's parts: its thoughts from 0, its content from here. */
+const CONTENT = 1_000;
+/** Calls that are remembered, and messages that a rewind can take back. */
+const MOST_CALLS = 1_000;
+const MOST_MESSAGES = 2_000;
+const SHELL_MODE = "I ran the following shell command:";
+const COMPRESSED_ANSWER = "Got it. Thanks for the additional context!";
+
+interface State {
+  session_id?: string;
+  /** From the file's place: the session that started this run, and the run's own name. */
+  parent?: string;
+  stem: string;
+  isRun: boolean;
+  at: number;
+  started_at?: number;
+  /** `type:id` of the messages so far, newest last. */
+  messages: string[];
+  /** The model's last message, as its calls' step. */
+  last?: string;
+  /** The last calls that were emitted, and the last that ended. */
+  started: string[];
+  ended: string[];
+  calls: SessionLinkFacts["calls"];
+  context_told?: boolean;
+}
+
+/**
+ * Reads Gemini CLI's messages, from lines and from documents. A message is written again when its calls have ended: all ids are
+ * made from the message's own, so that the second sight revises the first. `$set.messages` mirrors what the model is given, not
+ * the session: it takes nothing back.
+ */
+export const geminiReader: RecordReader<State> = {
+  initialState({ path }) {
+    const segments = path.split("/");
+    const at = segments.lastIndexOf("chats");
+    const parent = at !== -1 && at < segments.length - 2 ? segments[at + 1] : undefined;
+    const stem = (segments.at(-1) ?? "").replace(/(?:\.records)?\.jsonl?$/, "");
+    return {
+      ...(parent !== undefined && { parent }),
+      stem,
+      isRun: parent !== undefined,
+      at: 0,
+      messages: [],
+      started: [],
+      ended: [],
+      calls: [],
+    };
+  },
+  sessionId: ({ session_id }) => session_id,
+  read: (state, record) => new RecordReading(state, record).read(),
+  end: () => [],
+  linkFacts({ session_id, isRun, parent, stem, calls, started_at = 0 }) {
+    if (session_id === undefined) return { sessions: [] };
+    const parent_id = isRun && parent !== undefined ? sessionIdOf(parent) : undefined;
+    const run =
+      parent_id === undefined ? undefined : { agent_key: stem, parent_session_id: parent_id, at: started_at };
+    return {
+      sessions: [{ session_id, group: parent_id ?? session_id, calls, ...(run !== undefined && { run }) }],
+    };
+  },
+};
+
+function note(calls: string[], id: string): void {
+  calls.push(id);
+  if (calls.length > MOST_CALLS) calls.shift();
+}
+
+const sessionIdOf = (name: string): string =>
+  isUuid(name) ? name.toLowerCase() : uuidFrom("gemini-cli", name);
+
+class RecordReading {
+  private readonly state: State;
+  private readonly record: SessionRecord;
+  private readonly frames: Frame[] = [];
+  private disposition: Disposition = { kind: "folded", into: "the session" };
+  /** The message was read before: its frames revise parts, which keep the place of the first record. */
+  private revises = false;
+
+  constructor(state: State, record: SessionRecord) {
+    this.state = state;
+    this.record = record;
+  }
+
+  read(): RecordResult {
+    const { value, deleted, key } = this.record;
+    if (deleted === true) this.deleted(key.replace(/^message:/, "").replace(/#\d+$/, ""));
+    else if (asText(value.type) !== undefined && asText(value.id) !== undefined) this.message(value, []);
+    else if (asObject(value.$set) !== undefined) this.set(asObject(value.$set) ?? {});
+    else if (asText(value.$rewindTo) !== undefined) this.rewind(asText(value.$rewindTo) ?? "");
+    else if (asText(value.sessionId) !== undefined) this.header(value);
+    else this.unknown(value);
+    return { disposition: this.disposition, frames: this.frames };
+  }
+
+  private get session_id(): string {
+    this.state.session_id ??= sessionIdOf(this.state.stem);
+    return this.state.session_id;
+  }
+
+  private put(body: FrameBody): void {
+    // The cast joins what `FrameBody` took apart.
+    this.frames.push({
+      ...body,
+      session_id: this.session_id,
+      at: this.state.at,
+      ...(!this.revises && { source: this.record.place }),
+    } as Frame);
+  }
+
+  private tell(body: FrameBody): void {
+    if (this.revises) this.fold("the message before it");
+    else this.disposition = { kind: "shown" };
+    this.put(body);
+  }
+
+  private fold(into: string): void {
+    if (this.disposition.kind !== "shown") this.disposition = { kind: "folded", into };
+  }
+
+  private unknown(raw: unknown, id = this.record.key): void {
+    if (this.revises) this.fold("the message before it");
+    else this.disposition = { kind: "unknown" };
+    this.put({ type: "unknown", part_id: uuidFrom(this.session_id, `unknown:${id}`), raw });
+  }
+
+  private timeOf(value: unknown): void {
+    const at = Date.parse(asString(value) ?? "");
+    if (!Number.isNaN(at)) this.state.at = at;
+  }
+
+  private header(value: JsonObject): void {
+    const { state } = this;
+    const name = asText(value.sessionId);
+    if (name !== undefined) state.session_id ??= sessionIdOf(name);
+    if (value.kind === "subagent") state.isRun = true;
+    this.timeOf(value.startTime);
+    if (state.at > 0) state.started_at ??= state.at;
+    this.facts(value);
+    this.put({
+      type: "session.update",
+      patch: {
+        agent: "gemini-cli",
+        ...(state.isRun &&
+          state.parent !== undefined && { parent: { session_id: sessionIdOf(state.parent) }, run: {} }),
+      },
+    });
+  }
+
+  private facts(value: JsonObject): void {
+    const cwd = asText(asArray(value.directories)[0]);
+    // A sub-agent's is what it answered.
+    const title = this.state.isRun ? undefined : asText(value.summary);
+    if (cwd === undefined && title === undefined) return;
+    this.put({
+      type: "session.update",
+      patch: { ...(cwd !== undefined && { cwd }), ...(title !== undefined && { title }) },
+    });
+  }
+
+  private set(patch: JsonObject): void {
+    const { state } = this;
+    this.facts(patch);
+    if (!Array.isArray(patch.messages)) return;
+    this.disposition = { kind: "folded", into: "what the model is given" };
+    const messages = asArray(patch.messages)
+      .map(asObject)
+      .filter((message) => message !== undefined);
+    const isContext = (message: JsonObject) => textOf(message.content).startsWith("<session_context>");
+    // The file of a session that goes on elsewhere begins with what was said before.
+    const isFirst = state.messages.length === 0;
+    for (const [index, message] of messages.entries()) {
+      if (isContext(message) ? state.context_told !== true : isFirst)
+        this.message(message, ["$set", "messages", index]);
+    }
+    const [summary, answer] = messages.filter((message) => !isContext(message));
+    if (isFirst || messages.length > 3 || textOf(answer?.content) !== COMPRESSED_ANSWER) return;
+    this.timeOf(asObject(patch)?.lastUpdated);
+    this.tell({
+      type: "marker",
+      part_id: uuidFrom(this.session_id, `compressed:${this.record.key}`),
+      kind: "compaction",
+      title: "Context compressed",
+      text: textOf(summary?.content),
+    });
+  }
+
+  private rewind(id: string): void {
+    const { state } = this;
+    const at = state.messages.findIndex((key) => key.endsWith(`:${id}`));
+    const taken = state.messages.splice(Math.max(0, at));
+    for (const key of taken) this.retract(key, "rewound");
+    this.tell({
+      type: "marker",
+      part_id: uuidFrom(this.session_id, `rewind:${this.record.key}`),
+      kind: "rewind",
+      title: "Rewound",
+    });
+  }
+
+  private deleted(key: string): void {
+    this.fold("what it had shown");
+    this.retract(key, "deleted in Gemini CLI");
+  }
+
+  private retract(key: string, reason: string): void {
+    const message_id = uuidFrom(this.session_id, key);
+    this.put({ type: "message.retract", message_id, reason });
+    if (key.startsWith("user:")) this.put({ type: "turn.retract", turn_id: message_id, reason });
+  }
+
+  /** `path`: where the message stands in the record. */
+  private message(value: JsonObject, path: readonly (string | number)[]): void {
+    const { state } = this;
+    const type = asString(value.type) ?? "";
+    const key = `${type}:${asText(value.id) ?? ""}`;
+    const message_id = uuidFrom(this.session_id, key);
+    this.timeOf(value.timestamp);
+    const isNew = !state.messages.includes(key);
+    if (isNew) {
+      state.messages.push(key);
+      if (state.messages.length > MOST_MESSAGES) state.messages.shift();
+    }
+    this.revises = !isNew;
+    switch (type) {
+      case "user":
+        this.user(value, message_id);
+        return;
+      case "gemini":
+        this.gemini(value, message_id, isNew, path);
+        return;
+      case "info":
+      case "warning":
+      case "error":
+        this.notice(value, type, message_id);
+        return;
+      default:
+        this.unknown(value, key);
+    }
+    this.revises = false;
+  }
+
+  private user(value: JsonObject, message_id: string): void {
+    const { state } = this;
+    const blocks = blocksIn(value.content);
+    const answers = blocks.filter((block) => block.functionResponse !== undefined);
+    if (answers.length > 0 && answers.length === blocks.length) {
+      this.answers(answers);
+      return;
+    }
+    const text = textOf(value.content);
+    if (text.startsWith("<session_context>")) {
+      state.context_told = true;
+      this.tell({
+        type: "developer.message",
+        message_id,
+        parts: [{ type: "text", text }],
+        title: "Session context",
+      });
+      return;
+    }
+    if (text.startsWith("System: Please continue")) {
+      this.tell({
+        type: "developer.message",
+        message_id,
+        parts: [{ type: "text", text }],
+        title: "Continue",
+      });
+      return;
+    }
+    const parts = promptParts(value.displayContent ?? value.content);
+    this.tell({
+      type: "user.message",
+      message_id,
+      parts,
+      ...(text.startsWith(SHELL_MODE) && { origin: "command" as const }),
+      ...(state.isRun && { origin: "agent" as const }),
+    });
+  }
+
+  /** The results of calls as the model got them: they stand with the calls, but for those that no call told. */
+  private answers(blocks: readonly JsonObject[]): void {
+    this.fold("the results of its calls");
+    for (const block of blocks) {
+      const answer = asObject(block.functionResponse);
+      const id = asText(answer?.id) ?? `${this.record.key}:${blocks.indexOf(block)}`;
+      if (this.state.ended.includes(id)) continue;
+      const { text = "", parts } = responseOf([block]);
+      const failed = asString(asObject(answer?.response)?.error) !== undefined;
+      this.tell({
+        type: "message.tool_result",
+        tool_call_id: id,
+        ...(asText(answer?.name) !== undefined && { tool_name: asText(answer?.name) ?? "" }),
+        is_error: failed,
+        status: failed ? "error" : "success",
+        output_text: unwrapped(text),
+        parts,
+        ...this.resultIds(id),
+      });
+      note(this.state.ended, id);
+    }
+  }
+
+  private resultIds(call: string) {
+    const part_id = uuidFrom(this.session_id, `result:${call}`);
+    return { part_id, message_id: part_id };
+  }
+
+  private gemini(
+    value: JsonObject,
+    message_id: string,
+    isNew: boolean,
+    path: readonly (string | number)[],
+  ): void {
+    const { state } = this;
+    const model = asText(value.model);
+    if (isNew) {
+      state.last = message_id;
+      this.put({ type: "message.start", message_id, ...(model !== undefined && { model }) });
+      if (model !== undefined) this.put({ type: "session.update", patch: { model } });
+    }
+    for (const [index, each] of asArray(value.thoughts).entries()) {
+      const thought = asObject(each);
+      const said = [asText(thought?.subject), asText(thought?.description)].filter(
+        (text) => text !== undefined,
+      );
+      const part_id = partId(message_id, index);
+      this.tell({ type: "message.part_start", part_id, kind: "thinking", message_id });
+      this.tell({ type: "message.part_end", part_id, text: said.join("\n\n") });
+    }
+    for (const [index, block] of blocksIn(value.content).entries()) {
+      const part_id = partId(message_id, CONTENT + index);
+      const text = asString(block.text);
+      const media = imageOf(block);
+      if (text !== undefined && text.trim() !== "") {
+        const kind = block.thought === true ? "thinking" : "text";
+        this.tell({ type: "message.part_start", part_id, kind, message_id });
+        this.tell({ type: "message.part_end", part_id, text });
+      } else if (media?.type === "image_url") {
+        this.tell({ type: "message.image", part_id, message_id, url: media.url });
+      } else if (text === undefined && block.functionCall === undefined && media === undefined) {
+        this.unknown(block, `${this.record.key}:${index}`);
+      }
+    }
+    // Its calls are told later, and belong to it still.
+    const usage = usageOf(value.tokens);
+    if (isNew) this.put({ type: "message.end", message_id, ...(usage !== undefined && { usage }) });
+    else if (usage !== undefined) this.put({ type: "message.end", message_id, usage });
+    this.fold("its message");
+    for (const [index, each] of asArray(value.toolCalls).entries())
+      this.call(asObject(each) ?? {}, [...path, "toolCalls", index, "args"], message_id, isNew);
+  }
+
+  private call(
+    call: JsonObject,
+    path: readonly (string | number)[],
+    message_id: string,
+    isNew: boolean,
+  ): void {
+    const { state } = this;
+    const id = asText(call.id) ?? `${message_id}:${path.join(".")}`;
+    if (state.ended.includes(id)) return;
+    this.revises = state.started.includes(id);
+    if (!this.revises) note(state.started, id);
+    const before = state.at;
+    this.timeOf(call.timestamp);
+    const arguments_json = new RawJson(this.record.text).of(call.args ?? {}, path);
+    this.tell({
+      type: "message.tool_call",
+      tool_call_id: id,
+      tool_name: asText(call.name) ?? "unknown",
+      arguments_json,
+      part_id: uuidFrom(this.session_id, `call:${id}`),
+      // One record may hold the calls of all steps: a new one is of the step that was told last.
+      message_id: isNew ? message_id : (state.last ?? message_id),
+    });
+    this.link(call, id);
+    const result = resultOf(call, id);
+    if (result !== undefined) {
+      this.put({ ...result, ...this.resultIds(id) });
+      note(state.ended, id);
+    }
+    state.at = Math.max(before, state.at);
+  }
+
+  private link(call: JsonObject, tool_call_id: string): void {
+    const { calls, at } = this.state;
+    const agent_key = asText(call.agentId);
+    const prompt = call.name === "invoke_agent" ? asText(asObject(call.args)?.prompt) : undefined;
+    if (agent_key === undefined && prompt === undefined) return;
+    const known = calls.find((each) => each.tool_call_id === tool_call_id);
+    if (known !== undefined) {
+      if (agent_key !== undefined) known.agent_key = agent_key;
+      return;
+    }
+    calls.push({
+      tool_call_id,
+      at,
+      ...(agent_key !== undefined && { agent_key }),
+      ...(prompt !== undefined && { prompt }),
+    });
+    if (calls.length > MOST_CALLS) calls.shift();
+  }
+
+  private notice(value: JsonObject, type: "info" | "warning" | "error", message_id: string): void {
+    const text = textOf(value.content);
+    const part_id = partId(message_id, 0);
+    if (text.startsWith("Request cancelled")) {
+      this.tell({ type: "interrupt", part_id, reason: text });
+      return;
+    }
+    const [title = type] = text.split("\n", 1);
+    this.tell({
+      type: "marker",
+      part_id,
+      kind: type === "error" ? "error" : "note",
+      title: title.slice(0, 200),
+      ...(text !== title && { text }),
+    });
+  }
+}
+
+/** All text of a content, a string or a list of parts. */
+function textOf(content: unknown): string {
+  return blocksIn(content)
+    .map((block) => asString(block.text) ?? "")
+    .join("");
+}
+
+function promptParts(content: unknown): Part[] {
+  return blocksIn(content).map((block): Part => {
+    const text = asString(block.text);
+    if (text !== undefined) return { type: "text", text };
+    const media = imageOf(block);
+    return media?.type === "image_url" || media?.type === "file" ? media : { type: "unknown", raw: block };
+  });
+}
+
+/** Gemini's `input` holds the cached tokens, its `output` no thoughts. */
+function usageOf(value: unknown): Usage | undefined {
+  const tokens = asObject(value);
+  const input = asNumber(tokens?.input);
+  const output = asNumber(tokens?.output);
+  if (input === undefined || output === undefined) return undefined;
+  const cached = asNumber(tokens?.cached) ?? 0;
+  const thoughts = asNumber(tokens?.thoughts) ?? 0;
+  return {
+    input: Math.max(0, input + (asNumber(tokens?.tool) ?? 0) - cached),
+    output: output + thoughts,
+    ...(cached > 0 && { cache_read: cached }),
+    ...(thoughts > 0 && { reasoning: thoughts }),
+  };
+}

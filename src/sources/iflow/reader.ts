@@ -1,0 +1,243 @@
+import { isUuid } from "../../model/is-uuid.ts";
+import type { Usage } from "../../model/messages/message.ts";
+import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { RawJson } from "../../model/raw-json.ts";
+import { uuidFrom } from "../../model/uuid.ts";
+import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
+import { emitBlocks } from "../conversation/blocks.ts";
+import { blocksIn, promptParts, resultContent, timeOf } from "../conversation/content.ts";
+import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { own } from "../conversation/own.ts";
+import { stemOf } from "../conversation/paths.ts";
+import { noteCall, type StartedRuns, startedRuns } from "../conversation/runs.ts";
+import { ofFailure } from "../conversation/tool-payload.ts";
+import { displayedDiff } from "../conversation/unified-diff.ts";
+import { unwrap } from "../conversation/wrappers.ts";
+
+/** What is kept of an iFlow session between records. */
+export interface IflowState extends StartedRuns {
+  conversation: ConversationState;
+  /** The first record was read: the session has its id, from that record or else from the file's name. */
+  named: boolean;
+  /** Calls of the last answers, by id, with the length of their arguments: later records repeat them. */
+  emitted_calls: Record<string, number>;
+  /** The texts of the open step, by their beginning. */
+  emitted_texts: string[];
+}
+
+const MAX_EMITTED_CALLS = 200;
+
+const idOf = (name: string): string => {
+  const bare = name.replace(/^session-/, "");
+  return isUuid(bare) ? bare.toLowerCase() : uuidFrom("iflow", name);
+};
+
+/**
+ * iFlow CLI's lines, which look like Claude Code's: while a model answers, a record for each call that it makes, which repeats
+ * the call before it; results in the shape of the Gemini API. All records of a turn name its prompt as their parent, so that
+ * the order of the file is the only one.
+ */
+export const iflowReader: RecordReader<IflowState> = {
+  initialState: ({ path }) => ({
+    conversation: freshConversation(idOf(stemOf(path))),
+    named: false,
+    ...startedRuns(),
+    emitted_calls: {},
+    emitted_texts: [],
+  }),
+  sessionId: ({ named, conversation }) => (named ? conversation.session_id : undefined),
+  read,
+  end(state, stopped) {
+    const conversation = new Conversation(state.conversation);
+    conversation.close(stopped);
+    return conversation.take();
+  },
+  linkFacts: ({ conversation: { session_id }, runs }) => ({
+    sessions: [{ session_id, group: session_id, calls: runs }],
+  }),
+};
+
+function read(state: IflowState, record: SessionRecord): RecordResult {
+  const { value } = record;
+  const name = asText(value.sessionId);
+  if (!state.named) {
+    state.named = true;
+    // A later record cannot rename the session: the frames before it carry its id.
+    if (name !== undefined) state.conversation.session_id = idOf(name);
+  }
+  const conversation = new Conversation(state.conversation, record, { at: timeOf(value.timestamp) });
+  const cwd = asText(value.cwd);
+  const git_branch = asText(value.gitBranch);
+  const agent_version = asText(value.version);
+  conversation.update({
+    agent: "iflow",
+    ...(cwd !== undefined && { cwd }),
+    ...(git_branch !== undefined && { git_branch }),
+    ...(agent_version !== undefined && { agent_version }),
+  });
+  const message = asObject(value.message);
+  if (value.type === "assistant" && message !== undefined)
+    return readAssistant(state, conversation, record, message);
+  if (value.type === "user" && message !== undefined) return readUser(state, conversation, value, message);
+  if (value.type === "summary" && asText(value.summary) !== undefined) {
+    conversation.update({ title: asText(value.summary) ?? "" });
+    return conversation.result({ kind: "folded", into: "the session's title" });
+  }
+  conversation.unknown(value, `Line of type ${asString(value.type) ?? "unknown"}`);
+  return conversation.result();
+}
+
+function readAssistant(
+  state: IflowState,
+  conversation: Conversation,
+  record: SessionRecord,
+  message: JsonObject,
+): RecordResult {
+  const raw = new RawJson(record.text);
+  const all = blocksIn(message.content);
+  /** Each block with its place in the record: what was emitted before is left out. */
+  const news = all
+    .map((block, index) => ({ block, index }))
+    .filter(({ block }) => isNews(state, conversation, block));
+  const usage = usageOf(message.usage);
+  const isLast = !/-tool-/.test(asString(message.id) ?? "");
+  if (news.length === 0) {
+    if (isLast) endStep(state, conversation, usage);
+    return conversation.result(
+      all.length === 0
+        ? { kind: "hidden", rule: "empty message" }
+        : { kind: "folded", into: "an earlier record of its answer" },
+    );
+  }
+  if (!conversation.hasOpenStep) {
+    const model = asText(message.model);
+    const response_id = asText(message.id);
+    conversation.step(record.key, {
+      ...(model !== undefined && { model }),
+      ...(response_id !== undefined && { response_id }),
+    });
+  }
+  emitBlocks(
+    conversation,
+    news.map(({ block }) => block),
+    {
+      argumentsAt(at) {
+        const { block, index } = news[at] ?? {};
+        return index === undefined
+          ? undefined
+          : raw.of(block?.input ?? {}, ["message", "content", index, "input"]);
+      },
+      onCall: (call) => noteCall(state, call, state.conversation.at),
+    },
+  );
+  if (isLast) endStep(state, conversation, usage);
+  return conversation.result({ kind: "hidden", rule: "blank text" });
+}
+
+/** Whether no earlier record of the answer had this block. Remembers the block. */
+function isNews(state: IflowState, conversation: Conversation, block: JsonObject): boolean {
+  if (block.type === "tool_use") {
+    const id = asText(block.id);
+    if (id === undefined) return true;
+    const length = JSON.stringify(block.input ?? {}).length;
+    if (own(state.emitted_calls, id) === length) return false;
+    state.emitted_calls[id] = length;
+    const ids = Object.keys(state.emitted_calls);
+    if (ids.length > MAX_EMITTED_CALLS)
+      for (const old of ids.slice(0, ids.length - MAX_EMITTED_CALLS)) delete state.emitted_calls[old];
+    return true;
+  }
+  const text = asText(block.text);
+  if (block.type !== "text" || text === undefined) return true;
+  if (!conversation.hasOpenStep) state.emitted_texts = [];
+  const beginning = `${text.length}:${text.slice(0, 80)}`;
+  if (state.emitted_texts.includes(beginning)) return false;
+  state.emitted_texts = [...state.emitted_texts.slice(-20), beginning];
+  return true;
+}
+
+function endStep(state: IflowState, conversation: Conversation, usage: Usage | undefined): void {
+  state.emitted_texts = [];
+  conversation.endStep(usage === undefined ? {} : { usage });
+}
+
+/** iFlow writes zeros if its provider sent no usage. */
+function usageOf(value: unknown): Usage | undefined {
+  const usage = asObject(value);
+  const input = asNumber(usage?.input_tokens) ?? 0;
+  const output = asNumber(usage?.output_tokens) ?? 0;
+  if (input + output === 0) return undefined;
+  const cache_read = asNumber(usage?.cache_read_input_tokens);
+  const cache_write = asNumber(usage?.cache_creation_input_tokens);
+  return {
+    input,
+    output,
+    ...(cache_read !== undefined && { cache_read }),
+    ...(cache_write !== undefined && { cache_write }),
+  };
+}
+
+function readUser(
+  state: IflowState,
+  conversation: Conversation,
+  value: JsonObject,
+  message: JsonObject,
+): RecordResult {
+  endStep(state, conversation, undefined);
+  const blocks = blocksIn(message.content);
+  const results = blocks.filter((block) => block.type === "tool_result");
+  for (const block of results) emitResult(conversation, block, asObject(value.toolUseResult));
+  const injected: string[] = [];
+  const parts = promptParts(
+    blocks.filter((block) => block.type !== "tool_result"),
+    (text) => {
+      const { own, injected: around } = unwrap(text, ["system-reminder"]);
+      injected.push(...around);
+      return own;
+    },
+  );
+  const isPrompt = parts.length > 0 && value.isMeta !== true && results.length === 0;
+  if (injected.length > 0 && isPrompt) conversation.beginTurn();
+  if (injected.length > 0)
+    conversation.context(
+      "Reminder from iFlow",
+      injected.map((text) => ({ type: "text" as const, text })),
+    );
+  if (parts.length > 0) {
+    if (value.isMeta === true) conversation.context("Context from iFlow", parts);
+    else conversation.prompt(parts, { queued: results.length > 0 });
+  }
+  return conversation.result({ kind: "hidden", rule: "empty message" });
+}
+
+function emitResult(conversation: Conversation, block: JsonObject, record: JsonObject | undefined): void {
+  const content = asObject(block.content);
+  const parts =
+    asObject(content?.responseParts) ?? asObject((content?.responseParts as unknown[] | undefined)?.[0]);
+  const response = asObject(asObject(parts?.functionResponse)?.response);
+  const said = response?.output ?? response?.error ?? response?.content;
+  const { output_text, parts: media } =
+    response === undefined
+      ? resultContent(block.content)
+      : said === undefined
+        ? resultContent(response)
+        : resultContent(said);
+  const state = asText(record?.status);
+  const status =
+    state === "cancelled"
+      ? "aborted"
+      : state === "error" || block.is_error === true || response?.error !== undefined
+        ? "error"
+        : "success";
+  const display = content?.resultDisplay;
+  const id = asText(block.tool_use_id);
+  const tool_name = asText(record?.toolName);
+  conversation.toolResult({
+    ...(id !== undefined && { id }),
+    ...(tool_name !== undefined && { tool_name }),
+    status,
+    output_text,
+    parts: media,
+    payload: (call) => (status === "success" ? (displayedDiff(asObject(display)) ?? call) : ofFailure(call)),
+  });
+}

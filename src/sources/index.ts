@@ -1,0 +1,50 @@
+import { atif } from "./atif/format.ts";
+import { chatMessages } from "./chat-messages/format.ts";
+import { claudeCode } from "./claude-code/format.ts";
+import { cline } from "./cline/format.ts";
+import { codex } from "./codex/format.ts";
+import { codexExec } from "./codex-exec/format.ts";
+import type { Format } from "./contract.ts";
+import { copilotCli } from "./copilot-cli/format.ts";
+import { cursor } from "./cursor/format.ts";
+import { droid } from "./droid/format.ts";
+import { geminiCli } from "./gemini-cli/format.ts";
+import { grok } from "./grok/format.ts";
+import { iflow } from "./iflow/format.ts";
+import { inspect } from "./inspect/format.ts";
+import { kimi } from "./kimi/format.ts";
+import { klaudeCode } from "./klaude-code/format.ts";
+import { openclaw } from "./openclaw/format.ts";
+import { openCode } from "./opencode/format.ts";
+import { pi } from "./pi/format.ts";
+import { qwenCode } from "./qwen-code/format.ts";
+import { sweAgent } from "./swe-agent/format.ts";
+import { verbatim } from "./verbatim/format.ts";
+
+/**
+ * Every agent whose session files are read. To add one, write its folder and name it here. A file whose place tells nothing
+ * belongs to the first that recognises its content: those whose lines look like another agent's come before that.
+ */
+export const formats: readonly Format[] = [
+  iflow,
+  qwenCode,
+  claudeCode,
+  codex,
+  codexExec,
+  droid,
+  grok,
+  kimi,
+  cursor,
+  copilotCli,
+  openclaw,
+  pi,
+  klaudeCode,
+  cline,
+  openCode,
+  geminiCli,
+  verbatim,
+  atif,
+  sweAgent,
+  inspect,
+  chatMessages,
+];

@@ -1,0 +1,269 @@
+import type { StopReason, Usage } from "../../model/messages/message.ts";
+import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { uuidFrom } from "../../model/uuid.ts";
+import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
+import { emitCall } from "../conversation/blocks.ts";
+import { blocksIn, imageOf, promptParts, resultContent, timeOf } from "../conversation/content.ts";
+import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { own } from "../conversation/own.ts";
+import { ofFailure } from "../conversation/tool-payload.ts";
+
+/** What is kept of a sample between records. */
+export interface InspectState {
+  conversation: ConversationState;
+  named: boolean;
+}
+
+export const idOf = (name: string): string => uuidFrom("inspect", name);
+
+/**
+ * A sample of an Inspect evaluation log. Records: `head` (the evaluation, the sample's id, target and scores), `message:<id>` for
+ * each message where it first was sent or came back, `event:<index>` for what else happened, `end`.
+ */
+export const inspectReader: RecordReader<InspectState> = {
+  initialState: ({ path }) => ({ conversation: freshConversation(idOf(path)), named: false }),
+  sessionId: ({ named, conversation }) => (named ? conversation.session_id : undefined),
+  read(state, record) {
+    if (record.key === "head") return readHead(state, record);
+    const { value } = record;
+    const conversation = new Conversation(state.conversation, record, { at: timeOf(value.timestamp) });
+    if (record.key === "end") return readEnd(conversation, value);
+    const event = asObject(value.event);
+    if (event !== undefined) tellEvent(conversation, event);
+    else emitMessage(conversation, record.key, asObject(value.message) ?? {}, value);
+    return conversation.result({ kind: "hidden", rule: "empty message" });
+  },
+  end(state, stopped) {
+    const conversation = new Conversation(state.conversation);
+    conversation.close(stopped);
+    return conversation.take();
+  },
+  linkFacts: ({ conversation: { session_id } }) => ({
+    sessions: [{ session_id, group: session_id, calls: [] }],
+  }),
+};
+
+function readHead(state: InspectState, record: SessionRecord): RecordResult {
+  const { value } = record;
+  const name = asText(value.name);
+  if (!state.named && name !== undefined) state.conversation.session_id = idOf(name);
+  state.named = true;
+  const conversation = new Conversation(state.conversation, record, { at: timeOf(value.started_at) });
+  const model = asText(value.model);
+  const title = [asText(value.task), value.sample_id, value.epoch === 1 ? undefined : `epoch ${value.epoch}`]
+    .filter((part) => part !== undefined && part !== null)
+    .map(String)
+    .join(" · ");
+  const agent_version = asText(value.version);
+  conversation.update({
+    agent: "inspect",
+    title,
+    ...(model !== undefined && { model }),
+    ...(agent_version !== undefined && { agent_version }),
+  });
+  const target = asArray(value.target).length > 0 ? asArray(value.target).join("\n") : asText(value.target);
+  if (target !== undefined) conversation.marker("note", `Target: ${target.split("\n", 1)[0]}`, target);
+  return conversation.result({ kind: "folded", into: "the session" });
+}
+
+const REASONS: Readonly<Record<string, StopReason>> = {
+  stop: "stop",
+  max_tokens: "length",
+  model_length: "length",
+  tool_calls: "tool_use",
+  content_filter: "error",
+};
+
+/** `input_tokens` does not hold what a cache had. */
+function usageOf(value: unknown): Usage | undefined {
+  const usage = asObject(value);
+  const input = asNumber(usage?.input_tokens);
+  const output = asNumber(usage?.output_tokens);
+  if (input === undefined && output === undefined) return undefined;
+  const cache_read = asNumber(usage?.input_tokens_cache_read);
+  const cache_write = asNumber(usage?.input_tokens_cache_write);
+  const reasoning = asNumber(usage?.reasoning_tokens);
+  const cost = asNumber(usage?.total_cost);
+  return {
+    input: input ?? 0,
+    output: output ?? 0,
+    ...(cache_read !== undefined && { cache_read }),
+    ...(cache_write !== undefined && { cache_write }),
+    ...(reasoning !== undefined && { reasoning }),
+    ...(cost !== undefined && { cost }),
+  };
+}
+
+/** `facts`: facts of the model's event that the message lacks. */
+function emitMessage(conversation: Conversation, key: string, message: JsonObject, facts: JsonObject): void {
+  const { content } = message;
+  switch (message.role) {
+    case "system":
+      if (promptParts(content).length > 0) conversation.context("System prompt", promptParts(content));
+      return;
+    case "user": {
+      const parts = promptParts(content);
+      // What the solver says to a model that works is no person's.
+      if (parts.length > 0)
+        conversation.prompt(parts, message.source === "generate" ? { origin: "agent" } : {});
+      return;
+    }
+    case "assistant": {
+      const model = asText(message.model) ?? asText(facts.model);
+      conversation.step(key, model === undefined ? {} : { model });
+      for (const block of blocksIn(content)) emitContent(conversation, block);
+      for (const item of asArray(message.tool_calls)) {
+        const call = asObject(item) ?? {};
+        emitCall(conversation, {
+          id: asText(call.id),
+          name: asText(call.function),
+          input: call.arguments ?? {},
+        });
+      }
+      const raw = asText(facts.stop_reason);
+      const stop_reason = own(REASONS, raw);
+      const usage = usageOf(facts.usage);
+      conversation.endStep({
+        ...(stop_reason !== undefined && { stop_reason }),
+        ...(raw !== undefined && { stop_reason_raw: raw }),
+        ...(usage !== undefined && { usage }),
+      });
+      return;
+    }
+    case "tool": {
+      const id = asText(message.tool_call_id);
+      const tool_name = asText(message.function);
+      const error = asObject(message.error);
+      const words = asText(error?.message);
+      const { output_text, parts } = resultContent(content);
+      conversation.toolResult({
+        ...(id !== undefined && { id }),
+        ...(tool_name !== undefined && { tool_name }),
+        status: error === undefined ? "success" : "error",
+        output_text:
+          words !== undefined && !output_text.includes(words)
+            ? `${output_text}\n${words}`.trim()
+            : output_text,
+        parts,
+        payload: (call) => (error === undefined ? call : ofFailure(call)),
+      });
+      return;
+    }
+    default:
+      conversation.unknown(message, `Message of ${asString(message.role) ?? "nobody"}`);
+  }
+}
+
+function emitContent(conversation: Conversation, block: JsonObject): void {
+  switch (block.type) {
+    case "text":
+      conversation.text(asString(block.text) ?? "");
+      return;
+    case "reasoning": {
+      const signature = asText(block.signature);
+      const redacted = block.redacted === true;
+      conversation.thinking(redacted ? (asString(block.summary) ?? "") : (asString(block.reasoning) ?? ""), {
+        ...(signature !== undefined && { signature }),
+        ...(redacted && asText(block.summary) === undefined && { hidden: "encrypted" as const }),
+      });
+      return;
+    }
+    case "tool_use": {
+      const id = asText(block.id);
+      const name = asText(block.name) ?? "tool";
+      conversation.toolCall({
+        ...(id !== undefined && { id }),
+        tool_name: name,
+        arguments_json: asText(block.arguments) ?? JSON.stringify(block.arguments ?? {}),
+        by_server: true,
+      });
+      if (block.result === undefined) return;
+      conversation.toolResult({
+        ...(id !== undefined && { id }),
+        tool_name: name,
+        status: asText(block.error) === undefined ? "success" : "error",
+        output_text: asText(block.error) ?? asString(block.result) ?? JSON.stringify(block.result),
+      });
+      return;
+    }
+    default: {
+      const media = imageOf(block);
+      if (media === undefined)
+        conversation.unknown(block, `Content of type ${asString(block.type) ?? "unknown"}`);
+      else conversation.media(media);
+    }
+  }
+}
+
+function tellEvent(conversation: Conversation, event: JsonObject): void {
+  switch (event.event) {
+    case "error":
+      conversation.error(asText(asObject(event.error)?.message) ?? "The sample failed");
+      return;
+    case "sample_limit":
+      conversation.marker("note", `Limit reached: ${asText(event.type) ?? "unknown"}`, asText(event.message));
+      return;
+    case "info":
+      conversation.marker(
+        "note",
+        `Info${asText(event.source) === undefined ? "" : ` from ${asText(event.source)}`}`,
+        textOf(event.data),
+      );
+      return;
+    case "approval":
+      conversation.marker(
+        "note",
+        `Approval: ${asText(event.decision) ?? "unknown"}`,
+        asText(event.explanation),
+        {
+          approver: event.approver,
+          call: event.call,
+        },
+      );
+      return;
+    case "input":
+      conversation.prompt([{ type: "text", text: asText(event.input) ?? "" }], { queued: true });
+      return;
+    case "score": {
+      const score = asObject(event.score) ?? {};
+      conversation.marker(
+        "note",
+        `Score: ${textOf(score.value) ?? "none"}`,
+        asText(score.explanation),
+        score,
+      );
+      return;
+    }
+    case "compaction":
+      conversation.marker("compaction", "Conversation compacted", undefined, event);
+      return;
+    default:
+      conversation.unknown(event, `Event of type ${asString(event.event) ?? "unknown"}`);
+  }
+}
+
+function textOf(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** How the sample ended: its scores, its error. */
+function readEnd(conversation: Conversation, value: JsonObject): RecordResult {
+  for (const [name, item] of Object.entries(asObject(value.scores) ?? {})) {
+    const score = asObject(item) ?? {};
+    conversation.marker(
+      "note",
+      `Score ${name}: ${textOf(score.value) ?? "none"}`,
+      asText(score.explanation),
+      {
+        answer: score.answer,
+        metadata: score.metadata,
+      },
+    );
+  }
+  const error = asObject(value.error);
+  if (error !== undefined && value.error_told !== true)
+    conversation.error(asText(error.message) ?? "The sample failed");
+  conversation.endTurn(error === undefined ? "completed" : "failed");
+  return conversation.result({ kind: "folded", into: "the end of its turn" });
+}

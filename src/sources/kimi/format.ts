@@ -1,0 +1,26 @@
+import { asNumber, asText } from "../../model/narrow.ts";
+import { firstRecords } from "../conversation/head.ts";
+import { recordLinesFormat } from "../lines/record-lines.ts";
+import { kimiReader } from "./reader.ts";
+
+/** Kimi Code: `~/.kimi-code/sessions/<folder>/session_<id>/agents/<agent>/wire.jsonl`. */
+export const kimi = recordLinesFormat({
+  id: "kimi",
+  name: "Kimi Code",
+  root: { variable: "KIMI_CODE_HOME", home: ".kimi-code", folders: ["sessions"] },
+  classify(path) {
+    const [, agent] = /(?:^|\/)agents\/([^/]+)\/wire\.jsonl$/.exec(path) ?? [];
+    return agent === undefined ? undefined : { kind: agent === "main" ? "session" : "run" };
+  },
+  detect: (head) =>
+    firstRecords(head).some(
+      ({ type, protocol_version, created_at, time }) =>
+        (type === "metadata" &&
+          asText(protocol_version) !== undefined &&
+          asNumber(created_at) !== undefined) ||
+        (typeof type === "string" &&
+          /^(?:turn\.prompt|context\.append_(?:message|loop_event)|llm\.request)$/.test(type) &&
+          asNumber(time) !== undefined),
+    ),
+  reader: kimiReader,
+});

@@ -1,0 +1,145 @@
+import type { StopReason } from "../../model/messages/message.ts";
+import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import type { UiExtra } from "../../model/parts/ui-extra.ts";
+import { RawJson } from "../../model/raw-json.ts";
+import type { Disposition, SessionRecord } from "../contract.ts";
+import { emitCall } from "../conversation/blocks.ts";
+import { imageOf, resultContent } from "../conversation/content.ts";
+import type { Conversation } from "../conversation/conversation.ts";
+import { own } from "../conversation/own.ts";
+import { nameRun, noteCall } from "../conversation/runs.ts";
+import { ofFailure } from "../conversation/tool-payload.ts";
+import { type KimiState, REFUSED, usageOf } from "./state.ts";
+
+/** `context.append_loop_event`: a step's beginning, parts, calls, results and end. */
+export function readLoopEvent(
+  state: KimiState,
+  conversation: Conversation,
+  record: SessionRecord,
+): Disposition | undefined {
+  const event = asObject(record.value.event) ?? {};
+  const step = asText(event.stepUuid) ?? asText(event.uuid);
+  switch (event.type) {
+    case "step.begin":
+      if (step !== undefined)
+        conversation.step(step, state.model === undefined ? {} : { model: state.model });
+      return { kind: "folded", into: "its step" };
+    case "content.part":
+      if (step !== undefined) conversation.step(step);
+      tellPart(conversation, asObject(event.part) ?? {});
+      return { kind: "hidden", rule: "blank text" };
+    case "tool.call":
+      if (step !== undefined) conversation.step(step);
+      readCall(state, conversation, record, event);
+      return undefined;
+    case "tool.result":
+      readResult(state, conversation, event);
+      return undefined;
+    case "step.end":
+      readStepEnd(conversation, event);
+      return { kind: "folded", into: "the end of its step" };
+    default:
+      conversation.unknown(record.value, `Event of type ${asString(event.type) ?? "unknown"}`);
+      return undefined;
+  }
+}
+
+function tellPart(conversation: Conversation, part: JsonObject): void {
+  switch (part.type) {
+    case "text":
+      conversation.text(asString(part.text) ?? "");
+      return;
+    case "think": {
+      const signature = asText(part.encrypted);
+      conversation.thinking(asString(part.think) ?? asString(part.text) ?? "", {
+        ...(signature !== undefined && { signature }),
+      });
+      return;
+    }
+    default: {
+      const media = imageOf(part);
+      if (media === undefined) conversation.unknown(part, `Part of type ${asString(part.type) ?? "unknown"}`);
+      else conversation.media(media);
+    }
+  }
+}
+
+function readCall(
+  state: KimiState,
+  conversation: Conversation,
+  record: SessionRecord,
+  event: JsonObject,
+): void {
+  const named = asText(event.toolCallId);
+  const name = asText(event.name);
+  const input = event.args;
+  const json =
+    typeof input === "string" ? undefined : new RawJson(record.text).of(input ?? {}, ["event", "args"]);
+  const id = emitCall(conversation, { id: named, name, input, json });
+  noteCall(state, { id, name: name ?? "", input }, state.conversation.at);
+}
+
+function readResult(state: KimiState, conversation: Conversation, event: JsonObject): void {
+  const result = asObject(event.result) ?? {};
+  const failed = result.isError === true;
+  const id = asText(event.toolCallId) ?? asText(event.parentUuid);
+  const content = resultContent(result.output);
+  const output_text = content.output_text === "" ? (asString(result.message) ?? "") : content.output_text;
+  const agent = /^agent_id: (\S+)$/m.exec(output_text.slice(0, 1_000))?.[1];
+  if (agent !== undefined && id !== undefined) nameRun(state, id, agent);
+  const scope = own(state.allowed, id);
+  const refused = scope === REFUSED;
+  if (id !== undefined) delete state.allowed[id];
+  conversation.toolResult({
+    ...(id !== undefined && { id }),
+    status: refused ? "aborted" : failed ? "error" : "success",
+    output_text,
+    parts: content.parts,
+    ...(refused && { outcome: { kind: "refused", by: "person" } }),
+    ...(scope !== undefined && !refused && { permission: { by: "person", scope } }),
+    payload: (call) => withAgent(failed ? ofFailure(call) : call, agent, output_text),
+  });
+}
+
+/** The head of an agent's result: `agent_id`, `actual_subagent_type`, `status`. */
+function withAgent(
+  payload: UiExtra | undefined,
+  agent: string | undefined,
+  output: string,
+): UiExtra | undefined {
+  if (payload?.type !== "sub_agent" || agent === undefined) return payload;
+  const head = output.slice(0, 1_000);
+  const status = /^status: (\S+)$/m.exec(head)?.[1];
+  const name = /^actual_subagent_type: (.+)$/m.exec(head)?.[1];
+  const start = output.indexOf("[summary]\n");
+  return {
+    ...payload,
+    agent_key: agent,
+    ...(status !== undefined && { status }),
+    ...(name !== undefined && { name }),
+    ...(start !== -1 && { output_start: start + "[summary]\n".length }),
+  };
+}
+
+const REASONS: Readonly<Record<string, StopReason>> = {
+  end_turn: "stop",
+  stop: "stop",
+  tool_use: "tool_use",
+  tool_calls: "tool_use",
+  max_tokens: "length",
+  length: "length",
+  error: "error",
+  aborted: "aborted",
+  interrupted: "aborted",
+};
+
+function readStepEnd(conversation: Conversation, event: JsonObject): void {
+  const raw = asText(event.finishReason);
+  const stop_reason = own(REASONS, raw);
+  const usage = usageOf(event.usage);
+  conversation.endStep({
+    ...(stop_reason !== undefined && { stop_reason }),
+    ...(raw !== undefined && { stop_reason_raw: raw }),
+    ...(usage !== undefined && { usage }),
+  });
+}

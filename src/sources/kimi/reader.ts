@@ -1,0 +1,258 @@
+import { isUuid } from "../../model/is-uuid.ts";
+import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { uuidFrom } from "../../model/uuid.ts";
+import type { Disposition, RecordReader, RecordResult, SessionRecord } from "../contract.ts";
+import { promptParts, textIn, timeOf } from "../conversation/content.ts";
+import { Conversation, freshConversation } from "../conversation/conversation.ts";
+import { own } from "../conversation/own.ts";
+import { namesOf } from "../conversation/paths.ts";
+import { promptKey, startedRuns } from "../conversation/runs.ts";
+import { readLoopEvent } from "./loop.ts";
+import { type KimiState, REFUSED, tellPrompt, usageOf } from "./state.ts";
+import { readUserMessage } from "./user.ts";
+
+const idOf = (name: string): string => {
+  const bare = name.replace(/^session_/, "");
+  return isUuid(bare) ? bare.toLowerCase() : uuidFrom("kimi", name);
+};
+
+/**
+ * Kimi Code's `wire.jsonl`, an event log of one agent of a session: `<session>/agents/<agent>/wire.jsonl`, where the agent that
+ * a person talks to is `main`.
+ */
+export const kimiReader: RecordReader<KimiState> = {
+  initialState({ path }) {
+    const names = namesOf(path);
+    const isPlaced = names.at(-1) === "wire.jsonl" && names.at(-3) === "agents";
+    const agent = isPlaced ? (names.at(-2) ?? "main") : "main";
+    const main = idOf(isPlaced ? (names.at(-4) ?? path) : path);
+    return {
+      conversation: freshConversation(agent === "main" ? main : uuidFrom(main, `agent:${agent}`)),
+      ...(agent !== "main" && { parent: { session_id: main, agent } }),
+      ...startedRuns(),
+      begun: false,
+      turns: [],
+      allowed: {},
+    };
+  },
+  sessionId: (state) => state.conversation.session_id,
+  read,
+  end(state, stopped) {
+    const conversation = new Conversation(state.conversation);
+    conversation.close(stopped);
+    return conversation.take();
+  },
+  linkFacts({ conversation: { session_id, at }, parent, runs }) {
+    const run =
+      parent === undefined
+        ? undefined
+        : { agent_key: parent.agent, parent_session_id: parent.session_id, at };
+    return {
+      sessions: [{ session_id, group: parent?.session_id ?? session_id, calls: runs, ...(run && { run }) }],
+    };
+  },
+};
+
+/** Records that only keep the agent's own books. */
+const BOOKKEEPING = new Set([
+  "llm.tools_snapshot",
+  "mcp.tools_discovered",
+  "tools.register_user_tool",
+  "tools.set_active_tools",
+  "tools.unregister_user_tool",
+  "context.update_token_count",
+  "profile.bind",
+  "turn.started",
+  "turn.step.completed",
+  "turn.step.started",
+]);
+
+/** Records that change how the agent works, and what they say. */
+const MODES: Readonly<Record<string, (value: JsonObject) => string>> = {
+  "plan_mode.enter": () => "Plan mode entered",
+  "plan_mode.exit": () => "Plan mode left",
+  "plan_mode.cancel": () => "Plan mode cancelled",
+  "swarm_mode.enter": () => "Swarm mode entered",
+  "swarm_mode.exit": () => "Swarm mode left",
+  "permission.set_mode": ({ mode }) => `Permission mode: ${asText(mode) ?? "unknown"}`,
+  "goal.create": ({ objective }) => `Goal: ${asText(objective) ?? "not told"}`,
+  "goal.update": ({ status }) => `Goal updated${asText(status) === undefined ? "" : `: ${asText(status)}`}`,
+  "goal.clear": () => "Goal cleared",
+  "context.clear": () => "Context cleared: the model begins anew",
+  "full_compaction.cancel": () => "Compaction cancelled",
+  "micro_compaction.apply": () => "Old tool results were taken out of the context",
+  "skill.activate": ({ name, skillName }) =>
+    `Skill activated: ${asText(skillName) ?? asText(name) ?? "unknown"}`,
+  forked: () => "Forked: what stands above was copied from another session",
+  "turn.step.retrying": ({ reason }) =>
+    `The request is sent again${asText(reason) === undefined ? "" : `: ${asText(reason)}`}`,
+};
+
+function read(state: KimiState, record: SessionRecord): RecordResult {
+  const { value } = record;
+  const conversation = new Conversation(state.conversation, record, {
+    at: timeOf(value.time) ?? timeOf(value.created_at) ?? timeOf(value.timestamp),
+  });
+  if (!state.begun) {
+    state.begun = true;
+    conversation.update({
+      agent: "kimi",
+      ...(state.parent !== undefined && { parent: { session_id: state.parent.session_id } }),
+    });
+  }
+  const type = asString(value.type) ?? "";
+  const otherwise = readRecord(state, conversation, record, type);
+  return conversation.result(otherwise);
+}
+
+function readRecord(
+  state: KimiState,
+  conversation: Conversation,
+  record: SessionRecord,
+  type: string,
+): Disposition | undefined {
+  const { value } = record;
+  switch (type) {
+    case "metadata":
+      return { kind: "folded", into: "the session" };
+    case "config.update":
+      return readConfig(state, conversation, value);
+    case "turn.prompt":
+    case "turn.steer":
+      return readPrompt(state, conversation, value, type === "turn.steer");
+    case "turn.cancel":
+      conversation.interrupt("Cancelled");
+      return undefined;
+    case "turn.ended":
+      return readEnd(conversation, value);
+    case "context.append_message":
+      return readUserMessage(state, conversation, record);
+    case "context.append_loop_event":
+      return readLoopEvent(state, conversation, record);
+    case "llm.request":
+      return readRequest(state, conversation, value);
+    case "usage.record":
+      return readUsage(state, conversation, value);
+    case "permission.record_approval_result":
+      return readApproval(state, conversation, value);
+    case "full_compaction.begin":
+    case "full_compaction.complete":
+      return { kind: "folded", into: "the compaction" };
+    case "context.apply_compaction":
+      conversation.marker("compaction", compactionTitle(value), asString(value.summary), {
+        ...(value.compactedCount !== undefined && { compacted_messages: value.compactedCount }),
+        ...(value.contextSummary !== undefined && { context_summary: value.contextSummary }),
+      });
+      return undefined;
+    case "context.undo":
+      return readUndo(state, conversation, value);
+    case "tools.update_store":
+      return { kind: "folded", into: "the list of things to do" };
+  }
+  const title = own(MODES, type)?.(value);
+  if (title !== undefined) {
+    conversation.marker(type === "turn.step.retrying" ? "retry" : "note", title);
+    return undefined;
+  }
+  if (BOOKKEEPING.has(type)) return { kind: "hidden", rule: `bookkeeping: ${type}` };
+  conversation.unknown(value, `Record of type ${type === "" ? "unknown" : type}`);
+  return undefined;
+}
+
+function compactionTitle({ tokensBefore, tokensAfter }: JsonObject): string {
+  const [before, after] = [asNumber(tokensBefore), asNumber(tokensAfter)];
+  return before === undefined || after === undefined
+    ? "Conversation compacted"
+    : `Conversation compacted: ${before} → ${after} tokens`;
+}
+
+function readConfig(state: KimiState, conversation: Conversation, value: JsonObject): Disposition {
+  const cwd = asText(value.cwd);
+  const alias = asText(value.modelAlias);
+  const model = alias?.split("/").at(-1);
+  const name = asText(value.profileName);
+  if (model !== undefined) state.model = model;
+  conversation.update({
+    ...(cwd !== undefined && { cwd }),
+    ...(model !== undefined && { model }),
+    ...(name !== undefined && state.parent !== undefined && { run: { name, depth: 1 } }),
+  });
+  return { kind: "folded", into: "the session" };
+}
+
+/** `turn.prompt` and `turn.steer`: what the context repeats in a record of its own. */
+function readPrompt(
+  state: KimiState,
+  conversation: Conversation,
+  value: JsonObject,
+  queued: boolean,
+): Disposition {
+  const parts = promptParts(value.input);
+  if (parts.length === 0) return { kind: "hidden", rule: "empty message" };
+  const kind = asText(asObject(value.origin)?.kind) ?? "user";
+  state.asked = promptKey(textIn(value.input));
+  tellPrompt(state, conversation, parts, kind, queued);
+  return { kind: "folded", into: "the turn" };
+}
+
+function readEnd(conversation: Conversation, value: JsonObject): Disposition {
+  const reason = asText(value.reason) ?? "completed";
+  if (/cancel|abort|interrupt/i.test(reason)) conversation.interrupt(reason);
+  else if (/fail|error/i.test(reason)) conversation.error(asText(asObject(value.error)?.message) ?? reason);
+  else conversation.endTurn("completed");
+  return { kind: "folded", into: "the end of its turn" };
+}
+
+/** One for each attempt: the first names the step's model, the others say that it was sent again. */
+function readRequest(state: KimiState, conversation: Conversation, value: JsonObject): Disposition {
+  const model = asText(value.model);
+  if (value.kind === "loop" && model !== undefined) {
+    state.model = model;
+    if (conversation.hasOpenStep) conversation.nameModel(model);
+  }
+  const attempt = asText(value.attempt);
+  if (attempt !== undefined && !/^1(?:\/|$)/.test(attempt))
+    conversation.marker("retry", `Request sent again: attempt ${attempt}`);
+  return { kind: "folded", into: value.kind === "compaction" ? "the compaction" : "its step" };
+}
+
+/** Those of a turn repeat what the step's end says; those of the session are of requests beside the steps. */
+function readUsage(state: KimiState, conversation: Conversation, value: JsonObject): Disposition {
+  const usage = usageOf(value.usage);
+  if (value.usageScope !== "session" || usage === undefined)
+    return { kind: "folded", into: "the end of its step" };
+  conversation.aside({ usage, ...(state.model !== undefined && { model: state.model }) });
+  return { kind: "folded", into: "the figures of the session" };
+}
+
+function readApproval(
+  state: KimiState,
+  conversation: Conversation,
+  value: JsonObject,
+): Disposition | undefined {
+  const result = asObject(value.result) ?? {};
+  const decision = asText(result.decision) ?? "decided";
+  const id = asText(value.toolCallId);
+  if (decision === "approved" && id !== undefined) {
+    state.allowed[id] = asText(result.scope) ?? "once";
+    return { kind: "folded", into: "its call" };
+  }
+  if (decision === "rejected" && id !== undefined) state.allowed[id] = REFUSED;
+  const action = asText(value.action) ?? asText(value.toolName) ?? "a call";
+  conversation.marker(
+    "note",
+    `${decision === "rejected" ? "Refused" : decision}: ${action}`,
+    asText(result.feedback),
+    result,
+  );
+  return undefined;
+}
+
+function readUndo(state: KimiState, conversation: Conversation, value: JsonObject): Disposition | undefined {
+  const count = Math.max(0, Math.min(asNumber(value.count) ?? 1, state.turns.length));
+  const undone = count === 0 ? [] : state.turns.splice(-count);
+  for (const turn of undone) conversation.retractTurn(turn, "taken back by the person");
+  const what = undone.length === 1 ? "the turn above is" : `${undone.length} turns above are`;
+  conversation.marker("rewind", `Taken back: ${what} no longer part of the conversation`);
+  return undefined;
+}

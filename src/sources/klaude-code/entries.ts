@@ -1,0 +1,134 @@
+import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import type { RecordResult } from "../contract.ts";
+import type { Conversation } from "../conversation/conversation.ts";
+import { promptKey } from "../conversation/runs.ts";
+import { errorWords } from "../error-words.ts";
+import type { KlaudeState } from "./state.ts";
+
+/** A record of the history that is no message. */
+export function readEntry(
+  state: KlaudeState,
+  conversation: Conversation,
+  type: string,
+  data: JsonObject,
+): RecordResult | undefined {
+  switch (type) {
+    case "StreamErrorItem": {
+      const { message, answer } = errorWords(asText(data.error) ?? "The request failed");
+      conversation.error(message, answer);
+      return conversation.result();
+    }
+    case "InterruptEntry":
+      // Without a notice it was told by the message or the result that was stopped.
+      if (data.show_notice === false && conversation.wasStopped)
+        return conversation.result({ kind: "folded", into: "the interrupt before it" });
+      conversation.interrupt("Interrupted by the user");
+      return conversation.result();
+    case "CompactionEntry": {
+      const before = asNumber(data.tokens_before);
+      conversation.marker(
+        "compaction",
+        `Context compacted${before === undefined ? "" : `: ${before.toLocaleString("en-US")} tokens before`}`,
+        asText(data.summary),
+        {
+          first_kept_index: data.first_kept_index ?? null,
+          ...(data.details !== undefined && { details: data.details }),
+        },
+      );
+      return conversation.result();
+    }
+    case "RewindEntry": {
+      const from = asNumber(data.reverted_from_index);
+      const count = from === undefined ? 0 : retractFrom(state, conversation, from);
+      const what = count === 1 ? "1 item is withdrawn" : `${count} items are withdrawn`;
+      conversation.marker("rewind", `Rewound by the model: ${what}`, asText(data.note), {
+        ...(asText(data.rationale) !== undefined && { rationale: data.rationale }),
+        ...(asText(data.original_user_message) !== undefined && { prompt: data.original_user_message }),
+        checkpoint: data.checkpoint_id ?? null,
+      });
+      return conversation.result();
+    }
+    case "RetractEntry": {
+      const text = asString(data.retracted_text);
+      const { made } = state.items;
+      const at = made.findLastIndex(({ prompt }) => prompt !== undefined);
+      const prompt = made[at];
+      // It withdraws the prompt before it, where that is what it says.
+      if (prompt === undefined || text === undefined || prompt.prompt !== promptKey(text)) {
+        conversation.marker("note", "A prompt was taken back", text);
+        return conversation.result();
+      }
+      conversation.retractRecord(prompt.key, prompt.made, "taken back by the user");
+      return conversation.result({ kind: "folded", into: "the prompt that was taken back" });
+    }
+    case "SpawnSubAgentEntry": {
+      const key = asText(data.session_id);
+      const call = startOf(state, asText(data.sub_agent_desc));
+      if (key !== undefined && call !== undefined) call.agent_key = key;
+      return conversation.result({ kind: "folded", into: "the call that started it" });
+    }
+    case "TaskMetadataItem":
+      conversation.marker("note", taskTitle(data), undefined, data);
+      return conversation.result();
+    case "TaskFileChangeSummaryEntry": {
+      const files = asArray(data.files).map(asObject);
+      const names = files.flatMap((file) => asText(file?.path) ?? asText(file?.file_path) ?? []);
+      const count = files.length === 1 ? "1 file" : `${files.length} files`;
+      conversation.marker("note", `Changed ${count}`, names.join("\n"), data.files);
+      return conversation.result();
+    }
+    case "CacheHitRateEntry":
+      return conversation.result({ kind: "hidden", rule: "figures of the cache" });
+    case "FallbackModelConfigWarnEntry": {
+      const model = asText(data.to_model);
+      if (model !== undefined && data.sub_agent_type === undefined) state.conversation.model = model;
+      conversation.marker(
+        "model_switch",
+        `Model changed: ${asText(data.from_model) ?? "unknown"} → ${asText(data.to_model) ?? "unknown"}`,
+        asText(data.reason),
+        data,
+      );
+      return conversation.result();
+    }
+    case "AwaySummaryEntry":
+      conversation.marker("note", "While you were away", asText(data.text));
+      return conversation.result();
+    case "PromptSuggestionEntry":
+      conversation.marker("note", "Suggested prompt", asText(data.text));
+      return conversation.result();
+    case "SideQuestionEntry":
+      conversation.marker("note", `Side question: ${asText(data.question) ?? ""}`, asText(data.answer));
+      return conversation.result();
+    default:
+      return undefined;
+  }
+}
+
+/** The call that starts the sub-agent of this description: the oldest that has none yet. */
+function startOf(
+  state: KlaudeState,
+  description: string | undefined,
+): KlaudeState["runs"][number] | undefined {
+  const free = state.runs.filter(({ agent_key }) => agent_key === undefined);
+  return free.find(({ tool_call_id }) => state.descriptions[tool_call_id] === description) ?? free[0];
+}
+
+/** Withdraws what was told from this item of the history on. */
+function retractFrom(state: KlaudeState, conversation: Conversation, index: number): number {
+  const { from, made } = state.items;
+  const items = made.slice(Math.max(0, index - from));
+  for (const { key, made: kind } of items) conversation.retractRecord(key, kind, "rewound by the model");
+  return items.length;
+}
+
+function taskTitle(data: JsonObject): string {
+  const main = asObject(data.main_agent) ?? {};
+  const steps = asNumber(main.step_count) ?? asNumber(main.turn_count);
+  const seconds = asNumber(main.task_duration_s);
+  const facts = [
+    asText(main.model_name),
+    steps === undefined ? undefined : steps === 1 ? "1 step" : `${steps} steps`,
+    seconds === undefined ? undefined : `${seconds.toFixed(1)} s`,
+  ].filter((fact) => fact !== undefined);
+  return `Task ${data.is_partial === true ? "stopped" : "done"}${facts.length === 0 ? "" : `: ${facts.join(", ")}`}`;
+}

@@ -1,0 +1,162 @@
+import { isUuid } from "../../model/is-uuid.ts";
+import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { uuidFrom } from "../../model/uuid.ts";
+import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
+import { timeOf } from "../conversation/content.ts";
+import { Conversation, freshConversation } from "../conversation/conversation.ts";
+import { namesOf } from "../conversation/paths.ts";
+import { promptKey, startedRuns } from "../conversation/runs.ts";
+import { parseObject } from "../lines/parse-object.ts";
+import { readEntry } from "./entries.ts";
+import { readAssistant, readDeveloper, readResult, readSystem, readUser } from "./messages.ts";
+import { type KlaudeState, MAX_ITEMS } from "./state.ts";
+
+const ID = "klaude-code";
+
+/** klaude-code writes its UUIDs without hyphens. */
+function idOf(name: string): string {
+  const [, ...groups] = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/.exec(name) ?? [];
+  const id = (groups.length === 5 ? groups.join("-") : name).toLowerCase();
+  return isUuid(id) ? id : uuidFrom(ID, name);
+}
+
+/**
+ * klaude-code's `events.jsonl`: its history, an item a line, in the model of messages and parts that Verbatim's own records
+ * have too. Nothing is ever deleted; what was taken back is named by a later item. `meta.json` beside it names the session.
+ */
+export const klaudeReader: RecordReader<KlaudeState> = {
+  initialState({ path }) {
+    const names = namesOf(path);
+    return {
+      conversation: freshConversation(idOf(names.at(-1) === "events.jsonl" ? (names.at(-2) ?? path) : path)),
+      named: false,
+      ...startedRuns(),
+      descriptions: {},
+      items: { from: 0, made: [] },
+    };
+  },
+  sessionId: ({ conversation, named }) => (named ? conversation.session_id : undefined),
+  read,
+  end(state, stopped) {
+    const conversation = new Conversation(state.conversation);
+    conversation.close(stopped);
+    return conversation.take();
+  },
+  readSide(state, text) {
+    const meta = parseObject(text);
+    const conversation = new Conversation(state.conversation);
+    if (meta !== undefined) readMeta(state, conversation, meta);
+    return conversation.take();
+  },
+  linkFacts({ conversation: { session_id }, runs, run }) {
+    const calls = runs.map(({ agent_key, ...call }) => ({
+      ...call,
+      ...(agent_key !== undefined && { agent_key: idOf(agent_key) }),
+    }));
+    if (run === undefined) return { sessions: [{ session_id, group: session_id, calls }] };
+    const { parent, prompt, at } = run;
+    const group = parent === undefined ? session_id : idOf(parent);
+    return {
+      sessions: [
+        {
+          session_id,
+          group,
+          calls,
+          run: {
+            agent_key: session_id,
+            at,
+            ...(parent !== undefined && { parent_session_id: group }),
+            ...(prompt !== undefined && { prompt: promptKey(prompt) }),
+          },
+        },
+      ],
+    };
+  },
+};
+
+function read(state: KlaudeState, record: SessionRecord): RecordResult {
+  const { value } = record;
+  const type = asString(value.type) ?? "unknown";
+  const data = asObject(value.data) ?? {};
+  state.named = true;
+  const conversation = new Conversation(state.conversation, record, { at: localTime(data.created_at) });
+  conversation.update({ agent: ID });
+  const turn = state.conversation.turn?.id;
+  let prompt: string | undefined;
+  let result: RecordResult | undefined;
+  switch (type) {
+    case "UserMessage":
+      prompt = readUser(conversation, data);
+      break;
+    case "AssistantMessage":
+      readAssistant(state, conversation, record, data);
+      noteDescriptions(state, data);
+      break;
+    case "ToolResultMessage":
+      readResult(state, conversation, data);
+      break;
+    case "DeveloperMessage":
+      readDeveloper(conversation, data);
+      break;
+    case "SystemMessage":
+      readSystem(conversation, data);
+      break;
+    default:
+      result = readEntry(state, conversation, type, data);
+      if (result === undefined) conversation.unknown(value, `Item of type ${type}`);
+  }
+  const isStep = state.conversation.step?.key === record.key;
+  const made = isStep ? "step" : state.conversation.turn?.id !== turn ? "turn" : "parts";
+  const { items } = state;
+  items.made.push({ key: record.key, made, ...(prompt !== undefined && { prompt: promptKey(prompt) }) });
+  if (items.made.length > MAX_ITEMS) items.from += items.made.splice(0, MAX_ITEMS / 4).length;
+  return result ?? conversation.result({ kind: "hidden", rule: "empty message" });
+}
+
+/** `created_at` has no zone and is local time: it is taken for UTC, so that times within a session are right to each other. */
+function localTime(value: unknown): number | undefined {
+  const text = asText(value);
+  if (text === undefined) return undefined;
+  return timeOf(/(?:Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text.replace(" ", "T")}Z`);
+}
+
+/** What calls that start sub-agents say of them, by call: an item that follows names the session by it. */
+function noteDescriptions(state: KlaudeState, data: JsonObject): void {
+  for (const { tool_call_id } of state.runs) {
+    if (Object.hasOwn(state.descriptions, tool_call_id)) continue;
+    const parts = Array.isArray(data.parts) ? data.parts : [];
+    const part = parts.map(asObject).find((each) => each?.call_id === tool_call_id);
+    const input = parseObject(asString(part?.arguments_json) ?? "");
+    const description = asText(input?.description) ?? asText(input?.desc);
+    if (description !== undefined && tool_call_id !== "__proto__")
+      state.descriptions[tool_call_id] = description.slice(0, 200);
+  }
+}
+
+function readMeta(state: KlaudeState, conversation: Conversation, meta: JsonObject): void {
+  const title = asText(meta.title) ?? asText(meta.name);
+  const cwd = asText(meta.work_dir);
+  const model = asText(meta.model_name);
+  const sub = asObject(meta.sub_agent_state);
+  const parent = asText(meta.parent_session_id) ?? asText(sub?.parent_session_id);
+  const name = asText(sub?.sub_agent_type);
+  const task = asText(sub?.sub_agent_desc);
+  const prompt = asText(sub?.sub_agent_prompt);
+  if (sub !== undefined) {
+    state.run = {
+      at: timeOf(meta.created_at) ?? 0,
+      ...(parent !== undefined && { parent }),
+      ...(name !== undefined && { name }),
+      ...(prompt !== undefined && { prompt }),
+    };
+  }
+  conversation.update({
+    ...(title !== undefined && { title }),
+    ...(cwd !== undefined && { cwd }),
+    ...(model !== undefined && state.conversation.model === undefined && { model }),
+    ...(parent !== undefined && sub !== undefined && { parent: { session_id: idOf(parent) } }),
+    ...(sub !== undefined && {
+      run: { ...(name !== undefined && { name }), ...(task !== undefined && { task }) },
+    }),
+  });
+}

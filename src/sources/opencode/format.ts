@@ -1,0 +1,15 @@
+import type { Format } from "../contract.ts";
+import { recordLinesFormat } from "../lines/record-lines.ts";
+import { openCodeReader } from "./reader.ts";
+import { openCodeSnapshots } from "./stores.ts";
+
+/** opencode: a SQLite database that changes in place, and the folder of small JSON files before it. */
+export const openCode: Format = recordLinesFormat({
+  id: "opencode",
+  name: "opencode",
+  root: { variable: "XDG_DATA_HOME", home: ".local/share", folders: ["opencode"] },
+  snapshots: openCodeSnapshots,
+  classify: () => undefined,
+  detect: () => false,
+  reader: openCodeReader,
+});

@@ -1,0 +1,264 @@
+import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import type { OpenStore, Row, SnapshotRecord, SnapshotSession, Snapshots } from "../contract.ts";
+import { parseObject } from "../lines/parse-object.ts";
+import { columnsOf, hasTable, rowText } from "../tables/tables.ts";
+
+/**
+ * Where opencode keeps sessions: `opencode.db` (`opencode-<channel>.db`; SQLite, since 1.2), before that the folder `storage`. A
+ * session's records are, in the order of their ids, which is that of time: the session, its messages and their parts, and for
+ * each assistant message that ended a `finish` behind its last part, made from the same row. The table `event` repeats all
+ * changes and is not read.
+ */
+export const openCodeSnapshots: Snapshots = {
+  storeOf(path) {
+    const segments = path.split("/");
+    const database = /^(opencode(?:-[\w.-]+)?\.db)(?:-wal|-shm|-journal)?$/.exec(segments.at(-1) ?? "")?.[1];
+    if (database !== undefined) return [...segments.slice(0, -1), database].join("/");
+    const at = segments.indexOf("storage");
+    const kind = segments[at + 1];
+    if (at === -1 || !path.endsWith(".json") || !["session", "message", "part"].includes(kind ?? ""))
+      return undefined;
+    return segments.slice(0, at + 1).join("/");
+  },
+  recognizes(store) {
+    if (isFolder(store)) return store.list(`${store.path}/session`).length > 0;
+    return (
+      hasTable(store, "session", ["id"]) &&
+      hasTable(store, "message", ["id", "session_id", "data"]) &&
+      hasTable(store, "part", ["id", "message_id", "session_id", "data"])
+    );
+  },
+  sessions: (store) => (isFolder(store) ? storageSessions(store) : databaseSessions(store)),
+  skips: ["snapshot", "log", "bin", "tool-output", "worktree", "repos"],
+};
+
+const isFolder = ({ path }: OpenStore): boolean => /(?:^|\/)storage$/.test(path);
+
+/** A message or a part as its store holds it. */
+interface Item {
+  id: string;
+  /** Of a part: its message's. */
+  message_id?: string;
+  revision: string;
+  created_at: number;
+  place: SnapshotRecord["place"];
+  /** JSON text of what opencode calls `data`. */
+  data(): string;
+}
+
+// --- The database ---------------------------------------------------------------------------------------------------
+
+function* databaseSessions(store: OpenStore): Generator<SnapshotSession> {
+  const updated = columnsOf(store, "part").includes("time_updated") ? "time_updated" : "time_created";
+  const figures = (table: string) =>
+    new Map(
+      [
+        ...store.rows(
+          `SELECT session_id, count(*) AS count, max(${updated}) AS latest, sum(${updated} % 1000003) AS sum FROM ${table} GROUP BY session_id`,
+        ),
+      ].map((row) => [String(row.session_id), row]),
+    );
+  const messages = figures("message");
+  const parts = figures("part");
+  for (const row of store.rows("SELECT * FROM session")) {
+    const name = asText(row.id);
+    if (name === undefined) continue;
+    const text = rowText(row);
+    const counts = [messages.get(name), parts.get(name)];
+    const latest = Math.max(
+      0,
+      asNumber(row.time_updated) ?? 0,
+      ...counts.map((each) => asNumber(each?.latest) ?? 0),
+    );
+    yield {
+      name,
+      kind: asText(row.parent_id) === undefined ? "session" : "run",
+      stamp: JSON.stringify([
+        text,
+        ...counts.map((each) => [each?.count, each?.latest, each?.sum].map(Number)),
+      ]),
+      modified_at: latest,
+      ...(asNumber(row.time_archived) !== undefined && { archived: true }),
+      records: () => databaseRecords(store, name, row, text, updated),
+    };
+  }
+}
+
+function databaseRecords(
+  store: OpenStore,
+  session: string,
+  row: Row,
+  text: string,
+  updated: string,
+): SnapshotRecord[] {
+  const revert = parseObject(asString(row.revert) ?? "");
+  const items = (table: "message" | "part"): Item[] => {
+    // Messages are small, and what they say of their end is needed; parts are not, and are read once they changed.
+    const columns = table === "part" ? "message_id" : "data";
+    const found = store.rows(
+      `SELECT id, ${columns}, time_created, ${updated} AS updated, length(data) AS length FROM ${table} WHERE session_id = ? ORDER BY rowid`,
+      session,
+    );
+    return [...found].map((each) => {
+      const id = String(each.id);
+      return {
+        id,
+        ...(table === "part" && { message_id: String(each.message_id) }),
+        // Two updates in one millisecond mostly differ in length.
+        revision: `${each.updated}.${each.length}`,
+        created_at: asNumber(each.time_created) ?? 0,
+        place: { kind: "row", file: store.path, table, key: id },
+        data: () =>
+          asString(each.data) ??
+          asString([...store.rows(`SELECT data FROM ${table} WHERE id = ?`, id)][0]?.data) ??
+          "",
+      };
+    });
+  };
+  const place = { kind: "row" as const, file: store.path, table: "session", key: session };
+  return recordsOf({ key: "session", place, text }, items("message"), items("part"), revert);
+}
+
+// --- The folder -----------------------------------------------------------------------------------------------------
+
+function* storageSessions(store: OpenStore): Generator<SnapshotSession> {
+  // At the upgrade to the database everything was copied there, and the folder stays behind.
+  const folder = store.path.slice(0, store.path.lastIndexOf("/"));
+  if (store.list(folder).some((name) => /^opencode(?:-[\w.-]+)?\.db$/.test(name))) return;
+  for (const project of store.list(`${store.path}/session`)) {
+    for (const name of store.list(`${store.path}/session/${project}`)) {
+      const path = `${store.path}/session/${project}/${name}`;
+      const text = name.endsWith(".json") ? store.readText(path) : undefined;
+      const value = text === undefined ? undefined : parseObject(text);
+      if (text === undefined) continue;
+      const id = asText(value?.id) ?? name.slice(0, -".json".length);
+      const messages = filesIn(store, `${store.path}/message/${id}`);
+      const parts = messages.flatMap((message) =>
+        filesIn(store, `${store.path}/part/${message.id}`).map((part) => ({
+          ...part,
+          message_id: message.id,
+        })),
+      );
+      const place = { kind: "document" as const, file: path, pointer: "" };
+      const changed = [...messages, ...parts].map(({ revision }) => Number(revision.split(".")[0]));
+      yield {
+        name: id,
+        kind: asText(value?.parentID) === undefined ? "session" : "run",
+        modified_at: Math.max(store.modifiedAt(path) ?? 0, ...changed),
+        records: () => recordsOf({ key: "session", place, text }, messages, parts, asObject(value?.revert)),
+      };
+    }
+  }
+}
+
+function filesIn(store: OpenStore, folder: string): Item[] {
+  return store.list(folder).flatMap((name) => {
+    const path = `${folder}/${name}`;
+    const modified_at = name.endsWith(".json") ? store.modifiedAt(path) : undefined;
+    if (modified_at === undefined) return [];
+    const text = store.readText(path) ?? "";
+    const value = parseObject(text);
+    return [
+      {
+        id: asText(value?.id) ?? name.slice(0, -".json".length),
+        revision: `${modified_at}.${text.length}`,
+        created_at: asNumber(asObject(value?.time)?.created) ?? asNumber(asObject(value?.time)?.start) ?? 0,
+        place: { kind: "document" as const, file: path, pointer: "" },
+        data: () => text,
+      },
+    ];
+  });
+}
+
+// --- Records --------------------------------------------------------------------------------------------------------
+
+/** Ids of today: twelve digits of time and counter, then a random end. Others are in the order of their store. */
+const TIMED = /^(?:msg|prt)_([0-9a-f]{12})/;
+
+function recordsOf(
+  session: SnapshotRecord,
+  messages: readonly Item[],
+  parts: readonly Item[],
+  revert: JsonObject | undefined,
+): SnapshotRecord[] {
+  const byMessage = new Map<string, Item[]>();
+  for (const part of parts) {
+    const others = byMessage.get(part.message_id ?? "");
+    if (others) others.push(part);
+    else byMessage.set(part.message_id ?? "", [part]);
+  }
+  const isTimed = [...messages, ...parts].every(({ id }) => TIMED.test(id));
+  const timeOf = ({ id }: Item) => id.slice("msg_".length);
+  const inOrder = (one: Item, other: Item) =>
+    isTimed ? compare(timeOf(one), timeOf(other)) : one.created_at - other.created_at;
+  const reverted = revertedFrom(revert);
+  const sorted: { at: string; record: SnapshotRecord }[] = [];
+  for (const message of [...messages].sort(inOrder)) {
+    const begun = timeOf(message);
+    const isReverted = reverted.message(message.id);
+    sorted.push({ at: begun, record: recordOf("message", message, isReverted) });
+    let last = begun;
+    for (const part of (byMessage.get(message.id) ?? []).sort((one, other) =>
+      isTimed ? compare(one.id, other.id) : 0,
+    )) {
+      // What belongs to a message stands behind its beginning.
+      last = max(last, timeOf(part));
+      sorted.push({
+        at: last,
+        record: recordOf("part", part, isReverted || reverted.part(message.id, part.id)),
+      });
+    }
+    byMessage.delete(message.id);
+    const finish = finishOf(message);
+    if (finish !== undefined) sorted.push({ at: last, record: finish });
+  }
+  // Their message is not there (yet).
+  for (const part of [...byMessage.values()].flat())
+    sorted.push({ at: timeOf(part), record: recordOf("part", part, false) });
+  if (isTimed) sorted.sort((one, other) => compare(one.at, other.at));
+  return [session, ...sorted.map(({ record }) => record)];
+}
+
+const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
+const max = (one: string, other: string): string => (one < other ? other : one);
+
+function recordOf(kind: "message" | "part", item: Item, reverted: boolean): SnapshotRecord {
+  const { id, message_id, place, data } = item;
+  const head = {
+    id,
+    ...(message_id !== undefined && { messageID: message_id }),
+    ...(reverted && { reverted }),
+  };
+  return {
+    key: `${kind}:${id}`,
+    revision: `${item.revision}${reverted ? ".reverted" : ""}`,
+    place,
+    text: () => `${JSON.stringify(head).slice(0, -1)},"data":${data() || "null"}}`,
+  };
+}
+
+/** What an assistant's message says of its end; `undefined`: it has none, or is a person's. */
+function finishOf(message: Item): SnapshotRecord | undefined {
+  const value = parseObject(message.data());
+  const time = asObject(value?.time);
+  if (value?.role !== "assistant") return undefined;
+  const { error, finish, cost, tokens, mode, summary } = value;
+  if (asNumber(time?.completed) === undefined && error === undefined && finish === undefined)
+    return undefined;
+  return {
+    key: `finish:${message.id}`,
+    place: message.place,
+    text: JSON.stringify({ id: message.id, time, finish, error, cost, tokens, mode, summary }),
+  };
+}
+
+/** What an undo took back: from a message on, or from a part of it on. */
+function revertedFrom(revert: JsonObject | undefined) {
+  const message = asText(revert?.messageID);
+  const part = asText(revert?.partID);
+  return {
+    message: (id: string) => message !== undefined && (part === undefined ? id >= message : id > message),
+    part: (message_id: string, id: string) =>
+      message !== undefined && part !== undefined && message_id === message && id >= part,
+  };
+}

@@ -1,0 +1,106 @@
+import { asObject, asText, type JsonObject } from "../../model/narrow.ts";
+import type { RecordResult } from "../contract.ts";
+import { promptParts } from "../conversation/content.ts";
+import type { Conversation } from "../conversation/conversation.ts";
+import { kindOf, type PiState, tokensInWords } from "./state.ts";
+import { usageOf } from "./usage.ts";
+
+/** An entry that is no message. */
+export function readEntry(
+  state: PiState,
+  conversation: Conversation,
+  value: JsonObject,
+  isCopy: boolean,
+): RecordResult {
+  switch (value.type) {
+    case "model_change": {
+      const model = asText(value.modelId);
+      const provider = asText(value.provider);
+      const before = state.conversation.model;
+      if (model !== undefined && before !== undefined && before !== model)
+        conversation.marker("model_switch", `Model changed: ${before} → ${model}`);
+      if (model !== undefined) state.conversation.model = model;
+      conversation.update({
+        ...(model !== undefined && { model }),
+        ...(provider !== undefined && { provider }),
+      });
+      return conversation.result({ kind: "folded", into: "the session's model" });
+    }
+    case "thinking_level_change":
+      conversation.marker("note", `Thinking level: ${kindOf(value.thinkingLevel)}`);
+      return conversation.result();
+    case "session_info": {
+      const title = asText(value.name);
+      if (title !== undefined) conversation.update({ title });
+      return conversation.result({ kind: "folded", into: "the session's title" });
+    }
+    case "compaction": {
+      const before = tokensInWords(value.tokensBefore);
+      const by = value.fromHook === true ? " by an extension" : "";
+      conversation.marker(
+        "compaction",
+        `Context compacted${by}${before === undefined ? "" : `: ${before} before`}`,
+        asText(value.summary),
+        dataOf(value, ["firstKeptEntryId", "firstKeptEntryIndex", "details"]),
+      );
+      count(conversation, value, isCopy);
+      return conversation.result();
+    }
+    case "branch_summary":
+      conversation.marker(
+        "note",
+        "Summary of an abandoned branch",
+        asText(value.summary),
+        dataOf(value, ["fromId", "details"]),
+      );
+      count(conversation, value, isCopy);
+      return conversation.result();
+    case "custom_message": {
+      const parts = promptParts(value.content);
+      if (parts.length > 0) conversation.context(`From an extension: ${kindOf(value.customType)}`, parts);
+      return conversation.result({ kind: "hidden", rule: "empty message" });
+    }
+    case "custom":
+      return conversation.result({ kind: "hidden", rule: "state of an extension" });
+    case "label": {
+      const label = asText(value.label);
+      conversation.marker("note", label === undefined ? "Label removed" : `Label: ${label}`, undefined, {
+        entry: value.targetId ?? null,
+      });
+      return conversation.result();
+    }
+    case "context_edit": {
+      const isOmitted = asObject(value.replacement) === undefined;
+      conversation.marker(
+        "context",
+        isOmitted
+          ? "An earlier entry was left out of the context"
+          : "An earlier entry was replaced in the context",
+        undefined,
+        dataOf(value, ["targetId", "replacement"]),
+      );
+      return conversation.result();
+    }
+    case "usage": {
+      const model = asText(value.model);
+      const usage = isCopy ? undefined : usageOf(value.usage);
+      if (usage !== undefined) conversation.aside({ ...(model !== undefined && { model }), usage });
+      return conversation.result({ kind: "folded", into: "the session's tokens" });
+    }
+    default:
+      conversation.unknown(value, `Entry of type ${kindOf(value.type)}`);
+      return conversation.result();
+  }
+}
+
+/** Tokens of the model call that made a summary. */
+function count(conversation: Conversation, value: JsonObject, isCopy: boolean): void {
+  const usage = isCopy ? undefined : usageOf(value.usage);
+  if (usage !== undefined) conversation.aside({ usage });
+}
+
+/** The members that are there, by their own names. */
+function dataOf(value: JsonObject, names: readonly string[]): JsonObject | undefined {
+  const members = names.flatMap((name) => (value[name] === undefined ? [] : [[name, value[name]] as const]));
+  return members.length === 0 ? undefined : Object.fromEntries(members);
+}

@@ -1,0 +1,19 @@
+import { asText, type JsonObject } from "../../model/narrow.ts";
+import { firstRecords } from "../conversation/head.ts";
+import { recordLinesFormat } from "../lines/record-lines.ts";
+import { piReader } from "./reader.ts";
+
+/** pi's sessions: `~/.pi/agent/sessions/--<folder>--/<time>_<id>.jsonl`. */
+export const pi = recordLinesFormat({
+  id: "pi",
+  name: "pi",
+  root: { variable: "PI_CODING_AGENT_DIR", home: ".pi/agent", folders: ["sessions"] },
+  classify: (path) => (/\.jsonl$/.test(path) ? { kind: "session" } : undefined),
+  detect: (head) => firstRecords(head, 1).some(isHeader),
+  reader: piReader,
+});
+
+function isHeader(record: JsonObject): boolean {
+  if (record.type !== "session" || asText(record.id) === undefined) return false;
+  return typeof record.cwd === "string" && typeof record.timestamp === "string";
+}

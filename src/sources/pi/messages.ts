@@ -1,0 +1,221 @@
+import type { StopReason } from "../../model/messages/message.ts";
+import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { RawJson } from "../../model/raw-json.ts";
+import type { RecordResult, SessionRecord } from "../contract.ts";
+import { blocksIn, promptParts, resultContent, textIn } from "../conversation/content.ts";
+import type { Conversation } from "../conversation/conversation.ts";
+import { own } from "../conversation/own.ts";
+import { inputOf, payloadOf } from "../conversation/tool-payload.ts";
+import { errorWords } from "../error-words.ts";
+import { kindOf, type PiState, tokensInWords } from "./state.ts";
+import { payloadOfResult, statusOf, withPath } from "./tools.ts";
+import { usageOf } from "./usage.ts";
+
+export interface MessageOptions {
+  /** The entry was copied from another session, which counts its tokens. */
+  isCopy: boolean;
+  /** Hears of every call. */
+  onCall: (call: { id: string; name: string; input: unknown }) => void;
+}
+
+const STOP_REASONS: Readonly<Record<string, StopReason>> = {
+  stop: "stop",
+  length: "length",
+  toolUse: "tool_use",
+  error: "error",
+};
+
+/** An entry of type `message`, by its role. */
+export function readMessage(
+  state: PiState,
+  conversation: Conversation,
+  record: SessionRecord,
+  options: MessageOptions,
+): RecordResult {
+  const message = asObject(record.value.message) ?? {};
+  switch (message.role) {
+    case "user": {
+      delete state.failed;
+      const parts = promptParts(message.content);
+      if (parts.length > 0) conversation.prompt(parts, { queued: conversation.awaitsModel });
+      return conversation.result({ kind: "hidden", rule: "empty message" });
+    }
+    case "assistant":
+      readAssistant(state, conversation, { record, message, ...options });
+      return conversation.result({ kind: "hidden", rule: "empty message" });
+    case "toolResult":
+      readResult(conversation, message, options);
+      return conversation.result();
+    case "bashExecution":
+      readShell(conversation, message);
+      return conversation.result();
+    case "custom":
+    case "hookMessage": {
+      const parts = promptParts(message.content);
+      if (parts.length > 0) conversation.context(`From an extension: ${kindOf(message.customType)}`, parts);
+      return conversation.result({ kind: "hidden", rule: "empty message" });
+    }
+    case "system": {
+      const tools = { added: asArray(message.toolsAdded), removed: asArray(message.toolsRemoved) };
+      const { sections } = message;
+      const data = {
+        ...(sections !== undefined && { sections }),
+        ...(tools.added.length > 0 && { tools_added: tools.added }),
+        ...(tools.removed.length > 0 && { tools_removed: tools.removed }),
+      };
+      conversation.marker(
+        "context",
+        "System prompt",
+        textIn(message.content),
+        Object.keys(data).length > 0 ? data : undefined,
+      );
+      return conversation.result();
+    }
+    case "branchSummary":
+      conversation.marker("note", "Summary of an abandoned branch", asText(message.summary));
+      return conversation.result();
+    case "compactionSummary": {
+      const before = tokensInWords(message.tokensBefore);
+      conversation.marker(
+        "compaction",
+        `Context compacted${before === undefined ? "" : `: ${before} before`}`,
+        asText(message.summary),
+      );
+      return conversation.result();
+    }
+    default:
+      conversation.unknown(record.value, `Message of role ${kindOf(message.role)}`);
+      return conversation.result();
+  }
+}
+
+/** One model call: an entry has all that it said. */
+function readAssistant(
+  state: PiState,
+  conversation: Conversation,
+  { record, message, isCopy, onCall }: MessageOptions & { record: SessionRecord; message: JsonObject },
+): void {
+  const blocks = blocksIn(message.content);
+  const usage = isCopy ? undefined : usageOf(message.usage);
+  const reason = asString(message.stopReason);
+  const why = asText(message.errorMessage);
+  if (state.failed !== undefined) {
+    conversation.retractRecord(state.failed, "step", "the request failed and was sent again");
+    delete state.failed;
+  }
+  if (blocks.length > 0 || usage !== undefined) {
+    const model = asText(message.model);
+    const response_id = asText(message.responseId);
+    conversation.step(record.key, {
+      ...(model !== undefined && { model }),
+      ...(response_id !== undefined && { response_id }),
+    });
+    const raw = new RawJson(record.text);
+    blocks.forEach((block, index) => {
+      readBlock(
+        conversation,
+        block,
+        () => raw.of(block.arguments ?? {}, ["message", "content", index, "arguments"]),
+        onCall,
+      );
+    });
+    const stop_reason = own(STOP_REASONS, reason);
+    // The step of an answer that a person stopped has no end of its own: the interrupt ends it.
+    if (reason !== "aborted" || usage !== undefined) {
+      conversation.endStep({
+        ...(usage !== undefined && { usage }),
+        ...(stop_reason !== undefined && { stop_reason }),
+        ...(reason !== undefined && { stop_reason_raw: reason }),
+      });
+    }
+  }
+  if (reason === "aborted") conversation.interrupt(why ?? "Operation aborted");
+  else if (reason === "error") {
+    const { message: words, answer } = errorWords(why ?? "The request failed");
+    conversation.error(words, answer);
+    if (blocks.length > 0) state.failed = record.key;
+  }
+}
+
+function readBlock(
+  conversation: Conversation,
+  block: JsonObject,
+  argumentsJson: () => string,
+  onCall: MessageOptions["onCall"],
+): void {
+  switch (block.type) {
+    case "text":
+      conversation.text(asString(block.text) ?? "");
+      return;
+    case "thinking": {
+      // Of some providers it is the name of the field in which the thought came.
+      const told = asText(block.thinkingSignature);
+      const signature = told === undefined || /^[a-z_]{1,40}$/.test(told) ? undefined : told;
+      conversation.thinking(asString(block.thinking) ?? "", {
+        ...(signature !== undefined && { signature }),
+        ...(block.redacted === true && { hidden: "redacted" as const }),
+      });
+      return;
+    }
+    case "toolCall": {
+      const tool_name = asText(block.name) ?? "(unnamed tool)";
+      const given = asText(block.id);
+      const input = inputOf(block.arguments);
+      const id = conversation.toolCall({
+        ...(given !== undefined && { id: given }),
+        tool_name,
+        arguments_json: argumentsJson(),
+        payload: withPath(payloadOf(tool_name, input), input),
+      });
+      onCall({ id, name: tool_name, input });
+      return;
+    }
+    default: {
+      const [media] = resultContent([block]).parts;
+      if (media === undefined || media.type === "unknown")
+        conversation.unknown(block, `Block of type ${kindOf(block.type)}`);
+      else conversation.media(media);
+    }
+  }
+}
+
+function readResult(conversation: Conversation, message: JsonObject, { isCopy }: MessageOptions): void {
+  const id = asText(message.toolCallId);
+  const tool_name = asText(message.toolName);
+  const { output_text, parts } = resultContent(message.content);
+  const status = statusOf(message.isError === true, output_text);
+  const details = asObject(message.details);
+  conversation.toolResult({
+    ...(id !== undefined && { id }),
+    ...(tool_name !== undefined && { tool_name }),
+    status,
+    output_text,
+    parts,
+    ...(status === "aborted" && { outcome: { kind: "stopped" as const, by: "person" as const } }),
+    payload: (call) => payloadOfResult(call, { details, status, text: output_text }),
+  });
+  // A tool that asked models itself.
+  const usage = isCopy ? undefined : usageOf(message.usage);
+  if (usage !== undefined) conversation.aside({ usage });
+}
+
+/** A command that a person ran in pi's prompt, `!command`, and what it printed. */
+function readShell(conversation: Conversation, message: JsonObject): void {
+  const command = asString(message.command) ?? "";
+  const hidden = message.excludeFromContext === true;
+  conversation.prompt([{ type: "text", text: `${hidden ? "!!" : "!"} ${command}` }], { origin: "command" });
+  const exit_code = asNumber(message.exitCode);
+  const notes = [
+    message.cancelled === true ? "cancelled" : exit_code === undefined ? undefined : `exit ${exit_code}`,
+    message.truncated === true ? "cut" : undefined,
+    hidden ? "not shown to the model" : undefined,
+  ].filter((note) => note !== undefined);
+  const path = asText(message.fullOutputPath);
+  conversation.marker(
+    "note",
+    `Shell output${notes.length === 0 ? "" : `: ${notes.join(", ")}`}`,
+    asString(message.output),
+    path === undefined ? undefined : { full_output: path },
+  );
+  conversation.endTurn(message.cancelled === true ? "interrupted" : "completed");
+}

@@ -1,0 +1,126 @@
+import { isUuid } from "../../model/is-uuid.ts";
+import { asObject, asText, type JsonObject } from "../../model/narrow.ts";
+import { uuidFrom } from "../../model/uuid.ts";
+import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
+import { timeOf } from "../conversation/content.ts";
+import { Conversation, freshConversation } from "../conversation/conversation.ts";
+import { addEntry, branchAt, emptyTree, withdrawn } from "../conversation/entry-tree.ts";
+import { stemOf } from "../conversation/paths.ts";
+import { noteCall, startedRuns } from "../conversation/runs.ts";
+import { readEntry } from "./entries.ts";
+import { readMessage } from "./messages.ts";
+import type { PiState } from "./state.ts";
+
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
+
+/** The session's id as the header names it, or as a file is called: `<time>_<id>.jsonl`. */
+function idOf(name: string): string {
+  const id = name.match(UUID)?.at(-1) ?? name;
+  return isUuid(id) ? id.toLowerCase() : uuidFrom("pi", id);
+}
+
+/**
+ * pi's session files, which its forks share: a header, then entries that name the entry before them, so that branches of one
+ * conversation stand in one file. The order of the file is the order of what happened; what a branch left behind is
+ * withdrawn. Files of format 1 have no ids and no branches.
+ */
+export const piReader: RecordReader<PiState> = {
+  initialState: ({ path }) => ({
+    conversation: freshConversation(idOf(stemOf(path))),
+    named: false,
+    ...startedRuns(),
+    tree: emptyTree(),
+  }),
+  sessionId: ({ conversation, named }) => (named ? conversation.session_id : undefined),
+  read,
+  end(state, stopped) {
+    const conversation = new Conversation(state.conversation);
+    conversation.close(stopped);
+    return conversation.take();
+  },
+  linkFacts: ({ conversation: { session_id }, runs }) => ({
+    sessions: [{ session_id, group: session_id, calls: runs }],
+  }),
+};
+
+function read(state: PiState, record: SessionRecord): RecordResult {
+  const { value } = record;
+  const conversation = new Conversation(state.conversation, record, {
+    at: timeOf(value.timestamp) ?? timeOf(asObject(value.message)?.timestamp),
+  });
+  if (value.type === "session") return readHeader(state, conversation, value);
+  state.named = true;
+  const id = asText(value.id);
+  const isCopy = noteCopies(state, conversation);
+  if (id !== undefined) followBranch(state, conversation, asText(value.parentId));
+  const turn = state.conversation.turn?.id;
+  const result =
+    value.type === "message"
+      ? readMessage(state, conversation, record, {
+          isCopy,
+          onCall: (call) => noteCall(state, call, state.conversation.at),
+        })
+      : readEntry(state, conversation, value, isCopy);
+  if (id !== undefined) {
+    const isStep = state.conversation.step?.key === record.key;
+    const made = state.conversation.turn?.id !== turn && !isStep ? "turn" : isStep ? "step" : "parts";
+    addEntry(state.tree, { id, key: record.key, made });
+  }
+  return result;
+}
+
+function readHeader(state: PiState, conversation: Conversation, value: JsonObject): RecordResult {
+  const id = asText(value.id);
+  if (!state.named && id !== undefined) state.conversation.session_id = idOf(id);
+  state.named = true;
+  const cwd = asText(value.cwd);
+  const model = asText(value.modelId);
+  const provider = asText(value.provider);
+  const parent = asText(value.parentSession) ?? asText(value.branchedFrom);
+  if (model !== undefined) state.conversation.model = model;
+  if (parent !== undefined && state.conversation.at > 0) state.forked_at = state.conversation.at;
+  conversation.update({
+    agent: "pi",
+    ...(cwd !== undefined && { cwd }),
+    ...(model !== undefined && { model }),
+    ...(provider !== undefined && { provider }),
+    ...(parent !== undefined && { forked_from: { session_id: idOf(stemOf(parent)) } }),
+  });
+  return conversation.result({ kind: "folded", into: "the session's facts" });
+}
+
+/** Whether the entry was copied from another session; tells where the copied ones begin, and where they end. */
+function noteCopies(state: PiState, conversation: Conversation): boolean {
+  const isCopy = state.forked_at !== undefined && state.conversation.at < state.forked_at;
+  if (isCopy && state.copies === undefined) {
+    state.copies = "copied";
+    conversation.marker(
+      "note",
+      "Copied from the session that this one goes on from; its tokens are counted there",
+    );
+  } else if (!isCopy && state.copies === "copied") {
+    state.copies = "own";
+    conversation.beginTurn();
+    conversation.marker("note", "Here the session's own entries begin");
+  }
+  return isCopy;
+}
+
+/** Where the entry begins a branch: withdraws what the branch before left behind, and says so. */
+function followBranch(state: PiState, conversation: Conversation, parentId: string | undefined): void {
+  const branch = branchAt(state.tree, parentId);
+  if (branch === undefined) return;
+  conversation.beginTurn({ anew: true });
+  const { turns, records } = withdrawn(branch);
+  for (const { key, made } of records)
+    conversation.retractRecord(key, made, "another branch went on from above");
+  const count = turns === 1 ? "1 turn above is" : `${turns} turns above are`;
+  const rest = turns === 0 ? ": the rest of its turn is abandoned" : `: ${count} abandoned`;
+  const left = records.length === 0 ? "" : rest;
+  conversation.marker(
+    "rewind",
+    branch.resumes ? `Went on from an abandoned branch${left}` : `Went back to an earlier entry${left}`,
+    undefined,
+    { entry: parentId ?? null },
+  );
+}

@@ -1,0 +1,74 @@
+import type { ToolStatus } from "../../model/messages/message.ts";
+import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import type { DiffHunk, UiExtra } from "../../model/parts/ui-extra.ts";
+import { ofFailure, withExit } from "../conversation/tool-payload.ts";
+import { fileDiff, hunksOf } from "../conversation/unified-diff.ts";
+
+const EXIT = /\n\nCommand exited with code (-?\d+)\s*$/;
+const ABORTED = /(?:^|\n)(?:Command|Operation) aborted\.?\s*$/;
+/** A line of pi's own difference: a sign, the line's number, its text. */
+const NUMBERED = /^([ +-])\s*(\d+) (.*)$/s;
+
+/** How a call ended: pi says of a command that a person stopped that it is an error. */
+export function statusOf(is_error: boolean, text: string): ToolStatus {
+  if (!is_error) return "success";
+  return ABORTED.test(text) ? "aborted" : "error";
+}
+
+/** The payload of a result, of what its call asked for and of the `details` that the tool adds for the terminal. */
+export function payloadOfResult(
+  call: UiExtra | undefined,
+  { details, status, text }: { details: JsonObject | undefined; status: ToolStatus; text: string },
+): UiExtra | undefined {
+  const persisted_path = asText(details?.fullOutputPath);
+  const payload = status === "success" ? (diffOf(call, details) ?? withoutPath(call)) : ofFailure(call);
+  const exit = EXIT.exec(text)?.[1];
+  const ended = withExit(payload, {
+    exit_code: exit === undefined ? undefined : Number(exit),
+    interrupted: status === "aborted",
+  });
+  if (persisted_path === undefined) return ended;
+  return ended === undefined ? { type: "output", persisted_path } : { ...ended, persisted_path };
+}
+
+function diffOf(call: UiExtra | undefined, details: JsonObject | undefined): UiExtra | undefined {
+  if (call?.type !== "diff") return undefined;
+  const patch = asText(details?.patch);
+  const own = asString(details?.diff);
+  const hunks = patch !== undefined ? hunksOf(patch) : own === undefined ? [] : numberedHunks(own);
+  const path = call.files[0]?.path;
+  if (hunks.length === 0 || path === undefined) return undefined;
+  return { type: "diff", files: [fileDiff(path, "update", hunks)] };
+}
+
+/** Hunks of pi's own difference, where `...` stands for lines that are left out. */
+function numberedHunks(diff: string): DiffHunk[] {
+  const hunks: DiffHunk[] = [];
+  let hunk: DiffHunk | undefined;
+  for (const line of diff.split("\n")) {
+    const [, sign, number, text] = NUMBERED.exec(line) ?? [];
+    if (sign === undefined || text === undefined) {
+      hunk = undefined;
+      continue;
+    }
+    if (hunk === undefined) {
+      hunk = { old_start: Number(number), old_lines: 0, new_start: Number(number), new_lines: 0, lines: [] };
+      hunks.push(hunk);
+    }
+    hunk.lines.push(sign + text);
+    if (sign !== "+") hunk.old_lines += 1;
+    if (sign !== "-") hunk.new_lines += 1;
+  }
+  return hunks;
+}
+
+/** Adds the file that a change names to the payload of its call, for the difference that the result brings. */
+export function withPath(payload: UiExtra | undefined, input: unknown): UiExtra | undefined {
+  const path = asText(asObject(input)?.path);
+  if (payload?.type !== "diff" || payload.files.length > 0 || path === undefined) return payload;
+  return { type: "diff", files: [fileDiff(path, "update", [])] };
+}
+
+/** Without a difference of its own the card takes the change from the arguments. */
+const withoutPath = (payload: UiExtra | undefined): UiExtra | undefined =>
+  payload?.type === "diff" ? { type: "diff", files: [] } : payload;

@@ -1,0 +1,23 @@
+import type { Usage } from "../../model/messages/message.ts";
+import { asNumber, asObject } from "../../model/narrow.ts";
+
+/** Tokens and cost of a model call, whose `input` holds no cached tokens; `undefined`: no figures, or zeros only. */
+export function usageOf(value: unknown): Usage | undefined {
+  const told = asObject(value);
+  const input = asNumber(told?.input) ?? 0;
+  const output = asNumber(told?.output) ?? 0;
+  const cache_read = asNumber(told?.cacheRead);
+  const cache_write = asNumber(told?.cacheWrite);
+  const reasoning = asNumber(told?.reasoning);
+  const cost = asNumber(asObject(told?.cost)?.total) ?? asNumber(told?.cost);
+  if (input + output + (cache_read ?? 0) + (cache_write ?? 0) + (cost ?? 0) === 0) return undefined;
+  return {
+    input,
+    output,
+    ...(cache_read !== undefined && { cache_read }),
+    ...(cache_write !== undefined && { cache_write }),
+    ...(reasoning !== undefined && { reasoning }),
+    // Models that pi knows no price of cost 0.
+    ...(cost !== undefined && cost > 0 && { cost }),
+  };
+}

@@ -1,0 +1,511 @@
+import type { Usage } from "../../model/messages/message.ts";
+import type { MediaPart } from "../../model/messages/part.ts";
+import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { countUsage } from "../../model/usage.ts";
+import { endCut } from "./endings.ts";
+import type { EventReader, EventReaderOptions, StreamFormat } from "./format.ts";
+
+/**
+ * AG-UI, the Agent User Interaction Protocol (https://docs.ag-ui.com/concepts/events), 1.0 and the names that it had before.
+ * One run is one turn; its prompt is the last message of the run's input, where that is a person's. Results that stand at the end of
+ * the input are those of tools that the front end ran.
+ */
+export const agUi: StreamFormat = { id: "ag-ui", createReader: createAgUiReader };
+
+/** Events that frame others and say nothing of their own. */
+const SILENT = new Set([
+  "STEP_FINISHED",
+  "REASONING_START",
+  "REASONING_END",
+  "THINKING_START",
+  "THINKING_END",
+]);
+
+interface Call {
+  name: string;
+  input: string;
+  state: "started" | "called" | "ended";
+}
+
+function createAgUiReader({ writer, lastingIdOf, setTime }: EventReaderOptions): EventReader {
+  const calls = new Map<string, Call>();
+  /** The ids of those without a result. */
+  const open = new Set<string>();
+  /** The parts that show what was streamed, in order, by `keyOf`: a thought may have the id of its message. */
+  const shown = new Map<string, { part_id: string; text: string }[]>();
+  /** Text of messages that are not the agent's, until they end. */
+  const others = new Map<string, { role: string; text: string }>();
+  /** What sub-agents did, until they end. */
+  const helpers = new Map<string, { name: string; text: string; events: JsonObject[] }>();
+  /** A chunk names what it belongs to only at first. */
+  let chunk: { kind: "text" | "thinking" | "call"; id: string } | undefined;
+  /** The source's own id of the open message, once a text or a call has named it. */
+  let message_key: string | undefined;
+  let had_calls = false;
+  let isRunning = false;
+  let had_run = false;
+  let began = false;
+
+  const note = (title: string, data: unknown, part_id?: string): void => {
+    writer.put({ type: "marker", kind: "note", part_id: part_id ?? writer.nextPartId(), title, data });
+  };
+  const putUnknown = (event: JsonObject): void => {
+    const title = asText(event.type) ?? "An event without a type";
+    writer.put({ type: "unknown", part_id: writer.nextPartId(), raw: event, title });
+  };
+
+  const endStep = (ending: { usage?: Usage; stop_reason?: "stop" | "error" } = {}): void => {
+    const { usage, stop_reason = had_calls ? "tool_use" : "stop" } = ending;
+    writer.endMessage({ stop_reason, ...(usage === undefined ? {} : { usage }) });
+    had_calls = false;
+    message_key = undefined;
+  };
+  /** A model call is over when the agent speaks after all of its calls have ended, or in another message. */
+  const beginStep = (key?: string): void => {
+    if (writer.message_id !== undefined) {
+      const waits = open.size > 0;
+      const isOther = key !== undefined && message_key !== undefined && key !== message_key;
+      if (isOther || (had_calls && !waits)) endStep();
+    }
+    if (key !== undefined) message_key = key;
+  };
+
+  const say = (kind: "text" | "thinking", id: string, text: string): void => {
+    beginStep(kind === "text" ? id : undefined);
+    const key = keyOf(kind, id);
+    const part_id = writer.say(kind, text, key);
+    const parts = shown.get(key) ?? [];
+    const last = parts.at(-1);
+    if (last?.part_id === part_id) last.text += text;
+    else shown.set(key, [...parts, { part_id, text }]);
+  };
+  /** `message`: what the call names as its message. Calls that name none share one until all of them have ended. */
+  const startCall = (id: string, name: string, message: string | undefined): void => {
+    beginStep(message);
+    calls.set(id, { name, input: "", state: "started" });
+    open.add(id);
+    had_calls = true;
+    writer.startCall(id, name);
+  };
+  const endCall = (id: string): void => {
+    const call = calls.get(id);
+    if (call?.state !== "started") return;
+    call.state = "called";
+    writer.call(id, call.name, call.input);
+  };
+  const endChunk = (): void => {
+    const last = chunk;
+    chunk = undefined;
+    if (last === undefined) return;
+    if (last.kind === "call") endCall(last.id);
+    else if (others.has(last.id)) endOther(last.id);
+    else writer.endPart(keyOf(last.kind, last.id));
+  };
+  const putOther = (id: string, role: string, text: string): void => {
+    writer.endPart();
+    const message_id = lastingIdOf(`message:${id}`);
+    const parts = [{ type: "text" as const, text }];
+    if (role === "user") writer.put({ type: "user.message", message_id, parts, queued: true });
+    else writer.put({ type: "developer.message", message_id, parts });
+  };
+  const endOther = (id: string): void => {
+    const other = others.get(id);
+    others.delete(id);
+    if (other !== undefined) putOther(id, other.role, other.text);
+  };
+  const putResult = (id: string, content: unknown, error?: string): void => {
+    endCall(id);
+    const call = calls.get(id);
+    if (call !== undefined) call.state = "ended";
+    open.delete(id);
+    writer.endPart();
+    const { text, parts } = contentOf(content);
+    writer.put({
+      type: "message.tool_result",
+      tool_call_id: id,
+      ...(call === undefined ? {} : { tool_name: call.name }),
+      is_error: error !== undefined,
+      status: error === undefined ? "success" : "error",
+      output_text: error === undefined || text.includes(error) ? text : `${text}\n${error}`.trim(),
+      parts,
+    });
+  };
+  const flushHelper = (id: string, ending: string): void => {
+    const helper = helpers.get(id);
+    helpers.delete(id);
+    if (helper === undefined) return;
+    writer.endPart();
+    writer.put({
+      type: "marker",
+      kind: "note",
+      part_id: writer.nextPartId(),
+      title: `${helper.name} ${ending}`,
+      ...(helper.text === "" ? {} : { text: helper.text }),
+      data: helper.events,
+    });
+  };
+
+  /** What waits for its own end is shown as far as it came. */
+  const showWaiting = (): void => {
+    endChunk();
+    for (const id of calls.keys()) endCall(id);
+    for (const id of others.keys()) endOther(id);
+    for (const id of helpers.keys()) flushHelper(id, "did not end");
+  };
+  /** A run's end: usage stands with its last message. */
+  const endRun = (event: JsonObject, stop_reason?: "error"): void => {
+    showWaiting();
+    const usage = usageOf(event.usage);
+    if (writer.message_id === undefined && usage !== undefined) writer.startMessage();
+    endStep({ ...(usage === undefined ? {} : { usage }), stop_reason: stop_reason ?? "stop" });
+    isRunning = false;
+  };
+
+  const startRun = (event: JsonObject): void => {
+    isRunning = true;
+    had_run = true;
+    const messages = asArray(asObject(event.input)?.messages).map(asObject);
+    const last = messages.at(-1);
+    const before = last?.role === "user" ? messages.slice(0, -1) : messages;
+    const firstResult = 1 + before.findLastIndex((message) => message?.role !== "tool");
+    for (const message of before.slice(firstResult)) if (!isKnown(message)) showMessage(message);
+    const id = asString(last?.id);
+    if (last?.role !== "user" || id === undefined) return;
+    const { text, parts } = contentOf(last.content);
+    writer.put({ type: "turn.start", turn_id: lastingIdOf(`run:${asString(event.runId) ?? ""}`) });
+    writer.put({
+      type: "user.message",
+      message_id: lastingIdOf(`message:${id}`),
+      parts: [...(text === "" ? [] : [{ type: "text" as const, text }]), ...parts],
+    });
+  };
+
+  /**
+   * The list of messages as the source now has it. What was streamed is on screen, and is put right where the source says it
+   * otherwise; what it holds beyond that, behind the last prompt, was never streamed and is shown now.
+   */
+  const readSnapshot = (event: JsonObject): void => {
+    const messages = asArray(event.messages).map(asObject);
+    const firstFresh = 1 + messages.findLastIndex((message) => message?.role === "user" || isKnown(message));
+    for (const message of messages.slice(0, firstFresh)) {
+      const parts = shown.get(keyOfMessage(message));
+      const text = asString(message?.content);
+      if (parts !== undefined && text !== undefined) revise(parts, text);
+    }
+    for (const message of messages.slice(firstFresh)) showMessage(message);
+    note(`All ${messages.length} messages, as the source has them`, event.messages);
+  };
+  /** What stands in front stays where it is; the last part gets what is missing. */
+  const revise = (parts: { part_id: string; text: string }[], text: string): void => {
+    let rest = text;
+    for (const part of parts) {
+      const isLast = part === parts.at(-1);
+      const whole = isLast ? rest : rest.startsWith(part.text) ? part.text : "";
+      rest = rest.slice(whole.length);
+      if (whole === part.text) continue;
+      part.text = whole;
+      writer.endPart();
+      writer.put({ type: "message.part_end", part_id: part.part_id, text: whole });
+    }
+  };
+  const isKnown = (message: JsonObject | undefined): boolean => {
+    const result = asString(message?.toolCallId);
+    return shown.has(keyOfMessage(message)) || (result !== undefined && calls.get(result)?.state === "ended");
+  };
+  const showMessage = (message: JsonObject | undefined): void => {
+    const id = asString(message?.id) ?? "";
+    const content = asString(message?.content);
+    switch (message?.role) {
+      case "assistant":
+        if (content !== undefined && content !== "") {
+          say("text", id, content);
+          writer.endPart();
+        }
+        for (const item of asArray(message.toolCalls).map(asObject)) {
+          const call_id = asString(item?.id);
+          const called = asObject(item?.function);
+          const name = asString(called?.name);
+          if (call_id === undefined || name === undefined || calls.has(call_id)) continue;
+          beginStep(id);
+          calls.set(call_id, { name, input: "", state: "called" });
+          open.add(call_id);
+          had_calls = true;
+          writer.call(call_id, name, asString(called?.arguments) ?? "");
+        }
+        return;
+      case "reasoning":
+        if (content !== undefined) {
+          say("thinking", id, content);
+          writer.endPart();
+        }
+        return;
+      case "tool":
+        putResult(asString(message.toolCallId) ?? "", message.content, asString(message.error));
+        return;
+      default:
+        // The whole list is one click away, in its note.
+        return;
+    }
+  };
+
+  const pushHelper = (event: JsonObject, id: string): void => {
+    const name = asText(event.name) ?? "A sub-agent";
+    const helper = helpers.get(id) ?? { name, text: "", events: [] };
+    helpers.set(id, helper);
+    if (event.type === "TEXT_MESSAGE_CONTENT" || event.type === "TEXT_MESSAGE_CHUNK") {
+      helper.text += asString(event.delta) ?? "";
+    }
+    helper.events.push(event);
+    if (event.type === "SUBAGENT_FINISHED") flushHelper(id, "ended");
+    if (event.type === "SUBAGENT_ERROR")
+      flushHelper(id, `failed: ${asString(event.message) ?? "no reason given"}`);
+  };
+
+  const push = (event: JsonObject): void => {
+    began = true;
+    setTime(asNumber(event.timestamp));
+    const type = asString(event.type) ?? "";
+    const helper = asString(event.subagentRunId);
+    if (helper !== undefined) {
+      pushHelper(event, helper);
+      return;
+    }
+    const isChunk =
+      type === "TEXT_MESSAGE_CHUNK" || type === "REASONING_MESSAGE_CHUNK" || type === "TOOL_CALL_CHUNK";
+    if (isChunk ? !pushChunk(type, event) : !pushEvent(type, event)) putUnknown(event);
+  };
+
+  const pushChunk = (type: string, event: JsonObject): boolean => {
+    const kind = type === "TOOL_CALL_CHUNK" ? "call" : type === "TEXT_MESSAGE_CHUNK" ? "text" : "thinking";
+    const named = asString(kind === "call" ? event.toolCallId : event.messageId);
+    if (chunk !== undefined && (chunk.kind !== kind || (named !== undefined && named !== chunk.id)))
+      endChunk();
+    const id = named ?? chunk?.id;
+    if (id === undefined) return false;
+    const delta = asString(event.delta) ?? "";
+    if (kind === "call") {
+      if (!calls.has(id))
+        startCall(id, asString(event.toolCallName) ?? "tool", asString(event.parentMessageId));
+      const call = calls.get(id);
+      if (call !== undefined) call.input += delta;
+    } else {
+      const role = asString(event.role) ?? "assistant";
+      const other = others.get(id) ?? (role === "assistant" ? undefined : { role, text: "" });
+      if (kind === "text" && other !== undefined) {
+        other.text += delta;
+        others.set(id, other);
+      } else say(kind, id, delta);
+    }
+    chunk = { kind, id };
+    return true;
+  };
+
+  /** Whether the event was understood. */
+  const pushEvent = (type: string, event: JsonObject): boolean => {
+    endChunk();
+    if (SILENT.has(type)) return true;
+    const message = asString(event.messageId);
+    const call_id = asString(event.toolCallId);
+    const delta = asString(event.delta);
+    switch (type) {
+      case "RUN_STARTED":
+        startRun(event);
+        return true;
+      case "RUN_FINISHED": {
+        const outcome = asObject(event.outcome);
+        if (event.result !== undefined && event.result !== null) note("Result of the run", event.result);
+        if (outcome?.type === "interrupt") note("The run waits for a person", outcome.interrupts);
+        if (outcome?.type === "cancelled") {
+          showWaiting();
+          for (const [id, call] of calls) if (call.state !== "ended") abortCall(id, call);
+          writer.endPart();
+          writer.dropMessage();
+          isRunning = false;
+          writer.put({ type: "interrupt", reason: "Cancelled" });
+          return true;
+        }
+        endRun(event);
+        writer.put({ type: "turn.end" });
+        return true;
+      }
+      case "RUN_ERROR": {
+        endRun(event, "error");
+        const code = asText(event.code);
+        const words = asText(event.message) ?? "The run failed";
+        writer.put({ type: "error", message: code === undefined ? words : `${words} (${code})` });
+        writer.put({ type: "turn.end" });
+        return true;
+      }
+      case "STEP_STARTED":
+        note(`Step: ${asText(event.stepName) ?? "unnamed"}`, event);
+        return true;
+      case "TEXT_MESSAGE_START": {
+        const role = asString(event.role) ?? "assistant";
+        if (message === undefined) return false;
+        if (role === "assistant") say("text", message, "");
+        else others.set(message, { role, text: "" });
+        return true;
+      }
+      case "TEXT_MESSAGE_CONTENT": {
+        if (message === undefined || delta === undefined) return false;
+        const other = others.get(message);
+        if (other === undefined) say("text", message, delta);
+        else other.text += delta;
+        return true;
+      }
+      case "TEXT_MESSAGE_END":
+        if (message === undefined) return false;
+        if (others.has(message)) endOther(message);
+        else writer.endPart(keyOf("text", message));
+        return true;
+      case "REASONING_MESSAGE_START":
+      case "THINKING_TEXT_MESSAGE_START":
+        say("thinking", message ?? "thinking", "");
+        return true;
+      case "REASONING_MESSAGE_CONTENT":
+      case "THINKING_TEXT_MESSAGE_CONTENT":
+        if (delta === undefined) return false;
+        say("thinking", message ?? "thinking", delta);
+        return true;
+      case "REASONING_MESSAGE_END":
+      case "THINKING_TEXT_MESSAGE_END":
+        writer.endPart(keyOf("thinking", message ?? "thinking"));
+        return true;
+      case "REASONING_ENCRYPTED_VALUE": {
+        const signature = asString(event.encryptedValue);
+        const part_id = shown.get(keyOf("thinking", asString(event.entityId) ?? ""))?.at(-1)?.part_id;
+        if (signature === undefined || part_id === undefined) return false;
+        writer.endPart();
+        writer.put({ type: "message.part_end", part_id, signature, format: "ag-ui" });
+        return true;
+      }
+      case "TOOL_CALL_START": {
+        const name = asString(event.toolCallName);
+        if (call_id === undefined || name === undefined) return false;
+        startCall(call_id, name, asString(event.parentMessageId));
+        return true;
+      }
+      case "TOOL_CALL_ARGS": {
+        const call = calls.get(call_id ?? "");
+        if (call === undefined || delta === undefined) return false;
+        call.input += delta;
+        return true;
+      }
+      case "TOOL_CALL_END":
+        if (call_id === undefined || !calls.has(call_id)) return false;
+        endCall(call_id);
+        return true;
+      case "TOOL_CALL_RESULT":
+        if (call_id === undefined) return false;
+        putResult(call_id, event.content);
+        return true;
+      case "STATE_SNAPSHOT":
+        note("State", event.snapshot);
+        return true;
+      case "STATE_DELTA":
+        note("State changed", event.delta);
+        return true;
+      case "MESSAGES_SNAPSHOT":
+        readSnapshot(event);
+        return true;
+      case "ACTIVITY_SNAPSHOT":
+        // The same activity anew replaces what it was.
+        note(
+          asText(event.activityType) ?? "Activity",
+          event.content,
+          lastingIdOf(`activity:${message ?? ""}`),
+        );
+        return true;
+      case "ACTIVITY_DELTA":
+        note(`${asText(event.activityType) ?? "Activity"} changed`, event.patch);
+        return true;
+      case "CUSTOM":
+        note(asText(event.name) ?? "Custom event", event.value);
+        return true;
+      // RAW is another protocol's event: what it says is not understood, and kept.
+      default:
+        return false;
+    }
+  };
+  const abortCall = (id: string, call: Call): void => {
+    call.state = "ended";
+    open.delete(id);
+    writer.put({
+      type: "message.tool_result",
+      tool_call_id: id,
+      tool_name: call.name,
+      is_error: false,
+      status: "aborted",
+      output_text: "",
+      parts: [],
+    });
+  };
+
+  return {
+    push,
+    end() {
+      if (!began) return;
+      showWaiting();
+      if (isRunning) endCut(writer);
+      else endStep();
+    },
+    get isOver() {
+      const isWaiting = others.size > 0 || helpers.size > 0 || writer.message_id !== undefined;
+      return had_run && !isRunning && !isWaiting;
+    },
+  };
+}
+
+function keyOf(kind: "text" | "thinking", id: string): string {
+  return `${kind}:${id}`;
+}
+
+function keyOfMessage(message: JsonObject | undefined): string {
+  return keyOf(message?.role === "reasoning" ? "thinking" : "text", asString(message?.id) ?? "");
+}
+
+/** Content of a message or a result: text, or parts of text and media. */
+function contentOf(content: unknown): { text: string; parts: MediaPart[] } {
+  if (typeof content === "string") return { text: content, parts: [] };
+  if (content === undefined || content === null) return { text: "", parts: [] };
+  if (!Array.isArray(content)) return { text: JSON.stringify(content, null, 2), parts: [] };
+  const texts: string[] = [];
+  const parts: MediaPart[] = [];
+  for (const item of content) {
+    const part = asObject(item);
+    const text = part?.type === "text" ? asString(part.text) : undefined;
+    const source = asObject(part?.source);
+    const value = asString(source?.value) ?? asString(part?.url) ?? asString(part?.data);
+    const mime = asString(source?.mimeType) ?? asString(part?.mimeType) ?? "";
+    if (text !== undefined) texts.push(text);
+    else if (value === undefined) parts.push({ type: "unknown", raw: item });
+    else {
+      const isData = source?.type === "data" || (source === undefined && part?.data !== undefined);
+      const url = isData ? `data:${mime};base64,${value}` : value;
+      const filename = asText(part?.filename);
+      if (part?.type === "image" || mime.startsWith("image/")) parts.push({ type: "image_url", url });
+      else parts.push({ type: "file", mime, url, ...(filename === undefined ? {} : { filename }) });
+    }
+  }
+  return { text: texts.join("\n"), parts };
+}
+
+/** The sum of a run's figures, one for each model. */
+function usageOf(value: unknown): Usage | undefined {
+  let sum: Usage | undefined;
+  for (const item of asArray(value).map(asObject)) {
+    const input = asNumber(item?.inputTokens) ?? 0;
+    const output = asNumber(item?.outputTokens) ?? 0;
+    const read = asNumber(item?.cachedInputTokens) ?? 0;
+    const write = asNumber(item?.cacheWriteInputTokens) ?? 0;
+    const reasoning = asNumber(item?.reasoningTokens) ?? 0;
+    sum = countUsage(sum, undefined, {
+      input: Math.max(0, input - read - write),
+      output,
+      ...(read > 0 ? { cache_read: read } : {}),
+      ...(write > 0 ? { cache_write: write } : {}),
+      ...(reasoning > 0 ? { reasoning } : {}),
+    });
+  }
+  return sum;
+}

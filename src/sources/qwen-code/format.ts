@@ -1,0 +1,24 @@
+import { asArray, asObject, asText, type JsonObject } from "../../model/narrow.ts";
+import { firstRecords } from "../conversation/head.ts";
+import { recordLinesFormat } from "../lines/record-lines.ts";
+import { qwenReader } from "./reader.ts";
+
+/** Qwen Code: `~/.qwen/projects/<folder>/chats/<id>.jsonl`, sub-agents in `subagents/<id>/` beside. Its lines look like Claude Code's, so it is asked first. */
+export const qwenCode = recordLinesFormat({
+  id: "qwen-code",
+  name: "Qwen Code",
+  root: { variable: "QWEN_HOME", home: ".qwen", folders: ["projects"] },
+  classify(path) {
+    if (/(?:^|\/)subagents\/[^/]+\/agent-[^/]+\.jsonl$/.test(path)) return { kind: "run" };
+    return /(?:^|\/)chats\/[^/]+\.jsonl$/.test(path) ? { kind: "session" } : undefined;
+  },
+  detect: (head) => firstRecords(head).some(isOwn),
+  reader: qwenReader,
+});
+
+/** Claude's envelope around the Gemini API's `parts`, or a system record with a payload. */
+function isOwn(record: JsonObject): boolean {
+  if (asText(record.sessionId) === undefined || !("parentUuid" in record)) return false;
+  const parts = asObject(record.message)?.parts;
+  return asArray(parts).length > 0 || asObject(record.systemPayload) !== undefined;
+}

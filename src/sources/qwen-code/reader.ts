@@ -1,0 +1,285 @@
+import { isUuid } from "../../model/is-uuid.ts";
+import type { MediaPart, Part } from "../../model/messages/part.ts";
+import { asArray, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { RawJson } from "../../model/raw-json.ts";
+import { uuidFrom } from "../../model/uuid.ts";
+import type { RecordReader, RecordResult, SessionLinkFacts, SessionRecord } from "../contract.ts";
+import { imageOf, promptParts, timeOf } from "../conversation/content.ts";
+import { Conversation, freshConversation } from "../conversation/conversation.ts";
+import { addEntry, branchAt, emptyTree, withdrawn } from "../conversation/entry-tree.ts";
+import { stemOf } from "../conversation/paths.ts";
+import { noteCall, startedRuns } from "../conversation/runs.ts";
+import { inputOf, payloadOf } from "../conversation/tool-payload.ts";
+import { answerOf } from "./results.ts";
+import type { QwenState } from "./state.ts";
+import { readSystem } from "./system.ts";
+import { callKey, endRun } from "./telemetry.ts";
+import { usageOf } from "./usage.ts";
+
+const idOf = (name: string): string => (isUuid(name) ? name.toLowerCase() : uuidFrom("qwen-code", name));
+
+/**
+ * Qwen Code's chats: messages in the shapes of the Gemini API, each naming the record before it, with the telemetry between
+ * them. A rewound session goes on from an earlier record in the same file.
+ */
+export const qwenReader: RecordReader<QwenState> = {
+  initialState: ({ path }) => ({
+    conversation: freshConversation(idOf(stemOf(path))),
+    named: false,
+    ...startedRuns(),
+    tree: emptyTree(),
+    agents: {},
+    ended: [],
+    asked: {},
+    has_figures: false,
+  }),
+  sessionId: ({ conversation, named }) => (named ? conversation.session_id : undefined),
+  read,
+  end(state, stopped) {
+    return [state.conversation, ...Object.values(state.agents).map((run) => run.conversation)].flatMap(
+      (each) => {
+        const conversation = new Conversation(each);
+        if (state.open !== undefined && each === state.conversation) endRunStep(state, conversation);
+        conversation.close(stopped);
+        return conversation.take();
+      },
+    );
+  },
+  linkFacts({ conversation: { session_id }, runs, agents, run: own }) {
+    if (own !== undefined) {
+      const { key: agent_key, parent: group, at, tool_call_id } = own;
+      const run = {
+        agent_key,
+        at,
+        parent_session_id: group,
+        ...(tool_call_id !== undefined && { tool_call_id }),
+      };
+      return { sessions: [{ session_id, group, calls: runs, run }] };
+    }
+    const started = Object.entries(agents).map(
+      ([agent_key, run]): SessionLinkFacts => ({
+        session_id: run.conversation.session_id,
+        group: session_id,
+        calls: [],
+        run: { agent_key, at: run.at },
+      }),
+    );
+    return { sessions: [{ session_id, group: session_id, calls: runs }, ...started] };
+  },
+};
+
+function read(state: QwenState, record: SessionRecord): RecordResult {
+  const { value } = record;
+  const name = asText(value.sessionId);
+  if (!state.named && name !== undefined) nameSession(state, idOf(name), value);
+  state.named = true;
+  const conversation = new Conversation(state.conversation, record, { at: timeOf(value.timestamp) });
+  const cwd = asText(value.cwd);
+  const git_branch = asText(value.gitBranch);
+  const agent_version = asText(value.version);
+  conversation.update({
+    agent: "qwen-code",
+    ...(cwd !== undefined && { cwd }),
+    ...(git_branch !== undefined && { git_branch }),
+    ...(agent_version !== undefined && { agent_version }),
+    ...(state.run !== undefined && {
+      parent: { session_id: state.run.parent },
+      run: { name: state.run.name ?? state.run.key },
+    }),
+  });
+  const id = asText(value.uuid);
+  if (id !== undefined) followBranch(state, conversation, asText(value.parentUuid));
+  const turn = state.conversation.turn?.id;
+  const result = readRecord(state, conversation, record);
+  if (id !== undefined) {
+    const isStep = state.conversation.step?.key === record.key;
+    const made = isStep ? "step" : state.conversation.turn?.id !== turn ? "turn" : "parts";
+    addEntry(state.tree, { id, key: record.key, made });
+  }
+  return result;
+}
+
+/** The session of a chat, or of a sub-agent, whose file names the session that started it. */
+function nameSession(state: QwenState, session_id: string, value: JsonObject): void {
+  const key = asText(value.agentId);
+  state.conversation.session_id = session_id;
+  if (value.isSidechain !== true || key === undefined) return;
+  state.conversation.session_id = uuidFrom(session_id, `agent:${key}`);
+  const name = asText(value.agentName);
+  // Such an agent is called by its kind and the call that started it.
+  const call = name !== undefined && key.startsWith(`${name}-`) ? key.slice(name.length + 1) : undefined;
+  state.run = {
+    key,
+    parent: session_id,
+    at: timeOf(value.timestamp) ?? 0,
+    ...(name !== undefined && { name }),
+    ...(call !== undefined && { tool_call_id: call }),
+  };
+}
+
+function endRunStep(state: QwenState, conversation: Conversation): void {
+  const usage = state.open;
+  delete state.open;
+  conversation.endStep(usage === undefined ? {} : { usage });
+}
+
+function readRecord(state: QwenState, conversation: Conversation, record: SessionRecord): RecordResult {
+  const { value } = record;
+  if (state.run !== undefined && value.type !== "assistant") endRunStep(state, conversation);
+  switch (value.type) {
+    case "user":
+      readUser(conversation, value, state.run !== undefined);
+      return conversation.result({ kind: "hidden", rule: "empty message" });
+    case "assistant":
+      readAssistant(state, conversation, record);
+      return conversation.result({ kind: "hidden", rule: "empty message" });
+    case "tool_result":
+      readResults(state, conversation, record);
+      return conversation.result({ kind: "hidden", rule: "empty message" });
+    case "system":
+      return readSystem(state, conversation, record);
+    default:
+      conversation.unknown(value, `Record of type ${asString(value.type) ?? "unknown"}`);
+      return conversation.result();
+  }
+}
+
+function followBranch(state: QwenState, conversation: Conversation, parent: string | undefined): void {
+  const branch = branchAt(state.tree, parent);
+  if (branch === undefined) return;
+  const { turns, records } = withdrawn(branch);
+  if (records.length === 0) return;
+  conversation.beginTurn({ anew: true });
+  for (const { key, made } of records) conversation.retractRecord(key, made, "rewound to an earlier prompt");
+  const count = turns === 1 ? "the turn above is" : `${turns} turns above are`;
+  conversation.marker("rewind", `Rewound${turns === 0 ? "" : `: ${count} abandoned`}`);
+}
+
+const objectsIn = (list: readonly unknown[]): JsonObject[] =>
+  list.map(asObject).filter((item) => item !== undefined);
+
+const partsIn = (value: JsonObject): JsonObject[] => objectsIn(asArray(asObject(value.message)?.parts));
+
+function readUser(conversation: Conversation, value: JsonObject, byAgent: boolean): void {
+  const subtype = asText(value.subtype);
+  const shown = asText(asObject(value.systemPayload)?.displayText);
+  const sent = partsIn(value);
+  const media = promptParts(sent.filter((part) => asString(part.text) === undefined));
+  const words: Part[] =
+    shown !== undefined && (subtype === undefined || subtype === "mid_turn_user_message")
+      ? [{ type: "text", text: shown }]
+      : promptParts(sent.filter((part) => asString(part.text) !== undefined));
+  const parts = [...words, ...media];
+  if (parts.length === 0) return;
+  switch (subtype) {
+    case "notification":
+    case "cron":
+    case "goal_runtime":
+      conversation.prompt(parts, { origin: "notification", queued: true });
+      return;
+    case "mid_turn_user_message":
+      conversation.prompt(parts, { queued: true });
+      return;
+    default:
+      conversation.prompt(parts, byAgent ? { origin: "agent" } : {});
+  }
+}
+
+/** One model call: a record has all that it said. */
+function readAssistant(state: QwenState, conversation: Conversation, record: SessionRecord): void {
+  const { value } = record;
+  const parts = partsIn(value);
+  const usage = usageOf(asObject(value.usageMetadata));
+  if (parts.length === 0 && usage === undefined) return;
+  const model = asText(value.model);
+  const goesOn = state.run !== undefined && usage === undefined && conversation.hasOpenStep;
+  if (!goesOn) {
+    if (state.run !== undefined) endRunStep(state, conversation);
+    conversation.step(record.key, model === undefined ? {} : { model });
+  }
+  const raw = new RawJson(record.text);
+  parts.forEach((part, index) => {
+    const call = asObject(part.functionCall);
+    const text = asString(part.text);
+    const signature = asText(part.thoughtSignature);
+    if (call !== undefined) {
+      const path = ["message", "parts", index, "functionCall", "args"];
+      emitCall(state, conversation, call, raw.of(call.args ?? {}, path));
+    } else if (text !== undefined && part.thought === true)
+      conversation.thinking(text, signature === undefined ? {} : { signature });
+    else if (text !== undefined) conversation.text(text);
+    else {
+      const media = imageOf(part);
+      if (media === undefined) conversation.unknown(part, "Part of a kind that is not known");
+      else conversation.media(media);
+    }
+  });
+  if (state.run !== undefined) {
+    if (usage !== undefined) state.open = usage;
+    return;
+  }
+  conversation.endStep(usage === undefined ? {} : { usage });
+  // Qwen Code writes the answer that a person stopped like any other, but for its tokens.
+  if (usage === undefined && state.has_figures && !conversation.waits()) {
+    conversation.marker("note", "This answer has no recorded end: it was stopped, or its stream broke off");
+    if (state.conversation.turn !== undefined) state.conversation.turn.open = true;
+    conversation.endTurn("interrupted");
+  }
+  if (usage !== undefined) state.has_figures = true;
+}
+
+const MAX_ASKED = 128;
+
+function emitCall(state: QwenState, conversation: Conversation, call: JsonObject, json: string): void {
+  const tool_name = asText(call.name) ?? "(unnamed tool)";
+  const given = asText(call.id);
+  const input = inputOf(call.args);
+  const payload = payloadOf(tool_name, input);
+  const id = conversation.toolCall({
+    ...(given !== undefined && { id: given }),
+    tool_name,
+    arguments_json: json,
+    payload,
+  });
+  noteCall(state, { id, name: tool_name, input }, state.conversation.at);
+  if (given === undefined || given === "__proto__") return;
+  state.asked[given] = callKey(tool_name, call.args);
+  const [oldest, ...others] = Object.keys(state.asked);
+  if (oldest !== undefined && others.length >= MAX_ASKED) delete state.asked[oldest];
+}
+
+function readResults(state: QwenState, conversation: Conversation, record: SessionRecord): void {
+  const { value } = record;
+  const told = asObject(value.toolCallResult);
+  const parts = partsIn(value);
+  const responses = objectsIn(parts.map((part) => part.functionResponse));
+  const media = parts.flatMap((part): MediaPart[] => {
+    const image = asObject(part.functionResponse) === undefined ? imageOf(part) : undefined;
+    return image === undefined ? [] : [image];
+  });
+  for (const [index, response] of responses.entries()) {
+    const isTold = told?.callId === response.id || responses.length === 1;
+    const answer = answerOf(response, isTold ? told : undefined, index === 0 ? media : []);
+    const { id, tool_name, outcome, payload, ...rest } = answer;
+    const call = id === undefined || !Object.hasOwn(state.asked, id) ? undefined : state.asked[id];
+    const at = state.ended.findIndex((ended) => ended.call === call);
+    const [ended] = at === -1 ? [] : state.ended.splice(at, 1);
+    if (id !== undefined) delete state.asked[id];
+    conversation.toolResult({
+      ...rest,
+      ...(id !== undefined && { id }),
+      ...(tool_name !== undefined && { tool_name }),
+      ...(outcome !== undefined && { outcome }),
+      ...(outcome?.kind !== "refused" && ended?.permission !== undefined && { permission: ended.permission }),
+      payload(asked) {
+        const made = payload(asked);
+        if (made?.type !== "shell" || ended?.duration_ms === undefined) return made;
+        return { ...made, duration_ms: ended.duration_ms };
+      },
+    });
+    const display = isTold ? asObject(told?.resultDisplay) : undefined;
+    if (id === undefined || display?.type !== "task_execution") continue;
+    const run = endRun(state, record, id, display);
+    if (run !== undefined) conversation.join(run);
+  }
+}

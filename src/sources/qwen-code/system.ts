@@ -1,0 +1,113 @@
+import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import type { RecordResult, SessionRecord } from "../contract.ts";
+import { textIn } from "../conversation/content.ts";
+import type { Conversation } from "../conversation/conversation.ts";
+import type { QwenState } from "./state.ts";
+import { readTelemetry } from "./telemetry.ts";
+
+/** What only keeps Qwen Code's own books. */
+const BOOKKEEPING = new Set([
+  "attribution_snapshot",
+  "branch_checkpoint",
+  "file_history_snapshot",
+  "goal_turn_end",
+  "session_artifact_event",
+  "session_artifact_snapshot",
+  "session_source",
+  "session_sources_snapshot",
+  "turn_result",
+  "user_text_elements",
+]);
+
+/** A record of type `system`, by its subtype. */
+export function readSystem(
+  state: QwenState,
+  conversation: Conversation,
+  record: SessionRecord,
+): RecordResult {
+  const { value } = record;
+  const subtype = asString(value.subtype) ?? "unknown";
+  const payload = asObject(value.systemPayload) ?? {};
+  switch (subtype) {
+    case "ui_telemetry":
+      return readTelemetry(state, conversation, record, asObject(payload.uiEvent) ?? {});
+    case "slash_command":
+      readCommand(conversation, payload);
+      return conversation.result();
+    case "chat_compression": {
+      const info = asObject(payload.info) ?? {};
+      const before = asNumber(info.originalTokenCount);
+      const after = asNumber(info.newTokenCount);
+      const tokens = before === undefined || after === undefined ? "" : `: ${before} → ${after} tokens`;
+      const summary = asArray(payload.compressedHistory).map((content) => textIn(asObject(content)?.parts));
+      conversation.marker("compaction", `Context compacted${tokens}`, summary.join("\n\n"), info);
+      return conversation.result();
+    }
+    case "custom_title": {
+      const title = asText(payload.customTitle);
+      if (title !== undefined) conversation.update({ title });
+      return conversation.result({ kind: "folded", into: "the session's title" });
+    }
+    case "session_model": {
+      const model = asText(payload.model) ?? asText(payload.modelId);
+      if (model !== undefined) conversation.nameModel(model);
+      return conversation.result({ kind: "folded", into: "the session's model" });
+    }
+    case "parent_session": {
+      const parent = asText(payload.parentSessionId);
+      conversation.marker("note", "Goes on from another session", undefined, { session: parent ?? null });
+      return conversation.result();
+    }
+    case "rewind":
+      // What it withdraws is told where the branch begins.
+      conversation.marker("rewind", "Rewound to an earlier prompt", undefined, payload);
+      return conversation.result();
+    case "at_command": {
+      const files = asArray(payload.filesRead).map(
+        (file) => asString(file) ?? asText(asObject(file)?.path) ?? "",
+      );
+      const failed = payload.status === "error" ? " could not be read" : "";
+      conversation.marker(
+        "context",
+        `Attached: ${files.join(", ")}${failed}`,
+        asText(payload.message),
+        payload,
+      );
+      return conversation.result();
+    }
+    case "background_task_completed":
+      conversation.marker("notification", "A background task ended", undefined, payload);
+      return conversation.result();
+    case "goal_state": {
+      const goal = asObject(payload.snapshot) ?? payload;
+      const words = asText(goal.objective) ?? asText(goal.goal) ?? asText(goal.condition);
+      conversation.marker("note", `Goal${words === undefined ? "" : `: ${words}`}`, undefined, payload);
+      return conversation.result();
+    }
+    case "omni_recall":
+      conversation.marker("context", "Reminder of earlier media", undefined, payload);
+      return conversation.result();
+    case "session_recording_degraded":
+      conversation.marker("note", "Qwen Code could not record all of this session", undefined, payload);
+      return conversation.result();
+    default:
+      if (BOOKKEEPING.has(subtype))
+        return conversation.result({ kind: "hidden", rule: `bookkeeping: ${subtype}` });
+      conversation.unknown(value, `System record of subtype ${subtype}`);
+      return conversation.result();
+  }
+}
+
+/** A command of the terminal, `/compress`, and what it answered. */
+function readCommand(conversation: Conversation, payload: JsonObject): void {
+  const command = asText(payload.rawCommand) ?? "/";
+  if (payload.phase !== "result") {
+    conversation.prompt([{ type: "text", text: command }], { origin: "command" });
+    return;
+  }
+  const items = asArray(payload.outputHistoryItems).map((item) => asObject(item) ?? {});
+  const text = items.flatMap((item) => asText(item.text) ?? asText(item.message) ?? []).join("\n");
+  const rest = items.filter((item) => asText(item.text) === undefined && asText(item.message) === undefined);
+  conversation.marker("note", `Output of ${command}`, text, rest.length === 0 ? undefined : rest);
+  conversation.endTurn("completed");
+}

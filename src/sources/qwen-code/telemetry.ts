@@ -1,0 +1,199 @@
+import { asNumber, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import type { Decider } from "../../model/parts/outcome.ts";
+import { uuidFrom } from "../../model/uuid.ts";
+import type { RecordResult, SessionRecord } from "../contract.ts";
+import { Conversation, freshConversation } from "../conversation/conversation.ts";
+import { own } from "../conversation/own.ts";
+import { nameRun } from "../conversation/runs.ts";
+import { inputOf, payloadOf } from "../conversation/tool-payload.ts";
+import { errorWords } from "../error-words.ts";
+import type { QwenState, RunState } from "./state.ts";
+import { usageOf } from "./usage.ts";
+
+const MOST = 64;
+const LONGEST = 200;
+
+/** A call in a few characters, to find it again: its tool and the beginning of its arguments. */
+export const callKey = (name: unknown, input: unknown): string =>
+  `${asString(name) ?? ""}:${JSON.stringify(input ?? {})}`.slice(0, LONGEST);
+
+const DECISIONS: Readonly<Record<string, Decider>> = {
+  accept: "person",
+  modify: "person",
+  auto_accept: "mode",
+};
+
+/** The sub-agent that an event tells of: `<session>#<agent>#<round>`. */
+function agentOf(event: JsonObject): string | undefined {
+  const [, agent] = /#([^#]+)#\d+$/.exec(asText(event.prompt_id) ?? "") ?? [];
+  return agent;
+}
+
+/**
+ * An event of the telemetry, which is written between the records of the conversation. It alone tells of failed requests, of
+ * who allowed a call, and of what sub-agents do.
+ */
+export function readTelemetry(
+  state: QwenState,
+  conversation: Conversation,
+  record: SessionRecord,
+  event: JsonObject,
+): RecordResult {
+  const name = asText(event["event.name"])?.replace(/^qwen-code\./, "") ?? "unknown";
+  const agent = agentOf(event);
+  // From 0.2x on a sub-agent has a file of its own, and is called by its call.
+  if (agent !== undefined && state.runs.some(({ tool_call_id }) => agent.endsWith(`-${tool_call_id}`)))
+    return conversation.result({ kind: "hidden", rule: "telemetry: what a sub-agent's own file tells" });
+  if (agent !== undefined && /^(?:api_|tool_call)/.test(name)) {
+    conversation.join(readOfRun(state, record, { agent, name, event }));
+    return conversation.result();
+  }
+  switch (name) {
+    case "api_error": {
+      const { message, answer } = errorWords(
+        asText(event.error_message) ?? asText(event.error) ?? "The request failed",
+      );
+      conversation.error(message, answer ?? event);
+      return conversation.result();
+    }
+    case "api_response": {
+      // Not asked by the conversation itself: the record of an answer tells the figures of those.
+      const usage = /^compress-/.test(asText(event.prompt_id) ?? "") ? usageOf(event) : undefined;
+      const model = asText(event.model);
+      if (usage !== undefined) conversation.aside({ ...(model !== undefined && { model }), usage });
+      return conversation.result(
+        usage === undefined
+          ? { kind: "hidden", rule: "telemetry: figures of an answer" }
+          : { kind: "folded", into: "the session's tokens" },
+      );
+    }
+    case "tool_call": {
+      const by = own(DECISIONS, asString(event.decision));
+      const duration_ms = asNumber(event.duration_ms);
+      state.ended.push({
+        call: callKey(event.function_name, event.function_args),
+        ...(by !== undefined && { permission: { by } }),
+        ...(duration_ms !== undefined && { duration_ms }),
+      });
+      if (state.ended.length > MOST) state.ended.shift();
+      return conversation.result({ kind: "folded", into: "the result of its call" });
+    }
+    default:
+      return conversation.result({ kind: "hidden", rule: `telemetry: ${name}` });
+  }
+}
+
+function readOfRun(
+  state: QwenState,
+  record: SessionRecord,
+  { agent, name, event }: { agent: string; name: string; event: JsonObject },
+): Conversation {
+  const known = Object.hasOwn(state.agents, agent) ? state.agents[agent] : undefined;
+  const run = known ?? beginRun(state, agent);
+  const conversation = new Conversation(run.conversation, record, { at: state.conversation.at });
+  if (known === undefined) {
+    const model = asText(event.model);
+    conversation.update({
+      agent: "qwen-code",
+      parent: { session_id: state.conversation.session_id },
+      run: { name: asText(event.subagent_name) ?? agent },
+      ...(model !== undefined && { model }),
+    });
+    conversation.marker(
+      "note",
+      "Qwen Code records neither the prompt of a sub-agent nor what its tools answered",
+    );
+  }
+  if (name === "api_response") {
+    endStep(run, conversation);
+    const usage = usageOf(event);
+    const model = asText(event.model);
+    const response_id = asText(event.response_id);
+    conversation.step(record.key, {
+      ...(model !== undefined && { model }),
+      ...(response_id !== undefined && { response_id }),
+    });
+    const text = asString(event.response_text) ?? "";
+    conversation.text(text);
+    run.said = text.slice(0, LONGEST);
+    run.rounds += 1;
+    run.input += asNumber(event.input_token_count) ?? 0;
+    run.output += asNumber(event.output_token_count) ?? 0;
+    if (usage !== undefined) run.open = usage;
+    return conversation;
+  }
+  if (name === "tool_call") {
+    const tool_name = asText(event.function_name) ?? "(unnamed tool)";
+    const input = inputOf(event.function_args);
+    const failed = event.success === false;
+    const id = conversation.toolCall({
+      id: `${agent}:${record.key}`,
+      tool_name,
+      arguments_json: JSON.stringify(event.function_args ?? {}),
+      payload: payloadOf(tool_name, input),
+    });
+    conversation.toolResult({
+      id,
+      status: event.status === "cancelled" ? "aborted" : failed ? "error" : "success",
+      output_text: asText(event.error) ?? "",
+      ...(event.status === "cancelled" && { outcome: { kind: "stopped" as const } }),
+    });
+    return conversation;
+  }
+  const { message, answer } = errorWords(asText(event.error_message) ?? "The request failed");
+  conversation.error(message, answer ?? event);
+  return conversation;
+}
+
+function beginRun(state: QwenState, agent: string): RunState {
+  const { session_id, at } = state.conversation;
+  const run: RunState = {
+    conversation: freshConversation(uuidFrom(session_id, `agent:${agent}`)),
+    at,
+    rounds: 0,
+    input: 0,
+    output: 0,
+  };
+  if (agent !== "__proto__") state.agents[agent] = run;
+  return run;
+}
+
+function endStep(run: RunState, conversation: Conversation): void {
+  const { open } = run;
+  conversation.endStep(open === undefined ? {} : { usage: open });
+  delete run.open;
+}
+
+/**
+ * The run that a call started ended. Nothing names it: it is the one whose rounds, tokens and last words the result tells.
+ * `display`: the `resultDisplay` of the result.
+ */
+export function endRun(
+  state: QwenState,
+  record: SessionRecord,
+  call_id: string,
+  display: JsonObject,
+): Conversation | undefined {
+  const summary = display.executionSummary as JsonObject | undefined;
+  const result = asString(display.result) ?? "";
+  const found = Object.entries(state.agents).find(
+    ([, run]) =>
+      run.linked === undefined &&
+      run.rounds === asNumber(summary?.rounds) &&
+      run.input === asNumber(summary?.inputTokens) &&
+      run.output === asNumber(summary?.outputTokens) &&
+      (run.said === undefined || result.slice(0, LONGEST) === run.said),
+  );
+  if (found === undefined) return undefined;
+  const [agent, run] = found;
+  run.linked = true;
+  nameRun(state, call_id, agent);
+  const conversation = new Conversation(run.conversation, record, { at: state.conversation.at });
+  endStep(run, conversation);
+  const task = asText(display.taskDescription) ?? asText(display.taskPrompt);
+  const name = asText(display.subagentName) ?? agent;
+  conversation.update({ run: { name, ...(task !== undefined && { task }) } });
+  const status = asText(display.status);
+  conversation.endTurn(status === "failed" ? "failed" : status === "cancelled" ? "interrupted" : "completed");
+  return conversation;
+}

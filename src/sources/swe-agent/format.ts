@@ -1,0 +1,227 @@
+import { asArray, asNumber, asObject, asText, type JsonObject } from "../../model/narrow.ts";
+import { uuidFrom } from "../../model/uuid.ts";
+import { isMessage, tellMessage } from "../chat-messages/reader.ts";
+import type {
+  OpenStore,
+  RecordReader,
+  RecordResult,
+  SessionRecord,
+  SnapshotRecord,
+  SnapshotSession,
+} from "../contract.ts";
+import { emitCall } from "../conversation/blocks.ts";
+import { resultContent } from "../conversation/content.ts";
+import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { firstMembers } from "../conversation/head.ts";
+import { stemOf } from "../conversation/paths.ts";
+import { type Document, readDocument } from "../documents/document.ts";
+import { recordLinesFormat } from "../lines/record-lines.ts";
+
+/** What is kept of a trajectory between records. */
+interface SweState {
+  conversation: ConversationState;
+  named: boolean;
+  model?: string;
+}
+
+/**
+ * SWE-agent's `.traj` and mini-SWE-agent's `.traj.json`. Records: `head`; `message:<index>` for what stands before the first
+ * step, or for all messages where there are no steps; `step:<index>`, an action with its thought and observation; `end`.
+ */
+const reader: RecordReader<SweState> = {
+  initialState: ({ path }) => ({
+    conversation: freshConversation(uuidFrom("swe-agent", path)),
+    named: false,
+  }),
+  sessionId: ({ named, conversation }) => (named ? conversation.session_id : undefined),
+  read(state, record) {
+    const { key } = record;
+    if (key === "head") return readHead(state, record);
+    const conversation = new Conversation(state.conversation, record);
+    if (key === "end") return readEnd(conversation, record.value);
+    if (key.startsWith("step:")) tellStep(state, conversation, record);
+    else if (record.value.is_demo === true) tellDemonstration(conversation, record.value);
+    else tellMessage(conversation, key, record.value, record.text);
+    return conversation.result({ kind: "hidden", rule: "empty message" });
+  },
+  end(state, stopped) {
+    const conversation = new Conversation(state.conversation);
+    conversation.close(stopped);
+    return conversation.take();
+  },
+  linkFacts: ({ conversation: { session_id } }) => ({
+    sessions: [{ session_id, group: session_id, calls: [] }],
+  }),
+};
+
+function readHead(state: SweState, record: SessionRecord): RecordResult {
+  const { value } = record;
+  const name = asText(value.name);
+  if (!state.named && name !== undefined) state.conversation.session_id = uuidFrom("swe-agent", name);
+  state.named = true;
+  const model = asText(value.model);
+  if (model !== undefined) state.model = model;
+  const conversation = new Conversation(state.conversation, record);
+  const title = asText(value.title);
+  const agent_version = asText(value.version);
+  conversation.update({
+    agent: "swe-agent",
+    ...(title !== undefined && { title }),
+    ...(model !== undefined && { model }),
+    ...(agent_version !== undefined && { agent_version }),
+  });
+  return conversation.result({ kind: "folded", into: "the session" });
+}
+
+/** What stands before the task as an example is nothing that the agent did. */
+function tellDemonstration(conversation: Conversation, message: JsonObject): void {
+  const { output_text } = resultContent(message.content);
+  conversation.context(`Demonstration (${asText(message.role) ?? "message"})`, [
+    { type: "text", text: output_text },
+  ]);
+}
+
+/** One entry of `trajectory`: what the model said, what was run, what came back. */
+function tellStep(state: SweState, conversation: Conversation, record: SessionRecord): void {
+  const { value } = record;
+  const action = asText(value.action);
+  const said = asText(value.thought) ?? (action === undefined ? asText(value.response) : undefined);
+  conversation.step(record.key, state.model === undefined ? {} : { model: state.model });
+  if (said !== undefined) conversation.text(said);
+  const calls = asArray(value.tool_calls)
+    .map(asObject)
+    .filter((call) => call !== undefined);
+  const ids: string[] = [];
+  for (const call of calls) {
+    const inner = asObject(call.function) ?? call;
+    const id = asText(call.id);
+    emitCall(conversation, { id, name: asText(inner.name), input: inner.arguments });
+    if (id !== undefined) ids.push(id);
+  }
+  if (calls.length === 0 && action !== undefined) {
+    const id = `action:${record.key}`;
+    emitCall(conversation, { id, name: "action", input: { command: action } });
+    ids.push(id);
+  }
+  conversation.endStep();
+  const [first] = ids;
+  if (first === undefined || value.observation === undefined) return;
+  const seconds = asNumber(value.execution_time);
+  const duration_ms = seconds === undefined ? undefined : Math.round(seconds * 1_000);
+  const command = action === undefined ? {} : { command: action };
+  conversation.toolResult({
+    id: first,
+    status: "success",
+    ...resultContent(value.observation),
+    payload: (call) =>
+      calls.length === 0
+        ? { type: "shell", ...command, ...(duration_ms !== undefined && { duration_ms }) }
+        : call,
+  });
+}
+
+/** `info`: how the run ended, what it cost and what was handed in. */
+function readEnd(conversation: Conversation, info: JsonObject): RecordResult {
+  const stats = asObject(info.model_stats) ?? {};
+  const status = asText(info.exit_status);
+  const figures = [
+    number("tokens in", stats.tokens_sent),
+    number("tokens out", stats.tokens_received),
+    number("model calls", stats.api_calls),
+    number("US dollars", stats.instance_cost),
+  ].flatMap((figure) => figure ?? []);
+  const submission = asText(info.submission);
+  const text = [figures.join(", "), submission ?? ""].filter((part) => part !== "").join("\n\n");
+  const isFailed =
+    status !== undefined &&
+    /error|fail|exit_(?:cost|context|format|api|environment|total)|limit/i.test(status);
+  if (status !== undefined || text !== "")
+    conversation.marker("note", `The run ended: ${status ?? "no word of how"}`, text);
+  conversation.endTurn(isFailed ? "failed" : "completed");
+  return conversation.result({ kind: "folded", into: "the end of its turn" });
+}
+
+function number(name: string, value: unknown): string | undefined {
+  const figure = asNumber(value);
+  return figure === undefined ? undefined : `${figure} ${name}`;
+}
+
+function isOwn(document: JsonObject | undefined): boolean {
+  if (document === undefined) return false;
+  const steps = asObject(asArray(document.trajectory)[0]);
+  if (steps !== undefined && ("action" in steps || "observation" in steps)) return true;
+  return asText(document.trajectory_format)?.startsWith("mini-swe-agent") ?? false;
+}
+
+function* sessions(store: OpenStore): Generator<SnapshotSession> {
+  const document = readDocument(store, store.path);
+  if (document === undefined || !isOwn(document.value)) return;
+  yield {
+    name: store.path,
+    kind: "session",
+    modified_at: store.modifiedAt(store.path) ?? 0,
+    records: () => recordsOf(document),
+  };
+}
+
+function* recordsOf(document: Document): Generator<SnapshotRecord> {
+  const { trajectory, history, messages, info, replay_config, environment } = document.value;
+  const config = asObject(asObject(info)?.config);
+  const agent = asObject(config?.model) ?? asObject(asObject(asObject(replay_config)?.agent)?.model);
+  const name = stemOf(document.path).replace(/\.traj$/, "");
+  const place = document.record("head", [], {}).place;
+  const head = {
+    name: document.path,
+    title: name,
+    environment: typeof environment === "string" ? environment : undefined,
+    model: asText(agent?.model_name) ?? asText(agent?.name),
+    version: asText(asObject(info)?.swe_agent_version) ?? asText(asObject(info)?.mini_version),
+  };
+  yield { key: "head", place, text: JSON.stringify(head) };
+  const steps = asArray(trajectory);
+  const list = asArray(steps.length > 0 ? history : messages);
+  const listName = steps.length > 0 ? "history" : "messages";
+  const answers = list.filter(
+    (item) => asObject(item)?.role === "assistant" && asObject(item)?.is_demo !== true,
+  );
+  for (const [index, message] of list.entries()) {
+    const isAnswer = asObject(message)?.role === "assistant" && asObject(message)?.is_demo !== true;
+    if (steps.length > 0 && isAnswer) break;
+    if (isMessage(message)) yield document.record(`message:${index}`, [listName, index], message);
+  }
+  for (const [index, step] of steps.entries()) {
+    // The calls stand in the history: one answer for each step, where it is whole.
+    const tool_calls = answers.length === steps.length ? asObject(answers[index])?.tool_calls : undefined;
+    const { query: _, messages: __, ...own } = asObject(step) ?? {};
+    const value = Array.isArray(tool_calls) ? { ...own, tool_calls } : own;
+    yield { ...document.record(`step:${index}`, ["trajectory", index], {}), text: JSON.stringify(value) };
+  }
+  const { config: _, ...end } = asObject(info) ?? {};
+  yield { key: "end", place: document.record("end", ["info"], {}).place, text: JSON.stringify(end) };
+}
+
+/** SWE-agent's trajectories; there is no folder that they are kept in. */
+export const sweAgent = recordLinesFormat({
+  id: "swe-agent",
+  name: "SWE-agent trajectory",
+  classify: () => undefined,
+  detect: (head) => isOwnHead(head),
+  snapshots: {
+    storeOf: (path) => (/\.traj(?:\.json)?$/.test(path) ? path : undefined),
+    recognizes: (store) => isOwn(readDocument(store, store.path)?.value),
+    sessions,
+  },
+  reader,
+});
+
+/** The first entry of `trajectory`, or the name of the format, in a head that may be cut. */
+function isOwnHead(head: Uint8Array): boolean {
+  const members = firstMembers(head);
+  if (members === undefined) return false;
+  if (isOwn(members)) return true;
+  const text = new TextDecoder().decode(head);
+  return (
+    (/"trajectory"\s*:\s*\[\s*\{/.test(text) && /"(?:action|observation)"\s*:/.test(text)) ||
+    /"trajectory_format"\s*:\s*"mini-swe-agent/.test(text)
+  );
+}

@@ -1,0 +1,109 @@
+import type { Frame } from "../../model/frames/frame.ts";
+import { decodeEvent } from "../../model/messages/history.ts";
+import { type HistoryHeader, readHeader } from "../../model/messages/history-file.ts";
+import { createReplay, type Replay } from "../../model/messages/replay.ts";
+import { uuidFrom } from "../../model/uuid.ts";
+import type { Format, Reader, ReaderOptions, ReadRecord, RecordPlace } from "../contract.ts";
+import { createLineReader, type LineRecord } from "../lines/lines.ts";
+
+/** Verbatim's own history files: what `export --format jsonl` writes. */
+export const verbatim: Format = {
+  id: "verbatim",
+  name: "Verbatim export",
+  classify: (path) => (path.endsWith(".jsonl") ? { kind: "session" } : undefined),
+  detect(head) {
+    const [line = ""] = new TextDecoder().decode(head).split("\n", 1);
+    return /^\s*\{\s*"type"\s*:\s*"verbatim_session"/.test(line);
+  },
+  createReader,
+};
+
+/** A session of the file that is being read. */
+interface OpenSession {
+  header: Pick<HistoryHeader, "session_id">;
+  replay: Replay;
+}
+
+/** Replays the events of a history file. A header begins a session; events before the first header get an id of their own. */
+function createReader({ path, start }: ReaderOptions): Reader {
+  const lines = createLineReader(start);
+  let open: OpenSession | undefined;
+  let last: RecordPlace | undefined;
+  let at = 0;
+
+  const begin = (header: OpenSession["header"]): OpenSession => {
+    open = { header, replay: createReplay(header.session_id) };
+    return open;
+  };
+  /** Frames with their place. Replayed frames have none: history does not say where an agent's file had them. */
+  const placed = (frames: readonly Frame[], place: RecordPlace): Frame[] => {
+    for (const frame of frames) at = frame.at || at;
+    return frames.map((frame) => ({ ...frame, source: { file: path, ...place } }));
+  };
+
+  function read(record: LineRecord): ReadRecord {
+    const { place } = record;
+    last = place;
+    if (record.blank) return { place, disposition: { kind: "hidden", rule: "blank line" }, frames: [] };
+    if (record.error !== undefined) return unreadable(place, record.text, record.error);
+    const header = readHeader(record.value);
+    if (header !== undefined) {
+      const ended = open?.replay.end() ?? [];
+      begin(header);
+      const { session_id, agent } = header;
+      const update: Frame = { type: "session.update", session_id, at, patch: { agent } };
+      return {
+        place,
+        disposition: { kind: "folded", into: "the session" },
+        frames: placed([...ended, update], place),
+      };
+    }
+    const { replay } = open ?? begin({ session_id: uuidFrom(verbatim.id, path) });
+    const event = decodeEvent(record.text);
+    const frames = placed(replay.push(event), place);
+    if ("type" in event && event.type === "unknown")
+      return { place, disposition: { kind: "unknown" }, frames };
+    const isShown = frames.some(({ type }) => type !== "session.update");
+    return {
+      place,
+      disposition: isShown ? { kind: "shown" } : { kind: "folded", into: "the session" },
+      frames,
+    };
+  }
+
+  function unreadable(place: RecordPlace, raw: string, error: string): ReadRecord {
+    const { session_id } = (open ?? begin({ session_id: uuidFrom(verbatim.id, path) })).header;
+    const part_id = uuidFrom(session_id, `unreadable:${place.byte}`);
+    const frame: Frame = {
+      type: "unknown",
+      session_id,
+      at,
+      part_id,
+      raw,
+      title: "A line that cannot be read",
+      error,
+    };
+    return { place, disposition: { kind: "unreadable" }, frames: placed([frame], place) };
+  }
+
+  return {
+    push: (chunk) => lines.push(chunk).map(read),
+    settle: () => lines.settle().map(read),
+    close() {
+      const records = lines.close().map(read);
+      const place = last && { ...last, length: 0 };
+      const frames = open?.replay.end() ?? [];
+      if (place === undefined || frames.length === 0) return records;
+      return [
+        ...records,
+        { place, disposition: { kind: "folded", into: "the turn" }, frames: placed(frames, place) },
+      ];
+    },
+    readSide: () => [],
+    linkFacts: () => ({
+      sessions: open
+        ? [{ session_id: open.header.session_id, group: open.header.session_id, calls: [] }]
+        : [],
+    }),
+  };
+}

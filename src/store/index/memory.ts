@@ -1,0 +1,108 @@
+import { indexForm } from "../../model/search/match.ts";
+import type {
+  IndexedPart,
+  IndexedSession,
+  IndexedTurn,
+  PartIndex,
+  SourceUpdate,
+  WriteReport,
+} from "./contract.ts";
+import { searchTables } from "./search.ts";
+
+interface MemorySession {
+  ref: number;
+  source: string;
+  session: IndexedSession;
+  parts: IndexedPart[];
+  turns: IndexedTurn[];
+}
+
+/** A part index that lives as long as its process. */
+export function createMemoryIndex(): PartIndex {
+  const stamps = new Map<string, string>();
+  let sessions: MemorySession[] = [];
+  let next_ref = 1;
+  const find = (source: string, id: string) =>
+    sessions.find((one) => one.source === source && one.session.id === id);
+  const byRef = (ref: number) => sessions.find((one) => one.ref === ref);
+  const sorted = () =>
+    sessions.toSorted(
+      (one, other) => other.session.last_activity_at - one.session.last_activity_at || other.ref - one.ref,
+    );
+
+  function write({ key, stamp, sessions: given }: SourceUpdate, report: WriteReport): void {
+    for (const { parts, turns, part_count, ...session } of given) {
+      let known = find(key, session.id);
+      if (!known) {
+        known = { ref: next_ref++, source: key, session, parts: [], turns: [] };
+        sessions.push(known);
+      }
+      known.session = session;
+      for (const part of parts) {
+        if (JSON.stringify(known.parts[part.seq]) === JSON.stringify(part)) report.unchanged += 1;
+        else {
+          known.parts[part.seq] = part;
+          report.written += 1;
+        }
+      }
+      for (const turn of turns) known.turns[turn.index] = turn;
+      if (stamp === undefined) continue;
+      known.parts.length = Math.min(known.parts.length, part_count);
+      known.turns.length = turns.length === 0 ? known.turns.length : (turns.at(-1)?.index ?? 0) + 1;
+    }
+    if (stamp !== undefined) {
+      const kept = new Set(given.map(({ id }) => id));
+      sessions = sessions.filter(({ source, session }) => source !== key || kept.has(session.id));
+    }
+    stamps.set(key, stamp ?? "");
+  }
+
+  return {
+    sources: async () => [...stamps].map(([key, stamp]) => ({ key, stamp })),
+    async write(updates) {
+      const report = { written: 0, unchanged: 0 };
+      for (const update of updates) write(update, report);
+      return report;
+    },
+    async remove(keys) {
+      for (const key of keys) stamps.delete(key);
+      sessions = sessions.filter(({ source }) => stamps.has(source));
+    },
+    search: async (request) =>
+      searchTables(
+        {
+          sessions: sorted,
+          candidates(trigrams) {
+            const small = trigrams.map((trigram) => trigram.toLowerCase());
+            return new Map(
+              sessions.map(({ ref, parts }) => [
+                ref,
+                parts
+                  .filter((part) => {
+                    const text = indexForm(part.text).toLowerCase();
+                    return small.every((trigram) => text.includes(trigram));
+                  })
+                  .map(({ seq }) => seq)
+                  .reverse(),
+              ]),
+            );
+          },
+          positions: (ref) => (byRef(ref)?.parts ?? []).map(({ seq }) => seq).reverse(),
+          row: (ref, seq) => byRef(ref)?.parts[seq],
+          text: (ref, seq) => byRef(ref)?.parts[seq]?.text ?? "",
+          turnTitle: (ref, turn) => byRef(ref)?.turns[turn]?.title,
+          cutParts: () =>
+            sessions.reduce(
+              (sum, { parts }) => sum + parts.filter(({ full_length }) => full_length !== undefined).length,
+              0,
+            ),
+        },
+        request,
+      ),
+    sessions: async () =>
+      sorted().map(({ source, session, parts }) => ({ ...session, source, part_count: parts.length })),
+    turns: async (source, id) => find(source, id)?.turns ?? [],
+    parts: async (source, id, from, to) => find(source, id)?.parts.slice(from, to) ?? [],
+    async close() {},
+  };
+}

@@ -1,0 +1,128 @@
+import { kindOf, statusOf, toolOf } from "../../model/parts/part-facets.ts";
+import { searchText } from "../../model/parts/search-text.ts";
+import type { SessionSummary } from "../../model/session.ts";
+import { sourceText } from "../../model/transcript/source-text.ts";
+import type { Source, TranscriptPart } from "../../model/transcript/transcript.ts";
+import type { Transcript } from "../../model/transcript/transcript-state.ts";
+import { type IndexedPart, type IndexedSession, type IndexedTurn, PART_TEXT_LIMIT } from "./contract.ts";
+
+/** Of a text that is cut, so much of the limit is its end: what went wrong is told there. */
+const END_SHARE = 1 / 4;
+
+/** Where a transcript stands in its session, if it is a piece of it: parts and turns before it. */
+export interface ProjectionOffset {
+  parts: number;
+  turns: number;
+}
+
+/** The rows of a transcript. */
+export function projectTranscript(
+  transcript: Transcript,
+  { parts: parts_before, turns: turns_before }: ProjectionOffset = { parts: 0, turns: 0 },
+): { parts: IndexedPart[]; turns: IndexedTurn[] } {
+  const turns: IndexedTurn[] = [];
+  const parts: IndexedPart[] = [];
+  const heads = [...transcript.turns].flatMap((turn) => turn ?? []);
+  for (const turn of heads) {
+    turns.push({
+      index: turns_before + turn.index,
+      id: turn.id,
+      first_seq: parts_before + turn.first_part,
+      status: turn.status,
+      steps: turn.steps,
+      tool_calls: turn.tool_calls,
+      errors: turn.errors,
+      ...(turn.title !== undefined && { title: turn.title }),
+      ...(turn.started_at !== undefined && { started_at: turn.started_at }),
+      ...(turn.ended_at !== undefined && { ended_at: turn.ended_at }),
+      ...(turn.model !== undefined && { model: turn.model }),
+    });
+  }
+  let at = 0;
+  let turn = 0;
+  for (const part of transcript.parts) {
+    while (at >= (heads[turn + 1]?.first_part ?? Number.POSITIVE_INFINITY)) turn += 1;
+    if (part) parts.push(projectPart(part, parts_before + at, turns_before + turn, transcript));
+    at += 1;
+  }
+  return { parts, turns };
+}
+
+/** The row of one part. */
+export function projectPart(
+  part: TranscriptPart,
+  seq: number,
+  turn: number,
+  transcript: Pick<Transcript, "parts">,
+): IndexedPart {
+  const { text, full_length } = indexedText(searchText(part));
+  const row: IndexedPart = { seq, id: part.id, kind: kindOf(part), turn, text };
+  if (full_length !== undefined) row.full_length = full_length;
+  if (part.step !== undefined) row.step = part.step;
+  if (part.at !== undefined) row.started_at = part.at;
+  if (part.source) placeIn(row, part.source);
+  const tool = toolOf(part, (index) => transcript.parts.at(index));
+  if (tool !== undefined) row.tool = tool;
+  const status = statusOf(part);
+  if (status !== undefined) row.status = status;
+  if (isMine(part)) row.mine = true;
+  const ended_at = endOf(part);
+  if (ended_at !== undefined) row.ended_at = ended_at;
+  if (part.type === "step_finish" && part.tokens) row.tokens = part.tokens.input + part.tokens.output;
+  return row;
+}
+
+function placeIn(row: IndexedPart, source: Source): void {
+  if (!("kind" in source)) {
+    row.line = source.line;
+    row.byte = source.byte;
+    return;
+  }
+  row.record = sourceText(source);
+}
+
+/** What a session's row says of it. */
+export function projectSession(row: SessionSummary): IndexedSession {
+  const title = row.title ?? row.first_prompt ?? row.run?.task ?? row.run?.name;
+  return {
+    id: row.id,
+    agent: row.agent,
+    ...(title !== undefined && { title }),
+    ...(row.cwd !== undefined && { cwd: row.cwd }),
+    ...(row.model !== undefined && { model: row.model }),
+    is_run: row.parent !== undefined,
+    ...(row.started_at !== undefined && { started_at: row.started_at }),
+    last_activity_at: row.last_activity_at,
+  };
+}
+
+/** A text as far as it is indexed: its beginning and its end, joined by a line, where it is longer than the limit. */
+function indexedText(text: string): { text: string; full_length?: number } {
+  if (text.length <= PART_TEXT_LIMIT) return { text };
+  const end = Math.floor(PART_TEXT_LIMIT * END_SHARE);
+  const cut = `${text.slice(0, PART_TEXT_LIMIT - end).toWellFormed()}\n${text.slice(-end).toWellFormed()}`;
+  return { text: cut, full_length: text.length };
+}
+
+/** A sub-agent's prompts are its parent's words: whoever asks for what a person wrote leaves runs out. */
+function isMine(part: TranscriptPart): boolean {
+  return (
+    (part.type === "prompt" && part.origin === undefined) ||
+    (part.type === "request" && part.answer !== undefined) ||
+    (part.type === "legacy" && part.role === "user")
+  );
+}
+
+function endOf(part: TranscriptPart): number | undefined {
+  switch (part.type) {
+    case "thinking":
+    case "text":
+      return part.ended_at;
+    case "request":
+      return part.closed_at;
+    case "tool_call":
+      return "time" in part.state && "end" in part.state.time ? part.state.time.end : undefined;
+    default:
+      return undefined;
+  }
+}

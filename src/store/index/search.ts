@@ -1,0 +1,208 @@
+import { createMatcher, snippetOf, trigramsOf } from "../../model/search/match.ts";
+import type { SearchFilter, SearchQuery } from "../../model/search/query.ts";
+import type { IndexedPart, IndexedSession, SearchHit, SearchPage, SearchRequest } from "./contract.ts";
+
+/** Hits that are ranked: of more, the newest. */
+const MOST_RANKED = 300;
+
+/** A page without a hit takes so many times its budget. */
+const EMPTY_BUDGETS = 10;
+
+/** One indexed session, as a search sees it. `ref`: its number in the index. */
+export interface SessionEntry {
+  readonly ref: number;
+  readonly source: string;
+  readonly session: IndexedSession;
+}
+
+/** What an implementation of the index gives to a search. */
+export interface SearchTables {
+  /** The session that was active last first; of equal ones the higher number. */
+  sessions(): readonly SessionEntry[];
+  /**
+   * By session, the positions of parts that hold all of the trigrams, last first.
+   */
+  candidates(trigrams: readonly string[]): Map<number, readonly number[]>;
+  /** Positions of a session's parts, last first; those before `below`. For queries of which no trigram is known. */
+  positions(ref: number, filter: PartFilter): Iterable<number>;
+  row(ref: number, seq: number): Omit<IndexedPart, "text"> | undefined;
+  text(ref: number, seq: number): string;
+  turnTitle(ref: number, turn: number): string | undefined;
+  cutParts(): number;
+}
+
+/** What of a query is told by a part's row alone. */
+export type PartFilter = (part: Omit<IndexedPart, "text">) => boolean;
+
+interface Cursor {
+  last_activity_at: number;
+  ref: number;
+  /** Parts before this position come next. */
+  below: number;
+  /** Hits that were given, where they are ranked. */
+  given: number;
+}
+
+/** Runs one page of a search over the tables of an index. */
+export function searchTables(tables: SearchTables, request: SearchRequest): SearchPage {
+  const { query, limit, sort, budget } = request;
+  const deadline = performance.now() + budget;
+  const last_moment = performance.now() + EMPTY_BUDGETS * budget;
+  const match = createMatcher(query);
+  const filter = partFilter(query);
+  const all = tables.sessions();
+  const isWanted = sessionFilter(query.filters, query);
+  const cursor = request.cursor === undefined ? undefined : decodeCursor(request.cursor);
+  const start = sort === "rank" ? undefined : cursor;
+  const wanted_hits = sort === "rank" ? MOST_RANKED : limit;
+  const trigrams = trigramsOf(query);
+  const candidates = trigrams.length === 0 ? undefined : tables.candidates(trigrams);
+  const hits: (SearchHit & { ref: number })[] = [];
+  let next: Cursor | undefined;
+  let searched = 0;
+
+  for (const entry of all) {
+    const { ref, session } = entry;
+    if (start && comesBefore(entry, start)) {
+      searched += 1;
+      continue;
+    }
+    if (next) break;
+    const seqs = isWanted(entry)
+      ? candidates
+        ? (candidates.get(ref) ?? [])
+        : tables.positions(ref, filter)
+      : [];
+    const below = start?.ref === ref ? start.below : Number.POSITIVE_INFINITY;
+    for (const seq of seqs) {
+      if (seq >= below) continue;
+      const is_late = performance.now() > (hits.length > 0 ? deadline : last_moment);
+      if (hits.length >= wanted_hits || is_late) {
+        next = { last_activity_at: session.last_activity_at, ref, below: seq + 1, given: 0 };
+        break;
+      }
+      const part = tables.row(ref, seq);
+      if (!part || !filter(part)) continue;
+      const text = tables.text(ref, seq);
+      const ranges = match(text);
+      if (ranges === undefined) continue;
+      const turn_title = tables.turnTitle(ref, part.turn);
+      hits.push({
+        ref,
+        source: entry.source,
+        session,
+        part,
+        ...(turn_title !== undefined && { turn_title }),
+        snippet: snippetOf(text, ranges),
+      });
+    }
+    if (!next) searched += 1;
+  }
+
+  const page = { sessions: all.length, searched, cut_parts: tables.cutParts() };
+  if (sort === "newest") {
+    return { ...page, hits: hits.map(withoutRef), ...(next && { next: encodeCursor(next) }) };
+  }
+  const given = cursor?.given ?? 0;
+  const ranked = rank(hits).slice(given, given + limit);
+  const more = given + limit < hits.length;
+  return {
+    ...page,
+    hits: ranked.map(withoutRef),
+    ...(more && { next: encodeCursor({ last_activity_at: 0, ref: 0, below: 0, given: given + limit }) }),
+  };
+}
+
+const withoutRef = ({ ref: _, ...hit }: SearchHit & { ref: number }): SearchHit => hit;
+
+const comesBefore = ({ ref, session }: SessionEntry, cursor: Cursor): boolean =>
+  session.last_activity_at > cursor.last_activity_at ||
+  (session.last_activity_at === cursor.last_activity_at && ref > cursor.ref);
+
+/** What people and models said counts more than what tools printed, and a session's first mention more than its tenth. */
+const WEIGHTS: Readonly<Record<IndexedPart["kind"], number>> = {
+  prompt: 4,
+  text: 3,
+  request: 3,
+  thought: 2,
+  call: 2,
+  file: 2,
+  output: 1,
+  marker: 1,
+  unknown: 0.5,
+  step: 0.2,
+};
+
+function rank<Hit extends SearchHit & { ref: number }>(hits: readonly Hit[]): Hit[] {
+  const mentions = new Map<number, number>();
+  const scored = hits.map((hit, place) => {
+    const before = mentions.get(hit.ref) ?? 0;
+    mentions.set(hit.ref, before + 1);
+    const score =
+      (WEIGHTS[hit.part.kind] * (1 + Math.min(hit.snippet.ranges.length, 5) / 10)) / Math.sqrt(1 + before);
+    return { hit, place, score };
+  });
+  return scored
+    .sort((one, other) => other.score - one.score || one.place - other.place)
+    .map(({ hit }) => hit);
+}
+
+const contains = (text: string | undefined, value: string) => text?.toLowerCase().includes(value) === true;
+
+/** Fields of which two values mean either, by name; an excluded value rules out by itself. */
+function allowed(
+  filters: readonly SearchFilter[],
+  field: SearchFilter["field"],
+  holds: (value: string) => boolean,
+) {
+  const own = filters.filter((filter) => filter.field === field);
+  if (own.some(({ excluded, value }) => excluded && holds(value))) return false;
+  const wanted = own.filter(({ excluded }) => !excluded);
+  return wanted.length === 0 || wanted.some(({ value }) => holds(value));
+}
+
+function sessionFilter(filters: readonly SearchFilter[], { after = 0 }: SearchQuery) {
+  return ({ session }: SessionEntry): boolean =>
+    session.last_activity_at >= after &&
+    allowed(filters, "agent", (value) => contains(session.agent, value)) &&
+    allowed(filters, "project", (value) => contains(session.cwd, value)) &&
+    allowed(filters, "model", (value) => contains(session.model, value)) &&
+    allowed(filters, "session", (value) => contains(session.id, value) || contains(session.title, value)) &&
+    filters.every(({ field, value, excluded }) => {
+      if (field !== "is" || value === "cut") return true;
+      return value === "run" ? session.is_run !== excluded : excluded || !session.is_run;
+    });
+}
+
+function partFilter({
+  filters,
+  after = Number.NEGATIVE_INFINITY,
+  before = Number.POSITIVE_INFINITY,
+}: SearchQuery): PartFilter {
+  const times = after !== Number.NEGATIVE_INFINITY || before !== Number.POSITIVE_INFINITY;
+  return (part) => {
+    if (times && (part.started_at === undefined || part.started_at < after || part.started_at >= before))
+      return false;
+    return (
+      filters.length === 0 ||
+      (allowed(filters, "kind", (value) => part.kind === value) &&
+        allowed(filters, "status", (value) => part.status === value) &&
+        allowed(filters, "tool", (value) => contains(part.tool, value)) &&
+        filters.every(({ field, value, excluded }) => {
+          if (field !== "is" || value === "run") return true;
+          const holds = value === "mine" ? part.mine === true : part.full_length !== undefined;
+          return holds !== excluded;
+        }))
+    );
+  };
+}
+
+function encodeCursor({ last_activity_at, ref, below, given }: Cursor): string {
+  return [last_activity_at, ref, below, given].join("-");
+}
+function decodeCursor(text: string): Cursor | undefined {
+  const [last_activity_at, ref, below, given] = text.split("-").map(Number);
+  if (last_activity_at === undefined || ref === undefined || below === undefined || given === undefined)
+    return undefined;
+  return { last_activity_at, ref, below, given };
+}

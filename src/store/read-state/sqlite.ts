@@ -1,0 +1,92 @@
+import type { DatabaseSync } from "node:sqlite";
+import { type ReadState, readState } from "../../model/read-state.ts";
+import { type Notice, StoreError } from "../contract.ts";
+import { guarded, inTransaction, number, openDatabase } from "../sqlite/database.ts";
+
+/** Each entry brings a store from the version of its index to the next. Entries are never changed, only added. */
+const MIGRATIONS: readonly string[] = [
+  `CREATE TABLE read_state (
+     session_id TEXT PRIMARY KEY,
+     parts INTEGER NOT NULL,
+     seen_at INTEGER NOT NULL,
+     unread INTEGER NOT NULL,
+     pinned INTEGER NOT NULL
+   ) STRICT;
+   CREATE TABLE origin (since INTEGER NOT NULL) STRICT;
+   INSERT INTO origin (since) VALUES (CAST(unixepoch('subsec') * 1000 AS INTEGER));`,
+];
+
+/** Keeps read states. Every call may throw a `StoreError`, after which the store is as it was before the call. */
+export interface ReadStateStore {
+  /** When the store was made, in milliseconds since 1970: what ended before that is taken as seen. */
+  readonly since: number;
+  load(): ReadState[];
+  /** On disk when the call returns. */
+  put(states: readonly ReadState[]): void;
+  close(): void;
+}
+
+/**
+ * Opens `read-state.db` of a data folder: see `openDatabase`. It cannot be rebuilt from agents' files, so it is neither part of
+ * the archive's tables nor of the index, which is deleted without asking.
+ */
+export function openReadStateStore(options: { folder: string; now: () => number; read_only: boolean }): {
+  store?: ReadStateStore;
+  read_only: boolean;
+  notices: Notice[];
+} {
+  const { unlock, ...opened } = openDatabase<ReadStateStore>({
+    ...options,
+    file: "read-state.db",
+    lock: "read-state-lock.db",
+    migrations: MIGRATIONS,
+    create(database) {
+      const store = createReadStateStore(database);
+      // Rows that cannot be read are found now, while there is still a way out.
+      store.load();
+      return store;
+    },
+    words: {
+      untouched: "what you have read is not kept now",
+      reads: "What is read here is not kept.",
+      replacement: "a new one was begun, in which all sessions count as read",
+      aside: "Pins and read marks are only in the one set aside.",
+    },
+  });
+  const { store, read_only, notices } = opened;
+  if (!store) return { read_only, notices };
+  const close = () => {
+    store.close();
+    unlock();
+  };
+  return { store: { ...store, close }, read_only, notices };
+}
+
+function createReadStateStore(database: DatabaseSync): ReadStateStore {
+  const statements = {
+    since: database.prepare("SELECT since FROM origin"),
+    load: database.prepare("SELECT * FROM read_state"),
+    put: database.prepare(
+      `INSERT INTO read_state (session_id, parts, seen_at, unread, pinned) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (session_id) DO UPDATE SET
+         parts = excluded.parts, seen_at = excluded.seen_at, unread = excluded.unread, pinned = excluded.pinned`,
+    ),
+  };
+  return {
+    since: guarded(() => number(statements.since.get()?.since)),
+    load: () => guarded(() => statements.load.all().map(stateOf)),
+    put(states) {
+      inTransaction(database, () => {
+        for (const { session_id, parts, seen_at, unread, pinned } of states)
+          statements.put.run(session_id, parts, seen_at, Number(unread), Number(pinned));
+      });
+    },
+    close: () => database.close(),
+  };
+}
+
+function stateOf(row: Record<string, unknown>): ReadState {
+  const parsed = readState.safeParse({ ...row, unread: row.unread === 1, pinned: row.pinned === 1 });
+  if (parsed.success) return parsed.data;
+  throw new StoreError("broken", "a read state cannot be read");
+}

@@ -1,0 +1,126 @@
+import type { FilteredParts, PartFilter } from "../../model/parts/part-filter.ts";
+import type { RowSettings } from "../../model/parts/quiet.ts";
+import type { Answer, RequestOutcome } from "../../model/request.ts";
+import type { TranscriptPart } from "../../model/transcript/transcript.ts";
+import type {
+  AgentsReply,
+  LocateReply,
+  NewSessionBody,
+  PartsReply,
+  PromptBody,
+  RawReply,
+  SearchAllReply,
+  SearchReply,
+  StopBody,
+} from "../../protocol.ts";
+import type { Ask } from "./ask.ts";
+import { type ApiClient, givenUpWhenLost } from "./in-flight-requests.ts";
+import type { ApiResult, Requests } from "./requests.ts";
+
+/** What the screens ask of the daemon; the list needs none of it. */
+export interface Api extends SessionApi {
+  parts(session_id: string, from: number, to: number): Promise<ApiResult<PartsReply>>;
+  locate(
+    session_id: string,
+    by: { part: string } | { turn: string } | { call: string } | { error: string; by: "1" | "-1" },
+  ): Promise<ApiResult<LocateReply>>;
+  search(session_id: string, query: string, signal?: AbortSignal): Promise<ApiResult<SearchReply>>;
+  /** What a filter leaves of a session's rows under the reader's settings. */
+  filter(
+    session_id: string,
+    filter: PartFilter,
+    settings: RowSettings,
+    signal?: AbortSignal,
+  ): Promise<ApiResult<FilteredParts>>;
+  /** Parts of all sessions; `cursor`: `next` of the page before. */
+  searchAll(query: string, cursor?: string, signal?: AbortSignal): Promise<ApiResult<SearchAllReply>>;
+  whole(session_id: string, part_id: string): Promise<ApiResult<{ part: TranscriptPart }>>;
+  raw(session_id: string, part_id: string): Promise<ApiResult<RawReply>>;
+  /** A piece of a call's whole output, where that is kept in a file. */
+  output(session_id: string, part_id: string, from: number): Promise<ApiResult<Blob>>;
+  /** The bytes of `attachment:<part id>:<n>`. */
+  attachment(session_id: string, part_id: string, n: number): Promise<ApiResult<Blob>>;
+}
+
+/**
+ * What a person does with the sessions that the daemon runs. What changes something may be sent again when its reply was lost:
+ * it is done once, by an id of the page's making or because doing it again changes nothing.
+ */
+interface SessionApi {
+  agents(): Promise<ApiResult<AgentsReply>>;
+  startSession(body: NewSessionBody): Promise<ApiResult<{ session_id: string }>>;
+  sendPrompt(session_id: string, prompt: PromptBody, when: "queue" | "steer"): Promise<ApiResult<unknown>>;
+  /** A prompt that waits for the end of the turn. */
+  waitingPrompt(session_id: string, message_id: string): Promise<ApiResult<PromptBody>>;
+  withdrawPrompt(session_id: string, message_id: string, withdrawal_id: string): Promise<ApiResult<unknown>>;
+  /** Of those that wait though the agent is idle. */
+  beginPrompt(session_id: string, message_id: string): Promise<ApiResult<unknown>>;
+  stop(session_id: string, body: StopBody): Promise<ApiResult<unknown>>;
+  compact(session_id: string): Promise<ApiResult<unknown>>;
+  setModel(session_id: string, model: string): Promise<ApiResult<unknown>>;
+  /** How the request stands now: another browser may have been first. */
+  answer(
+    session_id: string,
+    request_id: string,
+    body: { digest?: string; answer: Answer },
+  ): Promise<ApiResult<{ outcome: RequestOutcome; answer?: Answer }>>;
+  /** `before`: the id of a prompt's part. */
+  fork(
+    session_id: string,
+    body: { session_id: string; before: string },
+  ): Promise<ApiResult<{ session_id: string }>>;
+  rewind(session_id: string, before: string): Promise<ApiResult<unknown>>;
+}
+
+function createApi({ get, post, bytes }: Requests): Api {
+  const session = (id: string) => `/api/sessions/${encodeURIComponent(id)}`;
+  const part = (id: string, part_id: string) => `${session(id)}/parts/${encodeURIComponent(part_id)}`;
+
+  return {
+    parts: (id, from, to) => get(`${session(id)}/parts?from=${from}&to=${to}`),
+    locate: (id, by) => get(`${session(id)}/locate?${new URLSearchParams(by)}`),
+    search: (id, query, signal) => get(`${session(id)}/search?${new URLSearchParams({ q: query })}`, signal),
+    filter(id, { kinds = [], tools = [], statuses = [] }, { showSteps, everyRecord }, signal) {
+      const query = new URLSearchParams([
+        ...kinds.map((kind) => ["kind", kind]),
+        ...tools.map((tool) => ["tool", tool]),
+        ...statuses.map((status) => ["status", status]),
+        ...(showSteps ? [["steps", "1"]] : []),
+        ...(everyRecord === true ? [["every", "1"]] : []),
+      ]);
+      return get(`${session(id)}/filter?${query}`, signal);
+    },
+    searchAll: (query, cursor, signal) =>
+      get(
+        `/api/search?${new URLSearchParams({ q: query, ...(cursor !== undefined && { cursor }) })}`,
+        signal,
+      ),
+    whole: (id, part_id) => get(`${part(id, part_id)}/whole`),
+    raw: (id, part_id) => get(`${part(id, part_id)}/raw`),
+    output: (id, part_id, from) => bytes(`${part(id, part_id)}/output?from=${from}`),
+    attachment: (id, part_id, n) => bytes(`${session(id)}/attachments/${encodeURIComponent(part_id)}/${n}`),
+    agents: () => get("/api/agents"),
+    startSession: (body) => post("/api/sessions", body),
+    sendPrompt: (id, prompt, when) => post(`${session(id)}/prompts`, { prompt, when }),
+    waitingPrompt: (id, message_id) => get(`${session(id)}/prompts/${encodeURIComponent(message_id)}`),
+    withdrawPrompt: (id, message_id, withdrawal_id) =>
+      post(`${session(id)}/prompts/${encodeURIComponent(message_id)}/withdraw`, { withdrawal_id }),
+    beginPrompt: (id, message_id) =>
+      post(`${session(id)}/prompts/${encodeURIComponent(message_id)}/begin`, {}),
+    stop: (id, body) => post(`${session(id)}/stop`, body),
+    compact: (id) => post(`${session(id)}/compact`, {}),
+    setModel: (id, model) => post(`${session(id)}/model`, { model }),
+    answer: (id, request_id, body) => post(`${session(id)}/requests/${encodeURIComponent(request_id)}`, body),
+    fork: (id, body) => post(`${session(id)}/fork`, body),
+    rewind: (id, before) => post(`${session(id)}/rewind`, { before }),
+  };
+}
+
+const apis = new WeakMap<Ask, Api>();
+
+/** The same for a client at every call. */
+export function apiOf(client: ApiClient): Api {
+  const api = apis.get(client.ask) ?? createApi(givenUpWhenLost(client));
+  apis.set(client.ask, api);
+  return api;
+}

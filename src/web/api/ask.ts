@@ -1,0 +1,18 @@
+import { CLIENT_HEADER } from "../../protocol.ts";
+
+/** Asks the daemon for something or, with a body, to do something. Rejects where there is no answer. */
+export type Ask = (path: string, signal?: AbortSignal, body?: unknown) => Promise<Response>;
+
+/** How the page asks its daemon: all its requests go through here. */
+export const createAsk =
+  (base: string): Ask =>
+  (path, signal, body) =>
+    fetch(base + path, {
+      headers: {
+        [CLIENT_HEADER]: "1",
+        ...(body !== undefined && { "content-type": "application/json" }),
+      },
+      credentials: "same-origin",
+      signal: signal ?? null,
+      ...(body !== undefined && { method: "POST", body: JSON.stringify(body) }),
+    });

@@ -1,0 +1,283 @@
+import { createStore, type StoreApi } from "zustand/vanilla";
+import type { Frame } from "../../model/frames/frame.ts";
+import { type ClientMessage, PIECE_MARK, type ServerMessage } from "../../protocol.ts";
+import { asked, type ChannelPosition, channelStart, receive, restart, subscription } from "./channel.ts";
+
+/** No message for so long means that the connection is dead, whatever the socket says; in milliseconds. */
+const SILENCE_MS = 10_000;
+const BACKOFF_MS = { first: 500, most: 8_000 };
+/** How long a flush may wait where no animation frame comes: a hidden tab still folds. */
+const HIDDEN_FLUSH_MS = 250;
+
+/**
+ * `live`: the daemon spoke in the last ten seconds. `lost`: it does not; what is shown is as old as `heard_at`.
+ * `unauthorized`: it speaks, but not to this browser.
+ */
+export interface Connection {
+  readonly status: "connecting" | "live" | "lost" | "unauthorized";
+  /** When the daemon was last heard, in milliseconds since 1970; absent: never. */
+  readonly last_message_at?: number;
+  /** When the next attempt starts. */
+  readonly retry_at?: number;
+  /** The daemon answers requests, but no socket to it has opened: what is between passes none on. */
+  readonly blocked?: boolean;
+}
+
+/** What one channel received since the last animation frame, joined. A snapshot comes before the frames after it. */
+export interface Batch {
+  snapshot?: Extract<ServerMessage, { type: "snapshot" }>;
+  frames: Frame[];
+  rows: Extract<ServerMessage, { type: "sessions" }>[];
+  refused?: { code: string; message: string };
+  /** The position after the batch. */
+  position: ChannelPosition;
+}
+
+/** The page's one connection to its daemon, made again whenever it breaks. */
+export interface Live {
+  readonly connection: StoreApi<Connection>;
+  /**
+   * Follows a channel from `from` (or from a snapshot). `apply` is called at most once per animation frame. Returns the
+   * subscription; its `end` returns the position, from which a later one can go on.
+   */
+  subscribe(channel: string, apply: (batch: Batch) => void, from?: ChannelPosition): Subscription;
+  /** Tries now, for an impatient person. */
+  reconnect(): void;
+  close(): void;
+}
+/** A channel that is followed until its `end`. */
+export interface Subscription {
+  /** What was applied cannot be trusted: asks for a snapshot. */
+  restart(): void;
+  end(): ChannelPosition;
+}
+
+interface Follower {
+  position: ChannelPosition;
+  /** Received and not yet handed over. */
+  pending: Batch | undefined;
+  apply(batch: Batch): void;
+}
+
+export interface LiveOptions {
+  /** `ws://host/api/live?pieces` */
+  url: string;
+  /** Why a connection could not be made: asked after each failure. */
+  probe(): Promise<"unauthorized" | "offline" | "ok">;
+  openSocket?: (url: string) => WebSocket;
+  /** From 0 to 1. */
+  random?: () => number;
+  /** See `SILENCE_MS`, which it is where it is absent. */
+  silence_ms?: number;
+}
+
+function parse(data: string): ServerMessage | undefined {
+  try {
+    const message: unknown = JSON.parse(data);
+    // The daemon that served this page checks its messages against protocol.ts; a hot path does not check them again.
+    return typeof message === "object" && message !== null && "type" in message
+      ? (message as ServerMessage)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The one socket. Positions and what they mean are in channel.ts; here are the connection, its clock, and the flush. */
+export function createLive({
+  url,
+  probe,
+  openSocket,
+  random = Math.random,
+  silence_ms = SILENCE_MS,
+}: LiveOptions): Live {
+  const connection = createStore<Connection>(() => ({ status: "connecting" }));
+  const followers = new Map<string, Follower>();
+  let socket: WebSocket | undefined;
+  let attempt = 0;
+  let openedOnce = false;
+  let blocked = false;
+  let last_message_at: number | undefined;
+  let retry: ReturnType<typeof setTimeout> | undefined;
+  let silence: ReturnType<typeof setTimeout> | undefined;
+  let closed = false;
+
+  let frameRequest: number | undefined;
+  let flushTimer: ReturnType<typeof setTimeout> | undefined;
+  const flush = (): void => {
+    if (frameRequest !== undefined) cancelAnimationFrame(frameRequest);
+    clearTimeout(flushTimer);
+    frameRequest = undefined;
+    flushTimer = undefined;
+    for (const follower of [...followers.values()]) {
+      const { pending } = follower;
+      follower.pending = undefined;
+      if (pending !== undefined) follower.apply(pending);
+    }
+  };
+  const scheduleFlush = (): void => {
+    if (flushTimer !== undefined) return;
+    if (!document.hidden) frameRequest = requestAnimationFrame(flush);
+    flushTimer = setTimeout(flush, HIDDEN_FLUSH_MS);
+  };
+
+  const send = (message: ClientMessage): void => {
+    if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
+  };
+  const ask = (follower: Follower): void => {
+    const message = subscription(follower.position);
+    follower.position = asked(follower.position);
+    send(message);
+  };
+
+  const setStatus = (status: Connection["status"], retry_at?: number): void => {
+    connection.setState(
+      {
+        status,
+        ...(last_message_at !== undefined && { last_message_at }),
+        ...(retry_at !== undefined && { retry_at }),
+        blocked,
+      },
+      true,
+    );
+  };
+  const lose = (): void => {
+    const lost = socket;
+    socket = undefined;
+    lost?.close();
+    clearTimeout(silence);
+    clearTimeout(retry);
+    if (closed) return;
+    // Full jitter: after a restart a thousand pages do not come back at once.
+    const wait = 250 + random() * Math.min(BACKOFF_MS.most, BACKOFF_MS.first * 2 ** attempt);
+    attempt += 1;
+    setStatus("lost", Date.now() + wait);
+    retry = setTimeout(connect, wait);
+    void probe().then((answer) => {
+      blocked = answer === "ok" && !openedOnce;
+      connection.setState({ blocked });
+      if (answer !== "unauthorized" || socket !== undefined || closed) return;
+      clearTimeout(retry);
+      setStatus("unauthorized");
+    });
+  };
+  const listenForSilence = (): void => {
+    clearTimeout(silence);
+    silence = setTimeout(lose, silence_ms);
+  };
+  const hearOf = (): void => {
+    last_message_at = Date.now();
+    attempt = 0;
+    listenForSilence();
+    if (connection.getState().status !== "live") setStatus("live");
+  };
+  const hear = (message: ServerMessage): void => {
+    for (const follower of followers.values()) {
+      const before = follower.position;
+      const { position, snapshot, frames, rows, refused, ask: again } = receive(before, message);
+      follower.position = position;
+      if (again) send(subscription(position));
+      if (position === before) continue;
+      const pending: Batch = follower.pending ?? { frames: [], rows: [], position };
+      follower.pending = pending;
+      pending.position = position;
+      if (snapshot !== undefined) {
+        pending.snapshot = snapshot;
+        pending.frames = [];
+        pending.rows = [];
+      }
+      for (const { frame } of frames ?? []) pending.frames.push(frame);
+      if (rows !== undefined) pending.rows.push(rows);
+      if (refused !== undefined) pending.refused = { code: refused.code, message: refused.message };
+      scheduleFlush();
+    }
+  };
+
+  function connect(): void {
+    clearTimeout(retry);
+    if (closed || socket !== undefined) return;
+    const opened = openSocket === undefined ? new WebSocket(url) : openSocket(url);
+    socket = opened;
+    /** What has come of a message in pieces. */
+    let begun = "";
+    // A handshake that hangs is silence too.
+    listenForSilence();
+    opened.onopen = () => {
+      if (socket !== opened) return;
+      openedOnce = true;
+      blocked = false;
+      for (const follower of followers.values()) ask(follower);
+    };
+    opened.onmessage = (event) => {
+      if (socket !== opened) return;
+      hearOf();
+      const [piece, more] = event.data.split(PIECE_MARK);
+      begun += piece;
+      if (more !== undefined) return;
+      const message = parse(begun);
+      begun = "";
+      if (message !== undefined) hear(message);
+    };
+    const end = (): void => {
+      if (socket === opened) lose();
+    };
+    opened.onclose = end;
+    opened.onerror = end;
+  }
+  const reconnect = (): void => {
+    if (closed) return;
+    attempt = 0;
+    const stale = last_message_at === undefined || Date.now() - last_message_at > silence_ms;
+    if (socket !== undefined && !stale) return;
+    const old = socket;
+    socket = undefined;
+    old?.close();
+    // Requests that were under way are given up by it: their connections died with this one.
+    if (connection.getState().status === "live") setStatus("lost");
+    connect();
+  };
+  // A laptop that wakes, a network that returns, a tab that is looked at again: its timers may not have run meanwhile.
+  const wake = (): void => {
+    if (!document.hidden && connection.getState().status !== "unauthorized") reconnect();
+  };
+  window.addEventListener("online", wake);
+  document.addEventListener("visibilitychange", wake);
+  connect();
+
+  return {
+    connection,
+    subscribe(channel, apply, from) {
+      const follower: Follower = { position: from ?? channelStart(channel), pending: undefined, apply };
+      followers.set(channel, follower);
+      ask(follower);
+      return {
+        restart() {
+          follower.position = restart(follower.position);
+          follower.pending = undefined;
+          ask(follower);
+        },
+        end() {
+          if (followers.get(channel) === follower) {
+            followers.delete(channel);
+            send({ type: "unsubscribe", channel });
+          }
+          if (follower.pending !== undefined) apply(follower.pending);
+          follower.pending = undefined;
+          return follower.position;
+        },
+      };
+    },
+    reconnect,
+    close() {
+      closed = true;
+      clearTimeout(retry);
+      clearTimeout(silence);
+      clearTimeout(flushTimer);
+      if (frameRequest !== undefined) cancelAnimationFrame(frameRequest);
+      window.removeEventListener("online", wake);
+      document.removeEventListener("visibilitychange", wake);
+      socket?.close();
+      socket = undefined;
+    },
+  };
+}

@@ -1,0 +1,74 @@
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { useStore } from "zustand";
+import { visibleText } from "../../hidden-text/hidden-text.ts";
+import type { SessionSummary } from "../../model/session.ts";
+import { sessionTitle } from "../screens/sessions/session-list.ts";
+import { en } from "../text/en.ts";
+import { useClient, useRow } from "./store.ts";
+import { ancestorsOf, useWaiting, waitsOf } from "./waiting.ts";
+
+/** What a session does, in words. */
+interface State {
+  /** Another one: another state, though its words may be the same. */
+  readonly key: string;
+  readonly words: string;
+  readonly isOver: boolean;
+}
+
+const waitsFor = ({ title }: { title: string }): string =>
+  `${en.waiting.name}: ${visibleText(title, "prose")}`;
+
+function stateOf(row: SessionSummary): State {
+  const { status } = row;
+  const [wait] = waitsOf(row);
+  if (wait !== undefined) return { key: wait.key, words: waitsFor(wait), isOver: false };
+  switch (status) {
+    case "running":
+      return { key: status, words: "Working", isOver: false };
+    case "completed":
+      return { key: status, words: "Done", isOver: true };
+    case "failed":
+      return { key: status, words: "Failed", isOver: true };
+    case "interrupted":
+      return { key: status, words: "Stopped", isOver: true };
+  }
+  return status satisfies never;
+}
+
+/** What a screen reader says by itself: what becomes of the session on screen, and which others wait for a person. */
+export function Announcements({ session_id }: { session_id: string | undefined }): ReactNode {
+  const { rows } = useClient();
+  const loaded = useStore(rows, (now) => now.loaded);
+  const row = useRow(session_id);
+  const waiting = useWaiting();
+  const [said, setSaid] = useState({ words: "", count: 0 });
+  const before = useRef<{ session_id: string | undefined; key: string | undefined }>(undefined);
+  const asked = useRef<ReadonlySet<string>>(undefined);
+  const { key, words, isOver } = row === undefined ? {} : stateOf(row);
+
+  useEffect(() => {
+    if (!loaded) return;
+    const news: string[] = [];
+    const isOpened = before.current?.session_id !== session_id || before.current?.key === undefined;
+    // How a session ended before it was opened is no news.
+    if (words !== undefined && (isOpened ? isOver === false : before.current?.key !== key)) news.push(words);
+    before.current = { session_id, key };
+
+    const known = asked.current;
+    asked.current = new Set(waiting.map((one) => one.key));
+    const asking = waiting.filter((one) => known?.has(one.key) === false);
+    for (const one of asking) if (one.row.id === session_id && one.key !== key) news.push(waitsFor(one));
+    const others = asking.filter((one) => one.row.id !== session_id);
+    const [first] = others;
+    if (first !== undefined) {
+      const isBelow = ancestorsOf(rows.getState().byId, first.row).some((id) => id === session_id);
+      const who = isBelow ? "A sub-agent of this session" : "Another session";
+      const more = others.length > 1 ? `, and ${others.length - 1} more` : "";
+      const what = visibleText(first.title, "prose");
+      news.push(`${who} is waiting for you: ${sessionTitle(first.row)}: ${what}${more}`);
+    }
+    setSaid(({ count }) => ({ words: news.join(". "), count: count + 1 }));
+  }, [loaded, session_id, key, words, isOver, waiting, rows]);
+  // The same words once more are other words to the document, and are said.
+  return <span key={said.count}>{said.words}</span>;
+}

@@ -1,0 +1,215 @@
+import {
+  lazy,
+  type ReactNode,
+  Suspense,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useState,
+} from "react";
+import { useStore } from "zustand";
+import { SessionsScreen } from "../screens/sessions/SessionsScreen.tsx";
+import { en } from "../text/en.ts";
+import { ErrorBoundary, reasonOf } from "../ui/ErrorBoundary.tsx";
+import { loadHelpDialogs } from "./HelpAndSettings.tsx";
+import { useKeys } from "./keys.ts";
+import { closePalette, PAGE_KEYS, palette } from "./page-keys.ts";
+import { followLinks, parseRoute, type Route, useAddress } from "./router.ts";
+import { ScreenFailure } from "./ScreenFailure.tsx";
+import { type Client, ClientProvider, useConnection, useStatus } from "./store.ts";
+import { usePageTitle } from "./waiting.ts";
+
+/** With it come Markdown and the tool cards: the list is on screen before they are. */
+const loadSessionScreen = () => import("../screens/session/SessionScreen.tsx");
+
+/** The screens whose scripts come when they are wanted. */
+const lazyScreens = () => ({
+  SessionScreen: lazy(async () => ({ default: (await loadSessionScreen()).SessionScreen })),
+  SearchScreen: lazy(async () => ({
+    default: (await import("../screens/search/SearchScreen.tsx")).SearchScreen,
+  })),
+  NewSessionScreen: lazy(async () => ({
+    default: (await import("../screens/new-session/NewSessionScreen.tsx")).NewSessionScreen,
+  })),
+});
+
+/** The page. `client` holds all that it knows. */
+export function App({ client }: { client: Client }): ReactNode {
+  return (
+    <ClientProvider value={client}>
+      <Outdated />
+      <Screen />
+    </ClientProvider>
+  );
+}
+
+/** Says on every screen that the daemon serves another page by now than this one. */
+function Outdated(): ReactNode {
+  const { outdated } = useStatus();
+  // By a class: a rule that looks for the notice itself costs each row that comes or goes a look at the whole page.
+  useLayoutEffect(() => {
+    document.documentElement.classList.toggle("is-outdated", outdated);
+  }, [outdated]);
+  if (!outdated) return null;
+  return (
+    <p className="notice notice-warning outdated" role="alert">
+      The daemon was updated since this page was loaded.{" "}
+      <button type="button" className="button" onClick={() => location.reload()}>
+        {en.app.reload}
+      </button>
+    </p>
+  );
+}
+
+const loadPalette = () => import("../screens/palette/Palette.tsx");
+
+/** The command palette, once it was asked for. */
+function OpenPalette({ session_id }: { session_id: string | undefined }): ReactNode {
+  const bindings = useStore(palette, (state) => state.bindings);
+  const [loaded, setLoaded] = useState<Awaited<ReturnType<typeof loadPalette>>>();
+  const isWanted = bindings !== undefined;
+  useEffect(() => {
+    if (!isWanted || loaded !== undefined) return;
+    // What cannot be fetched does not open: the page says that the daemon is away.
+    loadPalette().then(setLoaded, closePalette);
+  }, [isWanted, loaded]);
+  useEffect(() => closePalette, []);
+  if (loaded === undefined || bindings === undefined) return null;
+  return <loaded.Palette bindings={bindings} session_id={session_id} onClose={closePalette} />;
+}
+
+function Screen(): ReactNode {
+  const { status } = useConnection();
+  const { href, visit } = useAddress();
+  const [attempt, setAttempt] = useState(0);
+  const tryAgain = useCallback(() => setAttempt((before) => before + 1), []);
+  // What could not be fetched is not asked for again by the one that failed.
+  const screens = useMemo(lazyScreens, [attempt]);
+  const [announcing, setAnnouncing] = useState<Awaited<ReturnType<typeof loadSessionScreen>>>();
+  useEffect(followLinks, []);
+  useKeys(PAGE_KEYS);
+  // Fetched while one reads the list, so that a click does not wait for it. Offline it is tried again on the click.
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      void loadSessionScreen().then(setAnnouncing, () => {});
+      void loadHelpDialogs().catch(() => {});
+      void loadPalette().catch(() => {});
+    }, 500);
+    return () => clearTimeout(timer);
+  }, []);
+
+  if (status === "unauthorized") return <SignedOut />;
+  const route = parseRoute(new URL(href, location.href));
+  return (
+    <>
+      {/* There before anything is said in it: a region that comes together with its words may not be heard. */}
+      <p className="unseen" role="status">
+        {announcing !== undefined && (
+          <ErrorBoundary of={href} fallback={() => "What happens here cannot be announced."}>
+            <announcing.Announcements
+              session_id={route.screen === "session" ? route.session_id : undefined}
+            />
+          </ErrorBoundary>
+        )}
+      </p>
+      <ErrorBoundary
+        of={href}
+        fallback={(error) => (
+          <p className="notice notice-error" role="alert">
+            {en.palette.failed(reasonOf(error))}
+          </p>
+        )}
+      >
+        <OpenPalette session_id={route.screen === "session" ? route.session_id : undefined} />
+      </ErrorBoundary>
+      <ErrorBoundary
+        of={`${href} ${attempt}`}
+        fallback={(error) => <ScreenFailure error={error} tryAgain={tryAgain} />}
+      >
+        <RoutedScreen route={route} visit={visit} screens={screens} />
+      </ErrorBoundary>
+    </>
+  );
+}
+
+function RoutedScreen({
+  route,
+  visit,
+  screens: { SessionScreen, NewSessionScreen, SearchScreen },
+}: {
+  route: Route;
+  visit: number;
+  screens: ReturnType<typeof lazyScreens>;
+}): ReactNode {
+  switch (route.screen) {
+    case "sessions":
+      return <SessionsScreen filter={route} />;
+    case "new":
+      return (
+        <Suspense fallback={<main className="blank" aria-busy="true" />}>
+          <NewSessionScreen />
+        </Suspense>
+      );
+    case "search":
+      return (
+        <Suspense fallback={<main className="blank" aria-busy="true" />}>
+          <SearchScreen text={route.text} />
+        </Suspense>
+      );
+    case "session":
+      return (
+        <Suspense fallback={<main className="blank" aria-busy="true" />}>
+          <SessionScreen
+            session_id={route.session_id}
+            fragment={route.fragment}
+            visit={visit}
+            beside={route.beside}
+            find={route.find}
+          />
+        </Suspense>
+      );
+    case "nowhere":
+      return <NoSuchPage path={route.path} />;
+  }
+  return route satisfies never;
+}
+
+function NoSuchPage({ path }: { path: string }): ReactNode {
+  usePageTitle(en.app.notFoundTitle);
+  return (
+    <main className="blank">
+      <h1>{en.app.notFound}</h1>
+      <p>
+        <code>{path}</code> {en.app.noAddress}
+      </p>
+      <p>
+        <a href="/">All sessions</a>
+      </p>
+    </main>
+  );
+}
+
+function SignedOut(): ReactNode {
+  useEffect(() => {
+    document.title = "Verbatim: signed out";
+  }, []);
+  return (
+    <main className="blank">
+      <h1>{en.app.signedOut}</h1>
+      <p>
+        Where there is a password, Try again asks for it. A launch link works once. For a new one, in the
+        folder of Verbatim:
+      </p>
+      <p>
+        <code>npm start -- --link</code>
+      </p>
+      <p>Open the address that it prints; this page then works again, in every tab.</p>
+      <p>
+        <button type="button" className="button" onClick={() => location.reload()}>
+          Try again
+        </button>
+      </p>
+    </main>
+  );
+}

@@ -1,0 +1,52 @@
+import type { ReactNode } from "react";
+import type { Connection } from "../api/live.ts";
+import { en } from "../text/en.ts";
+import { shortDuration } from "../text/format.ts";
+import { useNow } from "../ui/use-now.ts";
+import { useClient, useConnection } from "./store.ts";
+
+/** The keyboard goes on in what is shown when its button goes away: nothing before that has a `tabindex`. */
+const passFocusOn = (button: HTMLElement | null) => (): void => {
+  if (button === document.activeElement)
+    (button?.closest(".pane") ?? document).querySelector<HTMLElement>("[tabindex]")?.focus();
+};
+
+/** Whether what is shown is what is: `live`, or since when it is not. */
+export function ConnectionState(): ReactNode {
+  const connection = useConnection();
+  if (connection.status === "live") return <span className="connection">live</span>;
+  return <NotLive />;
+}
+
+function NotLive(): ReactNode {
+  const { live } = useClient();
+  const { status, last_message_at: heard_at, retry_at } = useConnection();
+  const now = useNow(1_000);
+  if (status === "connecting") return <span className="connection">connecting</span>;
+  const age = heard_at === undefined ? "" : en.app.lastUpdate(shortDuration(Math.max(0, now - heard_at)));
+  const next =
+    retry_at === undefined || retry_at <= now
+      ? "trying again"
+      : `next try in ${Math.ceil((retry_at - now) / 1_000)} s`;
+  return (
+    <span className="connection not-live">
+      {/* The age is not part of the announcement: it would be read out every second. */}
+      <span>
+        <strong role="status">{en.app.disconnected}</strong>
+        {age}
+      </span>
+      <button ref={passFocusOn} type="button" className="button" title={next} onClick={live.reconnect}>
+        {en.app.retry}
+      </button>
+    </span>
+  );
+}
+
+/** Why nothing is shown yet, while the connection is lost: a heading, and what to do. */
+export const lostWords = ({ blocked }: Connection): readonly [heading: string, text: string] =>
+  blocked
+    ? [
+        "No live connection",
+        "The daemon answers, but a proxy before it must pass on WebSockets at /api/live; this page connects by itself.",
+      ]
+    : ["The daemon does not answer", "Start it with npm start; this page connects by itself."];

@@ -1,0 +1,71 @@
+import { type ReactNode, type RefObject, useState } from "react";
+import { en } from "../text/en.ts";
+import type { Shown } from "./HelpDialogs.tsx";
+import { type KeyBinding, useKeys } from "./keys.ts";
+import { openPalette, PAGE_KEYS } from "./page-keys.ts";
+
+/** Their script comes after what they lie over. */
+export const loadHelpDialogs = () => import("./HelpDialogs.tsx");
+
+/**
+ * The buttons of the two dialogs that every screen has. `more`: what a narrow screen has no room for beside them; there one
+ * button opens a dialog with all of it.
+ */
+export function HelpAndSettings({
+  bindings,
+  more,
+  pane,
+}: {
+  bindings: readonly KeyBinding[];
+  more?: ReactNode;
+  /** Whose keys these are, where several panes stand side by side. */
+  pane?: RefObject<HTMLElement | null>;
+}): ReactNode {
+  const [open, setOpen] = useState<{ shown: Shown } & Awaited<ReturnType<typeof loadHelpDialogs>>>();
+  /** What cannot be fetched does not open, and is asked for again the next time: the page says that the daemon is away. */
+  const show = (shown: Shown): void =>
+    void loadHelpDialogs().then(
+      (dialogs) => setOpen({ shown, ...dialogs }),
+      () => {},
+    );
+  const own: KeyBinding[] = [
+    { keys: ["?"], does: en.keys.title, run: () => show("keys") },
+    { keys: [","], does: "Settings", run: () => show("settings") },
+  ];
+  useKeys(own, pane);
+  const wide = more === undefined ? "button" : "button if-wide";
+  return (
+    <span className="tools">
+      {more === undefined && (
+        <button type="button" className="button" aria-haspopup="dialog" onClick={openPalette}>
+          {en.palette.button}
+        </button>
+      )}
+      <button type="button" className={wide} onClick={() => show("keys")} aria-label={en.keys.title}>
+        ?
+      </button>
+      <button type="button" className={wide} onClick={() => show("settings")}>
+        Settings
+      </button>
+      {more !== undefined && (
+        <button
+          type="button"
+          className="button if-narrow"
+          aria-haspopup="dialog"
+          onClick={() => show("more")}
+        >
+          More
+        </button>
+      )}
+      {open !== undefined && (
+        <open.HelpDialogs
+          shown={open.shown}
+          bindings={[...bindings, ...own, ...PAGE_KEYS]}
+          more={more}
+          onShow={show}
+          onClose={(closed) => setOpen((now) => (now?.shown === closed ? undefined : now))}
+        />
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,142 @@
+import type { ReactNode } from "react";
+import { en } from "../text/en.ts";
+import { Dialog } from "../ui/Dialog.tsx";
+import { type KeyBinding, keyLabel } from "./keys.ts";
+import type { Settings } from "./settings.ts";
+import { useSetting } from "./store.ts";
+
+export type Shown = "keys" | "settings" | "more";
+
+/** The dialog behind one of the buttons of `HelpAndSettings`. */
+export function HelpDialogs({
+  shown,
+  bindings,
+  more,
+  onShow,
+  onClose,
+}: {
+  shown: Shown;
+  bindings: readonly KeyBinding[];
+  more: ReactNode;
+  onShow(shown: Shown): void;
+  onClose(closed: Shown): void;
+}): ReactNode {
+  const close = (): void => onClose(shown);
+  switch (shown) {
+    case "keys":
+      return (
+        <Dialog key={shown} title={en.keys.title} onClose={close}>
+          <dl className="key-list">
+            {bindings.map(({ keys, does }) => (
+              <div key={does}>
+                <dt>
+                  {keys.map((key) => (
+                    <kbd key={key}>{keyLabel(key)}</kbd>
+                  ))}
+                </dt>
+                <dd>{does}</dd>
+              </div>
+            ))}
+          </dl>
+        </Dialog>
+      );
+    case "settings":
+      return (
+        <Dialog key={shown} title="Settings" onClose={close}>
+          <Choice
+            name="theme"
+            label={en.settings.theme}
+            options={[
+              ["system", en.settings.system],
+              ["dark", en.settings.dark],
+              ["light", en.settings.light],
+            ]}
+          />
+          <Choice
+            name="thinking"
+            label="Thinking"
+            options={[
+              ["open-while-live", en.settings.whileStreaming],
+              ["closed", "Closed"],
+              ["open", "Open"],
+            ]}
+          />
+          <Choice
+            name="times"
+            label={en.settings.times}
+            options={[
+              ["clock", en.settings.clock],
+              ["elapsed", en.settings.elapsed],
+            ]}
+          />
+          <Choice
+            name="rows"
+            label={en.settings.rows}
+            options={[
+              ["readable", en.settings.readable],
+              ["every", en.settings.everyRecord],
+            ]}
+          />
+          <Switch name="showSteps" label={en.settings.steps} />
+          <p className="dialog-note">{en.settings.saved}</p>
+        </Dialog>
+      );
+    case "more":
+      return (
+        <Dialog key={shown} title="This session" onClose={close}>
+          {/* biome-ignore lint/a11y: what is clicked are links and buttons, which know the keys */}
+          <div
+            onClick={({ target, currentTarget }) => {
+              // Whatever was chosen is done on the page behind.
+              if (target instanceof Element && target.closest("a, button") !== null)
+                currentTarget.closest("dialog")?.close();
+            }}
+          >
+            {more}
+            <p className="dialog-buttons">
+              <button type="button" className="button" onClick={() => onShow("settings")}>
+                Settings
+              </button>
+              <button type="button" className="button" onClick={() => onShow("keys")}>
+                {en.keys.title}
+              </button>
+            </p>
+          </div>
+        </Dialog>
+      );
+  }
+  return shown satisfies never;
+}
+
+function Choice<Name extends "theme" | "thinking" | "times" | "rows">({
+  name,
+  label,
+  options,
+}: {
+  name: Name;
+  label: string;
+  options: readonly (readonly [Settings[Name], string])[];
+}): ReactNode {
+  const [value, setValue] = useSetting(name);
+  return (
+    <fieldset className="choice">
+      <legend>{label}</legend>
+      {options.map(([option, text]) => (
+        <label key={option}>
+          <input type="radio" name={name} checked={value === option} onChange={() => setValue(option)} />
+          {text}
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+function Switch({ name, label }: { name: "showSteps"; label: string }): ReactNode {
+  const [value, setValue] = useSetting(name);
+  return (
+    <label className="choice">
+      <input type="checkbox" checked={value} onChange={(event) => setValue(event.target.checked)} />
+      {label}
+    </label>
+  );
+}

@@ -1,0 +1,184 @@
+import { useSyncExternalStore } from "react";
+import { STATES, type StateFilter } from "./session-states.ts";
+
+/** What the list shows: the sessions with all words of a text, in any of some states; empty: all. */
+export interface ListFilter {
+  readonly text: string;
+  readonly states: ReadonlySet<StateFilter>;
+}
+
+/**
+ * What the address names. `fragment`: `part-<id>`, `turn-<id>`, `call-<tool call id>`, or empty. `find`: texts that are marked in
+ * the session; find opens with the first.
+ */
+export type Route =
+  | ({ screen: "sessions" } & ListFilter)
+  | { screen: "new" }
+  | { screen: "search"; text: string }
+  | { screen: "session"; session_id: string; beside?: string; fragment: string; find: readonly string[] }
+  | { screen: "nowhere"; path: string };
+
+/** The address of the screen that starts a session. */
+export const NEW_SESSION = "/new";
+const SEARCH = "/search";
+
+/** A server refuses an address of many thousands of characters. */
+const MAX_TEXT = 1_000;
+/** Texts that an address of a session may mark, and characters of each. */
+export const MAX_FIND_TEXTS = 5;
+const MAX_FIND_TEXT = 200;
+
+/** Where the page is. */
+interface Address {
+  /** Path, query and fragment. */
+  readonly href: string;
+  /** Rises where the address was asked for again that one is at already: what it names is gone to once more. */
+  readonly visit: number;
+}
+
+const listeners = new Set<() => void>();
+let hasMoved = false;
+/** Whether the page went anywhere since it was loaded: the address that a browser opens has its own focus. */
+export const cameFromWithin = (): boolean => hasMoved;
+const notify = (): void => {
+  hasMoved = true;
+  for (const listener of listeners) listener();
+};
+
+/** `#part-<id>` names a part, also in a link from outside; percent-escapes that are not valid stay as they are. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The screen of an address, `nowhere` where there is none for it. */
+export function parseRoute(address: { pathname: string; search: string; hash: string }): Route {
+  if (address.pathname === "/") {
+    const query = new URLSearchParams(address.search);
+    const named = query.get("state")?.split(",") ?? [];
+    const states = new Set(STATES.filter((state) => named.includes(state)));
+    return { screen: "sessions", text: query.get("q") ?? "", states };
+  }
+  if (address.pathname === NEW_SESSION) return { screen: "new" };
+  if (address.pathname === SEARCH)
+    return { screen: "search", text: new URLSearchParams(address.search).get("q") ?? "" };
+  const session_id = /^\/session\/([\w-]+)$/.exec(address.pathname)?.[1];
+  if (session_id === undefined) return { screen: "nowhere", path: address.pathname };
+  const query = new URLSearchParams(address.search);
+  const beside = query.get("beside");
+  return {
+    screen: "session",
+    session_id,
+    fragment: decoded(address.hash.slice(1)),
+    find: query.getAll("find").filter(isFindText).slice(0, MAX_FIND_TEXTS),
+    ...(beside === null || beside === session_id ? {} : { beside }),
+  };
+}
+
+/** The address of the list, filtered. */
+export function sessionsHref({ text, states }: ListFilter): string {
+  const query = [
+    ...(text === "" || text.length > MAX_TEXT ? [] : [new URLSearchParams({ q: text }).toString()]),
+    ...(states.size === 0 ? [] : [`state=${STATES.filter((state) => states.has(state))}`]),
+  ];
+  return `/${query.length === 0 ? "" : "?"}${query.join("&")}`;
+}
+
+/** The address of a search over all sessions. */
+export const searchHref = (text: string): string =>
+  text === "" || text.length > MAX_TEXT ? SEARCH : `${SEARCH}?${new URLSearchParams({ q: text })}`;
+
+const isFindText = (text: string): boolean => text.trim() !== "" && text.length <= MAX_FIND_TEXT;
+
+/**
+ * `fragment` is what the address names of the session, not escaped; `beside` is the session to its right; `find` are the texts
+ * to mark.
+ */
+export function sessionHref(
+  session_id: string,
+  fragment = "",
+  beside?: string,
+  find: readonly string[] = [],
+): string {
+  const query = [
+    ...(beside === undefined ? [] : [`beside=${encodeURIComponent(beside)}`]),
+    ...find
+      .filter(isFindText)
+      .slice(0, MAX_FIND_TEXTS)
+      .map((text) => new URLSearchParams({ find: text }).toString()),
+  ];
+  return `/session/${encodeURIComponent(session_id)}${query.length === 0 ? "" : "?"}${query.join("&")}${fragment === "" ? "" : `#${encodeURIComponent(fragment)}`}`;
+}
+
+const here = (): string => location.pathname + location.search + location.hash;
+let address: Address = { href: "", visit: 0 };
+let isBack = !performance
+  .getEntriesByType("navigation")
+  .some((loaded) => loaded instanceof PerformanceNavigationTiming && loaded.type === "navigate");
+
+/** Whether the reader came back to where the page is, by the browser's own means or a reload; `false`: they followed a link. */
+export const cameBack = (): boolean => isBack;
+
+let stateHere: () => unknown = () => null;
+
+/** What the screen wants to find in `history.state` when the reader comes back to an address that was left by a link. */
+export function keepWhenLeaving(state: () => unknown): () => void {
+  stateHere = state;
+  return () => {
+    if (stateHere === state) stateHere = () => null;
+  };
+}
+
+/** Goes to an address of this page without loading it again. The one that it is at makes no second entry in the history. */
+export function navigate(href: string, how: "push" | "replace" = "push"): void {
+  const before = here();
+  isBack = false;
+  if (href === before) {
+    history.replaceState(null, "");
+    address = { href, visit: address.visit + 1 };
+  } else if (how === "push") {
+    history.replaceState(stateHere(), "");
+    history.pushState(null, "", href);
+  } else history.replaceState(null, "", href);
+  notify();
+}
+
+/** Makes links inside the page navigate; modified clicks, downloads and foreign addresses stay the browser's. */
+export function followLinks(): () => void {
+  const follow = (event: MouseEvent): void => {
+    if (event.defaultPrevented || event.button !== 0) return;
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
+    if (!(link instanceof HTMLAnchorElement) || link.origin !== location.origin) return;
+    if (link.target !== "" || link.hasAttribute("download")) return;
+    event.preventDefault();
+    navigate(link.pathname + link.search + link.hash);
+  };
+  const comeBack = (): void => {
+    isBack = true;
+    notify();
+  };
+  document.addEventListener("click", follow);
+  window.addEventListener("popstate", comeBack);
+  return () => {
+    document.removeEventListener("click", follow);
+    window.removeEventListener("popstate", comeBack);
+  };
+}
+
+const subscribe = (listener: () => void): (() => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+
+/** Where the page is, live. */
+export function useAddress(): Address {
+  return useSyncExternalStore(subscribe, () => {
+    const href = here();
+    if (href !== address.href) address = { href, visit: address.visit };
+    return address;
+  });
+}

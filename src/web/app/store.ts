@@ -1,0 +1,161 @@
+import { createContext, useContext, useEffect } from "react";
+import { useStore } from "zustand";
+import { createStore, type StoreApi } from "zustand/vanilla";
+import { isWaiting, type SessionSummary } from "../../model/session.ts";
+import { IN_PIECES, type StatusReply, sessionsChannel } from "../../protocol.ts";
+import { type Ask, createAsk } from "../api/ask.ts";
+import { type Batch, type Connection, createLive, type Live, type LiveOptions } from "../api/live.ts";
+import { createSettings, type Settings } from "./settings.ts";
+
+/** Every session's row. The map is changed in place (thousands of rows, many changes): `version` rises with each change. */
+export interface SessionRows {
+  readonly version: number;
+  readonly loaded: boolean;
+  readonly byId: ReadonlyMap<string, SessionSummary>;
+  /** Ids of the runs that each session started. */
+  readonly runs: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Ids of the sessions that wait for a person. */
+  readonly waiting: ReadonlySet<string>;
+}
+
+/** All that the page holds. One per page; tests make their own against a server of theirs. */
+export interface Client {
+  /** `apiOf` puts it into words. */
+  readonly ask: Ask;
+  readonly live: Live;
+  readonly rows: StoreApi<SessionRows>;
+  readonly settings: StoreApi<Settings>;
+  /** The daemon's own state; `outdated`: it serves another page than this one. */
+  readonly status: StoreApi<{ readonly reply?: StatusReply; readonly outdated: boolean }>;
+  refreshStatus(): Promise<void>;
+  close(): void;
+}
+
+interface ClientOptions {
+  /** Where the daemon is: `http://127.0.0.1:4777`. */
+  origin: string;
+  /** The address of the page's own first script. Absent: it was not built. */
+  build?: string;
+  openSocket?: LiveOptions["openSocket"];
+}
+
+/** How long the daemon's own state is waited for. */
+const STATUS_MS = 10_000;
+
+export function createClient({ origin, build, openSocket }: ClientOptions): Client {
+  const ask = createAsk(origin);
+  const askStatus = async (): Promise<StatusReply | "unauthorized" | "offline"> => {
+    try {
+      // Each reconnection asks: unanswered ones would come to hold all the connections that a browser gives one host.
+      const response = await ask("/api/status", AbortSignal.timeout(STATUS_MS));
+      if (response.ok) return await response.json();
+      return response.status === 401 ? "unauthorized" : "offline";
+    } catch {
+      return "offline";
+    }
+  };
+  const live = createLive({
+    url: `${origin.replace(/^http/, "ws")}/api/live?${IN_PIECES}`,
+    async probe() {
+      const reply = await askStatus();
+      return typeof reply === "string" ? reply : "ok";
+    },
+    ...(openSocket === undefined ? {} : { openSocket }),
+  });
+  const settings = createSettings();
+
+  const byId = new Map<string, SessionSummary>();
+  const runs = new Map<string, Set<string>>();
+  const waiting = new Set<string>();
+  const rows = createStore<SessionRows>(() => ({ version: 0, loaded: false, byId, runs, waiting }));
+  const remove = (id: string): void => {
+    const parent = byId.get(id)?.parent?.session_id;
+    if (parent !== undefined) runs.get(parent)?.delete(id);
+    byId.delete(id);
+    waiting.delete(id);
+  };
+  const put = (row: SessionSummary): void => {
+    const before = byId.get(row.id)?.parent?.session_id;
+    const parent = row.parent?.session_id;
+    if (before !== undefined && before !== parent) runs.get(before)?.delete(row.id);
+    if (parent !== undefined) {
+      const siblings = runs.get(parent) ?? new Set();
+      runs.set(parent, siblings.add(row.id));
+    }
+    byId.set(row.id, row);
+    if (isWaiting(row)) waiting.add(row.id);
+    else waiting.delete(row.id);
+  };
+  const applyRows = (batch: Batch): void => {
+    if (batch.snapshot?.sessions === undefined && batch.rows.length === 0) return;
+    if (batch.snapshot?.sessions !== undefined) {
+      byId.clear();
+      runs.clear();
+      waiting.clear();
+      for (const row of batch.snapshot.sessions) put(row);
+    }
+    for (const { changed, removed } of batch.rows) {
+      for (const row of changed) put(row);
+      for (const id of removed) remove(id);
+    }
+    rows.setState(({ version }) => ({ version: version + 1, loaded: true }));
+  };
+  live.subscribe(sessionsChannel, applyRows);
+
+  const status = createStore<{ reply?: StatusReply; outdated: boolean }>(() => ({ outdated: false }));
+  return {
+    ask,
+    live,
+    rows,
+    settings,
+    status,
+    async refreshStatus() {
+      const reply = await askStatus();
+      if (typeof reply === "string") return;
+      const outdated = build !== undefined && reply.build !== undefined && reply.build !== build;
+      status.setState({ reply, outdated });
+    },
+    close: live.close,
+  };
+}
+
+const ClientContext = createContext<Client | undefined>(undefined);
+export const ClientProvider = ClientContext.Provider;
+
+/** The page's client; throws where no `ClientProvider` stands above. */
+export function useClient(): Client {
+  const client = useContext(ClientContext);
+  if (client === undefined) throw new Error("useClient needs a ClientProvider above it.");
+  return client;
+}
+
+export const useConnection = (): Connection => useStore(useClient().live.connection);
+
+/** What was chosen under a name, and how to choose otherwise. */
+export function useSetting<Name extends keyof Settings>(
+  name: Name,
+): [Settings[Name], (value: Settings[Name]) => void] {
+  const { settings } = useClient();
+  const value = useStore(settings, (all) => all[name]);
+  return [value, (next) => settings.setState({ ...settings.getState(), [name]: next })];
+}
+
+/** The live row of a session; `undefined` while it is not known. */
+export function useRow(id: string | undefined): SessionSummary | undefined {
+  return useStore(useClient().rows, (rows) => (id === undefined ? undefined : rows.byId.get(id)));
+}
+
+/** Asks for the daemon's own state now, whenever it is reached again and, while it indexes, every second; else every half minute. */
+export function useStatus(): { reply?: StatusReply; outdated: boolean } {
+  const client = useClient();
+  const status = useStore(client.status);
+  const indexing = status.reply !== undefined && !status.reply.index.done;
+  const { status: connection } = useConnection();
+  useEffect(() => {
+    if (connection === "lost" || connection === "unauthorized") return;
+    void client.refreshStatus();
+    const timer = setInterval(() => void client.refreshStatus(), indexing ? 1_000 : 30_000);
+    return () => clearInterval(timer);
+  }, [client, indexing, connection]);
+  return status;
+}

@@ -1,0 +1,117 @@
+import { useEffect, useMemo } from "react";
+import { useStore } from "zustand";
+import type { SessionSummary } from "../../model/session.ts";
+import { en } from "../text/en.ts";
+import type { KeyBinding } from "./keys.ts";
+import { navigate, sessionHref } from "./router.ts";
+import { type SessionRows, useClient } from "./store.ts";
+
+/** Something that waits for a person: a request of a session that the daemon runs, or an agent in its own terminal. */
+export interface Waiting {
+  readonly row: SessionSummary;
+  /** Tells it from all others, and from an earlier wait of the same session. */
+  readonly key: string;
+  readonly title: string;
+  /** Milliseconds since 1970. */
+  readonly since: number;
+  /** Where it stands: the part of a request, the end of a session that waits elsewhere. */
+  readonly href: string;
+  /** Set where it can be answered here. */
+  readonly request_id?: string;
+}
+
+type Rows = Pick<SessionRows, "byId" | "waiting">;
+
+/** What a session itself waits for, the longest first. */
+export function waitsOf(row: SessionSummary): Waiting[] {
+  const { requests = [], waiting } = row;
+  if (requests.length === 0 && waiting !== undefined) {
+    const since = waiting.since ?? row.last_activity_at;
+    const key = `${row.id} ${since} ${waiting.for ?? ""}`;
+    return [{ row, key, title: en.waiting.agent(waiting), since, href: sessionHref(row.id) }];
+  }
+  return requests.map(({ request_id, title, asked_at }) => ({
+    row,
+    key: request_id,
+    title,
+    since: asked_at,
+    href: sessionHref(row.id, `part-${request_id}`),
+    request_id,
+  }));
+}
+
+/** All that waits for a person, what waits longest first. */
+export function allWaiting({ byId, waiting }: Rows): Waiting[] {
+  return [...waiting]
+    .map((id) => byId.get(id))
+    .filter((row): row is SessionSummary => row !== undefined)
+    .flatMap(waitsOf)
+    .sort((a, b) => a.since - b.since || (a.key < b.key ? -1 : 1));
+}
+
+/** Every session above a run, nearest first; rows that name each other as parents end it. */
+export function ancestorsOf(byId: Rows["byId"], row: SessionSummary): string[] {
+  const path: string[] = [];
+  const seen = new Set([row.id]);
+  for (let above = row.parent?.session_id; above !== undefined && !seen.has(above); ) {
+    path.push(above);
+    seen.add(above);
+    above = byId.get(above)?.parent?.session_id;
+  }
+  return path;
+}
+
+/** What runs below each session wait for, at any depth, by the session's id; longest first. */
+export function waitingBelow(rows: Rows): Map<string, Waiting[]> {
+  const below = new Map<string, Waiting[]>();
+  for (const waiting of allWaiting(rows))
+    for (const id of ancestorsOf(rows.byId, waiting.row)) {
+      const known = below.get(id);
+      if (known === undefined) below.set(id, [waiting]);
+      else known.push(waiting);
+    }
+  return below;
+}
+
+/** Everything that waits, live. */
+export function useWaiting(): Waiting[] {
+  const { rows } = useClient();
+  // Changes with what waits, not with every row: the list has thousands.
+  const key = useStore(rows, (now) =>
+    now.waiting.size === 0
+      ? ""
+      : [...now.waiting]
+          .map((id) => {
+            const row = now.byId.get(id);
+            return row === undefined ? "" : `${id} ${waitsOf(row).map((one) => one.key)}`;
+          })
+          .join(),
+  );
+  return useMemo(() => (key === "" ? [] : allWaiting(rows.getState())), [key, rows]);
+}
+
+/** The page's title, with how much waits for a person before it. */
+export function usePageTitle(title: string | undefined): void {
+  const waiting = useWaiting().length;
+  useEffect(() => {
+    if (title !== undefined) document.title = waiting > 0 ? `(${waiting}) ${title}` : title;
+  }, [title, waiting]);
+}
+
+/** The key that goes from one wait to the next, whichever session it is in. `tell` is told whether there was one. */
+export function useWaitingKey(tell?: (found: boolean) => void): KeyBinding {
+  const { rows } = useClient();
+  return {
+    keys: ["w"],
+    does: en.waiting.next,
+    run() {
+      const hrefs = allWaiting(rows.getState()).map(({ href }) => href);
+      const here = hrefs.indexOf(location.pathname + location.hash);
+      const next = hrefs[(here + 1) % hrefs.length];
+      tell?.(next !== undefined);
+      // To the one where one is already, whatever stands beside it.
+      const isHere = next === location.pathname + location.hash;
+      if (next !== undefined) navigate(isHere ? location.pathname + location.search + location.hash : next);
+    },
+  };
+}

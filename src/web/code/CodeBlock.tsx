@@ -1,0 +1,172 @@
+import { createElement, memo, type ReactNode, useState } from "react";
+import { findHidden } from "../../hidden-text/hidden-text.ts";
+import { CopyButton } from "../ui/CopyButton.tsx";
+import { fewMarks, marked, visible } from "../ui/hidden-text.tsx";
+import { useIsSearchMatch } from "../ui/search-match.ts";
+import { exactNumber } from "../ui/size.ts";
+import { type LineTokens, PAGE_LINES, useHighlight } from "./highlight.ts";
+import { TOKEN_KINDS } from "./highlight-protocol.ts";
+
+/** Lines and characters of code that are put on the page before somebody asks for all. */
+const FIRST_LINES = 2_000;
+const FIRST = 256 * 1024;
+/** Marks of what is hidden in the code, before each page has at most one. */
+const MAX_MARKS = 4_000;
+
+/** Some lines of code. `pieces`: into how many what is hidden cuts these and all before them. */
+interface Page {
+  text: string;
+  pieces: number;
+}
+
+interface CodeBlockProps {
+  code: string;
+  /** As the fence or the file name gives it; empty for plain text. */
+  language: string;
+  /** More lines follow. */
+  open?: boolean;
+  /** Stands in the head, before the language. */
+  title?: ReactNode;
+}
+
+/** Code with its language and a button that copies exactly it. Highlighted once, off the main thread. */
+export const CodeBlock = memo(function CodeBlock({
+  code,
+  language,
+  open = false,
+  title,
+}: CodeBlockProps): ReactNode {
+  const [all, setAll] = useState(false);
+  const [pager] = useState(createPager);
+  const highlighted = useHighlight(code, language, open);
+  const pages = pager(code);
+  const limit = all ? pages.length : firstPages(pages);
+  const isMatch = useIsSearchMatch(() =>
+    pages
+      .slice(limit)
+      .map(({ text }) => text)
+      .join(""),
+  );
+  if (isMatch) setAll(true);
+  return (
+    <figure className="code-block">
+      <figcaption>
+        {title}
+        <span className="code-language">{visible(language || "text", "name")}</span>
+        {highlighted.note && <span className="note">{highlighted.note}</span>}
+        <CopyButton text={() => code} />
+      </figcaption>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls sideways must be reachable by keyboard. */}
+      <pre tabIndex={0}>
+        <code {...(language ? { className: `language-${language}` } : {})}>
+          {pages.slice(0, limit).map(({ text, pieces }, index) => (
+            <CodePage
+              key={index}
+              text={text}
+              tokens={highlighted.pages[index]}
+              crowded={pieces > MAX_MARKS}
+            />
+          ))}
+        </code>
+      </pre>
+      {limit < pages.length && (
+        <button type="button" className="show-all" onClick={() => setAll(true)}>
+          Show all {exactNumber(pages.length * PAGE_LINES)} lines
+        </button>
+      )}
+    </figure>
+  );
+});
+
+function firstPages(pages: readonly Page[]): number {
+  let length = 0;
+  const most = FIRST_LINES / PAGE_LINES;
+  for (let index = 0; index < pages.length; index++) {
+    if (index >= most || length > FIRST) return index;
+    length += pages[index]?.text.length ?? 0;
+  }
+  return pages.length;
+}
+
+/** Cuts growing code into pages of lines; pages that are full stay as they are. */
+function createPager(): (code: string) => readonly Page[] {
+  let before = "";
+  let pages: Page[] = [];
+  let start = 0;
+  return (code) => {
+    if (code === before) return pages;
+    if (!code.startsWith(before)) {
+      pages = [];
+      start = 0;
+    }
+    before = code;
+    const full = pages.slice(0, Math.max(0, pages.length - 1));
+    const add = (text: string): void => {
+      const pieces = (full.at(-1)?.pieces ?? 0) + findHidden(text, "code").length - 1;
+      full.push({ text, pieces });
+    };
+    for (;;) {
+      let end = start;
+      let lines = 0;
+      while (lines < PAGE_LINES) {
+        const newline = code.indexOf("\n", end);
+        if (newline < 0) break;
+        end = newline + 1;
+        lines++;
+      }
+      if (lines < PAGE_LINES) {
+        add(code.slice(start));
+        break;
+      }
+      add(copyOf(code.slice(start, end)));
+      start = end;
+    }
+    pages = full;
+    return pages;
+  };
+}
+
+/** What is cut out of a string holds all of it, and each page of code that grows would hold another state of it. */
+const copyOf = (lines: string): string => lines.split("\n").join("\n");
+
+const CodePage = memo(function CodePage({
+  text,
+  tokens,
+  crowded,
+}: {
+  text: string;
+  tokens: readonly LineTokens[] | undefined;
+  /** With all the marks before it, it has more of them than a page can bear. */
+  crowded: boolean;
+}): ReactNode {
+  if (crowded) return <span className="code-page">{marked(fewMarks(findHidden(text, "code"), 0))}</span>;
+  if (!tokens) return <span className="code-page">{visible(text, "code")}</span>;
+  const shown: ReactNode[] = [];
+  let position = 0;
+  let plain = "";
+  const flush = (): void => {
+    if (plain) shown.push(visible(plain, "code"));
+    plain = "";
+  };
+  for (const packed of tokens) {
+    const newline = text.indexOf("\n", position);
+    const lineEnd = newline < 0 ? text.length : newline;
+    for (let index = 0; index < packed.length; index += 2) {
+      const end = Math.min(lineEnd, position + (packed[index] ?? 0));
+      const kind = TOKEN_KINDS[(packed[index + 1] ?? 0) - 1];
+      const part = text.slice(position, end);
+      position = end;
+      if (kind === undefined) plain += part;
+      else {
+        flush();
+        shown.push(createElement("span", { className: `code-${kind}` }, visible(part, "code")));
+      }
+    }
+    // A line without tokens is plain.
+    plain += text.slice(position, lineEnd + 1);
+    position = lineEnd + 1;
+  }
+  plain += text.slice(position);
+  flush();
+  return createElement("span", { className: "code-page" }, ...shown);
+});

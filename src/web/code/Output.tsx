@@ -1,0 +1,246 @@
+import { memo, type ReactNode, useContext, useMemo, useState } from "react";
+import { CopyButton } from "../ui/CopyButton.tsx";
+import { cutShort } from "../ui/cut-short.ts";
+import { visible } from "../ui/hidden-text.tsx";
+import { SafeLink } from "../ui/SafeLink.tsx";
+import { ScrollBox } from "../ui/ScrollBox.tsx";
+import { SearchText, useIsSearchMatch } from "../ui/search-match.ts";
+import { byteSize, exactNumber } from "../ui/size.ts";
+import { type CutText, useWhole } from "../ui/use-whole.ts";
+import { readTerminal, type TerminalPiece, terminalText } from "./ansi.ts";
+
+const HEAD = 16;
+const TAIL = 10;
+/** Last lines of what failed: why stands there. */
+const FAILED_TAIL = 24;
+/** Fewer hidden lines than this are not worth a click. */
+const WORTH = 8;
+/** Lines put on the page at each click, for what somebody looks for at most, and in one element. */
+const STEP = 4_000;
+const MAX_SEARCHED_LINES = 10 * STEP;
+const CHUNK = 100;
+/** Characters of one line before it is cut. */
+const LINE = 4_000;
+
+export interface OutputProps extends CutText {
+  /** The last lines of the whole, where `text` was cut and these are known. */
+  end?: string;
+  /** What it is, for a reader who cannot see it. */
+  label: string;
+  /** Added to "Show all" where all that is here is not all that there is. */
+  whose?: string;
+  /** Its many lines are shown at once, as after a click. */
+  unfolded?: boolean;
+  /** It tells why something failed: its end is shown first. */
+  failed?: boolean;
+}
+
+/**
+ * A tool's output, with its terminal colours: the first and last lines at once, everything after a click, and never more
+ * on the page than it can bear. Of one that was cut on its way, what stands last is its end or says that more follows.
+ */
+export function Output({
+  end,
+  label,
+  whose = "",
+  unfolded = false,
+  failed = false,
+  ...given
+}: OutputProps): ReactNode {
+  const { text: content, cut, isLoaded, load, isLoading, failure } = useWhole(given);
+  const [first, last] = failed ? [0, FAILED_TAIL] : [HEAD, TAIL];
+  const [shown, setShown] = useState(unfolded ? STEP : first);
+  const lines = linesOf(content);
+  /** Lines left out at the beginning, where what somebody looks for stands too far behind it. */
+  const [start, setStart] = useState(0);
+  const limit = isLoaded ? Math.max(shown, STEP) : shown;
+  // Behind what was cut its end stands apart, as far as it is here.
+  const ending = cut ? linesOf(end ?? "") : lines;
+  const count = lines.length + (cut ? ending.length : 0);
+  const folded = count > limit + last + (limit === first ? WORTH : 0);
+  const head = lines.slice(start, folded ? limit : undefined);
+  const tail = folded ? ending.slice(-last) : cut ? ending : [];
+  const hidden = count - start - head.length - tail.length;
+  const isMatch = useContext(SearchText);
+  const found = useMemo(() => {
+    if (isMatch === undefined) return undefined;
+    const before = linesOf(content).slice(0, cut === undefined ? -last : undefined);
+    const near = before.slice(0, MAX_SEARCHED_LINES).findLastIndex((line) => isMatch(terminalText(line)));
+    if (near >= 0) return { first: 0, last: near };
+    const far = before.findIndex((line, index) => index >= MAX_SEARCHED_LINES && isMatch(terminalText(line)));
+    return far < 0 ? undefined : { first: far - (far % STEP), last: far };
+  }, [content, cut, isMatch, last]);
+  if (found && ((folded && found.last >= limit) || found.last < start)) {
+    setStart(found.first);
+    setShown(Math.ceil((found.last + 1) / STEP) * STEP);
+  }
+
+  return (
+    <div className="output">
+      <ScrollBox className={limit > first ? "output-text output-scrolls" : "output-text"} label={label}>
+        {start > 0 && (
+          <button type="button" className="show-all" onClick={() => setStart(start - STEP)}>
+            Show {exactNumber(STEP)} of {exactNumber(start)} lines before
+          </button>
+        )}
+        <Lines lines={head} />
+        {folded && (
+          <button
+            type="button"
+            className="show-all"
+            onClick={() => setShown(limit === first ? STEP : limit + STEP)}
+          >
+            {failed && limit === first && hidden <= STEP
+              ? `Show ${exactNumber(hidden)} earlier lines`
+              : cut
+                ? `Show ${exactNumber(Math.min(hidden, STEP))} more lines`
+                : limit === first && hidden <= STEP
+                  ? `Show all ${exactNumber(lines.length)} lines${whose}`
+                  : `Show ${exactNumber(Math.min(hidden, STEP))} of ${exactNumber(hidden)} more lines`}
+          </button>
+        )}
+        {cut !== undefined &&
+          (load ? (
+            <button type="button" className="show-all" disabled={isLoading} onClick={load}>
+              Show all{whose} ({byteSize(cut)})
+            </button>
+          ) : (
+            <p className="note">cut, {byteSize(cut)} in all</p>
+          ))}
+        {tail.length > 0 && <Lines lines={tail} />}
+      </ScrollBox>
+      <div className="output-actions">
+        <CopyButton
+          text={async () =>
+            terminalText((cut === undefined ? undefined : await given.loadWhole?.()) ?? content)
+          }
+          label={`Copy ${label}`}
+        />
+        {failure !== undefined && (
+          <span className="note" role="alert">
+            Not loaded: {visible(failure, "prose")}
+          </span>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function linesOf(text: string): string[] {
+  const lines = text.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
+}
+
+function Lines({ lines }: { lines: readonly string[] }): ReactNode {
+  const chunks: string[] = [];
+  for (let index = 0; index < lines.length; index += CHUNK) {
+    const last = index + CHUNK >= lines.length;
+    chunks.push(lines.slice(index, index + CHUNK).join("\n") + (last ? "" : "\n"));
+  }
+  return chunks.map((chunk, index) => <Chunk key={index} text={chunk} />);
+}
+
+/** Whether a line is more than is shown at once. Sequences of the terminal's show nothing, however long they are. */
+function isLong(line: string): boolean {
+  return line.length > LINE && (line.length > 16 * LINE || terminalText(line).length > LINE);
+}
+
+const Chunk = memo(function Chunk({ text }: { text: string }): ReactNode {
+  const [whole, setWhole] = useState(false);
+  const long = text.length > LINE && text.split("\n").some(isLong);
+  const shown =
+    long && !whole
+      ? text.replace(/[^\n]{4000,}/g, (line) => (isLong(line) ? `${cutShort(line, LINE)}…` : line))
+      : text;
+  const isMatch = useIsSearchMatch(() =>
+    shown === text
+      ? ""
+      : terminalText(
+          text
+            .split("\n")
+            .map((line) => line.slice(LINE))
+            .join("\n"),
+        ),
+  );
+  if (isMatch) setWhole(true);
+  return (
+    <>
+      <pre className="output-lines">
+        <Terminal text={shown} />
+      </pre>
+      {long && !whole && (
+        <button type="button" className="show-all" onClick={() => setWhole(true)}>
+          Show long lines whole ({byteSize(text.length)})
+        </button>
+      )}
+    </>
+  );
+});
+
+/** Terminal output as elements. */
+export const Terminal = memo(function Terminal({ text }: { text: string }): ReactNode {
+  const pieces = readTerminal(text);
+  const shown: ReactNode[] = [];
+  for (let index = 0; index < pieces.length; index++) {
+    const piece = pieces[index];
+    if (!piece) continue;
+    if (!piece.overwritten) {
+      shown.push(<Piece key={index} piece={piece} />);
+      continue;
+    }
+    let end = index;
+    while (pieces[end + 1]?.overwritten) end++;
+    const gone = pieces.slice(index, end + 1);
+    if (/\S/.test(gone.map((each) => each.text).join("")))
+      shown.push(<Overwritten key={index} pieces={gone} />);
+    index = end;
+  }
+  return shown;
+});
+
+function Piece({ piece }: { piece: TerminalPiece }): ReactNode {
+  const text = visible(piece.text, "code");
+  const styled =
+    piece.style === "" ? (
+      text
+    ) : (
+      <span
+        className={piece.style
+          .split(" ")
+          .map((name) => `terminal-${name}`)
+          .join(" ")}
+        {...(piece.style.includes("concealed") ? { title: "The program concealed this text" } : {})}
+      >
+        {text}
+      </span>
+    );
+  return piece.link === undefined ? (
+    styled
+  ) : (
+    <SafeLink href={piece.link} text={piece.text}>
+      {styled}
+    </SafeLink>
+  );
+}
+
+function Overwritten({ pieces }: { pieces: readonly TerminalPiece[] }): ReactNode {
+  const [shown, setShown] = useState(false);
+  const isMatch = useIsSearchMatch(() => (shown ? "" : pieces.map(({ text }) => text).join("")));
+  if (isMatch) setShown(true);
+  return (
+    <>
+      <button
+        type="button"
+        className="hidden-text"
+        aria-expanded={shown}
+        title="The program wrote over this on the same line"
+        onClick={() => setShown(!shown)}
+      >
+        overwritten
+      </button>
+      {shown && pieces.map((piece, index) => <Piece key={index} piece={piece} />)}
+      {shown && "\n"}
+    </>
+  );
+}

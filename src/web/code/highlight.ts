@@ -1,0 +1,384 @@
+import { useEffect, useState } from "react";
+import type { HighlightReply, HighlightRequest } from "./highlight-protocol.ts";
+import workerUrl from "./highlight-worker.ts?worker&url";
+
+/** Packed tokens of each line: pairs of length and kind. */
+export type LineTokens = readonly number[];
+
+interface Highlighted {
+  /** Tokens in pages of `PAGE_LINES` lines; a page that did not change is the same array. */
+  readonly pages: readonly (readonly LineTokens[])[];
+  /** Why the rest stays plain. */
+  readonly note?: string;
+}
+
+/** Lines that are coloured together: what grows changes the last page alone. */
+export const PAGE_LINES = 8;
+/** Lines of one block that are highlighted: more would make more elements than a page can bear. */
+const MAX_LINES = 1_200;
+const MAX_TOTAL_TOKENS = 6_000;
+const BATCH_LINES = 64;
+const BATCH_LENGTH = 8_192;
+/** Whole lines of code that grows wait so long for the rest of their page: most pages are coloured once, not with each line. */
+const PAGE_WAIT_MS = 100;
+const LIMIT_MS = 1_000;
+/** The second time: on a busy machine the clock of the first told more about the machine than about the code. */
+const SECOND_LIMIT_MS = 3_000;
+const LOAD_LIMIT_MS = 15_000;
+/** Between two tries to load the worker or a grammar while the daemon cannot be reached. */
+const RETRY_MS = 2_000;
+const NOTHING: Highlighted = { pages: [] };
+
+interface Session {
+  id: number;
+  language: string;
+  lines: readonly string[];
+  /** More lines follow. */
+  open: boolean;
+  sent: number;
+  /** When the first of the lines that are not sent came, by the page's clock. */
+  since: number;
+  /** Nothing of it is known to the present worker. */
+  first: boolean;
+  tokens: LineTokens[][];
+  count: number;
+  /** It was too slow once. */
+  slow: boolean;
+  listener: (highlighted: Highlighted) => void;
+}
+
+const sessions = new Map<number, Session>();
+let nextId = 1;
+let worker: Worker | undefined;
+/** The session whose lines the worker has. */
+let busy: number | undefined;
+/** Languages that it has all it needs for: time that passes is the code's. */
+const loaded = new Set<string>();
+let timer: ReturnType<typeof setTimeout> | undefined;
+/** Until the first lines that wait for their page have waited long enough. */
+let wait: ReturnType<typeof setTimeout> | undefined;
+
+/** Aliases that writers of fences use, and endings of file names. */
+const ALIASES = new Map<string, string>(
+  Object.entries({
+    sh: "bash",
+    shell: "bash",
+    zsh: "bash",
+    shellscript: "bash",
+    console: "bash",
+    "shell-session": "bash",
+    fish: "bash",
+    bats: "bash",
+    ts: "typescript",
+    mts: "typescript",
+    cts: "typescript",
+    js: "javascript",
+    mjs: "javascript",
+    cjs: "javascript",
+    node: "javascript",
+    py: "python",
+    python3: "python",
+    pyi: "python",
+    rb: "ruby",
+    rs: "rust",
+    golang: "go",
+    kt: "kotlin",
+    kts: "kotlin",
+    cs: "csharp",
+    "c#": "csharp",
+    "c++": "cpp",
+    cc: "cpp",
+    cxx: "cpp",
+    hpp: "cpp",
+    h: "c",
+    hs: "haskell",
+    ml: "ocaml",
+    ex: "elixir",
+    exs: "elixir",
+    clj: "clojure",
+    yml: "yaml",
+    json5: "jsonc",
+    jsonl: "json",
+    ndjson: "json",
+    webmanifest: "json",
+    ipynb: "json",
+    md: "markdown",
+    mdx: "markdown",
+    dockerfile: "docker",
+    makefile: "make",
+    mk: "make",
+    tf: "hcl",
+    terraform: "hcl",
+    ps1: "powershell",
+    pwsh: "powershell",
+    patch: "diff",
+    proto: "protobuf",
+    htm: "html",
+    svg: "xml",
+    plist: "xml",
+    conf: "ini",
+    cfg: "ini",
+    properties: "ini",
+    gql: "graphql",
+    tex: "latex",
+    pl: "perl",
+    psql: "sql",
+    sqlite: "sql",
+    sass: "scss",
+    less: "scss",
+  }),
+);
+
+/** The highlighter's name of a language that a fence or a file's ending names. Any string may come in. */
+function languageName(given: string): string {
+  const name = given.toLowerCase();
+  return ALIASES.get(name) ?? name;
+}
+
+/** A browser that enforces trusted types starts a worker only from an address that a policy made. */
+function trusted(url: string): string {
+  // Trusted types are not in TypeScript's library yet; a TrustedScriptURL stands where a string does.
+  const types = (
+    globalThis as {
+      trustedTypes?: { createPolicy(name: string, rules: object): { createScriptURL(url: string): string } };
+    }
+  ).trustedTypes;
+  return types
+    ? types
+        .createPolicy("verbatim-highlight", { createScriptURL: (address: string) => address })
+        .createScriptURL(url)
+    : url;
+}
+let address: string | undefined;
+
+function send(request: HighlightRequest): void {
+  worker?.postMessage(request);
+}
+
+/** Sessions with news, and why the rest of them stays plain. */
+const news = new Map<Session, string | undefined>();
+
+/** With the next frame, as the text that grows: to render for tokens alone would cost as much again. */
+function publish(session: Session, note?: string): void {
+  if (news.size === 0) requestAnimationFrame(tell);
+  news.set(session, note);
+}
+
+function tell(): void {
+  const told = [...news];
+  news.clear();
+  for (const [session, note] of told)
+    session.listener({ pages: [...session.tokens], ...(note === undefined ? {} : { note }) });
+}
+
+function drop(session: Session, note: string): void {
+  sessions.delete(session.id);
+  publish(session, note);
+}
+
+function restart(): void {
+  worker?.terminate();
+  worker = undefined;
+  loaded.clear();
+  busy = undefined;
+  for (const session of sessions.values()) forget(session);
+}
+
+function forget(session: Session): void {
+  session.first = true;
+  session.sent = 0;
+  session.tokens = [];
+  session.count = 0;
+}
+
+/** What the worker still says of the code as it was is not about this one: it is asked under another number. */
+function replaceSession(session: Session): void {
+  sessions.delete(session.id);
+  send({ type: "end", session: session.id });
+  session.id = nextId++;
+  sessions.set(session.id, session);
+  forget(session);
+}
+
+function retryLater(): void {
+  clearTimeout(timer);
+  restart();
+  timer = setTimeout(next, RETRY_MS);
+}
+
+function expire(): void {
+  const late = busy === undefined ? undefined : sessions.get(busy);
+  if (late && !loaded.has(late.language)) {
+    retryLater();
+    return;
+  }
+  restart();
+  if (late?.slow) drop(late, "not highlighted: it took too long");
+  else if (late) {
+    late.slow = true;
+    // Behind the others, which need not wait for it.
+    sessions.delete(late.id);
+    sessions.set(late.id, late);
+  }
+  next();
+}
+
+/** The line up to which a session's lines are due now; pages that are not full are, once they have waited. */
+function dueLine({ lines, open, since }: Session, now: number): number {
+  if (!open || now - since >= PAGE_WAIT_MS) return lines.length;
+  return lines.length - (lines.length % PAGE_LINES);
+}
+
+function next(): void {
+  if (busy !== undefined) return;
+  clearTimeout(wait);
+  const now = performance.now();
+  let soonest = Number.POSITIVE_INFINITY;
+  for (const session of sessions.values()) {
+    if (session.sent >= session.lines.length) continue;
+    const due = dueLine(session, now);
+    if (session.sent >= due) {
+      soonest = Math.min(soonest, session.since + PAGE_WAIT_MS);
+      continue;
+    }
+    let end = session.sent;
+    let length = 0;
+    while (end < due && end - session.sent < BATCH_LINES && (length < BATCH_LENGTH || end === session.sent)) {
+      length += session.lines[end]?.length ?? 0;
+      end++;
+    }
+    if (!worker) {
+      address ??= trusted(workerUrl);
+      worker = new Worker(address, { type: "module" });
+      worker.onmessage = (event: MessageEvent<HighlightReply>) => receive(event.data);
+      worker.onerror = retryLater;
+    }
+    const lines = session.lines.slice(session.sent, end);
+    busy = session.id;
+    session.since = now;
+    send({ type: "lines", session: session.id, language: session.language, first: session.first, lines });
+    clearTimeout(timer);
+    timer = setTimeout(expire, loaded.has(session.language) ? limitOf(session) : LOAD_LIMIT_MS);
+    return;
+  }
+  if (soonest < Number.POSITIVE_INFINITY) wait = setTimeout(next, soonest - now);
+}
+
+const limitOf = (session: Session | undefined): number => (session?.slow ? SECOND_LIMIT_MS : LIMIT_MS);
+
+function receive(reply: HighlightReply): void {
+  const session = sessions.get(reply.session);
+  switch (reply.type) {
+    case "loaded":
+      loaded.add(reply.language);
+      if (busy !== reply.session) return;
+      clearTimeout(timer);
+      timer = setTimeout(expire, limitOf(session));
+      return;
+    case "tokens":
+      clearTimeout(timer);
+      busy = undefined;
+      if (session) {
+        for (const line of reply.tokens) {
+          const page = Math.floor(session.sent / PAGE_LINES);
+          session.tokens[page] = [...(session.tokens[page] ?? []), line];
+          session.count += line.length / 2;
+          session.sent++;
+        }
+        session.first = false;
+        if (session.count > MAX_TOTAL_TOKENS) drop(session, `highlighted up to line ${session.sent}`);
+        else publish(session);
+      }
+      next();
+      return;
+    case "unloaded":
+      retryLater();
+      return;
+    case "failed":
+      clearTimeout(timer);
+      busy = undefined;
+      if (session) drop(session, "");
+      next();
+      return;
+    default:
+      reply satisfies never;
+  }
+}
+
+function start(language: string, listener: (highlighted: Highlighted) => void): Session {
+  const session: Session = {
+    id: nextId++,
+    language,
+    lines: [],
+    open: true,
+    sent: 0,
+    since: 0,
+    first: true,
+    tokens: [],
+    count: 0,
+    slow: false,
+    listener,
+  };
+  sessions.set(session.id, session);
+  return session;
+}
+
+/** Blocks that were highlighted to their end, newest last: coming back into view costs nothing. */
+const finished = new Map<string, Highlighted>();
+const MEMORY = 200;
+
+function remember(key: string, value: Highlighted): void {
+  finished.set(key, value);
+  const oldest = finished.keys().next();
+  if (finished.size > MEMORY && !oldest.done) finished.delete(oldest.value);
+}
+
+/**
+ * The tokens of some code, as they come from the worker: each line once, with the state of the line before. Only whole
+ * lines count while `open`. Without workers (a test, a very old browser) the code stays plain.
+ */
+export function useHighlight(code: string, language: string, open: boolean): Highlighted {
+  const name = languageName(language);
+  const key = `${name}\0${code}`;
+  const known = open ? undefined : finished.get(key);
+  const [highlighted, setHighlighted] = useState<Highlighted>(known ?? NOTHING);
+  const [session, setSession] = useState<Session>();
+  const possible = name !== "" && typeof Worker !== "undefined";
+
+  useEffect(() => {
+    if (!possible || known) return;
+    const begun = start(name, setHighlighted);
+    setSession(begun);
+    return () => {
+      sessions.delete(begun.id);
+      send({ type: "end", session: begun.id });
+      setSession(undefined);
+    };
+    // What was known when it came into view needs no session; that it becomes known later changes nothing.
+  }, [name, possible]);
+
+  useEffect(() => {
+    if (!session || !sessions.has(session.id)) return;
+    const lines = code.split("\n");
+    if (open) lines.pop();
+    const wanted = lines.slice(0, MAX_LINES);
+    const continues =
+      session.lines.length <= wanted.length && session.lines.every((line, index) => line === wanted[index]);
+    if (!continues) replaceSession(session);
+    if (session.sent >= session.lines.length) session.since = performance.now();
+    session.lines = wanted;
+    session.open = open;
+    const listener = (value: Highlighted): void => {
+      const all = !open && session.sent >= session.lines.length;
+      const result =
+        all && lines.length > MAX_LINES ? { ...value, note: `highlighted up to line ${MAX_LINES}` } : value;
+      if (all || (!open && result.note)) remember(key, result);
+      setHighlighted(result);
+    };
+    session.listener = listener;
+    if (session.sent >= wanted.length && wanted.length > 0) publish(session);
+    next();
+  }, [session, code, open, key]);
+
+  return possible ? highlighted : NOTHING;
+}

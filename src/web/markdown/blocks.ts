@@ -1,0 +1,579 @@
+import type { Node, RootContent } from "mdast";
+import { blockSoFar, blockWith, type Carried, type CarriedList, carryOn } from "./carried.ts";
+import { type MarkdownBlock, type MarkdownDocument, numberFootnotes } from "./document.ts";
+import { createBlockParser } from "./parser.ts";
+import { createReferences, type SavedReferences } from "./references.ts";
+import {
+  codeLine,
+  effortOf,
+  FENCE,
+  fenceOf,
+  findRisk,
+  labelsIn,
+  lineStart,
+  NONE,
+  type OpenFence,
+  PATIENT,
+  plainEnd,
+  type Risk,
+} from "./source.ts";
+import { inspect, offsetOf } from "./tree.ts";
+import { createMarkdownWindow, type TextGrowth } from "./window.ts";
+
+/** Blocks in a page: what is rendered again while the last one grows. */
+const PAGE = 8;
+/** Elements that a text becomes before the rest of it is plain. */
+const MAX_ELEMENTS = 12_000;
+/** A text that is long at once is read in steps of so many characters, as if it had grown: no single parse is longer. */
+const STEP = 4_096;
+/** Steps of a read that ends early, and where it does: after so many new elements, or characters that are new or parsed. */
+const SHORT_STEP = 1_024;
+const SHORT_ELEMENTS = 500;
+const SHORT = 32 * 1024;
+/** The key of what was read in the light of older definitions. */
+const STALE = "stale";
+
+/** One block with what is needed to read it again when a definition appears later. */
+interface Kept {
+  block: MarkdownBlock;
+  raw: string;
+  labels: ReadonlySet<string>;
+  key: string;
+}
+
+interface Checkpoint {
+  kept: number;
+  tailStart: number;
+  fence: OpenFence | undefined;
+  carried: Carried | undefined;
+  open: Kept[];
+  lastTail: string;
+  references: SavedReferences;
+  spent: number;
+  saidPlain: boolean;
+}
+
+interface MarkdownStream {
+  /**
+   * Reads the text so far; cheap when it continues the text of the read before, for then only the tail is parsed.
+   * `complete`: nothing follows, so nothing is put off. `short`: much new text is not read at once (`behind`), for what is
+   * read is rendered, which takes far longer.
+   */
+  read(text: string, complete: boolean, short?: boolean, growth?: TextGrowth): MarkdownDocument;
+  /** From the next read on nothing is left out. */
+  readAll(): void;
+}
+
+/**
+ * Reads a growing Markdown text block by block: what is finished is parsed once, and keeps its identity. What comes after
+ * `first` elements is left out until all is asked for, and after `MOST_ELEMENTS` plain text: a page can bear only so many.
+ */
+export function createMarkdownStream(first = MAX_ELEMENTS): MarkdownStream {
+  const references = createReferences();
+  const parser = createBlockParser(references);
+  const { parse, blockOf, paginate } = parser;
+  const { learn, keyFor } = references;
+  const source = createMarkdownWindow();
+  let budget = first;
+  /** What of the window is read: places are counted from where it begins. */
+  let text = "";
+  let kept: Kept[] = [];
+  let pages: (readonly MarkdownBlock[])[] = [];
+  let pagesValid = 0;
+  let tailStart = 0;
+  let fence: OpenFence | undefined;
+  let carried: Carried | undefined;
+  let open: Kept[] = [];
+  let lastTail = "";
+  let signature = "";
+  let refreshed = 0;
+  /** Length of the text from which on what refers to new definitions is read again. */
+  let patient_until = 0;
+  let result: MarkdownDocument = {
+    pages: [],
+    calls: [],
+    footnotes: [],
+    definitions: [],
+    cut: false,
+    behind: false,
+  };
+  let finished = false;
+  /** How much was defined when the reading that is under way began. */
+  let known = 0;
+  /** How it stood before the end of a text was taken for its end: from there on it is read when more comes all the same. */
+  let beforeEnd: Checkpoint | undefined;
+  /** Elements of what is finished. */
+  let spent = 0;
+  /** The first stretch of plain text beyond the budget said why. */
+  let saidPlain = false;
+  /** Characters that the parser had been given when this read began. */
+  let parsedBefore = 0;
+
+  const save = (): Checkpoint => ({
+    kept: kept.length,
+    tailStart,
+    fence,
+    carried,
+    open,
+    lastTail,
+    references: references.save(),
+    spent,
+    saidPlain,
+  });
+
+  const restore = (to: Checkpoint): void => {
+    keep(to.kept);
+    ({ tailStart, fence, carried, open, lastTail, spent, saidPlain } = to);
+    references.restore(to.references);
+  };
+
+  /** Takes back what was finished after so many blocks. */
+  const keep = (count: number): void => {
+    kept.length = count;
+    pagesValid = Math.min(pagesValid, Math.floor(count / PAGE));
+    refreshed = Math.min(refreshed, count);
+  };
+
+  /** Leaves behind what is finished, but for what is kept of it. */
+  const leaveFinished = (): void => {
+    const done = fence ? fence.scanned : tailStart;
+    source.leave(done);
+    text = text.slice(done);
+    tailStart = 0;
+    if (fence) fence.scanned = 0;
+  };
+
+  const reset = (): void => {
+    text = "";
+    kept = [];
+    pages = [];
+    pagesValid = 0;
+    tailStart = 0;
+    fence = undefined;
+    carried = undefined;
+    open = [];
+    lastTail = "";
+    references.clear();
+    signature = "";
+    refreshed = 0;
+    patient_until = 0;
+    spent = 0;
+    saidPlain = false;
+  };
+
+  /**
+   * Blocks that name something which is defined (or no longer, or otherwise) since they were read are read again. Where that
+   * is much, it waits until the text, of so many characters by now, has grown by an eighth of it: definitions come one by one.
+   */
+  const refresh = (length: number): void => {
+    const now = references.signature();
+    const unchanged = now === signature;
+    if (!unchanged && !finished && length < patient_until) return;
+    const from = unchanged ? refreshed : 0;
+    signature = now;
+    refreshed = kept.length;
+    const given = parser.parsed;
+    for (const [offset, entry] of kept.slice(from).entries()) {
+      const key = keyFor(entry.labels);
+      if (key === entry.key) continue;
+      kept[from + offset] = reread(entry, key);
+      pagesValid = Math.min(pagesValid, Math.floor((from + offset) / PAGE));
+    }
+    if (carried?.kind === "list") {
+      if (!unchanged) rebuildItems(carried);
+      if (!unchanged || references.size > known) rebuildOpen(carried);
+    }
+    const again = parser.parsed - given;
+    if (again > PATIENT) patient_until = length + again / 8;
+  };
+
+  /** Reads a block again, and with it the footnotes that it defines. */
+  const reread = (entry: Kept, key: string): Kept => {
+    const { nodes } = parse(entry.raw, entry.labels);
+    const before = inspect(definingNodes(entry.block)).footnotes;
+    const now = inspect(nodes).footnotes;
+    for (const [index, footnote] of before.entries()) {
+      const again = now[index];
+      if (again) references.replace(footnote, again);
+    }
+    return { ...entry, key, block: blockOf(nodes, entry.raw) };
+  };
+
+  /** Items may define what items before them refer to. */
+  const rebuildItems = (state: CarriedList): void => {
+    const labels = labelsIn(state.raw);
+    if (labels.size === 0) return;
+    const [node] = parse(state.raw, labels).nodes;
+    if (node?.type === "list") state.pages = paginate(node.children);
+    state.known = references.size;
+  };
+
+  /** The block of which they are the beginning was made before its own items and those were known to define anything. */
+  const rebuildOpen = (state: CarriedList): void => {
+    const [first, ...others] = open;
+    const tail = text.slice(tailStart);
+    const labels = labelsIn(tail);
+    if (first?.block.kind !== "list" || (labels.size === 0 && first.block.pages[0] === state.pages[0]))
+      return;
+    const [node] = parse(tail, labels).nodes;
+    if (node) open = [{ ...first, block: continueCarried(state, node, tail) }, ...others];
+  };
+
+  const readFence = (state: OpenFence, complete: boolean): boolean => {
+    for (;;) {
+      const end = text.indexOf("\n", state.scanned);
+      if (end < 0 && !complete) break;
+      const line = text.slice(state.scanned, end < 0 ? text.length : end);
+      if (state.closer.test(line)) {
+        kept.push({ block: codeBlock(state, "", false), raw: "", labels: NONE, key: "" });
+        tailStart = end < 0 ? text.length : end + 1;
+        fence = undefined;
+        return true;
+      }
+      if (end < 0) break;
+      state.code += `${codeLine(line, state.indent)}\n`;
+      state.scanned = end + 1;
+    }
+    const partial = text.slice(state.scanned);
+    const shown = !complete && /^ {0,3}[`~]*\s*$/.test(partial) ? "" : codeLine(partial, state.indent);
+    open = [{ block: codeBlock(state, shown, !complete), raw: "", labels: NONE, key: "" }];
+    return false;
+  };
+
+  /** Reads the tail. `true`: something was finished and more of the tail is left. */
+  const readTail = (complete: boolean): boolean => {
+    if (fence) return readFence(fence, complete);
+    if (spent > budget) return readPlain();
+    const tail = text.slice(tailStart);
+    if (!/\S/.test(tail)) {
+      open = [];
+      return false;
+    }
+    const risk = findRisk(tail);
+    if (risk) return readRisky(tail, risk, complete);
+    const patient = !complete && tail.length > PATIENT && tail.startsWith(lastTail);
+    if (patient && tail.length - lastTail.length < lastTail.length / 8) {
+      const rest = tail.slice(lastTail.length);
+      open = open.filter((entry) => entry.block.kind !== "plain" || entry.block.reason !== undefined);
+      if (rest) open.push({ block: { kind: "plain", raw: rest }, raw: rest, labels: NONE, key: "" });
+      return false;
+    }
+    lastTail = tail;
+    return readNodes(tail, false);
+  };
+
+  /** Beyond the budget: nothing while the rest may still be asked for, then the text as it is. */
+  const readPlain = (): boolean => {
+    const list = carried && carriedSoFar(carried);
+    if (budget < MAX_ELEMENTS) {
+      open = list ? [list] : [];
+      return false;
+    }
+    if (list) kept.push(list);
+    carried = undefined;
+    const plain = (raw: string): Kept => plainBlock(raw, saidPlain ? undefined : "much came before it");
+    const cut = plainEnd(text, tailStart);
+    if (cut < text.length) {
+      kept.push(plain(text.slice(tailStart, cut)));
+      saidPlain = true;
+      tailStart = cut;
+      return true;
+    }
+    open = tailStart < text.length ? [plain(text.slice(tailStart))] : [];
+    return false;
+  };
+
+  const carriedSoFar = (state: Carried): Kept => {
+    const labels = labelsIn(state.raw);
+    return { block: blockSoFar(state), raw: state.raw, labels, key: keyFor(labels) };
+  };
+
+  const readNodes = (tail: string, all: boolean): boolean => {
+    const header = carried?.kind === "table" ? carried.header : "";
+    const labels = labelsIn(tail);
+    const { nodes, shift } = parse(header + tail, labels);
+    if (shift < 0) {
+      open = [
+        {
+          block: { kind: "plain", raw: tail, reason: "the Markdown parser gave up" },
+          raw: tail,
+          labels: NONE,
+          key: "",
+        },
+      ];
+      return false;
+    }
+    const base = tailStart - shift - header.length;
+    const tailEnd = tailStart + tail.length;
+    const starts = nodes.map((node) =>
+      Math.max(tailStart, text.lastIndexOf("\n", base + offsetOf(node) - 1) + 1),
+    );
+    const lineIsComplete = (from: number): boolean => text.indexOf("\n", from) >= 0;
+    const last = nodes.at(-1);
+    const lastStart = starts.at(-1) ?? tailStart;
+    const lastRaw = text.slice(lastStart, tailEnd);
+    const openFence = last?.type === "code" ? fenceOf(last.lang ?? "", lastRaw) : undefined;
+
+    let finishedCount = all ? nodes.length : 0;
+    for (let index = nodes.length - 1; index > finishedCount; index--) {
+      const start = starts[index] ?? 0;
+      // The parser lets a heading below definitions begin where they do.
+      const isApart = start > (starts[index - 1] ?? 0);
+      if (
+        isApart &&
+        lineIsComplete(start) &&
+        isBoundary(text, nodes[index - 1], starts[index - 1] ?? 0, start)
+      )
+        finishedCount = index;
+    }
+    if (openFence) finishedCount = nodes.length - 1;
+
+    const before = open;
+    const fresh: Kept[] = [];
+    for (const [index, node] of nodes.entries()) {
+      const start = starts[index] ?? tailStart;
+      const raw = text.slice(start, starts[index + 1] ?? tailEnd);
+      if (index === nodes.length - 1 && openFence) break;
+      if (index === 0 && carried) {
+        // While it grows, what its items refer to is looked up when they are finished: looking now costs its whole length.
+        const listed = finished ? carried.raw + text.slice(tailStart, start) + raw : raw;
+        const ownLabels = finished ? labelsIn(listed) : NONE;
+        fresh.push({ block: continueCarried(carried, node, raw), raw: listed, labels: ownLabels, key: "" });
+        continue;
+      }
+      const old = before[index];
+      const ownLabels = labelsIn(raw);
+      const key = keyFor(ownLabels);
+      fresh.push(
+        old && old.raw === raw && old.key === key && !carried
+          ? old
+          : { block: blockOf([node], raw), raw, labels: ownLabels, key },
+      );
+    }
+    if (finishedCount > 0) {
+      for (const [index, entry] of fresh.slice(0, finishedCount).entries()) {
+        if (index > 0 || !carried) {
+          kept.push(entry);
+          continue;
+        }
+        const raw = finished ? entry.raw : carried.raw + entry.raw;
+        const ownLabels = labelsIn(raw);
+        const isStale = carried.kind === "list" && carried.known !== references.size && ownLabels.size > 0;
+        kept.push({ ...entry, raw, labels: ownLabels, key: isStale ? STALE : keyFor(ownLabels) });
+      }
+      const facts = inspect(nodes.slice(0, finishedCount));
+      learn(facts);
+      carried = undefined;
+      const end = finishedCount < nodes.length ? (starts[finishedCount] ?? tailStart) : tailEnd;
+      spent += facts.elements + effortOf(text.slice(tailStart, end));
+      tailStart = end;
+    }
+    open = fresh.slice(finishedCount);
+    lastTail = text.slice(tailStart, tailEnd);
+    if (openFence) {
+      fence = { ...openFence, scanned: lastStart + openFence.scanned };
+      return true;
+    }
+    const growing = nodes.length - finishedCount === 1 ? last : undefined;
+    const taken =
+      growing && carryOn(parser, carried, growing, { text, tail: tailStart, start: lastStart, base });
+    if (taken) {
+      spent += taken.elements + effortOf(text.slice(tailStart, taken.rest));
+      carried = taken.carried;
+      tailStart = taken.rest;
+      lastTail = "";
+    }
+    return false;
+  };
+
+  /** A carried list or table with what its tail adds. */
+  const continueCarried = (state: Carried, node: RootContent, raw: string): MarkdownBlock => {
+    const block = blockWith(parser, state, node);
+    if (block) return block;
+    // It cannot be: the tail begins with an item or a row. Read all of it again rather than lose any.
+    const whole = state.raw + raw;
+    return blockOf(parse(whole, NONE).nodes, whole);
+  };
+
+  /** Reads what stands before a stretch that is too costly to parse, then shows that stretch as plain text. */
+  const readRisky = (tail: string, risk: Risk, complete: boolean): boolean => {
+    const before = open;
+    const start = tailStart + risk.start;
+    if (risk.start > 0) {
+      readNodes(tail.slice(0, risk.start), true);
+      if (fence) return true;
+      carried = undefined;
+    }
+    const opener = tail.slice(risk.start, risk.fence);
+    const [code] = parse(opener, NONE).nodes;
+    const opened = code?.type === "code" ? fenceOf(code.lang ?? "", opener) : undefined;
+    if (opened) {
+      // Not from where the tail begins: blank lines before it are no nodes.
+      fence = { ...opened, scanned: start + opened.scanned };
+      return true;
+    }
+    carried = undefined;
+    const here = text.slice(tailStart);
+    const blank = /\n[ \t]*\n/.exec(here.slice(Math.max(0, risk.end - risk.start - 1)));
+    const end = blank ? Math.max(0, risk.end - risk.start - 1) + blank.index + blank[0].length : here.length;
+    const raw = here.slice(0, end);
+    const entries: Kept[] = [];
+    for (let at = 0; at < raw.length; ) {
+      const next = plainEnd(raw, at);
+      const piece = raw.slice(at, next);
+      const reason = at === 0 ? risk.reason : undefined;
+      const old = before[entries.length];
+      const same = old?.raw === piece && old.block.kind === "plain" && old.block.reason === reason;
+      entries.push(same ? old : plainBlock(piece, reason));
+      at = next;
+    }
+    if (blank || complete) {
+      kept.push(...entries);
+      tailStart += end;
+      open = [];
+      return true;
+    }
+    open = entries;
+    return false;
+  };
+
+  const isCut = (): boolean => spent > budget && fence === undefined && tailStart < text.length;
+
+  const build = (behind: boolean): MarkdownDocument => {
+    /** The page as it was, where all its blocks are as they were. */
+    const asBefore = (page: readonly MarkdownBlock[], index: number): readonly MarkdownBlock[] => {
+      const old = result.pages[index];
+      return old?.length === page.length && page.every((block, place) => block === old[place]) ? old : page;
+    };
+    const blocks = (entries: readonly Kept[]) => entries.map((entry) => entry.block);
+    pages = pages.slice(0, pagesValid);
+    pagesValid = Math.floor(kept.length / PAGE);
+    while (pages.length < pagesValid) {
+      const at = pages.length * PAGE;
+      pages.push(asBefore(blocks(kept.slice(at, at + PAGE)), pages.length));
+    }
+    const shown = [...pages];
+    const growing = blocks([...kept.slice(pagesValid * PAGE), ...open]);
+    for (let at = 0; at < growing.length; at += PAGE) {
+      shown.push(asBefore(growing.slice(at, at + PAGE), shown.length));
+    }
+    return {
+      ...numberFootnotes(shown, references.footnotes, references.definitions),
+      cut: isCut(),
+      behind,
+    };
+  };
+
+  return {
+    read(given, complete, short = false, growth) {
+      if (!source.take(given, growth)) reset();
+      else if (source.text.length === text.length && finished === complete) return result;
+      else if (finished) {
+        if (beforeEnd) restore(beforeEnd);
+        else {
+          source.restart();
+          reset();
+        }
+      }
+      finished = false;
+      beforeEnd = undefined;
+      leaveFinished();
+      const next = source.text;
+      parsedBefore = parser.parsed;
+      known = references.size;
+      const most = spent + SHORT_ELEMENTS;
+      const furthest = text.length + SHORT;
+      const isEnough = () =>
+        short && (spent >= most || parser.parsed - parsedBefore >= SHORT || text.length >= furthest);
+      // A tail that is long is looked at again in each step: the longer it is, the fewer there are.
+      const step = () => Math.min(SHORT, Math.max(short ? SHORT_STEP : STEP, (text.length - tailStart) / 8));
+      let to = text.length + step();
+      while (to < next.length && !isEnough()) {
+        text = next.slice(0, to);
+        while (readTail(false));
+        to = text.length + step();
+      }
+      const behind = to < next.length;
+      if (!behind) {
+        text = next;
+        if (complete && next.length > STEP) {
+          while (readTail(false));
+          beforeEnd = save();
+        }
+        finished = complete;
+        while (readTail(complete));
+      }
+      // Definitions that still grow count too, until the next read looks at them again.
+      const finished_references = references.save();
+      // What a long list was read into before has told already.
+      const told = Math.max(0, (carried?.pages.length ?? 0) - 1);
+      for (const [index, entry] of open.entries())
+        learn(inspect(definingNodes(entry.block, index === 0 ? told : 0)));
+      refresh(given.length);
+      open = open.map((entry) => rereadOpen(entry));
+      result = build(behind);
+      references.forgetSince(finished_references);
+      return result;
+    },
+    readAll() {
+      const wasCut = isCut();
+      budget = MAX_ELEMENTS;
+      if (!wasCut) return;
+      finished = false;
+      // What follows is read in steps again, as if it came now.
+      text = text.slice(0, tailStart);
+      open = [];
+      lastTail = "";
+    },
+  };
+
+  function rereadOpen(entry: Kept): Kept {
+    const key = keyFor(entry.labels);
+    return key === entry.key ? entry : reread(entry, key);
+  }
+}
+
+/** Where a block may define something: in its nodes or its items, never in a table's rows. `from`: the first page of items. */
+function definingNodes(block: MarkdownBlock, from = 0): readonly Node[] {
+  if (block.kind === "nodes") return block.piece.nodes;
+  return block.kind === "list" ? block.pages.slice(from).flatMap(({ nodes }) => nodes) : [];
+}
+
+function plainBlock(raw: string, reason: string | undefined): Kept {
+  return {
+    block: { kind: "plain", raw, ...(reason === undefined ? {} : { reason }) },
+    raw,
+    labels: NONE,
+    key: "",
+  };
+}
+
+function codeBlock(state: OpenFence, partial: string, isOpen: boolean): MarkdownBlock {
+  const code = state.code + partial;
+  return {
+    kind: "code",
+    language: state.language,
+    code: code.endsWith("\n") ? code.slice(0, -1) : code,
+    open: isOpen,
+  };
+}
+
+/**
+ * An item that cannot stand directly below a paragraph. The parser does not let it begin a list below indented code either,
+ * with however many blank lines between them: apart from the code it would be one.
+ */
+const SHY_ITEM = /^ {0,3}(?:(?:[-+*]|\d{1,9}[.)])[ \t]*(?:\n|$)|(?!1[.)])\d{1,9}[.)])/;
+
+/** Whether nothing that follows `start` can change the block before it. */
+function isBoundary(
+  text: string,
+  before: RootContent | undefined,
+  startBefore: number,
+  start: number,
+): boolean {
+  if (before?.type === "heading" || before?.type === "thematicBreak") return true;
+  if (before?.type === "code" && SHY_ITEM.test(text.slice(start)) && !FENCE.test(text.slice(startBefore)))
+    return false;
+  const previousLine = text.slice(lineStart(text, start - 1), start - 1);
+  return !/\S/.test(previousLine);
+}

@@ -1,0 +1,176 @@
+import type { List, ListItem, RootContent, Table, TableRow } from "mdast";
+import type { MarkdownBlock, Piece } from "./document.ts";
+import { type BlockParser, LONG } from "./parser.ts";
+import { lineStart } from "./source.ts";
+import { gapAfter, hasTasks, inspect, isLoose, offsetOf } from "./tree.ts";
+
+/** A long list that still grows, of which the first items are done. */
+export interface CarriedList {
+  readonly kind: "list";
+  /** Its source, as far as it was taken. */
+  readonly raw: string;
+  readonly ordered: boolean;
+  /** The number of its first item. */
+  readonly first: number;
+  readonly loose: boolean;
+  readonly tasks: boolean;
+  /** Read again when what they refer to is defined. */
+  pages: readonly Piece<ListItem>[];
+  /** How much was defined when all of them were read. */
+  known: number;
+}
+
+/** A long table that still grows, of which the first rows are done. */
+interface CarriedTable {
+  readonly kind: "table";
+  readonly raw: string;
+  /** The lines above its rows, with which the parser takes what follows for rows. */
+  readonly header: string;
+  readonly align: Table["align"];
+  readonly head: Piece<TableRow>;
+  readonly pages: readonly Piece<TableRow>[];
+}
+
+export type Carried = CarriedList | CarriedTable;
+
+/** Where the last node of a text stands: in `text`, whose tail begins at `tail`, it begins at `start`; its offsets count from `base`. */
+interface Place {
+  text: string;
+  tail: number;
+  start: number;
+  base: number;
+}
+
+/**
+ * Takes the finished items or rows out of the last node of a text: `undefined` while they are few. `carried`: what was taken
+ * out of the same one before. `rest`: where what is not finished begins. `elements`: how many were taken.
+ */
+export function carryOn(
+  parser: BlockParser,
+  carried: Carried | undefined,
+  node: RootContent,
+  place: Place,
+): { carried: Carried; rest: number; elements: number } | undefined {
+  if (node.type === "list") return carryList(parser, carried, node, place);
+  if (node.type === "table") return carryTable(parser, carried, node, place);
+  return undefined;
+}
+
+function carryList(
+  { paginate, references }: BlockParser,
+  carried: Carried | undefined,
+  node: List,
+  { text, tail, start, base }: Place,
+): { carried: CarriedList; rest: number; elements: number } | undefined {
+  const done = finishedItems(node, text, base);
+  if (done < LONG) return undefined;
+  const items = node.children.slice(0, done);
+  const loose = items.some(
+    (item, index) => item.spread === true || gapAfter(item, node.children[index + 1]) > 1,
+  );
+  const facts = inspect(items);
+  // Before their pages are made: they may define what they refer to.
+  references.learn(facts);
+  const added = paginate(items);
+  const rest = lineStart(text, base + offsetOf(node.children[done]));
+  return {
+    carried:
+      carried?.kind === "list"
+        ? {
+            ...carried,
+            raw: carried.raw + text.slice(tail, rest),
+            loose: carried.loose || loose,
+            tasks: carried.tasks || hasTasks(items),
+            pages: [...carried.pages, ...added],
+          }
+        : {
+            kind: "list",
+            raw: text.slice(start, rest),
+            ordered: node.ordered === true,
+            first: node.start ?? 1,
+            loose,
+            tasks: hasTasks(items),
+            pages: added,
+            known: references.size,
+          },
+    rest,
+    elements: facts.elements,
+  };
+}
+
+function carryTable(
+  { paginate, piece }: BlockParser,
+  carried: Carried | undefined,
+  node: Table,
+  { text, tail, start, base }: Place,
+): { carried: CarriedTable; rest: number; elements: number } | undefined {
+  const [head, ...rows] = node.children;
+  const done = rows.length - 1;
+  if (done < LONG || !head) return undefined;
+  const finished = rows.slice(0, done);
+  const added = paginate(finished);
+  const rest = lineStart(text, base + offsetOf(rows[done]));
+  return {
+    carried:
+      carried?.kind === "table"
+        ? {
+            ...carried,
+            raw: carried.raw + text.slice(tail, rest),
+            pages: [...carried.pages, ...added],
+          }
+        : {
+            kind: "table",
+            raw: text.slice(start, rest),
+            header: text.slice(start, lineStart(text, base + offsetOf(rows[0]))),
+            align: node.align ?? null,
+            head: piece([head]),
+            pages: added,
+          },
+    rest,
+    elements: inspect(finished).elements,
+  };
+}
+
+/** The last item is finished by another one, and that one only counts once its line is whole. */
+function finishedItems(node: List, text: string, base: number): number {
+  for (let index = node.children.length - 1; index > 0; index--) {
+    if (text.indexOf("\n", base + offsetOf(node.children[index])) >= 0) return index;
+  }
+  return 0;
+}
+
+/** The block of what is carried alone. */
+export function blockSoFar(carried: Carried): MarkdownBlock {
+  switch (carried.kind) {
+    case "list": {
+      const { ordered, first, loose, tasks, pages } = carried;
+      return { kind: "list", ordered, start: first, loose, tasks, pages };
+    }
+    case "table": {
+      const { head, align, pages } = carried;
+      return { kind: "table", head, align, pages };
+    }
+    default:
+      return carried satisfies never;
+  }
+}
+
+/** The block of what is carried and of what its tail adds, `node`; `undefined`: that is of another kind. */
+export function blockWith(
+  { paginate }: BlockParser,
+  carried: Carried,
+  node: RootContent,
+): MarkdownBlock | undefined {
+  const block = blockSoFar(carried);
+  if (block.kind === "list" && node.type === "list") {
+    return {
+      ...block,
+      loose: block.loose || isLoose(node),
+      tasks: block.tasks || hasTasks(node.children),
+      pages: [...block.pages, ...paginate(node.children)],
+    };
+  }
+  if (block.kind === "table" && node.type === "table")
+    return { ...block, pages: [...block.pages, ...paginate(node.children.slice(1))] };
+  return undefined;
+}

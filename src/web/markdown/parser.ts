@@ -1,0 +1,102 @@
+import type { Node, RootContent } from "mdast";
+import { fromMarkdown } from "mdast-util-from-markdown";
+import type { MarkdownBlock, Piece } from "./document.ts";
+import type { References } from "./references.ts";
+import { FENCE, MAX_DEPTH } from "./source.ts";
+import { syntaxOf } from "./syntax.ts";
+import { type Facts, hasTasks, inspect, isLoose, offsetOf } from "./tree.ts";
+
+/** Items in a page of a list, rows in one of a table: what is rendered again while the last one grows. */
+const PAGE = 8;
+/** Lists and tables of more items than this are read item by item. */
+export const LONG = 8;
+const MAX_NODES = 8_000;
+
+/** Makes blocks of Markdown, in the light of what the text has defined elsewhere. */
+export interface BlockParser {
+  /** What the text has defined. */
+  readonly references: References;
+  /** Characters that it was given so far. */
+  readonly parsed: number;
+  /**
+   * `labels`: what the source names. A node's offset less `shift` is its place in `source`; `shift` is -1 where the parser
+   * gave up.
+   */
+  parse(source: string, labels: Iterable<string>): { nodes: RootContent[]; shift: number };
+  /** The block that nodes become; `raw` is their source. */
+  blockOf(nodes: readonly RootContent[], raw: string): MarkdownBlock;
+  piece<Item extends Node>(nodes: readonly Item[], facts?: Facts): Piece<Item>;
+  /** The items of a list, or a table's rows, in pages. */
+  paginate<Item extends Node>(items: readonly Item[]): Piece<Item>[];
+}
+
+export function createBlockParser(references: References): BlockParser {
+  let parsed = 0;
+
+  function parse(source: string, labels: Iterable<string>): { nodes: RootContent[]; shift: number } {
+    const prefix = references.prefixFor(labels);
+    parsed += source.length;
+    try {
+      // The parser drops one byte order mark at the start; this one is for it.
+      const tree = fromMarkdown(`\ufeff${prefix}${source}`, syntaxOf(source));
+      const nodes = tree.children.filter((node) => offsetOf(node) >= prefix.length);
+      return { nodes, shift: prefix.length };
+    } catch {
+      return { nodes: [], shift: -1 };
+    }
+  }
+
+  function piece<Item extends Node>(nodes: readonly Item[], facts = inspect(nodes)): Piece<Item> {
+    return {
+      nodes,
+      definitions: [...facts.references].flatMap((id) => references.definitions.get(id) ?? []),
+      calls: facts.calls,
+      before: [],
+    };
+  }
+
+  function paginate<Item extends Node>(items: readonly Item[]): Piece<Item>[] {
+    const pages: Piece<Item>[] = [];
+    for (let index = 0; index < items.length; index += PAGE)
+      pages.push(piece(items.slice(index, index + PAGE)));
+    return pages;
+  }
+
+  function blockOf(nodes: readonly RootContent[], raw: string): MarkdownBlock {
+    const facts = inspect(nodes);
+    if (facts.depth > MAX_DEPTH) return { kind: "plain", raw, reason: "nested deeper than 100 levels" };
+    const only = nodes.length === 1 ? nodes[0] : undefined;
+    if (only?.type === "code" && FENCE.test(raw.split("\n", 1)[0] ?? "")) {
+      return { kind: "code", language: only.lang ?? "", code: only.value, open: false };
+    }
+    if (only?.type === "list" && only.children.length >= LONG) {
+      return {
+        kind: "list",
+        ordered: only.ordered === true,
+        start: only.start ?? 1,
+        loose: isLoose(only),
+        tasks: hasTasks(only.children),
+        pages: paginate(only.children),
+      };
+    }
+    if (only?.type === "table" && only.children.length >= LONG) {
+      const [head, ...rows] = only.children;
+      if (head)
+        return { kind: "table", head: piece([head]), align: only.align ?? null, pages: paginate(rows) };
+    }
+    if (facts.nodes > MAX_NODES)
+      return { kind: "plain", raw, reason: "more than 8,000 elements in one block" };
+    return { kind: "nodes", piece: piece(nodes, facts) };
+  }
+
+  return {
+    references,
+    get parsed() {
+      return parsed;
+    },
+    parse,
+    blockOf,
+    piece,
+    paginate,
+  };
+}

@@ -1,0 +1,195 @@
+import { cutBefore } from "../ui/cut-short.ts";
+
+/** An open block beyond this many characters is parsed again only when it has grown by an eighth. */
+export const PATIENT = 8_192;
+/** Levels of containers and elements that are rendered. */
+export const MAX_DEPTH = 100;
+/** Delimiters in one stretch of inline text; the parser's cost grows with their square. */
+const MAX_DELIMITERS = 1_000;
+/** The sum of these squares in what no blank line parts: four times the most that one of them may have. */
+const MAX_EFFORT = 4 * MAX_DELIMITERS ** 2;
+/** Square of as many marks of emphasis as take the parser about as long as an element. */
+const ELEMENT_EFFORT = 4_000;
+/** Characters in a word. */
+const MAX_RUN = 2_000;
+/**
+ * Lines in one stretch that have no mark of a quote or a list: in one of these the parser looks at all of them again for each.
+ * And such marks behind others on their lines: each that is opened anew costs as much as stands before it.
+ */
+const MAX_LINES = 2_000;
+const MAX_NESTED = 1_000;
+/** Characters and lines of plain text in one block: more would be laid out at once. */
+const PLAIN = 16_384;
+const PLAIN_LINES = 256;
+
+/** The line that opens a fence: its marks. */
+export const FENCE = /^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})/;
+const CONTAINERS = /^(?:[ \t]*(?:>|[-*+](?=[ \t\n]|$)|\d{1,9}[.)](?=[ \t\n]|$)))+/;
+const DELIMITERS = /[*_~`[\]<&!\\]/g;
+const EMPHASIS = /[*_~]/g;
+const NEW_UNIT = /^\s*(?:[-*+]\s|\d{1,9}[.)]\s|#{1,6}\s|\|)/;
+export const NONE: ReadonlySet<string> = new Set();
+
+/** A fence whose end has not come. */
+export interface OpenFence {
+  language: string;
+  closer: RegExp;
+  indent: number;
+  /** Where the first line that is not read yet begins. */
+  scanned: number;
+  code: string;
+}
+
+/** The fence that a code block's source opens and does not close; `undefined` for closed and indented ones. */
+export function fenceOf(language: string, raw: string): OpenFence | undefined {
+  const lineEnd = raw.indexOf("\n");
+  if (lineEnd < 0) return undefined;
+  const opener = FENCE.exec(raw.slice(0, lineEnd));
+  if (!opener?.[1]) return undefined;
+  const mark = opener[1][0] === "`" ? "`" : "~";
+  const closer = new RegExp(`^ {0,3}${mark}{${opener[1].length},}[ \\t]*$`);
+  const lines = raw.slice(lineEnd + 1).trimEnd();
+  const lastLine = lines.slice(lines.lastIndexOf("\n") + 1);
+  if (closer.test(lastLine)) return undefined;
+  const indent = opener[0].length - opener[1].length;
+  return { language, closer, indent, scanned: lineEnd + 1, code: "" };
+}
+
+/** A line of a fence, as the parser gives it: NUL is no character of Markdown. */
+export const codeLine = (line: string, indent: number): string =>
+  outdent(line, indent).replaceAll("\0", "\ufffd");
+
+/** Takes up to `columns` (at most 3) of leading white space away; a tab that is cut leaves the rest of its four columns. */
+export function outdent(line: string, columns: number): string {
+  let taken = 0;
+  let at = 0;
+  while (taken < columns && line[at] === " ") {
+    at++;
+    taken++;
+  }
+  if (taken < columns && line[at] === "\t") return " ".repeat(4 - columns) + line.slice(at + 1);
+  return line.slice(at);
+}
+
+/** Every label in square brackets, as the parser normalises it, footnotes with their `^`. */
+export function labelsIn(raw: string): ReadonlySet<string> {
+  if (!raw.includes("[")) return NONE;
+  const labels = new Set<string>();
+  for (const match of raw.matchAll(/\[((?:[^[\]\\]|\\[\s\S]){1,999})\]/g)) {
+    const label = (match[1] ?? "").replace(/[\t\n\r ]+/g, " ").trim();
+    if (label) labels.add(label.toLowerCase().toUpperCase().toLowerCase());
+  }
+  return labels;
+}
+
+/** Where a block of plain text that begins at `start` ends: behind a line, if it has one. */
+export function plainEnd(text: string, start: number): number {
+  const limit = Math.min(text.length, start + PLAIN);
+  let end = start;
+  for (let lines = 0; lines < PLAIN_LINES; lines++) {
+    const newline = text.indexOf("\n", end);
+    if (newline < 0 || newline >= limit)
+      return end > start && limit < text.length ? end : cutBefore(text, limit);
+    end = newline + 1;
+  }
+  return end;
+}
+
+/** A stretch of the tail that must not reach the parser. Offsets are relative to the tail. */
+export interface Risk {
+  start: number;
+  end: number;
+  /** End of the line that may open a fence at `start`; equal to `start` where there is none. */
+  fence: number;
+  reason: string;
+}
+
+/** Finds the first stretch on which the parser's time grows with the square of the length, or its stack overflows. */
+export function findRisk(tail: string): Risk | undefined {
+  let chunk = 0;
+  let fence = 0;
+  let delimiters = 0;
+  let effort = 0;
+  let length = 0;
+  let lines = 0;
+  let nested = 0;
+  let position = 0;
+  let previous = 0;
+  let previousBlank = true;
+  while (position < tail.length) {
+    const newline = tail.indexOf("\n", position);
+    const end = newline < 0 ? tail.length : newline;
+    const line = tail.slice(position, end);
+    const blank = !/\S/.test(line);
+    if (blank || NEW_UNIT.test(line)) {
+      effort += delimiters ** 2;
+      delimiters = 0;
+      length = 0;
+      lines = 0;
+    }
+    if (!blank) {
+      const opens = FENCE.test(line);
+      if (previousBlank || opens) {
+        chunk = position;
+        fence = opens ? Math.min(end + 1, tail.length) : position;
+        delimiters = 0;
+        effort = 0;
+        length = 0;
+        lines = 0;
+        nested = 0;
+      }
+      delimiters += line.match(DELIMITERS)?.length ?? 0;
+      length += line.length;
+      const markers = CONTAINERS.exec(line)?.[0].match(/[>*+)\-.]/g)?.length ?? 0;
+      if (markers === 0) lines++;
+      else nested += markers - 1;
+      const reason =
+        riskOf(line, delimiters, length, tail.slice(previous, end)) ??
+        riskOfLines(markers, lines, nested) ??
+        (effort + delimiters ** 2 > MAX_EFFORT ? "thousands of marks without a blank line" : undefined);
+      if (reason) return { start: chunk, end, fence, reason };
+    }
+    previousBlank = blank;
+    previous = position;
+    position = end + 1;
+  }
+  return undefined;
+}
+
+/** The address of a link or a definition, which may stand in the next line, also of a quote. */
+const LONG_ADDRESS = /\][(:][\s>]*<[^<>\n]{2000,}>/;
+
+function riskOf(line: string, delimiters: number, length: number, lines: string): string | undefined {
+  if (delimiters > MAX_DELIMITERS) return "more than 1,000 marks in one paragraph";
+  if (length > 2 * PATIENT) return "a paragraph of more than 16,000 characters";
+  if (line.length > MAX_RUN && line.split(/[ \t]/).some((word) => word.length >= MAX_RUN))
+    return "a word of more than 2,000 characters";
+  // It may hold blanks, and each link that refers to it is another look at all of it.
+  if (line.length > MAX_RUN && LONG_ADDRESS.test(lines)) return "an address of more than 2,000 characters";
+  return /^\s{200}/.test(line) ? "nested deeper than 100 levels" : undefined;
+}
+
+function riskOfLines(markers: number, lines: number, nested: number): string | undefined {
+  if (markers > MAX_DEPTH) return "nested deeper than 100 levels";
+  if (lines > MAX_LINES) return "a paragraph of more than 2,000 lines";
+  return nested > MAX_NESTED ? "more than 1,000 quotes and lists within others" : undefined;
+}
+
+/** What the marks of emphasis in some text cost the parser, in elements. */
+export function effortOf(source: string): number {
+  // Of nearly every text this is all that is looked at.
+  if ((source.match(EMPHASIS)?.length ?? 0) ** 2 < ELEMENT_EFFORT) return 0;
+  let effort = 0;
+  let marks = 0;
+  for (const line of source.split("\n")) {
+    if (NEW_UNIT.test(line) || !/\S/.test(line)) {
+      effort += marks ** 2;
+      marks = 0;
+    }
+    marks += line.match(EMPHASIS)?.length ?? 0;
+  }
+  return Math.floor((effort + marks ** 2) / ELEMENT_EFFORT);
+}
+
+/** Where the line of a place in the text begins. */
+export const lineStart = (text: string, offset: number): number => text.lastIndexOf("\n", offset - 1) + 1;

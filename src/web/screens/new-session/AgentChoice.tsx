@@ -1,0 +1,82 @@
+import { type ReactNode, useState } from "react";
+import type { AgentsReply } from "../../../protocol.ts";
+import { en } from "../../text/en.ts";
+
+type Agent = AgentsReply["agents"][number];
+
+interface Props {
+  agents: readonly Agent[];
+  chosen: string | undefined;
+  invalid: boolean;
+  onChoose(id: string): void;
+}
+
+/**
+ * Who can work. What lacks a key or a program is folded away, unless nothing else is there: then it is what one has to see.
+ */
+export function AgentChoice({ agents, chosen, invalid, onChoose }: Props): ReactNode {
+  const ready = agents.filter(({ unavailable }) => unavailable === undefined);
+  const lacking = agents.filter(({ unavailable }) => unavailable !== undefined);
+  const [open, setOpen] = useState(
+    () => ready.every(({ scripted }) => scripted) || lacking.some(({ id }) => id === chosen),
+  );
+  const lines = (some: readonly Agent[]): ReactNode => (
+    <ul className="agent-list">
+      {some.map((agent) => (
+        <AgentLine
+          key={agent.id}
+          agent={agent}
+          chosen={agent.id === chosen}
+          invalid={invalid && agent.id === chosen}
+          onChoose={onChoose}
+        />
+      ))}
+    </ul>
+  );
+  return (
+    <div className="agents">
+      {ready.length > 0 && lines(ready)}
+      {lacking.length > 0 && (
+        <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+          <summary className="agents-lacking">{en.start.needSetup(lacking.length)}</summary>
+          {lines(lacking)}
+        </details>
+      )}
+    </div>
+  );
+}
+
+function AgentLine({
+  agent,
+  chosen,
+  invalid,
+  onChoose,
+}: {
+  agent: Agent;
+  chosen: boolean;
+  invalid: boolean;
+  onChoose(id: string): void;
+}): ReactNode {
+  return (
+    <li className={agent.unavailable ? "agent is-unavailable" : "agent"}>
+      <label>
+        <input
+          type="radio"
+          name="agent"
+          checked={chosen}
+          aria-invalid={invalid || undefined}
+          onChange={() => onChoose(agent.id)}
+        />
+        <span className="agent-title">{agent.title}</span>
+        <span className="agent-kind">{kindOf(agent)}</span>
+      </label>
+      {agent.unavailable && chosen && <p className="agent-missing">{agent.unavailable.remedy}</p>}
+    </li>
+  );
+}
+
+function kindOf({ scripted, unavailable, kind }: Agent): string {
+  if (scripted) return en.start.scripted;
+  if (unavailable) return unavailable.message;
+  return kind === "acp" ? "agent on this machine" : "Verbatim's own agent on this provider";
+}

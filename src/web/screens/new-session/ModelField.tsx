@@ -1,0 +1,98 @@
+import { type ReactNode, useId, useState } from "react";
+import type { AgentsReply } from "../../../protocol.ts";
+import { en } from "../../text/en.ts";
+import { shortNumber } from "../../text/format.ts";
+
+type Agent = AgentsReply["agents"][number];
+
+/** A model of an agent: one that is known, or, where the agent takes any, one that is typed. */
+export function ModelField({
+  agent,
+  value,
+  problem,
+  readOnly = false,
+  onChange,
+}: {
+  agent: Agent;
+  value: string;
+  problem?: string | undefined;
+  readOnly?: boolean;
+  onChange(model: string): void;
+}): ReactNode {
+  const id = useId();
+  const about = useId();
+  const known = agent.models.find((model) => model.id === value);
+  // Also while the field is empty: what is typed next is no choice from the list.
+  const [typing, setTyping] = useState(known === undefined && value !== "");
+  const free = agent.any_model && (typing || agent.models.length === 0);
+  if (agent.models.length === 0 && !agent.any_model) return null;
+  return (
+    <div className="field">
+      <label htmlFor={id}>{agent.scripted ? "Script" : "Model"}</label>
+      {agent.models.length > 0 && (
+        <select
+          id={id}
+          className="field-input"
+          value={free ? OTHER : value}
+          disabled={readOnly}
+          aria-describedby={about}
+          aria-invalid={(problem !== undefined && !free) || undefined}
+          onChange={(event) => {
+            const isOther = event.target.value === OTHER;
+            setTyping(isOther);
+            onChange(isOther ? "" : event.target.value);
+          }}
+        >
+          {known === undefined && !free && (
+            <option value={value}>{value === "" ? "The agent's own choice" : value}</option>
+          )}
+          {agent.models.map((model) => (
+            <option key={model.id} value={model.id}>
+              {model.title ?? model.id}
+            </option>
+          ))}
+          {agent.any_model && (
+            <option value={OTHER}>{agent.scripted ? "Another script…" : "Another model…"}</option>
+          )}
+        </select>
+      )}
+      {free && (
+        <input
+          {...(agent.models.length === 0
+            ? { id }
+            : { "aria-label": agent.scripted ? "The script's file" : "The model's id" })}
+          className="field-input field-mono"
+          type="text"
+          placeholder={agent.scripted ? "file:/path.json" : "The model's id, as its provider writes it"}
+          spellCheck={false}
+          autoCapitalize="off"
+          autoComplete="off"
+          value={value}
+          readOnly={readOnly}
+          aria-describedby={about}
+          aria-invalid={problem !== undefined || undefined}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+      <p className={problem === undefined ? "field-about" : "field-problem"} id={about}>
+        {problem ?? factsOf(agent, known, value)}
+      </p>
+    </div>
+  );
+}
+
+const OTHER = " other";
+
+function factsOf(agent: Agent, model: Agent["models"][number] | undefined, value: string): string {
+  if (agent.scripted) return en.start.plays;
+  if (value === "") return "";
+  const { context, price } = model ?? {};
+  return [
+    context === undefined ? undefined : `${shortNumber(context)} tokens of context`,
+    price === undefined
+      ? en.start.costUnknown
+      : `$${price.input} for a million tokens in, $${price.output} for a million out`,
+  ]
+    .filter((fact) => fact !== undefined)
+    .join(" · ");
+}

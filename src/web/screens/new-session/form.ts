@@ -1,0 +1,73 @@
+import type { AgentsReply } from "../../../protocol.ts";
+import type { ApiFailure } from "../../api/requests.ts";
+import type { Choice } from "../../composer/kept-draft.ts";
+import { en } from "../../text/en.ts";
+import { failureText, refusedField } from "../../text/failure-text.ts";
+
+type Agent = AgentsReply["agents"][number];
+
+/** Where a problem stands: at the field that it is about, or at the end. */
+type Field = "agent" | "model" | "cwd" | "prompt" | "form";
+export type Problems = Partial<Record<Field, string>>;
+
+/** The first choice: what was used last where that can be used, else the first agent that can. */
+export function suggested({ agents, recent, cwd }: AgentsReply): Choice {
+  const usable = (id: string): boolean => agents.some((agent) => agent.id === id && !agent.unavailable);
+  const last = recent.find(({ agent }) => usable(agent));
+  const agent = last?.agent ?? (agents.find(({ unavailable }) => !unavailable) ?? agents[0])?.id;
+  const model = last?.model ?? modelFor({ agents, recent, cwd }, agent);
+  return {
+    ...(agent === undefined ? {} : { agent }),
+    ...(model === undefined ? {} : { model }),
+    cwd: cwdFor({ agents, recent, cwd }, agent),
+  };
+}
+
+/** The agent's own folder, else the one that another was last used in. */
+export function cwdFor({ agents, recent, cwd }: AgentsReply, id: string | undefined): string {
+  const own = agents.find((agent) => agent.id === id)?.cwd;
+  const last = recent.find((used) => agents.every((agent) => agent.cwd !== used.cwd));
+  return own ?? last?.cwd ?? cwd;
+}
+
+/** The model that an agent was last used with, else the first that it knows. */
+export function modelFor({ agents, recent }: AgentsReply, id: string | undefined): string | undefined {
+  const used = recent.find(({ agent, model }) => agent === id && model !== undefined)?.model;
+  const agent = agents.find((each) => each.id === id);
+  if (agent?.kind === "acp" && used === undefined) return undefined;
+  return used ?? agent?.models[0]?.id;
+}
+
+/** What can be said without asking the daemon. */
+export function check(
+  agent: Agent | undefined,
+  choice: Choice,
+  prompt: { text: string; images: readonly string[] },
+): Problems {
+  const problems: Problems = {};
+  if (agent === undefined) problems.agent = en.start.chooseAgent;
+  else if (agent.unavailable) problems.agent = `${agent.unavailable.message} ${agent.unavailable.remedy}`;
+  if (agent?.kind === "provider" && (choice.model ?? "").trim() === "")
+    problems.model = agent.scripted ? "Name a script." : "Name a model.";
+  const cwd = (choice.cwd ?? "").trim();
+  if (!/^(?:\/|[A-Za-z]:[\\/])/.test(cwd))
+    problems.cwd = "Give the folder's whole path, from the root: /home/you/project.";
+  if (prompt.text.trim() === "" && prompt.images.length === 0) problems.prompt = en.start.enterPrompt;
+  else if (prompt.images.length > 0 && agent !== undefined && !agent.takes_images)
+    problems.prompt = `${agent.title} takes no images: remove them.`;
+  return problems;
+}
+
+/** The daemon's refusal at the field that its code names. */
+export function problemsOf(failure: ApiFailure): Problems {
+  const text = failureText(failure);
+  if (failure.code !== "refused") {
+    return { form: failure.code === "offline" ? `${text} It is started as soon as it does.` : text };
+  }
+  const reason = `${failure.reason} ${refusedField(failure.message)}`;
+  if (/cwd|folder/.test(reason)) return { cwd: text };
+  if (/model|script/.test(reason)) return { model: text };
+  if (/agent|provider|key|unavailable/.test(reason)) return { agent: text };
+  if (/prompt|image/.test(reason)) return { prompt: text };
+  return { form: text };
+}

@@ -1,0 +1,211 @@
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from "react";
+import { visibleText } from "../../../hidden-text/hidden-text.ts";
+import type { TextRange } from "../../../model/search/match.ts";
+import { type KeyBinding, keyLabel } from "../../app/keys.ts";
+import { openSession } from "../../app/open-session.ts";
+import { navigate } from "../../app/router.ts";
+import { useClient } from "../../app/store.ts";
+import { en } from "../../text/en.ts";
+import { composing } from "../../ui/composing.ts";
+import {
+  commandEntries,
+  type PaletteGroup,
+  type PaletteSources,
+  paletteGroups,
+  promptEntries,
+  sessionEntries,
+} from "./entries.ts";
+import "./palette.css";
+
+/** Options that the keys for a page move by. */
+const PAGE = 8;
+
+interface Props {
+  /** The keys of what is on screen, as it was when the palette opened. */
+  bindings: readonly KeyBinding[];
+  /** The session on screen. */
+  session_id: string | undefined;
+  onClose(): void;
+}
+
+/** Goes to a session, a prompt or a screen, or does what a key does: a combobox over them, in a dialog. */
+export function Palette({ bindings, session_id, onClose }: Props): ReactNode {
+  const client = useClient();
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [query, setQuery] = useState("");
+  const [selected, setSelected] = useState(0);
+  const list = useId();
+  // As they were when the palette opened: nothing moves under the selection.
+  const [sources] = useState<PaletteSources>(() => ({
+    sessions: sessionEntries(client.rows.getState().byId.values(), Date.now()).filter(
+      ({ id }) => id !== `session-${session_id}`,
+    ),
+    prompts:
+      session_id === undefined
+        ? []
+        : promptEntries(session_id, openSession(client, session_id).state.getState().transcript),
+    commands: commandEntries(bindings, client.settings.getState(), (patch) =>
+      client.settings.setState({ ...client.settings.getState(), ...patch }),
+    ),
+  }));
+  const groups = useMemo(() => paletteGroups(sources, query), [sources, query]);
+  const entries = groups.flatMap((group) => group.entries);
+  const optionId = (index: number): string => `${list}-${index}`;
+
+  useEffect(() => {
+    const element = dialog.current;
+    // Not before: closing gives the focus back to what has it now.
+    if (element?.open === false) {
+      element.showModal();
+      element.querySelector("input")?.focus();
+    }
+    return () => element?.close();
+  }, []);
+
+  function choose(index: number): void {
+    const action = entries[index]?.action;
+    if (action === undefined) return;
+    // The focus goes back first: what the action focuses, or does where the focus is, comes after that.
+    dialog.current?.close();
+    onClose();
+    if ("href" in action) navigate(action.href);
+    else action.run();
+  }
+
+  function select(index: number): void {
+    const next = Math.min(Math.max(index, 0), entries.length - 1);
+    setSelected(next);
+    document.getElementById(optionId(next))?.scrollIntoView({ block: "nearest" });
+  }
+
+  function press(event: KeyboardEvent<HTMLInputElement>): void {
+    if (composing(event.nativeEvent)) return;
+    const moves: Readonly<Record<string, number>> = {
+      ArrowDown: selected + 1 < entries.length ? selected + 1 : 0,
+      ArrowUp: selected > 0 ? selected - 1 : entries.length - 1,
+      PageDown: selected + PAGE,
+      PageUp: selected - PAGE,
+    };
+    const next = Object.hasOwn(moves, event.key) ? moves[event.key] : undefined;
+    if (next !== undefined) {
+      event.preventDefault();
+      select(next);
+    } else if (event.key === "Enter") {
+      event.preventDefault();
+      choose(selected);
+    } else if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+      event.preventDefault();
+      dialog.current?.close();
+    }
+  }
+
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes every dialog; a click beside it is a second way
+    <dialog
+      ref={dialog}
+      className="palette"
+      aria-label={en.palette.title}
+      onClose={({ currentTarget }) => {
+        // The event comes late: the dialog may have been opened again by then.
+        if (!currentTarget.open) onClose();
+      }}
+      onClick={({ target, currentTarget }) => {
+        if (target === currentTarget) currentTarget.close();
+      }}
+    >
+      <div className="palette-box">
+        <input
+          type="text"
+          className="filter"
+          role="combobox"
+          aria-label={en.palette.title}
+          aria-expanded="true"
+          aria-controls={list}
+          aria-autocomplete="list"
+          aria-activedescendant={optionId(selected)}
+          placeholder={en.palette.placeholder}
+          autoComplete="off"
+          spellCheck={false}
+          value={query}
+          onChange={(event) => {
+            setQuery(event.target.value);
+            setSelected(0);
+          }}
+          onKeyDown={press}
+        />
+        <div id={list} role="listbox" aria-label={en.palette.title} className="palette-list">
+          {groups.map((group, at) => (
+            <Group
+              key={group.id}
+              group={group}
+              first={groups.slice(0, at).reduce((sum, { entries }) => sum + entries.length, 0)}
+              selected={selected}
+              optionId={optionId}
+              onChoose={choose}
+            />
+          ))}
+        </div>
+      </div>
+    </dialog>
+  );
+}
+
+function Group({
+  group,
+  first,
+  selected,
+  optionId,
+  onChoose,
+}: {
+  group: PaletteGroup;
+  /** Position of its first option among all. */
+  first: number;
+  selected: number;
+  optionId(index: number): string;
+  onChoose(index: number): void;
+}): ReactNode {
+  const heading = useId();
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a group of options, not of fields
+    <div role="group" aria-labelledby={heading} className={`palette-group palette-${group.id}`}>
+      <div id={heading} className="palette-heading" role="presentation">
+        {group.title}
+      </div>
+      {group.entries.map((entry, at) => {
+        const index = first + at;
+        return (
+          // biome-ignore lint/a11y/useFocusableInteractive: the field keeps the focus
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the keys
+          <div
+            key={entry.id}
+            id={optionId(index)}
+            role="option"
+            aria-selected={index === selected}
+            className="palette-entry"
+            // The field keeps the focus.
+            onMouseDown={(event) => event.preventDefault()}
+            onClick={() => onChoose(index)}
+          >
+            <span className="palette-title">{withMarks(entry.title, entry.ranges)}</span>{" "}
+            {entry.details !== "" && (
+              <span className="palette-details">{visibleText(entry.details, "prose")}</span>
+            )}{" "}
+            {entry.key !== undefined && <kbd>{keyLabel(entry.key)}</kbd>}
+          </div>
+        );
+      })}
+    </div>
+  );
+}
+
+function withMarks(text: string, ranges: readonly TextRange[]): ReactNode[] {
+  const pieces: ReactNode[] = [];
+  let at = 0;
+  for (const { start, end } of ranges) {
+    pieces.push(visibleText(text.slice(at, start), "prose"));
+    pieces.push(<mark key={start}>{visibleText(text.slice(start, end), "prose")}</mark>);
+    at = end;
+  }
+  pieces.push(visibleText(text.slice(at), "prose"));
+  return pieces;
+}

@@ -1,0 +1,151 @@
+import type { TextRange } from "../../../model/search/match.ts";
+import { isWaiting, type SessionSummary } from "../../../model/session.ts";
+import type { Transcript } from "../../../model/transcript/transcript-state.ts";
+import type { KeyBinding } from "../../app/keys.ts";
+import { searchHref, sessionHref } from "../../app/router.ts";
+import type { Settings } from "../../app/settings.ts";
+import { en } from "../../text/en.ts";
+import { ago, shortPath } from "../../text/format.ts";
+import { plainMarkdown } from "../../text/plain-markdown.ts";
+import { sessionTitle } from "../sessions/session-list.ts";
+import { fit } from "./fuzzy.ts";
+
+/** What an entry does: goes to an address of the page, or runs. */
+type Action = { readonly href: string } | { run(): void };
+
+/** One line of the palette. */
+export interface PaletteEntry {
+  readonly id: string;
+  readonly title: string;
+  /** Beside the title, and searched too. */
+  readonly details: string;
+  /** The key that does the same. */
+  readonly key?: string;
+  readonly action: Action;
+}
+
+export interface PaletteGroup {
+  readonly id: "sessions" | "prompts" | "commands" | "search";
+  readonly title: string;
+  readonly entries: readonly (PaletteEntry & { readonly ranges: readonly TextRange[] })[];
+}
+
+/** Entries of one group that are listed. */
+const MAX_ENTRIES = 8;
+
+/** All that the palette can find. */
+export type PaletteSources = Readonly<Record<"sessions" | "prompts" | "commands", readonly PaletteEntry[]>>;
+
+const TITLES: Readonly<Record<keyof PaletteSources, string>> = {
+  prompts: en.palette.prompts,
+  sessions: en.palette.sessions,
+  commands: en.palette.commands,
+};
+
+/**
+ * What the palette lists for a query: groups in the order of their best entry, and last the search over everything. Without a
+ * query: what each group has first.
+ */
+export function paletteGroups(sources: PaletteSources, query: string): PaletteGroup[] {
+  const groups = (["prompts", "sessions", "commands"] as const).flatMap((id) => {
+    const found = sources[id]
+      .flatMap((entry) => {
+        const fits = fit(query, entry.title, entry.details);
+        return fits === undefined ? [] : [{ entry: { ...entry, ranges: fits.ranges }, score: fits.score }];
+      })
+      // A stable sort: equal fits stay in the order of the source. Without a query all are equal.
+      .sort((a, b) => (query.trim() === "" ? 0 : b.score - a.score))
+      .slice(0, MAX_ENTRIES);
+    const [best] = found;
+    if (best === undefined) return [];
+    return [{ id, title: TITLES[id], entries: found.map(({ entry }) => entry), score: best.score }];
+  });
+  if (query.trim() !== "") groups.sort((a, b) => b.score - a.score);
+  const search: PaletteEntry = {
+    id: "search",
+    title: query.trim() === "" ? en.palette.searchAll : en.palette.searchFor(query.trim()),
+    details: "",
+    action: { href: searchHref(query.trim()) },
+  };
+  return [
+    ...groups.map(({ score: _, ...group }) => group),
+    { id: "search", title: en.search.title, entries: [{ ...search, ranges: [] }] },
+  ];
+}
+
+/** Sessions as entries: what waits for a person first, then the newest. Runs come last: there are many, and few are looked for. */
+export function sessionEntries(rows: Iterable<SessionSummary>, now: number): PaletteEntry[] {
+  const rank = (row: SessionSummary): number => (isWaiting(row) ? 0 : row.parent === undefined ? 1 : 2);
+  return [...rows]
+    .sort((a, b) => rank(a) - rank(b) || b.last_activity_at - a.last_activity_at)
+    .map((row) => ({
+      id: `session-${row.id}`,
+      title: sessionTitle(row),
+      details: [
+        ...(isWaiting(row) ? [en.waiting.badge] : []),
+        row.agent_name ?? row.agent,
+        ...(row.cwd === undefined ? [] : [shortPath(row.cwd)]),
+        ago(row.last_activity_at, now),
+      ].join(" · "),
+      action: { href: sessionHref(row.id) },
+    }));
+}
+
+/** The prompts of a session, the last one first. */
+export function promptEntries(session_id: string, transcript: Transcript | undefined): PaletteEntry[] {
+  const entries: PaletteEntry[] = [];
+  for (let index = (transcript?.turns.length ?? 0) - 1; index >= 0; index -= 1) {
+    const turn = transcript?.turns.at(index);
+    if (turn?.title === undefined) continue;
+    entries.push({
+      id: `turn-${turn.id}`,
+      title: plainMarkdown(turn.title),
+      details: en.search.turn(index + 1),
+      action: { href: sessionHref(session_id, `turn-${turn.id}`) },
+    });
+  }
+  return entries;
+}
+
+/** What the keys of the screen do, then the ways to other screens and the settings. */
+export function commandEntries(
+  bindings: readonly KeyBinding[],
+  settings: Settings,
+  change: (patch: Partial<Settings>) => void,
+): PaletteEntry[] {
+  const set = (title: string, value: string, patch: Partial<Settings>): PaletteEntry[] => {
+    const isSet = Object.entries(patch).every(([name, wanted]) => Reflect.get(settings, name) === wanted);
+    return isSet
+      ? []
+      : [
+          {
+            id: `${title} ${value}`,
+            title: `${title}: ${value}`,
+            details: "",
+            action: { run: () => change(patch) },
+          },
+        ];
+  };
+  const { settings: words } = en;
+  const entries: PaletteEntry[] = [
+    ...bindings.map(({ keys: [key], does, run }) => ({
+      id: `key ${does}`,
+      title: does,
+      details: "",
+      ...(key === undefined ? {} : { key }),
+      action: { run },
+    })),
+    { id: "list", title: en.palette.list, details: "", action: { href: "/" } },
+    ...set(words.theme, words.system, { theme: "system" }),
+    ...set(words.theme, words.dark, { theme: "dark" }),
+    ...set(words.theme, words.light, { theme: "light" }),
+    ...set(words.rows, words.readable, { rows: "readable" }),
+    ...set(words.rows, words.everyRecord, { rows: "every" }),
+    ...set(words.times, words.clock, { times: "clock" }),
+    ...set(words.times, words.elapsed, { times: "elapsed" }),
+    ...set(words.steps, words.on, { showSteps: true }),
+    ...set(words.steps, words.off, { showSteps: false }),
+  ];
+  // Two screens may have keys of one name.
+  return [...new Map(entries.map((entry) => [entry.id, entry])).values()];
+}

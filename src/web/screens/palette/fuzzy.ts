@@ -1,0 +1,88 @@
+import type { TextRange } from "../../../model/search/match.ts";
+
+/** How well a query fits an entry, and what of its title it fits: ranges in UTF-16 code units, in order, without overlaps. */
+export interface Fit {
+  /** Higher is better; only fits of one query compare. */
+  readonly score: number;
+  readonly ranges: readonly TextRange[];
+}
+
+/** A match in the details is worth this share of one in the title. */
+const DETAIL_SHARE = 0.4;
+/** Scattered letters must stand this close together: the stretch that holds them, for each letter of the word. */
+const MAX_STRETCH = 3;
+
+/**
+ * Fits a query to an entry: each of its words must be in the title or the details, as a whole or as letters in their order that
+ * begin a word. Letter case is ignored. `undefined`: some word is in neither. An empty query fits all.
+ */
+export function fit(query: string, title: string, details = ""): Fit | undefined {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const [inTitle, inDetails] = [lowered(title), lowered(details)];
+  let score = 0;
+  const ranges: TextRange[] = [];
+  for (const word of words) {
+    const named = fitWord(word, inTitle);
+    const detail = fitWord(word, inDetails);
+    if (named === undefined && detail === undefined) return undefined;
+    const detailScore = (detail?.score ?? 0) * DETAIL_SHARE;
+    score += Math.max(named?.score ?? 0, detailScore);
+    if (named !== undefined && named.score >= detailScore) ranges.push(...named.ranges);
+  }
+  // Of two titles that hold the same, the shorter is meant more often.
+  return { score: score - Math.min(title.length, 100) / 1_000, ranges: joined(ranges) };
+}
+
+/** In small letters, at the same positions: a letter that becomes two ("İ") stays as it is. */
+const lowered = (text: string): string => {
+  const lower = text.toLowerCase();
+  return lower.length === text.length
+    ? lower
+    : text.replace(/[\s\S]/g, (unit) => (unit.toLowerCase().length === 1 ? unit.toLowerCase() : unit));
+};
+
+const isBoundary = (text: string, at: number): boolean =>
+  at === 0 || !/[\p{L}\p{N}]/u.test(text[at - 1] ?? "");
+
+function fitWord(word: string, text: string): Fit | undefined {
+  let best: Fit | undefined;
+  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
+    const score = isBoundary(text, at) ? (at === 0 ? 12 : 10) : 6;
+    if (best === undefined || score > best.score)
+      best = { score: score + word.length / 10, ranges: [{ start: at, end: at + word.length }] };
+    if (isBoundary(text, at)) break;
+  }
+  return best ?? scattered(word, text);
+}
+
+/** The letters of a word in their order, from the beginning of one of the text's words on. */
+function scattered(word: string, text: string): Fit | undefined {
+  if (word.length < 2) return undefined;
+  const first = word[0] ?? "";
+  for (let start = text.indexOf(first); start >= 0; start = text.indexOf(first, start + 1)) {
+    if (!isBoundary(text, start)) continue;
+    const ranges: TextRange[] = [];
+    let at = start;
+    for (const letter of word) {
+      const found = text.indexOf(letter, at);
+      if (found < 0) return undefined;
+      ranges.push({ start: found, end: found + letter.length });
+      at = found + letter.length;
+    }
+    if (at - start > word.length * MAX_STRETCH) continue;
+    const together = joined(ranges);
+    return { score: 4 - together.length / word.length, ranges: together };
+  }
+  return undefined;
+}
+
+function joined(ranges: readonly TextRange[]): TextRange[] {
+  const result: TextRange[] = [];
+  for (const range of [...ranges].sort((a, b) => a.start - b.start)) {
+    const last = result.at(-1);
+    if (last !== undefined && range.start <= last.end)
+      result[result.length - 1] = { start: last.start, end: Math.max(last.end, range.end) };
+    else result.push(range);
+  }
+  return result;
+}

@@ -1,0 +1,190 @@
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from "react";
+import { parseSearch, SearchQueryError } from "../../../model/search/query.ts";
+import type { SearchAllReply } from "../../../protocol.ts";
+import { apiOf } from "../../api/api.ts";
+import { ConnectionState } from "../../app/ConnectionState.tsx";
+import { HelpAndSettings } from "../../app/HelpAndSettings.tsx";
+import { type KeyBinding, useKeys } from "../../app/keys.ts";
+import { navigate, searchHref } from "../../app/router.ts";
+import { useClient } from "../../app/store.ts";
+import { usePageTitle } from "../../app/waiting.ts";
+import { en } from "../../text/en.ts";
+import { failureText } from "../../text/failure-text.ts";
+import { counted, exactNumber } from "../../text/format.ts";
+import { composing } from "../../ui/composing.ts";
+import { hitHref, SearchResult } from "./SearchResult.tsx";
+import "./search.css";
+
+const TYPING_MS = 120;
+
+interface Results {
+  /** What was searched for. */
+  text: string;
+  hits: SearchAllReply["hits"];
+  page: Omit<SearchAllReply, "hits">;
+}
+
+/** Search over all sessions: a combobox over the parts in which the query is found. */
+export function SearchScreen({ text }: { text: string }): ReactNode {
+  const api = apiOf(useClient());
+  const [query, setQuery] = useState(text);
+  const [results, setResults] = useState<Results>();
+  const [failure, setFailure] = useState<string>();
+  const [selected, setSelected] = useState(0);
+  const [isLoading, setLoading] = useState(false);
+  const input = useRef<HTMLInputElement>(null);
+  const list = useId();
+  usePageTitle(en.search.title);
+
+  // The address changes under the screen when a reader goes back, or follows a link to another search.
+  useEffect(() => setQuery(text), [text]);
+
+  useEffect(() => {
+    if (query.trim() === "") {
+      setResults(undefined);
+      setFailure(undefined);
+      return;
+    }
+    const abort = new AbortController();
+    const timer = setTimeout(async () => {
+      navigate(searchHref(query), "replace");
+      const reply = await api.searchAll(query, undefined, abort.signal);
+      if (abort.signal.aborted) return;
+      if (!reply.ok) {
+        setFailure(failureText(reply.failure));
+        return;
+      }
+      const { hits, ...page } = reply.value;
+      setFailure(undefined);
+      setSelected(0);
+      setResults({ text: query, hits, page });
+    }, TYPING_MS);
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [api, query]);
+
+  async function loadMore(): Promise<void> {
+    if (results?.page.next === undefined || isLoading) return;
+    setLoading(true);
+    const reply = await api.searchAll(results.text, results.page.next);
+    setLoading(false);
+    if (!reply.ok) {
+      setFailure(failureText(reply.failure));
+      return;
+    }
+    const { hits, ...page } = reply.value;
+    // What was typed meanwhile has results of its own.
+    setResults((before) =>
+      before === results ? { ...before, hits: [...before.hits, ...hits], page } : before,
+    );
+  }
+
+  const hits = results?.hits ?? [];
+  const searched = results?.text ?? "";
+  const terms = useMemo(() => termsOf(searched), [searched]);
+  const optionId = (index: number): string => `${list}-${index}`;
+
+  function press(event: KeyboardEvent<HTMLInputElement>): void {
+    if (composing(event.nativeEvent)) return;
+    const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+    if (by !== 0 && hits.length > 0) {
+      event.preventDefault();
+      const next = Math.min(Math.max(selected + by, 0), hits.length - 1);
+      setSelected(next);
+      document.getElementById(optionId(next))?.scrollIntoView({ block: "nearest" });
+      if (next === hits.length - 1) void loadMore();
+    } else if (event.key === "Enter") {
+      const hit = hits[selected];
+      if (hit === undefined || results?.text !== query) return;
+      event.preventDefault();
+      navigate(hitHref(hit, terms));
+    }
+  }
+
+  const bindings: KeyBinding[] = [
+    { keys: ["/"], does: en.search.focus, run: () => input.current?.focus() },
+    { keys: ["u"], does: en.start.back, run: () => navigate("/") },
+  ];
+  useKeys(bindings);
+
+  return (
+    <div className="search">
+      <header className="bar">
+        <nav className="crumbs" aria-label="Path">
+          <a href="/">Sessions</a>
+          <span aria-hidden="true">/</span>
+        </nav>
+        <h1 className="brand">{en.search.title}</h1>
+        <span className="bar-space" />
+        <ConnectionState />
+        <HelpAndSettings bindings={bindings} />
+      </header>
+      <main className="search-body">
+        <input
+          ref={input}
+          type="search"
+          className="filter"
+          role="combobox"
+          aria-label={en.search.title}
+          aria-expanded={hits.length > 0}
+          aria-controls={list}
+          aria-autocomplete="list"
+          {...(hits[selected] !== undefined && { "aria-activedescendant": optionId(selected) })}
+          placeholder={en.search.placeholder}
+          value={query}
+          // The screen is for typing a search.
+          // biome-ignore lint/a11y/noAutofocus: see above
+          autoFocus
+          onChange={(event) => setQuery(event.target.value)}
+          onKeyDown={press}
+        />
+        <p className="search-count" role="status">
+          {failure ?? (results === undefined ? "" : summaryOf(results))}
+        </p>
+        {query.trim() === "" && <p className="search-hint">{en.search.hint}</p>}
+        <div id={list} role="listbox" aria-label={en.search.results} className="search-results">
+          {hits.map((hit, index) => (
+            <SearchResult
+              key={`${hit.session.id} ${hit.part.id}`}
+              id={optionId(index)}
+              href={hitHref(hit, terms)}
+              hit={hit}
+              isSelected={index === selected}
+            />
+          ))}
+        </div>
+        {results?.page.next !== undefined && (
+          <button type="button" className="button" disabled={isLoading} onClick={() => void loadMore()}>
+            {en.search.more}
+          </button>
+        )}
+      </main>
+    </div>
+  );
+}
+
+/** The words and phrases that a query looks for, without those that it excludes. */
+function termsOf(text: string): string[] {
+  try {
+    const { terms } = parseSearch(text, Date.now());
+    return terms.flatMap((term) => (term.type === "text" && !term.excluded ? [term.text] : []));
+  } catch (error) {
+    // The daemon has answered this query, but a browser may know fewer regular expressions: the snippets' matches remain.
+    if (error instanceof SearchQueryError) return [];
+    throw error;
+  }
+}
+
+/** How many matches there are, and what was not searched. */
+function summaryOf({ hits, page }: Results): string {
+  const found = hits.length === 0 ? en.search.none : counted(hits.length, "match", "matches");
+  const more = page.next === undefined ? "" : ` ${en.search.soFar}`;
+  return [
+    `${found}${more}`,
+    en.search.searched(exactNumber(page.searched), exactNumber(page.sessions)),
+    ...(page.not_indexed === 0 ? [] : [en.search.notIndexed(exactNumber(page.not_indexed))]),
+    ...(page.cut_parts === 0 ? [] : [en.search.cut(exactNumber(page.cut_parts))]),
+  ].join(" · ");
+}

@@ -1,0 +1,98 @@
+import { type ReactNode, useEffect, useState } from "react";
+import type { SessionControl, SessionSummary } from "../../../model/session.ts";
+import type { AgentsReply } from "../../../protocol.ts";
+import { apiOf } from "../../api/api.ts";
+import type { ApiResult } from "../../api/requests.ts";
+import { useClient } from "../../app/store.ts";
+import { en } from "../../text/en.ts";
+import { failureText } from "../../text/failure-text.ts";
+import { Dialog } from "../../ui/Dialog.tsx";
+import { ModelField } from "../new-session/ModelField.tsx";
+
+/** What can be changed about the agent of a session: its model, and how much of its context is filled. */
+export function AgentDialog({
+  row,
+  control,
+  onClose,
+}: {
+  row: SessionSummary;
+  control: SessionControl;
+  onClose(): void;
+}): ReactNode {
+  const api = apiOf(useClient());
+  const [agents, setAgents] = useState<AgentsReply["agents"]>();
+  const [model, setModel] = useState(row.model ?? "");
+  const [busy, setBusy] = useState(false);
+  const [said, setSaid] = useState<{ text: string; failed: boolean }>();
+  useEffect(() => {
+    let gone = false;
+    void api.agents().then((reply) => {
+      if (gone) return;
+      if (reply.ok) setAgents(reply.value.agents);
+      else setSaid({ text: failureText(reply.failure), failed: true });
+    });
+    return () => {
+      gone = true;
+    };
+  }, [api]);
+
+  const change = async (request: () => Promise<ApiResult<unknown>>, done: string): Promise<void> => {
+    setBusy(true);
+    setSaid(undefined);
+    const reply = await request();
+    setBusy(false);
+    setSaid(reply.ok ? { text: done, failed: false } : { text: failureText(reply.failure), failed: true });
+  };
+
+  const agent = agents?.find(({ id }) => id === (row.provider ?? row.agent));
+  const canSwitch = agent !== undefined && control.can_switch_model;
+  return (
+    <Dialog title={en.session.agentSettings} onClose={onClose}>
+      {canSwitch && (
+        <form
+          className="form"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void change(() => api.setModel(row.id, model.trim()), `From the next call on: ${model.trim()}.`);
+          }}
+        >
+          <ModelField agent={agent} value={model} onChange={setModel} />
+          <p>
+            <button
+              type="submit"
+              className="button"
+              disabled={busy || model.trim() === "" || model.trim() === row.model}
+            >
+              {agent.scripted ? "Switch the script" : "Switch the model"}
+            </button>
+          </p>
+        </form>
+      )}
+      {control.can_compact && (
+        <dl className="dialog-choices">
+          <dt>
+            <button
+              type="button"
+              className="button"
+              disabled={busy || control.state !== "idle"}
+              onClick={() => void change(() => api.compact(row.id), en.session.compacting)}
+            >
+              Compact
+            </button>
+          </dt>
+          <dd>
+            {control.state === "idle"
+              ? "A summary takes the place of what came before, to make room. The transcript keeps all of it."
+              : "Possible once the agent has ended its turn."}
+          </dd>
+        </dl>
+      )}
+      {!control.can_compact && agents !== undefined && !canSwitch && <p>{en.session.ownSettings}</p>}
+      {said !== undefined && (
+        <p className={said.failed ? "dialog-problem" : "dialog-note"} role={said.failed ? "alert" : "status"}>
+          {said.text}
+        </p>
+      )}
+    </Dialog>
+  );
+}

@@ -1,0 +1,131 @@
+import { type ReactNode, useEffect, useRef } from "react";
+import { visibleText } from "../../../hidden-text/hidden-text.ts";
+import type { PartFilter } from "../../../model/parts/part-filter.ts";
+import {
+  PART_KINDS,
+  PART_STATUSES,
+  type PartKindName,
+  type PartStatusName,
+} from "../../../model/search/query.ts";
+import { en } from "../../text/en.ts";
+import { exactNumber } from "../../text/format.ts";
+import type { SessionFilter } from "./use-filter.ts";
+
+/** Hides rows of a session by kind, status and tool, and says how many. */
+export function FilterBar({
+  filter: { filter, counted, failure, set },
+  onClose,
+}: {
+  filter: SessionFilter;
+  onClose(): void;
+}): ReactNode {
+  const first = useRef<HTMLFieldSetElement>(null);
+  const isCounted = counted !== undefined;
+  useEffect(() => {
+    // The first chip is there once the rows are counted.
+    if (isCounted) first.current?.querySelector("button")?.focus();
+  }, [isCounted]);
+  const tools = Object.entries(counted?.counts.tools ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+  return (
+    <section
+      className="find filter-bar"
+      aria-label={en.filter.name}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape") return;
+        event.preventDefault();
+        event.stopPropagation();
+        onClose();
+      }}
+    >
+      <Chips<PartKindName>
+        box={first}
+        legend={en.filter.kinds}
+        values={PART_KINDS}
+        labels={en.filter.kind}
+        counts={counted?.counts.kinds}
+        chosen={filter.kinds}
+        onChange={(kinds) => set({ ...filter, kinds })}
+      />
+      <Chips<PartStatusName>
+        legend={en.filter.statuses}
+        values={PART_STATUSES}
+        labels={en.filter.status}
+        counts={counted?.counts.statuses}
+        chosen={filter.statuses}
+        onChange={(statuses) => set({ ...filter, statuses })}
+      />
+      {tools.length > 0 && (
+        <select
+          aria-label={en.filter.tool}
+          value={filter.tools?.[0] ?? ""}
+          onChange={({ target: { value } }) => set(withTool(filter, value))}
+        >
+          <option value="">{en.filter.anyTool}</option>
+          {tools.map(([tool, count]) => (
+            <option key={tool} value={tool}>
+              {`${visibleText(tool, "name")} (${exactNumber(count)})`}
+            </option>
+          ))}
+        </select>
+      )}
+      <span className="find-count" role="status">
+        {failure ??
+          (counted === undefined
+            ? en.filter.counting
+            : en.filter.sum(
+                exactNumber(counted.shown),
+                exactNumber(counted.total - counted.shown),
+                exactNumber(counted.total),
+              ))}
+      </span>
+      <button type="button" className="button" onClick={onClose}>
+        {en.filter.close}
+      </button>
+    </section>
+  );
+}
+
+function withTool({ tools: _, ...rest }: PartFilter, tool: string): PartFilter {
+  return tool === "" ? rest : { ...rest, tools: [tool] };
+}
+
+/** Values of one field that some row has, or that are chosen. */
+function Chips<Value extends string>({
+  box,
+  legend,
+  values,
+  labels,
+  counts = {},
+  chosen = [],
+  onChange,
+}: {
+  box?: React.RefObject<HTMLFieldSetElement | null>;
+  legend: string;
+  values: readonly Value[];
+  labels: Readonly<Record<Value, string>>;
+  counts: Readonly<Record<string, number>> | undefined;
+  chosen: readonly Value[] | undefined;
+  onChange(chosen: Value[]): void;
+}): ReactNode {
+  const listed = values.filter((value) => (counts[value] ?? 0) > 0 || chosen.includes(value));
+  if (listed.length === 0) return null;
+  return (
+    <fieldset className="chips" {...(box && { ref: box })}>
+      <legend className="unseen">{legend}</legend>
+      {listed.map((value) => {
+        const isChosen = chosen.includes(value);
+        return (
+          <button
+            key={value}
+            type="button"
+            className="chip"
+            aria-pressed={isChosen}
+            onClick={() => onChange(isChosen ? chosen.filter((one) => one !== value) : [...chosen, value])}
+          >
+            {labels[value]} <span className="chip-count">{exactNumber(counts[value] ?? 0)}</span>
+          </button>
+        );
+      })}
+    </fieldset>
+  );
+}

@@ -1,0 +1,346 @@
+import { type ReactNode, type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { textPattern } from "../../../model/text-pattern.ts";
+import { positionOf } from "../../../model/transcript/accumulate.ts";
+import type { Transcript } from "../../../model/transcript/transcript-state.ts";
+import type { SearchReply } from "../../../protocol.ts";
+import { apiOf } from "../../api/api.ts";
+import type { OpenSession } from "../../app/open-session.ts";
+import { useClient } from "../../app/store.ts";
+import { terminalText } from "../../code/ansi.ts";
+import { failureText } from "../../text/failure-text.ts";
+import { counted, exactNumber } from "../../text/format.ts";
+import type { Outputs } from "../../transcript/host.ts";
+import { composing } from "../../ui/composing.ts";
+import { type Marks, markText, revealWithin } from "./find-marks.ts";
+import type { ScrollerHandle } from "./TranscriptScroller.tsx";
+
+const NO_TEXTS: readonly string[] = [];
+const TYPING_MS = 150;
+/** So long after a session has grown it is searched again. */
+const GROWN_MS = 1_000;
+
+type Hit = SearchReply["hits"][number];
+/** The place where one is among those of a part. */
+interface Stop {
+  /** The part whose row shows it. */
+  readonly part_id: string;
+  readonly at: number;
+  readonly count: number;
+}
+
+/** What the address wants to be found. */
+export interface FindStart {
+  readonly text: string;
+  /** Other texts that are marked beside it, until another text is looked for. */
+  readonly also: readonly string[];
+  /** The part that the address names, and the one whose row shows it. */
+  readonly part?: { readonly id: string; readonly row_id: string };
+  /** Whether the view goes to the match; else the reader is back where they were, and it is marked there. */
+  readonly moves: boolean;
+}
+
+interface Props {
+  /** Absent: the reader opened it, to write what they look for. */
+  start?: FindStart | undefined;
+  session: OpenSession;
+  scroller: RefObject<ScrollerHandle | null>;
+  input: RefObject<HTMLInputElement | null>;
+  /** The daemon looks into no file that holds a whole output: these are searched here. */
+  opened: Outputs["opened"];
+  /** Goes to a part; gives the one whose row shows it. */
+  onHit(index: number): Promise<string | undefined>;
+  onText(text: string): void;
+  onClose(): void;
+}
+
+/** Finds text in the whole session, also where nothing is loaded: the daemon searches, the view goes there. */
+export function Find({ start, session, scroller, input, opened, onHit, onText, onClose }: Props): ReactNode {
+  const api = apiOf(useClient());
+  const [text, setText] = useState(start?.text ?? "");
+  const also = text === start?.text ? start.also : NO_TEXTS;
+  /** What the address wants, until the view has gone there. */
+  const pending = useRef(start);
+  const [reply, setReply] = useState<Found | { failure: string }>();
+  /** The hit that one was led to last; absent: to none. */
+  const [at, setAt] = useState<number>();
+  const [stop, setStop] = useState<Stop>();
+  const marks = useRef<Marks>(undefined);
+  /** Gone to as soon as it is there: what a part leaves out may still have to come. */
+  const wish = useRef<{
+    part_id: string;
+    side: "first" | "last";
+    here: number | undefined;
+    reveal: "view" | "row";
+  }>(undefined);
+  const visit = useRef(0);
+  const again = useRef<() => void>(undefined);
+  const searchedOpened = useRef(opened);
+  const hits = reply !== undefined && "hits" in reply ? reply.hits : [];
+
+  /** `reveal`: the match comes into view, or only into that of the boxes in its row; absent: it is marked where it is. */
+  const stand = (
+    part_id: string,
+    ranges: readonly Range[],
+    next: number,
+    reveal: "view" | "row" | undefined,
+  ): void => {
+    const range = ranges[next];
+    marks.current?.setCurrent(range);
+    setStop(range === undefined ? undefined : { part_id, at: next, count: ranges.length });
+    const rows = scroller.current?.rows();
+    if (reveal === undefined || range === undefined || !rows) return;
+    revealWithin(rows, range);
+    if (reveal === "view") scroller.current?.toRange(range);
+  };
+  /** After the rows have changed: stands where one stood, or goes where one wanted to. */
+  const settle = (): void => {
+    const wanted = wish.current;
+    if (wanted?.reveal === "view" && wanted.here !== scroller.current?.here().index) wish.current = undefined;
+    const part_id = wish.current?.part_id ?? stop?.part_id;
+    if (part_id === undefined) return;
+    const ranges = marks.current?.inPart(part_id) ?? [];
+    if (ranges.length === 0) return;
+    const reveal = wish.current?.reveal;
+    const next =
+      reveal === undefined
+        ? Math.min(stop?.at ?? 0, ranges.length - 1)
+        : wanted?.side === "last"
+          ? ranges.length - 1
+          : 0;
+    wish.current = undefined;
+    stand(part_id, ranges, next, reveal);
+  };
+  const go = async (hit: Hit | undefined, side: "first" | "last"): Promise<void> => {
+    if (hit === undefined) return;
+    visit.current += 1;
+    const own = visit.current;
+    wish.current = undefined;
+    setStop(undefined);
+    marks.current?.setCurrent(undefined);
+    const part_id = await onHit(hit.index);
+    if (part_id === undefined || own !== visit.current) return;
+    wish.current = { part_id, side, here: scroller.current?.here().index, reveal: "view" };
+    current.current.settle();
+  };
+  /** Marks the place that the address names, and goes there unless the reader is back where they were. */
+  const begin = ({ part, moves }: FindStart, found: readonly Hit[]): void => {
+    const named = found.findIndex(({ part_id }) => part_id === part?.id);
+    setAt(named < 0 ? undefined : named);
+    const hit = found[named];
+    if (hit !== undefined && moves) return void go(hit, "first");
+    if (part === undefined) return;
+    // The index found it in the part, though the session's own search does not: it is marked if the page shows it.
+    const here = scroller.current?.here().index;
+    wish.current = { part_id: part.row_id, side: "first", here, reveal: moves ? "view" : "row" };
+    settle();
+  };
+  const current = useRef({ settle, go, begin, onText, at, hits, opened });
+  useLayoutEffect(() => {
+    current.current = { settle, go, begin, onText, at, hits, opened };
+  });
+
+  useLayoutEffect(() => {
+    const rows = scroller.current?.rows();
+    const marked = text.length > 1 ? text : "";
+    current.current.onText(marked);
+    if (marked === "" || !rows) return;
+    marks.current = markText(rows, marked, () => current.current.settle(), also);
+    return () => {
+      marks.current?.end();
+      marks.current = undefined;
+    };
+  }, [scroller, text, also]);
+  useEffect(() => () => current.current.onText(""), []);
+
+  useEffect(() => {
+    setReply(undefined);
+    setStop(undefined);
+    wish.current = undefined;
+    visit.current += 1;
+    if (text === "") return;
+    const abort = new AbortController();
+    let isFirst = true;
+    let searched: Transcript | undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const search = async (): Promise<void> => {
+      searched = session.state.getState().transcript;
+      const found = await api.search(session.id, text, abort.signal);
+      if (abort.signal.aborted) return;
+      timer = undefined;
+      if (hasGrown(searched, session.state.getState().transcript)) timer = setTimeout(search, GROWN_MS);
+      if (!found.ok) {
+        setReply((before) =>
+          before !== undefined && "hits" in before ? before : { failure: failureText(found.failure) },
+        );
+        return;
+      }
+      const reply = withOpened(found.value, current.current.opened, text, searched);
+      const next = reply.hits;
+      setReply(reply);
+      if (!isFirst) {
+        // What came moves nobody.
+        const { at, hits } = current.current;
+        const stood = at === undefined ? undefined : hits[at];
+        const same = next.findIndex(({ part_id }) => part_id === stood?.part_id);
+        setAt(same < 0 ? undefined : same);
+        return;
+      }
+      isFirst = false;
+      const asked = pending.current;
+      pending.current = undefined;
+      if (asked?.text === text) return current.current.begin(asked, next);
+      const here = scroller.current?.here().index ?? 0;
+      const first = Math.max(
+        0,
+        next.findIndex(({ index }) => index >= here),
+      );
+      setAt(next.length === 0 ? undefined : first);
+      void current.current.go(next[first], "first");
+    };
+    timer = setTimeout(search, pending.current?.text === text ? 0 : TYPING_MS);
+    const end = session.state.subscribe(({ transcript }) => {
+      if (timer === undefined && hasGrown(searched, transcript)) timer = setTimeout(search, GROWN_MS);
+    });
+    again.current = () => {
+      clearTimeout(timer);
+      timer = setTimeout(search, TYPING_MS);
+    };
+    return () => {
+      end();
+      again.current = undefined;
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [api, session, scroller, text]);
+
+  useEffect(() => {
+    if (opened !== searchedOpened.current) again.current?.();
+    searchedOpened.current = opened;
+  }, [opened]);
+
+  /** To the next match of the part, else to the next part that another row shows. */
+  const step = async (by: 1 | -1): Promise<void> => {
+    if (stop !== undefined) {
+      const ranges = marks.current?.inPart(stop.part_id) ?? [];
+      const next = stop.at + by;
+      if (ranges[next] !== undefined) return stand(stop.part_id, ranges, next, "view");
+    }
+    const side = by === 1 ? "first" : "last";
+    for (let count = 1; count <= hits.length; count += 1) {
+      const from = at ?? (by === 1 ? -1 : 0);
+      const next = (from + by * count + hits.length) % hits.length;
+      const hit = hits[next];
+      if (hit === undefined) return;
+      await session.load(hit.index, hit.index + 1);
+      if (count < hits.length && stop !== undefined && rowOf(session, hit) === stop.part_id) continue;
+      setAt(next);
+      return go(hit, side);
+    }
+  };
+  const { in_files, partly } = reply !== undefined && "hits" in reply ? reply : { in_files: 0, partly: 0 };
+  const files = [
+    ...(in_files === 0 ? [] : [counted(in_files, "unopened output file")]),
+    ...(partly === 0 ? [] : [`the rest of ${counted(partly, "opened output file")}`]),
+  ];
+  const unsearched = files.length === 0 ? undefined : `${files.join(" and ")} not searched`;
+  const count = ((): string => {
+    if (text === "") return "";
+    if (reply === undefined) return "searching";
+    if ("failure" in reply) return reply.failure;
+    if (reply.total === 0) return unsearched === undefined ? "no match" : `no match (${unsearched})`;
+    const match =
+      stop !== undefined && stop.count > 1
+        ? `, match ${exactNumber(stop.at + 1)} of ${exactNumber(stop.count)}`
+        : "";
+    const shown = reply.total > hits.length ? ` (first ${exactNumber(hits.length)})` : "";
+    const total = exactNumber(reply.total);
+    return at === undefined
+      ? `${total} ${reply.total === 1 ? "part" : "parts"}${shown}`
+      : `part ${exactNumber(at + 1)} of ${total}${shown}${match}`;
+  })();
+
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: not every document knows the element `search` yet
+    <div role="search" className="find">
+      <input
+        ref={input}
+        type="search"
+        className="filter"
+        placeholder="Find in this session"
+        aria-label="Find in this session"
+        value={text}
+        // The reader opened the bar to type into it; a link that opens it leads to a part.
+        // biome-ignore lint/a11y/noAutofocus: see above
+        autoFocus={start === undefined}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (composing(event.nativeEvent)) return;
+          if (event.key === "Enter") {
+            event.preventDefault();
+            void step(event.shiftKey ? -1 : 1);
+          } else if (event.key === "Escape") {
+            event.preventDefault();
+            onClose();
+          }
+        }}
+      />
+      <span className="find-count" role="status" title={unsearched}>
+        {count}
+      </span>
+      <button type="button" className="button" onClick={() => void step(-1)} aria-label="Previous match">
+        ↑
+      </button>
+      <button type="button" className="button" onClick={() => void step(1)} aria-label="Next match">
+        ↓
+      </button>
+      <button type="button" className="button" onClick={onClose}>
+        Close
+      </button>
+    </div>
+  );
+}
+
+/** A reply, and of how many opened outputs another piece than the one here could hold the text. */
+interface Found extends SearchReply {
+  readonly partly: number;
+}
+
+/** With what is found in outputs that were opened, and without what only the text in whose place they stand holds. */
+function withOpened(
+  reply: SearchReply,
+  opened: Outputs["opened"],
+  text: string,
+  transcript: Transcript | undefined,
+): Found {
+  const pattern = textPattern(text, "iu");
+  const holding = new Set(
+    [...opened].flatMap(([part_id, piece]) => (pattern.test(terminalText(piece.text)) ? [part_id] : [])),
+  );
+  const shown = reply.hits.filter(({ part_id }) => !opened.has(part_id) || holding.has(part_id));
+  const more = [...holding].flatMap((part_id) => {
+    if (shown.some((hit) => hit.part_id === part_id)) return [];
+    const index = transcript && positionOf(transcript, part_id);
+    return index === undefined ? [] : { index, part_id, excerpt: "" };
+  });
+  const hits = [...shown, ...more].sort((one, other) => one.index - other.index);
+  return {
+    total: reply.total - reply.hits.length + hits.length,
+    in_files: Math.max(0, reply.in_files - opened.size),
+    partly: [...opened.values()].filter(({ starts, next }) => starts.length > 1 || next !== undefined).length,
+    hits,
+  };
+}
+
+/** Whether something came since: pages that were loaded meanwhile change what is here, not what there is. */
+function hasGrown(before: Transcript | undefined, now: Transcript | undefined): boolean {
+  if (before === now || before === undefined || now === undefined) return false;
+  const { length } = now.parts;
+  return length !== before.parts.length || now.parts.at(length - 1) !== before.parts.at(length - 1);
+}
+
+/** The part whose row shows a hit: a result stands in the card of its call. */
+function rowOf(session: OpenSession, { index, part_id }: Hit): string | undefined {
+  const part = session.partAt(index);
+  if (part?.type !== "tool_result" || part.call_index === undefined) return part_id;
+  return session.partAt(part.call_index)?.id;
+}

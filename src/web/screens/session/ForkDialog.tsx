@@ -1,0 +1,150 @@
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import type { SessionSummary } from "../../../model/session.ts";
+import { positionOf } from "../../../model/transcript/accumulate.ts";
+import { apiOf } from "../../api/api.ts";
+import type { ApiResult } from "../../api/requests.ts";
+import { newId } from "../../app/new-id.ts";
+import type { OpenSession } from "../../app/open-session.ts";
+import { navigate, sessionHref } from "../../app/router.ts";
+import { useClient } from "../../app/store.ts";
+import { draftOf } from "../../composer/draft.ts";
+import { type PastPrompt, pastPrompt } from "../../composer/past-prompt.ts";
+import { en } from "../../text/en.ts";
+import { failureText } from "../../text/failure-text.ts";
+import { promptText } from "../../transcript/describe-part.ts";
+import { Dialog } from "../../ui/Dialog.tsx";
+import { visible } from "../../ui/hidden-text.tsx";
+
+/** Sessions that go on from a prompt of the past, which is in their draft: the reader came to write. */
+const toWrite = new Set<string>();
+
+/** Whether the reader came to a session to write there; true once. */
+export const takeToWrite = (session_id: string): boolean => toWrite.delete(session_id);
+
+/** What can begin at a prompt of the past: a session of its own, or this one again. The prompt comes back to be changed. */
+export function GoOnDialog({
+  session,
+  row,
+  prompt_id,
+  onClose,
+}: {
+  session: OpenSession;
+  row: SessionSummary;
+  /** The prompt's part. */
+  prompt_id: string;
+  onClose(): void;
+}): ReactNode {
+  const client = useClient();
+  const api = apiOf(client);
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string>();
+  // Made once for each time that it is opened: a reply that is lost makes no second session.
+  const [fork_id] = useState(newId);
+  const working = row.control?.state !== "idle";
+
+  // Asked for at once, so that it is there when something is chosen.
+  const [coming] = useState(() => pastPrompt(api, row.id, prompt_id, row.control?.takes_images === true));
+  const [past, setPast] = useState<ApiResult<PastPrompt>>();
+  const isOpen = useRef(false);
+  useEffect(() => {
+    isOpen.current = true;
+    void coming.then((come) => {
+      if (isOpen.current) setPast(come);
+    });
+    return () => {
+      isOpen.current = false;
+    };
+  }, [coming]);
+  const disabled = busy || past?.ok === false;
+  const said =
+    past?.ok === false
+      ? `The prompt could not be loaded. ${failureText(past.failure)} Close this and try again.`
+      : problem;
+
+  /** Begins, and puts the prompt into the draft of the session that goes on. */
+  const goOn = async (session_id: string, begin: () => Promise<ApiResult<unknown>>): Promise<void> => {
+    setBusy(true);
+    setProblem(undefined);
+    const whole = await coming;
+    // Closed before anything began, it begins nothing.
+    if (!isOpen.current) return;
+    // That it cannot be had, or not all of it, is said before anything begins.
+    if (!whole.ok || (past === undefined && whole.value.lost > 0)) {
+      setBusy(false);
+      return;
+    }
+    const begun = await begin();
+    setBusy(false);
+    if (!begun.ok) {
+      setProblem(failureText(begun.failure));
+      return;
+    }
+    const draft = draftOf(client, session_id);
+    const { text, images } = draft.state.getState();
+    // What is written there already stays.
+    if (text.trim() === "" && images.length === 0) {
+      draft.setText(whole.value.text);
+      draft.setImages(whole.value.images);
+    }
+    // Who has closed it meanwhile finds the new session in the list.
+    if (!isOpen.current) return;
+    toWrite.add(session_id);
+    onClose();
+    if (session_id !== row.id) navigate(sessionHref(session_id));
+  };
+  const fork = () => goOn(fork_id, () => api.fork(row.id, { session_id: fork_id, before: prompt_id }));
+  const rewind = () => goOn(row.id, () => api.rewind(row.id, prompt_id));
+
+  return (
+    <Dialog title="From this prompt" onClose={onClose}>
+      <blockquote className="dialog-quote">{visible(beginningOf(session, prompt_id), "prose")}</blockquote>
+      {past?.ok && past.value.lost > 0 && <p className="dialog-note">{lostText(past.value)}</p>}
+      <dl className="dialog-choices">
+        <div>
+          <dt>
+            <button type="button" className="button" disabled={disabled} onClick={() => void fork()}>
+              New session from here
+            </button>
+          </dt>
+          <dd>{en.session.copies}</dd>
+        </div>
+        <div>
+          <dt>
+            <button
+              type="button"
+              className="button"
+              disabled={disabled || working}
+              onClick={() => void rewind()}
+            >
+              Rewind to here
+            </button>
+          </dt>
+          <dd>{working ? "Once the agent has ended its turn, or was stopped." : en.session.forgets}</dd>
+        </div>
+      </dl>
+      {said !== undefined && (
+        <p className="dialog-problem" role="alert">
+          {said}
+        </p>
+      )}
+    </Dialog>
+  );
+}
+
+/** As much of the prompt as tells it from others: that much is always here. */
+function beginningOf(session: OpenSession, prompt_id: string): string {
+  const { transcript } = session.state.getState();
+  const index = transcript === undefined ? undefined : positionOf(transcript, prompt_id);
+  const part = index === undefined ? undefined : session.partAt(index);
+  return part?.type === "prompt" ? promptText(part.parts).slice(0, 300) : "";
+}
+
+function lostText({ attached, lost }: PastPrompt): string {
+  const which =
+    attached === 1
+      ? "Its attachment does"
+      : lost === attached
+        ? `Its ${attached} attachments do`
+        : `${lost} of its ${attached} attachments ${lost === 1 ? "does" : "do"}`;
+  return `${which} not come with it: a draft takes only pictures, and only where the model does. Add ${lost === 1 ? "it" : "them"} again.`;
+}

@@ -1,0 +1,97 @@
+import { type ReactNode, useLayoutEffect, useRef } from "react";
+import { visibleText } from "../../../hidden-text/hidden-text.ts";
+import type { Transcript } from "../../../model/transcript/transcript-state.ts";
+import { sessionHref } from "../../app/router.ts";
+import { counted, exactTime } from "../../text/format.ts";
+import { plainMarkdown } from "../../text/plain-markdown.ts";
+import { untitled } from "../../transcript/describe-part.ts";
+import { visible } from "../../ui/hidden-text.tsx";
+import { StateBadge } from "../../ui/StatusBadge.tsx";
+import { HEIGHT_ESTIMATE, useRowsInView } from "../../virtual-list/rows-in-view.ts";
+
+const ROW = 28;
+
+interface Props {
+  transcript: Transcript;
+  current: number;
+  /** The session waits for a person. */
+  isWaiting: boolean;
+  onGo(turn: number): void;
+}
+
+/** The session's prompts, one line each: where one is, what failed, what runs. */
+export function Outline({ transcript, current, isWaiting, onGo }: Props): ReactNode {
+  const box = useRef<HTMLDivElement>(null);
+  const { turns } = transcript;
+  const end = turns.length * ROW - HEIGHT_ESTIMATE;
+  const begin = Math.max(0, Math.min(current * ROW - HEIGHT_ESTIMATE / 2, end));
+  const rows = useRowsInView(box, ROW, begin, (element) => show(element, current));
+  useLayoutEffect(() => {
+    if (box.current !== null) show(box.current, current);
+  }, [current]);
+
+  const { from } = rows;
+  const to = Math.min(turns.length, rows.to);
+  return (
+    <nav className="outline" aria-label="Turns">
+      <h2 className="side-title">
+        Turns <span className="side-count">{turns.length}</span>
+      </h2>
+      <div ref={box} className="outline-box">
+        <ol className="outline-list" style={{ height: turns.length * ROW }}>
+          {Array.from({ length: Math.max(0, to - from) }, (_, at) => {
+            const turn = turns.at(from + at);
+            if (turn === undefined) return null;
+            return (
+              <li
+                key={turn.id}
+                className="outline-item"
+                style={{ top: turn.index * ROW }}
+                aria-setsize={turns.length}
+                aria-posinset={turn.index + 1}
+              >
+                <a
+                  href={sessionHref(turn.session_id, `turn-${turn.id}`)}
+                  aria-current={turn.index === current ? "location" : undefined}
+                  title={`${visibleText(plainMarkdown(turn.title ?? untitled(turn)), "prose")}\n${[
+                    turn.started_at === undefined ? undefined : exactTime(turn.started_at),
+                    counted(turn.steps, "step"),
+                    counted(turn.tool_calls, "tool call"),
+                    counted(turn.errors, "error"),
+                  ]
+                    .filter((line) => line !== undefined)
+                    .join(", ")}`}
+                  onClick={(event) => {
+                    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+                    event.preventDefault();
+                    onGo(turn.index);
+                  }}
+                >
+                  <span className="outline-number">{turn.index + 1}</span>
+                  <span className={`outline-title${turn.retracted === undefined ? "" : " is-retracted"}`}>
+                    {visible(plainMarkdown(turn.title ?? untitled(turn)), "prose")}
+                  </span>
+                  {turn.errors > 0 && turn.status !== "failed" && (
+                    <span className="outline-errors" title={counted(turn.errors, "error")}>
+                      {turn.errors}
+                    </span>
+                  )}
+                  {(turn.status === "running" || turn.status === "failed") && (
+                    <StateBadge status={turn.status} isWaiting={isWaiting && turn.status === "running"} />
+                  )}
+                </a>
+              </li>
+            );
+          })}
+        </ol>
+      </div>
+    </nav>
+  );
+}
+
+/** Scrolls a turn into the middle of the list where it is out of view. */
+function show(list: HTMLElement, turn: number): void {
+  const top = turn * ROW;
+  if (top < list.scrollTop || top + ROW > list.scrollTop + list.clientHeight)
+    list.scrollTop = top - list.clientHeight / 2;
+}

@@ -1,0 +1,656 @@
+import {
+  type ReactNode,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from "react";
+import { flushSync } from "react-dom";
+import { useStore } from "zustand";
+import type { ReadStatePatch } from "../../../model/read-state.ts";
+import { isWaiting, type SessionSummary } from "../../../model/session.ts";
+import { positionOf } from "../../../model/transcript/accumulate.ts";
+import { turnOfPart } from "../../../model/transcript/positions.ts";
+import { apiOf } from "../../api/api.ts";
+import { lostWords } from "../../app/ConnectionState.tsx";
+import { HelpAndSettings } from "../../app/HelpAndSettings.tsx";
+import { type KeyBinding, typing, useKeys } from "../../app/keys.ts";
+import { type OpenSession, openSession } from "../../app/open-session.ts";
+import { markRead } from "../../app/read-state.ts";
+import { cameBack, keepWhenLeaving, NEW_SESSION, navigate, sessionHref } from "../../app/router.ts";
+import { loadReading } from "../../app/scroll-position.ts";
+import { useClient, useConnection, useRow, useSetting } from "../../app/store.ts";
+import { usePageTitle, useWaitingKey } from "../../app/waiting.ts";
+import { Composer } from "../../composer/Composer.tsx";
+import { useStop } from "../../composer/use-stop.ts";
+import { en } from "../../text/en.ts";
+import { failureText } from "../../text/failure-text.ts";
+import { counted } from "../../text/format.ts";
+import { sessionTitle } from "../sessions/session-list.ts";
+import { AgentDialog } from "./AgentDialog.tsx";
+import { FilterBar } from "./FilterBar.tsx";
+import { Find, type FindStart } from "./Find.tsx";
+import { GoOnDialog, takeToWrite } from "./ForkDialog.tsx";
+import { Outline } from "./Outline.tsx";
+import { locateError } from "./problems.ts";
+import { RunsPanel, useRuns } from "./runs/RunsPanel.tsx";
+import { SessionFacts, SessionHeader } from "./SessionHeader.tsx";
+import { ANSWER_KEYS, scrollKeys } from "./session-keys.ts";
+import { type ScrollerHandle, TranscriptScroller } from "./TranscriptScroller.tsx";
+import { useAddressFollowed } from "./use-address.ts";
+import { useFilter } from "./use-filter.ts";
+import { useReadingHost } from "./use-host.ts";
+import { useFocusBack, useFocusOnOpening } from "./use-pane-focus.ts";
+import { useReadState } from "./use-read-state.ts";
+import { WaitingBanner } from "./WaitingBanner.tsx";
+
+/** What the pane beside a session is called. */
+const BESIDE = en.session.split;
+
+interface Props {
+  session_id: string;
+  /** What the address names in this session; empty in the pane beside. */
+  fragment: string;
+  /** Another number: what the fragment names is asked for again. */
+  visit: number;
+  /** The run shown beside this session. */
+  beside: string | undefined;
+  /** Texts to mark, from the address. */
+  find: readonly string[];
+  /** Set in the pane that is itself beside another session. */
+  besideOf?: string;
+}
+
+const rowOf = (part_id: string): HTMLElement | null => document.getElementById(`part-${part_id}`);
+
+/** The keyboard goes to where a key or a link led, unless one writes by the time it is there. */
+function takeFocus(element: HTMLElement | null | undefined): void {
+  if (!typing(document.activeElement)) element?.focus({ preventScroll: true });
+}
+
+function useMatch(query: string): boolean {
+  const subscribe = useCallback(
+    (changed: () => void) => {
+      const list = matchMedia(query);
+      list.addEventListener("change", changed);
+      return () => list.removeEventListener("change", changed);
+    },
+    [query],
+  );
+  return useSyncExternalStore(subscribe, () => matchMedia(query).matches);
+}
+
+/** One session: its header, its transcript, its turns and runs. Two of them stand side by side when a run is open beside. */
+export function SessionPane(props: Props): ReactNode {
+  const { session_id, besideOf } = props;
+  const client = useClient();
+  const connection = useConnection();
+  const session = useMemo(() => openSession(client, session_id), [client, session_id]);
+  useEffect(() => session.follow(), [session]);
+  const ready = useStore(session.state, (state) => state.transcript !== undefined);
+  const refused = useStore(session.state, (state) => state.refused);
+  const isMissing = refused?.code === "no_channel";
+
+  useFocusOnOpening({ isBeside: besideOf !== undefined, isReady: ready });
+  // Right after its start the daemon has not found every file yet.
+  const known = useRow(session_id) !== undefined;
+  useEffect(() => {
+    if (known && isMissing) session.retry();
+  }, [known, isMissing, session]);
+
+  const why = isMissing ? "No such session" : "This session cannot be shown";
+  usePageTitle(!ready && refused && besideOf === undefined ? `${why} · Verbatim` : undefined);
+  if (ready) return <ReadyPane key={session_id} {...props} session={session} />;
+  const [title, text] = refused
+    ? isMissing
+      ? [
+          why,
+          "The daemon knows no session at this address: it was on another machine, or never reached this archive.",
+        ]
+      : [why, refused.message]
+    : connection.status === "lost"
+      ? lostWords(connection)
+      : ["Reading the session", ""];
+  const [Body, Heading] = besideOf === undefined ? (["main", "h1"] as const) : (["section", "h2"] as const);
+  return (
+    <Body className="blank" aria-busy={!refused} aria-label={besideOf && BESIDE}>
+      <Heading>{title}</Heading>
+      {text !== "" && <p>{text}</p>}
+      <p>
+        {besideOf === undefined ? <a href="/">All sessions</a> : <a href={sessionHref(besideOf)}>Close</a>}
+      </p>
+    </Body>
+  );
+}
+
+/** How a session stands, before its name in the window's title. */
+function titleState(row: SessionSummary): string {
+  if (isWaiting(row)) return "[WAITING] ";
+  return row.status === "running" ? "[RUNNING] " : row.status === "failed" ? "[FAILED] " : "";
+}
+
+function ReadyPane({
+  session_id,
+  fragment,
+  visit,
+  beside,
+  find,
+  besideOf,
+  session,
+}: Props & { session: OpenSession }): ReactNode {
+  const client = useClient();
+  const api = apiOf(client);
+  const transcript = useStore(session.state, (state) => state.transcript);
+  const summary = useStore(session.state, (state) => state.summary);
+  const synced = useStore(session.state, (state) => state.synced);
+  const failure = useStore(session.state, (state) => state.failure);
+  const refused = useStore(session.state, (state) => state.refused);
+  const row = useRow(session_id) ?? summary;
+  const runs = useRuns(session_id);
+  const main = besideOf === undefined;
+  const control = row?.control;
+  const working = control?.state === "working" || control?.state === "waiting";
+  const stop = useStop(session_id, working, transcript?.turns.at(transcript.turns.length - 1)?.id);
+  const composer = useRef<HTMLTextAreaElement>(null);
+  const [goingOn, setGoingOn] = useState<string>();
+  const [agentOpen, setAgentOpen] = useState(false);
+
+  const [reading] = useState(() => loadReading(session_id));
+  // One comes back to the place that was taken under this very address; a link goes to what it names, if it names a part.
+  const resumes =
+    reading.place !== undefined && (fragment === "" || (reading.fragment === fragment && cameBack()));
+  const [initial] = useState(() =>
+    resumes && reading.place !== undefined ? reading.place : { end: true as const },
+  );
+  const [resumed] = useState(resumes ? { marked: reading.marked } : undefined);
+  const [target, setTarget] = useState(resumed?.marked);
+  const { host, outputs, setOpen, setAllOpen, allOpen, keepPlace, placeNow } = useReadingHost(
+    session,
+    reading,
+    { fragment, marked: target },
+    {
+      started_at: row?.started_at,
+      cwd: row?.cwd,
+      is_managed: control !== undefined,
+      waiting: row !== undefined && isWaiting(row),
+      goOnFrom: main && control?.can_fork === true ? setGoingOn : undefined,
+    },
+  );
+  const rowFilter = useFilter(session, host);
+  /** What a link, a key or find leads to is not left hidden. */
+  const showAll = useRef((_index: number): void => {});
+  useEffect(() => {
+    showAll.current = (index) => {
+      if (rowFilter.rows?.hides(index, session.partAt(index)) === true) flushSync(rowFilter.close);
+    };
+  });
+  const pane = useRef<HTMLDivElement>(null);
+  const scroller = useRef<ScrollerHandle>(null);
+  const findInput = useRef<HTMLInputElement>(null);
+  const [finding, setFinding] = useState(false);
+  const [findText, setFindText] = useState("");
+  /** Find as the address opened it; `count`: another one is another opening. */
+  const [findStart, setFindStart] = useState<{ start?: FindStart; count: number }>({ count: 0 });
+  const [message, setMessage] = useState("");
+  /** The row that a button led to, which keeps the keyboard. */
+  const [landed, setLanded] = useState({ name: "", count: 0 });
+  /** Where find was opened from, if one wrote there, and the row that it led to last. */
+  const foundFrom = useRef<{ field: Element | null; row?: string | undefined }>({ field: null });
+  const [current, setCurrent] = useState(() => {
+    if (transcript === undefined) return 0;
+    return Math.max(
+      0,
+      turnOfPart(transcript.turns, initial.end ? transcript.parts.length - 1 : initial.index),
+    );
+  });
+  const [wide, setWide] = useSetting("outline");
+  const [sheet, setSheet] = useState(false);
+  // There turns and runs lie over the transcript, when asked for (session.css).
+  const overlaid = useMatch("(max-width: 900px)") || beside !== undefined || !main;
+
+  /**
+   * Goes to a part by position, marks it and, if asked to, opens it; a paired result is in its call's card. The keyboard goes
+   * along, unless it `stays`. Gives the part whose row that is.
+   */
+  const goTo = useCallback(
+    async (index: number, open: boolean, stays = false): Promise<string | undefined> => {
+      await session.load(index, index + 1);
+      let at = index;
+      let part = session.partAt(at);
+      if (part?.type === "tool_result" && part.call_index !== undefined) {
+        at = part.call_index;
+        await session.load(at, at + 1);
+        part = session.partAt(at);
+      }
+      showAll.current(at);
+      if (part !== undefined) {
+        const { id } = part;
+        if (open) setOpen(id, true);
+        // The scroller then finds it opened, in a group of markers as well.
+        flushSync(() => setTarget(id));
+      }
+      scroller.current?.toPart(at, part?.type === "request" && part.outcome === undefined);
+      if (part !== undefined && !stays) takeFocus(rowOf(part.id));
+      return part?.id;
+    },
+    [session, setOpen],
+  );
+
+  const toTurn = useCallback(
+    async (turn: number): Promise<void> => {
+      scroller.current?.toTurn(turn);
+      const { id, prompt_index } = session.state.getState().transcript?.turns.at(turn) ?? {};
+      if (prompt_index !== undefined) await session.load(prompt_index, prompt_index + 1);
+      // Its heading is made anew once its prompt is here.
+      flushSync(() => {});
+      takeFocus(document.getElementById(`turn-${id}`)?.closest("header"));
+    },
+    [session],
+  );
+
+  useAddressFollowed({
+    session,
+    scroller,
+    fragment,
+    find,
+    visit,
+    resumed,
+    isMain: main,
+    goTo,
+    toTurn,
+    onLeave() {
+      setMessage("");
+      setTarget(undefined);
+    },
+    onFind(start) {
+      setFinding(true);
+      setFindStart(({ count }) => ({ start, count: count + 1 }));
+    },
+    onMessage: setMessage,
+  });
+  useEffect(() => (main ? keepWhenLeaving(() => ({ place: placeNow() })) : undefined), [main, placeNow]);
+
+  const state = row === undefined ? "" : titleState(row);
+  usePageTitle(main && row !== undefined ? `${state}${sessionTitle(row)} · Verbatim` : undefined);
+
+  const onPlace = useCallback(
+    (place: Parameters<typeof keepPlace>[0], turn: number) => {
+      keepPlace(place);
+      // What was said of another place.
+      setMessage("");
+      setCurrent(Math.max(0, turn));
+    },
+    [keepPlace],
+  );
+
+  const toEnd = useCallback(() => scroller.current?.toEnd(), []);
+  const goTurn = (turn: number): void => {
+    if (transcript === undefined || turn < 0 || turn >= transcript.turns.length) return;
+    setSheet(false);
+    setCurrent(turn);
+    void toTurn(turn);
+  };
+  const stepTurn = (by: 1 | -1): void => {
+    const here = scroller.current?.here();
+    if (here === undefined) return;
+    // Backwards from inside a turn leads to its own prompt first.
+    goTurn(by === -1 && here.within ? here.turn : here.turn + by);
+  };
+  const stepError = async (by: 1 | -1, stays = false): Promise<void> => {
+    const here = scroller.current?.here().index ?? 0;
+    const marked =
+      target === undefined || transcript === undefined ? undefined : positionOf(transcript, target);
+    // From the failure that one stands on, even when it is not at the top of the view.
+    const stands = marked !== undefined && scroller.current?.shows(marked);
+    const from = stands ? marked + by : here - (by === 1 ? 0 : 1);
+    const onwards = await locateError(session, api, from, by);
+    const around_from = by === 1 ? 0 : (transcript?.parts.length ?? 0) - 1;
+    const found = onwards ?? (await locateError(session, api, around_from, by));
+    if (found === undefined) setMessage("No error in this transcript.");
+    else {
+      const around = by === 1 ? en.session.wrappedFirst : en.session.wrappedLast;
+      const id = await goTo(found, false, stays);
+      const name = stays && id !== undefined ? (rowOf(id)?.getAttribute("aria-label") ?? "") : "";
+      setLanded(({ count }) => ({ name, count: count + 1 }));
+      if (onwards === undefined) setMessage(found === marked ? en.session.onlyError : around);
+    }
+  };
+  const openFind = (): void => {
+    const { activeElement } = document;
+    if (!finding) {
+      foundFrom.current = { field: typing(activeElement) ? activeElement : null };
+      setFindStart(({ count }) => ({ count: count + 1 }));
+    }
+    setFinding(true);
+    findInput.current?.focus();
+    findInput.current?.select();
+  };
+
+  const { firstNew, isAbove } = useReadState(session, scroller);
+  const mark = async (patch: ReadStatePatch): Promise<boolean> => {
+    const kept = await markRead(client, session_id, patch);
+    setMessage(kept ? "" : en.attention.notSaved);
+    return kept;
+  };
+
+  const nextWaiting = useWaitingKey((found) => setMessage(found ? "" : en.waiting.none));
+  const closeFind = (): void => {
+    setFinding(false);
+    // What the address wanted marked is not wanted any more, on a reload either.
+    if (find.length > 0) navigate(sessionHref(session_id, fragment, beside), "replace");
+    const { field, row } = foundFrom.current;
+    const at = transcript && row !== undefined ? positionOf(transcript, row) : undefined;
+    const found = row !== undefined && at !== undefined && scroller.current?.shows(at) ? rowOf(row) : null;
+    if (field instanceof HTMLElement && field.isConnected) field.focus();
+    else if (found !== null) found.focus({ preventScroll: true });
+    else scroller.current?.focus();
+  };
+
+  const marks: KeyBinding[] = [
+    { keys: ["f"], does: en.filter.key, run: rowFilter.open },
+    {
+      keys: ["N"],
+      does: en.read.toFirst,
+      run: () => (firstNew === undefined ? setMessage(en.read.nothingNew) : void goTo(firstNew, false)),
+    },
+    {
+      keys: ["m"],
+      does: en.read.markUnread,
+      run: () => void mark({ unread: true }).then((kept) => kept && navigate("/")),
+    },
+    {
+      keys: ["P"],
+      does: row?.pinned ? en.read.unpin : en.read.pin,
+      run: () => void mark({ pinned: row?.pinned !== true }),
+    },
+  ];
+  const bindings: KeyBinding[] = [
+    { keys: ["/", "Ctrl+f"], does: "Find in this session", run: openFind },
+    ...scrollKeys(scroller),
+    { keys: ["]", "n"], does: "Next prompt", run: () => stepTurn(1) },
+    { keys: ["[", "p"], does: "Previous prompt", run: () => stepTurn(-1) },
+    { keys: ["e"], does: "Next error", run: () => void stepError(1) },
+    { keys: ["E"], does: "Previous error", run: () => void stepError(-1) },
+    {
+      keys: ["x"],
+      does: en.session.allKeys,
+      run: () => changeAllOpen(),
+    },
+    { keys: ["o"], does: en.session.outline, run: () => toggleSide() },
+    {
+      keys: ["u"],
+      does: en.session.up,
+      run: () =>
+        navigate(
+          row?.parent === undefined
+            ? "/"
+            : sessionHref(
+                row.parent.session_id,
+                row.parent.tool_call_id === undefined ? "" : `call-${row.parent.tool_call_id}`,
+              ),
+        ),
+    },
+    nextWaiting,
+    ...(control === undefined
+      ? []
+      : [
+          ...ANSWER_KEYS,
+          // In the field itself, which looks at its keys before the page does; here they are only listed.
+          ...(control.can_steer
+            ? [
+                {
+                  keys: ["Alt+Enter"],
+                  does: "Steer the agent now, while one writes",
+                  keyOnly: true,
+                  run: () => {},
+                },
+              ]
+            : []),
+          { keys: ["c"], does: en.composer.message, run: () => composer.current?.focus() },
+          { keys: ["a"], does: en.session.agentSettings, run: () => setAgentOpen(true) },
+        ]),
+    { keys: ["s"], does: "New session", run: () => navigate(NEW_SESSION) },
+    {
+      keys: ["Escape"],
+      keyOnly: true,
+      does: working ? en.session.closeThenStop : en.session.closeKeys,
+      run: () => {
+        setMessage("");
+        if (finding) closeFind();
+        else if (sheet) {
+          leaveSide();
+          setSheet(false);
+        } else if (target !== undefined) setTarget(undefined);
+        else if (beside !== undefined) navigate(sessionHref(session_id, fragment, undefined, find));
+        else if (besideOf !== undefined) navigate(sessionHref(besideOf));
+        else stop.escape();
+      },
+    },
+  ];
+  useKeys([...bindings, ...marks], pane);
+  useFocusBack(scroller, beside);
+  useEffect(() => {
+    // Not before the dialog has closed, which gives the focus back.
+    if (goingOn === undefined && control !== undefined && takeToWrite(session_id)) composer.current?.focus();
+  });
+  /** The keyboard is not left in what goes away. */
+  const leaveSide = (): void => {
+    if (document.activeElement?.closest(".side")) scroller.current?.focus();
+  };
+  const toggleSide = (): void => {
+    leaveSide();
+    if (overlaid) setSheet(!sheet);
+    else setWide(!wide);
+  };
+
+  const changeAllOpen = (): void => setAllOpen(allOpen === undefined ? true : allOpen ? false : undefined);
+  const allOpenWord =
+    allOpen === undefined ? en.session.expandAll : allOpen ? en.session.collapseAll : en.session.reset;
+
+  if (transcript === undefined || row === undefined) return null;
+  const empty = transcript.parts.length === 0;
+  const lastTurn = transcript.turns.at(transcript.turns.length - 1);
+  const since = control !== undefined && lastTurn?.status === "running" ? lastTurn.started_at : undefined;
+  // A page has one main part, and one banner, which a section's header is not.
+  const [Pane, Body] = main ? (["div", "main"] as const) : (["section", "div"] as const);
+  return (
+    <Pane ref={pane} className={main ? "pane" : "pane pane-beside"} aria-label={main ? undefined : BESIDE}>
+      <SessionHeader
+        row={row}
+        since={since}
+        context={transcript.context}
+        synced={synced || refused !== undefined}
+        besideOf={besideOf}
+      >
+        <button type="button" className="button" aria-expanded={finding} onClick={openFind}>
+          Find
+        </button>
+        {main && (
+          <button
+            type="button"
+            className="button if-wide"
+            aria-expanded={rowFilter.isOpen}
+            onClick={rowFilter.isOpen ? rowFilter.close : rowFilter.open}
+          >
+            {en.filter.button}
+          </button>
+        )}
+        {control !== undefined && (
+          <button
+            type="button"
+            className="button if-wide"
+            aria-haspopup="dialog"
+            onClick={() => setAgentOpen(true)}
+          >
+            Agent
+          </button>
+        )}
+        <button
+          type="button"
+          className="button"
+          onClick={() => void stepError(1, true)}
+          disabled={row.errors === 0}
+        >
+          Next error
+        </button>
+        {main && (
+          <button type="button" className="button if-wide" onClick={changeAllOpen}>
+            {allOpenWord}
+          </button>
+        )}
+        <button
+          type="button"
+          className={main ? "button" : "button if-wide"}
+          aria-expanded={sheet || (wide && !overlaid)}
+          onClick={toggleSide}
+        >
+          Turns
+          {runs.length > 0 && <span className="if-wide">, {counted(runs.length, "run")}</span>}
+        </button>
+        {besideOf !== undefined && (
+          <>
+            <a className="button" href={sessionHref(session_id)}>
+              {en.session.openFull}
+            </a>
+            <a className="button" href={sessionHref(besideOf)}>
+              Close
+            </a>
+          </>
+        )}
+        <HelpAndSettings
+          bindings={[...bindings, ...marks]}
+          pane={pane}
+          more={
+            <>
+              <SessionFacts row={row} context={transcript.context} />
+              <p>
+                <button type="button" className="button" onClick={changeAllOpen}>
+                  {allOpenWord}
+                </button>{" "}
+                <button type="button" className="button" onClick={rowFilter.open}>
+                  {en.filter.button}
+                </button>{" "}
+                {control !== undefined && (
+                  <button type="button" className="button" onClick={() => setAgentOpen(true)}>
+                    Agent
+                  </button>
+                )}
+              </p>
+            </>
+          }
+        />
+      </SessionHeader>
+      {finding && (
+        <Find
+          key={findStart.count}
+          start={findStart.start}
+          session={session}
+          scroller={scroller}
+          input={findInput}
+          opened={outputs.opened}
+          onHit={async (index) => {
+            const row = await goTo(index, true, true);
+            foundFrom.current = { ...foundFrom.current, row };
+            return row;
+          }}
+          onText={setFindText}
+          onClose={closeFind}
+        />
+      )}
+      {rowFilter.isOpen && (
+        <FilterBar
+          filter={rowFilter}
+          onClose={() => {
+            rowFilter.close();
+            scroller.current?.focus();
+          }}
+        />
+      )}
+      {/* There before anything is said in it. */}
+      <div role="status">
+        {(message !== "" || failure !== undefined) && (
+          <p className="notice notice-warning">
+            {message !== ""
+              ? message
+              : failure === undefined
+                ? ""
+                : `Some parts could not be loaded. ${failureText(failure)}`}
+          </p>
+        )}
+      </div>
+      {refused && (
+        <p className="notice notice-warning" role="status">
+          {refused.code === "no_channel"
+            ? "The daemon no longer has this session: it was started without the session's folder, or the file went before it was kept."
+            : refused.message}{" "}
+          What this page had loaded is shown.
+        </p>
+      )}
+      <p className="unseen" role="status">
+        <span key={landed.count}>{landed.name}</span>
+      </p>
+      <WaitingBanner session_id={session_id} />
+      <div className="pane-body">
+        {(main || sheet) && (
+          <aside
+            className={`side${wide ? "" : " side-hidden"}${sheet ? " side-sheet" : ""}`}
+            aria-label={en.session.outline}
+          >
+            <Outline transcript={transcript} current={current} isWaiting={isWaiting(row)} onGo={goTurn} />
+            <RunsPanel session_id={session_id} beside={beside} />
+          </aside>
+        )}
+        <Body className="pane-main">
+          {empty && (
+            <div className="blank">
+              <h2>Nothing yet</h2>
+              <p>
+                {row.status === "running"
+                  ? "The session has begun; its first part appears here."
+                  : control !== undefined
+                    ? "Write the first prompt below."
+                    : "This session ended before anything was written."}
+              </p>
+            </div>
+          )}
+          {firstNew !== undefined && isAbove && (
+            <button type="button" className="above" onClick={() => void goTo(firstNew, false)}>
+              {en.read.above}
+            </button>
+          )}
+          <TranscriptScroller
+            session={session}
+            host={host}
+            label={main ? "Transcript" : `Transcript of the run ${sessionTitle(row)}`}
+            initial={initial}
+            isWaiting={row?.requests !== undefined && row.requests.length > 0}
+            targetPartId={target}
+            search={findText}
+            filter={rowFilter.rows}
+            firstNew={firstNew}
+            handle={scroller}
+            onPlace={onPlace}
+          />
+          {control !== undefined && (
+            <Composer
+              row={row}
+              control={control}
+              stop={stop}
+              input={composer}
+              session={session}
+              onSend={toEnd}
+            />
+          )}
+        </Body>
+      </div>
+      {goingOn !== undefined && (
+        <GoOnDialog session={session} row={row} prompt_id={goingOn} onClose={() => setGoingOn(undefined)} />
+      )}
+      {agentOpen && control !== undefined && (
+        <AgentDialog row={row} control={control} onClose={() => setAgentOpen(false)} />
+      )}
+    </Pane>
+  );
+}

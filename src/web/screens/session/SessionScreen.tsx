@@ -1,0 +1,63 @@
+import { type MouseEvent, type ReactNode, useEffect } from "react";
+import { navigate, parseRoute, sessionHref } from "../../app/router.ts";
+import { loadCopiedText } from "../../transcript/copying.ts";
+import { SessionPane } from "./SessionPane.tsx";
+import "./session.css";
+import "./print.css";
+
+/** Of every screen, but not of the first script. */
+export { Announcements } from "../../app/Announcements.tsx";
+
+interface Props {
+  session_id: string;
+  fragment: string;
+  /** Another number: what the fragment names is asked for again. */
+  visit: number;
+  beside: string | undefined;
+  /** Texts to mark, from the address. */
+  find: readonly string[];
+}
+const NONE: readonly string[] = [];
+
+/** A session, and beside it the run that was opened with Shift, Alt or a "beside" button. */
+export function SessionScreen({ session_id, fragment, visit, beside, find }: Props): ReactNode {
+  // Fetched while one reads, so that it can be copied when the daemon is away. Who copies asks again, and hears of a failure.
+  useEffect(() => {
+    const timer = setTimeout(() => void loadCopiedText().catch(() => {}), 500);
+    return () => clearTimeout(timer);
+  }, []);
+  const openBeside = (event: MouseEvent): void => {
+    if (!(event.shiftKey || event.altKey) || event.button !== 0) return;
+    const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
+    if (!(link instanceof HTMLAnchorElement) || link.origin !== location.origin) return;
+    const route = parseRoute(link);
+    if (route.screen !== "session" || route.session_id === session_id) return;
+    // The browser would open a window (Shift) or download (Alt).
+    event.preventDefault();
+    event.stopPropagation();
+    navigate(sessionHref(session_id, fragment, route.session_id, find));
+  };
+  return (
+    <div className={`split${beside === undefined ? "" : " split-two"}`} onClickCapture={openBeside}>
+      <SessionPane
+        key={session_id}
+        session_id={session_id}
+        fragment={fragment}
+        visit={visit}
+        beside={beside}
+        find={find}
+      />
+      {beside !== undefined && (
+        <SessionPane
+          key={`beside ${beside}`}
+          session_id={beside}
+          fragment=""
+          visit={0}
+          beside={undefined}
+          find={NONE}
+          besideOf={session_id}
+        />
+      )}
+    </div>
+  );
+}

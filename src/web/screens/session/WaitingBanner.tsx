@@ -1,0 +1,55 @@
+import type { ReactNode } from "react";
+import { useClient } from "../../app/store.ts";
+import { ancestorsOf, useWaiting, type Waiting } from "../../app/waiting.ts";
+import { en } from "../../text/en.ts";
+import { exactTime, shortDuration } from "../../text/format.ts";
+import { visible } from "../../ui/hidden-text.tsx";
+import { useNow } from "../../ui/use-now.ts";
+import { sessionTitle } from "../sessions/session-list.ts";
+
+/** The transcript keeps its room, however many ask at once. */
+const SHOWN = 3;
+
+/**
+ * What waits for a person and does not stand in this transcript: runs below this session, at any depth, and its own agent
+ * where that runs in a terminal.
+ */
+export function WaitingBanner({ session_id }: { session_id: string }): ReactNode {
+  const { rows } = useClient();
+  const waiting = useWaiting();
+  const { byId } = rows.getState();
+  const shown = waiting.filter(({ row, request_id }) =>
+    row.id === session_id ? request_id === undefined : ancestorsOf(byId, row).includes(session_id),
+  );
+  if (shown.length === 0) return null;
+  const more = shown.length - SHOWN;
+  return (
+    <section className="waiting-banner" aria-label={en.waiting.name}>
+      {shown.slice(0, SHOWN).map((one) => (
+        <p key={one.key} className="notice">
+          <span className="needs-you">{en.waiting.name}</span>{" "}
+          {one.row.id === session_id ? (
+            <>
+              {visible(one.title, "prose")} · {en.waiting.elsewhere}
+            </>
+          ) : (
+            <>
+              <strong>{sessionTitle(one.row)}</strong>: <a href={one.href}>{visible(one.title, "prose")}</a>
+            </>
+          )}{" "}
+          <Since since={one.since} />
+        </p>
+      ))}
+      {more > 0 && <p className="notice">{en.waiting.more(more)}</p>}
+    </section>
+  );
+}
+
+function Since({ since }: Pick<Waiting, "since">): ReactNode {
+  const now = useNow(1_000);
+  return (
+    <time className="waiting-since" dateTime={new Date(since).toISOString()} title={exactTime(since)}>
+      {en.waiting.since(shortDuration(Math.max(0, now - since)))}
+    </time>
+  );
+}

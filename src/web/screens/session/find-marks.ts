@@ -1,0 +1,169 @@
+import { textPattern } from "../../../model/text-pattern.ts";
+
+/** The names under which the style sheet knows what was found, and where one is among it. */
+const FOUND = "find";
+const CURRENT = "find-current";
+
+/** Looking through all that is on screen rests this many times as long as it took: it never takes more than a part of the time. */
+const REST = 8;
+
+/** Where a text stands among the rows of a pane. */
+export interface Marks {
+  /** The places in one part that can be seen, in their order. */
+  inPart(part_id: string): Range[];
+  /** Marks the place where one is. */
+  setCurrent(range: Range | undefined): void;
+  end(): void;
+}
+
+/** Every pane that marks, and what: the marks are the whole page's. */
+const panes = new Map<
+  HTMLElement,
+  { found: readonly Range[]; others: readonly Range[]; current: Range | undefined }
+>();
+
+function show(name: string, ranges: readonly Range[], priority: number): void {
+  if (typeof Highlight === "undefined") return;
+  const highlight = new Highlight();
+  highlight.priority = priority;
+  for (const range of ranges) highlight.add(range);
+  if (ranges.length > 0) CSS.highlights.set(name, highlight);
+  else CSS.highlights.delete(name);
+}
+const showFound = (): void =>
+  show(
+    FOUND,
+    [...panes.values()].flatMap(({ found, others }) => [...found, ...others]),
+    0,
+  );
+const showCurrent = (): void =>
+  show(
+    CURRENT,
+    [...panes.values()].flatMap(({ current }) => current ?? []),
+    1,
+  );
+
+/**
+ * Marks a text wherever it stands in view, without touching the document: what React rendered stays as it is. What comes
+ * into view, or changes there, is marked as it comes; `changed` is then told. `also`: other texts that are marked, though
+ * `inPart` has none of them.
+ */
+export function markText(
+  rows: HTMLElement,
+  text: string,
+  changed: () => void,
+  also: readonly string[] = [],
+): Marks {
+  const pattern = textPattern(text, "giu");
+  const others = also.map((other) => textPattern(other, "giu"));
+  const look = (): void => {
+    panes.set(rows, {
+      found: rangesIn(rows, pattern),
+      others: others.flatMap((other) => rangesIn(rows, other)),
+      current: panes.get(rows)?.current,
+    });
+    showFound();
+  };
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let rested = 0;
+  const lookAgain = (): void => {
+    timer = undefined;
+    const began = performance.now();
+    look();
+    changed();
+    const ended = performance.now();
+    rested = ended + REST * (ended - began);
+  };
+  const observer = new MutationObserver(() => {
+    if (timer !== undefined) return;
+    const wait = rested - performance.now();
+    if (wait <= 0) lookAgain();
+    else timer = setTimeout(lookAgain, wait);
+  });
+  observer.observe(rows, { childList: true, characterData: true, subtree: true });
+  look();
+  return {
+    inPart(part_id) {
+      const row = document.getElementById(`part-${part_id}`);
+      // The title of an open prompt stands in its text once more, there whole.
+      const ranges = (panes.get(rows)?.found ?? []).filter(
+        ({ startContainer: { parentElement } }) =>
+          row?.contains(parentElement?.closest(".part-body, .turn-prompt") ?? null) &&
+          !parentElement?.closest(".turn-title-open"),
+      );
+      const seen = ranges.filter(({ startContainer }) => startContainer.parentElement?.checkVisibility());
+      return seen.length > 0 ? seen : ranges;
+    },
+    setCurrent(current) {
+      const { found = [], others = [] } = panes.get(rows) ?? {};
+      panes.set(rows, { found, others, current });
+      showCurrent();
+    },
+    end() {
+      observer.disconnect();
+      clearTimeout(timer);
+      panes.delete(rows);
+      showFound();
+      showCurrent();
+    },
+  };
+}
+
+/** Elements that stand within a line: what one reads as one text goes over their ends. */
+const INLINE = "a, b, code, del, em, i, ins, mark, s, span, strong, sub, sup, u";
+/** What stands in these stands in columns or apart: one does not read on from one to the next. */
+const APART = ".line, .line-figures, .marker-line, .part-gutter, .run-action, .tool-with-action, .turn-facts";
+const BLOCK = `:not(${INLINE}), .line-failure, :is(${APART}) > *`;
+
+function rangesIn(rows: HTMLElement, pattern: RegExp): Range[] {
+  // Where nothing can be marked, nothing is looked for.
+  if (typeof Highlight === "undefined") return [];
+  const ranges: Range[] = [];
+  /** The text nodes of one block, and where each begins in its text. */
+  let nodes: { node: Node; start: number }[] = [];
+  let text = "";
+  let block: Element | null | undefined;
+  const mark = (): void => {
+    let first = 0;
+    for (const { index, 0: found } of text.matchAll(pattern)) {
+      while ((nodes[first + 1]?.start ?? text.length) <= index) first++;
+      let last = first;
+      while ((nodes[last + 1]?.start ?? text.length) < index + found.length) last++;
+      const [from, to] = [nodes[first], nodes[last]];
+      if (from === undefined || to === undefined) continue;
+      const range = document.createRange();
+      range.setStart(from.node, index - from.start);
+      range.setEnd(to.node, index + found.length - to.start);
+      ranges.push(range);
+    }
+    nodes = [];
+    text = "";
+  };
+  const walker = document.createTreeWalker(rows, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    const own = node.parentElement?.closest(BLOCK);
+    if (own !== block) mark();
+    block = own;
+    nodes.push({ node, start: text.length });
+    text += node.nodeValue ?? "";
+  }
+  mark();
+  return ranges;
+}
+
+/** Brings a range into view in the boxes below `rows` that hold it: what is folded opens, what scrolls is scrolled. */
+export function revealWithin(rows: HTMLElement, range: Range): void {
+  const inner = range.startContainer.parentElement;
+  for (let element = inner; element !== null && element !== rows; element = element.parentElement) {
+    if (element instanceof HTMLDetailsElement && inner?.closest("summary")?.parentElement !== element)
+      element.open = true;
+  }
+  for (let element = inner; element !== null && element !== rows; element = element.parentElement) {
+    const { overflowX, overflowY } = getComputedStyle(element);
+    if (!/auto|scroll/.test(overflowX + overflowY)) continue;
+    const box = element.getBoundingClientRect();
+    const { top, bottom, left, right } = range.getBoundingClientRect();
+    if (top < box.top || bottom > box.bottom) element.scrollTop += top - box.top - element.clientHeight / 4;
+    if (left < box.left || right > box.right) element.scrollLeft += left - box.left - element.clientWidth / 4;
+  }
+}

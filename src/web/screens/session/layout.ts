@@ -1,0 +1,288 @@
+import { isError, isRow } from "../../../model/parts/part-kinds.ts";
+import type { RowSettings } from "../../../model/parts/quiet.ts";
+import { turnOfPart } from "../../../model/transcript/positions.ts";
+import { changedPositions, sparseSequence } from "../../../model/transcript/sequence.ts";
+import type { TranscriptPart, Turn } from "../../../model/transcript/transcript.ts";
+import type { Transcript } from "../../../model/transcript/transcript-state.ts";
+import { continuesGroup } from "../../transcript/marker-groups.ts";
+import { createRowHeights, evenRowHeights } from "../../virtual-list/row-heights.ts";
+
+/** Space below a turn's last row, in pixels. */
+export const TURN_GAP = 24;
+/** Until a row was on screen. */
+const HEADING_ESTIMATE = 40;
+const UNLOADED_ESTIMATE = 44;
+
+/** The rows of one turn that are in view. Tops of rows are relative to the turn's, the turn's to the transcript's. */
+export interface VisibleTurn {
+  readonly turn: Turn;
+  readonly top: number;
+  readonly height: number;
+  readonly rows: { index: number; top: number }[];
+}
+
+/** What is visible in two windows as one list: what is in both stands in it once. */
+export function joinTurns(one: readonly VisibleTurn[], other: readonly VisibleTurn[]): VisibleTurn[] {
+  const turns = new Map(one.map((visible) => [visible.turn.index, visible]));
+  for (const visible of other) {
+    const known = turns.get(visible.turn.index)?.rows ?? [];
+    const added = visible.rows.filter(({ index }) => !known.some((row) => row.index === index));
+    const rows = [...known, ...added].sort((a, b) => a.index - b.index);
+    turns.set(visible.turn.index, { ...visible, rows });
+  }
+  return [...turns.values()].sort((a, b) => a.turn.index - b.turn.index);
+}
+
+/** What a reader wants to see. */
+export interface LayoutSettings extends RowSettings {
+  /** A filter hides rows; absent: none is set. */
+  readonly filter?: RowFilter | undefined;
+}
+export interface RowFilter {
+  /** Whether a part is hidden; `undefined` for one that is not loaded. */
+  hides(index: number, part: TranscriptPart | undefined): boolean;
+  /** Positions of unloaded parts that may be hidden. */
+  readonly hidden: Iterable<number>;
+}
+
+/** What is shown of a transcript: where each turn and part stands, at a cost that does not depend on their number. */
+export interface Layout {
+  readonly height: number;
+  readonly parts: number;
+  /** Everything may differ; heights that were measured hold at their positions until they are measured again. */
+  reset(transcript: Transcript, settings: LayoutSettings): void;
+  /** Parts were appended, and those at `touched` may be shown differently now. Returns what is new at the end. */
+  update(transcript: Transcript, touched: readonly number[]): { rows: number; errors: number };
+  /** `false`: it had this height. */
+  measureRow(index: number, height: number): boolean;
+  measureHeading(turn: number, height: number): boolean;
+  headingHeight(turn: number): number;
+  /** Top of a part's row; of its turn where the part is the turn's heading. */
+  topOf(index: number): number;
+  turnTop(turn: number): number;
+  /** The part at an offset from the top. */
+  at(offset: number): number;
+  /** The turn that contains a part; −1 without turns. */
+  turnOf(index: number): number;
+  /**
+   * Whether the part has a row of its own: its turn's heading, a paired result, a hidden step and what stands in a group of
+   * markers have none.
+   */
+  isShown(index: number): boolean;
+  /** The row that shows a part: of a marker in a group, the group's. */
+  rowOf(index: number): number;
+  visible(from: number, to: number): VisibleTurn[];
+}
+
+const lines = (text: string, width: number): number => Math.ceil(text.length / width);
+
+/** How high a part probably is while nobody has seen it: its kind and the length of its text. */
+function estimate(part: TranscriptPart): number {
+  switch (part.type) {
+    case "text":
+      return 16 + 24 * Math.min(400, lines(part.text, 76) + part.text.split("\n", 200).length / 2);
+    case "legacy":
+      return 16 + 24 * Math.min(400, lines(part.content, 76));
+    case "prompt":
+      return 40;
+    case "image":
+      return 240;
+    case "thinking":
+    case "tool_call":
+    case "tool_result":
+    case "file":
+    case "step_start":
+    case "step_finish":
+    case "marker":
+    case "unknown":
+      return 28;
+    case "request":
+      return part.outcome === undefined ? 160 : 28;
+  }
+  return part satisfies never;
+}
+
+export function createLayout(): Layout {
+  let transcript: Transcript | undefined;
+  let settings: LayoutSettings = { showSteps: false };
+  // One slot for each part, and one after the last for the headings of turns that have none yet. A slot's height is its
+  // row's, plus those of the headings that stand before it.
+  let slots = createRowHeights([0]);
+  let count = 0;
+  /** Rows that differ from those of parts that are not here. `measured`: the height that it had on screen. */
+  let rows = new Map<number, { height: number; shown: boolean; measured: boolean }>();
+  let headings: number[] = [];
+
+  const turnAt = (turn: number): Turn | undefined => transcript?.turns.at(turn);
+  const turnCount = (): number => transcript?.turns.length ?? 0;
+  const turnOf = (index: number): number =>
+    transcript === undefined ? -1 : turnOfPart(transcript.turns, index);
+  /** The first turn whose heading stands in this slot, turns without parts before it included. */
+  const firstHeadingIn = (turn: number): number => {
+    const slot = turnAt(turn)?.first_part;
+    let first = turn;
+    while (first > 0 && turnAt(first - 1)?.first_part === slot) first -= 1;
+    return first;
+  };
+  /** The height of a turn's heading and the gap above it. */
+  const head = (turn: number): number => (headings[turn] ?? HEADING_ESTIMATE) + (turn === 0 ? 0 : TURN_GAP);
+  const headsIn = (slot: number): number => {
+    let sum = 0;
+    for (let turn = turnOf(slot); turn >= 0 && turnAt(turn)?.first_part === slot; turn -= 1)
+      sum += head(turn);
+    return sum;
+  };
+  const rowHeight = (index: number): number =>
+    rows.get(index)?.height ?? (index < count ? UNLOADED_ESTIMATE : 0);
+  const isShown = (index: number): boolean => index < count && rows.get(index)?.shown !== false;
+  const settle = (slot: number): void => {
+    const height = rowHeight(slot) + headsIn(slot);
+    if (slot < slots.length) slots.set(slot, height);
+    else slots.append(height);
+  };
+
+  const partAt = (index: number): TranscriptPart | undefined => transcript?.parts.at(index);
+  const isHeading = (index: number): boolean => turnAt(turnOf(index))?.prompt_index === index;
+  /** Under a filter there are no groups: of what stands in one, some may be hidden. */
+  const isInGroup = (index: number): boolean =>
+    settings.filter === undefined &&
+    continuesGroup(partAt, index, turnAt(turnOf(index))?.first_part ?? 0, settings);
+  const hasRow = (index: number, part: TranscriptPart | undefined, heading: boolean): boolean =>
+    !heading &&
+    settings.filter?.hides(index, part) !== true &&
+    (part === undefined || (isRow(part, settings) && !isInGroup(index)));
+  /** Looks again at one part; its measured height stays while it is shown. */
+  const look = (index: number): void => {
+    const part = partAt(index);
+    if (!hasRow(index, part, isHeading(index))) rows.set(index, { height: 0, shown: false, measured: false });
+    else if (rows.get(index)?.measured === true) return;
+    else if (part === undefined) rows.delete(index);
+    else rows.set(index, { height: estimate(part), shown: true, measured: false });
+  };
+
+  const turnTop = (turn: number): number => {
+    const slot = turnAt(turn)?.first_part ?? 0;
+    let top = slots.top(slot);
+    for (let before = firstHeadingIn(turn); before < turn; before += 1) top += head(before);
+    return top + (turn === 0 ? 0 : TURN_GAP);
+  };
+  const rowTop = (index: number): number => slots.top(index) + headsIn(index);
+
+  return {
+    get height() {
+      return slots.total + TURN_GAP;
+    },
+    get parts() {
+      return count;
+    },
+    reset(next, shown) {
+      transcript = next;
+      settings = shown;
+      count = next.parts.length;
+      headings = headings.slice(0, next.turns.length);
+      rows = new Map([...rows].filter(([index, row]) => row.measured && index < count));
+      slots = evenRowHeights(count, UNLOADED_ESTIMATE);
+      // Of a long session most parts are not here and look alike: only the others are looked at.
+      const others = new Set(changedPositions(sparseSequence<TranscriptPart>(count), next.parts));
+      for (const index of rows.keys()) others.add(index);
+      for (const turn of next.turns) {
+        if (turn === undefined) continue;
+        others.add(turn.first_part);
+        if (turn.prompt_index !== undefined) others.add(turn.prompt_index);
+      }
+      for (const index of shown.filter?.hidden ?? []) if (index < count) others.add(index);
+      others.delete(count);
+      for (const index of others) look(index);
+      for (const index of others) settle(index);
+      settle(count);
+    },
+    update(next, touched) {
+      const before = count;
+      const turnsBefore = turnCount();
+      transcript = next;
+      count = next.parts.length;
+      let newRows = 0;
+      let newErrors = 0;
+      for (let index = before; index < count; index += 1) {
+        look(index);
+        settle(index);
+        const part = next.parts.at(index);
+        if (isShown(index)) newRows += 1;
+        // A call that was here fails by a result that has no row of its own.
+        const failsCall =
+          part?.type === "tool_result" && part.is_error && (part.call_index ?? before) < before;
+        if (part !== undefined && (isError(part) || failsCall)) newErrors += 1;
+      }
+      for (const index of touched) {
+        if (index >= before) continue;
+        look(index);
+        settle(index);
+        // Whether the next row stands alone or in a group depends on this one.
+        for (let next = index + 1; next < before; next += 1) {
+          const part = partAt(next);
+          look(next);
+          settle(next);
+          if (part === undefined || isRow(part, settings)) break;
+        }
+      }
+      for (let turn = turnsBefore; turn < next.turns.length; turn += 1)
+        settle(Math.min(next.turns.at(turn)?.first_part ?? count, count));
+      settle(count);
+      return { rows: newRows, errors: newErrors };
+    },
+    measureRow(index, height) {
+      if (!isShown(index)) return false;
+      const before = rowHeight(index);
+      rows.set(index, { height, shown: true, measured: partAt(index) !== undefined });
+      if (before === height) return false;
+      settle(index);
+      return true;
+    },
+    measureHeading(turn, height) {
+      if (turn >= turnCount() || headings[turn] === height) return false;
+      headings[turn] = height;
+      settle(turnAt(turn)?.first_part ?? 0);
+      return true;
+    },
+    headingHeight: (turn) => headings[turn] ?? HEADING_ESTIMATE,
+    topOf(index) {
+      return isHeading(index) ? turnTop(turnOf(index)) : rowTop(index);
+    },
+    turnTop,
+    at: (offset) => Math.max(0, Math.min(slots.at(offset), count - 1)),
+    turnOf,
+    isShown,
+    rowOf(index) {
+      let row = index;
+      const first = turnAt(turnOf(index))?.first_part ?? 0;
+      if (!isInGroup(index)) return index;
+      while (row > first && !isShown(row)) row -= 1;
+      return row;
+    },
+    visible(from, to) {
+      const turns: VisibleTurn[] = [];
+      if (transcript === undefined || turnCount() === 0) return turns;
+      const first = Math.max(0, slots.at(Math.max(0, from)));
+      // A turn without parts stands in the slot of the next one.
+      for (let turn = firstHeadingIn(Math.max(0, turnOf(first))); turn < turnCount(); turn += 1) {
+        const here = turnAt(turn);
+        if (here === undefined) break;
+        const top = turnTop(turn);
+        if (top > to) break;
+        const end = turn + 1 < turnCount() ? turnTop(turn + 1) - TURN_GAP : slots.total;
+        const last = turnAt(turn + 1)?.first_part ?? count;
+        const visibleRows: { index: number; top: number }[] = [];
+        let index = Math.max(here.first_part, first);
+        if (index < last) {
+          let rowAt = rowTop(index);
+          for (; index < last && rowAt <= to; index += 1) {
+            if (isShown(index)) visibleRows.push({ index, top: rowAt - top });
+            rowAt += rowHeight(index);
+          }
+        }
+        turns.push({ turn: here, top, height: end - top, rows: visibleRows });
+      }
+      return turns;
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import { type RefObject, useEffect, useRef, useState } from "react";
+import { flushSync } from "react-dom";
+import type { Turn } from "../../../model/transcript/transcript.ts";
+import type { OpenSession } from "../../app/open-session.ts";
+import { exactNumber } from "../../text/format.ts";
+import type { Layout, VisibleTurn } from "./layout.ts";
+
+/** Rows that one print or copy holds: all of them are on the page at once. */
+const MOST = 2_000;
+
+interface Bounded {
+  /** What is not among it, in a sentence; absent: all is. */
+  readonly leftOut?: string;
+  /** Where parts are that another print or copy would have, were they loaded. */
+  readonly unloaded?: { readonly from: number; readonly to: number };
+}
+
+/** What of a session goes on paper, in the flow of its pages. */
+export interface Printed extends Bounded {
+  readonly turns: readonly { turn: Turn; top: number; rows: readonly { index: number }[] }[];
+}
+
+/** All rows of a session that are here, from the one in view on where they are too many. */
+export function printed(
+  turns: readonly VisibleTurn[],
+  isHere: (index: number) => boolean,
+  inView: number,
+): Printed {
+  const taken = takeRows(turns, isHere, inView, { one: "print", done: "printed" });
+  return {
+    ...taken,
+    turns: taken.turns.map(({ turn, top, rows }) => ({
+      turn,
+      top,
+      rows: rows.map(({ index }) => ({ index })),
+    })),
+  };
+}
+
+/** Those of some rows that are here, from one of them on where they are too many. `words` say what takes them. */
+export function takeRows(
+  turns: readonly VisibleTurn[],
+  isHere: (index: number) => boolean,
+  start: number,
+  words: { one: "print" | "copy"; done: "printed" | "copied" },
+): Bounded & { readonly turns: readonly VisibleTurn[] } {
+  const all = turns.flatMap(({ rows }) => rows.map(({ index }) => index));
+  const here = all.filter(isHere);
+  const first = Math.max(
+    0,
+    Math.min(
+      here.findIndex((index) => index >= start),
+      here.length - MOST,
+    ),
+  );
+  const shown = new Set(here.slice(first, first + MOST));
+  const away = all.filter((index) => !isHere(index));
+  const [from, to] = [away[0], away.at(-1)];
+  const why = [
+    away.length > 0 &&
+      `${exactNumber(away.length)} had not been loaded yet; another ${words.one} has more of them`,
+    here.length > shown.size &&
+      `${exactNumber(here.length - shown.size)} are more than the ${exactNumber(MOST)} of one ${words.one}`,
+  ].filter((word) => word !== false);
+  return {
+    turns: turns.flatMap((turn) => {
+      const rows = turn.rows.filter(({ index }) => shown.has(index));
+      return turn.rows.length === 0 || rows.length > 0 ? [{ ...turn, rows }] : [];
+    }),
+    ...(why.length === 0
+      ? {}
+      : {
+          leftOut: `${exactNumber(all.length - shown.size)} of ${exactNumber(all.length)} parts are not ${words.done}: ${why.join(", ")}.`,
+        }),
+    ...(from === undefined || to === undefined
+      ? {}
+      : { unloaded: { from: Math.max(from, to + 1 - MOST), to: to + 1 } }),
+  };
+}
+
+/** What of a session is on paper while it is printed. `isPrinting` is true before that is on the page, and until it is gone. */
+export function usePrinted(
+  session: OpenSession,
+  layout: Layout,
+  inView: () => number,
+): { onPaper: Printed | undefined; isPrinting: RefObject<boolean> } {
+  const isPrinting = useRef(false);
+  const [onPaper, setOnPaper] = useState<Printed>();
+  const first = useRef(inView);
+  first.current = inView;
+  useEffect(() => {
+    const begin = (): void => {
+      const rows = layout.visible(0, layout.height);
+      const paper = printed(rows, (index) => session.partAt(index) !== undefined, first.current());
+      isPrinting.current = true;
+      flushSync(() => setOnPaper(paper));
+      if (paper.unloaded !== undefined) void session.load(paper.unloaded.from, paper.unloaded.to);
+    };
+    const end = (): void => {
+      isPrinting.current = false;
+      flushSync(() => setOnPaper(undefined));
+    };
+    addEventListener("beforeprint", begin);
+    addEventListener("afterprint", end);
+    return () => {
+      removeEventListener("beforeprint", begin);
+      removeEventListener("afterprint", end);
+    };
+  }, [session, layout]);
+  return { onPaper, isPrinting };
+}

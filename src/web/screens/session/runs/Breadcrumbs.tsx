@@ -1,0 +1,66 @@
+import type { ReactNode } from "react";
+import { useStore } from "zustand";
+import { useShallow } from "zustand/react/shallow";
+import type { SessionSummary } from "../../../../model/session.ts";
+import { sessionHref } from "../../../app/router.ts";
+import { useClient } from "../../../app/store.ts";
+import { sessionTitle } from "../../sessions/session-list.ts";
+
+const MAX_DEPTH = 12;
+
+/** The way up: every session above this one, each linked to the very call that started the next. */
+export function Breadcrumbs({
+  row,
+  besideOf,
+}: {
+  row: SessionSummary;
+  /** The session that this one stands beside: on the way to it this one stays open. */
+  besideOf?: string | undefined;
+}): ReactNode {
+  const above = useStore(
+    useClient().rows,
+    useShallow(({ byId }) => sessionsAbove(byId, row)),
+  );
+  const path: { id: string; row: SessionSummary | undefined; call: string | undefined }[] = [];
+  let below: SessionSummary | undefined = row;
+  for (const session of above) {
+    if (below?.parent === undefined) break;
+    path.unshift({ id: below.parent.session_id, row: session, call: below.parent.tool_call_id });
+    below = session;
+  }
+  return (
+    <nav className="crumbs" aria-label={besideOf === undefined ? "Path" : "Path of the run"}>
+      <a href="/">Sessions</a>
+      {path.map(({ id, row: above, call }) => (
+        <span key={id} className="crumb">
+          <span aria-hidden="true">/</span>
+          <a
+            href={sessionHref(
+              id,
+              call === undefined ? "" : `call-${call}`,
+              id === besideOf ? row.id : undefined,
+            )}
+            title={call === undefined ? undefined : "To the call that started this run"}
+          >
+            {above === undefined ? "Parent session" : sessionTitle(above)}
+          </a>
+        </span>
+      ))}
+      <span aria-hidden="true">/</span>
+    </nav>
+  );
+}
+
+/** The sessions above one, nearest first; the last one `undefined` where it is not known. */
+function sessionsAbove(
+  byId: ReadonlyMap<string, SessionSummary>,
+  row: SessionSummary,
+): (SessionSummary | undefined)[] {
+  const above: (SessionSummary | undefined)[] = [];
+  let below: SessionSummary | undefined = row;
+  while (below?.parent !== undefined && above.length < MAX_DEPTH) {
+    below = byId.get(below.parent.session_id);
+    above.push(below);
+  }
+  return above;
+}

@@ -1,0 +1,76 @@
+import { type RefObject, useEffect, useState } from "react";
+import { flushSync } from "react-dom";
+import { typing } from "../../app/keys.ts";
+import type { OpenSession } from "../../app/open-session.ts";
+import type { Layout, VisibleTurn } from "./layout.ts";
+import { takeRows } from "./print-view.ts";
+
+/** A selection across more parts has its two ends in the document, and what is between them where it is in view or copied. */
+export const HELD_BETWEEN = 300;
+/** The box while it is read for the clipboard: transcript.css leaves out what is the page's. */
+const COPIED = "is-copied";
+
+/**
+ * The rows between the two ends of a selection while it is copied: then the browser takes what is on the page. `leftOut` says
+ * what was not copied, until another selection is made.
+ */
+export function useCopied(
+  session: OpenSession,
+  layout: Layout,
+  box: RefObject<HTMLElement | null>,
+  held: RefObject<{ readonly rows: readonly number[] } | undefined>,
+): { between: readonly VisibleTurn[]; leftOut: string | undefined } {
+  const [between, setBetween] = useState<readonly VisibleTurn[]>([]);
+  const [leftOut, setLeftOut] = useState<string>();
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const copy = (event: ClipboardEvent): void => {
+      // What is selected in a field is copied there, also where the transcript has a selection of its own.
+      if (typing(event.target)) return;
+      const first = held.current?.rows[0];
+      const last = held.current?.rows.at(-1);
+      box.current?.classList.toggle(COPIED, !isInMargin(getSelection()));
+      if (first !== undefined && last !== undefined && first < layout.parts && last < layout.parts) {
+        const { turns, leftOut, unloaded } = takeRows(
+          layout.visible(layout.topOf(first), layout.topOf(last)),
+          (index) => session.partAt(index) !== undefined,
+          first,
+          { one: "copy", done: "copied" },
+        );
+        flushSync(() => {
+          setBetween(turns);
+          setLeftOut(leftOut);
+        });
+        if (unloaded !== undefined) void session.load(unloaded.from, unloaded.to);
+        if (last - first > HELD_BETWEEN) {
+          // The browser would write so many rows as HTML with all their styles, and draw them, which takes seconds.
+          event.clipboardData?.setData("text/plain", String(getSelection()));
+          event.preventDefault();
+          flushSync(() => setBetween([]));
+        }
+      }
+      clearTimeout(timer);
+      // The browser reads the page after this event.
+      timer = setTimeout(() => {
+        box.current?.classList.remove(COPIED);
+        setBetween([]);
+      });
+    };
+    const forget = (): void => setLeftOut(undefined);
+    document.addEventListener("copy", copy);
+    document.addEventListener("selectionchange", forget);
+    return () => {
+      clearTimeout(timer);
+      document.removeEventListener("copy", copy);
+      document.removeEventListener("selectionchange", forget);
+    };
+  }, [session, layout, box, held]);
+  return { between, leftOut };
+}
+
+/** Whether one marked words of one margin, and means these. */
+function isInMargin(selection: Selection | null): boolean {
+  const node = selection?.rangeCount ? selection.getRangeAt(0).commonAncestorContainer : undefined;
+  const element = node instanceof Element ? node : node?.parentElement;
+  return (element?.closest(".part-gutter") ?? null) !== null;
+}

@@ -1,0 +1,97 @@
+import { type RefObject, useEffect, useRef } from "react";
+import { callPositionOf, positionOf } from "../../../model/transcript/accumulate.ts";
+import { apiOf } from "../../api/api.ts";
+import type { OpenSession } from "../../app/open-session.ts";
+import { placeFrom } from "../../app/scroll-position.ts";
+import { useClient } from "../../app/store.ts";
+import { failureText } from "../../text/failure-text.ts";
+import type { FindStart } from "./Find.tsx";
+import type { ScrollerHandle } from "./TranscriptScroller.tsx";
+
+interface Followed {
+  session: OpenSession;
+  scroller: RefObject<ScrollerHandle | null>;
+  /** What the address names in the session; empty: nothing. */
+  fragment: string;
+  /** Texts that the address wants marked. */
+  find: readonly string[];
+  /** Another number: what the fragment names is asked for again. */
+  visit: number;
+  /** The row that was marked where the reader is back in the place that they left under this address; absent: they are not. */
+  resumed: { readonly marked: string | undefined } | undefined;
+  /** The history keeps the places of this pane. */
+  isMain: boolean;
+  /** Goes to a part by position and opens it; gives the part whose row shows it. */
+  goTo(index: number, open: boolean): Promise<string | undefined>;
+  toTurn(turn: number): Promise<void>;
+  /** An address is about to be followed: what was said and marked of another place is over. */
+  onLeave(): void;
+  onFind(start: FindStart): void;
+  onMessage(message: string): void;
+}
+
+/** Goes to what the address names: once per address, and again when the same link is followed anew. */
+export function useAddressFollowed(options: Followed): void {
+  const { session, fragment, find, visit, resumed, isMain } = options;
+  const api = apiOf(useClient());
+  const current = useRef(options);
+  useEffect(() => {
+    current.current = options;
+  });
+  const texts = JSON.stringify(find);
+  const followed = useRef<{ fragment: string; visit: number; texts: string }>(undefined);
+  useEffect(() => {
+    const before = followed.current;
+    const isSamePlace = before?.fragment === fragment && before.visit === visit;
+    if (isSamePlace && before.texts === texts) return;
+    const own = { fragment, visit, texts };
+    followed.current = own;
+    const { find, scroller, goTo, toTurn, onLeave, onFind, onMessage } = current.current;
+    const [, kind, id] = /^(part|turn|call)-(.+)$/s.exec(fragment) ?? [];
+    const beginFind = (row_id: string | undefined, moves: boolean): void => {
+      const [text, ...also] = find;
+      if (text === undefined) return;
+      const part = kind === "part" && id !== undefined && row_id !== undefined ? { id, row_id } : undefined;
+      onFind({ text, also, moves, ...(part === undefined ? {} : { part }) });
+    };
+    if (before === undefined && resumed !== undefined) return beginFind(resumed.marked ?? id, false);
+    // Find was closed: nothing else is asked for.
+    if (isSamePlace && find.length === 0) return;
+    if (before === undefined && fragment === "") return beginFind(undefined, true);
+    onLeave();
+    // Back from where a link led to: what was in view then, wherever this address leads.
+    const place = isMain ? placeFrom(history.state) : undefined;
+    if (place !== undefined) {
+      scroller.current?.toPlace(place);
+      return beginFind(id, false);
+    }
+    const now = session.state.getState().transcript;
+    if (now === undefined || kind === undefined || id === undefined) return beginFind(undefined, true);
+    const lead = async (): Promise<string | undefined> => {
+      // The view flushes what it renders, which React refuses while it runs effects.
+      await Promise.resolve();
+      if (kind === "turn") {
+        for (let turn = 0; turn < now.turns.length; turn += 1) {
+          if (now.turns.at(turn)?.id !== id) continue;
+          await toTurn(turn);
+          return undefined;
+        }
+      } else {
+        const known = kind === "part" ? positionOf(now, id) : callPositionOf(now, id);
+        if (known !== undefined) return await goTo(known, true);
+      }
+      const found = await api.locate(session.id, { [kind]: id } as { part: string });
+      if (followed.current !== own) return undefined;
+      if (found.ok) return await goTo(found.value.index, true);
+      onMessage(
+        found.failure.code === "refused"
+          ? `This session has no ${kind} ${id}: the link is of another version of it.`
+          : failureText(found.failure),
+      );
+      return undefined;
+    };
+    void lead().then((row_id) => {
+      if (followed.current === own) beginFind(row_id, true);
+    });
+  }, [session, api, fragment, visit, texts, resumed, isMain]);
+}

@@ -1,0 +1,80 @@
+import { type RefObject, useEffect, useRef, useState } from "react";
+import { useStore } from "zustand";
+import type { OpenSession } from "../../app/open-session.ts";
+import { markRead } from "../../app/read-state.ts";
+import { useClient } from "../../app/store.ts";
+import type { ScrollerHandle } from "./TranscriptScroller.tsx";
+
+/** What has been on screen for so long is seen, in milliseconds. */
+const DWELL_MS = 1_000;
+
+/**
+ * Tells the daemon how far a session was on screen, in a window that has the focus. Gives the position of
+ * the first part that was new when the reader came, until they leave; `isAbove`: it was not in view yet.
+ */
+export function useReadState(
+  session: OpenSession,
+  scroller: RefObject<ScrollerHandle | null>,
+): { firstNew: number | undefined; isAbove: boolean } {
+  const client = useClient();
+  const { id } = session;
+  const isListed = useStore(client.rows, ({ byId }) => byId.has(id));
+  const [firstNew, setFirstNew] = useState<number>();
+  const [isAbove, setAbove] = useState(false);
+  const current = useRef<number>(undefined);
+
+  useEffect(() => {
+    const rowNow = () => client.rows.getState().byId.get(id);
+    const opened = rowNow();
+    if (!isListed || opened === undefined) return;
+    const { parts, new_parts: count = 0 } = opened;
+    // Of a session that nobody has seen anything of, nothing stands out as new.
+    if (count > 0 && count < parts && current.current === undefined) {
+      current.current = parts - count;
+      setFirstNew(current.current);
+      setAbove(true);
+    }
+    let told = 0;
+    let isMarked = opened.unread === true;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const look = (): void => {
+      timer = undefined;
+      const row = rowNow();
+      const last = scroller.current?.lastInView();
+      if (row === undefined || last === undefined) return;
+      if (document.visibilityState !== "visible" || !document.hasFocus()) return;
+      const first = current.current;
+      if (first !== undefined && scroller.current?.shows(first)) setAbove(false);
+      const seen = Math.max(told, row.parts - (row.new_parts ?? 0));
+      if (!isMarked && (row.new_parts === undefined || last + 1 <= seen)) return;
+      told = Math.max(told, last + 1);
+      isMarked = false;
+      void markRead(client, id, { parts: last + 1, unread: false }).then((kept) => {
+        // Told again with the next look.
+        if (!kept) told = 0;
+      });
+    };
+    const lookSoon = (): void => {
+      timer ??= setTimeout(look, DWELL_MS);
+    };
+    const box = scroller.current?.rows();
+    const ends = [
+      session.state.subscribe(lookSoon),
+      client.rows.subscribe((now, before) => {
+        if (now.version !== before.version && rowNow()?.new_parts !== undefined) lookSoon();
+      }),
+    ];
+    box?.addEventListener("scroll", lookSoon, { passive: true });
+    addEventListener("focus", lookSoon);
+    document.addEventListener("visibilitychange", lookSoon);
+    lookSoon();
+    return () => {
+      clearTimeout(timer);
+      for (const end of ends) end();
+      box?.removeEventListener("scroll", lookSoon);
+      removeEventListener("focus", lookSoon);
+      document.removeEventListener("visibilitychange", lookSoon);
+    };
+  }, [client, session, id, scroller, isListed]);
+  return { firstNew, isAbove };
+}

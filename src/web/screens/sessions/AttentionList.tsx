@@ -1,0 +1,145 @@
+import { type ReactNode, useMemo, useRef, useState } from "react";
+import { markRead, readToEnd } from "../../app/read-state.ts";
+import { useClient, useSetting } from "../../app/store.ts";
+import { en } from "../../text/en.ts";
+import { exactNumber, exactTime, shortDuration, shortPath } from "../../text/format.ts";
+import { visible } from "../../ui/hidden-text.tsx";
+import {
+  ATTENTION_KINDS,
+  type AttentionItem,
+  type AttentionKind,
+  attentionItems,
+  heldInPlace,
+} from "./attention.ts";
+import { sessionTitle } from "./session-list.ts";
+import "./attention.css";
+
+/** What needs a person, above the list of sessions. `version`: another one, and the rows are other ones. */
+export function AttentionList({ version, now }: { version: number; now: number }): ReactNode {
+  const client = useClient();
+  const { byId, waiting } = client.rows.getState();
+  const [isOpen, setOpen] = useSetting("attention");
+  const [showsRunning, setShowsRunning] = useState(false);
+  const [isHeld, setHeld] = useState(false);
+  const [isLost, setLost] = useState(false);
+  const shown = useRef<readonly AttentionItem[]>([]);
+  // `version` stands for the contents of the map and the set, which are changed in place.
+  const current = useMemo(() => attentionItems({ byId, waiting }, now), [version, now, byId, waiting]);
+  const items = isHeld ? heldInPlace(shown.current, current) : current;
+  shown.current = items;
+  const counts = useMemo(() => countKinds(current), [current]);
+  if (items.length === 0) return null;
+
+  const running = items.filter(({ kind }) => kind === "running");
+  const needing = items.filter(({ kind }) => kind !== "running");
+  const done = async (item: AttentionItem): Promise<void> => {
+    setLost(!(await markRead(client, item.row.id, readToEnd(item.row))));
+  };
+  const line = (item: AttentionItem): ReactNode => (
+    <AttentionLine
+      key={item.key}
+      item={item}
+      now={now}
+      isGone={isHeld && !current.some(({ key }) => key === item.key)}
+      onDone={done}
+    />
+  );
+  return (
+    <section
+      className="attention"
+      aria-label={en.attention.name}
+      onPointerEnter={() => setHeld(true)}
+      onPointerLeave={({ currentTarget }) => setHeld(currentTarget.contains(document.activeElement))}
+      onFocus={() => setHeld(true)}
+      onBlur={({ currentTarget, relatedTarget }) => {
+        if (!currentTarget.contains(relatedTarget)) setHeld(currentTarget.matches(":hover"));
+      }}
+    >
+      <h2 className="attention-head">
+        <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          <span aria-hidden="true">{isOpen ? "▾" : "▸"}</span> {en.attention.name}{" "}
+          <span className="attention-counts">{summaryOf(counts)}</span>
+        </button>
+      </h2>
+      {isLost && (
+        <p className="notice notice-warning" role="alert">
+          {en.attention.notSaved}
+        </p>
+      )}
+      {isOpen && (
+        <ul className="attention-list">
+          {needing.map(line)}
+          {running.length > 0 && (
+            <li className="attention-more">
+              <button
+                type="button"
+                className="button"
+                aria-expanded={showsRunning}
+                onClick={() => setShowsRunning(!showsRunning)}
+              >
+                {showsRunning ? en.attention.hideRunning : en.attention.showRunning(running.length)}
+              </button>
+            </li>
+          )}
+          {showsRunning && running.map(line)}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function AttentionLine({
+  item,
+  now,
+  isGone,
+  onDone,
+}: {
+  item: AttentionItem;
+  now: number;
+  /** What listed it is over. */
+  isGone: boolean;
+  onDone(item: AttentionItem): Promise<void>;
+}): ReactNode {
+  const { kind, row, reason, since, expires_at, href } = item;
+  const age = shortDuration(Math.max(0, now - since));
+  return (
+    <li className={`attention-item attention-${kind}${isGone ? " is-gone" : ""}`}>
+      <span className="attention-kind">{en.attention.kinds[kind]}</span>{" "}
+      <a href={href} className="attention-reason">
+        {visible(reason, "prose")}
+      </a>{" "}
+      <span className="attention-session">{sessionTitle(row)}</span>{" "}
+      <span className="attention-place">
+        {row.cwd === undefined ? "" : visible(shortPath(row.cwd), "name")}
+      </span>{" "}
+      <time className="attention-since" dateTime={new Date(since).toISOString()} title={exactTime(since)}>
+        {kind === "running" ? en.attention.active(age) : age}
+        {expires_at !== undefined &&
+          ` · ${en.attention.expires(shortDuration(Math.max(0, expires_at - now)))}`}
+      </time>{" "}
+      {(kind === "failed" || kind === "finished") && (
+        <button
+          type="button"
+          className="button attention-done"
+          aria-label={en.attention.doneWith(sessionTitle(row))}
+          disabled={isGone}
+          onClick={() => void onDone(item)}
+        >
+          {en.attention.done}
+        </button>
+      )}
+    </li>
+  );
+}
+
+function countKinds(items: readonly AttentionItem[]): ReadonlyMap<AttentionKind, number> {
+  const counts = new Map<AttentionKind, number>();
+  for (const { kind } of items) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  return counts;
+}
+
+const summaryOf = (counts: ReadonlyMap<AttentionKind, number>): string =>
+  ATTENTION_KINDS.flatMap((kind) => {
+    const count = counts.get(kind);
+    return count === undefined ? [] : [`${exactNumber(count)} ${en.attention.counted[kind]}`];
+  }).join(" · ");

@@ -1,0 +1,36 @@
+import type { ReactNode } from "react";
+import type { StatusReply } from "../../../protocol.ts";
+import { exactNumber } from "../../text/format.ts";
+import { byteSize } from "../../ui/size.ts";
+
+const line = ({ level, text, remedy }: StatusReply["notices"][number]): ReactNode => (
+  <p key={text} className={`notice notice-${level}`} role={level === "error" ? "alert" : "status"}>
+    <strong>{text}</strong> {remedy}
+  </p>
+);
+
+/** What a person should know before trusting the list: the daemon's notices, an index not done. */
+export function Notices({ status }: { status: StatusReply | undefined }): ReactNode {
+  const index = status?.index;
+  const places = status?.notices.filter(({ unread }) => unread) ?? [];
+  const folds = places.length > 1;
+  return (
+    <div className="notices">
+      {status?.notices.map((notice) => !(folds && notice.unread) && line(notice))}
+      {folds && (
+        <details className="notice">
+          <summary>{places.length} places cannot be read</summary>
+          {places.map(line)}
+        </details>
+      )}
+      {index?.done === false && (
+        <p className="notice notice-info">
+          <label>
+            {`Indexing ${exactNumber(index.files_done)} of ${exactNumber(index.files_found)} files, ${byteSize(index.bytes_done)} of ${byteSize(index.bytes_found)} `}
+            <progress value={index.bytes_done} max={Math.max(1, index.bytes_found)} />
+          </label>
+        </p>
+      )}
+    </div>
+  );
+}

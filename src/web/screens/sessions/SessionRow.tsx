@@ -1,0 +1,154 @@
+import { memo, type ReactNode } from "react";
+import { visibleText } from "../../../hidden-text/hidden-text.ts";
+import { isUnread } from "../../../model/session.ts";
+import { tokensOf } from "../../../model/tokens.ts";
+import { sessionHref } from "../../app/router.ts";
+import { waitsOf } from "../../app/waiting.ts";
+import { en } from "../../text/en.ts";
+import {
+  ago,
+  counted,
+  exactNumber,
+  exactTime,
+  shortDuration,
+  shortNumber,
+  shortPath,
+} from "../../text/format.ts";
+import { plainMarkdown } from "../../text/plain-markdown.ts";
+import { activityOf } from "../../transcript/activity.ts";
+import { visible } from "../../ui/hidden-text.tsx";
+import { StateBadge } from "../../ui/StatusBadge.tsx";
+import { type ListItem, runKind, sessionTitle } from "./session-list.ts";
+
+interface Props {
+  item: Extract<ListItem, { type: "session" }>;
+  now: number;
+  showFolder: boolean;
+  onToggle(id: string): void;
+}
+
+function Figure({ name, value, short }: { name: string; value: number; short?: string }): ReactNode {
+  return (
+    <span
+      className={`figure figure-${name.split(" ")[0]}${name === "error" && value > 0 ? " has-errors" : ""}`}
+      title={counted(value, name)}
+    >
+      <span aria-hidden="true">{value === 0 ? "·" : (short ?? exactNumber(value))}</span>
+      <span className="unseen">{counted(value, name)}</span>
+    </span>
+  );
+}
+
+function WaitingSince({ since, now }: { since: number; now: number }): ReactNode {
+  return (
+    <time className="waiting-since" dateTime={new Date(since).toISOString()} title={exactTime(since)}>
+      {` · ${shortDuration(Math.max(0, now - since))}`}
+    </time>
+  );
+}
+
+/** One session in one line (two on a phone). The link is the whole row; what follows it only opens and closes its runs. */
+export const SessionRow = memo(function SessionRow({ item, now, showFolder, onToggle }: Props): ReactNode {
+  const { row, depth, runs, expanded, unlinked, below } = item;
+  const [waits] = waitsOf(row);
+  // What asks for an answer has its room: that something is new goes without saying.
+  const asks = waits !== undefined || below !== undefined;
+  const tokens = row.usage === undefined ? 0 : tokensOf(row.usage);
+  const title = sessionTitle(row);
+  const about = activityOf(row) ?? runKind(row) ?? (row.first_prompt && plainMarkdown(row.first_prompt));
+  return (
+    <div className={`session-line${row.status === "running" ? " is-running" : ""}`}>
+      <a className="session-row" href={sessionHref(row.id)} data-session={row.id}>
+        <span className="session-state">
+          <StateBadge status={row.status} isWaiting={waits !== undefined} />
+        </span>{" "}
+        <span className="session-name" style={{ paddingInlineStart: depth * 20 }}>
+          {depth > 0 && <span className="session-branch">└ </span>}
+          <span
+            className={`session-title${row.title === undefined && row.run === undefined ? " is-prompt" : ""}`}
+          >
+            {title}
+          </span>{" "}
+          {isUnread(row) && !asks && (
+            <span className="session-new">
+              {row.new_parts === undefined ? en.read.unread : en.read.counted(exactNumber(row.new_parts))}
+            </span>
+          )}{" "}
+          {row.scripted && depth === 0 && (
+            <span className="session-mark" title={en.sessions.scripted}>
+              scripted
+            </span>
+          )}{" "}
+          {row.sample && depth === 0 && <span className="session-mark">sample</span>}{" "}
+          {row.archived && (
+            <span className="session-mark" title="The agent's file is gone; this is Verbatim's copy">
+              archived
+            </span>
+          )}{" "}
+          {unlinked && (
+            <span className="session-mark" title="A sub-agent's run whose parent is not in the list">
+              run
+            </span>
+          )}{" "}
+          {waits !== undefined ? (
+            <>
+              <span className="needs-you">{en.waiting.self}</span>{" "}
+              <span className="session-about session-asks">
+                {visible(waits.title, "prose")}
+                <WaitingSince since={waits.since} now={now} />
+              </span>
+            </>
+          ) : below !== undefined ? (
+            <>
+              <span className="needs-you">{en.waiting.below}</span>{" "}
+              <span className="session-about session-asks">
+                {sessionTitle(below.row)}: {visible(below.title, "prose")}
+                <WaitingSince since={below.since} now={now} />
+              </span>
+            </>
+          ) : (
+            about !== undefined &&
+            about !== title && <span className="session-about">{visible(about, "prose")}</span>
+          )}{" "}
+          {showFolder && row.cwd !== undefined && depth === 0 && (
+            <span className="session-folder" title={visibleText(row.cwd, "name")}>
+              {visible(shortPath(row.cwd), "name")}
+            </span>
+          )}
+        </span>{" "}
+        <span
+          className="session-agent"
+          title={row.agent_version && `Version ${visibleText(row.agent_version, "name")}`}
+        >
+          {visible(row.agent_name ?? row.agent, "name")}
+        </span>{" "}
+        <span className="session-model" title={row.model && visibleText(row.model, "name")}>
+          {visible(row.model ?? "", "name")}
+        </span>{" "}
+        <Figure name="turn" value={row.turns} /> <Figure name="tool call" value={row.tool_calls} />{" "}
+        <Figure name="error" value={row.errors} />{" "}
+        <Figure name="token" value={tokens} short={shortNumber(tokens)} />{" "}
+        <time
+          className="session-time"
+          dateTime={new Date(row.last_activity_at).toISOString()}
+          title={exactTime(row.last_activity_at)}
+        >
+          {ago(row.last_activity_at, now)}
+        </time>
+      </a>
+      {runs > 0 ? (
+        <button
+          type="button"
+          className="session-runs"
+          aria-expanded={expanded}
+          aria-label={`${counted(runs, "run")} of ${title}`}
+          onClick={() => onToggle(row.id)}
+        >
+          {`${expanded ? "▾" : "▸"} ${exactNumber(runs)}`}
+        </button>
+      ) : (
+        <span className="session-runs" />
+      )}
+    </div>
+  );
+});

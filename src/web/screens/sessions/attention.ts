@@ -1,0 +1,104 @@
+import { isUnread, type SessionSummary } from "../../../model/session.ts";
+import { sessionHref } from "../../app/router.ts";
+import type { SessionRows } from "../../app/store.ts";
+import { allWaiting, ancestorsOf } from "../../app/waiting.ts";
+import { en } from "../../text/en.ts";
+import { counted, shortDuration } from "../../text/format.ts";
+import { activityOf } from "../../transcript/activity.ts";
+
+/** Why a session is in the list, in the order of the list. */
+export const ATTENTION_KINDS = ["waiting", "failed", "quiet", "finished", "running"] as const;
+export type AttentionKind = (typeof ATTENTION_KINDS)[number];
+
+/** One thing that needs a person, or soon may. */
+export interface AttentionItem {
+  /** Tells it from all others, and from an earlier one of the same session. */
+  readonly key: string;
+  readonly kind: AttentionKind;
+  readonly row: SessionSummary;
+  /** What it is about: what the agent asks, or the rule that lists it. */
+  readonly reason: string;
+  /** Since when it is so, in milliseconds since 1970; of what runs: its last sign of life. */
+  readonly since: number;
+  /** When the agent stops waiting. */
+  readonly expires_at?: number;
+  readonly href: string;
+}
+
+/** A running session that has recorded nothing for so long is listed as quiet, in milliseconds. */
+export const QUIET_MS = 10 * 60_000;
+
+/**
+ * What needs a person: by kind, and of each kind what has waited longest first. Sub-agents' runs are in it only where they ask
+ * something; what a person stopped is not.
+ */
+export function attentionItems(rows: Pick<SessionRows, "byId" | "waiting">, now: number): AttentionItem[] {
+  const items: AttentionItem[] = allWaiting(rows).map(({ key, row, title, since, href, request_id }) => {
+    const expires_at = row.requests?.find((request) => request.request_id === request_id)?.expires_at;
+    return {
+      key,
+      kind: "waiting",
+      row,
+      reason: title,
+      since,
+      href,
+      ...(expires_at === undefined ? {} : { expires_at }),
+    };
+  });
+  // A session whose run asks something is waiting with it.
+  const waiting = new Set(items.flatMap(({ row }) => [row.id, ...ancestorsOf(rows.byId, row)]));
+  for (const row of rows.byId.values()) {
+    if (row.parent !== undefined && rows.byId.has(row.parent.session_id)) continue;
+    const found = waiting.has(row.id) ? undefined : listedBy(row, now);
+    if (found === undefined) continue;
+    const since = row.last_activity_at;
+    // What runs on is one item; each end of a turn is another.
+    const key = `${row.id} ${found.kind}${row.status === "running" ? "" : ` ${since}`}`;
+    items.push({ ...found, key, row, since, href: sessionHref(row.id) });
+  }
+  const rank = ({ kind }: AttentionItem): number => ATTENTION_KINDS.indexOf(kind);
+  return items.sort((a, b) => rank(a) - rank(b) || a.since - b.since || (a.key < b.key ? -1 : 1));
+}
+
+/** The rule that lists a session which does not wait for an answer. */
+function listedBy(row: SessionSummary, now: number): Pick<AttentionItem, "kind" | "reason"> | undefined {
+  switch (row.status) {
+    case "running": {
+      const silent = now - row.last_activity_at;
+      const activity = activityOf(row);
+      if (silent < QUIET_MS) return { kind: "running", reason: activity ?? en.attention.working };
+      return { kind: "quiet", reason: en.attention.quiet(shortDuration(silent), activity) };
+    }
+    case "failed":
+      return isUnread(row) ? { kind: "failed", reason: en.attention.failed } : undefined;
+    case "completed":
+      return isUnread(row)
+        ? {
+            kind: "finished",
+            reason:
+              row.new_parts === undefined
+                ? en.attention.markedUnread
+                : en.attention.unread(counted(row.new_parts, "new part")),
+          }
+        : undefined;
+    case "interrupted":
+      return undefined;
+  }
+  return row.status satisfies never;
+}
+
+/**
+ * The list as it stays under a pointer or the keyboard: what was listed keeps its place, and stays though its reason is gone; what is
+ * new comes last.
+ */
+export function heldInPlace(
+  before: readonly AttentionItem[],
+  now: readonly AttentionItem[],
+): AttentionItem[] {
+  const current = new Map(now.map((item) => [item.key, item]));
+  const known = new Set(before.map(({ key }) => key));
+  return [
+    ...before.map((item) => current.get(item.key) ?? item),
+    ...now.filter(({ key }) => !known.has(key)),
+  ];
+}

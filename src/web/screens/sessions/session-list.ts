@@ -1,0 +1,247 @@
+import { visibleText } from "../../../hidden-text/hidden-text.ts";
+import type { SessionSummary } from "../../../model/session.ts";
+import type { StateFilter } from "../../app/session-states.ts";
+import { ancestorsOf, type Waiting, waitingBelow, waitsOf } from "../../app/waiting.ts";
+import { en } from "../../text/en.ts";
+import { dayName, shortPath, WEEK } from "../../text/format.ts";
+import { plainMarkdown } from "../../text/plain-markdown.ts";
+
+export interface ListQuery {
+  /** Every word must occur in the title, first prompt, folder, branch, agent or model. */
+  readonly text: string;
+  /** Empty: all. */
+  readonly states: ReadonlySet<StateFilter>;
+  readonly groupBy: "project" | "time";
+  /** Sessions whose runs are listed below them. */
+  readonly expanded: ReadonlySet<string>;
+  readonly now: number;
+}
+
+/** One line of the list: the heading of a group, or a session. */
+export type ListItem =
+  | { type: "group"; key: string; title: string; detail?: string; count: number; running: number }
+  | {
+      type: "session";
+      row: SessionSummary;
+      /** 0: a session of its own; each level of runs one more. */
+      depth: number;
+      /** Runs that the list knows. */
+      runs: number;
+      expanded: boolean;
+      /** A run whose parent is not in the list. */
+      unlinked: boolean;
+      /** What waits longest for a person in a run below it. */
+      below?: Waiting;
+    };
+
+/** The key of the group of pinned sessions: no folder is called so. */
+const PINNED = "\0pinned";
+
+/** One form for what is written in several: in capitals, composed, half or full width. */
+const plain = (text: string): string => text.normalize("NFKC").toLowerCase();
+
+const texts = new WeakMap<SessionSummary, string>();
+function searchText(row: SessionSummary): string {
+  let text = texts.get(row);
+  if (text === undefined) {
+    const { title, first_prompt, cwd, git_branch, agent, model, run, id } = row;
+    text = plain(
+      [title, first_prompt, cwd, git_branch, agent, row.agent_name, model, run?.name, run?.task, id]
+        .filter((field) => field !== undefined)
+        .join("\n"),
+    );
+    texts.set(row, text);
+  }
+  return text;
+}
+
+/**
+ * What the page calls a session: its title, else what was asked first. A run: what it was asked to do. Hidden characters are
+ * written out, for it stands in attributes and in the window's title too.
+ */
+export const sessionTitle = (row: SessionSummary): string =>
+  visibleText(
+    plainMarkdown(row.run?.task || row.title || row.first_prompt || row.run?.name || en.sessions.untitled),
+    "prose",
+  );
+
+/** Which kind of agent a run is, for beside its title; `undefined`: no run, or the title says it already. */
+export const runKind = (row: SessionSummary): string | undefined =>
+  row.run?.name === sessionTitle(row) ? undefined : row.run?.name;
+
+/** Since when a session, or a run below it, waits for a person; `undefined`: nothing does. */
+type WaitsSince = (row: SessionSummary) => number | undefined;
+
+/** What waits for a person first, the longest before all; then as `newestFirst`. */
+function waitingFirst(since: WaitsSince): (a: SessionSummary, b: SessionSummary) => number {
+  return (a, b) => {
+    const [one, other] = [since(a), since(b)];
+    if (one !== undefined && other !== undefined) return one - other || newestFirst(a, b);
+    if (one !== other) return one !== undefined ? -1 : 1;
+    return newestFirst(a, b);
+  };
+}
+
+/** Running first, by when they began, so that rows do not jump at each sign of life; then the newest activity. */
+function newestFirst(a: SessionSummary, b: SessionSummary): number {
+  const running = Number(b.status === "running") - Number(a.status === "running");
+  if (running !== 0) return running;
+  if (a.status === "running") return (b.started_at ?? 0) - (a.started_at ?? 0) || (a.id < b.id ? -1 : 1);
+  return b.last_activity_at - a.last_activity_at || (a.id < b.id ? -1 : 1);
+}
+
+/** When the day began that was so many days before: not all days have 24 hours. */
+function dayBefore(now: number, days: number): number {
+  const day = new Date(now);
+  day.setHours(0, 0, 0, 0);
+  return day.setDate(day.getDate() - days);
+}
+
+/** Names the group by time that a row belongs to. */
+function periods(now: number): (row: SessionSummary, waits: boolean) => string {
+  const [today, yesterday] = [dayBefore(now, 0), dayBefore(now, 1)];
+  return (row, waits) => {
+    if (waits) return en.waiting.name;
+    if (row.status === "running") return "Running now";
+    const at = row.last_activity_at;
+    if (at >= today) return "Today";
+    if (at >= yesterday) return "Yesterday";
+    if (now - at < WEEK) return "Last 7 days";
+    return dayName(at).slice(0, 7);
+  };
+}
+
+/** Whether it stands on its own: nobody's run, or no way leads up from it to such a session. */
+function isTop(byId: ReadonlyMap<string, SessionSummary>, row: SessionSummary): boolean {
+  if (row.parent === undefined || !byId.has(row.parent.session_id)) return true;
+  const seen = new Set<string>();
+  for (let above: SessionSummary | undefined = row; above?.parent !== undefined; ) {
+    if (seen.has(above.id)) return true;
+    seen.add(above.id);
+    above = byId.get(above.parent.session_id);
+  }
+  return false;
+}
+
+/** The filters that list a row. What waits in the middle of a turn does not run. */
+function statesOf(row: SessionSummary, waiting: ReadonlySet<string>): StateFilter[] {
+  if (!waiting.has(row.id)) return [row.status];
+  return row.status === "running" ? ["waiting"] : ["waiting", row.status];
+}
+
+/** The words of a filter: each must occur in a row. */
+const wordsOf = (text: string): string[] => plain(text).split(/\s+/).filter(Boolean);
+const hasWords = (row: SessionSummary, words: readonly string[]): boolean =>
+  words.every((word) => searchText(row).includes(word));
+
+/**
+ * The sessions that stand on their own, and those of them that each filter lists beside `text`: by a state of their own or of
+ * a run below.
+ */
+export function filtered(
+  byId: ReadonlyMap<string, SessionSummary>,
+  waiting: ReadonlySet<string>,
+  text: string,
+): { all: ReadonlySet<string>; by: Readonly<Record<StateFilter, ReadonlySet<string>>> } {
+  const all = new Set<string>();
+  for (const row of byId.values()) if (isTop(byId, row)) all.add(row.id);
+  const none = (): Set<string> => new Set();
+  const by = { waiting: none(), running: none(), failed: none(), interrupted: none(), completed: none() };
+  const words = wordsOf(text);
+  for (const row of byId.values()) {
+    if (!hasWords(row, words)) continue;
+    for (const id of [row.id, ...ancestorsOf(byId, row)]) {
+      if (!all.has(id)) continue;
+      for (const state of statesOf(row, waiting)) by[state].add(id);
+    }
+  }
+  return { all, by };
+}
+
+/** The list's lines in order: groups, their sessions, and the runs of those that are expanded or match. */
+export function listItems(
+  byId: ReadonlyMap<string, SessionSummary>,
+  runs: ReadonlyMap<string, ReadonlySet<string>>,
+  waiting: ReadonlySet<string>,
+  query: ListQuery,
+): ListItem[] {
+  const below: ReadonlyMap<string, Waiting[]> =
+    waiting.size === 0 ? new Map() : waitingBelow({ byId, waiting });
+  const since: WaitsSince = (row) => {
+    const times = [waitsOf(row)[0]?.since, below.get(row.id)?.[0]?.since];
+    return times.reduce(
+      (first, time) => (time === undefined || (first ?? time) < time ? first : time),
+      undefined,
+    );
+  };
+  const words = wordsOf(query.text);
+  const filtering = words.length > 0 || query.states.size > 0;
+  const matches = (row: SessionSummary): boolean =>
+    (query.states.size === 0 || statesOf(row, waiting).some((state) => query.states.has(state))) &&
+    hasWords(row, words);
+
+  const childrenOf = (id: string): SessionSummary[] =>
+    [...(runs.get(id) ?? [])]
+      .map((run) => byId.get(run))
+      .filter((run): run is SessionSummary => run !== undefined && run.id !== id)
+      .sort((a, b) => (a.started_at ?? a.last_activity_at) - (b.started_at ?? b.last_activity_at));
+  const matchingBelow = new Map<string, boolean>();
+  const anyBelow = (id: string, seen: ReadonlySet<string>): boolean => {
+    if (!filtering || seen.has(id)) return false;
+    const known = matchingBelow.get(id);
+    if (known !== undefined) return known;
+    const found = childrenOf(id).some((run) => matches(run) || anyBelow(run.id, new Set(seen).add(id)));
+    matchingBelow.set(id, found);
+    return found;
+  };
+
+  const nothing: ReadonlySet<string> = new Set();
+  const top = [...byId.values()]
+    .filter((row) => isTop(byId, row) && (!filtering || matches(row) || anyBelow(row.id, nothing)))
+    .sort(waiting.size === 0 ? newestFirst : waitingFirst(since));
+
+  const groups = new Map<string, SessionSummary[]>();
+  const period = periods(query.now);
+  // Before all others, whatever the groups are.
+  const pinned = top.filter((row) => row.pinned === true);
+  if (pinned.length > 0) groups.set(PINNED, pinned);
+  for (const row of top) {
+    if (row.pinned === true) continue;
+    const key = query.groupBy === "time" ? period(row, since(row) !== undefined) : (row.cwd ?? "");
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [row]);
+    else group.push(row);
+  }
+
+  const items: ListItem[] = [];
+  const add = (row: SessionSummary, depth: number, above: ReadonlySet<string>): void => {
+    const path = new Set(above).add(row.id);
+    const children = childrenOf(row.id).filter(({ id }) => !path.has(id));
+    const waitsBelow = below.get(row.id)?.[0];
+    const expanded = query.expanded.has(row.id);
+    items.push({
+      type: "session",
+      row,
+      depth,
+      runs: Math.max(children.length, row.runs),
+      expanded,
+      unlinked: depth === 0 && row.parent !== undefined,
+      ...(waitsBelow === undefined ? {} : { below: waitsBelow }),
+    });
+    for (const run of children)
+      if (expanded || (filtering && (matches(run) || anyBelow(run.id, path)))) add(run, depth + 1, path);
+  };
+  for (const [key, rows] of groups) {
+    const project = query.groupBy === "project" && key !== PINNED;
+    items.push({
+      type: "group",
+      key,
+      title: key === PINNED ? en.read.pinned : project ? (key === "" ? "No folder" : shortPath(key)) : key,
+      ...(project && key !== "" ? { detail: key } : {}),
+      count: rows.length,
+      running: rows.filter((row) => row.status === "running" && !waiting.has(row.id)).length,
+    });
+    for (const row of rows) add(row, 0, nothing);
+  }
+  return items;
+}

@@ -1,0 +1,24 @@
+import type { ApiFailure } from "../api/requests.ts";
+
+/** One sentence for a person. */
+export function failureText(failure: ApiFailure): string {
+  switch (failure.code) {
+    case "unauthorized":
+      return "This browser is not signed in to Verbatim's daemon.";
+    case "offline":
+      return "The daemon does not answer.";
+    case "refused": {
+      const message = sentence(failure.message);
+      return failure.remedy === undefined ? message : `${message} ${failure.remedy}`;
+    }
+  }
+  return failure satisfies never;
+}
+
+const FIELD = /^`([\w.]+)`: /;
+/** The field that a refusal is about: the daemon names it first. */
+export const refusedField = (message: string): string | undefined => FIELD.exec(message)?.[1];
+function sentence(message: string): string {
+  const words = message.replace(FIELD, "");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -1,0 +1,45 @@
+/** Numbers and times as the page writes them: short in the line, exact in the title. */
+export { counted, exactNumber, shortNumber, shortTokens } from "../ui/size.ts";
+
+const UNITS: [milliseconds: number, letter: string][] = [
+  [86_400_000 * 365, "y"],
+  [86_400_000, "d"],
+  [3_600_000, "h"],
+  [60_000, "min"],
+  [1_000, "s"],
+];
+/** `4 s`, `12 min`, `3 h`, `5 d`: the largest whole unit. */
+export function shortDuration(milliseconds: number): string {
+  for (const [unit, letter] of UNITS)
+    if (milliseconds >= unit) return `${Math.floor(milliseconds / unit)} ${letter}`;
+  return "0 s";
+}
+const two = (value: number): string => String(value).padStart(2, "0");
+/** `14:03:22`, by the reader's clock. */
+export function clockTime(at: number): string {
+  const date = new Date(at);
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}
+/** `2026-09-14` */
+export function dayName(at: number): string {
+  const date = new Date(at);
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}
+export const WEEK = 7 * 86_400_000;
+/** `now`, `12 min ago`, of what is older than a week its day; what lies ahead (another clock) is now. */
+export function ago(at: number, now: number): string {
+  if (now - at < 5_000) return "now";
+  return now - at < WEEK ? `${shortDuration(now - at)} ago` : dayName(at);
+}
+/** `2026-09-14 14:03:22`, by the reader's clock. */
+export const exactTime = (at: number): string => `${dayName(at)} ${clockTime(at)}`;
+
+/** The part of a path that tells it from others: its last two names, `~` for a home folder. */
+export function shortPath(path: string): string {
+  const home = path.replace(
+    /^(?:\/home\/[^/]+|\/Users\/[^/]+|\/root|[A-Za-z]:\\Users\\[^\\]+)(?=[/\\]|$)/,
+    "~",
+  );
+  const names = home.split(/[/\\]/);
+  return names.length <= 4 ? home : `…/${names.slice(-2).join("/")}`;
+}

@@ -1,0 +1,240 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { DatabaseSync } from "node:sqlite";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { emptyTranscript } from "../../../src/model/transcript/transcript-state.ts";
+import { createManagedSessions, type ManagedSessions } from "../../../src/server/managed/managed-sessions.ts";
+import { eventually } from "../../eventually.ts";
+import { type Play, played, promptOf, words } from "./play.ts";
+
+let folder: string;
+let hosted: ManagedSessions | undefined;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "journal-"));
+});
+afterEach(async () => {
+  await hosted?.close();
+  hosted = undefined;
+  rmSync(folder, { recursive: true });
+});
+
+const open = (play: Play): ManagedSessions => {
+  hosted = createManagedSessions({ folder, agents: played(play) });
+  return hosted;
+};
+const path = () => join(folder, "history.db");
+const texts = (at: ManagedSessions) =>
+  at
+    .status()
+    .notices.map(({ text }) => text)
+    .join("\n");
+
+function rows(table: "history" | "pending", column: string): string[] {
+  const database = new DatabaseSync(path(), { readOnly: true });
+  const found = database
+    .prepare(`SELECT ${column} AS text FROM ${table} ORDER BY session_id, position`)
+    .all();
+  database.close();
+  return found.map(({ text }) => String(text));
+}
+
+async function oneSession(play: Play): Promise<string> {
+  const at = open(play);
+  const id = randomUUID();
+  await at.start(id, { agent: "player", cwd: folder, prompt: promptOf("Go") });
+  await eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));
+  await at.close();
+  hosted = undefined;
+  return id;
+}
+const speak: Play = async (stage) => {
+  await stage.say("A long answer that comes in many small pieces, as those of models do.");
+  return "completed";
+};
+
+describe("history.db", () => {
+  it("holds messages and events, never deltas, once they are whole", async () => {
+    await oneSession(speak);
+    const events = rows("history", "event").map((line) => JSON.parse(line));
+    expect(events.map((event) => event.role ?? event.type)).toEqual([
+      "session_update",
+      "turn_start",
+      "user",
+      "assistant",
+      "turn_end",
+    ]);
+    expect(events[3]).toMatchObject({ stop_reason: "stop", usage: { input: 10, output: 5 } });
+    expect(rows("pending", "frame")).toEqual([]);
+  });
+
+  it("holds what is being said in a few joined frames, until its message is whole", async () => {
+    let say = () => {};
+    const at = open(async (stage) => {
+      const message_id = randomUUID();
+      const common = { session_id: stage.host.session_id, at: 1 };
+      stage.host.emit({ ...common, type: "message.start", message_id });
+      for (let n = 0; n < 1_000; n++) {
+        stage.host.emit({ ...common, type: "message.delta", kind: "text", text: `${n} ` });
+        if (n % 250 === 0) await stage.host.stored();
+      }
+      await stage.host.stored();
+      await new Promise<void>((resolve) => {
+        say = resolve;
+      });
+      stage.host.emit({ ...common, type: "message.end", message_id, stop_reason: "stop" });
+      return "completed";
+    });
+    const id = randomUUID();
+    await at.start(id, { agent: "player", cwd: folder, prompt: promptOf("Go") });
+    const text = `text: ${Array.from({ length: 1_000 }, (_, n) => `${n} `).join("")}`;
+    await eventually(async () => {
+      const session = await at.open(id);
+      expect(session && words(session.transcript)).toContain(text);
+    });
+    const pending = rows("pending", "frame");
+    expect(pending.length).toBeGreaterThan(1);
+    expect(pending.length).toBeLessThan(20);
+    say();
+    await eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));
+    expect(rows("pending", "frame")).toEqual([]);
+    expect(rows("history", "event").join("")).toContain("999 ");
+  });
+
+  it("keeps whatever a tool says of itself, but what nests without end", async () => {
+    let deep: unknown = "bottom";
+    for (let n = 0; n < 20_000; n++) deep = [deep];
+    const id = await oneSession(async (stage) => {
+      stage.call("c", "odd");
+      const { session_id } = stage.host;
+      stage.host.emit({ type: "task.metadata", session_id, at: 1, tool_call_id: "c", metadata: { deep } });
+      stage.result("c", "Done.");
+      return "completed";
+    });
+    const session = await open(speak).open(id);
+    expect(session && words(session.transcript)).toContain("call: odd completed");
+    expect(rows("history", "event").join("")).toContain("nested too deep");
+  });
+
+  it("is set aside when it is damaged, and a new one begun", async () => {
+    const id = await oneSession(speak);
+    truncateSync(path(), Math.floor(statSync(path()).size / 2));
+    const at = open(speak);
+    expect(texts(at)).toContain("damaged");
+    expect(at.get(id)).toBeUndefined();
+    expect(readdirSync(folder).some((name) => name.startsWith("history.db.broken-"))).toBe(true);
+    await at.start(id, { agent: "player", cwd: folder, prompt: promptOf("Anew") });
+    await eventually(() => expect(at.get(id)?.status).toBe("completed"));
+  });
+
+  it("is left alone when a newer version wrote it", async () => {
+    await oneSession(speak);
+    const database = new DatabaseSync(path());
+    database.exec("PRAGMA user_version = 99");
+    database.close();
+    const before = readFileSync(path());
+    const at = open(speak);
+    expect(texts(at)).toContain("newer Verbatim");
+    expect(at.writable).toBe(false);
+    await expect(
+      at.start(randomUUID(), { agent: "player", cwd: folder, prompt: promptOf("Go") }),
+    ).rejects.toMatchObject({
+      code: "read_only",
+      message: expect.stringContaining("newer Verbatim"),
+      remedy: expect.stringContaining("Start the newer Verbatim"),
+    });
+    expect(readFileSync(path()).equals(before)).toBe(true);
+  });
+
+  it("says that it is not at its place, and takes nothing as stored until it is put back", async () => {
+    const at = open(speak);
+    const id = randomUUID();
+    await at.start(id, { agent: "player", cwd: folder, prompt: promptOf("Go") });
+    await eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));
+    renameSync(folder, `${folder}-moved`);
+    let is_taken = false;
+    const taken = at.send(id, promptOf("More"), "queue").then(() => {
+      is_taken = true;
+    });
+    await eventually(() => expect(texts(at)).toContain(`${path()} is not at its place any more`));
+    expect(at.status().notices[0]?.remedy).toContain("Put it back");
+    expect(is_taken).toBe(false);
+    renameSync(`${folder}-moved`, folder);
+    await taken;
+    await eventually(() => expect(at.get(id)?.turns).toBe(2));
+    expect(texts(at)).toBe("");
+  });
+
+  it("can be put back where a session wanted to keep a file meanwhile", async () => {
+    const away = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<unknown>();
+    const at = open(async (stage) => {
+      await away.promise;
+      try {
+        asked.resolve(stage.host.files);
+      } catch (error) {
+        asked.resolve(error);
+      }
+      await stage.say("Done.");
+      return "completed";
+    });
+    const id = randomUUID();
+    await at.start(id, { agent: "player", cwd: folder, prompt: promptOf("Go") });
+    renameSync(folder, `${folder}-moved`);
+    away.resolve();
+    expect(await asked.promise).toBeInstanceOf(Error);
+    renameSync(`${folder}-moved`, folder);
+    await eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));
+    expect(words((await at.open(id))?.transcript ?? emptyTranscript(id))).toEqual([
+      "prompt: Go",
+      "text: Done.",
+    ]);
+    expect(texts(at)).toBe("");
+  });
+
+  it("that another program has locked keeps nothing but writing waiting, and says so", async () => {
+    const at = open(speak);
+    const ids = Array.from({ length: 10 }, () => randomUUID());
+    for (const id of ids) await at.start(id, { agent: "player", cwd: folder, prompt: promptOf("Go") });
+    await eventually(() => expect(at.working).toEqual([]));
+    const other = new DatabaseSync(path());
+    other.exec("BEGIN IMMEDIATE");
+    const delay = monitorEventLoopDelay({ resolution: 5 });
+    delay.enable();
+    const taken = Promise.all(ids.map((id) => at.send(id, promptOf("More"), "queue")));
+    await eventually(() => expect(texts(at)).toContain(`another program has locked ${path()}`));
+    delay.disable();
+    // In nanoseconds: half a second for each session is too long.
+    expect(delay.max).toBeLessThan(2e9);
+    expect(at.status().notices[0]?.remedy).toContain("that program");
+    other.close();
+    await taken;
+    await eventually(() => expect(ids.map((id) => at.get(id)?.turns)).toEqual(ids.map(() => 2)));
+    expect(texts(at)).toBe("");
+  });
+
+  it("takes all other sessions where one session's part of a commit is refused", async () => {
+    const at = open(speak);
+    const ids = [randomUUID(), randomUUID()];
+    const [bad = "", good = ""] = ids;
+    for (const id of ids) {
+      await at.start(id, { agent: "player", cwd: folder, prompt: promptOf("Go") });
+      await eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));
+    }
+    // Somebody else wrote where this session is to write next.
+    const other = new DatabaseSync(path());
+    other.prepare("INSERT INTO history (session_id, position, event) VALUES (?, 5, '{}')").run(bad);
+    const waits = at.send(bad, promptOf("More"), "queue");
+    await at.send(good, promptOf("More"), "queue");
+    await eventually(() => expect(at.get(good)?.status).toBe("completed"));
+    expect(at.get(bad)?.turns).toBe(1);
+    expect(texts(at)).toContain("cannot be written");
+    other.prepare("DELETE FROM history WHERE session_id = ? AND position = 5").run(bad);
+    other.close();
+    await waits;
+    await eventually(() => expect(at.get(bad)?.status).toBe("completed"));
+    await eventually(() => expect(texts(at)).toBe(""));
+  });
+});

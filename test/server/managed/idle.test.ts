@@ -1,0 +1,244 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { createIngestion } from "../../../src/server/managed/ingest.ts";
+import { createManagedSessions, type ManagedSessions } from "../../../src/server/managed/managed-sessions.ts";
+import { createCommitQueue } from "../../../src/server/managed/record/commit-queue.ts";
+import type { Recorder } from "../../../src/server/managed/record/recorder.ts";
+import { createSessionRegistry } from "../../../src/server/managed/session-registry.ts";
+import { eventually } from "../../eventually.ts";
+import { type Play, played, promptOf, words } from "./play.ts";
+
+let folder: string;
+let hosted: ManagedSessions | undefined;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "idle-"));
+});
+afterEach(async () => {
+  await hosted?.close();
+  rmSync(folder, { recursive: true });
+});
+
+const speak: Play = async (stage) => {
+  await stage.say("Hello.");
+  return "completed";
+};
+
+it("a session that nobody looks at keeps its row alone, and whoever held it follows it again", async () => {
+  const at = createManagedSessions({ folder, agents: played(speak), timing: { idle: 1, tick: 2 } });
+  hosted = at;
+  const id = randomUUID();
+  await at.start(id, { agent: "player", cwd: folder, prompt: promptOf("Go") });
+  await eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));
+  const held = await at.open(id);
+  if (!held) throw new Error("There is no session.");
+  const row = JSON.stringify(at.get(id));
+  await eventually(async () => {
+    // Opened anew, it is another life of the channel.
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect((await at.open(id))?.epoch).not.toBe(held.epoch);
+  });
+  expect(JSON.stringify(at.get(id))).toBe(row);
+  let resets = 0;
+  const end = held.subscribe(({ type }) => {
+    if (type === "reset") resets += 1;
+  });
+  await eventually(() => expect(resets).toBe(1));
+  await at.send(id, promptOf("More"), "queue");
+  await eventually(() =>
+    expect(words(held.transcript)).toEqual(["prompt: Go", "text: Hello.", "prompt: More", "text: Hello."]),
+  );
+  end();
+});
+
+/** A session with a long history that is not loaded, and its daemon. */
+async function long() {
+  const id = randomUUID();
+  const before = createManagedSessions({ folder, agents: played(speak) });
+  hosted = before;
+  before.pushed(id, "another").emit(
+    ...Array.from({ length: 5_000 }, (_, n) => ({
+      type: "marker" as const,
+      session_id: id,
+      at: n,
+      part_id: randomUUID(),
+      kind: "note" as const,
+      title: `${n}`,
+    })),
+  );
+  await before.pushed(id, "another").stored();
+  await before.close();
+  const at = createManagedSessions({ folder, agents: played(speak) });
+  hosted = at;
+  return { at, id };
+}
+
+it("a session with a long history is opened beside other work", async () => {
+  const { at, id } = await long();
+  let turns = 0;
+  let opened = false;
+  const count = () => {
+    turns += 1;
+    if (!opened) setImmediate(count);
+  };
+  setImmediate(count);
+  const open = await at.open(id);
+  opened = true;
+  expect(turns).toBeGreaterThan(2);
+  expect(open?.transcript.parts.length).toBe(5_000);
+});
+
+it("what is written while a session is opened is in it, for all who open it", async () => {
+  const { at, id } = await long();
+  const opening = [at.open(id), at.open(id)];
+  const marker = { type: "marker" as const, session_id: id, kind: "note" as const };
+  at.pushed(id, "another").emit({ ...marker, at: 1, part_id: randomUUID(), title: "at once" });
+  const [first, second] = await Promise.all(opening);
+  expect(first).toBe(second);
+  at.pushed(id, "another").emit({ ...marker, at: 2, part_id: randomUUID(), title: "later" });
+  await at.pushed(id, "another").stored();
+  const titles = [...(first?.transcript.parts ?? [])].slice(-2);
+  expect(titles).toMatchObject([{ title: "at once" }, { title: "later" }]);
+});
+
+it("what is left of a session that nobody looks at is its row's fields, and nothing that was remembered to count them", async () => {
+  const journal = createCommitQueue({ folder, now: Date.now });
+  const shelf = createSessionRegistry({
+    commit_queue: journal,
+    folder,
+    agents: played(speak),
+    now: Date.now,
+    timing: { idle: 1, tick: 2 },
+    report() {},
+    startRun: () => Promise.reject(new Error("There are no runs here.")),
+  });
+  const id = randomUUID();
+  const told: object[] = [];
+  shelf.list.subscribe(({ changed }) => told.push(...changed));
+  const config = { agent: "player", kind: "hosted" as const, cwd: folder, depth: 0, created_at: 1 };
+  const entry = shelf.begin(id, config, {});
+  shelf.hostOf(entry).send(promptOf("Go"), "queue");
+  await eventually(() => expect(entry).not.toHaveProperty("recorder"));
+  shelf.list.publish();
+  expect(entry.summary).toMatchObject({ turns: 1, first_prompt: "Go" });
+  for (const row of [entry.summary, shelf.rowOf(entry), ...told]) {
+    expect(Object.getOwnPropertySymbols(row)).toEqual([]);
+  }
+  expect(told.length).toBeGreaterThan(0);
+  await shelf.close();
+  journal.close();
+});
+
+it("what is remembered of a pushed session's order goes with its record", async () => {
+  const at = createManagedSessions({ folder, agents: played(speak), timing: { idle: 1, tick: 2 } });
+  hosted = at;
+  let readings = 0;
+  const watched = new WeakMap<Recorder, Recorder>();
+  const pushed = (id: string, agent: string): Recorder => {
+    const recorder = at.pushed(id, agent);
+    const frames = () => {
+      readings += 1;
+      return recorder.frames();
+    };
+    const known = watched.get(recorder) ?? { ...recorder, frames };
+    watched.set(recorder, known);
+    return known;
+  };
+  const ingestion = createIngestion({ ...at, pushed }, Date.now);
+  const session_id = randomUUID();
+  async function* body() {
+    const frame = { type: "turn.end", at: Date.now() };
+    yield new TextEncoder().encode(`${JSON.stringify(frame)}\n`);
+  }
+  await ingestion.push({ session_id }, body());
+  const loaded = await at.open(session_id);
+  await eventually(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    expect((await at.open(session_id))?.epoch).not.toBe(loaded?.epoch);
+  });
+  await ingestion.push({ session_id }, body());
+  expect(readings).toBe(2);
+});
+
+it("a pushed session of which nothing is heard is shown as failed, until it is heard of again", async () => {
+  let clock = 1_000_000;
+  const at = createManagedSessions({
+    folder,
+    agents: played(speak),
+    now: () => clock,
+    timing: { silence: 60_000, tick: 2 },
+  });
+  hosted = at;
+  const id = randomUUID();
+  const told: string[] = [];
+  at.subscribe(({ changed }) => told.push(...changed.map(({ status }) => status)));
+  const recorder = at.pushed(id, "theirs");
+  const prompt = (text: string) =>
+    recorder.emit({
+      type: "user.message",
+      session_id: id,
+      at: clock,
+      message_id: randomUUID(),
+      parts: [{ type: "text", text }],
+    });
+  prompt("Go");
+  await eventually(() => expect(told.at(-1)).toBe("running"));
+  clock += 61_000;
+  await eventually(() => expect(told.at(-1)).toBe("failed"));
+  prompt("On");
+  await eventually(() => expect(told.at(-1)).toBe("running"));
+});
+
+it("a pushed session that stopped in its turn keeps its row alone, too, and goes on when it is heard of again", async () => {
+  let clock = 1_000_000;
+  const at = createManagedSessions({
+    folder,
+    agents: played(speak),
+    now: () => clock,
+    timing: { idle: 1, silence: 60_000, tick: 2 },
+  });
+  hosted = at;
+  const id = randomUUID();
+  const say = (text: string) =>
+    at.pushed(id, "theirs").emit({ type: "message.delta", session_id: id, at: clock, kind: "text", text });
+  say("Half an ");
+  await at.pushed(id, "theirs").stored();
+  const held = await at.open(id);
+  clock += 61_000;
+  await eventually(async () => {
+    const open = await at.open(id);
+    clock += 10;
+    expect(open?.epoch).not.toBe(held?.epoch);
+  });
+  expect(at.get(id)?.status).toBe("failed");
+  say("answer.");
+  await at.pushed(id, "theirs").stored();
+  expect(at.get(id)?.status).toBe("running");
+  const open = await at.open(id);
+  expect(open && words(open.transcript)).toEqual(["text: Half an answer."]);
+});
+
+it("a question waits as long as the operator configures, where it does not say so itself", async () => {
+  const at = createManagedSessions({
+    folder,
+    answer_within: 20,
+    agents: played(async (stage, _prompt, signal) => {
+      const request = { request_id: randomUUID(), kind: "question" as const, title: "Which?", options: [] };
+      const answer = await stage.host.ask(request, signal);
+      await stage.say(String(answer));
+      return "completed";
+    }),
+  });
+  hosted = at;
+  const id = randomUUID();
+  await at.start(id, { agent: "player", cwd: folder, prompt: promptOf("Go") });
+  await eventually(() => expect(at.get(id)?.control?.state).toBe("idle"));
+  const session = await at.open(id);
+  expect(session && words(session.transcript)).toEqual([
+    "prompt: Go",
+    "question: expired",
+    "text: undefined",
+  ]);
+});

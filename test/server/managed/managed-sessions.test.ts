@@ -1,0 +1,613 @@
+import { createHash, randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Request } from "../../../src/model/request.ts";
+import { createManagedSessions, type ManagedSessions } from "../../../src/server/managed/managed-sessions.ts";
+import { eventually } from "../../eventually.ts";
+import { type Play, type PlayedOptions, played, promptOf, words } from "./play.ts";
+
+let folder: string;
+const running = new Set<ManagedSessions>();
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "hosted-"));
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  for (const hosted of running) await hosted.close();
+  running.clear();
+  rmSync(folder, { recursive: true });
+});
+
+function open(play: Play, options: PlayedOptions = {}): ManagedSessions {
+  const hosted = createManagedSessions({ folder, agents: played(play, options) });
+  expect(hosted.status().notices).toEqual([]);
+  running.add(hosted);
+  return hosted;
+}
+
+async function close(hosted: ManagedSessions): Promise<void> {
+  running.delete(hosted);
+  await hosted.close();
+}
+
+async function begin(hosted: ManagedSessions, text: string): Promise<string> {
+  const session_id = randomUUID();
+  await hosted.start(session_id, { agent: "player", cwd: folder, prompt: promptOf(text) });
+  return session_id;
+}
+
+async function shown(hosted: ManagedSessions, id: string): Promise<string[]> {
+  const session = await hosted.open(id);
+  return session ? words(session.transcript) : [];
+}
+
+const idle = (hosted: ManagedSessions, id: string) =>
+  eventually(() => {
+    expect(hosted.get(id)?.control?.state).toBe("idle");
+    expect(hosted.get(id)?.status).not.toBe("running");
+  });
+
+const echo: Play = async (stage, prompt) => {
+  const [part] = prompt.parts;
+  await stage.say(`You said: ${part?.type === "text" ? part.text : ""}`);
+  return "completed";
+};
+
+/** Says when it began, then waits to be stopped. */
+const hang: Play = async (stage, _prompt, signal) => {
+  stage.call("long", "shell");
+  await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+  stage.interrupt();
+  return "interrupted";
+};
+
+const approval = (request_id: string, tool_call_id?: string): Request => ({
+  request_id,
+  kind: "approval",
+  title: "Run ls?",
+  subject: "ls",
+  digest: createHash("sha256").update("ls").digest("hex"),
+  options: [
+    { id: "yes", label: "Allow", kind: "allow_once" },
+    { id: "no", label: "Deny", kind: "reject_once" },
+  ],
+  ...(tool_call_id === undefined ? {} : { tool_call_id }),
+});
+const yes = { digest: approval(randomUUID()).digest ?? "", answer: { option_ids: ["yes"] } };
+const no = { ...yes, answer: { option_ids: ["no"] } };
+
+describe("a session that the daemon runs", () => {
+  it("shows its turn, and the same after a restart", async () => {
+    const hosted = open(echo);
+    const id = await begin(hosted, "Hello");
+    await idle(hosted, id);
+    const expected = ["prompt: Hello", "text: You said: Hello"];
+    expect(await shown(hosted, id)).toEqual(expected);
+    expect(hosted.get(id)).toMatchObject({
+      agent: "player",
+      status: "completed",
+      turns: 1,
+      steps: 1,
+      scripted: true,
+      first_prompt: "Hello",
+      cwd: folder,
+      usage: { input: 10, output: 5 },
+    });
+    const row = (of: ManagedSessions) => JSON.parse(JSON.stringify(of.get(id)));
+    const before = row(hosted);
+    const parts = (await hosted.open(id))?.transcript.parts;
+    await close(hosted);
+    const again = open(echo);
+    expect(row(again)).toEqual(before);
+    const session = await again.open(id);
+    expect(JSON.parse(JSON.stringify(session?.summary))).toEqual(before);
+    expect([...(session?.transcript.parts ?? [])]).toEqual([...(parts ?? [])]);
+    await again.send(id, promptOf("More"), "queue");
+    await idle(again, id);
+    expect(await shown(again, id)).toEqual([...expected, "prompt: More", "text: You said: More"]);
+  });
+
+  it("tells how full its agent's context is after a restart, too", async () => {
+    const hosted = open(async (stage, prompt, signal) => {
+      const { session_id, now, emit } = stage.host;
+      emit({ type: "context.usage", session_id, at: now(), tokens: 1_000 });
+      await echo(stage, prompt, signal);
+      emit({ type: "context.usage", session_id, at: now(), tokens: 2_000, limit: 8_000 });
+      return "completed";
+    });
+    const id = await begin(hosted, "Hello");
+    await idle(hosted, id);
+    const context = { tokens: 2_000, limit: 8_000 };
+    expect((await hosted.open(id))?.transcript.context).toEqual(context);
+    await close(hosted);
+    expect((await open(echo).open(id))?.transcript.context).toEqual(context);
+  });
+
+  it("begins once however often it is asked to, and takes a prompt once, also after a restart", async () => {
+    const hosted = open(echo);
+    const id = randomUUID();
+    const prompt = promptOf("Once");
+    const start = (at: ManagedSessions) => at.start(id, { agent: "player", cwd: folder, prompt });
+    await Promise.all([start(hosted), start(hosted), hosted.send(id, prompt, "queue")]);
+    await idle(hosted, id);
+    await start(hosted);
+    await close(hosted);
+    const again = open(echo);
+    await start(again);
+    await again.send(id, prompt, "steer");
+    expect(await shown(again, id)).toEqual(["prompt: Once", "text: You said: Once"]);
+    for (const other of [{ prompt: promptOf("Other") }, { cwd: "/srv" }]) {
+      const given = { agent: "player", cwd: folder, prompt, ...other };
+      await expect(again.start(id, given)).rejects.toMatchObject({ code: "session_id" });
+    }
+  });
+
+  it("lets prompts wait for the turn's end, takes them back, and steers into the turn", async () => {
+    let release = () => {};
+    const hosted = open(async (stage, prompt, signal) => {
+      if (prompt.parts[0]?.type === "text" && prompt.parts[0].text === "First") {
+        await new Promise<void>((resolve) => {
+          release = resolve;
+        });
+        for (const taken of stage.host.takeSteering()) await echo(stage, taken, signal);
+      }
+      return await echo(stage, prompt, signal);
+    });
+    const id = await begin(hosted, "First");
+    const back = promptOf("Not this");
+    await hosted.send(id, promptOf("Second,\nand on"), "queue");
+    await hosted.send(id, back, "queue");
+    await hosted.send(id, promptOf("Now"), "steer");
+    await eventually(() =>
+      expect(hosted.get(id)?.control?.queued.map(({ text }) => text)).toEqual(["Second, and on", "Not this"]),
+    );
+    expect(hosted.waiting(id, back.message_id)).toEqual(back);
+    await hosted.withdraw(id, back.message_id);
+    await hosted.withdraw(id, back.message_id);
+    expect(() => hosted.waiting(id, back.message_id)).toThrow("No such prompt waits.");
+    await hosted.send(id, back, "queue");
+    release();
+    await idle(hosted, id);
+    expect(await shown(hosted, id)).toEqual([
+      "prompt: First",
+      "steer: Now",
+      "text: You said: Now",
+      "text: You said: First",
+      "prompt: Second,\nand on",
+      "text: You said: Second,\nand on",
+    ]);
+    await expect(hosted.withdraw(id, back.message_id)).resolves.toBeUndefined();
+    await expect(hosted.withdraw(id, randomUUID())).rejects.toMatchObject({ code: "no_prompt" });
+  });
+
+  it("gives a prompt that two people take back to one of them, also when it is asked again and after a restart", async () => {
+    const hosted = open(hang);
+    const id = await begin(hosted, "Go");
+    const prompt = promptOf("Later");
+    await hosted.send(id, prompt, "queue");
+    const [one, other] = [randomUUID(), randomUUID()];
+    await hosted.withdraw(id, prompt.message_id, one);
+    const gone = { code: "no_prompt", status: 404 };
+    await expect(hosted.withdraw(id, prompt.message_id, other)).rejects.toMatchObject(gone);
+    await hosted.withdraw(id, prompt.message_id, one);
+    await close(hosted);
+    const again = open(hang);
+    await again.withdraw(id, prompt.message_id, one);
+    await expect(again.withdraw(id, prompt.message_id, other)).rejects.toMatchObject(gone);
+    await again.withdraw(id, prompt.message_id);
+  });
+
+  it("goes on in the same turn for what was steered into it when the agent was done already", async () => {
+    let release = () => {};
+    const hosted = open(async (stage, prompt, signal) => {
+      const outcome = await echo(stage, prompt, signal);
+      if (prompt.parts[0]?.type === "text" && prompt.parts[0].text === "First") {
+        await new Promise<void>((resolve) => {
+          release = resolve;
+        });
+      }
+      return outcome;
+    });
+    const id = await begin(hosted, "First");
+    await eventually(async () => expect(await shown(hosted, id)).toHaveLength(2));
+    await hosted.send(id, promptOf("Late"), "steer");
+    release();
+    await idle(hosted, id);
+    expect(await shown(hosted, id)).toEqual([
+      "prompt: First",
+      "text: You said: First",
+      "steer: Late",
+      "text: You said: Late",
+    ]);
+    expect(hosted.get(id)?.turns).toBe(1);
+  });
+
+  it("is stopped: open calls are aborted, the turn interrupted, and what is queued waits for the person", async () => {
+    const hosted = open(hang);
+    const id = await begin(hosted, "Go");
+    await hosted.send(id, promptOf("Later"), "queue");
+    await eventually(async () => expect(await shown(hosted, id)).toContain("call: shell running"));
+    await hosted.stop(id);
+    await hosted.stop(id);
+    await idle(hosted, id);
+    expect(await shown(hosted, id)).toEqual([
+      "prompt: Go",
+      "call: shell aborted",
+      "interrupt: Stopped",
+      "result: aborted",
+    ]);
+    expect(hosted.get(id)).toMatchObject({ status: "interrupted", control: { queued: [{ text: "Later" }] } });
+  });
+
+  it.each([
+    ["stop", "interrupted"],
+    ["failure", "failed"],
+  ] as const)(
+    "holds what is queued after a %s, and begins it before what is sent then",
+    async (_, status) => {
+      let release = () => {};
+      const hosted = open(async (stage, prompt, signal) => {
+        const [part] = prompt.parts;
+        if (part?.type !== "text" || part.text !== "Go") return await echo(stage, prompt, signal);
+        await new Promise<void>((resolve) => {
+          release = resolve;
+          signal.addEventListener("abort", () => resolve(), { once: true });
+        });
+        return status;
+      });
+      const id = await begin(hosted, "Go");
+      await hosted.send(id, promptOf("One"), "queue");
+      await hosted.send(id, promptOf("Two"), "queue");
+      if (status === "interrupted") await hosted.stop(id);
+      else release();
+      await idle(hosted, id);
+      expect(hosted.get(id)).toMatchObject({
+        status,
+        control: { queued: [{ text: "One" }, { text: "Two" }] },
+      });
+      await hosted.send(id, promptOf("Three"), "steer");
+      await eventually(() => expect(hosted.get(id)?.turns).toBe(4));
+      await idle(hosted, id);
+      expect((await shown(hosted, id)).filter((line) => line.startsWith("prompt"))).toEqual([
+        "prompt: Go",
+        "prompt: One",
+        "prompt: Two",
+        "prompt: Three",
+      ]);
+    },
+  );
+
+  it("begins a prompt that is held when it is told to, once, and those behind it after that turn", async () => {
+    const hosted = open(async (stage, prompt, signal) => {
+      const [part] = prompt.parts;
+      const play = part?.type === "text" && part.text === "Go" ? hang : echo;
+      return await play(stage, prompt, signal);
+    });
+    const id = await begin(hosted, "Go");
+    const one = promptOf("One");
+    await hosted.send(id, one, "queue");
+    await hosted.send(id, promptOf("Two"), "queue");
+    await hosted.beginHeld(id, one.message_id);
+    expect(hosted.waiting(id, one.message_id)).toEqual(one);
+    await hosted.stop(id);
+    await idle(hosted, id);
+    await hosted.beginHeld(id, one.message_id);
+    await hosted.beginHeld(id, one.message_id);
+    await eventually(() => expect(hosted.get(id)?.turns).toBe(3));
+    await idle(hosted, id);
+    await hosted.beginHeld(id, one.message_id);
+    expect((await shown(hosted, id)).slice(-4)).toEqual([
+      "prompt: One",
+      "text: You said: One",
+      "prompt: Two",
+      "text: You said: Two",
+    ]);
+    await expect(hosted.beginHeld(id, randomUUID())).rejects.toMatchObject({ code: "no_prompt" });
+  });
+
+  it.each([
+    ["holds it still", []],
+    ["begins it before what was sent meanwhile", ["Two"]],
+  ])("makes room while a prompt is held, and %s", async (_, meanwhile) => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const play: Play = async (stage, prompt, signal) => {
+      const [part] = prompt.parts;
+      return await (part?.type === "text" && part.text === "Go" ? hang : echo)(stage, prompt, signal);
+    };
+    const hosted = open(play, { can_steer: false, compact: () => released.then(() => "completed") });
+    const id = await begin(hosted, "Go");
+    await hosted.send(id, promptOf("One"), "queue");
+    await hosted.stop(id);
+    await idle(hosted, id);
+    await hosted.compact(id);
+    for (const text of meanwhile) await hosted.send(id, promptOf(text), "queue");
+    release();
+    await eventually(() => expect(hosted.get(id)?.turns).toBe(meanwhile.length === 0 ? 2 : 4));
+    await idle(hosted, id);
+    expect(hosted.get(id)?.status).toBe("completed");
+    expect((await shown(hosted, id)).filter((line) => line.startsWith("prompt"))).toEqual(
+      ["Go", ...(meanwhile.length === 0 ? [] : ["One", ...meanwhile])].map((text) => `prompt: ${text}`),
+    );
+    expect(hosted.get(id)?.control?.queued).toMatchObject(meanwhile.length === 0 ? [{ text: "One" }] : []);
+  });
+
+  it("works on what is steered into the turn that makes room, then on what waited, and makes room again", async () => {
+    const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let compactions = 0;
+    const play: Play = async (stage, prompt, signal) => {
+      const [part] = prompt.parts;
+      return await (part?.type === "text" && part.text === "Go" ? hang : echo)(stage, prompt, signal);
+    };
+    const compact: Play = async () => {
+      await gates[compactions++]?.promise;
+      return "completed";
+    };
+    const hosted = open(play, { compact });
+    const id = await begin(hosted, "Go");
+    await hosted.send(id, promptOf("One"), "queue");
+    await hosted.stop(id);
+    await idle(hosted, id);
+    await hosted.compact(id);
+    await eventually(() => expect(compactions).toBe(1));
+    await hosted.send(id, promptOf("Two"), "steer");
+    gates[0]?.resolve();
+    await eventually(async () => expect((await shown(hosted, id)).at(-1)).toBe("text: You said: One"));
+    await idle(hosted, id);
+    expect((await shown(hosted, id)).slice(-4)).toEqual([
+      "steer: Two",
+      "text: You said: Two",
+      "prompt: One",
+      "text: You said: One",
+    ]);
+    await hosted.compact(id);
+    await eventually(() => expect(compactions).toBe(2));
+    await hosted.send(id, promptOf("Three"), "steer");
+    gates[1]?.resolve();
+    await idle(hosted, id);
+    expect((await shown(hosted, id)).at(-1)).toBe("text: You said: Three");
+    await hosted.compact(id);
+    await eventually(() => expect(compactions).toBe(3));
+  });
+
+  it("is stopped in the turn that the stop names, and goes on in another that has begun since", async () => {
+    let release = () => {};
+    const hosted = open(async (stage, prompt, signal) => {
+      const [part] = prompt.parts;
+      if (part?.type === "text" && part.text === "Second") return await hang(stage, prompt, signal);
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      return "completed";
+    });
+    const running = async () => {
+      const turns = [...((await hosted.open(id))?.transcript.turns ?? [])];
+      return turns.at(-1)?.id;
+    };
+    const id = await begin(hosted, "First");
+    const first = await running();
+    await hosted.send(id, promptOf("Second"), "queue");
+    await eventually(() => {
+      release();
+      expect(hosted.get(id)?.turns).toBe(2);
+    });
+    await eventually(async () => expect(await shown(hosted, id)).toContain("call: shell running"));
+    await hosted.stop(id, first);
+    await hosted.stop(id, randomUUID());
+    expect(await shown(hosted, id)).toEqual(["prompt: First", "prompt: Second", "call: shell running"]);
+    await hosted.stop(id, await running());
+    await idle(hosted, id);
+    expect(await shown(hosted, id)).toContain("call: shell aborted");
+  });
+
+  it("is stopped for that turn alone: one that runs 30 s later goes on, also where the first was steered at its end", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"], shouldAdvanceTime: true });
+    let release = () => {};
+    const hosted = open(async (stage, prompt, signal) => {
+      const [part] = prompt.parts;
+      if (part?.type === "text" && part.text === "Late") return await hang(stage, prompt, signal);
+      const released = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      await echo(stage, prompt, signal);
+      await released;
+      await stage.say("Done");
+      return "completed";
+    });
+    const id = await begin(hosted, "First");
+    await eventually(async () => expect(await shown(hosted, id)).toContain("text: You said: First"));
+    await hosted.send(id, promptOf("Late"), "steer");
+    release();
+    await eventually(async () => expect(await shown(hosted, id)).toContain("call: shell running"));
+    await hosted.stop(id);
+    await idle(hosted, id);
+    await hosted.send(id, promptOf("Next"), "queue");
+    await eventually(async () => expect(await shown(hosted, id)).toContain("text: You said: Next"));
+    vi.advanceTimersByTime(60_000);
+    release();
+    await idle(hosted, id);
+    expect((await shown(hosted, id)).at(-1)).toBe("text: Done");
+  });
+
+  it("fails visibly when its agent throws", async () => {
+    const hosted = open(async () => {
+      throw new Error("No such model.");
+    });
+    const id = await begin(hosted, "Go");
+    await idle(hosted, id);
+    expect(await shown(hosted, id)).toEqual(["prompt: Go", "error: No such model."]);
+    expect(hosted.get(id)?.status).toBe("failed");
+  });
+});
+
+describe("what a person is asked", () => {
+  it("is answered once, by whoever is first, and the digest must be that of what runs", async () => {
+    const request_id = randomUUID();
+    const hosted = open(async (stage, _prompt, signal) => {
+      stage.call("c", "shell");
+      const answer = await stage.host.ask(approval(request_id, "c"), signal);
+      stage.result("c", answer?.option_ids.join() ?? "nothing");
+      return "completed";
+    });
+    const id = await begin(hosted, "Go");
+    await eventually(() =>
+      expect(hosted.get(id)?.requests).toMatchObject([{ request_id, title: "Run ls?" }]),
+    );
+    expect(hosted.get(id)?.control?.state).toBe("waiting");
+    await expect(hosted.answer(id, request_id, { ...yes, digest: "00" })).rejects.toMatchObject({
+      code: "digest",
+    });
+    await expect(hosted.answer(id, request_id, { answer: yes.answer })).rejects.toMatchObject({
+      code: "digest",
+    });
+    await expect(
+      hosted.answer(id, request_id, { ...yes, answer: { option_ids: ["maybe"] } }),
+    ).rejects.toMatchObject({ status: 400 });
+    await expect(
+      hosted.answer(id, request_id, { ...yes, answer: { option_ids: ["yes", "no"] } }),
+    ).rejects.toMatchObject({ status: 400 });
+    const replies = await Promise.all([
+      hosted.answer(id, request_id, yes),
+      hosted.answer(id, request_id, no),
+    ]);
+    const first = { outcome: "answered", answer: { option_ids: ["yes"] } };
+    expect(replies).toEqual([first, first]);
+    await idle(hosted, id);
+    expect(await hosted.answer(id, request_id, no)).toEqual(first);
+    expect(await shown(hosted, id)).toEqual([
+      "prompt: Go",
+      "call: shell completed",
+      "approval: answered yes",
+      "result: success yes",
+    ]);
+    expect(hosted.get(id)?.requests).toBeUndefined();
+    await expect(hosted.answer(id, randomUUID(), yes)).rejects.toMatchObject({ code: "no_request" });
+  });
+
+  it("is on the list only once its part can be read in the transcript", async () => {
+    const request_id = randomUUID();
+    const hosted = open(async (stage, _prompt, signal) => {
+      await stage.host.ask(approval(request_id), signal);
+      return "completed";
+    });
+    const id = await begin(hosted, "Go");
+    const session = await hosted.open(id);
+    const seen: boolean[] = [];
+    const look = () => {
+      if (hosted.get(id)?.requests?.some((asked) => asked.request_id === request_id) !== true) return;
+      seen.push([...(session?.transcript.parts ?? [])].some((part) => part?.id === request_id));
+    };
+    const end = hosted.subscribe(look);
+    await eventually(() => expect(seen).not.toEqual([]));
+    end();
+    expect(seen).not.toContain(false);
+    await hosted.answer(id, request_id, yes);
+    await idle(hosted, id);
+  });
+
+  it("expires visibly", async () => {
+    const hosted = open(async (stage, _prompt, signal) => {
+      const answer = await stage.host.ask({ ...approval(randomUUID()), expires_at: Date.now() + 20 }, signal);
+      await stage.say(String(answer));
+      return "completed";
+    });
+    const id = await begin(hosted, "Go");
+    await idle(hosted, id);
+    expect(await shown(hosted, id)).toEqual(["prompt: Go", "approval: expired", "text: undefined"]);
+  });
+
+  describe("that expired while the machine slept, and its timers with it", () => {
+    const request_id = randomUUID();
+    async function asleep(): Promise<{ hosted: ManagedSessions; id: string }> {
+      let slept = 0;
+      const play: Play = async (stage, _prompt, signal) => {
+        const expires_at = Date.now() + 60_000;
+        await stage.say(String(await stage.host.ask({ ...approval(request_id), expires_at }, signal)));
+        return "completed";
+      };
+      const hosted = createManagedSessions({ folder, agents: played(play), now: () => Date.now() + slept });
+      running.add(hosted);
+      const id = await begin(hosted, "Go");
+      await eventually(() => expect(hosted.get(id)?.requests).toHaveLength(1));
+      slept = 8 * 3_600_000;
+      return { hosted, id };
+    }
+    const expired = ["prompt: Go", "approval: expired", "text: undefined"];
+
+    it("cannot be allowed any more", async () => {
+      const { hosted, id } = await asleep();
+      expect(await hosted.answer(id, request_id, yes)).toEqual({ outcome: "expired" });
+      await idle(hosted, id);
+      expect(await shown(hosted, id)).toEqual(expired);
+    });
+
+    it("is closed within half a minute of the wake", async () => {
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"], shouldAdvanceTime: true });
+      const { hosted, id } = await asleep();
+      vi.advanceTimersByTime(30_000);
+      await eventually(async () => expect(await shown(hosted, id)).toEqual(expired), 10_000);
+    });
+  });
+
+  it("is taken back by a stop", async () => {
+    const request_id = randomUUID();
+    const hosted = open(async (stage, _prompt, signal) => {
+      await stage.host.ask(approval(request_id), signal);
+      stage.interrupt();
+      return "interrupted";
+    });
+    const id = await begin(hosted, "Go");
+    await eventually(() => expect(hosted.get(id)?.requests).toHaveLength(1));
+    await hosted.stop(id);
+    await idle(hosted, id);
+    expect(await shown(hosted, id)).toEqual(["prompt: Go", "approval: cancelled", "interrupt: Stopped"]);
+    expect(await hosted.answer(id, request_id, yes)).toEqual({ outcome: "cancelled" });
+  });
+});
+
+it("shows behind each part the event that it was made from, and none that only names it", async () => {
+  const message_id = randomUUID();
+  const [text_id, call_id, note_id, request_id] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
+  const hosted = open(async ({ host, say, result }) => {
+    const common = { session_id: host.session_id, at: host.now() };
+    host.emit({ ...common, type: "message.start", message_id });
+    host.emit({ ...common, type: "message.part_start", part_id: text_id, kind: "text" });
+    host.emit({ ...common, type: "message.part_end", part_id: text_id, text: "I look." });
+    const call = { part_id: call_id, tool_call_id: "c", tool_name: "bash", arguments_json: "{}" };
+    host.emit({ ...common, type: "message.tool_call", message_id, ...call });
+    // Agents that are driven by a protocol tell all this before the message that made the call has ended.
+    host.emit({ ...common, type: "task.metadata", tool_call_id: "c", metadata: { of: text_id } });
+    const request = { request_id, kind: "question" as const, title: note_id, options: [] };
+    host.emit({ ...common, type: "request.open", request });
+    host.emit({ ...common, type: "marker", kind: "note", part_id: note_id, title: request_id });
+    result("c", call_id);
+    host.emit({ ...common, type: "message.end", message_id, stop_reason: "tool_use" });
+    await say(note_id);
+    host.emit({ ...common, type: "message.retract", message_id, part_id: text_id, reason: "Wrong" });
+    return "completed";
+  });
+  const id = await begin(hosted, "Go");
+  await idle(hosted, id);
+  const parts = [...((await hosted.open(id))?.transcript.parts ?? [])].filter((part) => part !== undefined);
+  const told = await Promise.all(
+    parts.map(async (part) => {
+      const event = JSON.parse((await hosted.raw(id, part.id))?.text ?? "{}");
+      return `${part.type} of ${event.role ?? event.type}${event.id === message_id ? " one" : ""}`;
+    }),
+  );
+  expect(told).toEqual([
+    "prompt of user",
+    "step_start of assistant one",
+    "text of assistant one",
+    "tool_call of assistant one",
+    "request of request",
+    "marker of marker",
+    "tool_result of tool",
+    "step_finish of assistant one",
+    "step_start of assistant",
+    "text of assistant",
+    "step_finish of assistant",
+  ]);
+});

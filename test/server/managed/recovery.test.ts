@@ -1,0 +1,335 @@
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { endGroup, markOf, startGroup } from "../../../src/agent/processes.ts";
+import type { Request } from "../../../src/model/request.ts";
+import { createManagedSessions, type ManagedSessions } from "../../../src/server/managed/managed-sessions.ts";
+import { eventually } from "../../eventually.ts";
+import { type Play, type PlayedOptions, played, promptOf, words } from "./play.ts";
+
+let folder: string;
+const running = new Set<ManagedSessions>();
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "recovery-"));
+});
+afterEach(async () => {
+  for (const hosted of running) await hosted.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** A daemon's end leaves the turns as they are on disk: what comes next is the same after a kill. */
+async function restart(
+  play: Play,
+  options: PlayedOptions = {},
+  now: () => number = Date.now,
+): Promise<ManagedSessions> {
+  for (const hosted of running) await hosted.close();
+  running.clear();
+  const hosted = createManagedSessions({ folder, agents: played(play, options), now });
+  expect(hosted.status().notices).toEqual([]);
+  running.add(hosted);
+  return hosted;
+}
+
+async function begin(hosted: ManagedSessions): Promise<string> {
+  const id = randomUUID();
+  await hosted.start(id, { agent: "player", cwd: folder, prompt: promptOf("Go") });
+  return id;
+}
+
+async function shown(hosted: ManagedSessions, id: string): Promise<string[]> {
+  const session = await hosted.open(id);
+  return session ? words(session.transcript) : [];
+}
+const sees = (hosted: ManagedSessions, id: string, line: string) =>
+  eventually(async () => expect(await shown(hosted, id)).toContain(line));
+const idle = (hosted: ManagedSessions, id: string) =>
+  eventually(() => expect(hosted.get(id)?.control?.state).toBe("idle"));
+
+const question = (request_id: string, more: Partial<Request> = {}): Request => ({
+  request_id,
+  kind: "question",
+  title: "Which?",
+  options: [
+    { id: "a", label: "A" },
+    { id: "b", label: "B" },
+  ],
+  ...more,
+});
+const answer = { answer: { option_ids: ["b"] } };
+const never = () => new Promise<never>(() => {});
+const done: Play = async (stage) => {
+  await stage.say("Done.");
+  return "completed";
+};
+
+describe("a daemon that was ended while its sessions worked", () => {
+  it("ends the command that a killed daemon left running, and no other, and says so in its result", async () => {
+    const started = (session_id: string, call_id: string) =>
+      startGroup("/bin/sh", ["-c", "sleep 60 & sleep 60"], {
+        env: { PATH: process.env.PATH ?? "" },
+        mark: `${markOf(session_id, call_id)}${randomUUID()}`,
+      });
+    const first = await restart(async (stage) => {
+      stage.call("ended", "shell");
+      stage.result("ended", "Started a server.");
+      stage.call("one", "shell");
+      stage.call("two", "shell");
+      await stage.host.stored();
+      return await never();
+    });
+    const id = await begin(first);
+    await sees(first, id, "call: shell running");
+    const left = started(id, "one");
+    const others = [started(id, "ended"), started(randomUUID(), "one")];
+    const end = once(left, "exit");
+    const second = await restart(done);
+    expect(await end).toEqual([null, "SIGTERM"]);
+    expect((await shown(second, id)).filter((line) => line.startsWith("result"))).toEqual([
+      "result: success Started a server.",
+      expect.stringMatching(/^result: aborted \[The daemon ended while this ran\. What it had left running/),
+      "result: aborted",
+    ]);
+    for (const other of others) {
+      expect(other.exitCode ?? other.signalCode).toBeNull();
+      await endGroup(other.pid);
+    }
+  });
+
+  it("settles what was open, keeps all parts so far, and goes on with a new prompt", async () => {
+    const first = await restart(async (stage) => {
+      await stage.say("Before.");
+      stage.call("one", "shell");
+      stage.call("two", "read");
+      stage.result("two", "Read.");
+      await stage.host.stored();
+      // A message that never ends.
+      await stage.say("The beginning of", undefined, false);
+      return await never();
+    });
+    const id = await begin(first);
+    await sees(first, id, "text: The beginning of");
+    const second = await restart(done);
+    const settled = [
+      "prompt: Go",
+      "text: Before.",
+      "call: shell aborted",
+      "call: read completed",
+      "result: success Read.",
+      "text: The beginning of",
+      "interrupt: Interrupted: The daemon ended",
+      "result: aborted",
+    ];
+    expect(await shown(second, id)).toEqual(settled);
+    expect(second.get(id)).toMatchObject({ status: "failed", control: { state: "idle" } });
+    await second.send(id, promptOf("Again"), "queue");
+    await idle(second, id);
+    const whole = [...settled, "prompt: Again", "text: Done."];
+    expect(await shown(second, id)).toEqual(whole);
+    expect(await shown(await restart(done), id)).toEqual(whole);
+  });
+
+  it("counts to no turn and to no call the time until it was back", async () => {
+    const first = await restart(async (stage) => {
+      stage.call("one", "shell");
+      await stage.host.stored();
+      return await never();
+    });
+    const id = await begin(first);
+    await sees(first, id, "call: shell running");
+    const last = first.get(id)?.last_activity_at ?? Number.NaN;
+    const nextDay = () => Date.now() + 24 * 3_600_000;
+    for (let time = 0; time < 2; time += 1) {
+      const hosted = await restart(done, {}, nextDay);
+      const { turns, parts } = (await hosted.open(id))?.transcript ?? {};
+      expect(turns?.at(0)).toMatchObject({ status: "failed", ended_at: last });
+      const ends = Array.from(parts ?? [], (part) => {
+        if (part?.type === "tool_call" && part.state.status === "aborted") return part.state.time.end;
+        return part?.type === "marker" ? part.at : undefined;
+      });
+      expect(ends.filter((end) => end !== undefined)).toEqual([last, last]);
+      expect(hosted.get(id)?.last_activity_at).toBe(last);
+    }
+  });
+
+  it("counts to a call, and to its turn, how long the run worked that it waited for", async () => {
+    let clock = Date.now();
+    const work: Play = async (stage, _prompt, signal) => {
+      if (stage.host.depth === 0) {
+        stage.call("task", "task");
+        await stage.host.startRun({ tool_call_id: "task", prompt: "Work" }, signal);
+      }
+      clock += 60_000;
+      await stage.say("So far.");
+      return await never();
+    };
+    const first = await restart(work, {}, () => clock);
+    const id = await begin(first);
+    await eventually(() => expect(first.list()).toHaveLength(2));
+    const child = first.list().find((row) => row.id !== id)?.id ?? "";
+    await sees(first, child, "text: So far.");
+    const last = first.get(child)?.last_activity_at ?? Number.NaN;
+    expect(last).toBeGreaterThan(first.get(id)?.last_activity_at ?? Number.NaN);
+    const hosted = await restart(done);
+    for (const session_id of [id, child])
+      expect((await hosted.open(session_id))?.transcript.turns.at(0)).toMatchObject({ ended_at: last });
+    expect(Array.from((await hosted.open(id))?.transcript.parts ?? [])).toContainEqual(
+      expect.objectContaining({
+        tool_call_id: "task",
+        state: expect.objectContaining({ status: "aborted", time: expect.objectContaining({ end: last }) }),
+      }),
+    );
+  });
+
+  it("waits for the same answer as before, and goes on where its agent can", async () => {
+    const request_id = randomUUID();
+    const ask: Play = async (stage, _prompt, signal) => {
+      const said = await stage.host.ask(question(request_id, { tool_call_id: "asks" }), signal);
+      stage.result("asks", said?.option_ids.join() ?? "nothing");
+      return "completed";
+    };
+    const first = await restart(
+      async (stage, prompt, signal) => {
+        stage.call("works", "shell");
+        stage.call("asks", "ask");
+        return await ask(stage, prompt, signal);
+      },
+      { resume: ask },
+    );
+    const id = await begin(first);
+    await sees(first, id, "question: open");
+    const second = await restart(done, { resume: ask });
+    expect(second.get(id)).toMatchObject({
+      status: "running",
+      control: { state: "waiting" },
+      requests: [{ request_id }],
+    });
+    await second.answer(id, request_id, answer);
+    await idle(second, id);
+    const whole = [
+      "prompt: Go",
+      "call: shell aborted",
+      "call: ask completed",
+      "question: answered b",
+      "result: aborted",
+      "result: success b",
+    ];
+    expect(await shown(second, id)).toEqual(whole);
+    expect(second.get(id)).toMatchObject({ status: "completed", turns: 1 });
+    expect(await second.answer(id, request_id, { answer: { option_ids: ["a"] } })).toEqual({
+      outcome: "answered",
+      ...answer,
+    });
+    expect(await shown(await restart(done), id)).toEqual(whole);
+  });
+
+  it("closes a question that its agent cannot wait for any more, and one that expired meanwhile", async () => {
+    const ask =
+      (more: Partial<Request>): Play =>
+      async (stage, _prompt, signal) => {
+        stage.call("asks", "ask");
+        await stage.host.ask(question(randomUUID(), { tool_call_id: "asks", ...more }), signal);
+        return await never();
+      };
+    const first = await restart(ask({}));
+    const id = await begin(first);
+    await sees(first, id, "question: open");
+    const second = await restart(ask({ expires_at: Date.now() + 1_000 }));
+    expect(await shown(second, id)).toEqual([
+      "prompt: Go",
+      "call: ask aborted",
+      "question: cancelled",
+      "interrupt: Interrupted: The daemon ended",
+      "result: aborted",
+    ]);
+    const other = await begin(second);
+    await sees(second, other, "question: open");
+    for (const hosted of running) await hosted.close();
+    running.clear();
+    await eventually(async () => {
+      const third = await restart(done, { resume: never });
+      expect(await shown(third, other)).toContain("question: expired");
+    });
+  });
+
+  it("goes on with a run that waits, and with the session that waits for it", async () => {
+    const request_id = randomUUID();
+    const run: Play = async (stage, _prompt, signal) => {
+      const report = await stage.host.startRun(
+        { tool_call_id: "task", prompt: "Ask", name: "asker" },
+        signal,
+      );
+      stage.result("task", `${report.outcome}: ${report.text}`);
+      return "completed";
+    };
+    const asked: Play = async (stage, _prompt, signal) => {
+      const said = await stage.host.ask(question(request_id), signal);
+      await stage.say(`Chose ${said?.option_ids.join()}`);
+      return "completed";
+    };
+    const resume: Play = (stage, prompt, signal) =>
+      stage.host.depth === 0 ? run(stage, prompt, signal) : asked(stage, prompt, signal);
+    const first = await restart(
+      async (stage, prompt, signal) => {
+        if (stage.host.depth === 0) stage.call("task", "task");
+        return await resume(stage, prompt, signal);
+      },
+      { resume },
+    );
+    const id = await begin(first);
+    await eventually(() => expect(first.list()).toHaveLength(2));
+    const child = first.list().find((row) => row.id !== id)?.id ?? "";
+    await sees(first, child, "question: open");
+    const second = await restart(done, { resume });
+    expect(second.list()).toHaveLength(2);
+    expect(second.get(child)).toMatchObject({
+      parent: { session_id: id, tool_call_id: "task" },
+      run: { name: "asker", depth: 1 },
+      control: { state: "waiting" },
+    });
+    await second.answer(child, request_id, answer);
+    await idle(second, id);
+    expect(await shown(second, id)).toEqual([
+      "prompt: Go",
+      "call: task completed",
+      "result: success completed: Chose b",
+    ]);
+    expect(second.list()).toHaveLength(2);
+    expect(await shown(second, child)).toEqual(["prompt: Ask", "question: answered b", "text: Chose b"]);
+  });
+
+  it("holds prompts that wait, and begins them before the next one", async () => {
+    const first = await restart(never);
+    const id = await begin(first);
+    await first.send(id, promptOf("Waits"), "queue");
+    const second = await restart(done);
+    expect(second.get(id)?.control?.queued).toMatchObject([{ text: "Waits" }]);
+    await second.send(id, promptOf("Now"), "queue");
+    await eventually(() => expect(second.get(id)?.control?.queued).toEqual([]));
+    await idle(second, id);
+    expect((await shown(second, id)).filter((line) => !line.startsWith("interrupt"))).toEqual([
+      "prompt: Go",
+      "prompt: Waits",
+      "text: Done.",
+      "prompt: Now",
+      "text: Done.",
+    ]);
+  });
+
+  it("shows what another daemon on the same folder runs, and runs nothing itself", async () => {
+    const first = await restart(done);
+    const id = await begin(first);
+    await idle(first, id);
+    const second = createManagedSessions({ folder, agents: played(done) });
+    expect(second.status().notices[0]?.text).toContain(`process ${process.pid}`);
+    expect(await shown(second, id)).toEqual(["prompt: Go", "text: Done."]);
+    expect(second.get(id)?.control).toBeUndefined();
+    await expect(second.send(id, promptOf("More"), "queue")).rejects.toMatchObject({ code: "read_only" });
+    await expect(begin(second)).rejects.toMatchObject({ code: "read_only" });
+    await second.close();
+  });
+});

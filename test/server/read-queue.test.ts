@@ -1,0 +1,45 @@
+import { expect, it } from "vitest";
+import { createReadQueue } from "../../src/server/import/read-queue.ts";
+
+/** Files by their sizes; `read` holds each until it is let go. */
+function readings(sizes: readonly number[]) {
+  const begun: number[] = [];
+  const held: (() => void)[] = [];
+  const backlog = createReadQueue<number>({
+    at_once: 3,
+    bytes_at_once: 100,
+    modifiedAt: (file) => file,
+    sizeOf: (file) => sizes[file] ?? 0,
+    read(file) {
+      begun.push(file);
+      return new Promise<void>((resolve) => held.push(resolve));
+    },
+  });
+  for (const file of sizes.keys()) backlog.add(file);
+  backlog.start();
+  return { backlog, begun, letGo: () => held.shift()?.() };
+}
+
+it("reads the newest first, and no more long files at a time than it was told", async () => {
+  const { backlog, begun, letGo } = readings([500, 500, 500, 500, 500]);
+  expect(begun).toEqual([4, 3, 2]);
+  expect(backlog.waiting).toBe(2);
+  letGo();
+  await expect.poll(() => begun).toEqual([4, 3, 2, 1]);
+  expect(backlog.idle).toBe(false);
+});
+
+it("reads as many short files at a time as their bytes allow", async () => {
+  const { backlog, begun, letGo } = readings([...Array<number>(20).fill(10)]);
+  expect(begun.length).toBe(10);
+  expect(backlog.waiting).toBe(10);
+  letGo();
+  await expect.poll(() => begun.length).toBe(11);
+});
+
+it("is idle once nothing waits and nothing is read", async () => {
+  const { backlog, letGo } = readings([10]);
+  expect(backlog.idle).toBe(false);
+  letGo();
+  await expect.poll(() => backlog.idle).toBe(true);
+});

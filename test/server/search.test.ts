@@ -1,0 +1,142 @@
+import { appendFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { createSessions } from "../../src/server/import/catalog.ts";
+import { createIndexer } from "../../src/server/import/index-threads.ts";
+import { type IndexState, openIndexState } from "../../src/server/index/index-state.ts";
+import { createSearch, type Search } from "../../src/server/index/search-service.ts";
+import { indexSessions } from "../../src/server/index/session-indexing.ts";
+import type { Sessions } from "../../src/server/sessions/sessions.ts";
+import { formats } from "../../src/sources/index.ts";
+import { openStore } from "../../src/store/sqlite/session-store.ts";
+import { eventually } from "../eventually.ts";
+import { generateClaudeSession } from "../generate-session.ts";
+
+/** The index over real files, written by the real threads and searched by the real one. */
+let folder: string;
+let running: { sessions: Sessions; search: Search; state: IndexState; close(): Promise<void> } | undefined;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "verbatim-search-"));
+});
+afterEach(async () => {
+  await running?.close();
+  running = undefined;
+  rmSync(folder, { recursive: true });
+});
+
+const data = () => join(folder, "data");
+const indexFile = () => join(data(), "index.db");
+
+async function start() {
+  const format = formats.find(({ id }) => id === "claude-code");
+  if (!format) throw new Error("There is no format claude-code");
+  const state = await openIndexState(indexFile(), true);
+  const indexer = createIndexer((report) => {
+    if (report.type === "indexed") state.written(report.generation, report.stamps);
+    else if (report.broken) state.rebuild(report.generation);
+  });
+  const sessions = createSessions({
+    formats: [format],
+    roots: [{ format, path: join(folder, "projects") }],
+    paths: [folder],
+    dataFolder: data(),
+    indexer,
+    part_index: state,
+    timing: { hot: 20, list: 20, last_line: 20, publish: 5, tick: 50, persist: 50 },
+  });
+  const isWanted = (row: { id: string; archived?: boolean | undefined }) =>
+    row.archived === true && sessions.isIndexed?.(row.id) === false;
+  const archived = indexSessions({ sessions, state, write: indexer.write, isWanted });
+  const search = createSearch({ state, sessions, now: Date.now });
+  running = {
+    sessions,
+    search,
+    state,
+    async close() {
+      archived.close();
+      await search.close();
+      await sessions.close();
+    },
+  };
+  return running;
+}
+
+async function stop() {
+  await running?.close();
+  running = undefined;
+}
+
+function write(name: string, seed: number, word: string): { id: string; path: string } {
+  const { session_id, lines } = generateClaudeSession({ parts: 60, turns: 3, seed });
+  const path = join(folder, `${name}.jsonl`);
+  writeFileSync(path, `${lines.join("\n").replace("parser", word)}\n`);
+  return { id: session_id, path };
+}
+
+function archivedBytes(path: string): number | undefined {
+  const { store } = openStore({ folder: data(), now: Date.now, read_only: true });
+  const file = store?.load().files.find((one) => one.path === path);
+  const bytes = file && store?.archivedTo(file.id);
+  store?.close();
+  return bytes;
+}
+
+const found = async (query: string) =>
+  (await running?.search.search(query, { limit: 30, sort: "newest" }))?.hits.map(({ session }) => session.id);
+
+it("finds what agents' files hold, and what comes to them, and knows after a restart what it has", async () => {
+  const one = write("one", 1, "zebrafinch");
+  const two = write("two", 2, "narwhal");
+  const { sessions } = await start();
+  await eventually(async () => expect(await found("zebrafinch")).toEqual([one.id]));
+  await eventually(async () => expect(await found("Narwhal kind:prompt -kind:text")).toEqual([]));
+  await eventually(async () => expect(await found("narwhal")).toEqual([two.id]));
+  await eventually(() => expect(sessions.unindexed).toBe(0));
+
+  const line = JSON.stringify({
+    type: "user",
+    sessionId: one.id,
+    uuid: "aaaaaaaa-0000-4000-8000-000000000001",
+    parentUuid: null,
+    timestamp: new Date().toISOString(),
+    message: { role: "user", content: "What about the okapi?" },
+  });
+  appendFileSync(one.path, `${line}\n`);
+  await eventually(async () => expect(await found("okapi is:mine")).toEqual([one.id]));
+
+  await stop();
+  const again = await start();
+  await eventually(() => expect(again.sessions.status().index.done).toBe(true));
+  expect(again.sessions.unindexed).toBe(0);
+  expect(await found("okapi")).toEqual([one.id]);
+});
+
+it("loses nothing with its file: an index that was deleted or damaged is made again, of the archive too", async () => {
+  const one = write("one", 1, "zebrafinch");
+  const gone = write("gone", 2, "narwhal");
+  const { sessions } = await start();
+  await eventually(async () => expect(await found("narwhal")).toEqual([gone.id]));
+  await eventually(() => expect(sessions.unindexed).toBe(0));
+  await eventually(() => expect(archivedBytes(gone.path)).toBe(statSync(gone.path).size));
+  rmSync(gone.path);
+  await eventually(() => expect(sessions.get(gone.id)?.archived).toBe(true));
+  expect(await found("narwhal")).toEqual([gone.id]);
+
+  await stop();
+  writeFileSync(indexFile(), "damaged");
+  await start();
+  await eventually(async () => expect(await found("zebrafinch")).toEqual([one.id]));
+  await eventually(async () => expect(await found("narwhal")).toEqual([gone.id]));
+
+  await stop();
+  rmSync(indexFile());
+  await start();
+  await eventually(async () => expect(await found("zebrafinch")).toEqual([one.id]));
+});
+
+it("says what is wrong with a query", async () => {
+  await start();
+  await expect(found("/[/")).rejects.toThrow("is not a regular expression");
+  await expect(found("kind:thoughts x")).rejects.toThrow("Use one of prompt, thought");
+});

@@ -1,0 +1,1515 @@
+import { describe, expect, it } from "vitest";
+import {
+  account,
+  accountOfLines,
+  call,
+  completed,
+  event,
+  item,
+  meta,
+  output,
+  says,
+  THREAD,
+  user,
+} from "./codex-support.ts";
+
+// Calls, and what the events and completed items say about them, one line of a file after another.
+
+const told = (...lines: (object | string)[]) => account(...lines).told;
+const KID = "01a00000-0000-7000-8000-00000000000c";
+const frames = (type: string, ...lines: object[]) =>
+  account(...lines).records.flatMap((record) => record.frames.filter((frame) => frame.type === type));
+
+describe("a call", () => {
+  it("is shown under its own id, under its item's, or under its place in the file", () => {
+    expect(
+      told(
+        item({ type: "function_call", call_id: "a", id: "b", name: "x", arguments: "{}" }),
+        item({ type: "function_call", id: "b", name: "x", arguments: "{}" }),
+        item({ type: "function_call", call_id: " ", arguments: null, input: "raw input" }),
+        item({ type: "custom_tool_call", call_id: "d", name: "apply_patch", input: "patch" }),
+        item({ type: "function_call", call_id: "e", name: "x" }),
+        item({ type: "tool_search_call", call_id: "f", name: "ignored", arguments: { q: 1 } }),
+        item({ type: "local_shell_call", call_id: "g", name: "ignored", action: { command: ["ls"] } }),
+      ),
+    ).toEqual([
+      "shown · call a x {}",
+      "shown · call b x {}",
+      "shown · call line-288 unknown raw input",
+      "shown · call d apply_patch patch",
+      "shown · call e x",
+      'shown · call f tool_search {"q":1}',
+      'shown · call g local_shell {"command":["ls"]}',
+    ]);
+  });
+
+  it("that waits for a command, or types into it, knows which one it is", () => {
+    const running = (number: number) =>
+      `Wall time: 10 seconds\nProcess running with session ID ${number}\nOutput:\npart`;
+    const ended = "Wall time: 1 seconds\nProcess exited with code 0\nOutput:\ndone";
+    const results = frames(
+      "message.tool_result",
+      call("exec_command", { cmd: "cargo build" }, "a"),
+      output(running(46504), "a"),
+      call("exec_command", { cmd: "npm init" }, "b"),
+      output(running(7), "b"),
+      call("write_stdin", { session_id: 46504, chars: "" }, "c"),
+      output(running(46504), "c"),
+      call("write_stdin", { session_id: "7", chars: "y\n" }, "d"),
+      output(ended, "d"),
+      call("write_stdin", { session_id: 46504, chars: "" }, "e"),
+      output(ended, "e"),
+      call("write_stdin", { session_id: 9, chars: "" }, "f"),
+      output("write_stdin failed: no such session", "f"),
+    );
+    const commands = results.map(
+      (frame) =>
+        frame.type === "message.tool_result" &&
+        frame.ui_extra?.type === "shell" && [frame.tool_call_id, frame.ui_extra.command],
+    );
+    expect(commands).toEqual([
+      ["a", "cargo build"],
+      ["b", "npm init"],
+      ["c", "cargo build"],
+      ["d", "npm init"],
+      ["e", "cargo build"],
+      ["f", undefined],
+    ]);
+  });
+
+  it("whose output has no call's id is answered by its item's, or by none", () => {
+    expect(
+      told(
+        call("x", {}, "a"),
+        item({ type: "custom_tool_call_output", id: "a", output: "one" }),
+        item({ type: "local_shell_call_output", output: "two" }),
+        item({ type: "mcp_tool_call_output", call_id: "m", output: "three" }),
+      ),
+    ).toEqual([
+      "shown · call a x {}",
+      'shown · result a success "one"',
+      'shown · result line-276 success "two"',
+      'shown · result m success "three"',
+    ]);
+  });
+
+  it("that is told again the same way is one call, with other words another one", () => {
+    expect(
+      told(call("x", { a: 1 }), call("x", { a: 1 }), call("y", { a: 1 }), call("y", { a: 2 }), output("ok")),
+    ).toEqual([
+      'shown · call c x {"a":1}',
+      "folded into call c",
+      'shown · call c@298 y {"a":1}',
+      'shown · call c@407 y {"a":2}',
+      'shown · result c success "ok"',
+    ]);
+  });
+
+  it("with the same words is another one under another item's id, and the same under the same or none", () => {
+    const asked = (id?: string) =>
+      item({ type: "function_call", call_id: "c", name: "x", arguments: "{}", ...(id && { id }) });
+    const outputs = (...calls: object[]) =>
+      told(...calls, output("one"), output("two")).filter((line) => line.startsWith("shown · result"));
+    const each = [
+      'shown · result c success "one"',
+      expect.stringMatching(/^shown · result c@\d+ success "two"$/),
+    ];
+    expect(outputs(asked("fc_1"), asked("fc_2"))).toEqual(each);
+    for (const calls of [
+      ["fc_1", "fc_1"],
+      ["fc_1", undefined],
+      [undefined, "fc_1"],
+      [undefined, undefined],
+    ]) {
+      expect(outputs(...calls.map(asked))).toEqual(['shown · result c success "two"']);
+    }
+  });
+
+  it("under the id of others of its answer is the one of its item's id, where they are all told again", () => {
+    const asked = (id: string, args: string) =>
+      item({ type: "function_call", call_id: "c", id, name: "x", arguments: args });
+    for (const other of ["{}", '{"a":1}']) {
+      const both = [asked("fc_1", "{}"), asked("fc_2", other)];
+      expect(told(...both, ...both, output("one"), output("two"))).toEqual([
+        "shown · call c x {}",
+        expect.stringMatching(/^shown · call c@\d+ x /),
+        "folded into call c",
+        "folded into call c",
+        'shown · result c success "one"',
+        expect.stringMatching(/^shown · result c@\d+ success "two"$/),
+      ]);
+    }
+  });
+
+  it("under the id of others of its answer has an output of its own, in the order in which they were asked for", () => {
+    const asked = (message: string) => call("spawn_agent", { message });
+    const started = (agent_id: string) => output(JSON.stringify({ agent_id }));
+    const { parts, reader } = account(
+      ...[asked("one"), asked("two"), asked("three")],
+      ...[started("a"), started("b"), started("c")],
+      says("Wait."),
+      ...[asked("four"), user("on"), asked("five"), started("e")],
+    );
+    const outputOf = (id: string) =>
+      parts.find((part) => part.type === "tool_result" && part.tool_call_id === id);
+    const told = parts.flatMap((part) =>
+      part.type === "tool_call" ? [[part.arguments_json, outputOf(part.tool_call_id)]] : [],
+    );
+    expect(told).toEqual([
+      ['{"message":"one"}', expect.objectContaining({ output_text: '{"agent_id":"a"}' })],
+      ['{"message":"two"}', expect.objectContaining({ output_text: '{"agent_id":"b"}' })],
+      ['{"message":"three"}', expect.objectContaining({ output_text: '{"agent_id":"c"}' })],
+      ['{"message":"four"}', undefined],
+      ['{"message":"five"}', expect.objectContaining({ output_text: '{"agent_id":"e"}' })],
+    ]);
+    expect(reader.linkFacts().sessions[0]?.calls).toMatchObject([
+      { prompt: "one", agent_key: "a" },
+      { prompt: "two", agent_key: "b" },
+      { prompt: "three", agent_key: "c" },
+      { prompt: "four" },
+      { prompt: "five", agent_key: "e" },
+    ]);
+  });
+
+  describe("under the id of others of its answer", () => {
+    const run = (command: string) => call("shell", { command: ["bash", "-lc", command] });
+    const ended = (command: string, exit_code: number) =>
+      event("exec_command_end", { call_id: "c", command: ["zsh", "-lc", command], exit_code });
+    const item_ended = (command: string, exit_code: number) =>
+      completed("CommandExecution", { id: "c", command, exit_code });
+    /** What the cards of the calls say, by the calls' arguments. */
+    const cards = (...lines: object[]) => {
+      const { parts } = account(...lines);
+      const results = new Map(
+        parts.flatMap((part) => (part.type === "tool_result" ? [[part.tool_call_id, part]] : [])),
+      );
+      return parts.flatMap((part) => {
+        if (part.type !== "tool_call") return [];
+        const result = results.get(part.tool_call_id);
+        return [[part.arguments_json, result?.status, result?.ui_extra]];
+      });
+    };
+    const failed_and_fine = [
+      ['{"command":["bash","-lc","false"]}', "error", { type: "shell", command: "false", exit_code: 1 }],
+      ['{"command":["bash","-lc","true"]}', "success", { type: "shell", command: "true", exit_code: 0 }],
+    ];
+    const both = [run("false"), run("true")];
+    const outputs = [output("bad"), output("good")];
+
+    it.each([
+      ["in the calls' order", [...both, ended("false", 1), ended("true", 0), ...outputs]],
+      ["in another order", [...both, ended("true", 0), ended("false", 1), ...outputs]],
+      ["each before its output", [...both, ended("false", 1), outputs[0], ended("true", 0), outputs[1]]],
+      ["before the next call", [both[0], ended("false", 1), both[1], ended("true", 0), ...outputs]],
+      [
+        "of one of them alone",
+        [...both, ended("false", 1), output("bad"), output("Exit code: 0\nOutput:\n")],
+      ],
+      ["told twice", [...both, ended("false", 1), ended("false", 1), ended("true", 0), ...outputs]],
+      [
+        "and items that tell the same",
+        [
+          ...both,
+          ended("false", 1),
+          item_ended("false", 1),
+          ended("true", 0),
+          item_ended("true", 0),
+          ...outputs,
+        ],
+      ],
+    ])("it has the end of its own command: events %s", (_, lines) => {
+      expect(cards(...lines.filter((line) => line !== undefined))).toMatchObject(failed_and_fine);
+    });
+
+    it("it has the end of its own command behind the outputs too", () => {
+      expect(cards(...both, ...outputs, ended("true", 0), ended("false", 1))).toMatchObject(
+        failed_and_fine.map(([asked, , card]) => [asked, "success", card]),
+      );
+    });
+
+    it("it has the first end that no other one of them has, where they run the same or none says what ran", () => {
+      const codes = (first: object, second: object) =>
+        cards(run("x"), call("exec_command", { cmd: "x" }), first, second, ...outputs).map(
+          ([, status]) => status,
+        );
+      expect(codes(ended("x", 1), ended("x", 0))).toEqual(["error", "success"]);
+      expect(codes(ended("y", 1), ended("z", 0))).toEqual(["error", "success"]);
+      expect(codes(ended("x", 0), ended("x", 1))).toEqual(["success", "error"]);
+    });
+
+    const patch = (...names: string[]) =>
+      `*** Begin Patch\n${names.map((name) => `*** Add File: ${name}\n+x\n`).join("")}*** End Patch`;
+    const patched = (...paths: string[]) =>
+      event("patch_apply_end", {
+        call_id: "c",
+        success: true,
+        changes: Object.fromEntries(paths.map((path) => [path, { type: "add", content: "x\n" }])),
+      });
+
+    it("it has what is told of its own tool", () => {
+      const tool = event("mcp_tool_call_end", {
+        call_id: "c",
+        invocation: { server: "s", tool: "t" },
+        result: { Err: "no" },
+      });
+      const own = event("dynamic_tool_call_response", { call_id: "c", tool: "own", success: false });
+      const declined = event("patch_apply_end", { call_id: "c", status: "declined" });
+      expect(
+        cards(
+          ...[call("update_plan", {}), call("apply_patch", "p"), run("ls"), call("mcp__s__t", {})],
+          ...[call("own", {}), own, tool, declined, ended("ls", 0)],
+          ...["1", "2", "3", "4", "5"].map((text) => output(text)),
+        ),
+      ).toMatchObject([
+        ["{}", "success", undefined],
+        ["p", "aborted", undefined],
+        [expect.stringContaining("ls"), "success", { type: "shell", exit_code: 0 }],
+        ["{}", "error", { type: "mcp", server: "s" }],
+        ["{}", "error", undefined],
+      ]);
+    });
+
+    it("it has the diff of its own files, though no event tells of a patch that could not be applied", () => {
+      const through_shell = { command: ["bash", "-lc", `apply_patch <<'EOF'\n${patch("e")}\nEOF`] };
+      expect(
+        cards(
+          ...[run("ls"), call("apply_patch", patch("a")), call("apply_patch", { input: patch("a/b", "c") })],
+          ...[call("apply_patch", patch("C:\\d")), call("shell", through_shell)],
+          ...[patched("/w/e"), patched("C:\\d"), patched("/w/c", "/w/a/b")],
+          ...["files", "error: no such file", "b and c", "d", "e"].map((text) => output(text)),
+        ),
+      ).toMatchObject([
+        [expect.anything(), "success", { type: "shell" }],
+        [patch("a"), "error", undefined],
+        [expect.anything(), "success", { files: [{ path: "/w/c" }, { path: "/w/a/b" }] }],
+        [expect.anything(), "success", { files: [{ path: "C:\\d" }] }],
+        [expect.anything(), "success", { files: [{ path: "/w/e" }] }],
+      ]);
+    });
+
+    describe("it has its own run", () => {
+      const [ada, bob] = [KID, "01a00000-0000-7000-8000-00000000000d"] as const;
+      const asked = [call("spawn_agent", { message: "one" }), call("spawn_agent", { message: "two" })];
+      const event_of = (thread: string) =>
+        event("collab_agent_spawn_end", {
+          call_id: "c",
+          new_thread_id: thread,
+          new_agent_nickname: thread === ada ? "Ada" : "Bob",
+        });
+      const item_of = (thread: string, more: object = {}) =>
+        completed("CollabAgentToolCall", {
+          id: "c",
+          tool: "spawn_agent",
+          receiver_thread_ids: [thread],
+          receiver_agents: [{ agent_nickname: thread === ada ? "Ada" : "Bob" }],
+          status: "completed",
+          ...more,
+        });
+      const activity_of = (thread: string, kind: string) =>
+        event("sub_agent_activity", {
+          event_id: "c",
+          agent_thread_id: thread,
+          agent_path: thread === ada ? "/root/Ada" : "/root/Bob",
+          kind,
+        });
+      const outputs = [output({ agent_id: ada }), output({ agent_id: bob })];
+
+      it.each([
+        ["events", [event_of(ada), event_of(bob)]],
+        ["items", [item_of(ada), item_of(bob)]],
+        ["items in another order", [item_of(bob, { prompt: "two" }), item_of(ada, { prompt: "one" })]],
+        ["events and items", [event_of(ada), item_of(ada), event_of(bob), item_of(bob)]],
+        [
+          "activities",
+          [activity_of(ada, "started"), activity_of(ada, "interacted"), activity_of(bob, "started")],
+        ],
+      ])("told by %s", (_, lines) => {
+        const { records, parts, reader } = account(...asked, ...lines, ...outputs);
+        const starts = records.flatMap(({ frames }) =>
+          frames.flatMap((frame) => (frame.type === "task.start" ? [frame.sub_agent] : [])),
+        );
+        expect(starts).toHaveLength(2);
+        expect(starts).toEqual(
+          expect.arrayContaining([
+            { session_id: ada, name: "Ada", task: "one" },
+            { session_id: bob, name: "Bob", task: "two" },
+          ]),
+        );
+        expect(parts.flatMap((part) => (part.type === "tool_result" ? [part.ui_extra] : []))).toMatchObject([
+          { session_id: ada, name: "Ada", task: "one" },
+          { session_id: bob, name: "Bob", task: "two" },
+        ]);
+        expect(reader.linkFacts().sessions[0]?.calls).toMatchObject([
+          { prompt: "one", agent_key: ada },
+          { prompt: "two", agent_key: bob },
+        ]);
+      });
+
+      it("or the failure to start one", () => {
+        expect(
+          cards(
+            ...asked,
+            item_of("", { receiver_thread_ids: [], receiver_agents: [], status: "failed" }),
+            item_of(bob),
+            output("no room"),
+            output({ agent_id: bob }),
+          ),
+        ).toMatchObject([
+          [expect.anything(), "error", { task: "one" }],
+          [expect.anything(), "success", { task: "two", name: "Bob" }],
+        ]);
+      });
+    });
+  });
+
+  it("that is asked for again under the same id is another one, once it has answered", () => {
+    const asked = call("exec_command", { cmd: "git status" });
+    const { told, transcript } = account(asked, output("dirty"), says("I commit."), asked, output("clean"));
+    expect(told).toEqual([
+      'shown · call c exec_command {"cmd":"git status"}',
+      expect.stringMatching(/^shown · result c success "dirty"/),
+      'shown · text "I commit."',
+      expect.stringMatching(/^shown · call c@\d+ exec_command \{"cmd":"git status"\}$/),
+      expect.stringMatching(/^shown · result c@\d+ success "clean"/),
+    ]);
+    expect(transcript.turns.at(0)?.tool_calls).toBe(2);
+  });
+
+  it("is answered once by the same words, and anew by others", () => {
+    expect(told(call("x", {}), output("one"), output("one"), output("two"), output("two"))).toEqual([
+      "shown · call c x {}",
+      'shown · result c success "two"',
+      "folded into call c",
+      "folded into call c",
+      "folded into call c",
+    ]);
+  });
+
+  it("takes an output of its own turn that came before it, not one of an earlier turn", () => {
+    const late = [output("early"), call("exec_command", { cmd: "ls" }), output("late")];
+    expect(told(event("task_started", { turn_id: "1" }), ...late)).toEqual([
+      "folded into the turn",
+      'shown · result c success "late" {"type":"shell","command":"ls"}',
+      'shown · call c exec_command {"cmd":"ls"}',
+      "folded into call c",
+    ]);
+    expect(
+      told(
+        event("task_started", { turn_id: "1" }),
+        output("early"),
+        event("task_started", { turn_id: "2" }),
+        call("x", {}),
+        output("late"),
+      ),
+    ).toEqual([
+      "folded into the turn",
+      'shown · result c success "early"',
+      "folded into the turn",
+      "shown · call c x {}",
+      'shown · result c success "late"',
+    ]);
+  });
+
+  it("tells the names of the tools that a search found", () => {
+    const tools = [{ name: "a" }, { name: "b", tools: [{ name: "c" }, {}] }, { no: 1 }, "x"];
+    expect(told(item({ type: "tool_search_output", call_id: "s", tools }))).toEqual([
+      'shown · result s success "a\\nb: c, ?"',
+    ]);
+  });
+
+  it("says whether it failed, with its call and without", () => {
+    const failed = (...lines: object[]) =>
+      frames("message.tool_result", ...lines).map(
+        (frame) => frame.type === "message.tool_result" && frame.is_error,
+      );
+    expect(failed(output("ok"), output("error: x", "d"), output("aborted by user", "e"))).toEqual([
+      false,
+      true,
+      false,
+    ]);
+    expect(failed(call("x", {}), output("ok"))).toEqual([false]);
+    expect(failed(call("x", {}), output("error: x"))).toEqual([true]);
+    expect(failed(call("x", {}), output("aborted by user"))).toEqual([false]);
+  });
+});
+
+describe("a command that ended", () => {
+  const ended = (payload: object) => event("exec_command_end", { call_id: "c", ...payload });
+
+  it("tells its call's card what the output does not say", () => {
+    expect(
+      told(
+        call("exec_command", { cmd: "a" }),
+        ended({
+          command: ["bash", "-lc", "make all"],
+          cwd: "file:///w/x",
+          exit_code: 0,
+          duration: { secs: 1, nanos: 500_400_000 },
+          aggregated_output: "whole",
+          formatted_output: "formatted",
+        }),
+        output("out"),
+      ),
+    ).toEqual([
+      'shown · call c exec_command {"cmd":"a"}',
+      "folded into call c",
+      'shown · result c success "out" {"type":"shell","command":"make all","cwd":"/w/x","exit_code":0,"duration_ms":1500}',
+    ]);
+    expect(
+      told(call("exec_command", { cmd: "a" }), output("out"), ended({ exit_code: 2, duration: 12 })),
+    ).toEqual([
+      'shown · call c exec_command {"cmd":"a"}',
+      'shown · result c success "out" {"type":"shell","command":"a","exit_code":2,"duration_ms":12}',
+      "folded into call c",
+    ]);
+  });
+
+  it("that failed or was declined makes a success of its output's no success", () => {
+    const statuses = (payload: object, text = "fine") =>
+      account(call("exec_command", { cmd: "a" }), ended(payload), output(text)).parts.flatMap((part) =>
+        part.type === "tool_result" ? part.status : [],
+      );
+    expect(statuses({ exit_code: 1 })).toEqual(["error"]);
+    expect(statuses({ exit_code: 0 })).toEqual(["success"]);
+    expect(statuses({ status: "failed" })).toEqual(["error"]);
+    expect(statuses({ status: "declined", exit_code: 1 })).toEqual(["aborted"]);
+    expect(statuses({ status: "completed" })).toEqual(["success"]);
+    expect(statuses({ status: "declined" }, "error: x")).toEqual(["aborted"]);
+    expect(
+      statuses({ exit_code: 1 }, "Wall time: 1 seconds\nProcess running with session ID 4\nOutput:\n"),
+    ).toEqual(["success"]);
+  });
+
+  it("without a call is shown from the event", () => {
+    expect(
+      told(
+        ended({ command: ["ls", "-l"], cwd: "/w", exit_code: 1, formatted_output: "no", call_id: "n" }),
+        event("exec_command_end", { call_id: 5 }),
+        ended({ command: [5], call_id: "q", duration: { secs: 2 } }),
+      ),
+    ).toEqual([
+      'shown · call n shell {"command":"ls -l","workdir":"/w"} · result n error "no" {"type":"shell","command":"ls -l","cwd":"/w","exit_code":1}',
+      'shown · call line-224 shell {"command":""} · result line-224 success "" {"type":"shell","command":""}',
+      'shown · call q shell {"command":""} · result q success "" {"type":"shell","command":"","duration_ms":2000}',
+    ]);
+  });
+
+  it("offers as a file what was kept of an output that was cut for the model", () => {
+    const cut = output("Exit code: 0\nOutput:\n1 2…90 tokens truncated…8 9");
+    const asked = call("exec_command", { cmd: "a" });
+    const file = (text: string) =>
+      `[{"type":"file","mime":"text/plain","filename":"output.txt","url":"data:text/plain;charset=utf-8,${text}"}]`;
+    const kept = `1 2 3 é${" 4".repeat(30)} 8 9`;
+    const shown = file(encodeURIComponent(kept));
+    expect(told(asked, cut, ended({ aggregated_output: kept })).at(1)).toContain(shown);
+    expect(told(asked, ended({ aggregated_output: kept }), cut).at(2)).toContain(shown);
+    const without = (shown: object, aggregated_output: string) =>
+      told(asked, shown, ended({ aggregated_output })).at(1);
+    expect(without(cut, "1 2 8 9")).not.toContain('"file"');
+    expect(without(output("fine"), "fine, and more")).not.toContain('"file"');
+    expect(without(output("aborted by user\n1…9 tokens truncated…2"), kept)).not.toContain('"file"');
+  });
+
+  it("after its call was cut off gives it what it still wrote", () => {
+    const late = (text: string) =>
+      told(
+        call("exec_command", { cmd: "a" }),
+        output("aborted by user\nx"),
+        ended({ aggregated_output: text }),
+      ).at(1);
+    expect(late("wrote this")).toEqual(
+      'shown · result c aborted "aborted by user\\nx\\nwrote this" {"type":"shell","command":"a","interrupted":true}',
+    );
+    expect(late("x")).toEqual(
+      'shown · result c aborted "aborted by user\\nx" {"type":"shell","command":"a","interrupted":true}',
+    );
+    expect(late("  ")).toEqual(
+      'shown · result c aborted "aborted by user\\nx" {"type":"shell","command":"a","interrupted":true}',
+    );
+    expect(
+      told(call("exec_command", { cmd: "a" }), output("fine"), ended({ aggregated_output: "more" })).at(1),
+    ).toEqual('shown · result c success "fine" {"type":"shell","command":"a"}');
+  });
+
+  it.each([
+    [["bash", "-lc", "ls | wc"], "ls | wc"],
+    [["bash", "-c", "ls"], "ls"],
+    [["bash", "-ic", "ls"], "ls"],
+    [["git", "log", "-1"], "git log -1"],
+    [["bash", "-lc", "ls", "x"], "bash -lc ls x"],
+    [["a", "x-c", "b"], "a x-c b"],
+    [["a", "-cx", "b"], "a -cx b"],
+    [["bash", "-lc"], "bash -lc"],
+    ["ls", "ls"],
+  ])("of %j is told as %s", (command, shown) => {
+    const [line] = told(ended({ command, cwd: "/x/file:///y" }));
+    expect(line).toContain(`{"type":"shell","command":"${shown}","cwd":"/x/file:///y"}`);
+  });
+});
+
+describe("what ran inside a code cell", () => {
+  const cell = (id = "cell") =>
+    item({ type: "custom_tool_call", call_id: id, name: "exec", input: "await x()" });
+  const done = (text = "Script completed\nOutput:\nok", id = "cell") =>
+    item({ type: "custom_tool_call_output", call_id: id, output: text });
+  const command = (text: string, more: object = {}) =>
+    event("exec_command_end", { call_id: "exec-1", command: text, ...more });
+
+  it("one command makes the cell's card a shell's, several their list", () => {
+    expect(told(cell(), command("ls", { cwd: "/w", exit_code: 0, duration: { secs: 1 } }), done())).toEqual([
+      "shown · call cell exec await x()",
+      "folded into call cell",
+      'shown · result cell success "Script completed\\nOutput:\\nok" {"type":"shell","command":"ls","cwd":"/w","duration_ms":1000,"exit_code":0}',
+    ]);
+    expect(told(cell(), command("ls"), command("pwd"), done()).at(-1)).toEqual(
+      'shown · result cell success "Script completed\\nOutput:\\nok" {"type":"shell","command":"ls\\npwd"}',
+    );
+    expect(told(cell(), event("exec_command_end", { call_id: "exec-1" }), done()).at(-1)).toEqual(
+      'shown · result cell success "Script completed\\nOutput:\\nok" {"type":"shell","command":""}',
+    );
+  });
+
+  it("one tool of a server makes it that tool's, several or one beside a command do not", () => {
+    const tool = (name: string) =>
+      event("mcp_tool_call_end", {
+        call_id: "exec-2",
+        invocation: { server: "s", tool: name },
+        result: { Ok: { content: [] } },
+        duration: { secs: 1 },
+      });
+    expect(told(cell(), tool("a"), done())).toEqual([
+      "shown · call cell exec await x()",
+      "folded into call cell",
+      'shown · result cell success "Script completed\\nOutput:\\nok" {"type":"mcp","server":"s","tool":"a"}',
+    ]);
+    expect(told(cell(), tool("a"), tool("b"), done()).at(-1)).toEqual(
+      'shown · result cell success "Script completed\\nOutput:\\nok"',
+    );
+    expect(told(cell(), tool("a"), command("ls"), done()).at(-1)).toEqual(
+      'shown · result cell success "Script completed\\nOutput:\\nok" {"type":"shell","command":"ls"}',
+    );
+  });
+
+  it("a patch makes it a diff, of all patches", () => {
+    const patch = (path: string) =>
+      event("patch_apply_end", {
+        call_id: "exec-3",
+        success: false,
+        changes: { [path]: { type: "add", content: "x" } },
+      });
+    expect(told(cell(), patch("/a"), patch("/b"), done())).toEqual([
+      "shown · call cell exec await x()",
+      "folded into call cell",
+      "folded into call cell",
+      'shown · result cell success "Script completed\\nOutput:\\nok" {"type":"diff","files":[{"path":"/a","change":"create","additions":1,"deletions":0,"hunks":[{"old_start":0,"new_start":1,"old_lines":0,"new_lines":1,"lines":["+x"]}]},{"path":"/b","change":"create","additions":1,"deletions":0,"hunks":[{"old_start":0,"new_start":1,"old_lines":0,"new_lines":1,"lines":["+x"]}]}]}',
+    ]);
+  });
+
+  it("a search without a call of its own is the open cell's, and stands alone once it has answered", () => {
+    const search = event("web_search_end", { call_id: "w", query: "tabs" });
+    expect(told(cell(), search, done())).toEqual([
+      "shown · call cell exec await x()",
+      "folded into call cell",
+      'shown · result cell success "Script completed\\nOutput:\\nok" {"type":"web_search","query":"tabs","results":[]}',
+    ]);
+    expect(told(cell(), done(), search, says("x"))).toEqual([
+      "shown · call cell exec await x()",
+      'shown · result cell success "Script completed\\nOutput:\\nok"',
+      'shown · call w web_search {} · result w success "" {"type":"web_search","query":"tabs","results":[]}',
+      'shown · text "x"',
+    ]);
+  });
+
+  it("belongs to the oldest cell that has not answered, then to one that runs on, then to the last", () => {
+    const where = (...lines: object[]) => told(...lines, command("ls")).at(-1);
+    const running = (id: string) => done("Script running with cell ID 1\nOutput:\n", id);
+    expect(where(cell("a"), cell("b"))).toBe("folded into call a");
+    expect(where(cell("a"), cell("b"), done("ok", "a"))).toBe("folded into call b");
+    expect(where(cell("a"), cell("b"), running("b"), done("ok", "a"))).toBe("folded into call b");
+    expect(where(cell("a"), running("a"), cell("b"), done("ok", "b"))).toBe("folded into call a");
+    expect(where(cell("a"), running("a"), cell("b"), running("b"), cell("c"), done("ok", "c"))).toBe(
+      "folded into call b",
+    );
+    expect(where(cell("a"), done("ok", "a"), cell("b"), done("ok", "b"))).toBe("folded into call b");
+    expect(where(cell("a"), done("ok", "a"), cell("b"), done("ok", "b"), call("x", {}))).toBe(
+      "folded into call b",
+    );
+  });
+
+  it("stands alone where there is no cell, and where its id is not a cell's", () => {
+    expect(told(command("ls"))).toEqual([
+      'shown · call exec-1 shell {"command":"ls"} · result exec-1 success "" {"type":"shell","command":"ls"}',
+    ]);
+    expect(told(cell(), event("exec_command_end", { call_id: "my-exec-1", command: "ls" }))).toEqual([
+      "shown · call cell exec await x()",
+      'shown · call my-exec-1 shell {"command":"ls"} · result my-exec-1 success "" {"type":"shell","command":"ls"}',
+    ]);
+  });
+});
+
+describe("a patch that an event tells", () => {
+  const patched = (payload: object) => event("patch_apply_end", { call_id: "c", ...payload });
+  const changes = { "/a": { type: "add", content: "x" } };
+
+  it("is its call's diff, and its failure the call's", () => {
+    expect(told(call("apply_patch", "p"), patched({ changes, success: true }), output("Done"))).toEqual([
+      "shown · call c apply_patch p",
+      "folded into call c",
+      'shown · result c success "Done" {"type":"diff","files":[{"path":"/a","change":"create","additions":1,"deletions":0,"hunks":[{"old_start":0,"new_start":1,"old_lines":0,"new_lines":1,"lines":["+x"]}]}]}',
+    ]);
+    expect(
+      told(call("apply_patch", "p"), patched({ changes, success: false }), output("Done")).at(-1),
+    ).toEqual(
+      'shown · result c error "Done" {"type":"diff","files":[{"path":"/a","change":"create","additions":1,"deletions":0,"hunks":[{"old_start":0,"new_start":1,"old_lines":0,"new_lines":1,"lines":["+x"]}]}]}',
+    );
+    expect(told(call("apply_patch", "p"), patched({ status: "failed" }), output("Done")).at(-1)).toEqual(
+      'shown · result c error "Done"',
+    );
+    expect(told(call("apply_patch", "p"), patched({ status: "declined" }), output("Done")).at(-1)).toEqual(
+      'shown · result c aborted "Done"',
+    );
+  });
+
+  it("without a call is shown from the event, with what it wrote", () => {
+    expect(told(patched({ changes, stdout: "out", stderr: "err", success: true }))).toEqual([
+      'shown · call c apply_patch {"files":["/a"]} · result c success "out\\nerr" {"type":"diff","files":[{"path":"/a","change":"create","additions":1,"deletions":0,"hunks":[{"old_start":0,"new_start":1,"old_lines":0,"new_lines":1,"lines":["+x"]}]}]}',
+    ]);
+    expect(told(patched({ changes, stdout: "", stderr: "err", success: false }))).toEqual([
+      'shown · call c apply_patch {"files":["/a"]} · result c error "err" {"type":"diff","files":[{"path":"/a","change":"create","additions":1,"deletions":0,"hunks":[{"old_start":0,"new_start":1,"old_lines":0,"new_lines":1,"lines":["+x"]}]}]}',
+    ]);
+    expect(told(completed("FileChange", { id: "f", changes, status: "declined" }))).toEqual([
+      'shown · call f apply_patch {"files":["/a"]} · result f aborted "" {"type":"diff","files":[{"path":"/a","change":"create","additions":1,"deletions":0,"hunks":[{"old_start":0,"new_start":1,"old_lines":0,"new_lines":1,"lines":["+x"]}]}]}',
+    ]);
+  });
+});
+
+describe("a tool of a server", () => {
+  const ended = (payload: object, call_id = "m") => event("mcp_tool_call_end", { call_id, ...payload });
+  const invocation = { server: "s", tool: "t", arguments: { q: 1 } };
+
+  it("is shown from its event with its text and its pictures", () => {
+    const content = [
+      { type: "text", text: "one" },
+      { type: "image", data: "QQ==", mimeType: "image/png" },
+    ];
+    expect(told(ended({ invocation, result: { Ok: { content } }, duration: { secs: 2, nanos: 0 } }))).toEqual(
+      [
+        'shown · call m mcp__s__t {"q":1} · result m success "one" [{"type":"image_url","url":"data:image/png;base64,QQ=="}] {"type":"mcp","server":"s","tool":"t"}',
+      ],
+    );
+    expect(
+      told(ended({ server: "s", tool: "t", result: { content, structured_content: { n: 1 } } })),
+    ).toEqual([
+      'shown · call m mcp__s__t {} · result m success "one" [{"type":"image_url","url":"data:image/png;base64,QQ=="}] {"type":"mcp","server":"s","tool":"t","structured":{"n":1}}',
+    ]);
+    expect(told(ended({ invocation, result: { Ok: { content, structuredContent: null } } }))).toEqual([
+      'shown · call m mcp__s__t {"q":1} · result m success "one" [{"type":"image_url","url":"data:image/png;base64,QQ=="}] {"type":"mcp","server":"s","tool":"t"}',
+    ]);
+    expect(
+      told(ended({ invocation: { arguments: null }, result: { Ok: { structuredContent: [1] } } })),
+    ).toEqual([
+      'shown · call m mcp____ {} · result m success "" {"type":"mcp","server":"","tool":"","structured":[1]}',
+    ]);
+  });
+
+  it.each([
+    ["by its result", { result: { Err: "no" } }, 'error "no"'],
+    ["by its error's message", { error: { message: "bad" } }, 'error "bad"'],
+    ["by its error", { error: "worse" }, 'error "worse"'],
+    ["by its content", { result: { Ok: { isError: true, content: [{ text: "hm" }] } } }, 'error "hm"'],
+    ["by its status", { status: "failed", result: { content: [{ text: "hm" }] } }, 'error "hm"'],
+    [
+      "not by an error beside a result",
+      { error: "old", result: { content: [{ text: "ok" }] } },
+      'success "ok"',
+    ],
+    ["not by an error that is no text", { error: 5, result: {} }, 'success ""'],
+  ])("tells a failure %s", (_, payload, said) => {
+    expect(told(ended({ invocation, ...payload }))[0]).toContain(`result m ${said}`);
+  });
+
+  it("is its call's, where there is one", () => {
+    expect(
+      told(call("mcp__s__t", {}), ended({ invocation, result: { Err: "no" } }, "c"), output("fine")),
+    ).toEqual([
+      "shown · call c mcp__s__t {}",
+      "folded into call c",
+      'shown · result c error "fine" {"type":"mcp","server":"s","tool":"t"}',
+    ]);
+    expect(told(completed("McpToolCall", { id: "i", ...invocation, status: "completed" }))).toEqual([
+      'shown · call i mcp__s__t {"q":1} · result i success "" {"type":"mcp","server":"s","tool":"t"}',
+    ]);
+  });
+});
+
+describe("a search of the web", () => {
+  const page = { title: "T", url: "https://a.test" };
+
+  it("shows its query and its pages, in whichever field they are", () => {
+    const search = (payload: object) =>
+      told(item({ type: "web_search_call", id: "w", status: "completed", ...payload }))[0];
+    expect(
+      search({
+        action: { type: "search", query: "q" },
+        results: [page, { url: "https://b.test" }, { title: "only" }, {}, 5],
+      }),
+    ).toEqual(
+      'shown · call w web_search {"type":"search","query":"q"} · result w success "T\\nhttps://a.test\\n\\nhttps://b.test\\nhttps://b.test\\n\\nonly\\n" {"type":"web_search","query":"q","results":[{"title":"T","url":"https://a.test"},{"title":"https://b.test","url":"https://b.test"},{"title":"only","url":""}]}',
+    );
+    expect(search({ action: { queries: ["a", "b"] } })).toEqual(
+      'shown · call w web_search {"queries":["a","b"]} · result w success "" {"type":"web_search","query":"a; b","results":[]}',
+    );
+    expect(search({ action: { url: "https://c.test" } })).toEqual(
+      'shown · call w web_search {"url":"https://c.test"} · result w success "" {"type":"web_search","query":"https://c.test","results":[]}',
+    );
+    expect(search({ action: { pattern: "p" } })).toEqual(
+      'shown · call w web_search {"pattern":"p"} · result w success "" {"type":"web_search","query":"p","results":[]}',
+    );
+    expect(search({ query: "direct", action: { query: "q" } })).toEqual(
+      'shown · call w web_search {"query":"q"} · result w success "" {"type":"web_search","query":"direct","results":[]}',
+    );
+    expect(search({ status: "failed" })).toEqual(
+      'shown · call w web_search {} · result w error "" {"type":"web_search","query":"","results":[]}',
+    );
+  });
+
+  it("that comes again is told with the first one, which keeps what it knew", () => {
+    const first = item({ type: "web_search_call", id: "w", action: { query: "q" } });
+    expect(told(first, item({ type: "web_search_call", call_id: "w", action: { query: "other" } }))).toEqual([
+      'shown · call w web_search {"query":"q"} · result w success "" {"type":"web_search","query":"q","results":[]}',
+      "folded into call w",
+    ]);
+    expect(told(first, event("web_search_end", { call_id: "w", query: "better", results: [page] }))).toEqual([
+      'shown · call w web_search {"query":"q"} · result w success "" {"type":"web_search","query":"better","results":[{"title":"T","url":"https://a.test"}]}',
+      "folded into call w",
+    ]);
+    expect(told(call("web_search", "{}", "w"), first)).toEqual([
+      "shown · call w web_search {}",
+      "folded into call w",
+    ]);
+  });
+
+  it("told by an event ahead of its item is shown with the item, with what the event says", () => {
+    const ahead = event("web_search_end", { call_id: "w", query: "q", results: [page] });
+    expect(told(ahead, item({ type: "web_search_call", id: "w", status: "completed" }))).toEqual([
+      "folded into call w",
+      'shown · call w web_search {} · result w success "T\\nhttps://a.test" {"type":"web_search","query":"q","results":[{"title":"T","url":"https://a.test"}]}',
+    ]);
+    expect(
+      told(
+        completed("WebSearch", { id: "w", query: "q", results: [page] }),
+        item({ type: "web_search_call", id: "w" }),
+      ),
+    ).toEqual([
+      "folded into call w",
+      'shown · call w web_search {} · result w success "T\\nhttps://a.test" {"type":"web_search","query":"q","results":[{"title":"T","url":"https://a.test"}]}',
+    ]);
+    expect(told(ahead, item({ type: "web_search_call", id: "v" }))).toEqual([
+      'shown · call w web_search {} · result w success "T\\nhttps://a.test" {"type":"web_search","query":"q","results":[{"title":"T","url":"https://a.test"}]}',
+      'shown · call v web_search {} · result v success "" {"type":"web_search","query":"","results":[]}',
+    ]);
+    expect(told(ahead, { type: "other", payload: { id: "w" } })).toEqual([
+      'shown · call w web_search {} · result w success "T\\nhttps://a.test" {"type":"web_search","query":"q","results":[{"title":"T","url":"https://a.test"}]}',
+      'unknown · unknown other {"type":"other","payload":{"id":"w"}}',
+    ]);
+  });
+
+  it("without an id stands under its place, and an extension's is shown as one", () => {
+    expect(told(item({ type: "web_search_call" }))).toEqual([
+      'shown · call line-80 web_search {} · result line-80 success "" {"type":"web_search","query":"","results":[]}',
+    ]);
+    expect(told(completed("Extension", { id: "x", query: "e", action: { a: 1 } }))).toEqual([
+      'shown · call x web_search {"a":1} · result x success "" {"type":"web_search","query":"e","results":[]}',
+    ]);
+    expect(told(event("web_search_end", { query: "n", status: "failed" }))).toEqual([
+      'shown · call line-80 web_search {} · result line-80 error "" {"type":"web_search","query":"n","results":[]}',
+    ]);
+  });
+
+  it("is no web search where an extension did something else: a card with its kind and payload", () => {
+    const chart = { kind: "canvas.render", id: "exec-c", title: "Sales", payload: { svg: "<svg/>" } };
+    expect(told(completed("Extension", chart))).toEqual([
+      'shown · call exec-c canvas.render {"title":"Sales","payload":{"svg":"<svg/>"}} · result exec-c success ""',
+    ]);
+    expect(told(completed("Extension", { ...chart, status: "failed", error: "No canvas" }))).toEqual([
+      'shown · call exec-c canvas.render {"title":"Sales","payload":{"svg":"<svg/>"}} · result exec-c error "No canvas"',
+    ]);
+    expect(told(completed("Extension", {}))).toEqual([
+      'shown · call line-80 extension {} · result line-80 success ""',
+    ]);
+    // Inside a code cell it is told beside the cell, which goes on.
+    const cell = item({ type: "custom_tool_call", call_id: "x", name: "exec", input: "canvas()" });
+    expect(told(cell, completed("Extension", chart), output("Script completed\n", "x"))).toEqual([
+      "shown · call x exec canvas()",
+      'shown · call exec-c canvas.render {"title":"Sales","payload":{"svg":"<svg/>"}} · result exec-c success ""',
+      'shown · result x success "Script completed\\n"',
+    ]);
+    expect(
+      told(completed("Extension", { id: "y", action: { type: "openPage", url: "https://a.test" } })),
+    ).toEqual([
+      'shown · call y web_search {"type":"openPage","url":"https://a.test"} · result y success "" {"type":"web_search","query":"https://a.test","results":[]}',
+    ]);
+  });
+
+  it("is within the answer of the model that asked for it", () => {
+    expect(
+      frames("message.start", says("a"), item({ type: "web_search_call", id: "w" }), says("b")),
+    ).toHaveLength(1);
+    expect(frames("message.start", says("a"), call("x", {}), output("y"), says("b"))).toHaveLength(2);
+  });
+});
+
+describe("an image that the model made", () => {
+  const image = (payload: object) => item({ type: "image_generation_call", id: "i", ...payload });
+
+  it.each([
+    [{ result: "QUE=" }, "data:image/png;base64,QUE="],
+    [{ result: "https://a.test/x.png" }, "https://a.test/x.png"],
+    [{ result: "http://a.test/x.png" }, "http://a.test/x.png"],
+    [{ result: "data:image/webp;base64,QQ==" }, "data:image/webp;base64,QQ=="],
+    [{ result: "no https://a.test" }, "data:image/png;base64,no https://a.test"],
+  ])("%j is shown by its address or its data", (payload, url) => {
+    const [result] = account(image(payload)).parts.filter(({ type }) => type === "tool_result");
+    expect(result).toMatchObject({ parts: [{ type: "image_url", url }] });
+  });
+
+  it("is a file where it was saved, and none where there is nothing", () => {
+    expect(told(image({ saved_path: "/a.png", result: "QUE=", revised_prompt: "a cat" }))).toEqual([
+      'shown · call i image_generation {"prompt":"a cat"} · result i success "a cat" [{"type":"image_file","file_path":"/a.png"}]',
+    ]);
+    expect(told(image({ status: "failed" }))).toEqual([
+      'shown · call i image_generation {} · result i error ""',
+    ]);
+    expect(told(item({ type: "image_generation_call", result: "QUE=" }))).toEqual([
+      'shown · call line-80 image_generation {} · result line-80 success "" [{"type":"image_url","url":"data:image/png;base64,QUE="}]',
+    ]);
+  });
+
+  it("told by an event and by its item is one image", () => {
+    const ended = event("image_generation_end", { call_id: "i", saved_path: "/a.png" });
+    expect(told(ended, image({ result: "QUE=", status: "completed" }))).toEqual([
+      "folded into call i",
+      'shown · call i image_generation {} · result i success "" [{"type":"image_file","file_path":"/a.png"}]',
+    ]);
+    expect(told(image({ result: "QUE=" }), ended)).toEqual([
+      'shown · call i image_generation {} · result i success "" [{"type":"image_url","url":"data:image/png;base64,QUE="}]',
+      "folded into call i",
+    ]);
+    expect(told(image({ result: "QUE=" }), image({ result: "QUE=" }))).toEqual([
+      'shown · call i image_generation {} · result i success "" [{"type":"image_url","url":"data:image/png;base64,QUE="}]',
+      "folded into call i",
+    ]);
+    expect(
+      told(completed("ImageGeneration", { id: "i", revised_prompt: "a dog", result: "QUE=" }), says("x")),
+    ).toEqual([
+      'shown · call i image_generation {"prompt":"a dog"} · result i success "a dog" [{"type":"image_url","url":"data:image/png;base64,QUE="}]',
+      'shown · text "x"',
+    ]);
+    expect(told(event("image_generation_end", { result: "QUE=" }))).toEqual([
+      'shown · call line-80 image_generation {} · result line-80 success "" [{"type":"image_url","url":"data:image/png;base64,QUE="}]',
+    ]);
+  });
+
+  it("told by an item of its end ahead of its call is told with the call", () => {
+    expect(
+      told(completed("ImageGeneration", { id: "i", saved_path: "/a.png" }), image({ status: "completed" })),
+    ).toEqual([
+      "folded into call i",
+      'shown · call i image_generation {} · result i success "" [{"type":"image_file","file_path":"/a.png"}]',
+    ]);
+  });
+});
+
+describe("a tool of the program that drives Codex", () => {
+  const response = (payload: object) => event("dynamic_tool_call_response", { call_id: "d", ...payload });
+  const content_items = [{ type: "inputText", text: "hi" }];
+
+  it("is shown from its response, its request is told with it", () => {
+    expect(
+      told(
+        event("dynamic_tool_call_request", { callId: "d", tool: "t", arguments: { a: 1 } }),
+        response({ tool: "t", arguments: { a: 1 }, content_items }),
+      ),
+    ).toEqual(['shown · call d t {"a":1}', 'shown · result d success "hi"']);
+    // Asked for, and never answered.
+    expect(told(event("dynamic_tool_call_request", { callId: "d", tool: "t" }))).toEqual([
+      "shown · call d t {}",
+    ]);
+    expect(told(response({ content_items, success: false }))).toEqual([
+      'shown · call d dynamic_tool {} · result d error "hi"',
+    ]);
+    expect(told(event("dynamic_tool_call_request", { callId: "d", content_items }))).toEqual([
+      'shown · call d dynamic_tool {} · result d success "hi"',
+    ]);
+    expect(told(completed("DynamicToolCall", { id: "d", tool: "t", content_items, success: true }))).toEqual([
+      'shown · call d t {} · result d success "hi"',
+    ]);
+    expect(told(event("dynamic_tool_call_response", { content_items }))).toEqual([
+      'shown · call line-80 dynamic_tool {} · result line-80 success "hi"',
+    ]);
+    expect(
+      told(
+        completed("DynamicToolCall", { id: "d", tool: "t", status: "failed", error: "shop is closed" }),
+        completed("DynamicToolCall", { id: "e", tool: "t", success: false, error: { message: "No" } }),
+        completed("DynamicToolCall", { id: "f", tool: "t", status: "completed" }),
+      ),
+    ).toEqual([
+      'shown · call d t {} · result d error "shop is closed"',
+      'shown · call e t {} · result e error "No"',
+      'shown · call f t {} · result f success ""',
+    ]);
+  });
+
+  it("that failed makes its call fail", () => {
+    expect(told(call("t", {}, "d"), response({ success: false }), output("x", "d"))).toEqual([
+      "shown · call d t {}",
+      "folded into call d",
+      'shown · result d error "x"',
+    ]);
+    expect(told(call("t", {}, "d"), response({ success: true }), output("x", "d")).at(-1)).toEqual(
+      'shown · result d success "x"',
+    );
+    const cell = item({ type: "custom_tool_call", call_id: "cell", name: "exec", input: "a" });
+    const inner = event("dynamic_tool_call_response", { call_id: "exec-d", success: false });
+    expect(told(cell, inner, output("x", "cell"))).toEqual([
+      "shown · call cell exec a",
+      "folded into call cell",
+      'shown · result cell success "x"',
+    ]);
+  });
+});
+
+describe("an event about a call", () => {
+  it("that is known says nothing more, of one that is not it is the call", () => {
+    expect(
+      told(call("view_image", { path: "/a" }), event("view_image_tool_call", { call_id: "c", path: "/a" })),
+    ).toEqual(['shown · call c view_image {"path":"/a"}', "folded into call c"]);
+    // Inside a code cell, whose card does not tell of it.
+    const cell = item({ type: "custom_tool_call", call_id: "x", name: "exec", input: "look()" });
+    expect(told(cell, completed("ImageView", { id: "exec-1", path: "/a" }), output("ok", "x"))).toEqual([
+      "shown · call x exec look()",
+      'shown · call exec-1 view_image {"path":"/a"} · result exec-1 success "" {"type":"read","path":"/a"}',
+      'shown · result x success "ok"',
+    ]);
+    expect(told(event("view_image_tool_call", { call_id: "v", id: "w", path: "/a" }))).toEqual([
+      'shown · call v view_image {"path":"/a"} · result v success "" {"type":"read","path":"/a"}',
+    ]);
+    expect(told(completed("ImageView", { id: "v", path: "/a" }))).toEqual([
+      'shown · call v view_image {"path":"/a"} · result v success "" {"type":"read","path":"/a"}',
+    ]);
+    expect(
+      told(
+        ...[
+          "collab_agent_interaction_end",
+          "collab_waiting_end",
+          "collab_close_end",
+          "collab_resume_end",
+        ].map((type) => event(type, { call_id: type, n: 1 })),
+      ),
+    ).toEqual([
+      'shown · call collab_agent_interaction_end collab_agent_interaction {"n":1} · result collab_agent_interaction_end success ""',
+      'shown · call collab_waiting_end collab_waiting {"n":1} · result collab_waiting_end success ""',
+      'shown · call collab_close_end collab_close {"n":1} · result collab_close_end success ""',
+      'shown · call collab_resume_end collab_resume {"n":1} · result collab_resume_end success ""',
+    ]);
+  });
+});
+
+describe("a sub-agent", () => {
+  const spawn = (input: object = { message: "count" }) => call("spawn_agent", input);
+
+  it("is linked with its call by what the call answered", () => {
+    expect(told(spawn(), output({ agent_id: KID, nickname: "Bohr" }))).toEqual([
+      'shown · call c spawn_agent {"message":"count"} {"session_id":"01a00000-0000-7000-8000-00000000000c","name":"Bohr","task":"count"}',
+      'shown · result c success "{\\"agent_id\\":\\"01a00000-0000-7000-8000-00000000000c\\",\\"nickname\\":\\"Bohr\\"}" {"type":"sub_agent","agent_key":"01a00000-0000-7000-8000-00000000000c","session_id":"01a00000-0000-7000-8000-00000000000c","name":"Bohr","task":"count"}',
+    ]);
+    expect(told(spawn(), output(JSON.stringify({ thread_id: KID })))).toEqual([
+      'shown · call c spawn_agent {"message":"count"} {"session_id":"01a00000-0000-7000-8000-00000000000c","task":"count"}',
+      'shown · result c success "{\\"thread_id\\":\\"01a00000-0000-7000-8000-00000000000c\\"}" {"type":"sub_agent","agent_key":"01a00000-0000-7000-8000-00000000000c","session_id":"01a00000-0000-7000-8000-00000000000c","task":"count"}',
+    ]);
+    expect(told(spawn({ prompt: "p" }), output('{"task_name":"/root/counter"}'))).toEqual([
+      'shown · call c spawn_agent {"prompt":"p"}',
+      'shown · result c success "{\\"task_name\\":\\"/root/counter\\"}" {"type":"sub_agent","agent_key":"/root/counter","name":"counter","task":"p"}',
+    ]);
+    expect(told(spawn(), output('{"agent_path":"/root/x"}'))).toEqual([
+      'shown · call c spawn_agent {"message":"count"}',
+      'shown · result c success "{\\"agent_path\\":\\"/root/x\\"}" {"type":"sub_agent","agent_key":"/root/x","name":"x","task":"count"}',
+    ]);
+    expect(told(spawn(), output("no JSON"))).toEqual([
+      'shown · call c spawn_agent {"message":"count"}',
+      'shown · result c success "no JSON" {"type":"sub_agent","task":"count"}',
+    ]);
+  });
+
+  it("is linked by the event of its start, which may come first", () => {
+    const started = event("collab_agent_spawn_end", {
+      call_id: "c",
+      new_thread_id: KID,
+      new_agent_nickname: "Bohr",
+      status: "running",
+    });
+    expect(told(spawn(), started, output("{}"))).toEqual([
+      'shown · call c spawn_agent {"message":"count"} {"session_id":"01a00000-0000-7000-8000-00000000000c","name":"Bohr","task":"count"}',
+      "folded into call c",
+      'shown · result c success "{}" {"type":"sub_agent","agent_key":"01a00000-0000-7000-8000-00000000000c","session_id":"01a00000-0000-7000-8000-00000000000c","name":"Bohr","task":"count","status":"running"}',
+    ]);
+    expect(told(started)).toEqual([
+      'shown · call c spawn_agent {"new_thread_id":"01a00000-0000-7000-8000-00000000000c","new_agent_nickname":"Bohr","status":"running"} · result c success "" {"type":"sub_agent"}',
+    ]);
+    expect(told(event("collab_agent_spawn_end", { new_thread_id: KID }))).toEqual([
+      'shown · call line-80 spawn_agent {"new_thread_id":"01a00000-0000-7000-8000-00000000000c"} · result line-80 success "" {"type":"sub_agent"}',
+    ]);
+  });
+
+  it("is linked by the item of its call", () => {
+    const collab = (payload: object = {}) =>
+      completed("CollabAgentToolCall", {
+        id: "c",
+        tool: "spawn",
+        receiver_thread_ids: [KID],
+        receiver_agents: [{ agent_nickname: "Bohr" }],
+        ...payload,
+      });
+    expect(told(spawn(), output("ok"), collab())).toEqual([
+      'shown · call c spawn_agent {"message":"count"} {"session_id":"01a00000-0000-7000-8000-00000000000c","name":"Bohr","task":"count"}',
+      'shown · result c success "ok" {"type":"sub_agent","agent_key":"01a00000-0000-7000-8000-00000000000c","session_id":"01a00000-0000-7000-8000-00000000000c","name":"Bohr","task":"count"}',
+      "folded into call c",
+    ]);
+    expect(told(spawn(), output("ok"), collab({ status: "failed" })).at(1)).toEqual(
+      'shown · result c success "ok" {"type":"sub_agent","agent_key":"01a00000-0000-7000-8000-00000000000c","session_id":"01a00000-0000-7000-8000-00000000000c","name":"Bohr","task":"count"}',
+    );
+    expect(told(call("wait", {}), output("ok"), collab({ status: "failed" }))).toEqual([
+      "shown · call c wait {}",
+      'shown · result c success "ok"',
+      "folded into call c",
+    ]);
+    expect(told(collab())).toEqual([
+      'shown · call c spawn {"tool":"spawn","receiver_thread_ids":["01a00000-0000-7000-8000-00000000000c"],"receiver_agents":[{"agent_nickname":"Bohr"}]} · result c success ""',
+    ]);
+    expect(told(collab({ tool: undefined, id: undefined }))).toEqual([
+      'shown · call line-80 collab {"receiver_thread_ids":["01a00000-0000-7000-8000-00000000000c"],"receiver_agents":[{"agent_nickname":"Bohr"}]} · result line-80 success ""',
+    ]);
+  });
+
+  it("is linked by its activity, by the call or by the thread", () => {
+    const activity = (payload: object) => event("sub_agent_activity", { event_id: "c", ...payload });
+    expect(
+      told(
+        spawn(),
+        output("ok"),
+        activity({ agent_thread_id: KID, agent_path: "/root/counter", kind: "started" }),
+      ),
+    ).toEqual([
+      'shown · call c spawn_agent {"message":"count"} {"session_id":"01a00000-0000-7000-8000-00000000000c","name":"counter","task":"count"}',
+      'shown · result c success "ok" {"type":"sub_agent","agent_key":"01a00000-0000-7000-8000-00000000000c","session_id":"01a00000-0000-7000-8000-00000000000c","name":"counter","task":"count"}',
+      "folded into call c",
+    ]);
+    expect(told(activity({ agent_thread_id: KID }))).toEqual(["hidden: sub-agent activity"]);
+    expect(
+      told(spawn(), event("sub_agent_activity", { call_id: "c", agent_thread_id: KID }), output("ok")),
+    ).toEqual([
+      'shown · call c spawn_agent {"message":"count"} {"session_id":"01a00000-0000-7000-8000-00000000000c","task":"count"}',
+      "folded into call c",
+      'shown · result c success "ok" {"type":"sub_agent","agent_key":"01a00000-0000-7000-8000-00000000000c","session_id":"01a00000-0000-7000-8000-00000000000c","task":"count"}',
+    ]);
+    expect(told(call("wait", {}), output("ok"), activity({ agent_thread_id: KID }))).toEqual([
+      "shown · call c wait {}",
+      'shown · result c success "ok"',
+      "folded into call c",
+    ]);
+    expect(
+      told(spawn(), output("ok"), completed("SubAgentActivity", { id: "c", agent_thread_id: KID })),
+    ).toEqual([
+      'shown · call c spawn_agent {"message":"count"} {"session_id":"01a00000-0000-7000-8000-00000000000c","task":"count"}',
+      'shown · result c success "ok" {"type":"sub_agent","agent_key":"01a00000-0000-7000-8000-00000000000c","session_id":"01a00000-0000-7000-8000-00000000000c","task":"count"}',
+      "folded into call c",
+    ]);
+  });
+
+  it.each([
+    ["completed", "completed"],
+    ["errored", "failed"],
+    ["shutdown", "interrupted"],
+    ["interrupted", "interrupted"],
+    ["running", undefined],
+  ])("whose activity is %s ends as %s", (kind, status) => {
+    const ends = frames(
+      "task.finish",
+      spawn(),
+      output({ agent_id: KID }),
+      event("sub_agent_activity", { event_id: "later", agent_thread_id: KID, kind }),
+    );
+    expect(ends).toEqual(
+      status === undefined
+        ? []
+        : [{ type: "task.finish", session_id: THREAD, at: 0, tool_call_id: "c", status }],
+    );
+  });
+
+  it("is named by later calls to it, by its thread and by its path", () => {
+    const later = (input: object, name = "send_input") =>
+      told(
+        spawn(),
+        output({ agent_id: KID, nickname: "Bohr", task_name: "/root/b" }),
+        call(name, input, "d"),
+        output("ok", "d"),
+      ).at(-1);
+    expect(later({ target: KID, message: "more" })).toEqual(
+      'shown · result d success "ok" {"type":"sub_agent","agent_key":"01a00000-0000-7000-8000-00000000000c","session_id":"01a00000-0000-7000-8000-00000000000c","name":"Bohr","task":"more"}',
+    );
+    expect(later({ id: KID })).toEqual(
+      'shown · result d success "ok" {"type":"sub_agent","agent_key":"01a00000-0000-7000-8000-00000000000c","session_id":"01a00000-0000-7000-8000-00000000000c","name":"Bohr"}',
+    );
+    expect(later({ target: "/root/b" }, "followup_task")).toEqual(
+      'shown · result d success "ok" {"type":"sub_agent","agent_key":"/root/b","session_id":"01a00000-0000-7000-8000-00000000000c","name":"Bohr"}',
+    );
+    expect(later({ target: "other" })).toEqual(
+      'shown · result d success "ok" {"type":"sub_agent","agent_key":"other","name":"other"}',
+    );
+    expect(later({ target: KID }, "wait")).toEqual('shown · result d success "ok"');
+    expect(later({})).toEqual('shown · result d success "ok" {"type":"sub_agent"}');
+  });
+
+  it("whose id is a number is known by its digits", () => {
+    expect(told(spawn({ message: 5 }), output({ agent_id: KID }))).toEqual([
+      'shown · call c spawn_agent {"message":5} {"session_id":"01a00000-0000-7000-8000-00000000000c","task":"5"}',
+      'shown · result c success "{\\"agent_id\\":\\"01a00000-0000-7000-8000-00000000000c\\"}" {"type":"sub_agent","agent_key":"01a00000-0000-7000-8000-00000000000c","session_id":"01a00000-0000-7000-8000-00000000000c","task":"5"}',
+    ]);
+  });
+
+  it("is told once, however many records link it", () => {
+    const starts = frames(
+      "task.start",
+      spawn(),
+      output({ agent_id: KID, nickname: "Bohr" }),
+      event("collab_agent_spawn_end", { call_id: "c", new_thread_id: KID }),
+      event("sub_agent_activity", { event_id: "c", agent_path: "/root/b" }),
+    );
+    expect(starts).toEqual([
+      {
+        type: "task.start",
+        session_id: THREAD,
+        at: 0,
+        tool_call_id: "c",
+        sub_agent: { session_id: KID, name: "Bohr", task: "count" },
+      },
+    ]);
+    expect(frames("task.start", spawn({}), output({ agent_id: "no-uuid" }))).toEqual([]);
+    expect(frames("task.start", spawn({}), output({ agent_id: KID }))).toEqual([
+      { type: "task.start", session_id: THREAD, at: 0, tool_call_id: "c", sub_agent: { session_id: KID } },
+    ]);
+  });
+
+  it("gives what links its file with its call", () => {
+    const { reader } = accountOfLines(
+      meta(),
+      user("go"),
+      call("spawn_agent", { message: "count" }, "a"),
+      output({ agent_id: KID }, "a"),
+      call("spawn_agent", {}, "b"),
+      call("send_input", { message: "no run" }, "d"),
+    );
+    expect(reader.linkFacts()).toEqual({
+      sessions: [
+        {
+          session_id: THREAD,
+          group: THREAD,
+          calls: [
+            { tool_call_id: "a", at: 0, prompt: "count", agent_key: KID },
+            { tool_call_id: "b", at: 0 },
+          ],
+        },
+      ],
+    });
+  });
+
+  it("writes to this one, is answered, and tells how it went", () => {
+    const letter = (text: string, payload: object = {}) =>
+      item({
+        type: "agent_message",
+        author: "/root/b",
+        recipient: "/root",
+        content: [{ type: "input_text", text }],
+        ...payload,
+      });
+    const linked = [user("go"), spawn(), output({ agent_id: KID, task_name: "/root/b" })];
+    expect(
+      told(
+        ...linked,
+        letter("Message Type: FINAL_ANSWER\nTask name: x\nSender: y\nPayload:\n42 lines"),
+        letter("Message Type: NEW_TASK\nPayload:\nand now count b"),
+        letter("plain words", { author: undefined }),
+        letter("Message Type: MESSAGE\nPayload: inline"),
+      ).slice(3),
+    ).toEqual([
+      'shown · [notification] Answer from /root/b "42 lines"',
+      'shown · prompt (agent) [{"type":"text","text":"and now count b"}]',
+      'shown · [notification] Message from another agent "plain words"',
+      'shown · [notification] Message from /root/b "inline"',
+    ]);
+    expect(told(letter("first of all", { author: undefined }))).toEqual([
+      'shown · prompt (agent) [{"type":"text","text":"first of all"}]',
+    ]);
+    expect(frames("task.finish", ...linked, letter("Message Type: FINAL_ANSWER\nPayload:\n42"))).toHaveLength(
+      1,
+    );
+    expect(frames("task.finish", ...linked, letter("Message Type: MESSAGE\nPayload:\n42"))).toHaveLength(0);
+  });
+
+  it("that writes from its own file is the sender", () => {
+    const letter = (author: string, recipient?: string) =>
+      item({ type: "agent_message", author, recipient, content: "done" });
+    const child = meta({
+      agent_path: "/root/b",
+      source: { subagent: { thread_spawn: { parent_thread_id: KID } } },
+    });
+    expect(
+      accountOfLines(
+        child,
+        letter("/root/b", "/root"),
+        letter("/root/b"),
+        letter("/root/b", "/root/b"),
+        says("x"),
+        letter("/root", "/root/b"),
+      ).told,
+    ).toEqual([
+      "folded into the session",
+      'shown · [notification] Message to /root "done"',
+      'shown · [notification] Message to another agent "done"',
+      'shown · prompt (agent) [{"type":"text","text":"done"}]',
+      'shown · text "x"',
+      'shown · [notification] Message from /root "done"',
+    ]);
+  });
+
+  it("is told of by a notification, with its name, its state and its answer", () => {
+    const notice = (value: unknown) =>
+      user(
+        `<subagent_notification>\n${typeof value === "string" ? value : JSON.stringify(value)}\n</subagent_notification>`,
+      );
+    const linked = [spawn(), output({ agent_id: KID, nickname: "Bohr" })];
+    const last = (value: unknown) => told(...linked, notice(value), says("x")).at(2);
+    expect(last({ agent_path: KID, status: { completed: "42" } })).toEqual(
+      'shown · [notification] Sub-agent Bohr completed "42"',
+    );
+    expect(last({ agent_id: "unknown", status: "errored" })).toEqual(
+      'shown · [notification] Sub-agent unknown errored "<subagent_notification>\\n{\\"agent_id\\":\\"unknown\\",\\"status\\":\\"errored\\"}\\n</subagent_notification>"',
+    );
+    expect(last({ status: {} })).toEqual(
+      'shown · [notification] Sub-agent reported "<subagent_notification>\\n{\\"status\\":{}}\\n</subagent_notification>"',
+    );
+    expect(last("no JSON")).toEqual(
+      'shown · [notification] Sub-agent reported "<subagent_notification>\\nno JSON\\n</subagent_notification>"',
+    );
+    // However many blanks: this took half a minute when it took the square of them.
+    const blank = " ".repeat(100_000);
+    expect(last({ agent_path: KID, status: { completed: `4${blank}2` } })).toEqual(
+      `shown · [notification] Sub-agent Bohr completed "4${blank}2"`,
+    );
+    expect(
+      frames("task.finish", ...linked, notice({ agent_id: KID, status: { errored: "x" } }), says("x")),
+    ).toMatchObject([{ status: "failed" }]);
+  });
+
+  it("is linked with its own call among several, which its prompt describes", () => {
+    const { reader } = account(
+      call("spawn_agent", { prompt: "p" }, "a"),
+      call("spawn_agent", { message: "m" }, "b"),
+      output({ agent_id: KID }, "b"),
+    );
+    expect(reader.linkFacts().sessions[0]?.calls).toEqual([
+      { tool_call_id: "a", at: 0, prompt: "p" },
+      { tool_call_id: "b", at: 0, prompt: "m", agent_key: KID },
+    ]);
+  });
+});
+
+describe("a code cell", () => {
+  const cell = (input = "tools.exec_command()", call_id = "x") =>
+    item({ type: "custom_tool_call", call_id, name: "exec", input });
+  const printed = (...texts: string[]) =>
+    item({
+      type: "custom_tool_call_output",
+      call_id: "x",
+      output: ["Script completed\nWall time 0.3 seconds\nOutput:\n", ...texts].map((text) => ({
+        type: "input_text",
+        text,
+      })),
+    });
+  const shell = (exit_code: number | undefined, more: object = {}) =>
+    JSON.stringify({
+      chunk_id: "ff",
+      wall_time_seconds: 0.07,
+      ...(exit_code === undefined ? { session_id: 7 } : { exit_code }),
+      original_token_count: 3,
+      output: 'said {"exit_code":9}\n',
+      ...more,
+    });
+  const results = (...lines: object[]) =>
+    account(...lines).parts.flatMap((part) =>
+      part.type === "tool_result"
+        ? [[part.status, part.ui_extra?.type === "shell" ? part.ui_extra.exit_code : undefined]]
+        : [],
+    );
+
+  it.each<[string, string[], unknown[]]>([
+    ["one command that failed", [shell(101)], ["error", 101]],
+    ["one that went well", [shell(0)], ["success", 0]],
+    ["one that still runs", [shell(undefined)], ["success", undefined]],
+    ["several, of which one failed", [shell(0), shell(2), shell(0)], ["error", 2]],
+    ["a list of results", [`[${shell(0)},${shell(3)}]`], ["error", 3]],
+    ["settled promises", [`[{"status":"fulfilled","value":${shell(4)}}]`], ["error", 4]],
+    ["a result that was cut", [shell(1).slice(0, 90)], ["error", 1]],
+    [
+      "a result that was cut, and says so",
+      [
+        `Warning: truncated output (original token count: 99)\nTotal output lines: 1\n\n${shell(5).slice(0, 90)}`,
+      ],
+      ["error", 5],
+    ],
+    ["a result below other words", ["{}", shell(6)], ["error", 6]],
+    ["the output alone", ["error: no library targets\n"], ["success", undefined]],
+    ["words of the command's own", ['exit_code: 101, {"exit_code":101}'], ["success", undefined]],
+    ["another's JSON", ['{"exit_code":101,"output":"x"}'], ["success", undefined]],
+    ["half a list", [`[${shell(0)},${shell(3)}`], ["success", undefined]],
+  ])("fails where its script prints that a command inside it failed: %s", (_, texts, expected) => {
+    expect(results(cell(), printed(...texts))).toEqual([expected]);
+  });
+
+  it("fails the same where its output is one text, and where a later call waits for it", () => {
+    expect(
+      results(cell(), output(`Script completed\nWall time 0.3 seconds\nOutput:\n${shell(101)}`, "x")),
+    ).toEqual([["error", 101]]);
+    const running = output("Script running with cell ID 4\nWall time 0.5 seconds\nOutput:\n", "x");
+    const wait = call("wait", { cell_id: "4" }, "w");
+    const ended = output(`Script completed\nWall time 1 seconds\nOutput:\n${shell(2)}`, "w");
+    expect(results(cell(), running, wait, ended)).toEqual([
+      ["success", undefined],
+      ["error", 2],
+    ]);
+  });
+
+  it("fails where an event tells it, before its output or behind it, and not of one that was ended", () => {
+    const ended = (exit_code: number) =>
+      completed("CommandExecution", { id: "exec-1", command: "make", exit_code, status: "failed" });
+    const done = output("Script completed\nOutput:\nok", "x");
+    expect(results(cell(), ended(2), done)).toEqual([["error", 2]]);
+    expect(results(cell(), done, ended(2))).toEqual([["error", 2]]);
+    expect(results(cell(), done, ended(-1))).toEqual([["success", undefined]]);
+  });
+
+  it("is no other tool, which may print what it likes", () => {
+    expect(results(call("read", {}), output(shell(101)))).toEqual([["success", undefined]]);
+  });
+});
+
+describe("a command that the person ran in shell mode", () => {
+  const told = (...lines: object[]) => account(...lines).told;
+  const started = event("task_started", { turn_id: "t" });
+  const done = event("task_complete", { turn_id: "t" });
+  const ran = (more: object = {}) =>
+    completed("CommandExecution", {
+      id: "u",
+      command: ["/bin/bash", "-lc", "cargo test"],
+      source: "user_shell",
+      aggregated_output: "two\nlines\n",
+      exit_code: 101,
+      duration: { secs: 1, nanos: 500_000_000 },
+      cwd: "file:///w",
+      ...more,
+    });
+  const fragment = (command = "cargo test") =>
+    user(
+      `<user_shell_command>\n<command>\n${command}\n</command>\n<result>\nExit code: 101\nDuration: 1.5000 seconds\nOutput:\ntwo\nlines\n</result>\n</user_shell_command>`,
+    );
+
+  it("is theirs: a prompt with its output below it, told by an event and by a message", () => {
+    const shown =
+      'shown · prompt (command) [{"type":"text","text":"! cargo test"}] · [note] Shell output (exit code 101): two "```\\ntwo\\nlines\\n```" {"exit_code":101,"duration_ms":1500';
+    for (const lines of [
+      [ran(), fragment()],
+      [fragment(), ran()],
+    ]) {
+      const [first, second] = told(started, ...lines, done).slice(1);
+      expect(first).toContain(shown);
+      expect(second).toBe("folded into the person's command");
+    }
+    // A file without events has the message alone.
+    expect(told(fragment())[0]).toContain(shown);
+  });
+
+  it("counts as no step and no call, and its turn is done with it", () => {
+    const { transcript } = account(started, ran(), fragment(), done);
+    expect(transcript.turns.at(0)).toMatchObject({
+      title: "! cargo test",
+      status: "completed",
+      steps: 0,
+      tool_calls: 0,
+      errors: 0,
+    });
+    const turns = account(fragment("ls"), fragment("pwd"), user("go"), says("x")).transcript.turns.slice();
+    expect(turns.map((turn) => [turn?.title, turn?.status])).toEqual([
+      ["! ls", "completed"],
+      ["! pwd", "completed"],
+      ["go", "completed"],
+    ]);
+  });
+
+  it("stands inside the turn in which it was run, and is told as often as it ran", () => {
+    const prompts = account(
+      started,
+      user("go"),
+      event("user_message", { message: "go" }),
+      says("I look."),
+      ran({ command: "ls" }),
+      fragment("ls"),
+      ran({ command: "ls" }),
+      fragment("ls"),
+      says("Done."),
+      done,
+    ).parts.flatMap((part) => (part.type === "prompt" ? [[part.origin, part.queued]] : []));
+    expect(prompts).toEqual([
+      [undefined, undefined],
+      ["command", true],
+      ["command", true],
+    ]);
+  });
+
+  it("shows what it wrote as it is, or that it wrote nothing", () => {
+    const lines = (more: object) => told(ran({ exit_code: 0, duration: undefined, cwd: undefined, ...more }));
+    expect(lines({ aggregated_output: "a ``` b" })).toEqual([
+      'shown · prompt (command) [{"type":"text","text":"! cargo test"}] · [note] Shell output: a ``` b "````\\na ``` b\\n````" {"exit_code":0}',
+    ]);
+    expect(lines({ aggregated_output: "" })).toEqual([
+      'shown · prompt (command) [{"type":"text","text":"! cargo test"}] · [note] Shell output: none {"exit_code":0}',
+    ]);
+    expect(told(user("<user_shell_command>echo 42</user_shell_command>"))).toEqual([
+      'shown · prompt (command) [{"type":"text","text":"! echo 42"}] · [note] Shell output: none',
+    ]);
+  });
+
+  it("is no turn that a roll-back counts", () => {
+    const { transcript } = account(
+      started,
+      user("go"),
+      event("user_message", { message: "go" }),
+      says("x"),
+      done,
+      event("task_started", { turn_id: "s" }),
+      ran(),
+      event("task_complete", { turn_id: "s" }),
+      event("thread_rolled_back", { num_turns: 1 }),
+    );
+    expect(transcript.turns.slice().map((turn) => turn?.retracted)).toEqual(["Rolled back", undefined]);
+  });
+});
+
+it("a pause of the agent is a quiet line", () => {
+  expect(
+    told(
+      completed("Sleep", { id: "s", duration_ms: 1500 }),
+      completed("Sleep", { id: "s", duration_ms: 60_000, reason: "CI" }),
+      completed("Sleep", { id: "s" }),
+    ),
+  ).toEqual(["shown · [note] Slept 1.5 s", 'shown · [note] Slept 60 s "CI"', "shown · [note] Slept"]);
+});

@@ -1,0 +1,83 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { formats } from "../../src/sources/index.ts";
+import { expectRead } from "../fuzz/readers.ts";
+
+const FIXTURES = join(import.meta.dirname, "../fixtures");
+/** A longer string is a text, not a word that a reader compares with its own. In UTF-16 code units. */
+const LONGEST_WORD = 40;
+
+const files = readdirSync(FIXTURES, { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".jsonl"))
+  .sort()
+  .flatMap((name) => {
+    const text = readFileSync(join(FIXTURES, name), "utf8").trimEnd();
+    const format = formats.find((candidate) => candidate.detect(new TextEncoder().encode(text)));
+    return format === undefined ? [] : [{ name, format, lines: text.split("\n") }];
+  });
+
+function mapStrings(value: unknown, change: (text: string, key: string) => unknown, key = ""): unknown {
+  if (typeof value === "string") return change(value, key);
+  if (Array.isArray(value)) return value.map((item) => mapStrings(item, change, key));
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [name, mapStrings(item, change, name)]),
+  );
+}
+
+const changed = (line: string, change: (text: string, key: string) => unknown): string => {
+  try {
+    return JSON.stringify(mapStrings(JSON.parse(line), change));
+  } catch {
+    return line;
+  }
+};
+
+/** The keys of all short strings of a file. */
+function wordKeys(lines: readonly string[]): string[] {
+  const keys = new Set<string>();
+  for (const line of lines)
+    changed(line, (text, key) => {
+      if (text.length <= LONGEST_WORD) keys.add(key);
+      return text;
+    });
+  return [...keys];
+}
+
+it("has files of many agents", () => {
+  expect(new Set(files.map(({ format }) => format.id)).size).toBeGreaterThan(10);
+});
+
+describe.each(files)("$name", ({ format, lines }) => {
+  const expectLawful = (damaged: readonly string[]) =>
+    expectRead(format, new TextEncoder().encode(`${damaged.join("\n")}\n`), []);
+
+  it("is read lawfully with every line three times", () => {
+    expectLawful(lines.flatMap((line) => [line, line, line]));
+  });
+
+  it("is read lawfully with the session twice, and from its middle", () => {
+    expectLawful([...lines, ...lines]);
+    expectLawful([...lines.slice(lines.length >> 1), ...lines]);
+  });
+
+  it("is read lawfully glued to any other session of its agent", () => {
+    for (const other of files)
+      if (other.format === format) expectLawful([...lines, ...other.lines, ...lines]);
+  });
+
+  it("is read lawfully backwards", () => {
+    expectLawful(lines.toReversed());
+  });
+
+  it("is read lawfully without the ids of its first record", () => {
+    const [first = "", ...rest] = lines;
+    expectLawful([changed(first, (text, key) => (/id$/i.test(key) ? null : text)), ...rest]);
+  });
+
+  it("is read lawfully where a field holds the name of a member of all objects", () => {
+    for (const word of wordKeys(lines))
+      expectLawful(lines.map((line) => changed(line, (text, key) => (key === word ? "constructor" : text))));
+  });
+});

@@ -1,0 +1,275 @@
+import { mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { parseSearch } from "../../src/model/search/query.ts";
+import {
+  type IndexedPart,
+  PART_TEXT_LIMIT,
+  type PartIndex,
+  type SearchRequest,
+  type SessionUpdate,
+  type SourceUpdate,
+} from "../../src/store/index/contract.ts";
+import { createMemoryIndex } from "../../src/store/index/memory.ts";
+import { deleteIndex, openSqliteIndex, prepareIndex } from "../../src/store/index/sqlite.ts";
+import { uuidOf } from "../uuid-of.ts";
+
+const NOW = Date.parse("2026-11-26T12:00:00Z");
+
+let folder: string;
+const opened: PartIndex[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "verbatim-index-"));
+});
+afterEach(async () => {
+  for (const index of opened.splice(0)) await index.close();
+  rmSync(folder, { recursive: true });
+});
+
+const path = () => join(folder, "index.db");
+function open(): PartIndex {
+  const index = openSqliteIndex(path());
+  opened.push(index);
+  return index;
+}
+
+const part = (seq: number, text: string, more: Partial<IndexedPart> = {}): IndexedPart => ({
+  seq,
+  id: uuidOf(`part ${seq} ${text}`),
+  kind: "text",
+  turn: 0,
+  text,
+  ...more,
+});
+const session = (
+  name: string,
+  parts: readonly IndexedPart[],
+  more: Partial<SessionUpdate> = {},
+): SessionUpdate => ({
+  id: uuidOf(name),
+  agent: "claude-code",
+  title: name,
+  cwd: `/home/ada/${name}`,
+  is_run: false,
+  last_activity_at: NOW,
+  part_count: parts.length,
+  parts,
+  turns: [
+    {
+      index: 0,
+      id: uuidOf(`${name} turn`),
+      first_seq: 0,
+      status: "completed",
+      title: "Do it",
+      steps: 1,
+      tool_calls: 0,
+      errors: 0,
+    },
+  ],
+  ...more,
+});
+const source = (key: string, sessions: readonly SessionUpdate[], stamp = "1"): SourceUpdate => ({
+  key,
+  stamp,
+  sessions,
+});
+
+describe.each([
+  ["memory", () => createMemoryIndex()],
+  [
+    "sqlite",
+    () => {
+      prepareIndex(path());
+      return open();
+    },
+  ],
+])("a part index (%s)", (_name, create) => {
+  let index: PartIndex;
+  beforeEach(() => {
+    index = create();
+  });
+
+  const page = (query: string, more: Partial<SearchRequest> = {}) =>
+    index.search({ query: parseSearch(query, NOW), limit: 30, sort: "newest", budget: 10_000, ...more });
+  const found = async (query: string, more: Partial<SearchRequest> = {}) =>
+    (await page(query, more)).hits.map(({ part: { seq }, session: { title } }) => `${title} ${seq}`);
+
+  it("gives back what was written", async () => {
+    const parts = [
+      part(0, "a"),
+      part(1, "b", { kind: "call", tool: "Bash", status: "failed", step: 2, line: 7, byte: 99 }),
+    ];
+    await index.write([source("one", [session("tides", parts)])]);
+    const [row] = await index.sessions();
+    expect(row).toMatchObject({ source: "one", title: "tides", agent: "claude-code", part_count: 2 });
+    expect(await index.parts("one", uuidOf("tides"), 0, 10)).toEqual(parts);
+    expect(await index.turns("one", uuidOf("tides"))).toMatchObject([{ index: 0, title: "Do it" }]);
+    expect(await index.sources()).toEqual([{ key: "one", stamp: "1" }]);
+  });
+
+  it("writes only what changed", async () => {
+    const parts = Array.from({ length: 200 }, (_, seq) => part(seq, `text ${seq}`));
+    expect(await index.write([source("one", [session("tides", parts)])])).toEqual({
+      written: 200,
+      unchanged: 0,
+    });
+    const grown = [...parts, part(200, "more")];
+    grown[70] = { ...part(70, "another text"), id: parts[70]?.id ?? "" };
+    expect(await index.write([source("one", [session("tides", grown)], "2")])).toEqual({
+      written: 2,
+      unchanged: 199,
+    });
+    expect(await index.parts("one", uuidOf("tides"), 0, 300)).toEqual(grown);
+    expect(await found('"another text"')).toEqual(["tides 70"]);
+    expect(await found('"text 70"')).toEqual([]);
+  });
+
+  it("forgets parts and sessions that are gone", async () => {
+    await index.write([
+      source("one", [
+        session("tides", [part(0, "stays"), part(1, "vanishes")]),
+        session("moon", [part(0, "vanishes")]),
+      ]),
+    ]);
+    await index.write([source("one", [session("tides", [part(0, "stays")])], "2")]);
+    expect(await found("vanishes")).toEqual([]);
+    expect(await index.sessions()).toHaveLength(1);
+    await index.remove(["one"]);
+    expect(await index.sources()).toEqual([]);
+    expect(await found("stays")).toEqual([]);
+  });
+
+  it("keeps a source that was read in part apart from one that was read to its end", async () => {
+    await index.write([{ key: "one", sessions: [session("tides", [part(0, "early")])] }]);
+    expect(await index.sources()).toEqual([{ key: "one", stamp: "" }]);
+    expect(await found("early")).toEqual(["tides 0"]);
+  });
+
+  it.each([
+    ["getUserById", "const user = await getUserById(7)"],
+    ["userbyid", "const user = await getUserById(7)"],
+    ["src/a.ts:12", "at handler (src/a.ts:12:5)"],
+    ["std::vec", "use std::vec;"],
+    ["ENOENT", "Error: ENOENT: no such file"],
+    ['"the bold word"', "see the **bold** word here"],
+    ["ls", "run ls now"],
+    ["größe", "die Größe"],
+    ["日本語", "これは日本語です"],
+    ["/E[A-Z]+T: no/", "Error: ENOENT: no such file"],
+    ["/colou?r{1}s/", "many colors"],
+    ["/a|b/", "xbx"],
+    ["no such", "Error: ENOENT: no such file"],
+  ])("finds %s", async (query, text) => {
+    await index.write([source("one", [session("tides", [part(0, "nothing of the kind"), part(1, text)])])]);
+    expect(await found(query)).toContain("tides 1");
+    const { hits } = await page(query);
+    const hit = hits.find(({ part: { seq } }) => seq === 1);
+    expect(hit?.snippet.ranges.length).toBeGreaterThan(0);
+  });
+
+  it("finds all of several words in one part, and none that is excluded", async () => {
+    const parts = [part(0, "alpha beta"), part(1, "alpha"), part(2, "beta alpha gamma")];
+    await index.write([source("one", [session("tides", parts)])]);
+    expect(await found("alpha beta")).toEqual(["tides 2", "tides 0"]);
+    expect(await found("alpha beta -gamma")).toEqual(["tides 0"]);
+  });
+
+  it("filters by what rows tell", async () => {
+    const parts = [
+      part(0, "needle", { kind: "prompt", mine: true, started_at: NOW - 10 * 86_400_000 }),
+      part(1, "needle", { kind: "call", tool: "Bash", status: "failed", started_at: NOW - 86_400_000 }),
+      part(2, "needle", { kind: "output", tool: "Bash", status: "ok", started_at: NOW }),
+      part(3, "needle", { kind: "thought" }),
+    ];
+    await index.write([
+      source("one", [session("tides", parts, { model: "opus-5" })]),
+      source("two", [
+        session("moon", [part(0, "needle", { kind: "prompt", mine: true })], {
+          agent: "codex",
+          is_run: true,
+        }),
+      ]),
+    ]);
+    expect(await found("needle kind:thought")).toEqual(["tides 3"]);
+    expect(await found("needle kind:tool")).toEqual(["tides 2", "tides 1"]);
+    expect(await found("needle tool:bash status:failed")).toEqual(["tides 1"]);
+    expect(await found("needle agent:codex")).toEqual(["moon 0"]);
+    expect(await found("needle project:tides kind:prompt")).toEqual(["tides 0"]);
+    expect(await found("needle model:opus -kind:thought -kind:tool")).toEqual(["tides 0"]);
+    expect(await found("needle is:mine")).toEqual(["tides 0"]);
+    expect(await found("needle is:run")).toEqual(["moon 0"]);
+    expect(await found("needle after:2d")).toEqual(["tides 2", "tides 1"]);
+    expect(await found("needle before:2026-11-20")).toEqual(["tides 0"]);
+    expect(await found("status:failed")).toEqual(["tides 1"]);
+  });
+
+  it("gives pages, newest first, each hit once", async () => {
+    const names = ["first", "second", "third"];
+    await index.write(
+      names.map((name, n) =>
+        source(name, [
+          session(
+            name,
+            Array.from({ length: 5 }, (_, seq) => part(seq, "needle")),
+            { last_activity_at: NOW + n },
+          ),
+        ]),
+      ),
+    );
+    const all: string[] = [];
+    for (let cursor: string | undefined, first = true; first || cursor !== undefined; first = false) {
+      const { hits, next } = await page("needle", { limit: 4, ...(cursor !== undefined && { cursor }) });
+      all.push(...hits.map(({ part: { seq }, session: { title } }) => `${title} ${seq}`));
+      cursor = next;
+    }
+    expect(all).toEqual(names.toReversed().flatMap((name) => [4, 3, 2, 1, 0].map((seq) => `${name} ${seq}`)));
+  });
+
+  it("ranks what was said above what was printed", async () => {
+    const parts = [part(0, "needle", { kind: "prompt" }), part(1, "needle", { kind: "output" })];
+    await index.write([source("one", [session("tides", parts)])]);
+    expect(await found("needle", { sort: "rank" })).toEqual(["tides 0", "tides 1"]);
+  });
+
+  it("counts what was cut", async () => {
+    await index.write([
+      source("one", [
+        session("tides", [part(0, "needle", { full_length: PART_TEXT_LIMIT * 2 }), part(1, "needle")]),
+      ]),
+    ]);
+    const reply = await page("needle is:cut");
+    expect(reply).toMatchObject({ cut_parts: 1, sessions: 1, searched: 1 });
+    expect(reply.hits).toHaveLength(1);
+    expect(reply.next).toBeUndefined();
+  });
+});
+
+describe("the index file", () => {
+  it("is made anew where it is damaged or of another version", async () => {
+    expect(prepareIndex(path())).toEqual({ rebuilt: false });
+    const index = open();
+    await index.write([source("one", [session("tides", [part(0, "needle")])])]);
+    await index.close();
+    opened.pop();
+    expect(prepareIndex(path())).toEqual({ rebuilt: false });
+
+    truncateSync(path(), Math.floor(statSync(path()).size / 3));
+    expect(prepareIndex(path())).toEqual({ rebuilt: true });
+    writeFileSync(path(), "not a database");
+    expect(prepareIndex(path())).toEqual({ rebuilt: true });
+    expect(await open().sources()).toEqual([]);
+    deleteIndex(path());
+  });
+
+  it("is searched while it is written", async () => {
+    prepareIndex(path());
+    const writer = open();
+    const reader = openSqliteIndex(path(), { read_only: true });
+    opened.push(reader);
+    const request = { query: parseSearch("needle", NOW), limit: 9, sort: "newest", budget: 9_999 } as const;
+    expect((await reader.search(request)).hits).toEqual([]);
+    await writer.write([source("one", [session("tides", [part(0, "needle")])])]);
+    expect((await reader.search(request)).hits).toHaveLength(1);
+  });
+});
