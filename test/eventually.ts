@@ -6,7 +6,7 @@ import { vi } from "vitest";
  */
 export function eventually<Result>(
   check: () => Result | Promise<Result>,
-  limit_ms = 30_000,
+  limit_ms = 60_000,
 ): Promise<Result> {
   return vi.waitFor(check, { timeout: limit_ms, interval: 10 });
 }

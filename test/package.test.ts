@@ -121,7 +121,7 @@ describe("the packed package, in an empty folder", () => {
             const { sessions } = (await reply.json()) as { sessions: { sample?: boolean }[] };
             return sessions.filter((session) => session.sample).length;
           },
-          { timeout: 30_000 },
+          { timeout: 60_000 },
         )
         .toBeGreaterThan(5);
     } finally {

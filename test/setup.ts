@@ -2,7 +2,7 @@ import { cleanup, configure } from "@testing-library/react";
 import { afterEach, beforeEach, expect, vi } from "vitest";
 
 // As long as every other wait of a test (`eventually`, `expect.poll`); a check that passes does not wait.
-configure({ asyncUtilTimeout: 30_000 });
+configure({ asyncUtilTimeout: 60_000 });
 
 // A simulated document has no layout, so nothing in it ever changes its size.
 globalThis.ResizeObserver ??= class {

@@ -123,6 +123,7 @@ export interface WatchedPage {
  */
 export async function openPage(context: BrowserContext, expected: RegExp[] = []): Promise<WatchedPage> {
   const page = await context.newPage();
+  page.setDefaultTimeout(60_000);
   const complaints: string[] = [];
   const complain = (text: string) => {
     if (!expected.some((pattern) => pattern.test(text))) complaints.push(text);

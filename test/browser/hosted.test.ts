@@ -367,7 +367,7 @@ describe("a session that is started in the page", () => {
       await heading.hover();
       const actions = await heading.locator(".part-actions > *").all();
       expect(actions).toHaveLength(4);
-      for (const action of actions) await action.click({ trial: true, timeout: 5_000 });
+      for (const action of actions) await action.click({ trial: true });
     }
     expect(complaints).toEqual([]);
   });

@@ -104,12 +104,12 @@ describe("a session file that grows", () => {
       const upTo = Math.ceil(((round + 1) * rest.length) / CUTS);
       for (const line of rest.slice(Math.ceil((round * rest.length) / CUTS), upTo))
         await appendFile(file, `${line}\n`);
-      await vi.waitFor(() => expect(open()).toBeGreaterThan(0), { timeout: 20_000, interval: 5 });
+      await vi.waitFor(() => expect(open()).toBeGreaterThan(0), { timeout: 60_000, interval: 5 });
       // Somewhere in what the daemon sends now: in an upgrade, a snapshot, in missed frames, or after them.
       const place = bytes() + Math.floor(random() * 1_500);
       const deadline = performance.now() + 60;
       await vi.waitFor(() => expect(bytes() >= place || performance.now() > deadline).toBe(true), {
-        timeout: 5_000,
+        timeout: 60_000,
         interval: 1,
       });
       expect(cut()).toBeGreaterThanOrEqual(0);
@@ -149,7 +149,7 @@ describe("a session file that grows", () => {
     await page.getByText("Disconnected").waitFor({ timeout: 10_000 });
     for (const line of lines.slice(6)) await appendFile(file, `${line}\n`);
     proxy.heal();
-    await page.getByText("live", { exact: true }).waitFor({ timeout: 20_000 });
+    await page.getByText("live", { exact: true }).waitFor();
     await expect.poll(async () => (await readTranscript(page)).size).toBeGreaterThan(before.size);
   });
 });

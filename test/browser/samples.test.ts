@@ -33,7 +33,7 @@ describe("on a machine without any agent's sessions", () => {
     const replayed = list.getByRole("link", { name: /daylight saving ends/ });
     await replayed.waitFor();
     expect(await replayed.innerText()).toContain("sample");
-    expect(await list.getByText("sample", { exact: true }).count()).toBeGreaterThan(5);
+    await expect.poll(() => list.getByText("sample", { exact: true }).count()).toBeGreaterThan(5);
 
     await replayed.click();
     const transcript = page.getByRole("region", { name: "Transcript", exact: true });

@@ -48,7 +48,7 @@ beforeEach(async () => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   ({ page, complaints } = await enter(context, daemon));
   transcript = page.getByRole("region", { name: "Transcript", exact: true });
-  await expect.poll(() => page.evaluate(countHits, "ZEBRA"), { timeout: 20_000 }).toBe(2);
+  await expect.poll(() => page.evaluate(countHits, "ZEBRA")).toBe(2);
 });
 afterEach(async () => {
   await browser.close();

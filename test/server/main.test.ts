@@ -338,10 +338,10 @@ describe("the command", { timeout: 60_000 }, () => {
 
         rmSync(ballast);
         // The page that was let in stays in, at the same address.
-        await expect.poll(() => notices().catch(() => ["away"]), { timeout: 20_000 }).toEqual([]);
+        await expect.poll(() => notices().catch(() => ["away"])).toEqual([]);
         await expect.poll(row).toMatchObject({ parts: expect.any(Number) });
         rmSync(file);
-        await expect.poll(row, { timeout: 20_000 }).toMatchObject({ archived: true });
+        await expect.poll(row).toMatchObject({ archived: true });
         await stop(run.process, "SIGTERM");
         expect(run.err()).toContain("The data folder can be used again");
       } finally {
@@ -397,7 +397,7 @@ describe("the command", { timeout: 60_000 }, () => {
     writeFileSync(file, "# Notes\n");
     const run = start(home, [file, "--port", "0", "--data-dir", home.data]);
     await addressOf(run);
-    await expect.poll(run.err, { timeout: 20_000 }).toContain("no session that Verbatim reads is in it");
+    await expect.poll(run.err).toContain("no session that Verbatim reads is in it");
     expect(run.err()).not.toContain("\u001b");
     await stop(run.process, "SIGTERM");
     expect(run.err().trim().split("\n")).toHaveLength(1);
@@ -418,7 +418,7 @@ describe("the command", { timeout: 60_000 }, () => {
 
     await stop(first.process, "SIGTERM");
     // It prints a link again, and the page that was let in stays in, at the same address.
-    await expect.poll(() => second.out().trim().split("\n").length, { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => second.out().trim().split("\n").length).toBe(2);
     expect(await notices()).toEqual([]);
     const link = await finish(home, ["--link", "--data-dir", home.data]);
     expect(link).toMatchObject({ code: 0, err: "" });
@@ -441,7 +441,7 @@ describe("the command", { timeout: 60_000 }, () => {
     const archive = lock("lock.db");
     archive.close();
     history.close();
-    await expect.poll(() => run.out().trim().split("\n").length, { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => run.out().trim().split("\n").length).toBe(2);
     expect(() => lock("lock.db")).toThrow("locked");
     await stop(run.process, "SIGTERM");
   });
@@ -464,7 +464,7 @@ describe("the command", { timeout: 60_000 }, () => {
         await stop(run.process, "SIGTERM");
         for (const socket of rung.splice(0)) socket.destroy();
         const link = start(home, ["--link", ...args]);
-        await expect.poll(() => rung.length, { timeout: 20_000 }).toBe(1);
+        await expect.poll(() => rung.length).toBe(1);
         rung[0]?.end("http://127.0.0.1/launch?token=mine\nhttp://127.0.0.1:1\n");
         expect(await link.ended).toBe(0);
         expect(link.out()).toContain("token=mine");
@@ -506,11 +506,11 @@ describe("the command", { timeout: 60_000 }, () => {
     renameSync(access, `${access}.away`);
     mkdirSync(access);
     await stop(first.process, "SIGTERM");
-    await expect.poll(second.err, { timeout: 20_000 }).toContain("keeps trying. The data folder");
+    await expect.poll(second.err).toContain("keeps trying. The data folder");
     rmSync(access, { recursive: true });
     renameSync(`${access}.away`, access);
-    await expect.poll(() => second.out().trim().split("\n").length, { timeout: 20_000 }).toBe(2);
-    await expect.poll(second.err, { timeout: 20_000 }).toContain(`${file}: there is nothing at this path`);
+    await expect.poll(() => second.out().trim().split("\n").length).toBe(2);
+    await expect.poll(second.err).toContain(`${file}: there is nothing at this path`);
     await stop(second.process, "SIGTERM");
   });
 
@@ -534,7 +534,7 @@ describe("the command", { timeout: 60_000 }, () => {
     rmSync(dirname(page), { recursive: true });
     rmSync(join(installed, "package.json"));
     await stop(first.process, "SIGTERM");
-    await expect.poll(() => second.out().trim().split("\n").length, { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => second.out().trim().split("\n").length).toBe(2);
     expect(await text("/")).toContain("The page.");
     expect(await text("/api/status")).toContain('"1.2.3"');
     await stop(second.process, "SIGTERM");

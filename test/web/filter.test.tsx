@@ -91,7 +91,7 @@ const rows = () =>
 
 test("rows are hidden by kind, state and tool in their order, and the figures add up", async () => {
   render(<App client={client} />);
-  await screen.findByText("It is broken.", {}, { timeout: 20_000 });
+  await screen.findByText("It is broken.");
   const all = rows();
   expect(all).toHaveLength(5);
   await userEvent.keyboard("f");
@@ -121,7 +121,7 @@ test("rows are hidden by kind, state and tool in their order, and the figures ad
 
 test("a link to a hidden row shows everything again", async () => {
   render(<App client={client} />);
-  await screen.findByText("It is broken.", {}, { timeout: 20_000 });
+  await screen.findByText("It is broken.");
   await userEvent.keyboard("f");
   const bar = await screen.findByRole("region", { name: "Filter rows" });
   await userEvent.click(await within(bar).findByRole("button", { name: "Text 2" }));

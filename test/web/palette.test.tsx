@@ -78,7 +78,7 @@ afterEach(async () => {
   await daemon.close();
 });
 
-const field = () => screen.findByRole("combobox", { name: "Go to or run" }, { timeout: 20_000 });
+const field = () => screen.findByRole("combobox", { name: "Go to or run" });
 const options = () => screen.getAllByRole("option").map(({ textContent }) => textContent?.trim() ?? "");
 const selected = () => screen.getByRole("option", { selected: true }).textContent ?? "";
 
@@ -103,7 +103,7 @@ test("Ctrl+K lists sessions and commands, and Enter goes to the session that the
 test("in a session, its prompts are listed too; the arrows go round through all groups", async () => {
   history.replaceState(null, "", `/session/${TIDES}`);
   render(<App client={client} />);
-  await screen.findByText("Done: Plot the neap tides", {}, { timeout: 20_000 });
+  await screen.findByText("Done: Plot the neap tides");
   await userEvent.keyboard("{Control>}k{/Control}");
   await field();
   const prompts = within(screen.getByRole("group", { name: "Prompts in this session" }));
@@ -150,10 +150,7 @@ test("the last entry searches everything for what was typed", async () => {
   await userEvent.keyboard("ENOENT tool:Bash");
   expect(options()).toEqual(["Search everything for “ENOENT tool:Bash”"]);
   await userEvent.keyboard("{Enter}");
-  expect(await screen.findByRole("combobox", { name: "Search" }, { timeout: 20_000 })).toHaveProperty(
-    "value",
-    "ENOENT tool:Bash",
-  );
+  expect(await screen.findByRole("combobox", { name: "Search" })).toHaveProperty("value", "ENOENT tool:Bash");
 });
 
 test("Escape closes the palette", async () => {

@@ -43,7 +43,7 @@ it("lists parts of all sessions, says what was not searched, and opens the one t
   history.replaceState(null, "", "/search?q=needle");
   const client = clientOf(daemon);
   render(<App client={client} />);
-  const first = await screen.findByRole("option", { name: /Tides/, selected: true }, { timeout: 20_000 });
+  const first = await screen.findByRole("option", { name: /Tides/, selected: true });
   expect(first.querySelector("mark")?.textContent).toBe("needle");
   expect(
     screen.getByText(/2 matches · 40 of 40 sessions searched · 3 not indexed yet · 7 long parts/),

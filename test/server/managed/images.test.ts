@@ -36,14 +36,14 @@ it("an image that a model reads reaches it, and again in a fork of the session",
     cwd: folder,
     prompt: prompt("What is on red.png?"),
   });
-  await eventually(() => expect(server.received).toHaveLength(2), 20_000);
+  await eventually(() => expect(server.received).toHaveLength(2));
   expect(server.received[1]?.body).toContain(`data:image/png;base64,${PNG}`);
   const second = prompt("And now?");
   await daemon.post(`/api/sessions/${session_id}/prompts`, { prompt: second, when: "queue" });
-  await eventually(() => expect(server.received).toHaveLength(3), 20_000);
+  await eventually(() => expect(server.received).toHaveLength(3));
   const fork = { session_id: randomUUID(), before: second.message_id, prompt: prompt("Or now?") };
   await daemon.post(`/api/sessions/${session_id}/fork`, fork);
-  await eventually(() => expect(server.received).toHaveLength(4), 20_000);
+  await eventually(() => expect(server.received).toHaveLength(4));
   expect(server.received[3]?.body).toContain("Or now?");
   expect(server.received[3]?.body).toContain(`data:image/png;base64,${PNG}`);
 }, 60_000);

@@ -547,7 +547,7 @@ describe("what a person is asked", () => {
       vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"], shouldAdvanceTime: true });
       const { hosted, id } = await asleep();
       vi.advanceTimersByTime(30_000);
-      await eventually(async () => expect(await shown(hosted, id)).toEqual(expired), 10_000);
+      await eventually(async () => expect(await shown(hosted, id)).toEqual(expired));
     });
   });
 
