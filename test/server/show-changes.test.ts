@@ -38,9 +38,15 @@ it("prints what a session changed as a unified diff under a summary", async () =
   ]);
 });
 
-it("prints one JSON object per session, and an empty ledger for a turn without changes", async () => {
+it("prints one JSON object per session", async () => {
   const all: unknown = JSON.parse(await printed({ turn: "all", json: true }));
   expect(all).toMatchObject({ turn: "all", files: [{ path: "/w/a.ts", is_net: true }, { path: "/w/n.ts" }] });
-  const none: unknown = JSON.parse(await printed({ turn: 99, json: true }));
-  expect(none).toMatchObject({ turn: 99, files: [], commits: [], pull_requests: [], not_seen: [] });
+});
+
+it("reports a turn that the session does not have", async () => {
+  const problems: string[] = [];
+  const warn = (problem: string) => problems.push(problem);
+  const write = async () => expect.fail("nothing is to be printed");
+  expect(await show({ files: [FILE], formats, as: "changes", turn: 99, write, warn })).toBe(1);
+  expect(problems).toEqual([expect.stringContaining("it has no turn 99.")]);
 });

@@ -13,13 +13,18 @@ export interface LedgerEdit {
 /** What a turn (or several) did to one file. */
 export interface LedgerFile {
   path: string;
+  /** Of a file that was moved: where it was before the first edit. */
+  old_path?: string;
   change: FileDiff["change"];
   /** Lines of `hunks`. */
   additions: number;
   deletions: number;
   /** The net change, from the text before the first edit to the text after the last one. */
   hunks: readonly DiffHunk[];
-  /** False: the record does not tell where the edits stand in the file, and `hunks` lists them one after the other. */
+  /**
+   * False: the record lacks an edit's text or its place in the file. `hunks` then lists the recorded edits one after the
+   * other.
+   */
   is_net: boolean;
   edits: readonly LedgerEdit[];
 }
@@ -46,7 +51,9 @@ export interface Ledger {
  * retracted.
  */
 export function ledgerOf(parts: Iterable<TranscriptPart | undefined>): Ledger {
-  const edits = new Map<string, LedgerEdit[]>();
+  const edited: LedgerEdit[][] = [];
+  /** The edits of the file that is at a path now. */
+  const editsAt = new Map<string, LedgerEdit[]>();
   const commits: LedgerCommit[] = [];
   const pull_requests: { call_id: string; url: string }[] = [];
   const not_seen: { call_id: string; command: string }[] = [];
@@ -68,11 +75,24 @@ export function ledgerOf(parts: Iterable<TranscriptPart | undefined>): Ledger {
             ...(call.thought_id !== undefined && { thought_id: call.thought_id }),
             diff,
           };
-          const known = edits.get(diff.path);
-          if (known === undefined) edits.set(diff.path, [edit]);
-          else known.push(edit);
+          addEdit(edit);
         }
       }
+    }
+  }
+
+  function addEdit(edit: LedgerEdit): void {
+    const { path, change, new_path } = edit.diff;
+    let edits = editsAt.get(path);
+    if (edits === undefined) {
+      edits = [];
+      edited.push(edits);
+      editsAt.set(path, edits);
+    }
+    edits.push(edit);
+    if (change === "move" && new_path !== undefined) {
+      editsAt.delete(path);
+      editsAt.set(new_path, edits);
     }
   }
 
@@ -86,24 +106,26 @@ export function ledgerOf(parts: Iterable<TranscriptPart | undefined>): Ledger {
       not_seen.push({ call_id, command });
   }
 
-  const files = [...edits].map(([path, all]) => fileOf(path, all)).filter((file) => file !== undefined);
+  const files = edited.map(fileOf).filter((file) => file !== undefined);
   return { files, commits, pull_requests, not_seen };
 }
 
 /** `undefined`: nothing is left of it. */
-function fileOf(path: string, edits: readonly LedgerEdit[]): LedgerFile | undefined {
+function fileOf(edits: readonly LedgerEdit[]): LedgerFile | undefined {
   const kinds = edits.map(({ diff }) => diff.change);
   const isNew = kinds[0] === "create";
   const isGone = kinds.at(-1) === "delete";
   if (isNew && isGone) return undefined;
   const all = edits.map(({ diff }) => diff.hunks);
-  const net = composeHunks(all, { isNew });
+  const net = edits.every(hasText) ? composeHunks(all, { isNew }) : undefined;
   const hunks = net ?? all.flat();
   const count = (sign: string) =>
     hunks.flatMap(({ lines }) => lines).filter((line) => line.startsWith(sign)).length;
   const moved = edits.findLast(({ diff }) => diff.change === "move")?.diff.new_path;
+  const old_path = edits[0]?.diff.path ?? "";
   return {
-    path: moved ?? path,
+    path: moved ?? old_path,
+    ...(moved !== undefined && !isNew && { old_path }),
     change: isGone ? "delete" : isNew ? "create" : moved !== undefined ? "move" : "update",
     additions: count("+"),
     deletions: count("-"),
@@ -112,6 +134,10 @@ function fileOf(path: string, edits: readonly LedgerEdit[]): LedgerFile | undefi
     edits,
   };
 }
+
+/** Some records name the files that changed, and not what changed in them. */
+const hasText = ({ diff: { change, hunks } }: LedgerEdit): boolean =>
+  hunks.length > 0 || change === "create" || change === "move";
 
 /** Git's answer to a commit: `[main 1a2b3c4] Subject`. */
 const COMMIT = /^\[([^\s\]]+)(?: \([^)]*\))? ([0-9a-f]{7,40})\] (.+)$/m;

@@ -2,8 +2,12 @@ import { type Ledger, type LedgerFile, ledgerOf } from "../../model/ledger/ledge
 import type { DiffHunk } from "../../model/parts/ui-extra.ts";
 import type { Transcript } from "../../model/transcript/transcript-state.ts";
 
-/** What a turn (from 1) or all turns of a session changed, as a unified diff with a summary, or as one line of JSON. */
-export function changesOf(transcript: Transcript, turn: number | "all", json: boolean): string {
+/**
+ * What a turn (from 1) or all turns of a session changed, as a unified diff with a summary, or as one line of JSON.
+ * `undefined`: the session has no such turn.
+ */
+export function changesOf(transcript: Transcript, turn: number | "all", json: boolean): string | undefined {
+  if (turn !== "all" && transcript.turns.at(turn - 1) === undefined) return undefined;
   const ledger = ledgerOf(turn === "all" ? transcript.parts : partsOfTurn(transcript, turn));
   const head = { session_id: transcript.session_id, turn };
   return json ? JSON.stringify({ ...head, ...ledger }) : textOf(ledger, head);
@@ -20,21 +24,24 @@ function textOf(ledger: Ledger, { session_id, turn }: { session_id: string; turn
   const count = `${files.length} ${files.length === 1 ? "file" : "files"} changed`;
   return [
     `${session_id}, ${turn === "all" ? "all turns" : `turn ${turn}`}: ${count}`,
-    ...files.map(
-      ({ path, change, additions, deletions, is_net }) =>
-        `  ${change}  ${path}  +${additions} −${deletions}${is_net ? "" : "  (edits in sequence, no net change known)"}`,
-    ),
+    ...files.map(summaryOf),
     ...commits.map(({ hash, branch, subject }) => `commit ${hash} on ${branch}: ${subject}`),
     ...pull_requests.map(({ url }) => `pull request ${url}`),
     ...not_seen.map(({ command }) => `not seen: ${command.split("\n", 1)[0]}`),
-    ...files.map(diffOf),
+    ...files.filter(({ hunks }) => hunks.length > 0).map(diffOf),
   ].join("\n");
 }
 
-function diffOf({ path, change, hunks }: LedgerFile): string {
-  const name = path.replace(/^\//, "");
-  const before = change === "create" ? "/dev/null" : `a/${name}`;
-  const after = change === "delete" ? "/dev/null" : `b/${name}`;
+function summaryOf({ path, old_path, change, additions, deletions, hunks, is_net }: LedgerFile): string {
+  const name = old_path === undefined ? path : `${old_path} → ${path}`;
+  const size = hunks.length === 0 && !is_net ? "changes not recorded" : `+${additions} −${deletions}`;
+  const hint = hunks.length === 0 || is_net ? "" : "  (edits in sequence, no net change known)";
+  return `  ${change}  ${name}  ${size}${hint}`;
+}
+
+function diffOf({ path, old_path = path, change, hunks }: LedgerFile): string {
+  const before = change === "create" ? "/dev/null" : `a/${old_path.replace(/^\//, "")}`;
+  const after = change === "delete" ? "/dev/null" : `b/${path.replace(/^\//, "")}`;
   return [
     "",
     `--- ${before}`,

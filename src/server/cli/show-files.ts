@@ -95,8 +95,7 @@ async function showFile(file: string, options: ShowOptions): Promise<string | un
     }
     const chunks = chunksOf(file, compressed);
     if (options.as === "context") return await showContexts(file, format, chunks, options);
-    await showSession(file, format, chunks, options);
-    return undefined;
+    return (await showSession(file, format, chunks, options)) ? undefined : `${file}: ${noTurn(options)}`;
   } catch (error) {
     return `${file}: it cannot be read: ${messageOf(error)}`;
   }
@@ -128,9 +127,11 @@ async function showStore(
       return undefined;
     }
     for (const { name, log } of shown) {
-      if (options.as !== "context")
-        await showSession(log, format, chunksOf(log, false), options, { file, session: name });
-      else if ((await showContexts(log, format, chunksOf(log, false), options)) !== undefined)
+      if (options.as !== "context") {
+        const store = { file, session: name };
+        if (!(await showSession(log, format, chunksOf(log, false), options, store)))
+          return `session ${name}: ${noTurn(options)}`;
+      } else if ((await showContexts(log, format, chunksOf(log, false), options)) !== undefined)
         return `session ${name} has no step ${options.step}.`;
     }
     return undefined;
@@ -260,25 +261,40 @@ async function exportFile(
   }
 }
 
-/** `store`: the session's store, where `file` is the log that was made of it. */
+const noTurn = ({ turn }: ShowOptions): string => `it has no turn ${turn}.`;
+
+/**
+ * False: no session of the file has the turn that `turn` names. `store`: the session's store, where `file` is the log that was
+ * made of it.
+ */
 async function showSession(
   file: string,
   format: Format,
   chunks: AsyncIterable<Uint8Array>,
-  { as, turn, json = false, write }: ShowOptions,
+  { as, turn = "all", json = false, write }: ShowOptions,
   store?: { file: string; session: string },
-): Promise<void> {
-  if (isExportFormat(as)) return await exportFile(file, format, chunks, as, write);
+): Promise<boolean> {
+  if (isExportFormat(as)) {
+    await exportFile(file, format, chunks, as, write);
+    return true;
+  }
   const { transcripts, lines } = await readSession(file, format, chunks);
   const shown = store ?? { file };
   if (as === "accounting") {
-    return await write(`${safe(JSON.stringify(accountFor(shown, format.id, lines.values())))}\n`);
+    await write(`${safe(JSON.stringify(accountFor(shown, format.id, lines.values())))}\n`);
+    return true;
   }
+  let found = as !== "changes" || turn === "all";
   for (const transcript of transcripts.values()) {
     if (as === "json") await writeJson(transcript, write);
-    else if (as === "changes") await write(`${safe(changesOf(transcript, turn ?? "all", json))}\n`);
-    else await writeText(transcript, { file: shown.file, agent: format.name, write });
+    else if (as === "changes") {
+      const changes = changesOf(transcript, turn, json);
+      if (changes === undefined) continue;
+      found = true;
+      await write(`${safe(changes)}\n`);
+    } else await writeText(transcript, { file: shown.file, agent: format.name, write });
   }
+  return found;
 }
 
 /** A small file beside the session's that says more about it. It may be missing. */

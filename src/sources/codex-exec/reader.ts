@@ -1,6 +1,7 @@
 import type { Usage } from "../../model/messages/message.ts";
-import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import { uuidFrom } from "../../model/uuid.ts";
+import { readUsage } from "../codex/usage.ts";
 import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
 import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
 import { stemOf } from "../conversation/paths.ts";
@@ -140,23 +141,18 @@ function beginStep(state: CodexExecState, conversation: Conversation, record: Se
   conversation.step(record.key);
 }
 
-/** The tokens of the turn that ends: what the thread's total has grown by. */
+/** The tokens of the turn that ends. Codex reports the total of the thread: the turn's are what it has grown by. */
 function usageOf(state: CodexExecState, value: JsonObject | undefined): Usage | undefined {
-  if (value === undefined) return undefined;
-  const cached = asNumber(value.cached_input_tokens) ?? 0;
-  const total: Usage = {
-    input: Math.max(0, (asNumber(value.input_tokens) ?? 0) - cached),
-    output: asNumber(value.output_tokens) ?? 0,
-    cache_read: cached,
-    reasoning: asNumber(value.reasoning_output_tokens) ?? 0,
-  };
+  const total = readUsage(value);
+  if (total === undefined) return undefined;
   const before = state.total;
   state.total = total;
   const grown = (now = 0, then = 0): number => (now >= then ? now - then : now);
   return {
     input: grown(total.input, before.input),
     output: grown(total.output, before.output),
-    cache_read: grown(total.cache_read, before.cache_read),
-    reasoning: grown(total.reasoning, before.reasoning),
+    ...(total.cache_read === undefined ? {} : { cache_read: grown(total.cache_read, before.cache_read) }),
+    ...(total.cache_write === undefined ? {} : { cache_write: grown(total.cache_write, before.cache_write) }),
+    ...(total.reasoning === undefined ? {} : { reasoning: grown(total.reasoning, before.reasoning) }),
   };
 }

@@ -118,6 +118,35 @@ describe("the changes of a turn", () => {
     expect(files).toMatchObject([{ is_net: false, additions: 2, deletions: 2 }]);
   });
 
+  it("are not net where the record lacks an edit's text", () => {
+    const { files } = ledgerOf([
+      ...edit("a.ts", "update", 1, []),
+      ...edit("b.ts", "update", 1, ["-x", "+y"]),
+      ...edit("b.ts", "delete", 1, []),
+    ]);
+    expect(files).toMatchObject([
+      { path: "a.ts", is_net: false, hunks: [] },
+      { path: "b.ts", change: "delete", is_net: false },
+    ]);
+  });
+
+  it("follow a file to its new path, and tell it from a new file at the old one", () => {
+    const { files } = ledgerOf([
+      ...edit("a.ts", "update", 1, ["-x", "+y"]),
+      ...call({
+        type: "diff",
+        files: [{ path: "a.ts", change: "move", new_path: "b.ts", additions: 0, deletions: 0, hunks: [] }],
+      }),
+      ...edit("b.ts", "update", 1, ["-y", "+z"]),
+      ...edit("a.ts", "create", 1, ["+new"]),
+    ]);
+    expect(files).toMatchObject([
+      { path: "b.ts", old_path: "a.ts", change: "move", additions: 1, deletions: 1, is_net: true },
+      { path: "a.ts", change: "create", additions: 1, is_net: true },
+    ]);
+    expect(files[0]?.edits).toHaveLength(3);
+  });
+
   it("name commits, pull requests, and commands whose changes nobody saw", () => {
     const ledger = ledgerOf([
       ...shell("git add . && git commit -m 'Fix tides'", {
