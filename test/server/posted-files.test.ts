@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sessionReply } from "../../src/protocol.ts";
-import { createPostedFiles } from "../../src/server/posted/posted-files.ts";
+import { batchLines, createPostedFiles } from "../../src/server/posted/posted-files.ts";
 import { eventually } from "../eventually.ts";
 import { type SpawnedDaemon, spawnDaemon } from "./spawned-daemon.ts";
 
@@ -115,12 +115,12 @@ describe("session files that other machines post", () => {
 it("drops what a crash left of a line, for its batch was never confirmed", async () => {
   const folder = join(import.meta.dirname, `../../.cache/posted-${process.pid}`);
   const file = { agent: "claude-code", path: "p/s.jsonl" };
-  const lines = claude.slice(0, 3);
-  await createPostedFiles(folder).append(file, { lines });
+  const linesTo = (end: number) => batchLines(claude.slice(0, end).join("\n"));
+  await createPostedFiles(folder).append(file, { lines: linesTo(3) });
   const path = join(folder, "claude-code/projects/p/s.jsonl");
   const { size } = statSync(path);
   appendFileSync(path, (claude[3] ?? "").slice(0, 40));
-  const counts = await createPostedFiles(folder).append(file, { lines: claude.slice(0, 4), from: 0 });
+  const counts = await createPostedFiles(folder).append(file, { lines: linesTo(4), from: 0 });
   expect(counts).toEqual({ applied: 1, repeated: 3, records: 4 });
   expect(readFileSync(path, "utf8").slice(size)).toBe(`${claude[3]}\n`);
 });

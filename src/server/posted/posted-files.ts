@@ -7,7 +7,7 @@ import { asObject, asText, messageOf } from "../../model/narrow.ts";
 import { Refused } from "../sessions/refused.ts";
 
 /** The agents whose session files can be posted, and the folder below the agent's own that holds them. */
-export const POSTED_AGENTS: Readonly<Record<string, string>> = {
+const POSTED_AGENTS: Readonly<Record<string, string>> = {
   "claude-code": "projects",
   codex: "sessions",
 };
@@ -24,9 +24,14 @@ export interface PostedFile {
   path: string;
 }
 
-/** A batch of records, one JSON object per line, without line feeds. */
+/** A line that is a JSON object, with the object's `uuid`. */
+export interface PostedLine {
+  text: string;
+  id?: string;
+}
+
 export interface PostedBatch {
-  lines: readonly string[];
+  lines: readonly PostedLine[];
   /** The index of the first record among all that were posted to the file. Records that are stored already are skipped. */
   from?: number;
 }
@@ -94,9 +99,8 @@ export function createPostedFiles(folder: string): PostedFiles {
     }
     const stored = from === undefined ? 0 : state.records - from;
     const ids = new Set<string>();
-    const fresh = lines.filter((line, index) => {
+    const fresh = lines.filter(({ id }, index) => {
       if (index < stored) return false;
-      const id = asText(asObject(JSON.parse(line))?.uuid);
       if (id === undefined) return true;
       if (state.ids.has(id) || ids.has(id)) return false;
       ids.add(id);
@@ -105,7 +109,7 @@ export function createPostedFiles(folder: string): PostedFiles {
     if (fresh.length > 0) {
       // A failed write leaves the file as it is on disk: read it again before the next batch.
       states.delete(path);
-      await write(path, `${fresh.join("\n")}\n`);
+      await write(path, fresh.map(({ text }) => `${text}\n`).join(""));
       for (const id of ids) state.ids.add(id);
       state.records += fresh.length;
       remember(path, state);
@@ -165,7 +169,7 @@ export function createPostedFiles(folder: string): PostedFiles {
 }
 
 /** The lines of a batch. Throws `Refused`, which names the line, for one that is no JSON object. */
-export function batchLines(text: string): string[] {
+export function batchLines(text: string): PostedLine[] {
   return text
     .split("\n")
     .map((line, index) => ({ line: line.trim(), number: index + 1 }))
@@ -177,9 +181,10 @@ export function batchLines(text: string): string[] {
       } catch (error) {
         throw new Refused(422, "record", `Line ${number} is not JSON: ${messageOf(error)}.`);
       }
-      if (asObject(value) === undefined)
-        throw new Refused(422, "record", `Line ${number} is not a JSON object.`);
-      return line;
+      const record = asObject(value);
+      if (record === undefined) throw new Refused(422, "record", `Line ${number} is not a JSON object.`);
+      const id = asText(record.uuid);
+      return { text: line, ...(id !== undefined && { id }) };
     });
 }
 

@@ -26,15 +26,10 @@ export function addPostedRoutes(app: Hono, files: PostedFiles): void {
 
   app.get("/api/ingest/files", async (context) => {
     const { agent = "", path = "", folder } = context.req.query();
-    try {
-      if (folder !== undefined) return context.json({ files: await files.list({ agent, path: folder }) });
-      const content = await files.read({ agent, path });
-      if (content === undefined) throw new Refused(404, "file", `No such file was posted: ${path}`);
-      return context.body(content, 200, { "content-type": "application/x-ndjson" });
-    } catch (error) {
-      if (error instanceof Refused) return refusal(context, error);
-      throw error;
-    }
+    if (folder !== undefined) return context.json({ files: await files.list({ agent, path: folder }) });
+    const content = await files.read({ agent, path });
+    if (content === undefined) throw new Refused(404, "file", `No such file was posted: ${path}`);
+    return context.body(content, 200, { "content-type": "application/x-ndjson" });
   });
 }
 
