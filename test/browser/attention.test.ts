@@ -76,7 +76,7 @@ it("what came while nobody looked is listed in every browser until it was on scr
   const transcript = desk.page.getByRole("region", { name: "Transcript", exact: true });
   await transcript.getByText("The last.").waitFor();
   // The reader is at the end, and is led up to where they had not looked yet.
-  await desk.page.keyboard.press("Shift+N");
+  await desk.page.keyboard.press("v");
   const divider = transcript.getByRole("separator", { name: "New since you looked" });
   await divider.waitFor();
   const [line, first] = await Promise.all([
@@ -89,7 +89,7 @@ it("what came while nobody looked is listed in every browser until it was on scr
   await desk.page.keyboard.press("End");
   await expect.poll(() => rowOf(phone.page).innerText()).not.toMatch(/ new/);
   // The line stays for this visit, and is gone with the next.
-  await desk.page.keyboard.press("Shift+N");
+  await desk.page.keyboard.press("v");
   await divider.waitFor();
   await desk.page.goto(`${daemon.origin}/session/${session.session_id}`);
   await transcript.waitFor();

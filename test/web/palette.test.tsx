@@ -78,7 +78,7 @@ afterEach(async () => {
   await daemon.close();
 });
 
-const field = () => screen.findByRole("combobox", { name: "Go to or run" });
+const field = () => screen.findByRole("combobox", { name: "Command palette" });
 const options = () => screen.getAllByRole("option").map(({ textContent }) => textContent?.trim() ?? "");
 const selected = () => screen.getByRole("option", { selected: true }).textContent ?? "";
 
@@ -97,7 +97,7 @@ test("Ctrl+K lists sessions and commands, and Enter goes to the session that the
   await userEvent.keyboard("{Enter}");
   await screen.findByText("Done: Draw the moon phases");
   expect(location.pathname).toBe(`/session/${MOON}`);
-  expect(screen.queryByRole("combobox", { name: "Go to or run" })).toBeNull();
+  expect(screen.queryByRole("combobox", { name: "Command palette" })).toBeNull();
 });
 
 test("in a session, its prompts are listed too; the arrows go round through all groups", async () => {
@@ -134,7 +134,7 @@ test("a command does what its key does, where the focus was", async () => {
   await field();
   await userEvent.keyboard("shortcuts{Enter}");
   const help = await screen.findByRole("dialog", { name: "Keyboard shortcuts" });
-  within(help).getByText("Go to or run a command");
+  within(help).getByText("Command palette");
 });
 
 test("the last entry searches everything for what was typed", async () => {
@@ -159,7 +159,7 @@ test("Escape closes the palette", async () => {
   await userEvent.keyboard("{Control>}k{/Control}");
   const input = await field();
   input.closest("dialog")?.close();
-  await waitFor(() => expect(screen.queryByRole("combobox", { name: "Go to or run" })).toBeNull());
+  await waitFor(() => expect(screen.queryByRole("combobox", { name: "Command palette" })).toBeNull());
 });
 
 test.each([

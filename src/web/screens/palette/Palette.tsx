@@ -1,12 +1,12 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from "react";
 import { visibleText } from "../../../hidden-text/hidden-text.ts";
-import type { TextRange } from "../../../model/search/match.ts";
 import { type KeyBinding, keyLabel } from "../../app/keys.ts";
 import { openSession } from "../../app/open-session.ts";
 import { navigate } from "../../app/router.ts";
 import { useClient } from "../../app/store.ts";
 import { en } from "../../text/en.ts";
 import { composing } from "../../ui/composing.ts";
+import { markedText } from "../../ui/marked-text.tsx";
 import {
   commandEntries,
   type PaletteGroup,
@@ -186,7 +186,7 @@ function Group({
             onMouseDown={(event) => event.preventDefault()}
             onClick={() => onChoose(index)}
           >
-            <span className="palette-title">{withMarks(entry.title, entry.ranges)}</span>{" "}
+            <span className="palette-title">{markedText(entry.title, entry.ranges)}</span>{" "}
             {entry.details !== "" && (
               <span className="palette-details">{visibleText(entry.details, "prose")}</span>
             )}{" "}
@@ -196,16 +196,4 @@ function Group({
       })}
     </div>
   );
-}
-
-function withMarks(text: string, ranges: readonly TextRange[]): ReactNode[] {
-  const pieces: ReactNode[] = [];
-  let at = 0;
-  for (const { start, end } of ranges) {
-    pieces.push(visibleText(text.slice(at, start), "prose"));
-    pieces.push(<mark key={start}>{visibleText(text.slice(start, end), "prose")}</mark>);
-    at = end;
-  }
-  pieces.push(visibleText(text.slice(at), "prose"));
-  return pieces;
 }

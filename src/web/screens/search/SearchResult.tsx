@@ -5,6 +5,7 @@ import { sessionHref } from "../../app/router.ts";
 import { en } from "../../text/en.ts";
 import { exactTime } from "../../text/format.ts";
 import { plainMarkdown } from "../../text/plain-markdown.ts";
+import { markedText } from "../../ui/marked-text.tsx";
 
 type Hit = SearchAllReply["hits"][number];
 
@@ -46,19 +47,7 @@ export function SearchResult({
         <time dateTime={new Date(at).toISOString()}>{exactTime(at)}</time>
       </span>
       <span className="search-part">{visibleText(what.join(" · "), "prose")}</span>
-      <span className="search-snippet">{marked(snippet)}</span>
+      <span className="search-snippet">{markedText(snippet.text, snippet.ranges)}</span>
     </a>
   );
-}
-
-function marked({ text, ranges }: Hit["snippet"]): ReactNode[] {
-  const pieces: ReactNode[] = [];
-  let at = 0;
-  for (const { start, end } of ranges) {
-    pieces.push(visibleText(text.slice(at, start), "prose"));
-    pieces.push(<mark key={start}>{visibleText(text.slice(start, end), "prose")}</mark>);
-    at = end;
-  }
-  pieces.push(visibleText(text.slice(at), "prose"));
-  return pieces;
 }

@@ -1,0 +1,15 @@
+import type { ReactNode } from "react";
+import { visibleText } from "../../hidden-text/hidden-text.ts";
+
+/** A text with its ranges marked. The ranges are in order and do not overlap. */
+export function markedText(text: string, ranges: readonly { start: number; end: number }[]): ReactNode[] {
+  const pieces: ReactNode[] = [];
+  let at = 0;
+  for (const { start, end } of ranges) {
+    pieces.push(visibleText(text.slice(at, start), "prose"));
+    pieces.push(<mark key={start}>{visibleText(text.slice(start, end), "prose")}</mark>);
+    at = end;
+  }
+  pieces.push(visibleText(text.slice(at), "prose"));
+  return pieces;
+}
