@@ -6,13 +6,15 @@ import { build, type Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** The daemon reads its sample sessions from a folder beside it, in the package as in the sources. */
-const samplesBesideDaemon: Plugin = {
-  name: "samples-beside-daemon",
+/** The daemon reads its sample sessions, and the hook that it installs, beside it, in the package as in the sources. */
+const filesBesideDaemon: Plugin = {
+  name: "files-beside-daemon",
   apply: (_config, { isSsrBuild }) => isSsrBuild === true,
   writeBundle() {
     rmSync("dist/server/samples", { recursive: true, force: true });
     cpSync("src/server/samples", "dist/server/samples", { recursive: true });
+    const hook = "permission-hook.mjs";
+    cpSync(`src/server/attach/claude-code/${hook}`, `dist/server/${hook}`);
   },
 };
 
@@ -94,7 +96,7 @@ class LongFirst extends BaseSequencer {
 
 /** Both halves: `vite build` makes the page (dist/web), `vite build --ssr` the daemon (dist/server). */
 export default defineConfig(({ isSsrBuild }) => ({
-  plugins: [react(), samplesBesideDaemon, sessionStorePackage, licensesOfWorkers],
+  plugins: [react(), filesBesideDaemon, sessionStorePackage, licensesOfWorkers],
   build: isSsrBuild
     ? {
         outDir: "dist/server",

@@ -3,7 +3,7 @@ import { frame } from "./model/frames/frame.ts";
 import { usage } from "./model/messages/message.ts";
 import { todoItem } from "./model/parts/ui-extra.ts";
 import { optional, record, uuid } from "./model/record.ts";
-import { answer, requestOutcome } from "./model/request.ts";
+import { answer, request, requestOutcome } from "./model/request.ts";
 import { PART_KINDS, PART_STATUSES } from "./model/search/query.ts";
 import { sessionStatus, sessionSummary } from "./model/session.ts";
 import { source, transcriptPart, turn } from "./model/transcript/transcript.ts";
@@ -306,6 +306,25 @@ export const answerBody = record({
   answer,
 });
 export const answerReply = record({ outcome: requestOutcome, answer: optional(answer) });
+/** `GET /api/sessions/:id/terminal-requests`: what the session's `requests` with `in_terminal` ask, whole. */
+export const terminalRequestsReply = record({ requests: z.array(request) });
+export type TerminalRequestsReply = z.infer<typeof terminalRequestsReply>;
+/**
+ * An agent whose sessions in terminals can be answered here, as `POST /api/attach/:agent/install` and `…/remove` reply. `diff`: what installing
+ * or removing changes in `file`, as lines with a sign. `problem`: why it cannot be changed.
+ */
+export const attachment = record({
+  agent: z.string(),
+  name: z.string(),
+  file: z.string(),
+  is_installed: z.boolean(),
+  diff: z.string(),
+  problem: optional(z.string()),
+});
+export type Attachment = z.infer<typeof attachment>;
+/** `GET /api/attach` */
+export const attachReply = record({ agents: z.array(attachment) });
+export type AttachReply = z.infer<typeof attachReply>;
 /** `POST /api/sessions/:id/fork` → 201 `{ session_id }`: a new session with all before that prompt, and, if given, a new prompt. */
 export const forkBody = record({ session_id: uuid, before: uuid, prompt: optional(promptBody) });
 /** `POST /api/sessions/:id/rewind` → `{}`: the session goes on from before that prompt (the id of its part); nothing is deleted. */

@@ -66,6 +66,11 @@ export const openRequest = record({
   title: z.string(),
   asked_at: milliseconds,
   expires_at: optional(milliseconds),
+  /**
+   * Asked by an agent in a terminal, which shows the same question. It is in no transcript:
+   * `GET /api/sessions/:id/terminal-requests` has all of it.
+   */
+  in_terminal: optional(z.boolean()),
 });
 export type OpenRequest = z.infer<typeof openRequest>;
 

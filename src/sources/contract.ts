@@ -168,6 +168,8 @@ export interface RegistryEntry {
   waiting?: { for?: string };
   /** The turn is over, and a command that it started still runs in the background. */
   background?: boolean;
+  /** A program started the agent: it has no terminal in which a person could answer. */
+  headless?: boolean;
   /** Since when that holds, in milliseconds since 1970. */
   since?: number;
   /** The entry counts only while some process holds a lock on its file. */

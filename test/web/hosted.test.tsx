@@ -63,6 +63,17 @@ const accept = (status = 200, body: unknown = {}) =>
 const NEVER = new Promise<never>(() => {});
 const promptField = () => screen.findByRole("textbox", { name: "Prompt" });
 
+test("each key has one meaning in a session that this daemon runs", async () => {
+  sessions.say(SESSION, { control: control({ can_steer: true }) });
+  show(SESSION);
+  await screen.findByText("It is repaired.");
+  await userEvent.keyboard("?");
+  const help = await screen.findByRole("dialog", { name: "Keyboard shortcuts" });
+  const keys = [...help.querySelectorAll("kbd")].map(({ textContent }) => textContent);
+  expect(keys).toContain("Y");
+  expect(keys.filter((key, index) => keys.indexOf(key) !== index)).toEqual([]);
+});
+
 describe("the composer", () => {
   test("stands only below a session that this daemon runs", async () => {
     show(FILE);

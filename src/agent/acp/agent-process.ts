@@ -47,7 +47,8 @@ const EXIT_GRACE_MS = 2_000;
 export function startProcess({ command, args, cwd, env }: AgentProcessOptions): AgentProcess {
   const child = spawn(command, args, {
     cwd,
-    env,
+    // Its hooks leave its requests to this connection.
+    env: { ...env, VERBATIM_AGENT: "1" },
     stdio: ["pipe", "pipe", "pipe"],
     detached: process.platform !== "win32",
   });

@@ -3,9 +3,12 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { inspect } from "node:util";
 import { messageOf } from "../../model/narrow.ts";
+import type { Format } from "../../sources/contract.ts";
 import { formats } from "../../sources/index.ts";
 import type { Notice } from "../../store/contract.ts";
 import { openReadStateStore } from "../../store/read-state/sqlite.ts";
+import { type Attach, createAttach } from "../attach/attach.ts";
+import { addAttachRoutes } from "../attach/routes.ts";
 import { openControlSocket, requestLink } from "../auth/control-socket.ts";
 import { type Access, createGuard, loadAccess } from "../auth/guard.ts";
 import { readConfig, readKeys } from "../config.ts";
@@ -14,6 +17,7 @@ import { createApp } from "../http/app.ts";
 import { type Frontend, openFrontend } from "../http/frontend.ts";
 import { serve } from "../http/serve.ts";
 import { createSessions } from "../import/catalog.ts";
+import { createProcessRegistry } from "../import/process-registry.ts";
 import { hasSessions, openSamples, type Samples } from "../import/samples.ts";
 import type { IndexState } from "../index/index-state.ts";
 import { createSearch, type Search } from "../index/search-service.ts";
@@ -104,7 +108,7 @@ async function openDaemon(
   const umask = process.umask(0o077);
   const access = inDataFolder(data_dir, () => loadAccess(data_dir));
   const posted = inDataFolder(data_dir, () => createPostedFiles(join(data_dir, "posted")));
-  const { samples, sessions, managed, search } = await openAllSessions(
+  const { samples, sessions, managed, search, attach } = await openAllSessions(
     paths,
     flags,
     data_dir,
@@ -112,7 +116,7 @@ async function openDaemon(
     opened,
   );
   const { port, newLink } = await listen(
-    { program, flags, access, sessions, managed, search, posted },
+    { program, flags, access, sessions, managed, search, posted, attach },
     opened,
   );
   if (samples) opened.push({ close: samples.stop });
@@ -125,6 +129,7 @@ async function openDaemon(
     : undefined;
   if (control_socket) opened.push(control_socket);
   if (is_first) samples?.replay();
+  if (is_first) await attach.listen();
   // Files that agents write get the user's own permissions. Our files exist by now.
   process.umask(umask);
   return {
@@ -149,6 +154,7 @@ async function openAllSessions(
   sessions: ReadableSessions;
   managed: ManagedSessions;
   search: Search;
+  attach: AttachedDaemon;
 }> {
   const roots = formats.flatMap((format) =>
     format.root === undefined
@@ -182,6 +188,8 @@ async function openAllSessions(
   });
   opened.push(agents);
   const read_state_notices: Notice[] = [];
+  const attach = attachTo(data_dir, roots);
+  opened.push(attach);
   let index: IndexState | undefined;
   const managed = createManagedSessions({
     folder: data_dir,
@@ -193,6 +201,7 @@ async function openAllSessions(
       ...sample_notices,
       ...agents.notices,
       ...read_state_notices,
+      ...attach.notices,
       ...(index?.notices ?? []),
     ],
     isInOtherSource: (id) => found.get(id) !== undefined,
@@ -223,13 +232,33 @@ async function openAllSessions(
     // The daemon that holds the lock of the first store may still be opening the second: it is theirs too.
     read_only: managed.taken,
     isInOtherSource: (id) => managed.get(id) !== undefined,
+    terminal_requests: attach.held,
   });
   const sessions = keepReadState(mergeSessions([managed, found]), read_states);
   opened.push(sessions);
   opened.push(indexOtherSessions({ state, indexer, managed, found }));
   const search = createSearch({ state, sessions, now: Date.now });
   opened.push(search);
-  return { samples, sessions, managed, search };
+  return { samples, sessions, managed, search, attach };
+}
+
+/** Whoever serves browsers sets `isWatched`. */
+type AttachedDaemon = Attach & { isWatched: (session_id: string) => boolean };
+
+function attachTo(data_dir: string, roots: readonly { format: Format; path: string }[]): AttachedDaemon {
+  const registered = roots.filter(({ format }) => format.id === "claude-code");
+  const registry = createProcessRegistry(registered);
+  const attach: AttachedDaemon = {
+    ...createAttach({
+      data_dir,
+      config_dir: registered[0]?.path ?? join(homedir(), ".claude"),
+      readProcesses: registry.read,
+      isWatched: (session_id) => attach.isWatched(session_id),
+      report,
+    }),
+    isWatched: () => false,
+  };
+  return attach;
 }
 
 /** Where the store cannot be written, what is read lasts as long as this daemon. */
@@ -257,10 +286,11 @@ async function listen(
     managed: ManagedSessions;
     search: Search;
     posted: PostedFiles;
+    attach: AttachedDaemon;
   },
   opened: Opened,
 ): Promise<{ port: number; newLink(): string }> {
-  const { program, flags, access, sessions, managed, search, posted } = options;
+  const { program, flags, access, sessions, managed, search, posted, attach } = options;
   const { address, frontend, version } = program;
   let newLink = () => "";
   const listenOn = (port: number) =>
@@ -271,6 +301,8 @@ async function listen(
         ...(address.password === undefined ? {} : { password: address.password }),
       });
       newLink = guard.launchLink;
+      const live = createLive({ sessions, report });
+      attach.isWatched = live.isWatched;
       return {
         guard,
         app: createApp({
@@ -278,6 +310,7 @@ async function listen(
           search,
           markRead: sessions.markRead,
           addPostedRoutes: (app) => addPostedRoutes(app, posted),
+          addAttachRoutes: (app) => addAttachRoutes(app, { ...attach, sessions }),
           addManagedRoutes: (app) => addManagedRoutes(app, managed, process.cwd()),
           guard,
           version,
@@ -285,7 +318,7 @@ async function listen(
           remote: address.origin !== undefined,
           ...(frontend ? { frontend } : {}),
         }),
-        live: createLive({ sessions, report }),
+        live,
       };
     });
   const served = await listenSomewhere(listenOn, address.host, flags.port);

@@ -177,6 +177,14 @@ const COMMANDS = {
     help: "Print the token with which a program may push sessions to this daemon.",
     options: DATA_DIR,
   },
+  attach: {
+    usage: "attach AGENT",
+    help:
+      "Answer an agent's approvals, questions and plans in the browser as well as in its terminal: adds a hook to the agent's " +
+      "settings and prints the change. AGENT: claude-code. See docs/attach.md.",
+    options: DATA_DIR,
+  },
+  detach: { usage: "detach AGENT", help: "Remove that hook and print the change.", options: DATA_DIR },
 } as const satisfies Record<string, { usage: string; help: string; options: Record<string, Option> }>;
 
 export type CommandName = keyof typeof COMMANDS;
@@ -194,6 +202,8 @@ const OPTIONS = {
   ...COMMANDS.search.options,
   ...COMMANDS.mcp.options,
   ...COMMANDS.token.options,
+  ...COMMANDS.attach.options,
+  ...COMMANDS.detach.options,
   version: { type: "boolean", help: "Print the version." },
   help: { type: "boolean", short: "h", help: "Print this." },
 } as const;

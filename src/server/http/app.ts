@@ -31,6 +31,8 @@ interface AppOptions {
   remote?: boolean;
   /** Adds the routes of managed sessions. Absent: this daemon runs no sessions. */
   addManagedRoutes?: (app: Hono) => void;
+  /** Adds the routes of agents in terminals. Absent: none can be answered. */
+  addAttachRoutes?: (app: Hono) => void;
   /** Changes what is seen of a session; `false`: there is no such session. Absent: nothing of it is kept. */
   markRead?: ReadableSessions["markRead"];
   /** Adds the routes of posted session files. Absent: none are taken. */
@@ -238,6 +240,7 @@ export function createApp(options: AppOptions) {
 
   // Before the managed routes: `/api/ingest/:session` would take its path.
   options.addPostedRoutes?.(app);
+  options.addAttachRoutes?.(app);
   options.addManagedRoutes?.(app);
 
   app.all("/api/*", (context) => refuse(context, 404, "route", "There is no such route."));

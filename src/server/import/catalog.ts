@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { OpenRequest } from "../../model/session.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { Format } from "../../sources/contract.ts";
 import { createArchiveBackfill } from "../archive/archive-backfill.ts";
@@ -49,6 +50,12 @@ export interface SessionsOptions {
   timing?: Partial<SessionsTiming>;
   /** Whether another source has a session of this id: a file's session of that id is listed by another one. */
   isInOtherSource?(id: string): boolean;
+  /** What agents in terminals ask, by the agent's own id of the session. */
+  terminal_requests?: {
+    openOf(session_id: string): readonly OpenRequest[];
+    /** Called with the id of a session that asks something else than before. */
+    subscribe(listener: (session_id: string) => void): () => void;
+  };
   /** Reads what nobody waits for on threads of its own, for sessions of the formats that ship. Closed with the sessions. */
   indexer?: Indexer;
   /** The index of parts, for search. Absent: none is made. */
@@ -120,6 +127,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     links,
     now,
     silence: timing.silence,
+    ...(options.terminal_requests && { requestsOf: options.terminal_requests.openOf }),
   });
   const list = createList({
     delay: timing.publish,
@@ -315,6 +323,12 @@ export function createSessions(options: SessionsOptions): Sessions {
   });
   list.publish();
   const processes_known = refreshProcesses();
+  const stopRequests = options.terminal_requests?.subscribe((name) => {
+    const { session_id, later } = links.registered(name);
+    for (const id of [session_id, ...later]) list.mark(id);
+    // The agent's register changes at the same moment.
+    void refreshProcesses();
+  });
   const record_logs = createRecordLogs({
     formats: options.formats,
     roots: options.roots,
@@ -346,8 +360,8 @@ export function createSessions(options: SessionsOptions): Sessions {
   const start_timer = setTimeout(() => void begin(), START_MS);
 
   every(timing.persist, archive.persist);
+  every(timing.registry, refreshProcesses);
   every(timing.tick, async () => {
-    await refreshProcesses();
     list.markGrowth();
     reader.evictViews();
     reader.evictReaders();
@@ -423,6 +437,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     subscribe: list.subscribe,
     async close() {
       closed = true;
+      stopRequests?.();
       clearTimeout(start_timer);
       read_queue.stop();
       list.close();

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Format, RegistryEntry } from "../../sources/contract.ts";
 
 /** What the live processes of an agent say about a session that they have open. See `RegistryEntry`. */
-export type RunningProcess = Pick<RegistryEntry, "busy" | "waiting" | "background" | "since">;
+export type RunningProcess = Pick<RegistryEntry, "busy" | "waiting" | "background" | "headless" | "since">;
 
 export interface ProcessRegistry {
   /** Reads the registries; returns what they say, by session. Entries of processes that are gone do not count. */
@@ -88,11 +88,12 @@ export function createProcessRegistry(roots: readonly { format: Format; path: st
   };
 }
 
-function toRegistered({ busy, waiting, background, since }: RegistryEntry): RunningProcess {
+function toRegistered({ busy, waiting, background, headless, since }: RegistryEntry): RunningProcess {
   return {
     ...(busy !== undefined && { busy }),
     ...(waiting && { waiting }),
     ...(background && { background }),
+    ...(headless && { headless }),
     ...(since !== undefined && { since }),
   };
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { OpenCalls } from "../../model/open-calls.ts";
 import { shorten } from "../../model/parts/content.ts";
-import type { SessionSummary } from "../../model/session.ts";
+import type { OpenRequest, SessionSummary } from "../../model/session.ts";
 import { ROW_TEXT_LIMIT } from "../../model/transcript/summarize.ts";
 import type { Format } from "../../sources/contract.ts";
 import type { Links } from "./links.ts";
@@ -31,6 +31,8 @@ export function createStatus(options: {
   now: () => number;
   /** An open turn of which nothing was heard for so long, and that no register calls alive, has ended. In milliseconds. */
   silence: number;
+  /** What an agent in a terminal asks, by its own id of the session. */
+  requestsOf?: (name: string) => readonly OpenRequest[];
 }): Status {
   const { indexed, links, now } = options;
   const titles = createTitles(options.roots);
@@ -124,6 +126,8 @@ export function createStatus(options: {
       const doing = activityOf(state.open_calls) ?? (register?.background ? BACKGROUND_COMMAND : activity);
       const link = links.of(state.id);
       const continued_in = continuationOf(state);
+      const name = register && registeredName(state);
+      const requests = name === undefined ? [] : (options.requestsOf?.(name) ?? []);
       const title = summary.title ?? titles.of(links.registeredAs(state.id));
       return {
         ...summary,
@@ -142,6 +146,7 @@ export function createStatus(options: {
             ...(register.since !== undefined && { since: register.since }),
           },
         }),
+        ...(requests.length > 0 && { requests: [...requests] }),
         ...(link && {
           parent: {
             session_id: link.parent,

@@ -17,7 +17,9 @@ export interface SessionsTiming {
   silence: number;
   /** A file that did not change for so long, and that nobody looks at, keeps only its row. */
   idle: number;
-  /** Between looks at the registers of running agents and at what time alone changes. */
+  /** Between looks at the registers of running agents. */
+  registry: number;
+  /** Between looks at what time alone changes. */
   tick: number;
 }
 
@@ -31,5 +33,6 @@ export const TIMING: SessionsTiming = {
   retry: 30_000,
   silence: 60_000,
   idle: 300_000,
+  registry: 250,
   tick: 1_000,
 };

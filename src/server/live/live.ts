@@ -58,6 +58,8 @@ export interface Live {
   readonly clients: number;
   /** Bytes that wait for all clients together. */
   readonly queued: number;
+  /** Whether a client is subscribed to the session's frames. */
+  isWatched(session_id: string): boolean;
   close(): void;
 }
 
@@ -342,6 +344,7 @@ export function createLive({ sessions, heartbeat_ms = HEARTBEAT_MS, report = () 
       for (const { socket } of clients) bytes += socket.bufferedAmount;
       return bytes;
     },
+    isWatched: (session_id) => channels.has(outputChannel(session_id)),
     accept(socket, connection, in_pieces = false) {
       if (clients.size >= MAX_CLIENTS) return socket.close(1013, "too many clients");
       const client: Client = {

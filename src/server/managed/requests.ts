@@ -4,6 +4,7 @@ import type { OpenRequest } from "../../model/session.ts";
 import { positionOf } from "../../model/transcript/accumulate.ts";
 import { ROW_TEXT_LIMIT } from "../../model/transcript/summarize.ts";
 import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
+import { checkAnswer } from "../sessions/check-answer.ts";
 import { Refused } from "../sessions/refused.ts";
 import { openRequests } from "./finalize.ts";
 import type { Recorder } from "./record/recorder.ts";
@@ -148,7 +149,7 @@ export function createRequests(options: {
       }
       if (!entry.result && hasExpired(entry)) end(entry, { outcome: "expired" });
       if (entry.result) return entry.result;
-      check(entry.request, given);
+      checkAnswer(entry.request, given);
       end(entry, { outcome: "answered", answer: given.answer });
       return entry.result ?? { outcome: "cancelled" };
     },
@@ -169,30 +170,4 @@ export function createRequests(options: {
       }
     },
   };
-}
-
-function check(request: Request, given: { digest?: string; answer: Answer }): void {
-  if (request.digest !== given.digest) {
-    throw new Refused(
-      409,
-      "digest",
-      "What would run is not what the answer is about.",
-      "Reload the page and look at it again.",
-    );
-  }
-  const { option_ids, text } = given.answer;
-  const known = new Set(request.options.map(({ id }) => id));
-  const unknown = option_ids.find((id) => !known.has(id));
-  if (unknown !== undefined) {
-    throw new Refused(400, "answer", `\`answer.option_ids\`: there is no option ${JSON.stringify(unknown)}.`);
-  }
-  if (option_ids.length > 1 && request.multiple !== true) {
-    throw new Refused(400, "answer", "`answer.option_ids`: only one option may be chosen.");
-  }
-  if (text !== undefined && request.free_text !== true) {
-    throw new Refused(400, "answer", "`answer.text`: this is answered by an option.");
-  }
-  if (option_ids.length === 0 && text === undefined) {
-    throw new Refused(400, "answer", "`answer.option_ids`: choose an option.");
-  }
 }

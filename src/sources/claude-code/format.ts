@@ -45,6 +45,8 @@ function readRegistry(_name: string, text: string): RegistryEntry | undefined {
     ...(started !== undefined && { started }),
     ...(pid_namespace !== undefined && { pid_namespace }),
     ...state,
+    // `cli` in a terminal; `sdk-cli` for `claude -p`, `sdk-ts` and `sdk-py` for the Agent SDK.
+    ...(asString(entry.entrypoint)?.startsWith("sdk") && { headless: true }),
     ...(state !== undefined && since !== undefined && { since }),
   };
 }

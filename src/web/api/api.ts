@@ -4,6 +4,8 @@ import type { Answer, RequestOutcome } from "../../model/request.ts";
 import type { TranscriptPart } from "../../model/transcript/transcript.ts";
 import type {
   AgentsReply,
+  Attachment,
+  AttachReply,
   LocateReply,
   NewSessionBody,
   PartsReply,
@@ -12,6 +14,7 @@ import type {
   SearchAllReply,
   SearchReply,
   StopBody,
+  TerminalRequestsReply,
 } from "../../protocol.ts";
 import type { Ask } from "./ask.ts";
 import { type ApiClient, givenUpWhenLost } from "./in-flight-requests.ts";
@@ -70,6 +73,14 @@ interface SessionApi {
     body: { session_id: string; before: string },
   ): Promise<ApiResult<{ session_id: string }>>;
   rewind(session_id: string, before: string): Promise<ApiResult<unknown>>;
+  /** What an agent in a terminal asks. */
+  terminalRequests(session_id: string, signal?: AbortSignal): Promise<ApiResult<TerminalRequestsReply>>;
+  answerTerminal(
+    request_id: string,
+    body: { digest?: string; answer: Answer },
+  ): Promise<ApiResult<{ outcome: RequestOutcome; answer?: Answer }>>;
+  attachments(signal?: AbortSignal): Promise<ApiResult<AttachReply>>;
+  changeAttachment(agent: string, change: "install" | "remove"): Promise<ApiResult<Attachment>>;
 }
 
 function createApi({ get, post, bytes }: Requests): Api {
@@ -113,6 +124,11 @@ function createApi({ get, post, bytes }: Requests): Api {
     answer: (id, request_id, body) => post(`${session(id)}/requests/${encodeURIComponent(request_id)}`, body),
     fork: (id, body) => post(`${session(id)}/fork`, body),
     rewind: (id, before) => post(`${session(id)}/rewind`, { before }),
+    terminalRequests: (id, signal) => get(`${session(id)}/terminal-requests`, signal),
+    answerTerminal: (request_id, body) =>
+      post(`/api/terminal-requests/${encodeURIComponent(request_id)}`, body),
+    attachments: (signal) => get("/api/attach", signal),
+    changeAttachment: (agent, change) => post(`/api/attach/${encodeURIComponent(agent)}/${change}`, {}),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import { en } from "../text/en.ts";
 import { Dialog } from "../ui/Dialog.tsx";
+import { AttachSettings } from "./AttachSettings.tsx";
 import { type KeyBinding, keyLabel } from "./keys.ts";
 import type { Settings } from "./settings.ts";
 import { useSetting } from "./store.ts";
@@ -79,6 +80,7 @@ export function HelpDialogs({
           />
           <Switch name="showSteps" label={en.settings.steps} />
           <p className="dialog-note">{en.settings.saved}</p>
+          <AttachSettings />
         </Dialog>
       );
     case "more":

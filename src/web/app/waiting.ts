@@ -14,7 +14,7 @@ export interface Waiting {
   readonly title: string;
   /** Milliseconds since 1970. */
   readonly since: number;
-  /** Where it stands: the part of a request, the end of a session that waits elsewhere. */
+  /** Where it stands: the part of a request, the session of an agent in a terminal. */
   readonly href: string;
   /** Set where it can be answered here. */
   readonly request_id?: string;
@@ -30,12 +30,12 @@ export function waitsOf(row: SessionSummary): Waiting[] {
     const key = `${row.id} ${since} ${waiting.for ?? ""}`;
     return [{ row, key, title: en.waiting.agent(waiting), since, href: sessionHref(row.id) }];
   }
-  return requests.map(({ request_id, title, asked_at }) => ({
+  return requests.map(({ request_id, title, asked_at, in_terminal }) => ({
     row,
     key: request_id,
     title,
     since: asked_at,
-    href: sessionHref(row.id, `part-${request_id}`),
+    href: sessionHref(row.id, in_terminal ? "" : `part-${request_id}`),
     request_id,
   }));
 }

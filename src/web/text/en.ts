@@ -154,6 +154,26 @@ export const en = {
     disconnected: "Disconnected",
     retry: "Retry",
   },
+  terminal: {
+    name: "Asked in a terminal",
+    hint: "Answer here or in the terminal. The first answer counts.",
+    hidden: "The terminal shows this request when the time is up.",
+    answeredThere: "The request was answered in the terminal.",
+    notLoaded: (reason: string): string =>
+      `The request cannot be shown: ${reason} Answer it in the terminal.`,
+  },
+  attach: {
+    heading: "Agents in terminals",
+    about: (name: string): string => `Answer approvals, questions and plans of ${name} in this page.`,
+    on: (file: string): string => `Attached. The hook is in ${file}.`,
+    off: (file: string): string => `Adds a hook to ${file}. Open sessions use it within seconds.`,
+    install: "Attach",
+    remove: "Detach",
+    change: "Show the change",
+    changeOf: (file: string): string => `Change of ${file}`,
+    loading: "Loading",
+    failed: (reason: string): string => `This did not work: ${reason}`,
+  },
   settings: {
     rows: "Rows",
     readable: "Readable",
@@ -255,9 +275,9 @@ export const en = {
       `${shown} shown · ${hidden} hidden · ${total} rows`,
   },
   palette: {
-    title: "Go to or run",
+    title: "Command palette",
     placeholder: "Session, prompt or command",
-    key: "Go to or run a command",
+    key: "Command palette",
     button: "Go to",
     sessions: "Sessions",
     prompts: "Prompts in this session",

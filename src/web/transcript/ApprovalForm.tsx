@@ -101,11 +101,7 @@ export function ApprovalForm({
               {...(option.kind === undefined ? {} : { "data-answer": option.kind })}
             >
               {visible(option.label, "prose")}
-              {option.kind !== undefined && KEYS[option.kind] !== undefined && (
-                <span className="key" aria-hidden="true">
-                  {KEYS[option.kind]}
-                </span>
-              )}
+              <AnswerKey option={option} options={request.options} />
             </button>
           ))}
           {request.free_text && (
@@ -127,6 +123,23 @@ export function ApprovalForm({
         </p>
       )}
     </section>
+  );
+}
+
+/** The key that gives this answer: that of the first option of its kind. */
+function AnswerKey({
+  option,
+  options,
+}: {
+  option: RequestOption;
+  options: readonly RequestOption[];
+}): ReactNode {
+  const key = option.kind && KEYS[option.kind];
+  if (key === undefined || options.find(({ kind }) => kind === option.kind) !== option) return null;
+  return (
+    <span className="key" aria-hidden="true">
+      {key}
+    </span>
   );
 }
 

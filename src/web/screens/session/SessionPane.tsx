@@ -38,6 +38,7 @@ import { locateError } from "./problems.ts";
 import { RunsPanel, useRuns } from "./runs/RunsPanel.tsx";
 import { SessionFacts, SessionHeader } from "./SessionHeader.tsx";
 import { ANSWER_KEYS, scrollKeys } from "./session-keys.ts";
+import { TerminalRequests } from "./TerminalRequests.tsx";
 import { type ScrollerHandle, TranscriptScroller } from "./TranscriptScroller.tsx";
 import { useAddressFollowed } from "./use-address.ts";
 import { useFilter } from "./use-filter.ts";
@@ -335,6 +336,7 @@ function ReadyPane({
     return kept;
   };
 
+  const asksInTerminal = row?.requests?.some(({ in_terminal }) => in_terminal === true) === true;
   const nextWaiting = useWaitingKey((found) => setMessage(found ? "" : en.waiting.none));
   const closeFind = (): void => {
     setFinding(false);
@@ -351,7 +353,7 @@ function ReadyPane({
   const marks: KeyBinding[] = [
     { keys: ["f"], does: en.filter.key, run: rowFilter.open },
     {
-      keys: ["N"],
+      keys: ["v"],
       does: en.read.toFirst,
       run: () => (firstNew === undefined ? setMessage(en.read.nothingNew) : void goTo(firstNew, false)),
     },
@@ -393,10 +395,10 @@ function ReadyPane({
         ),
     },
     nextWaiting,
+    ...(control !== undefined || asksInTerminal ? ANSWER_KEYS : []),
     ...(control === undefined
       ? []
       : [
-          ...ANSWER_KEYS,
           // In the field itself, which looks at its keys before the page does; here they are only listed.
           ...(control.can_steer
             ? [
@@ -633,6 +635,7 @@ function ReadyPane({
             handle={scroller}
             onPlace={onPlace}
           />
+          {control === undefined && <TerminalRequests row={row} host={host} onMessage={setMessage} />}
           {control !== undefined && (
             <Composer
               row={row}

@@ -1,0 +1,227 @@
+import { createHash, randomUUID } from "node:crypto";
+import { asArray, asObject, asText, type JsonObject } from "../../../model/narrow.ts";
+import { titleOf } from "../../../model/parts/content.ts";
+import type { Answer, Request, RequestOption } from "../../../model/request.ts";
+import type { TerminalRequest } from "../terminal-request.ts";
+
+/** Agents of a workflow: their dialog opens beside the hook, as the main thread's does. */
+const WORKFLOW_AGENT = "workflow-subagent";
+const ALLOW = "allow";
+const DENY = "deny";
+/** Id of an option that echoes the agent's own suggestion; its position follows. */
+const SUGGESTION = "suggestion-";
+
+/**
+ * What the body of a PermissionRequest hook asks for (Claude Code 2.1; documented, the answers of questions and plans are
+ * observed). `undefined`: it is none that is known, so the terminal has to answer.
+ */
+export function readPermissionRequest(value: unknown): TerminalRequest | undefined {
+  const body = asObject(value);
+  const session_id = asText(body?.session_id)?.toLowerCase();
+  const tool_name = asText(body?.tool_name);
+  const input = asObject(body?.tool_input);
+  if (body?.hook_event_name !== "PermissionRequest" || session_id === undefined) return undefined;
+  if (tool_name === undefined || input === undefined) return undefined;
+  const cwd = asText(body.cwd);
+  const agent_type =
+    asText(body.agent_id) === undefined ? undefined : (asText(body.agent_type) ?? "sub-agent");
+  const asked = askedBy(tool_name, input, asArray(body.permission_suggestions));
+  if (asked === undefined) return undefined;
+  const from = agent_type === undefined ? "" : ` (${agent_type})`;
+  return {
+    session_id,
+    agent: "claude-code",
+    ...(cwd !== undefined && { cwd }),
+    requests: asked.requests.map((request) => ({ ...request, title: `${request.title}${from}` })),
+    hides_dialog: agent_type !== undefined && agent_type !== WORKFLOW_AGENT,
+    is_main: agent_type === undefined,
+    replyTo: (answers) => ({
+      hookSpecificOutput: { hookEventName: "PermissionRequest", decision: asked.decide(answers) },
+    }),
+  };
+}
+
+interface Asked {
+  requests: Request[];
+  decide(answers: ReadonlyMap<string, Answer>): JsonObject;
+}
+
+function askedBy(tool_name: string, input: JsonObject, suggestions: readonly unknown[]): Asked | undefined {
+  switch (tool_name) {
+    case "AskUserQuestion":
+      return questionsOf(input);
+    case "ExitPlanMode":
+      return planOf(input);
+    default:
+      return callOf(tool_name, input, suggestions);
+  }
+}
+
+function callOf(tool_name: string, input: JsonObject, suggestions: readonly unknown[]): Asked {
+  const always = suggestions.flatMap((suggestion, at): RequestOption[] => {
+    const label = labelOf(suggestion);
+    return label === undefined ? [] : [{ id: `${SUGGESTION}${at}`, label, kind: "allow_always" }];
+  });
+  const request = approval(tool_name, titleOfCall(tool_name, input), subjectOf(tool_name, input), [
+    { id: ALLOW, label: "Allow", kind: "allow_once" },
+    ...always,
+    { id: DENY, label: "Deny", kind: "reject_once" },
+  ]);
+  return {
+    requests: [request],
+    decide(answers) {
+      const answer = answers.get(request.request_id);
+      const id = answer?.option_ids[0];
+      if (id === undefined || id === DENY) return denial(answer?.text);
+      if (id === ALLOW) return { behavior: "allow" };
+      const suggestion = suggestions[Number(id.slice(SUGGESTION.length))];
+      return { behavior: "allow", updatedPermissions: [suggestion] };
+    },
+  };
+}
+
+function planOf(input: JsonObject): Asked | undefined {
+  const plan = asText(input.plan);
+  if (plan === undefined) return undefined;
+  const request = approval("ExitPlanMode", "Approve the plan?", plan, [
+    { id: ALLOW, label: "Approve", kind: "allow_once" },
+    {
+      id: "accept-edits",
+      label: "Approve, and accept edits without asking",
+      description: "Switches the session to the mode acceptEdits.",
+      kind: "allow_always",
+    },
+    { id: DENY, label: "Keep planning", description: "The agent gets what you write.", kind: "reject_once" },
+  ]);
+  return {
+    requests: [request],
+    decide(answers) {
+      const answer = answers.get(request.request_id);
+      const id = answer?.option_ids[0];
+      if (id === undefined || id === DENY) return denial(answer?.text);
+      // Without the input, Claude Code keeps its dialog open.
+      const approved = { behavior: "allow", updatedInput: input };
+      if (id === ALLOW) return approved;
+      const setMode = { type: "setMode", mode: "acceptEdits", destination: "session" };
+      return { ...approved, updatedPermissions: [setMode] };
+    },
+  };
+}
+
+/** The answers go back by the question's text, several labels joined with a comma. */
+function questionsOf(input: JsonObject): Asked | undefined {
+  const questions = asArray(input.questions).flatMap((each) => {
+    const question = asObject(each);
+    const text = asText(question?.question);
+    if (question === undefined || text === undefined) return [];
+    const options = asArray(question.options).flatMap((option, at): RequestOption[] => {
+      const label = asText(asObject(option)?.label);
+      const description = asText(asObject(option)?.description);
+      return label === undefined
+        ? []
+        : [{ id: `${at}`, label, ...(description !== undefined && { description }) }];
+    });
+    const request: Request = {
+      request_id: randomUUID(),
+      kind: "question",
+      title: text,
+      tool_name: "AskUserQuestion",
+      options,
+      ...(question.multiSelect === true && { multiple: true }),
+      free_text: true,
+    };
+    return [{ text, request }];
+  });
+  if (questions.length === 0) return undefined;
+  return {
+    requests: questions.map(({ request }) => request),
+    decide: (answers) => ({
+      behavior: "allow",
+      updatedInput: {
+        ...input,
+        answers: Object.fromEntries(
+          questions.flatMap(({ text, request }) => {
+            const said = wordsOf(request, answers.get(request.request_id));
+            return said === "" ? [] : [[text, said]];
+          }),
+        ),
+      },
+    }),
+  };
+}
+
+function wordsOf({ options }: Request, answer: Answer | undefined): string {
+  const chosen = options.filter(({ id }) => answer?.option_ids.includes(id)).map(({ label }) => label);
+  const own = answer?.text?.trim() ?? "";
+  return [...chosen, ...(own === "" ? [] : [own])].join(", ");
+}
+
+function approval(tool_name: string, title: string, subject: string, options: RequestOption[]): Request {
+  return {
+    request_id: randomUUID(),
+    kind: "approval",
+    title,
+    tool_name,
+    subject,
+    digest: createHash("sha256").update(subject, "utf8").digest("hex"),
+    options,
+    free_text: true,
+  };
+}
+
+const denial = (message = ""): JsonObject => ({
+  behavior: "deny",
+  message: message.trim() || "The user denied this request.",
+});
+
+/** Arguments of Bash that do not change what runs. */
+const BASH_COMMENTS = new Set(["command", "description"]);
+
+/** All that would run: a shell command as it is, of any other input each argument. */
+function subjectOf(tool_name: string, input: JsonObject): string {
+  const command = asText(input.command);
+  const isPlain = tool_name === "Bash" && Object.keys(input).every((name) => BASH_COMMENTS.has(name));
+  if (isPlain && command !== undefined) return command;
+  return Object.entries(input)
+    .map(([name, value]) => {
+      const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+      return text.includes("\n") ? `${name}:\n${text.replace(/^/gm, "  ")}` : `${name}: ${text}`;
+    })
+    .join("\n");
+}
+
+function titleOfCall(tool_name: string, input: JsonObject): string {
+  const target =
+    asText(input.command) ?? asText(input.file_path) ?? asText(input.url) ?? asText(input.description);
+  const title = target === undefined ? undefined : titleOf(target);
+  return title === undefined ? `Allow ${tool_name}?` : `Allow ${tool_name}: ${title}`;
+}
+
+/** What accepting a suggestion changes. `undefined`: an unknown kind, which is not offered. */
+function labelOf(suggestion: unknown): string | undefined {
+  const update = asObject(suggestion);
+  const where = asText(update?.destination);
+  const scope = where === undefined ? "" : ` (${where})`;
+  switch (update?.type) {
+    case "addRules": {
+      if (update.behavior !== "allow") return undefined;
+      const rules = asArray(update.rules).flatMap((each) => {
+        const rule = asObject(each);
+        const tool = asText(rule?.toolName);
+        const content = asText(rule?.ruleContent);
+        return tool === undefined ? [] : [content === undefined ? tool : `${tool}(${content})`];
+      });
+      return rules.length === 0 ? undefined : `Allow, and always allow ${rules.join(", ")}${scope}`;
+    }
+    case "addDirectories": {
+      const folders = asArray(update.directories).flatMap((each) => asText(each) ?? []);
+      return folders.length === 0 ? undefined : `Allow, and add the folder ${folders.join(", ")}${scope}`;
+    }
+    case "setMode": {
+      const mode = asText(update.mode);
+      return mode === undefined ? undefined : `Allow, and switch to the mode ${mode}${scope}`;
+    }
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,209 @@
+import { isDeepStrictEqual } from "node:util";
+import { shorten } from "../../model/parts/content.ts";
+import type { Answer, Request, RequestOutcome } from "../../model/request.ts";
+import type { OpenRequest } from "../../model/session.ts";
+import { ROW_TEXT_LIMIT } from "../../model/transcript/summarize.ts";
+import { checkAnswer } from "../sessions/check-answer.ts";
+import { Refused } from "../sessions/refused.ts";
+import type { AnswerLog } from "./answer-log.ts";
+import type { HookConnection, TerminalRequest } from "./terminal-request.ts";
+
+/** Interval at which the agents' own state is compared with what is held, in milliseconds. */
+const CHECK_MS = 250;
+/** Longest time for which a terminal's dialog is hidden. */
+const HIDDEN_MS = 15_000;
+/** An agent says that it waits within this time after its hook began. */
+const GRACE_MS = 3_000;
+/** Requests that are remembered after their end, to tell a late click what became of them. */
+const MAX_ENDED = 500;
+
+/** What the agent's own register says of a session. */
+export interface TerminalProcess {
+  waiting?: unknown;
+  /** Nobody can answer in its terminal: it has none. */
+  headless?: boolean;
+}
+
+/**
+ * Requests of agents in terminals, each held open while its hook waits. It ends once: answered here, answered in the terminal, or
+ * left to the terminal.
+ */
+export interface HeldRequests {
+  hold(asked: TerminalRequest, connection: HookConnection): Promise<void>;
+  /** What a session asks, by the agent's id of the session, as rows show it. */
+  openOf(session_id: string): readonly OpenRequest[];
+  get(request_id: string): Request | undefined;
+  /** A person's answer. Throws `Refused` where the request has ended, or the answer does not fit it. */
+  answer(
+    request_id: string,
+    given: { digest?: string; answer: Answer },
+  ): { outcome: RequestOutcome; answer: Answer };
+  /** Called with the agent's id of a session whose open requests changed. */
+  subscribe(listener: (session_id: string) => void): () => void;
+  close(): void;
+}
+
+interface Held {
+  asked: TerminalRequest;
+  connection: HookConnection;
+  asked_at: number;
+  hides_dialog: boolean;
+  answers: Map<string, Answer>;
+  /** The agent's register has said that it waits. */
+  was_waiting: boolean;
+}
+
+export function createHeldRequests(options: {
+  /** The agents' registers, by session. */
+  readProcesses(): Promise<ReadonlyMap<string, TerminalProcess>>;
+  /** Whether a browser shows the session, by the agent's id. */
+  isWatched(session_id: string): boolean;
+  log: AnswerLog;
+  now: () => number;
+  report(error: unknown): void;
+}): HeldRequests {
+  const { readProcesses, isWatched, log, now, report } = options;
+  const held = new Map<string, Held>();
+  const ended = new Map<string, { why: string; answer?: Answer }>();
+  const listeners = new Set<(session_id: string) => void>();
+  let timer: NodeJS.Timeout | undefined;
+  let is_closed = false;
+
+  const entries = () => new Set(held.values());
+  const publish = ({ asked: { session_id } }: Held) => {
+    for (const listener of [...listeners]) listener(session_id);
+  };
+
+  /** `why`: what a late click is told. */
+  function end(entry: Held, why: string) {
+    for (const { request_id } of entry.asked.requests) {
+      if (!held.delete(request_id)) continue;
+      const answer = entry.answers.get(request_id);
+      ended.set(request_id, { why, ...(why === ANSWERED && answer && { answer }) });
+      const [oldest] = ended.keys();
+      if (ended.size > MAX_ENDED && oldest !== undefined) ended.delete(oldest);
+    }
+    publish(entry);
+    if (held.size === 0) {
+      clearTimeout(timer);
+      timer = undefined;
+    }
+  }
+
+  function release(entry: Held, why: string) {
+    entry.connection.release();
+    end(entry, why);
+  }
+
+  function checkSoon() {
+    if (is_closed || held.size === 0) return;
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      void check().catch(report).finally(checkSoon);
+    }, CHECK_MS);
+  }
+
+  async function check() {
+    const processes = await readProcesses();
+    for (const entry of entries()) {
+      const why = reasonToRelease(entry, processes.get(entry.asked.session_id));
+      if (why !== undefined) release(entry, why);
+    }
+  }
+
+  function reasonToRelease(entry: Held, process: TerminalProcess | undefined): string | undefined {
+    const age = now() - entry.asked_at;
+    if (entry.hides_dialog) {
+      if (age > HIDDEN_MS) return LEFT;
+      return isWatched(entry.asked.session_id) ? undefined : LEFT;
+    }
+    if (process?.waiting !== undefined) {
+      entry.was_waiting = true;
+      return undefined;
+    }
+    if (entry.was_waiting) return ELSEWHERE;
+    // Without a register nothing tells when the terminal has answered.
+    return age > (process === undefined ? HIDDEN_MS : GRACE_MS) ? LEFT : undefined;
+  }
+
+  return {
+    async hold(asked, connection) {
+      let is_gone = false;
+      connection.onGone(() => {
+        is_gone = true;
+      });
+      const process = (await readProcesses()).get(asked.session_id);
+      const hides_dialog = asked.hides_dialog || process?.headless === true;
+      if (is_closed || is_gone || (hides_dialog && !isWatched(asked.session_id))) {
+        connection.release();
+        return;
+      }
+      // The main thread asks one thing at a time: what it asked before has been answered.
+      for (const entry of entries())
+        if (asked.is_main && entry.asked.is_main && entry.asked.session_id === asked.session_id)
+          release(entry, ELSEWHERE);
+      const entry: Held = {
+        asked,
+        connection,
+        asked_at: now(),
+        hides_dialog,
+        answers: new Map(),
+        was_waiting: false,
+      };
+      for (const { request_id } of asked.requests) held.set(request_id, entry);
+      connection.onGone(() => end(entry, ELSEWHERE));
+      publish(entry);
+      checkSoon();
+    },
+    openOf: (session_id) =>
+      [...held].flatMap(([request_id, { asked, asked_at, hides_dialog, answers }]): OpenRequest[] => {
+        const request = asked.requests.find((each) => each.request_id === request_id);
+        if (asked.session_id !== session_id || request === undefined || answers.has(request_id)) return [];
+        return [
+          {
+            request_id,
+            kind: request.kind,
+            title: shorten(request.title, ROW_TEXT_LIMIT),
+            asked_at,
+            ...(hides_dialog && { expires_at: asked_at + HIDDEN_MS }),
+            in_terminal: true,
+          },
+        ];
+      }),
+    get(request_id) {
+      return held.get(request_id)?.asked.requests.find((each) => each.request_id === request_id);
+    },
+    answer(request_id, { digest, answer }) {
+      const entry = held.get(request_id);
+      const request = entry?.asked.requests.find((each) => each.request_id === request_id);
+      if (entry === undefined || request === undefined || entry.answers.has(request_id)) {
+        const before = ended.get(request_id) ?? { answer: entry?.answers.get(request_id), why: ANSWERED };
+        // Sent again, because its reply was lost.
+        if (isDeepStrictEqual(before.answer, answer)) return { outcome: "answered", answer };
+        throw new Refused(409, "ended", before.why);
+      }
+      checkAnswer(request, { ...(digest !== undefined && { digest }), answer });
+      // What is not in the log is not answered.
+      log.append({ at: now(), asked: entry.asked, request, answer });
+      entry.answers.set(request_id, answer);
+      if (entry.answers.size < entry.asked.requests.length) publish(entry);
+      else {
+        entry.connection.answer(entry.asked.replyTo(entry.answers));
+        end(entry, ANSWERED);
+      }
+      return { outcome: "answered", answer };
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    close() {
+      is_closed = true;
+      for (const entry of entries()) release(entry, LEFT);
+    },
+  };
+}
+
+const ANSWERED = "This has been answered in another window.";
+const ELSEWHERE = "This has been answered in the terminal.";
+const LEFT = "This was left to the terminal: answer it there.";

@@ -1,0 +1,101 @@
+import { chmodSync, mkdirSync, rmSync } from "node:fs";
+import { createServer, type Socket } from "node:net";
+import { join } from "node:path";
+import type { HookConnection } from "./terminal-request.ts";
+
+/** Longest path of a local socket that all systems take, in bytes. */
+const PATH_LIMIT = 100;
+/** The hook's process takes the daemon for dead without a line for 5 seconds. */
+const HEARTBEAT_MS = 1_500;
+/** Longest body of a hook, in UTF-16 code units. */
+const MAX_BODY = 16 * 1024 * 1024;
+
+export interface HookSocket {
+  close(): Promise<void>;
+}
+
+export const hookSocketPath = (data_dir: string): string => join(data_dir, "attach", "hooks.sock");
+
+/** Why hooks cannot reach a daemon with this data folder; `undefined`: they can. */
+export function hookSocketProblem(data_dir: string): string | undefined {
+  if (process.platform === "win32")
+    return "Attaching needs Unix sockets, which Verbatim does not use on Windows.";
+  return Buffer.byteLength(hookSocketPath(data_dir)) > PATH_LIMIT
+    ? `The path ${hookSocketPath(data_dir)} is too long for a socket: use a shorter --data-dir.`
+    : undefined;
+}
+
+/**
+ * Listens for the processes of hooks, in a folder that only its owner can enter. Each connection carries one body, as a line
+ * of JSON. Only for the daemon that holds the data folder. Throws the system's error.
+ */
+export async function openHookSocket(
+  data_dir: string,
+  onHook: (body: unknown, connection: HookConnection) => void,
+): Promise<HookSocket> {
+  const path = hookSocketPath(data_dir);
+  mkdirSync(join(data_dir, "attach"), { recursive: true, mode: 0o700 });
+  chmodSync(join(data_dir, "attach"), 0o700);
+  // A daemon that was killed leaves its socket behind.
+  rmSync(path, { force: true });
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+    socket.on("error", () => socket.destroy());
+    readBody(socket, (body) => onHook(body, connectionOf(socket)));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject).listen(path, resolve);
+  });
+  chmodSync(path, 0o600);
+  return {
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
+
+/** What is not JSON, or too long, is left to the terminal. */
+function readBody(socket: Socket, onBody: (body: unknown) => void): void {
+  let text = "";
+  socket.setEncoding("utf8");
+  socket.on("data", function read(chunk: string) {
+    text += chunk;
+    const end = text.indexOf("\n");
+    if (end < 0 && text.length <= MAX_BODY) return;
+    socket.off("data", read);
+    try {
+      onBody(JSON.parse(text.slice(0, Math.max(end, 0))));
+    } catch {
+      socket.destroy();
+    }
+  });
+}
+
+function connectionOf(socket: Socket): HookConnection {
+  let is_open = true;
+  const listeners: (() => void)[] = [];
+  const heartbeat = setInterval(() => socket.write("\n"), HEARTBEAT_MS);
+  const finish = (last: () => void) => {
+    if (!is_open) return;
+    is_open = false;
+    clearInterval(heartbeat);
+    last();
+  };
+  socket.write("\n");
+  // The end of the hook's process is seen only by a socket that reads.
+  socket.resume();
+  socket.on("close", () =>
+    finish(() => {
+      for (const listener of listeners) listener();
+    }),
+  );
+  return {
+    answer: (reply) => finish(() => socket.end(`${JSON.stringify(reply)}\n`)),
+    release: () => finish(() => socket.destroy()),
+    onGone: (listener) => void listeners.push(listener),
+  };
+}

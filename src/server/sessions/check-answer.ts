@@ -1,0 +1,29 @@
+import type { Answer, Request } from "../../model/request.ts";
+import { Refused } from "./refused.ts";
+
+/** Throws `Refused` where an answer does not fit its request, or is about another subject than the one that was shown. */
+export function checkAnswer(request: Request, given: { digest?: string; answer: Answer }): void {
+  if (request.digest !== given.digest) {
+    throw new Refused(
+      409,
+      "digest",
+      "What would run is not what the answer is about.",
+      "Reload the page and look at it again.",
+    );
+  }
+  const { option_ids, text } = given.answer;
+  const known = new Set(request.options.map(({ id }) => id));
+  const unknown = option_ids.find((id) => !known.has(id));
+  if (unknown !== undefined) {
+    throw new Refused(400, "answer", `\`answer.option_ids\`: there is no option ${JSON.stringify(unknown)}.`);
+  }
+  if (option_ids.length > 1 && request.multiple !== true) {
+    throw new Refused(400, "answer", "`answer.option_ids`: only one option may be chosen.");
+  }
+  if (text !== undefined && request.free_text !== true) {
+    throw new Refused(400, "answer", "`answer.text`: this is answered by an option.");
+  }
+  if (option_ids.length === 0 && text === undefined) {
+    throw new Refused(400, "answer", "`answer.option_ids`: choose an option.");
+  }
+}

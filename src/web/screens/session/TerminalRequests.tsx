@@ -1,0 +1,107 @@
+import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import type { Request } from "../../../model/request.ts";
+import type { SessionSummary } from "../../../model/session.ts";
+import type { TranscriptPartOf } from "../../../model/transcript/transcript.ts";
+import { apiOf } from "../../api/api.ts";
+import { useClient } from "../../app/store.ts";
+import { en } from "../../text/en.ts";
+import { failureText } from "../../text/failure-text.ts";
+import type { AnswerDraft, TranscriptHost } from "../../transcript/host.ts";
+import { RequestView } from "../../transcript/RequestView.tsx";
+
+/**
+ * What the session's agent asks in its terminal, while its hook waits for an answer from here. It is no part of the transcript: the
+ * agent's record never has it.
+ */
+export function TerminalRequests({
+  row,
+  host,
+  onMessage,
+}: {
+  row: SessionSummary;
+  host: TranscriptHost;
+  /** What the page says about requests that went away; empty: nothing any more. */
+  onMessage(text: string): void;
+}): ReactNode {
+  const client = useClient();
+  const api = apiOf(client);
+  const open = (row.requests ?? []).filter(({ in_terminal }) => in_terminal === true);
+  const ids = open.map(({ request_id }) => request_id).join(" ");
+  const [loaded, setLoaded] = useState<{ requests: readonly Request[]; problem?: string }>({ requests: [] });
+  const answered = useRef(new Set<string>());
+  const [drafts] = useState(() => new Map<string, AnswerDraft>());
+
+  useEffect(() => {
+    if (ids === "") return;
+    const ended = new AbortController();
+    void api.terminalRequests(row.id, ended.signal).then((reply) => {
+      if (ended.signal.aborted) return;
+      setLoaded(
+        reply.ok ? reply.value : { requests: [], problem: en.terminal.notLoaded(failureText(reply.failure)) },
+      );
+    });
+    return () => ended.abort();
+  }, [api, row.id, ids]);
+
+  const before = useRef("");
+  useEffect(() => {
+    const now = ids.split(" ");
+    const gone = before.current.split(" ").filter((id) => id !== "" && !now.includes(id));
+    before.current = ids;
+    if (gone.some((id) => !answered.current.has(id))) onMessage(en.terminal.answeredThere);
+    else if (ids !== "") onMessage("");
+  }, [ids, onMessage]);
+
+  const terminalHost = useMemo<TranscriptHost>(
+    () => ({
+      ...host,
+      answerDrafts: drafts,
+      async answerRequest(request_id, body) {
+        answered.current.add(request_id);
+        const reply = await api.answerTerminal(request_id, body);
+        if (reply.ok) return reply.value;
+        answered.current.delete(request_id);
+        throw new Error(failureText(reply.failure));
+      },
+    }),
+    [host, drafts, api],
+  );
+
+  if (open.length === 0) return null;
+  const hidden = open.some(({ expires_at }) => expires_at !== undefined);
+  return (
+    <section className="terminal-requests" aria-label={en.terminal.name}>
+      {loaded.problem !== undefined && (
+        <p className="notice notice-warning" role="alert">
+          {loaded.problem}
+        </p>
+      )}
+      {open.map(({ request_id, asked_at, expires_at }, index) => {
+        const request = loaded.requests.find((each) => each.request_id === request_id);
+        return (
+          request && (
+            // The keys that answer look for the row that has the focus.
+            <article key={request_id} data-index={index} tabIndex={-1}>
+              <RequestView part={partOf(row.id, request, asked_at, expires_at)} host={terminalHost} />
+            </article>
+          )
+        );
+      })}
+      <p className="request-facts">{hidden ? en.terminal.hidden : en.terminal.hint}</p>
+    </section>
+  );
+}
+
+const partOf = (
+  session_id: string,
+  request: Request,
+  at: number,
+  expires_at: number | undefined,
+): TranscriptPartOf<"request"> => ({
+  type: "request",
+  id: request.request_id,
+  session_id,
+  message_id: request.request_id,
+  at,
+  request: { ...request, ...(expires_at !== undefined && { expires_at }) },
+});

@@ -1,0 +1,133 @@
+import { readFileSync, readlinkSync } from "node:fs";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { generateClaudeSession } from "../generate-session.ts";
+import { bash, type HookProcess, permissionRequest, startHook } from "../server/attach/hook-process.ts";
+import { seriousFindings } from "./findings.ts";
+import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
+
+// The hook's process is the real one; of Claude Code there are its session file and its register.
+
+let home: Home;
+let daemon: Daemon;
+let browser: Browser;
+let page: Page;
+let complaints: string[];
+const session = generateClaudeSession({ parts: 20, turns: 1, seed: 17 });
+const { session_id } = session;
+
+/** Claude Code's register entry; this very process stands for the agent's. */
+async function register(fields: object): Promise<void> {
+  const stat = readFileSync("/proc/self/stat", "utf8");
+  const entry = {
+    pid: process.pid,
+    sessionId: session_id,
+    entrypoint: "cli",
+    procStart: stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19],
+    pidDomain: `linux:0123456789abcdef0123456789abcdef:${readlinkSync("/proc/self/ns/pid")}`,
+    updatedAt: Date.now(),
+    ...fields,
+  };
+  await writeFile(join(home.claude, "sessions", `${process.pid}.json`), JSON.stringify(entry));
+}
+const ask = async (fields: object): Promise<HookProcess> => {
+  await register({ status: "waiting", waitingFor: "permission prompt" });
+  return startHook(home.data, permissionRequest(session_id, fields));
+};
+const card = () => page.getByRole("region", { name: "Asked in a terminal" });
+
+beforeEach(async () => {
+  home = await createHome();
+  const folder = join(home.claude, "projects/-home-ada-attach");
+  await mkdir(folder, { recursive: true });
+  await mkdir(join(home.claude, "sessions"));
+  await writeFile(join(folder, `${session_id}.jsonl`), session.lines.map((line) => `${line}\n`).join(""));
+  daemon = await startDaemon(home, ["--no-samples"]);
+  browser = await openBrowser();
+  ({ page, complaints } = await enter(
+    await browser.newContext({ viewport: { width: 390, height: 844 } }),
+    daemon,
+  ));
+});
+afterEach(async () => {
+  expect(complaints).toEqual([]);
+  await browser.close();
+  await daemon.stop();
+  await home.remove();
+});
+
+it("an approval of an agent in a terminal is listed, answered on a phone, and gone", async () => {
+  await page.locator(`[data-session="${session_id}"]`).waitFor();
+  const hook = await ask(bash("touch made.txt"));
+  await page
+    .getByRole("region", { name: "Needs attention" })
+    .getByText("Allow Bash: touch made.txt")
+    .waitFor();
+  await expect.poll(() => page.title()).toMatch(/^\(1\) /);
+  await page.keyboard.press("w");
+  await card().getByText("touch made.txt", { exact: true }).waitFor();
+  expect(await seriousFindings(page)).toEqual([]);
+  await card().getByRole("textbox", { name: "Reason" }).fill("Not now.");
+  await card().getByRole("button", { name: "Deny" }).click();
+  const { code, output } = await hook.ended;
+  expect(code).toBe(0);
+  expect(JSON.parse(output).hookSpecificOutput.decision).toEqual({ behavior: "deny", message: "Not now." });
+  await register({ status: "busy" });
+  await card().waitFor({ state: "detached" });
+  await expect.poll(() => page.title()).not.toMatch(/^\(1\) /);
+});
+
+it("an approval that the terminal answers first goes away, and the page says so", async () => {
+  await page.goto(`${daemon.origin}/session/${session_id}`);
+  const hook = await ask(bash("touch made.txt"));
+  await card()
+    .getByRole("button", { name: /^Allow/ })
+    .first()
+    .waitFor();
+  await register({ status: "busy" });
+  expect(await hook.ended).toEqual({ code: 0, output: "" });
+  await page.getByText("The request was answered in the terminal.").waitFor();
+  expect(await card().count()).toBe(0);
+});
+
+it("the keys that answer act on the request in focus", async () => {
+  await page.goto(`${daemon.origin}/session/${session_id}`);
+  const hook = await ask(bash("touch made.txt"));
+  await card()
+    .getByRole("button", { name: /^Allow/ })
+    .first()
+    .waitFor();
+  await card().locator("article").focus();
+  // A key that was meant for something else, as the request came up, answers nothing.
+  await expect
+    .poll(async () => {
+      await page.keyboard.press("Shift+Y");
+      return await card().count();
+    })
+    .toBe(0);
+  expect(JSON.parse((await hook.ended).output).hookSpecificOutput.decision).toEqual({ behavior: "allow" });
+});
+
+it("Claude Code is attached and detached in the settings, which show the change first", async () => {
+  const settings = join(home.claude, "settings.json");
+  await writeFile(settings, '{ "theme": "dark" }\n');
+  await page.getByRole("button", { name: "Settings" }).click();
+  const dialog = page.getByRole("dialog", { name: "Settings" });
+  await dialog.getByText("Show the change").click();
+  await dialog.getByText(/^\+ .*claude-code-hook\.mjs/m).waitFor();
+  expect(await seriousFindings(page)).toEqual([]);
+  await dialog.getByRole("button", { name: "Attach", exact: true }).click();
+  await dialog.getByRole("button", { name: "Detach" }).waitFor();
+  expect(await readFile(settings, "utf8")).toContain("PermissionRequest");
+  await dialog.getByRole("button", { name: "Detach" }).click();
+  await dialog.getByRole("button", { name: "Attach", exact: true }).waitFor();
+  expect(await readFile(settings, "utf8")).toBe('{ "theme": "dark" }\n');
+  await writeFile(settings, "{ broken");
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Settings" }).click();
+  await dialog.getByText(/correct it first/).waitFor();
+  expect(await dialog.getByRole("button", { name: "Attach", exact: true }).isDisabled()).toBe(true);
+  await rm(settings);
+});

@@ -1,0 +1,118 @@
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  type ClaudeCodeAttachment,
+  claudeCodeAttachment,
+} from "../../../src/server/attach/claude-code/attachment.ts";
+
+let folder: string;
+let file: string;
+let attachment: ClaudeCodeAttachment;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "attach-"));
+  mkdirSync(join(folder, "claude"));
+  file = join(folder, "claude/settings.json");
+  attachment = claudeCodeAttachment({ data_dir: join(folder, "data"), config_dir: join(folder, "claude") });
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const settings = () => JSON.parse(readFileSync(file, "utf8"));
+
+describe.each([
+  ["none", undefined],
+  ["an empty one", ""],
+  ["one with four blanks", '{\n    "theme": "dark",\n    "hooks": {}\n}\n'],
+  ["one with tabs and without a last line feed", '{\n\t"permissions": { "allow": ["Read"] }\n}'],
+  ["one on one line", '{"theme":"dark"}'],
+  [
+    "one with hooks of its own",
+    '{\r\n  "hooks": {\r\n    "PermissionRequest": [\r\n      { "matcher": "Bash", "hooks": [{ "type": "command", "command": "mine" }] }\r\n    ],\r\n    "Stop": []\r\n  }\r\n}\r\n',
+  ],
+])("a settings file: %s", (_name, text) => {
+  beforeEach(() => {
+    if (text !== undefined) writeFileSync(file, text, { mode: 0o640 });
+  });
+
+  it("gets the hook beside what it has, and is restored to the byte", () => {
+    const before = text?.trim() ? JSON.parse(text) : {};
+    expect(attachment.describe()).toMatchObject({ is_installed: false });
+    attachment.install();
+    expect(attachment.describe()).toMatchObject({ is_installed: true });
+    const { hooks, ...others } = settings();
+    const { hooks: own_hooks, ...own } = before;
+    expect(others).toEqual(own);
+    const { PermissionRequest, ...other_events } = hooks;
+    expect(other_events).toEqual(
+      Object.fromEntries(Object.entries(own_hooks ?? {}).filter(([name]) => name !== "PermissionRequest")),
+    );
+    expect(PermissionRequest.slice(0, -1)).toEqual(own_hooks?.PermissionRequest ?? []);
+    expect(PermissionRequest.at(-1).hooks[0]).toMatchObject({ type: "command", timeout: 3_600 });
+    if (text !== undefined) expect(statSync(file).mode & 0o777).toBe(0o640);
+    attachment.remove();
+    if (text === undefined) expect(existsSync(file)).toBe(false);
+    else expect(readFileSync(file, "utf8")).toBe(text);
+    expect(attachment.describe()).toMatchObject({ is_installed: false });
+  });
+
+  it("keeps what the agent wrote into it meanwhile", () => {
+    attachment.install();
+    writeFileSync(file, JSON.stringify({ ...settings(), model: "opus" }, null, 2));
+    attachment.remove();
+    const before = text?.trim() ? JSON.parse(text) : {};
+    const { hooks: _, ...others } = settings();
+    const { hooks: own_hooks, ...own } = before;
+    expect(others).toEqual({ ...own, model: "opus" });
+    expect(settings().hooks?.PermissionRequest).toEqual(own_hooks?.PermissionRequest);
+  });
+
+  it("is described with the change before it is made", () => {
+    const { diff } = attachment.describe();
+    const added = diff.split("\n").filter((line) => line.startsWith("+"));
+    expect(added.join("\n")).toContain("claude-code-hook.mjs");
+    if (text !== undefined) expect(readFileSync(file, "utf8")).toBe(text);
+  });
+});
+
+it("is installed once, however often it is asked for", () => {
+  attachment.install();
+  const once = readFileSync(file, "utf8");
+  attachment.install();
+  expect(readFileSync(file, "utf8")).toBe(once);
+});
+
+it("leaves a linked settings file linked", () => {
+  writeFileSync(join(folder, "dotfile.json"), "{}\n");
+  symlinkSync(join(folder, "dotfile.json"), file);
+  attachment.install();
+  expect(lstatSync(file).isSymbolicLink()).toBe(true);
+  expect(readFileSync(join(folder, "dotfile.json"), "utf8")).toContain("PermissionRequest");
+});
+
+it.each(["{ broken", "[]", '{"hooks": []}', '{"hooks": {"PermissionRequest": {}}}'])(
+  "changes nothing in a file that is no settings file: %s",
+  (text) => {
+    writeFileSync(file, text);
+    expect(() => attachment.install()).toThrow("correct it first");
+    expect(readFileSync(file, "utf8")).toBe(text);
+    expect(attachment.describe()).toMatchObject({ is_installed: false, problem: expect.any(String) });
+  },
+);
+
+it("says where the path of the data folder is too long for a socket", () => {
+  const config_dir = join(folder, "claude");
+  const long = claudeCodeAttachment({ data_dir: join(folder, "x".repeat(100)), config_dir });
+  expect(long.describe().problem).toContain("--data-dir");
+  expect(() => long.install()).toThrow("too long for a socket");
+});

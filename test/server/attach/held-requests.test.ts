@@ -1,0 +1,280 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { OpenRequest } from "../../../src/model/session.ts";
+import { createAnswerLog } from "../../../src/server/attach/answer-log.ts";
+import { readPermissionRequest } from "../../../src/server/attach/claude-code/permission-request.ts";
+import {
+  createHeldRequests,
+  type HeldRequests,
+  type TerminalProcess,
+} from "../../../src/server/attach/held-requests.ts";
+import { type HookSocket, hookSocketPath, openHookSocket } from "../../../src/server/attach/hook-socket.ts";
+import { eventually } from "../../eventually.ts";
+import { bash, permissionRequest, startHook } from "./hook-process.ts";
+
+const SESSION = "7d1f2c44-0b0e-4f0a-9c39-1d2d6f5f3a72";
+
+let folder: string;
+let processes: Map<string, TerminalProcess>;
+let is_watched: boolean;
+/** How often the registers were read. */
+let looks: number;
+let time: number;
+let held: HeldRequests;
+let socket: HookSocket;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "attach-"));
+  processes = new Map([[SESSION, { waiting: {} }]]);
+  is_watched = true;
+  looks = 0;
+  time = 1_000_000;
+  held = createHeldRequests({
+    async readProcesses() {
+      looks += 1;
+      return processes;
+    },
+    isWatched: () => is_watched,
+    log: createAnswerLog(folder),
+    now: () => time,
+    report: (error) => expect.fail(String(error)),
+  });
+  socket = await openHookSocket(folder, (body, connection) => {
+    const asked = readPermissionRequest(body);
+    if (asked === undefined) connection.release();
+    else void held.hold(asked, connection);
+  });
+});
+afterEach(async () => {
+  held.close();
+  await socket.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Starts a hook and waits until its requests are open. */
+async function ask(fields: object) {
+  const before = new Set(held.openOf(SESSION).map(({ request_id }) => request_id));
+  const hook = startHook(folder, permissionRequest(SESSION, fields));
+  const open = await eventually(() => {
+    const now = held.openOf(SESSION).filter(({ request_id }) => !before.has(request_id));
+    expect(now).not.toEqual([]);
+    return now;
+  });
+  return { hook, open, first: open[0] as OpenRequest };
+}
+
+function answer(request_id: string, label: string, text?: string) {
+  const request = held.get(request_id);
+  const option_ids = (request?.options ?? []).filter((one) => label.includes(one.label)).map(({ id }) => id);
+  return held.answer(request_id, {
+    ...(request?.digest !== undefined && { digest: request.digest }),
+    answer: { option_ids, ...(text !== undefined && { text }) },
+  });
+}
+
+const decisionOf = ({ code, output }: { code: number | null; output: string }) => {
+  expect(code).toBe(0);
+  return JSON.parse(output).hookSpecificOutput.decision;
+};
+
+describe("a call that waits for approval in a terminal", () => {
+  it("is shown with all that runs, and its answer goes to the agent and into the log", async () => {
+    const { hook, first } = await ask(bash("touch made.txt"));
+    expect(first).toMatchObject({ kind: "approval", title: "Allow Bash: touch made.txt", in_terminal: true });
+    expect(held.get(first.request_id)).toMatchObject({ subject: "touch made.txt", tool_name: "Bash" });
+    answer(first.request_id, "Allow");
+    expect(decisionOf(await hook.ended)).toEqual({ behavior: "allow" });
+    expect(held.openOf(SESSION)).toEqual([]);
+    const log = JSON.parse(readFileSync(join(folder, "attach/answers.jsonl"), "utf8"));
+    expect(log).toMatchObject({ session_id: SESSION, subject: "touch made.txt", answer: ["Allow"] });
+    expect(statSync(join(folder, "attach")).mode & 0o777).toBe(0o700);
+  });
+
+  it("is refused with the reason", async () => {
+    const { hook, first } = await ask(bash("touch made.txt"));
+    answer(first.request_id, "Deny", "Not on a Thursday.");
+    expect(decisionOf(await hook.ended)).toEqual({ behavior: "deny", message: "Not on a Thursday." });
+  });
+
+  it("is allowed for good only by what the agent suggested, in its words", async () => {
+    const { hook, first } = await ask(bash("touch made.txt"));
+    expect(held.get(first.request_id)?.options.map(({ label }) => label)).toEqual([
+      "Allow",
+      "Allow, and always allow Bash(touch:*) (session)",
+      "Allow, and switch to the mode acceptEdits (session)",
+      "Deny",
+    ]);
+    held.answer(first.request_id, {
+      digest: held.get(first.request_id)?.digest ?? "",
+      answer: { option_ids: ["suggestion-1"] },
+    });
+    expect(decisionOf(await hook.ended)).toEqual({
+      behavior: "allow",
+      updatedPermissions: [{ type: "setMode", mode: "acceptEdits", destination: "session" }],
+    });
+  });
+
+  it("shows arguments that change what runs", async () => {
+    const input = { command: "make", description: "Build", run_in_background: true };
+    const { first } = await ask({ tool_name: "Bash", tool_input: input });
+    expect(held.get(first.request_id)?.subject).toBe(
+      "command: make\ndescription: Build\nrun_in_background: true",
+    );
+    const file = { file_path: "/w/tide/a.txt", content: "one\ntwo" };
+    const write = await ask({ tool_name: "Write", tool_input: file });
+    expect(held.get(write.first.request_id)?.subject).toBe(
+      "file_path: /w/tide/a.txt\ncontent:\n  one\n  two",
+    );
+  });
+
+  it("is not answered for another subject than the one that was shown", async () => {
+    const { first } = await ask(bash("touch made.txt"));
+    const given = { digest: "0".repeat(64), answer: { option_ids: ["allow"] } };
+    expect(() => held.answer(first.request_id, given)).toThrow("not what the answer is about");
+    expect(held.openOf(SESSION)).toHaveLength(1);
+  });
+
+  it("is answered once: the same answer again is confirmed, another one is refused", async () => {
+    const { hook, first } = await ask(bash("touch made.txt"));
+    answer(first.request_id, "Allow");
+    await hook.ended;
+    const again = (id: string) => held.answer(first.request_id, { answer: { option_ids: [id] } });
+    expect(again("allow")).toMatchObject({ outcome: "answered" });
+    expect(() => again("deny")).toThrow("answered in another window");
+  });
+});
+
+describe("what the terminal answers", () => {
+  it("ends the request when the register no longer says that the agent waits", async () => {
+    const { hook, first } = await ask(bash("touch made.txt"));
+    const before = looks;
+    await eventually(() => expect(looks).toBeGreaterThan(before));
+    processes = new Map([[SESSION, {}]]);
+    expect(await hook.ended).toEqual({ code: 0, output: "" });
+    expect(() => answer(first.request_id, "Allow")).toThrow("answered in the terminal");
+  });
+
+  it("ends the request when the agent ends the hook's process", async () => {
+    const { hook, first } = await ask(bash("touch made.txt"));
+    hook.kill();
+    await eventually(() => expect(held.openOf(SESSION)).toEqual([]));
+    expect(() => answer(first.request_id, "Allow")).toThrow("answered in the terminal");
+  });
+
+  it("ends an earlier request of the main thread when it asks the next one", async () => {
+    const one = await ask(bash("touch one.txt"));
+    const two = await ask(bash("touch two.txt"));
+    expect(await one.hook.ended).toEqual({ code: 0, output: "" });
+    expect(held.openOf(SESSION)).toMatchObject([{ request_id: two.first.request_id }]);
+  });
+});
+
+describe("a request whose dialog the hook hides", () => {
+  const sub_agent = { agent_id: "a1", agent_type: "general-purpose" };
+
+  it("is left to the terminal at once where no browser shows the session", async () => {
+    is_watched = false;
+    const hook = startHook(folder, permissionRequest(SESSION, { ...bash("make"), ...sub_agent }));
+    expect(await hook.ended).toEqual({ code: 0, output: "" });
+    expect(held.openOf(SESSION)).toEqual([]);
+  });
+
+  it("is held for 15 seconds at most", async () => {
+    const { hook, first } = await ask({ ...bash("make"), ...sub_agent });
+    expect(first).toMatchObject({
+      title: "Allow Bash: make (general-purpose)",
+      expires_at: time + 15_000,
+    });
+    time += 15_001;
+    expect(await hook.ended).toEqual({ code: 0, output: "" });
+    expect(() => answer(first.request_id, "Allow")).toThrow("left to the terminal");
+  });
+
+  it("is let go when the browser leaves the session", async () => {
+    const { hook } = await ask({ ...bash("make"), ...sub_agent });
+    is_watched = false;
+    expect(await hook.ended).toEqual({ code: 0, output: "" });
+  });
+
+  it("is also that of an agent without a terminal", async () => {
+    processes = new Map([[SESSION, { headless: true }]]);
+    const { first } = await ask(bash("make"));
+    expect(first.expires_at).toBe(time + 15_000);
+  });
+});
+
+describe("a form", () => {
+  const questions = [
+    { question: "Which colour?", header: "Colour", options: [{ label: "Red" }, { label: "Blue" }] },
+    { question: "Which sizes?", multiSelect: true, options: [{ label: "S" }, { label: "L" }] },
+  ];
+
+  it("is answered as a whole, when each of its questions is", async () => {
+    const { hook, open } = await ask({ tool_name: "AskUserQuestion", tool_input: { questions } });
+    const [colour, sizes] = open;
+    expect(open.map(({ title }) => title)).toEqual(["Which colour?", "Which sizes?"]);
+    answer(sizes?.request_id ?? "", "S L");
+    expect(held.openOf(SESSION)).toMatchObject([{ title: "Which colour?" }]);
+    answer(colour?.request_id ?? "", "", "Green");
+    expect(decisionOf(await hook.ended)).toEqual({
+      behavior: "allow",
+      updatedInput: { questions, answers: { "Which colour?": "Green", "Which sizes?": "S, L" } },
+    });
+  });
+});
+
+describe("a plan", () => {
+  const tool_input = { plan: "# Plan\n\n1. Read", planFilePath: "/plans/a.md" };
+
+  it("is approved with its text, or sent back with what to change", async () => {
+    const one = await ask({ tool_name: "ExitPlanMode", tool_input });
+    expect(held.get(one.first.request_id)?.subject).toBe(tool_input.plan);
+    answer(one.first.request_id, "Approve");
+    expect(decisionOf(await one.hook.ended)).toEqual({ behavior: "allow", updatedInput: tool_input });
+    const two = await ask({ tool_name: "ExitPlanMode", tool_input });
+    answer(two.first.request_id, "Keep planning", "Write tests first.");
+    expect(decisionOf(await two.hook.ended)).toEqual({ behavior: "deny", message: "Write tests first." });
+  });
+});
+
+describe("the hook's process ends silently", () => {
+  const body = permissionRequest(SESSION, bash("make"));
+  const silent = { code: 0, output: "" };
+
+  it("where no daemon listens", async () => {
+    await socket.close();
+    expect(await startHook(folder, body).ended).toEqual(silent);
+  });
+
+  it("in a session that the daemon runs itself", async () => {
+    expect(await startHook(folder, body, { VERBATIM_AGENT: "1" }).ended).toEqual(silent);
+  });
+
+  it("at a request that is not known", async () => {
+    expect(await startHook(folder, { hook_event_name: "PermissionRequest" }).ended).toEqual(silent);
+  });
+
+  it("when the daemon ends, and when it says what is no answer", async () => {
+    const { hook } = await ask(bash("make"));
+    await socket.close();
+    expect(await hook.ended).toEqual(silent);
+    expect(existsSync(hookSocketPath(folder))).toBe(false);
+    const liar = createServer((connection) => {
+      connection.on("error", () => {}).resume();
+      connection.write("}{\n");
+    });
+    await new Promise<void>((done) => liar.listen(hookSocketPath(folder), done));
+    expect(await startHook(folder, body).ended).toEqual(silent);
+    await new Promise((done) => liar.close(done));
+  });
+
+  it("when the daemon hangs", async () => {
+    await socket.close();
+    const hanging = createServer(() => {});
+    await new Promise<void>((done) => hanging.listen(hookSocketPath(folder), done));
+    expect(await startHook(folder, body).ended).toEqual(silent);
+    hanging.close();
+  });
+});
