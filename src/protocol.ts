@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { frame } from "./model/frames/frame.ts";
+import type { Ledger, LedgerFile } from "./model/ledger/ledger.ts";
 import { usage } from "./model/messages/message.ts";
 import { todoItem } from "./model/parts/ui-extra.ts";
 import { optional, record, uuid } from "./model/record.ts";
@@ -325,6 +326,14 @@ export type Attachment = z.infer<typeof attachment>;
 /** `GET /api/attach` */
 export const attachReply = record({ agents: z.array(attachment) });
 export type AttachReply = z.infer<typeof attachReply>;
+/**
+ * `GET /api/sessions/:id/changes?turn=` (from 1; absent: all turns): see `Ledger`. `turns`: of the session. `is_cut`: the diffs before
+ * it are so long that this one is left out.
+ */
+export interface ChangesReply extends Ledger {
+  files: readonly (LedgerFile & { is_cut?: boolean })[];
+  turns: number;
+}
 /** `POST /api/sessions/:id/fork` → 201 `{ session_id }`: a new session with all before that prompt, and, if given, a new prompt. */
 export const forkBody = record({ session_id: uuid, before: uuid, prompt: optional(promptBody) });
 /** `POST /api/sessions/:id/rewind` → `{}`: the session goes on from before that prompt (the id of its part); nothing is deleted. */

@@ -1,4 +1,5 @@
-import { type Ledger, type LedgerFile, ledgerOf } from "../../model/ledger/ledger.ts";
+import type { Ledger, LedgerFile } from "../../model/ledger/ledger.ts";
+import { turnLedger } from "../../model/ledger/turn-ledger.ts";
 import type { DiffHunk } from "../../model/parts/ui-extra.ts";
 import type { Transcript } from "../../model/transcript/transcript-state.ts";
 
@@ -7,16 +8,10 @@ import type { Transcript } from "../../model/transcript/transcript-state.ts";
  * `undefined`: the session has no such turn.
  */
 export function changesOf(transcript: Transcript, turn: number | "all", json: boolean): string | undefined {
-  if (turn !== "all" && transcript.turns.at(turn - 1) === undefined) return undefined;
-  const ledger = ledgerOf(turn === "all" ? transcript.parts : partsOfTurn(transcript, turn));
+  const ledger = turnLedger(transcript, turn);
+  if (ledger === undefined) return undefined;
   const head = { session_id: transcript.session_id, turn };
   return json ? JSON.stringify({ ...head, ...ledger }) : textOf(ledger, head);
-}
-
-function* partsOfTurn({ turns, parts }: Transcript, number: number) {
-  const turn = turns.at(number - 1);
-  if (turn === undefined) return;
-  for (let at = 0; at < turn.part_count; at += 1) yield parts.at(turn.first_part + at);
 }
 
 function textOf(ledger: Ledger, { session_id, turn }: { session_id: string; turn: number | "all" }): string {

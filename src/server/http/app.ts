@@ -17,6 +17,7 @@ import type { ReadableSessions } from "../sessions/read-state.ts";
 import { CUT_OFF, Refused, refusal } from "../sessions/refused.ts";
 import { readBody } from "../sessions/request-body.ts";
 import type { OpenSession, Sessions } from "../sessions/sessions.ts";
+import { addChangesRoute } from "./changes-route.ts";
 import type { Frontend } from "./frontend.ts";
 import { numberOf } from "./query-number.ts";
 import { searchParts } from "./search.ts";
@@ -149,6 +150,7 @@ export function createApp(options: AppOptions) {
   });
 
   if (search) addSearchRoute(app, search);
+  addChangesRoute(app, sessions);
 
   app.get("/api/sessions/:id/search", async (context) => {
     const query = context.req.query("q") ?? "";
@@ -299,6 +301,7 @@ const COMPRESSED = [
   "/api/sessions/:id/parts/:part/output",
   "/api/sessions/:id/search",
   "/api/sessions/:id/filter",
+  "/api/sessions/:id/changes",
   "/api/search",
 ];
 

@@ -6,6 +6,7 @@ import type {
   AgentsReply,
   Attachment,
   AttachReply,
+  ChangesReply,
   LocateReply,
   NewSessionBody,
   PartsReply,
@@ -73,6 +74,12 @@ interface SessionApi {
     body: { session_id: string; before: string },
   ): Promise<ApiResult<{ session_id: string }>>;
   rewind(session_id: string, before: string): Promise<ApiResult<unknown>>;
+  /** What a turn (from 1), or all turns, changed. */
+  changes(
+    session_id: string,
+    turn: number | undefined,
+    signal?: AbortSignal,
+  ): Promise<ApiResult<ChangesReply>>;
   /** What an agent in a terminal asks. */
   terminalRequests(session_id: string, signal?: AbortSignal): Promise<ApiResult<TerminalRequestsReply>>;
   answerTerminal(
@@ -124,6 +131,8 @@ function createApi({ get, post, bytes }: Requests): Api {
     answer: (id, request_id, body) => post(`${session(id)}/requests/${encodeURIComponent(request_id)}`, body),
     fork: (id, body) => post(`${session(id)}/fork`, body),
     rewind: (id, before) => post(`${session(id)}/rewind`, { before }),
+    changes: (id, turn, signal) =>
+      get(`${session(id)}/changes${turn === undefined ? "" : `?turn=${turn}`}`, signal),
     terminalRequests: (id, signal) => get(`${session(id)}/terminal-requests`, signal),
     answerTerminal: (request_id, body) =>
       post(`/api/terminal-requests/${encodeURIComponent(request_id)}`, body),

@@ -70,6 +70,17 @@ export const TurnFoot = memo(function TurnFoot({
             {folded}
           </button>
         ))}
+      {host.showChanges !== undefined && changesFiles(turn, partAt) && (
+        <button
+          type="button"
+          className="action"
+          aria-label={en.changes.ofTurn(turn.index + 1)}
+          aria-haspopup="dialog"
+          onClick={() => host.showChanges?.(turn.index + 1)}
+        >
+          {en.changes.button}
+        </button>
+      )}
       <CopyButton
         text={() => turnText(turn, partAt, host)}
         label={
@@ -82,6 +93,16 @@ export const TurnFoot = memo(function TurnFoot({
     </div>
   );
 });
+
+/** Whether a call of the turn, as far as it is loaded, changed files. */
+function changesFiles({ first_part, part_count }: Turn, partAt: TurnTranscriptProps["partAt"]): boolean {
+  for (let index = first_part; index < first_part + part_count; index += 1) {
+    const part = partAt(index);
+    if (part?.type === "tool_result" && part.status === "success" && part.ui_extra?.type === "diff")
+      return true;
+  }
+  return false;
+}
 
 const NONE_QUIET = { thoughts: 0, hooks: 0 };
 

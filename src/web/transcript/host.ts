@@ -84,6 +84,8 @@ export interface TranscriptHost {
   answerDrafts?: Map<string, AnswerDraft>;
   /** Offers what can begin at this prompt (a new session, a rewind). Absent: nothing can. */
   goOnFrom?(prompt_id: string): void;
+  /** Shows what a turn (from 1) changed. Absent: a document without a daemon. */
+  showChanges?(turn: number): void;
   /** The session waits for a person: its open turn does not run meanwhile. */
   waiting?: boolean;
   /** The daemon runs this session: a cost that is not known is said to be so. */

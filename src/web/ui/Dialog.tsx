@@ -4,9 +4,11 @@ import { type ReactNode, useEffect, useId, useRef } from "react";
 export function Dialog({
   title,
   onClose,
+  className = "",
   children,
 }: {
   title: string;
+  className?: string;
   onClose(): void;
   children: ReactNode;
 }): ReactNode {
@@ -26,7 +28,7 @@ export function Dialog({
   return (
     <dialog
       ref={dialog}
-      className="dialog"
+      className={`dialog ${className}`.trim()}
       tabIndex={-1}
       aria-labelledby={heading}
       onClose={({ currentTarget }) => {

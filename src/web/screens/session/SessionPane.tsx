@@ -1,5 +1,7 @@
 import {
+  lazy,
   type ReactNode,
+  Suspense,
   useCallback,
   useEffect,
   useMemo,
@@ -46,6 +48,11 @@ import { useReadingHost } from "./use-host.ts";
 import { useFocusBack, useFocusOnOpening } from "./use-pane-focus.ts";
 import { useReadState } from "./use-read-state.ts";
 import { WaitingBanner } from "./WaitingBanner.tsx";
+
+/** Its script is loaded when it is asked for. */
+const ChangesDialog = lazy(async () => ({
+  default: (await import("./ChangesDialog.tsx")).ChangesDialog,
+}));
 
 /** What the pane beside a session is called. */
 const BESIDE = en.session.split;
@@ -157,6 +164,9 @@ function ReadyPane({
   const composer = useRef<HTMLTextAreaElement>(null);
   const [goingOn, setGoingOn] = useState<string>();
   const [agentOpen, setAgentOpen] = useState(false);
+  /** Absent: closed. `turn`: from 1; absent: all. */
+  const [changes, setChanges] = useState<{ turn: number | undefined }>();
+  const showChanges = useCallback((turn?: number) => setChanges({ turn }), []);
 
   const [reading] = useState(() => loadReading(session_id));
   // One comes back to the place that was taken under this very address; a link goes to what it names, if it names a part.
@@ -177,6 +187,7 @@ function ReadyPane({
       is_managed: control !== undefined,
       waiting: row !== undefined && isWaiting(row),
       goOnFrom: main && control?.can_fork === true ? setGoingOn : undefined,
+      showChanges,
     },
   );
   const rowFilter = useFilter(session, host);
@@ -380,6 +391,7 @@ function ReadyPane({
       does: en.session.allKeys,
       run: () => changeAllOpen(),
     },
+    { keys: ["d"], does: en.changes.key, run: showChanges },
     { keys: ["o"], does: en.session.outline, run: () => toggleSide() },
     {
       keys: ["u"],
@@ -479,6 +491,16 @@ function ReadyPane({
             {en.filter.button}
           </button>
         )}
+        {main && (
+          <button
+            type="button"
+            className="button if-wide"
+            aria-haspopup="dialog"
+            onClick={() => showChanges()}
+          >
+            {en.changes.button}
+          </button>
+        )}
         {control !== undefined && (
           <button
             type="button"
@@ -533,6 +555,9 @@ function ReadyPane({
                 </button>{" "}
                 <button type="button" className="button" onClick={rowFilter.open}>
                   {en.filter.button}
+                </button>{" "}
+                <button type="button" className="button" onClick={() => showChanges()}>
+                  {en.changes.button}
                 </button>{" "}
                 {control !== undefined && (
                   <button type="button" className="button" onClick={() => setAgentOpen(true)}>
@@ -650,6 +675,17 @@ function ReadyPane({
       </div>
       {goingOn !== undefined && (
         <GoOnDialog session={session} row={row} prompt_id={goingOn} onClose={() => setGoingOn(undefined)} />
+      )}
+      {changes !== undefined && (
+        <Suspense>
+          <ChangesDialog
+            session_id={session_id}
+            cwd={row.cwd}
+            turn={changes.turn}
+            onTurn={showChanges}
+            onClose={() => setChanges(undefined)}
+          />
+        </Suspense>
       )}
       {agentOpen && control !== undefined && (
         <AgentDialog row={row} control={control} onClose={() => setAgentOpen(false)} />

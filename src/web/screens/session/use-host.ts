@@ -43,6 +43,8 @@ interface SessionFacts {
   waiting: boolean;
   /** Absent where nothing can begin at its prompts. Stays the same. */
   goOnFrom?: ((prompt_id: string) => void) | undefined;
+  /** Shows what a turn (from 1) changed. Stays the same. */
+  showChanges(turn: number): void;
 }
 
 /** `reading`: as it was when the screen came up. What follows is as it is now. */
@@ -50,7 +52,7 @@ export function useReadingHost(
   session: OpenSession,
   reading: Reading,
   { fragment, marked }: Pick<Reading, "fragment" | "marked">,
-  { started_at, cwd, is_managed, waiting, goOnFrom }: SessionFacts,
+  { started_at, cwd, is_managed, waiting, goOnFrom, showChanges }: SessionFacts,
 ): ReadingHost {
   const client = useClient();
   const api = apiOf(client);
@@ -208,6 +210,7 @@ export function useReadingHost(
           }
         : {}),
       ...(goOnFrom === undefined ? {} : { goOnFrom }),
+      showChanges,
       partHref: (part_id) => sessionHref(session_id, `part-${part_id}`),
       runHref: (id) => sessionHref(id),
       ...(cwd === undefined ? {} : { cwd }),
@@ -237,6 +240,7 @@ export function useReadingHost(
       waiting,
       answerDrafts,
       goOnFrom,
+      showChanges,
       outputs,
     ],
   );

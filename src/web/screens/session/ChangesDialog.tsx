@@ -1,0 +1,158 @@
+import { type ReactNode, useEffect, useState } from "react";
+import type { LedgerEdit } from "../../../model/ledger/ledger.ts";
+import type { ChangesReply } from "../../../protocol.ts";
+import { apiOf } from "../../api/api.ts";
+import { sessionHref } from "../../app/router.ts";
+import { useClient } from "../../app/store.ts";
+import { Diff, DiffCounts } from "../../code/Diff.tsx";
+import { en } from "../../text/en.ts";
+import { failureText } from "../../text/failure-text.ts";
+import { shortPath } from "../../transcript/tool-cards/card.ts";
+import { Dialog } from "../../ui/Dialog.tsx";
+import { visible } from "../../ui/hidden-text.tsx";
+import "./changes.css";
+
+/** Files that are opened at first; more of them are a list to choose from. */
+const OPEN_FILES = 5;
+
+interface Props {
+  session_id: string;
+  /** Paths below it are shown without it. */
+  cwd: string | undefined;
+  /** From 1; absent: all turns. */
+  turn: number | undefined;
+  onTurn(turn: number | undefined): void;
+  onClose(): void;
+}
+
+/** What a turn, or all turns of a session, changed: net diffs by file, commits, and commands that may have changed files. */
+export function ChangesDialog({ session_id, cwd, turn, onTurn, onClose }: Props): ReactNode {
+  const api = apiOf(useClient());
+  const [loaded, setLoaded] = useState<{
+    turn: number | undefined;
+    changes?: ChangesReply;
+    problem?: string;
+  }>();
+  useEffect(() => {
+    const ended = new AbortController();
+    void api.changes(session_id, turn, ended.signal).then((reply) => {
+      if (ended.signal.aborted) return;
+      setLoaded({
+        turn,
+        ...(reply.ok ? { changes: reply.value } : { problem: failureText(reply.failure) }),
+      });
+    });
+    return () => ended.abort();
+  }, [api, session_id, turn]);
+  const current = loaded?.turn === turn ? loaded : undefined;
+  const turns = loaded?.changes?.turns ?? turn ?? 1;
+  return (
+    <Dialog title={en.changes.title} className="dialog-wide" onClose={onClose}>
+      <p>
+        <label>
+          {en.changes.of}{" "}
+          <select
+            value={turn ?? ""}
+            onChange={({ target }) => onTurn(target.value === "" ? undefined : Number(target.value))}
+          >
+            <option value="">{en.changes.allTurns}</option>
+            {Array.from({ length: turns }, (_, at) => (
+              <option key={at} value={at + 1}>
+                {en.changes.turn(at + 1)}
+              </option>
+            ))}
+          </select>
+        </label>
+      </p>
+      <div aria-live="polite">
+        {current === undefined && <p className="dialog-note">{en.changes.loading}</p>}
+        {current?.problem !== undefined && <p className="dialog-problem">{current.problem}</p>}
+      </div>
+      {current?.changes !== undefined && (
+        <Changes session_id={session_id} cwd={cwd} changes={current.changes} onClose={onClose} />
+      )}
+    </Dialog>
+  );
+}
+
+function Changes({
+  session_id,
+  cwd,
+  changes: { files, commits, pull_requests, not_seen },
+  onClose,
+}: {
+  session_id: string;
+  cwd: string | undefined;
+  changes: ChangesReply;
+  onClose(): void;
+}): ReactNode {
+  const link = (part_id: string, text: ReactNode): ReactNode => (
+    <a href={sessionHref(session_id, `part-${part_id}`)} onClick={onClose}>
+      {text}
+    </a>
+  );
+  const isEmpty = files.length + commits.length + pull_requests.length + not_seen.length === 0;
+  if (isEmpty) return <p>{en.changes.none}</p>;
+  return (
+    <>
+      {commits.map(({ call_id, hash, branch, subject }) => (
+        <p key={hash}>
+          {en.changes.commit} {link(call_id, <code>{hash}</code>)} ({visible(branch, "name")}):{" "}
+          {visible(subject, "prose")}
+        </p>
+      ))}
+      {pull_requests.map(({ call_id, url }) => (
+        <p key={url}>
+          {en.changes.pullRequest} {link(call_id, visible(url, "name"))}
+        </p>
+      ))}
+      <h3>{en.changes.files(files.length)}</h3>
+      {files.map((file, index) => (
+        <details key={`${index} ${file.path}`} className="changed-file" open={index < OPEN_FILES}>
+          <summary>
+            <code className="changed-path" title={file.path}>
+              {file.old_path !== undefined && <>{visible(shortPath(file.old_path, cwd), "name")} → </>}
+              {visible(shortPath(file.path, cwd), "name")}
+            </code>{" "}
+            <span className="changed-kind">{en.changes.kinds[file.change]}</span>{" "}
+            <DiffCounts additions={file.additions} deletions={file.deletions} />
+          </summary>
+          {!file.is_net && file.hunks.length > 0 && <p className="dialog-note">{en.changes.notNet}</p>}
+          {file.is_cut === true ? (
+            <p className="dialog-note">{en.changes.cut}</p>
+          ) : file.hunks.length === 0 ? (
+            <p className="dialog-note">{file.is_net ? en.changes.sameText : en.changes.notRecorded}</p>
+          ) : (
+            <Diff hunks={file.hunks} label={en.changes.diffOf(file.path)} />
+          )}
+          <p className="changed-edits">
+            {en.changes.edits}{" "}
+            {file.edits.map((edit, at) => (
+              <span key={`${at} ${edit.call_id}`}>
+                {link(edit.call_id, en.changes.edit(at + 1))}
+                {thoughtOf(edit, link)}{" "}
+              </span>
+            ))}
+          </p>
+        </details>
+      ))}
+      {not_seen.length > 0 && (
+        <details>
+          <summary>{en.changes.notSeen(not_seen.length)}</summary>
+          <ul className="card-list">
+            {not_seen.map(({ call_id, command }) => (
+              <li key={call_id}>
+                {link(call_id, <code>{visible(command.split("\n", 1)[0] ?? "", "name")}</code>)}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
+  );
+}
+
+const thoughtOf = (
+  { thought_id }: LedgerEdit,
+  link: (part_id: string, text: ReactNode) => ReactNode,
+): ReactNode => (thought_id === undefined ? null : <> ({link(thought_id, en.changes.thought)})</>);
