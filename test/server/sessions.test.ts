@@ -1036,6 +1036,7 @@ describe("the status", () => {
     await statusBy("interrupted", { busy: false, since: last + 1 });
     await statusBy("running", { busy: false, since: last });
     await statusBy("interrupted", { busy: false, since: last + 2 });
+    expect(sessions.get(session.id)?.evidence).toEqual({ rule: "stopped", since: last + 2 });
   });
 
   it("waits for its user where the agent's register says so: with what for, since when, and also when its file is old", async () => {
@@ -1058,6 +1059,7 @@ describe("the status", () => {
       expect(row("one")).toMatchObject({
         status: "running",
         waiting: { for: "permission prompt", since: 5 },
+        evidence: { rule: "register", since: 5 },
       });
       expect(row("two")).toMatchObject({ status: "completed", waiting: { for: "dialog open", since: 6 } });
     });
@@ -1067,11 +1069,35 @@ describe("the status", () => {
     await eventually(() => {
       expect(row("one")?.status).toBe("running");
       expect(row("one")?.waiting).toBeUndefined();
-      expect(row("two")).toMatchObject({ status: "running", activity: "background command" });
+      expect(row("two")).toMatchObject({
+        status: "running",
+        activity: "background command",
+        evidence: { rule: "background" },
+      });
       expect(row("two")?.waiting).toBeUndefined();
     });
     says("two", { busy: false, since: 9 });
-    await eventually(() => expect(row("two")?.status).toBe("completed"));
+    await eventually(() =>
+      expect(row("two")).toMatchObject({ status: "completed", evidence: { rule: "record" } }),
+    );
+  });
+
+  it("says by which rule it runs, or has ended, where its record does not tell", async () => {
+    write(path("one.jsonl"), prompt("one", "Go"), call("one", "call-1"));
+    const sessions = start({ timing: { silence: 600_000 } });
+    await listed(sessions, "one");
+    const row = () => sessions.get(sessionId("one"));
+    expect(row()).toMatchObject({ status: "running", evidence: { rule: "recent" } });
+    await stop(sessions);
+    const longAgo = new Date(Date.now() - 600_000);
+    utimesSync(path("one.jsonl"), longAgo, longAgo);
+    const later = start();
+    await listed(later, "one");
+    expect(later.get(sessionId("one"))).toMatchObject({ status: "failed", evidence: { rule: "silence" } });
+    rmSync(path("one.jsonl"));
+    await eventually(() =>
+      expect(later.get(sessionId("one"))).toMatchObject({ archived: true, evidence: { rule: "gone" } }),
+    );
   });
 
   it("was stopped by a person where the agent's process rests since its last record, also when that has ended", async () => {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { OpenCalls } from "../../model/open-calls.ts";
 import { shorten } from "../../model/parts/content.ts";
-import type { OpenRequest, SessionSummary } from "../../model/session.ts";
+import type { OpenRequest, SessionSummary, StatusEvidence } from "../../model/session.ts";
 import { ROW_TEXT_LIMIT } from "../../model/transcript/summarize.ts";
 import type { Format } from "../../sources/contract.ts";
 import type { Links } from "./links.ts";
@@ -60,23 +60,36 @@ export function createStatus(options: {
     return name !== undefined && (idle_since.get(name) ?? 0) > state.summary.last_activity_at;
   }
 
-  function isRunning(state: IndexedSession, depth = 0): boolean {
-    if (state.entry.gone) return false;
+  const isRunning = (state: IndexedSession, depth = 0): boolean => runningRule(state, depth) !== undefined;
+
+  /** The rule by which a session runs; `undefined`: it does not. */
+  function runningRule(state: IndexedSession, depth = 0): StatusEvidence["rule"] | undefined {
+    if (state.entry.gone) return undefined;
     const register = processOf(state);
-    if (register?.busy || register?.background) return true;
+    if (register?.busy) return "register";
+    if (register?.background) return "background";
     const runs = [...links.runsOf(state.id)].flatMap((id) => indexed.get(id) ?? []);
     // Runs that work in the background outlive the turn that started them.
-    if (depth < 16 && runs.some((one) => isRunning(one, depth + 1))) return true;
-    if (state.summary.status !== "running") return false;
+    if (depth < 16 && runs.some((one) => isRunning(one, depth + 1))) return "run";
+    if (state.summary.status !== "running") return undefined;
     // Its last word came later than the file's: a person may have stopped it before there was anything to write.
-    if (wasStopped(state)) return false;
-    if (now() - modifiedAt(state.entry) < options.silence && !isCopied(state)) return true;
-    if (register) return register.busy !== false;
+    if (wasStopped(state)) return undefined;
+    if (now() - modifiedAt(state.entry) < options.silence && !isCopied(state)) return "recent";
+    if (register) return register.busy === false ? undefined : "register";
     // A run has no process of its own: it lives while its parent does and waits for it.
     const link = links.of(state.id);
     const parent = link && indexed.get(link.parent);
-    if (!parent || processOf(topOf(parent)) === undefined) return false;
-    return parent.open_calls.some(({ id }) => id === link?.tool_call_id);
+    if (!parent || processOf(topOf(parent)) === undefined) return undefined;
+    return parent.open_calls.some(({ id }) => id === link?.tool_call_id) ? "parent" : undefined;
+  }
+
+  function evidenceOf(state: IndexedSession, rule: StatusEvidence["rule"] | undefined): StatusEvidence {
+    const since = processOf(state)?.since;
+    if (rule !== undefined) return { rule, ...(rule === "register" && since !== undefined && { since }) };
+    if (state.entry.gone) return { rule: "gone" };
+    if (state.summary.status !== "running") return { rule: "record" };
+    const stopped_at = wasStopped(state) ? idle_since.get(registeredName(state) ?? "") : undefined;
+    return stopped_at === undefined ? { rule: "silence" } : { rule: "stopped", since: stopped_at };
   }
 
   function topOf(state: IndexedSession): IndexedSession {
@@ -121,7 +134,8 @@ export function createStatus(options: {
     wasStopped,
     present(state) {
       const { activity, ...summary } = state.summary;
-      const running = isRunning(state);
+      const rule = runningRule(state);
+      const running = rule !== undefined;
       const register = state.entry.gone ? undefined : processOf(state);
       const doing = activityOf(state.open_calls) ?? (register?.background ? BACKGROUND_COMMAND : activity);
       const link = links.of(state.id);
@@ -139,6 +153,9 @@ export function createStatus(options: {
           : summary.status === "running"
             ? silentEnd(state, wasStopped(state))
             : summary.status,
+        evidence: register?.waiting
+          ? { rule: "register", ...(register.since !== undefined && { since: register.since }) }
+          : evidenceOf(state, rule),
         ...(running && doing !== undefined && { activity: doing }),
         ...(register?.waiting && {
           waiting: {

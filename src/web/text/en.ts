@@ -154,6 +154,31 @@ export const en = {
     disconnected: "Disconnected",
     retry: "Retry",
   },
+  evidence: {
+    rules: {
+      register: "Its process says so in the agent's register.",
+      background: "The agent's register names a command that still runs in the background.",
+      run: "A sub-agent of it works.",
+      recent: "Its turn is open, and its file was written to within the last minute.",
+      parent: "The session that started it waits for its result.",
+      stopped: "Its turn is open, and its process has been idle since a time after the last record.",
+      silence:
+        "Its turn has no recorded end, nothing was recorded for a minute, and no process is known to have it open.",
+      record: "Its record says so.",
+      gone: "Its file is gone: the archived record says so.",
+    },
+    /** Beside the other facts of a session. */
+    short: {
+      register: "state: process register",
+      background: "state: background command",
+      run: "state: sub-agent works",
+      recent: "state: recent record",
+      parent: "state: awaited result",
+      stopped: "state: idle process",
+      silence: "state: no recorded end",
+    },
+    since: (time: string): string => `Since ${time}.`,
+  },
   terminal: {
     name: "Asked in a terminal",
     hint: "Answer here or in the terminal. The first answer counts.",

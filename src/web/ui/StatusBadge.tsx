@@ -6,23 +6,42 @@ export type BadgeStatus = "running" | "ok" | "failed";
 const WORDS: Record<BadgeStatus, string> = { running: "[RUNNING]", ok: "[OK]", failed: "[FAILED]" };
 
 /** The only three badges there are. What more there is to say (stopped, not allowed) stands beside it, in words. */
-export function StatusBadge({ status }: { status: BadgeStatus }): ReactNode {
-  return <span className={`status-badge status-${status}`}>{WORDS[status]}</span>;
+export function StatusBadge({
+  status,
+  title,
+}: {
+  status: BadgeStatus;
+  title?: string | undefined;
+}): ReactNode {
+  return (
+    <span className={`status-badge status-${status}`} title={title}>
+      {WORDS[status]}
+    </span>
+  );
 }
 
 /** How a session, turn or run stands. What waits, or was stopped, has a word in place of a badge. */
 export function StateBadge({
   status,
   isWaiting,
+  evidence,
 }: {
   status: "running" | "completed" | "failed" | "interrupted";
   /** It waits for a person, whatever its turn's state: nothing runs until they act. */
   isWaiting?: boolean;
+  /** How that is known, in words. */
+  evidence?: string | undefined;
 }): ReactNode {
-  if (isWaiting) return <span className="waiting-badge">{en.waiting.badge}</span>;
-  if (status !== "interrupted") return <StatusBadge status={status === "completed" ? "ok" : status} />;
+  if (isWaiting)
+    return (
+      <span className="waiting-badge" title={evidence}>
+        {en.waiting.badge}
+      </span>
+    );
+  if (status !== "interrupted")
+    return <StatusBadge status={status === "completed" ? "ok" : status} title={evidence} />;
   return (
-    <span className="stopped" title="Stopped before its end">
+    <span className="stopped" title={evidence ?? "Stopped before its end"}>
       stopped
     </span>
   );

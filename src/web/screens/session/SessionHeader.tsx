@@ -5,6 +5,7 @@ import { tokensIn, tokensOf } from "../../../model/tokens.ts";
 import { ConnectionState } from "../../app/ConnectionState.tsx";
 import { sessionHref } from "../../app/router.ts";
 import { en } from "../../text/en.ts";
+import { evidenceText } from "../../text/evidence.ts";
 import {
   counted,
   dayName,
@@ -66,6 +67,7 @@ function factsOf(row: SessionSummary, context: Props["context"]): Fact[] {
           },
         ]),
     ...daysOf(row),
+    ...evidenceFact(row),
     { key: "turns", text: counted(row.turns, "turn") },
     { key: "steps", text: counted(row.steps, "step") },
     { key: "calls", text: counted(row.tool_calls, "tool call") },
@@ -113,6 +115,14 @@ function factsOf(row: SessionSummary, context: Props["context"]): Fact[] {
         ]),
   ];
   return facts.filter(({ text }) => text.trim() !== "");
+}
+
+/** How the state is known, where the record itself does not say it. */
+function evidenceFact(row: SessionSummary): Fact[] {
+  const title = evidenceText(row);
+  const rule = row.evidence?.rule;
+  if (title === undefined || rule === undefined || rule === "record" || rule === "gone") return [];
+  return [{ key: "evidence", text: en.evidence.short[rule], title }];
 }
 
 /** The days on which a session began and was written last: its parts tell the hours. None where its clock makes no sense. */
@@ -184,7 +194,7 @@ export function SessionHeader({ row, since, context, synced, besideOf, children 
         <Title className="session-name-now" title={title}>
           {title} {kind !== undefined && <span className="run-kind">{visible(kind, "name")}</span>}
         </Title>
-        <StateBadge status={row.status} isWaiting={isWaiting(row)} />
+        <StateBadge status={row.status} isWaiting={isWaiting(row)} evidence={evidenceText(row)} />
         {row.scripted && <span className="session-mark">{en.session.scripted}</span>}
         {row.sample && <span className="session-mark">sample</span>}
         {row.archived && <span className="session-mark">archived</span>}

@@ -1,10 +1,11 @@
 import { memo, type ReactNode } from "react";
 import { visibleText } from "../../../hidden-text/hidden-text.ts";
-import { isUnread } from "../../../model/session.ts";
+import { isUnread, isWaiting } from "../../../model/session.ts";
 import { tokensOf } from "../../../model/tokens.ts";
 import { sessionHref } from "../../app/router.ts";
 import { waitsOf } from "../../app/waiting.ts";
 import { en } from "../../text/en.ts";
+import { evidenceText } from "../../text/evidence.ts";
 import {
   ago,
   counted,
@@ -60,7 +61,11 @@ export const SessionRow = memo(function SessionRow({ item, now, showFolder, onTo
     <div className={`session-line${row.status === "running" ? " is-running" : ""}`}>
       <a className="session-row" href={sessionHref(row.id)} data-session={row.id}>
         <span className="session-state">
-          <StateBadge status={row.status} isWaiting={waits !== undefined} />
+          <StateBadge
+            status={row.status}
+            isWaiting={waits !== undefined}
+            evidence={waits === undefined || isWaiting(row) ? evidenceText(row) : undefined}
+          />
         </span>{" "}
         <span className="session-name" style={{ paddingInlineStart: depth * 20 }}>
           {depth > 0 && <span className="session-branch">└ </span>}
