@@ -83,7 +83,7 @@ const LAYERS: Layer[] = [
   {
     layer: "server/attach/",
     from: [...SERVER_LIBRARIES, "store/", "server/usage-error.ts"],
-    packages: ["node:*", "hono", "diff", "jsonc-parser"],
+    packages: ["node:*", "hono", "diff", "jsonc-parser", "ws"],
   },
   { layer: "server/posted/", from: SERVER_LIBRARIES, packages: ["node:*", "hono"] },
   { layer: "server/auth/", from: SERVER_LIBRARIES, packages: ["node:*", "hono"] },

@@ -83,16 +83,27 @@ export type AgentWait = z.infer<typeof agentWait>;
 
 /**
  * The rule by which the daemon says how a session stands. `register`: its process says so in the agent's register, `since` then;
- * `background`: the register names a command that still runs; `run`: a sub-agent of it works; `recent`: the turn is open, and the file
+ * `server`: the agent's own server says so; `background`: the register names a command that still runs; `run`: a sub-agent of it works; `recent`: the turn is open, and the file
  * was written to within the last minute; `parent`: the session that started this run waits for its result; `stopped`: the turn is open, and
  * the process has rested since a time after its last record; `silence`: the turn is open, nothing was recorded for a minute, and no
  * process has it open; `record`: the record itself says so; `gone`: the agent's file is gone.
  */
-export const statusEvidence = record({
-  rule: z.enum(["register", "background", "run", "recent", "parent", "stopped", "silence", "record", "gone"]),
+export const statusRule = record({
+  rule: z.enum([
+    "register",
+    "server",
+    "background",
+    "run",
+    "recent",
+    "parent",
+    "stopped",
+    "silence",
+    "record",
+    "gone",
+  ]),
   since: optional(milliseconds),
 });
-export type StatusEvidence = z.infer<typeof statusEvidence>;
+export type StatusRule = z.infer<typeof statusRule>;
 
 /**
  * One row of the session list. Folded from frames by `summarize`, which cuts its texts to 1,000 characters and `cwd` to 4,096;
@@ -112,7 +123,7 @@ export const sessionSummary = record({
   model: optional(z.string()),
   status: sessionStatus,
   /** Of sessions in files: how the daemon knows `status` and `waiting`. */
-  evidence: optional(statusEvidence),
+  status_rule: optional(statusRule),
   /** What the agent does now: the tool or kind of the last open part, one line. Only while running. */
   activity: optional(z.string()),
   started_at: optional(milliseconds),

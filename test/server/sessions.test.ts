@@ -1036,7 +1036,7 @@ describe("the status", () => {
     await statusBy("interrupted", { busy: false, since: last + 1 });
     await statusBy("running", { busy: false, since: last });
     await statusBy("interrupted", { busy: false, since: last + 2 });
-    expect(sessions.get(session.id)?.evidence).toEqual({ rule: "stopped", since: last + 2 });
+    expect(sessions.get(session.id)?.status_rule).toEqual({ rule: "stopped", since: last + 2 });
   });
 
   it("waits for its user where the agent's register says so: with what for, since when, and also when its file is old", async () => {
@@ -1059,7 +1059,7 @@ describe("the status", () => {
       expect(row("one")).toMatchObject({
         status: "running",
         waiting: { for: "permission prompt", since: 5 },
-        evidence: { rule: "register", since: 5 },
+        status_rule: { rule: "register", since: 5 },
       });
       expect(row("two")).toMatchObject({ status: "completed", waiting: { for: "dialog open", since: 6 } });
     });
@@ -1072,13 +1072,13 @@ describe("the status", () => {
       expect(row("two")).toMatchObject({
         status: "running",
         activity: "background command",
-        evidence: { rule: "background" },
+        status_rule: { rule: "background" },
       });
       expect(row("two")?.waiting).toBeUndefined();
     });
     says("two", { busy: false, since: 9 });
     await eventually(() =>
-      expect(row("two")).toMatchObject({ status: "completed", evidence: { rule: "record" } }),
+      expect(row("two")).toMatchObject({ status: "completed", status_rule: { rule: "record" } }),
     );
   });
 
@@ -1087,16 +1087,16 @@ describe("the status", () => {
     const sessions = start({ timing: { silence: 600_000 } });
     await listed(sessions, "one");
     const row = () => sessions.get(sessionId("one"));
-    expect(row()).toMatchObject({ status: "running", evidence: { rule: "recent" } });
+    expect(row()).toMatchObject({ status: "running", status_rule: { rule: "recent" } });
     await stop(sessions);
     const longAgo = new Date(Date.now() - 600_000);
     utimesSync(path("one.jsonl"), longAgo, longAgo);
     const later = start();
     await listed(later, "one");
-    expect(later.get(sessionId("one"))).toMatchObject({ status: "failed", evidence: { rule: "silence" } });
+    expect(later.get(sessionId("one"))).toMatchObject({ status: "failed", status_rule: { rule: "silence" } });
     rmSync(path("one.jsonl"));
     await eventually(() =>
-      expect(later.get(sessionId("one"))).toMatchObject({ archived: true, evidence: { rule: "gone" } }),
+      expect(later.get(sessionId("one"))).toMatchObject({ archived: true, status_rule: { rule: "gone" } }),
     );
   });
 

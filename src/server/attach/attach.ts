@@ -1,64 +1,130 @@
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { messageOf } from "../../model/narrow.ts";
 import type { Notice } from "../../store/contract.ts";
+import type { AgentAttachment } from "./agent-attachment.ts";
+import type { AgentState } from "./agent-state.ts";
 import { createAnswerLog } from "./answer-log.ts";
-import { type ClaudeCodeAttachment, claudeCodeAttachment } from "./claude-code/attachment.ts";
+import { claudeCodeAttachment } from "./claude-code/attachment.ts";
 import { readPermissionRequest } from "./claude-code/permission-request.ts";
+import { type AppServer, followAppServer } from "./codex/app-server.ts";
+import { codexAttachment } from "./codex/attachment.ts";
 import { createHeldRequests, type HeldRequests, type TerminalProcess } from "./held-requests.ts";
 import { type HookSocket, hookSocketProblem, openHookSocket } from "./hook-socket.ts";
+import type { HookConnection, TerminalRequest } from "./terminal-request.ts";
+
+/** The agents' own folders. */
+export interface AgentFolders {
+  claude_code: string;
+  codex: string;
+}
 
 /** What connects this daemon to agents that run in terminals. */
 export interface Attach {
   readonly held: HeldRequests;
-  readonly claude_code: ClaudeCodeAttachment;
+  readonly attachments: ReadonlyMap<string, AgentAttachment>;
+  /** What the agents' own servers say, by the agent's id of the session. */
+  readonly states: ReadonlyMap<string, AgentState>;
   readonly notices: readonly Notice[];
-  /** Begins to listen for hooks. Only for the daemon that holds the data folder. */
+  /** Begins to listen to agents. Only for the daemon that holds the data folder. */
   listen(): Promise<void>;
+  /** Attaches or detaches an agent; see `AgentAttachment`. `undefined`: there is no such agent. */
+  change(agent: string, change: "install" | "remove"): AgentAttachment | undefined;
+  /** Calls the listener with the agent's id of a session that asks something else, or is in another state, than before. */
+  subscribe(listener: (session_id: string) => void): () => void;
   close(): Promise<void>;
 }
 
+/** How each agent that can be attached is, by its id. */
+export function agentAttachments(
+  data_dir: string,
+  { claude_code, codex }: AgentFolders,
+): Map<string, AgentAttachment> {
+  return new Map([
+    ["claude-code", claudeCodeAttachment({ data_dir, config_dir: claude_code })],
+    ["codex", codexAttachment({ data_dir, socket: codexSocket(codex) })],
+  ]);
+}
+
+const codexSocket = (folder: string): string => join(folder, "app-server-control", "app-server-control.sock");
+
 export function createAttach(options: {
   data_dir: string;
-  /** Claude Code's own folder. */
-  config_dir: string;
+  folders: AgentFolders;
   /** The agents' registers, by session. */
   readProcesses(): Promise<ReadonlyMap<string, TerminalProcess>>;
   isWatched(session_id: string): boolean;
   report(error: unknown): void;
 }): Attach {
-  const { data_dir, report } = options;
-  const claude_code = claudeCodeAttachment(options);
+  const { data_dir, folders, report } = options;
+  const attachments = agentAttachments(data_dir, folders);
+  const isAttached = (agent: string) => attachments.get(agent)?.describe().is_installed === true;
   const held = createHeldRequests({ ...options, log: createAnswerLog(data_dir), now: Date.now });
+  const listeners = new Set<(session_id: string) => void>();
   const notices: Notice[] = [];
-  let socket: HookSocket | undefined;
+  let hook_socket: HookSocket | undefined;
+  let app_server: AppServer | undefined;
+
+  function hold(asked: TerminalRequest, connection: HookConnection) {
+    held.hold(asked, connection).catch((error: unknown) => {
+      connection.release();
+      report(error);
+    });
+  }
+  const publish = (session_id: string) => {
+    for (const listener of [...listeners]) listener(session_id);
+  };
+  held.subscribe(publish);
+
+  async function listenForHooks() {
+    if (!existsSync(data_dir) || hookSocketProblem(data_dir) !== undefined) return;
+    try {
+      hook_socket = await openHookSocket(data_dir, (body, connection) => {
+        const asked = readPermissionRequest(body);
+        if (asked === undefined) connection.release();
+        else hold(asked, connection);
+      });
+      // The hook's program is that of this version.
+      if (isAttached("claude-code")) attachments.get("claude-code")?.install();
+    } catch (error) {
+      notices.push({
+        level: "warning",
+        text: `Agents in terminals cannot be answered here: ${messageOf(error)}.`,
+        remedy: "Make room in the data folder and check its permissions, then restart.",
+      });
+    }
+  }
+
   return {
     held,
-    claude_code,
+    attachments,
+    get states() {
+      return app_server?.states ?? new Map();
+    },
     notices,
     async listen() {
-      if (!existsSync(data_dir) || hookSocketProblem(data_dir) !== undefined) return;
-      try {
-        socket = await openHookSocket(data_dir, (body, connection) => {
-          const asked = readPermissionRequest(body);
-          if (asked === undefined) return connection.release();
-          held.hold(asked, connection).catch((error: unknown) => {
-            connection.release();
-            report(error);
-          });
-        });
-        // The hook's program is that of this version.
-        if (claude_code.describe().is_installed) claude_code.install();
-      } catch (error) {
-        notices.push({
-          level: "warning",
-          text: `Agents in terminals cannot be answered here: ${messageOf(error)}.`,
-          remedy: "Make room in the data folder and check its permissions, then restart.",
-        });
-      }
+      app_server = followAppServer({
+        socket: codexSocket(folders.codex),
+        mayAnswer: () => isAttached("codex"),
+        onStates: (threads) => threads.forEach(publish),
+        onRequest: hold,
+      });
+      await listenForHooks();
+    },
+    change(agent, change) {
+      const attachment = attachments.get(agent);
+      attachment?.[change]();
+      app_server?.refresh();
+      return attachment;
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
     async close() {
+      app_server?.close();
       held.close();
-      await socket?.close();
+      await hook_socket?.close();
     },
   };
 }

@@ -112,6 +112,7 @@ export function createHeldRequests(options: {
   }
 
   function reasonToRelease(entry: Held, process: TerminalProcess | undefined): string | undefined {
+    if (entry.asked.ends_by === "agent") return undefined;
     const age = now() - entry.asked_at;
     if (entry.hides_dialog) {
       if (age > HIDDEN_MS) return LEFT;

@@ -4,30 +4,24 @@ import { Refused } from "../sessions/refused.ts";
 import { readBody } from "../sessions/request-body.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { UsageError } from "../usage-error.ts";
-import type { ClaudeCodeAttachment } from "./claude-code/attachment.ts";
-import type { HeldRequests } from "./held-requests.ts";
+import type { Attach } from "./attach.ts";
 
 /** What agents in terminals ask, and how Verbatim is attached to them. */
-export function addAttachRoutes(
-  app: Hono,
-  options: { held: HeldRequests; sessions: Sessions; claude_code: ClaudeCodeAttachment },
-): void {
-  const { held, sessions, claude_code } = options;
+export function addAttachRoutes(app: Hono, attach: Attach, sessions: Sessions): void {
+  const { held, attachments } = attach;
 
   app.get("/api/attach", (context) => {
-    const reply: AttachReply = { agents: [claude_code.describe()] };
+    const reply: AttachReply = { agents: [...attachments.values()].map((each) => each.describe()) };
     return context.json(reply);
   });
 
-  app.post("/api/attach/claude-code/install", (context) => {
-    attempt(() => claude_code.install());
-    return context.json(claude_code.describe());
-  });
-
-  app.post("/api/attach/claude-code/remove", (context) => {
-    attempt(() => claude_code.remove());
-    return context.json(claude_code.describe());
-  });
+  for (const change of ["install", "remove"] as const)
+    app.post(`/api/attach/:agent/${change}`, (context) => {
+      const agent = context.req.param("agent");
+      const attachment = attempt(() => attach.change(agent, change));
+      if (attachment === undefined) throw new Refused(404, "agent", `There is no agent ${agent} to attach.`);
+      return context.json(attachment.describe());
+    });
 
   app.get("/api/sessions/:id/terminal-requests", (context) => {
     const row = sessions.get(context.req.param("id"));
@@ -46,9 +40,9 @@ export function addAttachRoutes(
 }
 
 /** A settings file that cannot be changed is for the person to correct. */
-function attempt(work: () => void): void {
+function attempt<Value>(work: () => Value): Value {
   try {
-    work();
+    return work();
   } catch (error) {
     if (error instanceof UsageError) throw new Refused(409, "settings", error.message);
     throw error;

@@ -10,18 +10,20 @@ export interface TerminalRequest {
   requests: readonly Request[];
   /** The agent opens its own dialog only after the hook has ended. */
   hides_dialog: boolean;
+  /** Who says that the terminal has answered: the agent itself, or nobody, so that its register is looked at. */
+  ends_by: "agent" | "register";
   /** Asked by the session's main thread, which asks one thing at a time. */
   is_main: boolean;
   /** The hook's output for the answers, by the request's id. */
   replyTo(answers: ReadonlyMap<string, Answer>): unknown;
 }
 
-/** The connection to the hook's process. */
+/** The connection to the hook's process, or to the agent's server. */
 export interface HookConnection {
   /** Passes an answer to the agent. Ends the connection. */
   answer(reply: unknown): void;
   /** Leaves the decision to the terminal. Ends the connection. */
   release(): void;
-  /** Calls the listener when the hook's process ends before it was answered or released. */
+  /** Calls the listener when the other side ends before it was answered or released. */
   onGone(listener: () => void): void;
 }

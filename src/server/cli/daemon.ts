@@ -1,5 +1,4 @@
 import { mkdirSync } from "node:fs";
-import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { inspect } from "node:util";
 import { messageOf } from "../../model/narrow.ts";
@@ -31,6 +30,7 @@ import { mergeSessions } from "../sessions/merge-sessions.ts";
 import { type ReadableSessions, withReadState } from "../sessions/read-state.ts";
 import type { Sessions } from "../sessions/sessions.ts";
 import { UsageError } from "../usage-error.ts";
+import { agentFolder, agentFolders } from "./agent-folders.ts";
 import { dataDirOf, inDataFolder } from "./data-dir.ts";
 import type { Flags } from "./flags.ts";
 import { packageRoot, readVersion } from "./package-root.ts";
@@ -157,9 +157,7 @@ async function openAllSessions(
   attach: AttachedDaemon;
 }> {
   const roots = formats.flatMap((format) =>
-    format.root === undefined
-      ? []
-      : [{ format, path: process.env[format.root.variable] || join(homedir(), format.root.home) }],
+    format.root === undefined ? [] : [{ format, path: agentFolder(format.root) }],
   );
   const sample_notices: Notice[] = [];
   const noSamples = (error: unknown): undefined => {
@@ -232,7 +230,11 @@ async function openAllSessions(
     // The daemon that holds the lock of the first store may still be opening the second: it is theirs too.
     read_only: managed.taken,
     isInOtherSource: (id) => managed.get(id) !== undefined,
-    terminal_requests: attach.held,
+    terminals: {
+      requestsOf: attach.held.openOf,
+      stateOf: (name) => attach.states.get(name),
+      subscribe: attach.subscribe,
+    },
   });
   const sessions = keepReadState(mergeSessions([managed, found]), read_states);
   opened.push(sessions);
@@ -248,17 +250,15 @@ type AttachedDaemon = Attach & { isWatched: (session_id: string) => boolean };
 function attachTo(data_dir: string, roots: readonly { format: Format; path: string }[]): AttachedDaemon {
   const registered = roots.filter(({ format }) => format.id === "claude-code");
   const registry = createProcessRegistry(registered);
-  const attach: AttachedDaemon = {
-    ...createAttach({
-      data_dir,
-      config_dir: registered[0]?.path ?? join(homedir(), ".claude"),
-      readProcesses: registry.read,
-      isWatched: (session_id) => attach.isWatched(session_id),
-      report,
-    }),
-    isWatched: () => false,
-  };
-  return attach;
+  const attach = createAttach({
+    data_dir,
+    folders: agentFolders(),
+    readProcesses: registry.read,
+    isWatched: (session_id) => attached.isWatched(session_id),
+    report,
+  });
+  const attached: AttachedDaemon = Object.assign(attach, { isWatched: () => false });
+  return attached;
 }
 
 /** Where the store cannot be written, what is read lasts as long as this daemon. */
@@ -310,7 +310,7 @@ async function listen(
           search,
           markRead: sessions.markRead,
           addPostedRoutes: (app) => addPostedRoutes(app, posted),
-          addAttachRoutes: (app) => addAttachRoutes(app, { ...attach, sessions }),
+          addAttachRoutes: (app) => addAttachRoutes(app, attach, sessions),
           addManagedRoutes: (app) => addManagedRoutes(app, managed, process.cwd()),
           guard,
           version,

@@ -180,11 +180,11 @@ const COMMANDS = {
   attach: {
     usage: "attach AGENT",
     help:
-      "Answer an agent's approvals, questions and plans in the browser as well as in its terminal: adds a hook to the agent's " +
-      "settings and prints the change. AGENT: claude-code. See docs/attach.md.",
+      "Answer an agent's approvals, questions and plans in the browser as well as in its terminal: prints the change of " +
+      "the agent's settings that it takes. AGENT: claude-code or codex. See docs/attach.md.",
     options: DATA_DIR,
   },
-  detach: { usage: "detach AGENT", help: "Remove that hook and print the change.", options: DATA_DIR },
+  detach: { usage: "detach AGENT", help: "Undo that and print the change.", options: DATA_DIR },
 } as const satisfies Record<string, { usage: string; help: string; options: Record<string, Option> }>;
 
 export type CommandName = keyof typeof COMMANDS;

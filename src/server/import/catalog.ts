@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { OpenRequest } from "../../model/session.ts";
 import { uuidFrom } from "../../model/uuid.ts";
 import type { Format } from "../../sources/contract.ts";
 import { createArchiveBackfill } from "../archive/archive-backfill.ts";
@@ -31,7 +30,7 @@ import {
   storedFile,
 } from "./session-file.ts";
 import { sessionFrames } from "./session-frames.ts";
-import { createStatus } from "./status.ts";
+import { createStatus, type Terminals } from "./status.ts";
 import { type SessionsTiming, TIMING } from "./timing.ts";
 import { createTrackedFiles } from "./tracked-files.ts";
 import { type WatchRoot, watchSessions } from "./watch.ts";
@@ -50,10 +49,9 @@ export interface SessionsOptions {
   timing?: Partial<SessionsTiming>;
   /** Whether another source has a session of this id: a file's session of that id is listed by another one. */
   isInOtherSource?(id: string): boolean;
-  /** What agents in terminals ask, by the agent's own id of the session. */
-  terminal_requests?: {
-    openOf(session_id: string): readonly OpenRequest[];
-    /** Called with the id of a session that asks something else than before. */
+  /** What agents in terminals say and ask, by the agent's own id of the session. */
+  terminals?: Terminals & {
+    /** Calls the listener with the id of a session that says or asks something else than before. */
     subscribe(listener: (session_id: string) => void): () => void;
   };
   /** Reads what nobody waits for on threads of its own, for sessions of the formats that ship. Closed with the sessions. */
@@ -127,7 +125,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     links,
     now,
     silence: timing.silence,
-    ...(options.terminal_requests && { requestsOf: options.terminal_requests.openOf }),
+    ...(options.terminals && { terminals: options.terminals }),
   });
   const list = createList({
     delay: timing.publish,
@@ -323,7 +321,7 @@ export function createSessions(options: SessionsOptions): Sessions {
   });
   list.publish();
   const processes_known = refreshProcesses();
-  const stopRequests = options.terminal_requests?.subscribe((name) => {
+  const stopRequests = options.terminals?.subscribe((name) => {
     const { session_id, later } = links.registered(name);
     for (const id of [session_id, ...later]) list.mark(id);
     // The agent's register changes at the same moment.

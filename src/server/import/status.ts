@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { OpenCalls } from "../../model/open-calls.ts";
 import { shorten } from "../../model/parts/content.ts";
-import type { OpenRequest, SessionSummary, StatusEvidence } from "../../model/session.ts";
+import type { OpenRequest, SessionSummary, StatusRule } from "../../model/session.ts";
 import { ROW_TEXT_LIMIT } from "../../model/transcript/summarize.ts";
 import type { Format } from "../../sources/contract.ts";
 import type { Links } from "./links.ts";
@@ -23,6 +23,14 @@ export interface Status {
   present(state: IndexedSession): SessionSummary;
 }
 
+/** What agents in terminals say of themselves, by the agent's own id of a session. */
+export interface Terminals {
+  /** What the session asks a person. */
+  requestsOf(name: string): readonly OpenRequest[];
+  /** What the agent's own server says. It goes before what its register says. */
+  stateOf(name: string): RunningProcess | undefined;
+}
+
 export function createStatus(options: {
   formats: readonly Format[];
   roots: readonly WatchRoot[];
@@ -31,8 +39,7 @@ export function createStatus(options: {
   now: () => number;
   /** An open turn of which nothing was heard for so long, and that no register calls alive, has ended. In milliseconds. */
   silence: number;
-  /** What an agent in a terminal asks, by its own id of the session. */
-  requestsOf?: (name: string) => readonly OpenRequest[];
+  terminals?: Terminals;
 }): Status {
   const { indexed, links, now } = options;
   const titles = createTitles(options.roots);
@@ -52,7 +59,7 @@ export function createStatus(options: {
 
   function processOf(state: IndexedSession): RunningProcess | undefined {
     const name = registeredName(state);
-    return name === undefined ? undefined : processes.get(name);
+    return name === undefined ? undefined : (options.terminals?.stateOf(name) ?? processes.get(name));
   }
 
   function wasStopped(state: IndexedSession): boolean {
@@ -63,7 +70,7 @@ export function createStatus(options: {
   const isRunning = (state: IndexedSession, depth = 0): boolean => runningRule(state, depth) !== undefined;
 
   /** The rule by which a session runs; `undefined`: it does not. */
-  function runningRule(state: IndexedSession, depth = 0): StatusEvidence["rule"] | undefined {
+  function runningRule(state: IndexedSession, depth = 0): StatusRule["rule"] | undefined {
     if (state.entry.gone) return undefined;
     const register = processOf(state);
     if (register?.busy) return "register";
@@ -83,9 +90,17 @@ export function createStatus(options: {
     return parent.open_calls.some(({ id }) => id === link?.tool_call_id) ? "parent" : undefined;
   }
 
-  function evidenceOf(state: IndexedSession, rule: StatusEvidence["rule"] | undefined): StatusEvidence {
+  /** What the agent's process says, in its register or over its server. */
+  function registerRule(state: IndexedSession): StatusRule {
     const since = processOf(state)?.since;
-    if (rule !== undefined) return { rule, ...(rule === "register" && since !== undefined && { since }) };
+    const name = registeredName(state);
+    const isServer = name !== undefined && options.terminals?.stateOf(name) !== undefined;
+    return { rule: isServer ? "server" : "register", ...(since !== undefined && { since }) };
+  }
+
+  function statusRuleOf(state: IndexedSession, rule: StatusRule["rule"] | undefined): StatusRule {
+    if (rule === "register") return registerRule(state);
+    if (rule !== undefined) return { rule };
     if (state.entry.gone) return { rule: "gone" };
     if (state.summary.status !== "running") return { rule: "record" };
     const stopped_at = wasStopped(state) ? idle_since.get(registeredName(state) ?? "") : undefined;
@@ -141,7 +156,7 @@ export function createStatus(options: {
       const link = links.of(state.id);
       const continued_in = continuationOf(state);
       const name = register && registeredName(state);
-      const requests = name === undefined ? [] : (options.requestsOf?.(name) ?? []);
+      const requests = name === undefined ? [] : (options.terminals?.requestsOf(name) ?? []);
       const title = summary.title ?? titles.of(links.registeredAs(state.id));
       return {
         ...summary,
@@ -153,9 +168,7 @@ export function createStatus(options: {
           : summary.status === "running"
             ? silentEnd(state, wasStopped(state))
             : summary.status,
-        evidence: register?.waiting
-          ? { rule: "register", ...(register.since !== undefined && { since: register.since }) }
-          : evidenceOf(state, rule),
+        status_rule: register?.waiting ? registerRule(state) : statusRuleOf(state, rule),
         ...(running && doing !== undefined && { activity: doing }),
         ...(register?.waiting && {
           waiting: {

@@ -47,10 +47,11 @@ export function AttachSettings(): ReactNode {
               onClick={() => void change(one)}
             >
               {one.is_installed ? en.attach.remove : en.attach.install}
+              <span className="unseen"> {one.name}</span>
             </button>
           </p>
           <p className="dialog-note">
-            {one.problem ?? (one.is_installed ? en.attach.on(one.file) : en.attach.off(one.file))}
+            {one.problem ?? (one.is_installed ? en.attach.on : en.attach.off)[one.by](one.file)}
           </p>
           {one.diff !== "" && (
             <details>

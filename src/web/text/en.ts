@@ -154,9 +154,10 @@ export const en = {
     disconnected: "Disconnected",
     retry: "Retry",
   },
-  evidence: {
+  statusRule: {
     rules: {
       register: "Its process says so in the agent's register.",
+      server: "The agent's own server says so.",
       background: "The agent's register names a command that still runs in the background.",
       run: "A sub-agent of it works.",
       recent: "Its turn is open, and its file was written to within the last minute.",
@@ -170,6 +171,7 @@ export const en = {
     /** Beside the other facts of a session. */
     short: {
       register: "state: process register",
+      server: "state: agent's server",
       background: "state: background command",
       run: "state: sub-agent works",
       recent: "state: recent record",
@@ -215,8 +217,14 @@ export const en = {
   attach: {
     heading: "Agents in terminals",
     about: (name: string): string => `Answer approvals, questions and plans of ${name} in this page.`,
-    on: (file: string): string => `Attached. The hook is in ${file}.`,
-    off: (file: string): string => `Adds a hook to ${file}. Open sessions use it within seconds.`,
+    on: {
+      hook: (file: string): string => `Attached. The hook is in ${file}.`,
+      server: (file: string): string => `Attached over ${file}.`,
+    },
+    off: {
+      hook: (file: string): string => `Adds a hook to ${file}. Open sessions use it within seconds.`,
+      server: (file: string): string => `Answers over the agent's own server, ${file}. Changes no settings.`,
+    },
     install: "Attach",
     remove: "Detach",
     change: "Show the change",

@@ -24,24 +24,24 @@ export function StatusBadge({
 export function StateBadge({
   status,
   isWaiting,
-  evidence,
+  reason,
 }: {
   status: "running" | "completed" | "failed" | "interrupted";
   /** It waits for a person, whatever its turn's state: nothing runs until they act. */
   isWaiting?: boolean;
   /** How that is known, in words. */
-  evidence?: string | undefined;
+  reason?: string | undefined;
 }): ReactNode {
   if (isWaiting)
     return (
-      <span className="waiting-badge" title={evidence}>
+      <span className="waiting-badge" title={reason}>
         {en.waiting.badge}
       </span>
     );
   if (status !== "interrupted")
-    return <StatusBadge status={status === "completed" ? "ok" : status} title={evidence} />;
+    return <StatusBadge status={status === "completed" ? "ok" : status} title={reason} />;
   return (
-    <span className="stopped" title={evidence ?? "Stopped before its end"}>
+    <span className="stopped" title={reason ?? "Stopped before its end"}>
       stopped
     </span>
   );

@@ -12,14 +12,12 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import {
-  type ClaudeCodeAttachment,
-  claudeCodeAttachment,
-} from "../../../src/server/attach/claude-code/attachment.ts";
+import type { AgentAttachment } from "../../../src/server/attach/agent-attachment.ts";
+import { claudeCodeAttachment } from "../../../src/server/attach/claude-code/attachment.ts";
 
 let folder: string;
 let file: string;
-let attachment: ClaudeCodeAttachment;
+let attachment: AgentAttachment;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "attach-"));
   mkdirSync(join(folder, "claude"));

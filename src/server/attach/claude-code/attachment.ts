@@ -10,28 +10,19 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { structuredPatch } from "diff";
-import type { Attachment } from "../../../protocol.ts";
 import { UsageError } from "../../usage-error.ts";
+import type { AgentAttachment } from "../agent-attachment.ts";
 import { hookSocketPath, hookSocketProblem } from "../hook-socket.ts";
 import { addHook, hasHook, removeHook } from "./hook-settings.ts";
 
 /** The hook's program, beside this file in the sources and beside the bundle in the package. */
 const PROGRAM = join(import.meta.dirname, "permission-hook.mjs");
 
-/** Attaching to Claude Code: a hook in the user's own settings, which sessions that are open take over within seconds. */
-export interface ClaudeCodeAttachment {
-  /** Whether the hook is installed, and what installing or removing it would change. */
-  describe(): Attachment;
-  /** Throws `UsageError` where the settings cannot be changed. */
-  install(): void;
-  /** Restores the settings to the byte where nothing else changed them since. */
-  remove(): void;
-}
-
-export function claudeCodeAttachment(options: {
-  data_dir: string;
-  config_dir: string;
-}): ClaudeCodeAttachment {
+/**
+ * Attaching to Claude Code: a hook in the user's own settings, which sessions that are open take over within seconds. Removing it restores
+ * the settings to the byte where nothing else changed them since.
+ */
+export function claudeCodeAttachment(options: { data_dir: string; config_dir: string }): AgentAttachment {
   const { data_dir, config_dir } = options;
   const file = join(config_dir, "settings.json");
   const folder = join(data_dir, "attach");
@@ -53,7 +44,7 @@ export function claudeCodeAttachment(options: {
       const problem = hookSocketProblem(data_dir);
       const text = read() ?? "";
       const is_installed = isInstalled();
-      const base = { agent: "claude-code", name: "Claude Code", file, is_installed };
+      const base = { agent: "claude-code", name: "Claude Code", by: "hook", file, is_installed } as const;
       try {
         const after = is_installed ? (removed(text) ?? "") : addHook(text, command);
         return { ...base, diff: diffOf(file, text, after), ...(problem !== undefined && { problem }) };

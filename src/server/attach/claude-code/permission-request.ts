@@ -35,6 +35,7 @@ export function readPermissionRequest(value: unknown): TerminalRequest | undefin
     requests: asked.requests.map((request) => ({ ...request, title: `${request.title}${from}` })),
     hides_dialog: agent_type !== undefined && agent_type !== WORKFLOW_AGENT,
     is_main: agent_type === undefined,
+    ends_by: "register",
     replyTo: (answers) => ({
       hookSpecificOutput: { hookEventName: "PermissionRequest", decision: asked.decide(answers) },
     }),

@@ -5,7 +5,6 @@ import { tokensIn, tokensOf } from "../../../model/tokens.ts";
 import { ConnectionState } from "../../app/ConnectionState.tsx";
 import { sessionHref } from "../../app/router.ts";
 import { en } from "../../text/en.ts";
-import { evidenceText } from "../../text/evidence.ts";
 import {
   counted,
   dayName,
@@ -15,6 +14,7 @@ import {
   shortPath,
   shortTokens,
 } from "../../text/format.ts";
+import { statusRuleText } from "../../text/status-rule.ts";
 import { price } from "../../transcript/price.ts";
 import { duration } from "../../ui/duration.ts";
 import { visible } from "../../ui/hidden-text.tsx";
@@ -67,7 +67,7 @@ function factsOf(row: SessionSummary, context: Props["context"]): Fact[] {
           },
         ]),
     ...daysOf(row),
-    ...evidenceFact(row),
+    ...statusRuleFact(row),
     { key: "turns", text: counted(row.turns, "turn") },
     { key: "steps", text: counted(row.steps, "step") },
     { key: "calls", text: counted(row.tool_calls, "tool call") },
@@ -118,11 +118,11 @@ function factsOf(row: SessionSummary, context: Props["context"]): Fact[] {
 }
 
 /** How the state is known, where the record itself does not say it. */
-function evidenceFact(row: SessionSummary): Fact[] {
-  const title = evidenceText(row);
-  const rule = row.evidence?.rule;
+function statusRuleFact(row: SessionSummary): Fact[] {
+  const title = statusRuleText(row);
+  const rule = row.status_rule?.rule;
   if (title === undefined || rule === undefined || rule === "record" || rule === "gone") return [];
-  return [{ key: "evidence", text: en.evidence.short[rule], title }];
+  return [{ key: "status-rule", text: en.statusRule.short[rule], title }];
 }
 
 /** The days on which a session began and was written last: its parts tell the hours. None where its clock makes no sense. */
@@ -194,7 +194,7 @@ export function SessionHeader({ row, since, context, synced, besideOf, children 
         <Title className="session-name-now" title={title}>
           {title} {kind !== undefined && <span className="run-kind">{visible(kind, "name")}</span>}
         </Title>
-        <StateBadge status={row.status} isWaiting={isWaiting(row)} evidence={evidenceText(row)} />
+        <StateBadge status={row.status} isWaiting={isWaiting(row)} reason={statusRuleText(row)} />
         {row.scripted && <span className="session-mark">{en.session.scripted}</span>}
         {row.sample && <span className="session-mark">sample</span>}
         {row.archived && <span className="session-mark">archived</span>}

@@ -5,7 +5,6 @@ import { tokensOf } from "../../../model/tokens.ts";
 import { sessionHref } from "../../app/router.ts";
 import { waitsOf } from "../../app/waiting.ts";
 import { en } from "../../text/en.ts";
-import { evidenceText } from "../../text/evidence.ts";
 import {
   ago,
   counted,
@@ -16,6 +15,7 @@ import {
   shortPath,
 } from "../../text/format.ts";
 import { plainMarkdown } from "../../text/plain-markdown.ts";
+import { statusRuleText } from "../../text/status-rule.ts";
 import { activityOf } from "../../transcript/activity.ts";
 import { visible } from "../../ui/hidden-text.tsx";
 import { StateBadge } from "../../ui/StatusBadge.tsx";
@@ -64,7 +64,7 @@ export const SessionRow = memo(function SessionRow({ item, now, showFolder, onTo
           <StateBadge
             status={row.status}
             isWaiting={waits !== undefined}
-            evidence={waits === undefined || isWaiting(row) ? evidenceText(row) : undefined}
+            reason={waits === undefined || isWaiting(row) ? statusRuleText(row) : undefined}
           />
         </span>{" "}
         <span className="session-name" style={{ paddingInlineStart: depth * 20 }}>

@@ -1,0 +1,236 @@
+import { existsSync } from "node:fs";
+import { WebSocket } from "ws";
+import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../../model/narrow.ts";
+import type { AgentState } from "../agent-state.ts";
+import type { HookConnection, TerminalRequest } from "../terminal-request.ts";
+import { readServerRequest } from "./server-request.ts";
+
+/** Codex starts its server by itself: it is looked for at this interval, in milliseconds, less often where it fails. */
+const RETRY_MS = 2_000;
+const MAX_RETRY_MS = 30_000;
+/** Versions whose requests are answered; of others only the state is read. */
+const TESTED = /^[^/]*\/0\.169\./;
+/** Threads whose state is asked for when a connection begins. */
+const LISTED = 100;
+
+/** A second client of Codex's own app server, beside the terminal's. It starts, stops and changes nothing. */
+export interface AppServer {
+  /** The state of each loaded thread. */
+  readonly states: ReadonlyMap<string, AgentState>;
+  /** Looks again at what waits, after `mayAnswer` has changed. */
+  refresh(): void;
+  close(): void;
+}
+
+export interface AppServerOptions {
+  /** `app-server-control/app-server-control.sock` in Codex's folder. */
+  socket: string;
+  /** Whether requests may be answered here. Without it only the state is read. */
+  mayAnswer(): boolean;
+  onStates(threads: readonly string[]): void;
+  onRequest(asked: TerminalRequest, connection: HookConnection): void;
+}
+
+export function followAppServer(options: AppServerOptions): AppServer {
+  const states = new Map<string, AgentState>();
+  let delay = RETRY_MS;
+  let timer: NodeJS.Timeout | undefined;
+  let connection: Connection | undefined;
+  let is_closed = false;
+
+  function connect() {
+    timer = undefined;
+    if (!existsSync(options.socket)) return retry();
+    connection = openConnection(options, states, {
+      onOpen: () => {
+        delay = RETRY_MS;
+      },
+      onClose() {
+        connection = undefined;
+        const gone = [...states.keys()];
+        states.clear();
+        options.onStates(gone);
+        retry();
+        delay = Math.min(delay * 2, MAX_RETRY_MS);
+      },
+    });
+  }
+  function retry() {
+    if (is_closed) return;
+    timer = setTimeout(connect, delay);
+    timer.unref();
+  }
+  connect();
+
+  return {
+    states,
+    refresh: () => connection?.refresh(),
+    close() {
+      is_closed = true;
+      clearTimeout(timer);
+      connection?.close();
+    },
+  };
+}
+
+interface Connection {
+  refresh(): void;
+  close(): void;
+}
+
+function openConnection(
+  { socket, mayAnswer, onStates, onRequest }: AppServerOptions,
+  states: Map<string, AgentState>,
+  { onOpen, onClose }: { onOpen(): void; onClose(): void },
+): Connection {
+  const web_socket = new WebSocket(`ws+unix://${socket}:/`, { perMessageDeflate: false });
+  const replies = new Map<number, (result: JsonObject | undefined) => void>();
+  /** What ends each request of the server that is held, by the request's id. */
+  const open = new Map<string, () => void>();
+  const subscribed = new Set<string>();
+  let next_id = 1;
+  let is_tested = false;
+
+  const send = (message: JsonObject) => {
+    if (web_socket.readyState === WebSocket.OPEN) web_socket.send(JSON.stringify(message));
+  };
+  function call(method: string, params: JsonObject): Promise<JsonObject | undefined> {
+    const id = next_id++;
+    send({ id, method, params });
+    return new Promise((resolve) => replies.set(id, resolve));
+  }
+
+  async function begin() {
+    const clientInfo = { name: "verbatim", title: "Verbatim", version: "1" };
+    const hello = await call("initialize", { clientInfo, capabilities: { experimentalApi: true } });
+    is_tested = TESTED.test(asString(hello?.userAgent) ?? "");
+    send({ method: "initialized" });
+    onOpen();
+    const list = await call("thread/list", { limit: LISTED });
+    for (const each of asArray(list?.data)) readThread(asObject(each));
+  }
+
+  function readThread(thread: JsonObject | undefined) {
+    const id = threadIdOf(thread?.id);
+    // Codex makes an ephemeral thread for each title.
+    if (id === undefined || thread?.ephemeral === true) return;
+    setState(id, stateOf(asObject(thread?.status)));
+  }
+
+  function setState(id: string, state: AgentState | undefined) {
+    if (state === undefined) states.delete(id);
+    else states.set(id, state);
+    onStates([id]);
+    follow(id, state);
+  }
+
+  /** Only threads that wait are subscribed to: the server then repeats what they ask. */
+  function follow(id: string, state: AgentState | undefined) {
+    if (state?.waiting === undefined) {
+      if (subscribed.delete(id)) void call("thread/unsubscribe", { threadId: id });
+    } else if (is_tested && mayAnswer() && !subscribed.has(id)) {
+      subscribed.add(id);
+      // Joins a loaded thread. A thread that is not loaded never waits.
+      void call("thread/resume", { threadId: id, excludeTurns: true });
+    }
+  }
+
+  function readMessage(message: JsonObject) {
+    const { id, method } = message;
+    const params = asObject(message.params);
+    if (typeof method !== "string") {
+      const resolve = typeof id === "number" ? replies.get(id) : undefined;
+      if (typeof id === "number") replies.delete(id);
+      resolve?.(asObject(message.result));
+    } else if (id !== undefined) readRequest(id, method, params);
+    else readNotification(method, params, asNumber(message.emittedAtMs));
+  }
+
+  function readNotification(method: string, params: JsonObject | undefined, at: number | undefined) {
+    const thread = threadIdOf(params?.threadId);
+    switch (method) {
+      case "thread/started":
+        readThread(asObject(params?.thread));
+        break;
+      case "thread/status/changed":
+        if (thread !== undefined) setState(thread, stateOf(asObject(params?.status), at));
+        break;
+      case "thread/closed":
+        if (thread !== undefined) setState(thread, undefined);
+        break;
+      case "serverRequest/resolved":
+        open.get(JSON.stringify(params?.requestId))?.();
+        break;
+    }
+  }
+
+  /** To what is not known nothing is answered, ever: an error would count as a refusal. */
+  function readRequest(id: unknown, method: string, params: JsonObject | undefined) {
+    const key = JSON.stringify(id);
+    if (!mayAnswer() || open.has(key)) return;
+    const asked = readServerRequest(method, params);
+    if (asked === undefined) return;
+    const listeners: (() => void)[] = [];
+    open.set(key, () => {
+      open.delete(key);
+      for (const listener of listeners) listener();
+    });
+    onRequest(asked, {
+      answer(result) {
+        open.delete(key);
+        send({ id, result });
+      },
+      release: () => void open.delete(key),
+      onGone: (listener) => void listeners.push(listener),
+    });
+  }
+
+  web_socket.on("open", () => void begin());
+  web_socket.on("message", (data) => {
+    const message = parsed(String(data));
+    if (message !== undefined) readMessage(message);
+  });
+  // The reason is of no use: it is tried again.
+  web_socket.on("error", () => web_socket.terminate());
+  web_socket.on("close", () => {
+    for (const end of [...open.values()]) end();
+    onClose();
+  });
+
+  return {
+    refresh() {
+      for (const [id, state] of states) follow(id, state);
+    },
+    close: () => web_socket.terminate(),
+  };
+}
+
+const threadIdOf = (id: unknown): string | undefined => asText(id)?.toLowerCase();
+
+function parsed(text: string): JsonObject | undefined {
+  try {
+    return asObject(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** `undefined`: the thread is not loaded. */
+function stateOf(status: JsonObject | undefined, at = Date.now()): AgentState | undefined {
+  switch (status?.type) {
+    case "active": {
+      const flags = asArray(status.activeFlags);
+      const waits_for = flags.includes("waitingOnApproval")
+        ? "permission prompt"
+        : flags.includes("waitingOnUserInput")
+          ? "input needed"
+          : undefined;
+      return { busy: true, ...(waits_for !== undefined && { waiting: { for: waits_for } }), since: at };
+    }
+    case "idle":
+    case "systemError":
+      return { busy: false, since: at };
+    default:
+      return undefined;
+  }
+}

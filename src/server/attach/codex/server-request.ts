@@ -1,0 +1,146 @@
+import { createHash, randomUUID } from "node:crypto";
+import { asArray, asObject, asText, type JsonObject } from "../../../model/narrow.ts";
+import { titleOf } from "../../../model/parts/content.ts";
+import type { Answer, Request, RequestOption } from "../../../model/request.ts";
+import type { TerminalRequest } from "../terminal-request.ts";
+
+/**
+ * What a request of Codex's app server asks a person (`codex app-server generate-ts --experimental`, 0.169; the API is marked as
+ * experimental). `undefined`: it is of another kind, or does not hold all that would run, so the terminal has to answer.
+ */
+export function readServerRequest(method: string, value: unknown): TerminalRequest | undefined {
+  const params = asObject(value);
+  const thread = asText(params?.threadId)?.toLowerCase();
+  if (params === undefined || thread === undefined) return undefined;
+  const asked = askedBy(method, params);
+  if (asked === undefined) return undefined;
+  const cwd = asText(params.cwd);
+  return {
+    session_id: thread,
+    agent: "codex",
+    ...(cwd !== undefined && { cwd }),
+    requests: asked.requests,
+    hides_dialog: false,
+    is_main: false,
+    ends_by: "agent",
+    replyTo: asked.resultOf,
+  };
+}
+
+interface Asked {
+  requests: Request[];
+  /** The result of the JSON-RPC reply. */
+  resultOf(answers: ReadonlyMap<string, Answer>): JsonObject;
+}
+
+function askedBy(method: string, params: JsonObject): Asked | undefined {
+  switch (method) {
+    case "item/commandExecution/requestApproval":
+      return commandOf(params);
+    case "item/tool/requestUserInput":
+      return questionsOf(params);
+    default:
+      return undefined;
+  }
+}
+
+function commandOf(params: JsonObject): Asked | undefined {
+  const command = asText(params.command);
+  // What else is asked for (input of a running command, network access, permissions) is not all in the request.
+  const isPlain =
+    (params.kind === undefined || params.kind === "command") &&
+    asObject(params.networkApprovalContext) === undefined &&
+    asObject(params.additionalPermissions) === undefined;
+  if (command === undefined || !isPlain) return undefined;
+  const cwd = asText(params.cwd);
+  const subject = cwd === undefined ? command : `${command}\n\nin ${cwd}`;
+  const decisions =
+    params.availableDecisions == null ? ["accept", "decline"] : asArray(params.availableDecisions);
+  const options = decisions.flatMap((decision, at) => optionOf(decision, `${at}`) ?? []);
+  if (!options.some(({ kind }) => kind === "allow_once")) return undefined;
+  const reason = asText(params.reason);
+  const title = reason === undefined ? undefined : titleOf(reason);
+  const request: Request = {
+    request_id: randomUUID(),
+    kind: "approval",
+    title: title ?? `Allow: ${titleOf(command) ?? "a command"}`,
+    tool_name: "shell",
+    subject,
+    digest: createHash("sha256").update(subject, "utf8").digest("hex"),
+    options,
+  };
+  return {
+    requests: [request],
+    resultOf(answers) {
+      const id = answers.get(request.request_id)?.option_ids[0];
+      return { decision: decisions[Number(id)] ?? "decline" };
+    },
+  };
+}
+
+/** `undefined`: a decision that is not known, which is not offered. */
+function optionOf(decision: unknown, id: string): RequestOption | undefined {
+  switch (decision) {
+    case "accept":
+      return { id, label: "Allow", kind: "allow_once" };
+    case "acceptForSession":
+      return { id, label: "Allow for this session", kind: "allow_always" };
+    case "decline":
+      return { id, label: "Deny", description: "The agent goes on without it.", kind: "reject_once" };
+    case "cancel":
+      return { id, label: "Deny and stop", description: "Stops the turn.", kind: "reject_once" };
+    default: {
+      const amendment = asObject(asObject(decision)?.acceptWithExecpolicyAmendment);
+      const words = asArray(amendment?.execpolicy_amendment).flatMap((word) => asText(word) ?? []);
+      return words.length === 0
+        ? undefined
+        : { id, label: `Allow, and always allow ${words.join(" ")} …`, kind: "allow_always" };
+    }
+  }
+}
+
+function questionsOf(params: JsonObject): Asked | undefined {
+  const all = asArray(params.questions).map((each) => asObject(each) ?? {});
+  // A secret is typed where it is used.
+  if (all.length === 0 || all.some(({ isSecret }) => isSecret === true)) return undefined;
+  const questions = all.flatMap((question) => {
+    const id = asText(question.id);
+    const title = asText(question.question);
+    return id === undefined || title === undefined ? [] : [{ id, request: questionOf(title, question) }];
+  });
+  if (questions.length < all.length) return undefined;
+  return {
+    requests: questions.map(({ request }) => request),
+    resultOf: (answers) => ({
+      answers: Object.fromEntries(
+        questions.map(({ id, request }) => [
+          id,
+          { answers: wordsOf(request, answers.get(request.request_id)) },
+        ]),
+      ),
+    }),
+  };
+}
+
+function questionOf(title: string, question: JsonObject): Request {
+  const options = asArray(question.options).flatMap((each, at): RequestOption[] => {
+    const label = asText(asObject(each)?.label);
+    const description = asText(asObject(each)?.description);
+    return label === undefined
+      ? []
+      : [{ id: `${at}`, label, ...(description !== undefined && { description }) }];
+  });
+  return {
+    request_id: randomUUID(),
+    kind: "question",
+    title,
+    options,
+    ...((question.isOther === true || options.length === 0) && { free_text: true }),
+  };
+}
+
+function wordsOf({ options }: Request, answer: Answer | undefined): string[] {
+  const chosen = options.filter(({ id }) => answer?.option_ids.includes(id)).map(({ label }) => label);
+  const own = answer?.text?.trim() ?? "";
+  return own === "" ? chosen : [...chosen, own];
+}

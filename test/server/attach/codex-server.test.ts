@@ -1,0 +1,237 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type WebSocket, WebSocketServer } from "ws";
+import type { Answer } from "../../../src/model/request.ts";
+import { type AppServer, followAppServer } from "../../../src/server/attach/codex/app-server.ts";
+import type { HookConnection, TerminalRequest } from "../../../src/server/attach/terminal-request.ts";
+import { eventually } from "../../eventually.ts";
+
+// Codex's app server as Codex 0.169.0 was recorded, behind a real socket.
+
+const THREAD = "01a214d3-dab6-76f3-9340-93eef13ec01d";
+const OTHER = "01a214d5-61fa-7d40-89a9-7f8c8a070fcc";
+
+interface Message {
+  id?: number | string;
+  method?: string;
+  params?: Record<string, unknown>;
+  result?: unknown;
+}
+
+let folder: string;
+let http: Server;
+let sockets: WebSocketServer;
+let client: WebSocket | undefined;
+let userAgent: string;
+/** What the server got, in order. */
+let got: Message[];
+let may_answer: boolean;
+let held: { asked: TerminalRequest; connection: HookConnection }[];
+let app_server: AppServer;
+
+const send = (message: object) => client?.send(JSON.stringify(message));
+const setStatus = (threadId: string, status: object) =>
+  send({ method: "thread/status/changed", params: { threadId, status }, emittedAtMs: 5_000 });
+const active = (...activeFlags: string[]) => ({ type: "active", activeFlags });
+
+function reply({ id, method }: Message) {
+  if (id === undefined || method === undefined) return;
+  const threads = [
+    { id: THREAD, ephemeral: false, status: { type: "idle" } },
+    { id: OTHER, ephemeral: false, status: { type: "notLoaded" } },
+    { id: "01a214d5-61fa-7d40-89a9-7f8c8a070fff", ephemeral: true, status: { type: "idle" } },
+  ];
+  const results: Record<string, object> = { initialize: { userAgent }, "thread/list": { data: threads } };
+  send({ id, result: results[method] ?? {} });
+}
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "codex-"));
+  userAgent = "codex-tui/0.169.0 (Debian 12.0.0; x86_64)";
+  got = [];
+  held = [];
+  may_answer = true;
+  http = createServer();
+  sockets = new WebSocketServer({ server: http });
+  sockets.on("connection", (socket) => {
+    client = socket;
+    socket.on("message", (data) => {
+      const message: Message = JSON.parse(String(data));
+      got.push(message);
+      reply(message);
+    });
+  });
+  await new Promise<void>((done) => http.listen(join(folder, "app.sock"), done));
+});
+afterEach(async () => {
+  app_server.close();
+  for (const socket of sockets.clients) socket.terminate();
+  await new Promise((done) => http.close(done));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function connect() {
+  app_server = followAppServer({
+    socket: join(folder, "app.sock"),
+    mayAnswer: () => may_answer,
+    onStates: () => {},
+    onRequest: (asked, connection) => held.push({ asked, connection }),
+  });
+  await eventually(() => expect(app_server.states.has(THREAD)).toBe(true));
+}
+const methods = () => got.map(({ method }) => method);
+const askForCommand = () =>
+  send({
+    id: 7,
+    method: "item/commandExecution/requestApproval",
+    params: {
+      threadId: THREAD,
+      itemId: "call_1",
+      kind: "command",
+      reason: "May I make the file?",
+      command: "/bin/bash -lc 'touch made.txt'",
+      cwd: "/w/tide",
+      availableDecisions: [
+        "accept",
+        { acceptWithExecpolicyAmendment: { execpolicy_amendment: ["touch"] } },
+        { notKnownToUs: {} },
+        "cancel",
+      ],
+    },
+  });
+const asked = () =>
+  eventually(() => {
+    const last = held.at(-1);
+    if (last === undefined) throw new Error("nothing is held");
+    return last;
+  });
+const resultOf = ({ requests, replyTo }: TerminalRequest, ...answers: Answer[]) =>
+  replyTo(new Map(requests.map(({ request_id }, at) => [request_id, answers[at] ?? { option_ids: [] }])));
+
+describe("the state of a thread", () => {
+  it("is what the server says, of loaded threads", async () => {
+    await connect();
+    expect([...app_server.states.keys()]).toEqual([THREAD]);
+    expect(app_server.states.get(THREAD)).toMatchObject({ busy: false });
+    setStatus(THREAD, active());
+    await eventually(() => expect(app_server.states.get(THREAD)).toEqual({ busy: true, since: 5_000 }));
+    setStatus(OTHER, active("waitingOnUserInput"));
+    await eventually(() =>
+      expect(app_server.states.get(OTHER)).toMatchObject({ waiting: { for: "input needed" } }),
+    );
+    send({ method: "thread/closed", params: { threadId: OTHER } });
+    await eventually(() => expect(app_server.states.has(OTHER)).toBe(false));
+  });
+
+  it("is forgotten when the server ends, and read again when it is back", async () => {
+    await connect();
+    client?.terminate();
+    await eventually(() => expect(app_server.states.size).toBe(0));
+    await eventually(() => expect(app_server.states.size).toBe(1));
+  });
+
+  it("is read without being attached, and nothing is joined", async () => {
+    may_answer = false;
+    await connect();
+    setStatus(THREAD, active("waitingOnApproval"));
+    await eventually(() => expect(app_server.states.get(THREAD)?.waiting).toBeDefined());
+    askForCommand();
+    setStatus(OTHER, active());
+    await eventually(() => expect(app_server.states.has(OTHER)).toBe(true));
+    expect(held).toEqual([]);
+    expect(methods()).toEqual(["initialize", "initialized", "thread/list"]);
+    may_answer = true;
+    app_server.refresh();
+    await eventually(() => expect(methods().at(-1)).toBe("thread/resume"));
+  });
+
+  it("of a version that was not tested is read, and nothing is joined", async () => {
+    userAgent = "codex-tui/0.200.1 (Debian)";
+    await connect();
+    setStatus(THREAD, active("waitingOnApproval"));
+    await eventually(() => expect(app_server.states.get(THREAD)?.waiting).toBeDefined());
+    setStatus(OTHER, active());
+    await eventually(() => expect(app_server.states.has(OTHER)).toBe(true));
+    expect(methods()).not.toContain("thread/resume");
+  });
+});
+
+describe("a request", () => {
+  beforeEach(async () => {
+    await connect();
+    setStatus(THREAD, active("waitingOnApproval"));
+    await eventually(() => expect(methods()).toContain("thread/resume"));
+  });
+  const replies = () => got.filter(({ method, id }) => method === undefined && id === 7);
+
+  it("for a command shows all that runs, and offers Codex's own decisions", async () => {
+    askForCommand();
+    const { asked: one, connection } = await asked();
+    expect(one).toMatchObject({ session_id: THREAD, agent: "codex", cwd: "/w/tide", ends_by: "agent" });
+    const [request] = one.requests;
+    expect(request).toMatchObject({
+      title: "May I make the file?",
+      subject: "/bin/bash -lc 'touch made.txt'\n\nin /w/tide",
+    });
+    expect(request?.options.map(({ label }) => label)).toEqual([
+      "Allow",
+      "Allow, and always allow touch …",
+      "Deny and stop",
+    ]);
+    const [, always] = request?.options ?? [];
+    connection.answer(resultOf(one, { option_ids: [always?.id ?? ""] }));
+    const decision = { acceptWithExecpolicyAmendment: { execpolicy_amendment: ["touch"] } };
+    await eventually(() => expect(replies()).toEqual([{ id: 7, result: { decision } }]));
+    setStatus(THREAD, { type: "idle" });
+    await eventually(() => expect(methods()).toContain("thread/unsubscribe"));
+  });
+
+  it("for answers gets them by the question's id", async () => {
+    const options = [{ label: "Red" }, { label: "Blue" }];
+    const questions = [
+      { id: "colour", question: "Which colour?", isOther: true, options },
+      { id: "name", question: "Which name?", isOther: false, options: null },
+    ];
+    send({ id: 7, method: "item/tool/requestUserInput", params: { threadId: THREAD, questions } });
+    const { asked: one, connection } = await asked();
+    connection.answer(resultOf(one, { option_ids: ["1"] }, { option_ids: [], text: "Ebb" }));
+    const answers = { colour: { answers: ["Blue"] }, name: { answers: ["Ebb"] } };
+    await eventually(() => expect(replies()).toEqual([{ id: 7, result: { answers } }]));
+  });
+
+  it("that the terminal answers first is gone", async () => {
+    askForCommand();
+    const { connection } = await asked();
+    let is_gone = false;
+    connection.onGone(() => {
+      is_gone = true;
+    });
+    send({ method: "serverRequest/resolved", params: { threadId: THREAD, requestId: 7 } });
+    await eventually(() => expect(is_gone).toBe(true));
+    expect(replies()).toEqual([]);
+  });
+
+  it.each([
+    ["that is not known", "item/fileChange/requestApproval", {}],
+    ["for a running command", "item/commandExecution/requestApproval", { kind: "stdin", command: "y" }],
+    [
+      "for network access",
+      "item/commandExecution/requestApproval",
+      { command: "curl x", networkApprovalContext: { host: "x" } },
+    ],
+    [
+      "for a secret",
+      "item/tool/requestUserInput",
+      { questions: [{ id: "key", question: "Which key?", isSecret: true }] },
+    ],
+  ])("%s is left to the terminal, without any reply", async (_name, method, params) => {
+    send({ id: 7, method, params: { threadId: THREAD, ...params } });
+    setStatus(OTHER, active());
+    await eventually(() => expect(app_server.states.has(OTHER)).toBe(true));
+    expect(held).toEqual([]);
+    expect(replies()).toEqual([]);
+  });
+});
