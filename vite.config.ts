@@ -1,5 +1,6 @@
 import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import { build, type Plugin } from "vite";
@@ -13,8 +14,8 @@ const filesBesideDaemon: Plugin = {
   writeBundle() {
     rmSync("dist/server/samples", { recursive: true, force: true });
     cpSync("src/server/samples", "dist/server/samples", { recursive: true });
-    const hook = "permission-hook.mjs";
-    cpSync(`src/server/attach/claude-code/${hook}`, `dist/server/${hook}`);
+    for (const file of ["claude-code/permission-hook.mjs", "opencode/plugin.mjs"])
+      cpSync(`src/server/attach/${file}`, `dist/server/${basename(file)}`);
   },
 };
 

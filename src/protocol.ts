@@ -311,14 +311,14 @@ export const answerReply = record({ outcome: requestOutcome, answer: optional(an
 export const terminalRequestsReply = record({ requests: z.array(request) });
 export type TerminalRequestsReply = z.infer<typeof terminalRequestsReply>;
 /**
- * An agent whose sessions in terminals can be answered here: `by` a hook in the settings `file`, or over the socket `file` of the agent's
- * own server. As `POST /api/attach/:agent/install` and `…/remove` reply. `diff`: what installing
+ * An agent whose sessions in terminals can be answered here: `by` a hook in the settings `file`, over the socket `file` of the agent's
+ * own server, or a plugin that is the `file`. As `POST /api/attach/:agent/install` and `…/remove` reply. `diff`: what installing
  * or removing changes in `file`, as lines with a sign. `problem`: why it cannot be changed.
  */
 export const attachment = record({
   agent: z.string(),
   name: z.string(),
-  by: z.enum(["hook", "server"]),
+  by: z.enum(["hook", "server", "plugin"]),
   file: z.string(),
   is_installed: z.boolean(),
   diff: z.string(),

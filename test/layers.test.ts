@@ -82,7 +82,7 @@ const LAYERS: Layer[] = [
   { layer: "adapters/", from: [], packages: [] },
   {
     layer: "server/attach/",
-    from: [...SERVER_LIBRARIES, "store/", "server/usage-error.ts"],
+    from: [...SERVER_LIBRARIES, "store/", "sources/", "server/usage-error.ts"],
     packages: ["node:*", "hono", "diff", "jsonc-parser", "ws"],
   },
   { layer: "server/posted/", from: SERVER_LIBRARIES, packages: ["node:*", "hono"] },

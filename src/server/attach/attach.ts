@@ -11,12 +11,16 @@ import { type AppServer, followAppServer } from "./codex/app-server.ts";
 import { codexAttachment } from "./codex/attachment.ts";
 import { createHeldRequests, type HeldRequests, type TerminalProcess } from "./held-requests.ts";
 import { type HookSocket, hookSocketProblem, openHookSocket } from "./hook-socket.ts";
+import { readAskedEvent } from "./opencode/asked-event.ts";
+import { openCodeAttachment } from "./opencode/attachment.ts";
 import type { HookConnection, TerminalRequest } from "./terminal-request.ts";
 
 /** The agents' own folders. */
 export interface AgentFolders {
   claude_code: string;
   codex: string;
+  /** Of opencode's configuration. */
+  opencode: string;
 }
 
 /** What connects this daemon to agents that run in terminals. */
@@ -38,11 +42,12 @@ export interface Attach {
 /** How each agent that can be attached is, by its id. */
 export function agentAttachments(
   data_dir: string,
-  { claude_code, codex }: AgentFolders,
+  { claude_code, codex, opencode }: AgentFolders,
 ): Map<string, AgentAttachment> {
   return new Map([
     ["claude-code", claudeCodeAttachment({ data_dir, config_dir: claude_code })],
     ["codex", codexAttachment({ data_dir, socket: codexSocket(codex) })],
+    ["opencode", openCodeAttachment({ data_dir, config_dir: opencode })],
   ]);
 }
 
@@ -80,12 +85,13 @@ export function createAttach(options: {
     if (!existsSync(data_dir) || hookSocketProblem(data_dir) !== undefined) return;
     try {
       hook_socket = await openHookSocket(data_dir, (body, connection) => {
-        const asked = readPermissionRequest(body);
+        const asked = readPermissionRequest(body) ?? readAskedEvent(body);
         if (asked === undefined) connection.release();
         else hold(asked, connection);
       });
-      // The hook's program is that of this version.
-      if (isAttached("claude-code")) attachments.get("claude-code")?.install();
+      // What is installed is that of this version.
+      for (const agent of ["claude-code", "opencode"])
+        if (isAttached(agent)) attachments.get(agent)?.install();
     } catch (error) {
       notices.push({
         level: "warning",

@@ -13,4 +13,5 @@ export const agentFolder = ({ variable, home }: NonNullable<Format["root"]>): st
 export const agentFolders = (): AgentFolders => ({
   claude_code: claudeCode.root ? agentFolder(claudeCode.root) : join(homedir(), ".claude"),
   codex: codex.root ? agentFolder(codex.root) : join(homedir(), ".codex"),
+  opencode: join(process.env.XDG_CONFIG_HOME || join(homedir(), ".config"), "opencode"),
 });

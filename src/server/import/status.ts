@@ -155,7 +155,7 @@ export function createStatus(options: {
       const doing = activityOf(state.open_calls) ?? (register?.background ? BACKGROUND_COMMAND : activity);
       const link = links.of(state.id);
       const continued_in = continuationOf(state);
-      const name = register && registeredName(state);
+      const name = state.entry.gone ? undefined : registeredName(state);
       const requests = name === undefined ? [] : (options.terminals?.requestsOf(name) ?? []);
       const title = summary.title ?? titles.of(links.registeredAs(state.id));
       return {

@@ -47,16 +47,17 @@ export const openCodeReader: RecordReader<State> = {
   end: () => [],
   linkFacts({ session_id, name, parent, calls, run_at = 0 }) {
     if (session_id === undefined) return { sessions: [] };
-    const group = parent === undefined ? session_id : sessionIdOf(parent);
+    const group = parent === undefined ? session_id : openCodeSessionId(parent);
     const run =
       parent === undefined
         ? undefined
-        : { agent_key: name, parent_session_id: sessionIdOf(parent), at: run_at };
+        : { agent_key: name, parent_session_id: openCodeSessionId(parent), at: run_at };
     return { sessions: [{ session_id, group, calls, ...(run !== undefined && { run }) }] };
   },
 };
 
-const sessionIdOf = (name: string): string => uuidFrom("opencode", name);
+/** The id of a session here, by opencode's own (`ses_…`). */
+export const openCodeSessionId = (name: string): string => uuidFrom("opencode", name);
 
 class RecordReading {
   private readonly state: State;
@@ -83,7 +84,7 @@ class RecordReading {
   }
 
   private get session_id(): string {
-    this.state.session_id ??= sessionIdOf(this.state.name);
+    this.state.session_id ??= openCodeSessionId(this.state.name);
     return this.state.session_id;
   }
 
@@ -126,7 +127,7 @@ class RecordReading {
         ...(title !== undefined && !PLACEHOLDER_TITLE.test(title) && { title }),
         ...(cwd !== undefined && { cwd }),
         ...(parent !== undefined && {
-          parent: { session_id: sessionIdOf(parent) },
+          parent: { session_id: openCodeSessionId(parent) },
           run: {
             ...(name_of_run !== undefined && { name: name_of_run }),
             ...(title !== undefined && { task: title.replace(/ \(@.+ subagent\)$/, "") }),

@@ -220,10 +220,12 @@ export const en = {
     on: {
       hook: (file: string): string => `Attached. The hook is in ${file}.`,
       server: (file: string): string => `Attached over ${file}.`,
+      plugin: (file: string): string => `Attached. The plugin is ${file}.`,
     },
     off: {
       hook: (file: string): string => `Adds a hook to ${file}. Open sessions use it within seconds.`,
       server: (file: string): string => `Answers over the agent's own server, ${file}. Changes no settings.`,
+      plugin: (file: string): string => `Adds the plugin ${file}. Sessions that you start afterwards use it.`,
     },
     install: "Attach",
     remove: "Detach",

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { asArray, asObject, asText, type JsonObject } from "../../../model/narrow.ts";
 import { titleOf } from "../../../model/parts/content.ts";
 import type { Answer, Request, RequestOption } from "../../../model/request.ts";
+import { argumentsText } from "../arguments-text.ts";
 import type { TerminalRequest } from "../terminal-request.ts";
 
 /** Agents of a workflow: their dialog opens beside the hook, as the main thread's does. */
@@ -183,12 +184,7 @@ function subjectOf(tool_name: string, input: JsonObject): string {
   const command = asText(input.command);
   const isPlain = tool_name === "Bash" && Object.keys(input).every((name) => BASH_COMMENTS.has(name));
   if (isPlain && command !== undefined) return command;
-  return Object.entries(input)
-    .map(([name, value]) => {
-      const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
-      return text.includes("\n") ? `${name}:\n${text.replace(/^/gm, "  ")}` : `${name}: ${text}`;
-    })
-    .join("\n");
+  return argumentsText(input);
 }
 
 function titleOfCall(tool_name: string, input: JsonObject): string {

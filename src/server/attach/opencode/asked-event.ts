@@ -1,0 +1,123 @@
+import { createHash, randomUUID } from "node:crypto";
+import { asArray, asObject, asText, type JsonObject } from "../../../model/narrow.ts";
+import { titleOf } from "../../../model/parts/content.ts";
+import type { Answer, Request, RequestOption } from "../../../model/request.ts";
+import { openCodeSessionId } from "../../../sources/opencode/reader.ts";
+import { argumentsText } from "../arguments-text.ts";
+import type { TerminalRequest } from "../terminal-request.ts";
+
+/**
+ * What an event that the plugin passes on asks: `permission.asked` or `question.asked` of opencode 1.18 (its events are documented, the
+ * plugin's way to answer is observed). The reply is a call of opencode's own API: `{url, body}`. `undefined`: it is none that is known.
+ */
+export function readAskedEvent(value: unknown): TerminalRequest | undefined {
+  const event = asObject(value);
+  const properties = asObject(event?.properties);
+  const id = asText(properties?.id);
+  const session = asText(properties?.sessionID);
+  if (event?.agent !== "opencode" || properties === undefined) return undefined;
+  if (id === undefined || session === undefined || !/^[\w-]+$/.test(id)) return undefined;
+  const asked = event.type === "question.asked" ? questionsOf(id, properties) : permissionOf(id, properties);
+  return (
+    asked && {
+      session_id: openCodeSessionId(session),
+      agent: "opencode",
+      ...asked,
+      hides_dialog: false,
+      is_main: false,
+      ends_by: "agent",
+    }
+  );
+}
+
+type Asked = Pick<TerminalRequest, "requests" | "replyTo">;
+
+function permissionOf(id: string, properties: JsonObject): Asked | undefined {
+  const permission = asText(properties.permission);
+  if (permission === undefined) return undefined;
+  const metadata = asObject(properties.metadata) ?? {};
+  const command = asText(metadata.command);
+  const patterns = asArray(properties.patterns).flatMap((each) => asText(each) ?? []);
+  const isCommand = permission === "bash" && command !== undefined && Object.keys(metadata).length === 1;
+  const subject = isCommand ? command : argumentsText({ ...metadata, patterns });
+  const always = asArray(properties.always).flatMap((each) => asText(each) ?? []);
+  const title = titleOf(command ?? patterns.join(", "));
+  const request: Request = {
+    request_id: randomUUID(),
+    kind: "approval",
+    title: title === undefined ? `Allow ${permission}?` : `Allow ${permission}: ${title}`,
+    tool_name: permission,
+    subject,
+    digest: createHash("sha256").update(subject, "utf8").digest("hex"),
+    options: [
+      { id: "once", label: "Allow", kind: "allow_once" },
+      ...(always.length > 0
+        ? [
+            {
+              id: "always",
+              label: `Allow, and always allow ${always.join(", ")}`,
+              kind: "allow_always",
+            } satisfies RequestOption,
+          ]
+        : []),
+      {
+        id: "reject",
+        label: "Deny",
+        description: "Without a reason, it ends the turn.",
+        kind: "reject_once",
+      },
+    ],
+    free_text: true,
+  };
+  return {
+    requests: [request],
+    replyTo(answers) {
+      const answer = answers.get(request.request_id);
+      const reply = answer?.option_ids[0] ?? "reject";
+      const message = answer?.text?.trim() ?? "";
+      return {
+        url: `/permission/${id}/reply`,
+        body: { reply, ...(reply === "reject" && message !== "" && { message }) },
+      };
+    },
+  };
+}
+
+function questionsOf(id: string, properties: JsonObject): Asked | undefined {
+  const requests = asArray(properties.questions).flatMap((each): Request[] => {
+    const question = asObject(each);
+    const title = asText(question?.question);
+    if (question === undefined || title === undefined) return [];
+    const options = asArray(question.options).flatMap((option, at): RequestOption[] => {
+      const label = asText(asObject(option)?.label);
+      const description = asText(asObject(option)?.description);
+      return label === undefined
+        ? []
+        : [{ id: `${at}`, label, ...(description !== undefined && { description }) }];
+    });
+    return [
+      {
+        request_id: randomUUID(),
+        kind: "question",
+        title,
+        options,
+        ...(question.multiple === true && { multiple: true }),
+        free_text: true,
+      },
+    ];
+  });
+  if (requests.length === 0 || requests.length < asArray(properties.questions).length) return undefined;
+  return {
+    requests,
+    replyTo: (answers) => ({
+      url: `/question/${id}/reply`,
+      body: { answers: requests.map((request) => wordsOf(request, answers.get(request.request_id))) },
+    }),
+  };
+}
+
+function wordsOf({ options }: Request, answer: Answer | undefined): string[] {
+  const chosen = options.filter(({ id }) => answer?.option_ids.includes(id)).map(({ label }) => label);
+  const own = answer?.text?.trim() ?? "";
+  return own === "" ? chosen : [...chosen, own];
+}
