@@ -307,9 +307,9 @@ export const answerBody = record({
   answer,
 });
 export const answerReply = record({ outcome: requestOutcome, answer: optional(answer) });
-/** `GET /api/sessions/:id/terminal-requests`: what the session's `requests` with `in_terminal` ask, whole. */
-export const terminalRequestsReply = record({ requests: z.array(request) });
-export type TerminalRequestsReply = z.infer<typeof terminalRequestsReply>;
+/** `GET /api/sessions/:id/open-requests`: what the `requests` of the session's row ask, whole. */
+export const openRequestsReply = record({ requests: z.array(request) });
+export type OpenRequestsReply = z.infer<typeof openRequestsReply>;
 /**
  * An agent whose sessions in terminals can be answered here: `by` a hook in the settings `file`, over the socket `file` of the agent's
  * own server, or a plugin that is the `file`. As `POST /api/attach/:agent/install` and `…/remove` reply. `diff`: what installing

@@ -68,7 +68,7 @@ export const openRequest = record({
   expires_at: optional(milliseconds),
   /**
    * Asked by an agent in a terminal, which shows the same question. It is in no transcript:
-   * `GET /api/sessions/:id/terminal-requests` has all of it.
+   * `GET /api/sessions/:id/open-requests` has all of it.
    */
   in_terminal: optional(z.boolean()),
 });

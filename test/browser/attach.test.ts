@@ -1,4 +1,4 @@
-import { readFileSync, readlinkSync } from "node:fs";
+import { existsSync, readFileSync, readlinkSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
@@ -7,6 +7,7 @@ import { generateClaudeSession } from "../generate-session.ts";
 import { bash, type HookProcess, permissionRequest, startHook } from "../server/attach/hook-process.ts";
 import { seriousFindings } from "./findings.ts";
 import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
+import { begin, idle, restOf, scriptFile } from "./hosted-session.ts";
 
 // The hook's process is the real one; of Claude Code there are its session file and its register.
 
@@ -79,6 +80,37 @@ it("an approval of an agent in a terminal is listed, answered on a phone, and go
   await expect.poll(() => page.title()).not.toMatch(/^\(1\) /);
 });
 
+it("requests are answered in the list of what needs attention, of agents in terminals and of one's own", async () => {
+  const command = "touch own.txt";
+  const script = {
+    title: "Own",
+    tokens_per_second: 0,
+    steps: [
+      { parts: [{ tool_call: { name: "shell", arguments: { command } } }] },
+      { parts: [{ text: "Made." }] },
+    ],
+  };
+  const rest = restOf(home, daemon);
+  const own = await begin(rest, await scriptFile(home, "own", script), home.path);
+  const hook = await ask(bash("touch made.txt"));
+  const list = page.getByRole("region", { name: "Needs attention" });
+  await list.getByRole("button", { name: "Answer: Allow Bash: touch made.txt" }).click();
+  await card()
+    .getByRole("button", { name: /^Allow/ })
+    .first()
+    .click();
+  expect(JSON.parse((await hook.ended).output).hookSpecificOutput.decision).toEqual({ behavior: "allow" });
+  await register({ status: "busy" });
+  await list.getByRole("button", { name: "Answer: Allow shell: touch own.txt" }).click();
+  const form = list.getByRole("region", { name: "Asked by the agent" });
+  await form
+    .getByRole("button", { name: /^Allow/ })
+    .first()
+    .click();
+  await idle(rest, own);
+  expect(existsSync(join(home.path, "own.txt"))).toBe(true);
+});
+
 it("an approval that the terminal answers first goes away, and the page says so", async () => {
   await page.goto(`${daemon.origin}/session/${session_id}`);
   const hook = await ask(bash("touch made.txt"));
@@ -115,7 +147,7 @@ it("Claude Code is attached and detached in the settings, which show the change 
   await writeFile(settings, '{ "theme": "dark" }\n');
   await page.getByRole("button", { name: "Settings" }).click();
   const dialog = page.getByRole("dialog", { name: "Settings" });
-  await dialog.getByText("Show the change").click();
+  await dialog.getByText("Show the change").first().click();
   await dialog.getByText(/^\+ .*claude-code-hook\.mjs/m).waitFor();
   expect(await seriousFindings(page)).toEqual([]);
   await dialog.getByRole("button", { name: "Attach Claude Code" }).click();

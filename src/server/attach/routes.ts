@@ -1,5 +1,6 @@
 import type { Hono } from "hono";
-import { type AttachReply, answerBody, type TerminalRequestsReply } from "../../protocol.ts";
+import { positionOf } from "../../model/transcript/accumulate.ts";
+import { type AttachReply, answerBody, type OpenRequestsReply } from "../../protocol.ts";
 import { Refused } from "../sessions/refused.ts";
 import { readBody } from "../sessions/request-body.ts";
 import type { Sessions } from "../sessions/sessions.ts";
@@ -23,10 +24,17 @@ export function addAttachRoutes(app: Hono, attach: Attach, sessions: Sessions): 
       return context.json(attachment.describe());
     });
 
-  app.get("/api/sessions/:id/terminal-requests", (context) => {
-    const row = sessions.get(context.req.param("id"));
-    const reply: TerminalRequestsReply = {
-      requests: (row?.requests ?? []).flatMap(({ request_id }) => held.get(request_id) ?? []),
+  app.get("/api/sessions/:id/open-requests", async (context) => {
+    const id = context.req.param("id");
+    const open = sessions.get(id)?.requests ?? [];
+    const isElsewhere = open.some(({ in_terminal }) => in_terminal !== true);
+    const transcript = isElsewhere ? (await sessions.open(id))?.transcript : undefined;
+    const reply: OpenRequestsReply = {
+      requests: open.flatMap(({ request_id }) => {
+        const position = transcript && positionOf(transcript, request_id);
+        const part = position === undefined ? undefined : transcript?.parts.at(position);
+        return held.get(request_id) ?? (part?.type === "request" ? part.request : []);
+      }),
     };
     return context.json(reply);
   });

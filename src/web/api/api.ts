@@ -9,13 +9,13 @@ import type {
   ChangesReply,
   LocateReply,
   NewSessionBody,
+  OpenRequestsReply,
   PartsReply,
   PromptBody,
   RawReply,
   SearchAllReply,
   SearchReply,
   StopBody,
-  TerminalRequestsReply,
 } from "../../protocol.ts";
 import type { Ask } from "./ask.ts";
 import { type ApiClient, givenUpWhenLost } from "./in-flight-requests.ts";
@@ -80,8 +80,8 @@ interface SessionApi {
     turn: number | undefined,
     signal?: AbortSignal,
   ): Promise<ApiResult<ChangesReply>>;
-  /** What an agent in a terminal asks. */
-  terminalRequests(session_id: string, signal?: AbortSignal): Promise<ApiResult<TerminalRequestsReply>>;
+  /** What a session asks, whole. */
+  openRequests(session_id: string, signal?: AbortSignal): Promise<ApiResult<OpenRequestsReply>>;
   answerTerminal(
     request_id: string,
     body: { digest?: string; answer: Answer },
@@ -133,7 +133,7 @@ function createApi({ get, post, bytes }: Requests): Api {
     rewind: (id, before) => post(`${session(id)}/rewind`, { before }),
     changes: (id, turn, signal) =>
       get(`${session(id)}/changes${turn === undefined ? "" : `?turn=${turn}`}`, signal),
-    terminalRequests: (id, signal) => get(`${session(id)}/terminal-requests`, signal),
+    openRequests: (id, signal) => get(`${session(id)}/open-requests`, signal),
     answerTerminal: (request_id, body) =>
       post(`/api/terminal-requests/${encodeURIComponent(request_id)}`, body),
     attachments: (signal) => get("/api/attach", signal),

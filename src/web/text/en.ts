@@ -183,11 +183,11 @@ export const en = {
   },
   terminal: {
     name: "Asked in a terminal",
+    asked: "Asked by the agent",
     hint: "Answer here or in the terminal. The first answer counts.",
     hidden: "The terminal shows this request when the time is up.",
     answeredThere: "The request was answered in the terminal.",
-    notLoaded: (reason: string): string =>
-      `The request cannot be shown: ${reason} Answer it in the terminal.`,
+    notLoaded: (reason: string): string => `The request cannot be shown: ${reason}`,
   },
   changes: {
     title: "Changes",
@@ -286,6 +286,8 @@ export const en = {
     markedUnread: "Marked as unread",
     active: (age: string): string => `active ${age} ago`,
     expires: (age: string): string => `expires in ${age}`,
+    answer: "Answer",
+    answerTo: (reason: string): string => `Answer: ${reason}`,
     done: "Done",
     doneWith: (title: string): string => `Done: ${title}`,
     notSaved: "This was not saved: the daemon did not answer.",

@@ -30,6 +30,7 @@ import { useStop } from "../../composer/use-stop.ts";
 import { en } from "../../text/en.ts";
 import { failureText } from "../../text/failure-text.ts";
 import { counted } from "../../text/format.ts";
+import { OpenRequests } from "../requests/OpenRequests.tsx";
 import { sessionTitle } from "../sessions/session-list.ts";
 import { AgentDialog } from "./AgentDialog.tsx";
 import { FilterBar } from "./FilterBar.tsx";
@@ -40,7 +41,6 @@ import { locateError } from "./problems.ts";
 import { RunsPanel, useRuns } from "./runs/RunsPanel.tsx";
 import { SessionFacts, SessionHeader } from "./SessionHeader.tsx";
 import { ANSWER_KEYS, scrollKeys } from "./session-keys.ts";
-import { TerminalRequests } from "./TerminalRequests.tsx";
 import { type ScrollerHandle, TranscriptScroller } from "./TranscriptScroller.tsx";
 import { useAddressFollowed } from "./use-address.ts";
 import { useFilter } from "./use-filter.ts";
@@ -347,7 +347,7 @@ function ReadyPane({
     return kept;
   };
 
-  const asksInTerminal = row?.requests?.some(({ in_terminal }) => in_terminal === true) === true;
+  const terminalRequests = (row?.requests ?? []).filter(({ in_terminal }) => in_terminal === true);
   const nextWaiting = useWaitingKey((found) => setMessage(found ? "" : en.waiting.none));
   const closeFind = (): void => {
     setFinding(false);
@@ -407,7 +407,7 @@ function ReadyPane({
         ),
     },
     nextWaiting,
-    ...(control !== undefined || asksInTerminal ? ANSWER_KEYS : []),
+    ...(control !== undefined || terminalRequests.length > 0 ? ANSWER_KEYS : []),
     ...(control === undefined
       ? []
       : [
@@ -660,7 +660,9 @@ function ReadyPane({
             handle={scroller}
             onPlace={onPlace}
           />
-          {control === undefined && <TerminalRequests row={row} host={host} onMessage={setMessage} />}
+          {control === undefined && (
+            <OpenRequests row={row} open={terminalRequests} host={host} onMessage={setMessage} />
+          )}
           {control !== undefined && (
             <Composer
               row={row}

@@ -1,4 +1,4 @@
-import { type ReactNode, useMemo, useRef, useState } from "react";
+import { lazy, type ReactNode, Suspense, useMemo, useRef, useState } from "react";
 import { markRead, readToEnd } from "../../app/read-state.ts";
 import { useClient, useSetting } from "../../app/store.ts";
 import { en } from "../../text/en.ts";
@@ -13,6 +13,9 @@ import {
 } from "./attention.ts";
 import { sessionTitle } from "./session-list.ts";
 import "./attention.css";
+
+/** Its script comes when something is answered. */
+const AnswerPanel = lazy(async () => ({ default: (await import("./AnswerPanel.tsx")).AnswerPanel }));
 
 /** What needs a person, above the list of sessions. `version`: another one, and the rows are other ones. */
 export function AttentionList({ version, now }: { version: number; now: number }): ReactNode {
@@ -100,7 +103,9 @@ function AttentionLine({
   isGone: boolean;
   onDone(item: AttentionItem): Promise<void>;
 }): ReactNode {
-  const { kind, row, reason, since, expires_at, href } = item;
+  const { kind, row, reason, since, expires_at, href, request_id } = item;
+  const [answers, setAnswers] = useState(false);
+  const open = (row.requests ?? []).filter((request) => request.request_id === request_id);
   const age = shortDuration(Math.max(0, now - since));
   return (
     <li className={`attention-item attention-${kind}${isGone ? " is-gone" : ""}`}>
@@ -117,6 +122,18 @@ function AttentionLine({
         {expires_at !== undefined &&
           ` · ${en.attention.expires(shortDuration(Math.max(0, expires_at - now)))}`}
       </time>{" "}
+      {request_id !== undefined && (
+        <button
+          type="button"
+          className="button attention-done"
+          aria-expanded={answers}
+          aria-label={en.attention.answerTo(reason)}
+          disabled={isGone}
+          onClick={() => setAnswers(!answers)}
+        >
+          {en.attention.answer}
+        </button>
+      )}
       {(kind === "failed" || kind === "finished") && (
         <button
           type="button"
@@ -127,6 +144,11 @@ function AttentionLine({
         >
           {en.attention.done}
         </button>
+      )}
+      {answers && (
+        <Suspense>
+          <AnswerPanel row={row} open={open} />
+        </Suspense>
       )}
     </li>
   );

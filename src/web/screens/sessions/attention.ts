@@ -23,6 +23,8 @@ export interface AttentionItem {
   /** When the agent stops waiting. */
   readonly expires_at?: number;
   readonly href: string;
+  /** Set where it can be answered here. */
+  readonly request_id?: string;
 }
 
 /** A running session that has recorded nothing for so long is listed as quiet, in milliseconds. */
@@ -43,6 +45,7 @@ export function attentionItems(rows: Pick<SessionRows, "byId" | "waiting">, now:
       since,
       href,
       ...(expires_at === undefined ? {} : { expires_at }),
+      ...(request_id === undefined ? {} : { request_id }),
     };
   });
   // A session whose run asks something is waiting with it.

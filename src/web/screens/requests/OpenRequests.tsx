@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import type { Request } from "../../../model/request.ts";
-import type { SessionSummary } from "../../../model/session.ts";
+import type { OpenRequest, SessionSummary } from "../../../model/session.ts";
 import type { TranscriptPartOf } from "../../../model/transcript/transcript.ts";
 import { apiOf } from "../../api/api.ts";
 import { useClient } from "../../app/store.ts";
@@ -8,25 +8,26 @@ import { en } from "../../text/en.ts";
 import { failureText } from "../../text/failure-text.ts";
 import type { AnswerDraft, TranscriptHost } from "../../transcript/host.ts";
 import { RequestView } from "../../transcript/RequestView.tsx";
+import "./requests.css";
 
-/**
- * What the session's agent asks in its terminal, while its hook waits for an answer from here. It is no part of the transcript: the
- * agent's record never has it.
- */
-export function TerminalRequests({
+/** What a session asks, to be answered outside its transcript. */
+export function OpenRequests({
   row,
+  open,
   host,
   onMessage,
 }: {
   row: SessionSummary;
+  /** Those of the row's requests that are shown. */
+  open: readonly OpenRequest[];
   host: TranscriptHost;
   /** What the page says about requests that went away; empty: nothing any more. */
-  onMessage(text: string): void;
+  onMessage?(text: string): void;
 }): ReactNode {
-  const client = useClient();
-  const api = apiOf(client);
-  const open = (row.requests ?? []).filter(({ in_terminal }) => in_terminal === true);
+  const api = apiOf(useClient());
   const ids = open.map(({ request_id }) => request_id).join(" ");
+  const inTerminal = open.some(({ in_terminal }) => in_terminal === true);
+  const hidesDialog = inTerminal && open.some(({ expires_at }) => expires_at !== undefined);
   const [loaded, setLoaded] = useState<{ requests: readonly Request[]; problem?: string }>({ requests: [] });
   const answered = useRef(new Set<string>());
   const [drafts] = useState(() => new Map<string, AnswerDraft>());
@@ -34,7 +35,7 @@ export function TerminalRequests({
   useEffect(() => {
     if (ids === "") return;
     const ended = new AbortController();
-    void api.terminalRequests(row.id, ended.signal).then((reply) => {
+    void api.openRequests(row.id, ended.signal).then((reply) => {
       if (ended.signal.aborted) return;
       setLoaded(
         reply.ok ? reply.value : { requests: [], problem: en.terminal.notLoaded(failureText(reply.failure)) },
@@ -48,29 +49,34 @@ export function TerminalRequests({
     const now = ids.split(" ");
     const gone = before.current.split(" ").filter((id) => id !== "" && !now.includes(id));
     before.current = ids;
-    if (gone.some((id) => !answered.current.has(id))) onMessage(en.terminal.answeredThere);
-    else if (ids !== "") onMessage("");
+    if (gone.some((id) => !answered.current.has(id))) onMessage?.(en.terminal.answeredThere);
+    else if (ids !== "") onMessage?.("");
   }, [ids, onMessage]);
 
-  const terminalHost = useMemo<TranscriptHost>(
+  const answerHost = useMemo<TranscriptHost>(
     () => ({
       ...host,
       answerDrafts: drafts,
       async answerRequest(request_id, body) {
         answered.current.add(request_id);
-        const reply = await api.answerTerminal(request_id, body);
+        const reply = await (inTerminal
+          ? api.answerTerminal(request_id, body)
+          : api.answer(row.id, request_id, body));
         if (reply.ok) return reply.value;
         answered.current.delete(request_id);
         throw new Error(failureText(reply.failure));
       },
     }),
-    [host, drafts, api],
+    [host, drafts, api, inTerminal, row.id],
   );
 
   if (open.length === 0) return null;
-  const hidden = open.some(({ expires_at }) => expires_at !== undefined);
   return (
-    <section className="terminal-requests" aria-label={en.terminal.name}>
+    <section
+      className="open-requests"
+      aria-label={inTerminal ? en.terminal.name : en.terminal.asked}
+      data-in-terminal={inTerminal}
+    >
       {loaded.problem !== undefined && (
         <p className="notice notice-warning" role="alert">
           {loaded.problem}
@@ -82,12 +88,12 @@ export function TerminalRequests({
           request && (
             // The keys that answer look for the row that has the focus.
             <article key={request_id} data-index={index} tabIndex={-1}>
-              <RequestView part={partOf(row.id, request, asked_at, expires_at)} host={terminalHost} />
+              <RequestView part={partOf(row.id, request, asked_at, expires_at)} host={answerHost} />
             </article>
           )
         );
       })}
-      <p className="request-facts">{hidden ? en.terminal.hidden : en.terminal.hint}</p>
+      {inTerminal && <p className="request-facts">{hidesDialog ? en.terminal.hidden : en.terminal.hint}</p>}
     </section>
   );
 }

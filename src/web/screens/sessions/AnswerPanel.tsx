@@ -1,0 +1,26 @@
+import type { ReactNode } from "react";
+import type { OpenRequest, SessionSummary } from "../../../model/session.ts";
+import { useKeys } from "../../app/keys.ts";
+import { sessionHref } from "../../app/router.ts";
+import { clockTime } from "../../text/format.ts";
+import type { TranscriptHost } from "../../transcript/host.ts";
+import { OpenRequests } from "../requests/OpenRequests.tsx";
+import { ANSWER_KEYS } from "../session/session-keys.ts";
+
+/** Answers what a session asks without leaving the list. */
+export function AnswerPanel({ row, open }: { row: SessionSummary; open: readonly OpenRequest[] }): ReactNode {
+  useKeys(ANSWER_KEYS);
+  return <OpenRequests row={row} open={open} host={HOST} />;
+}
+
+/** A form needs little of a transcript's host. */
+const HOST: TranscriptHost = {
+  openState: () => undefined,
+  setOpen: () => {},
+  partHref: () => "",
+  runHref: (id) => sessionHref(id),
+  thinking: "closed",
+  showSteps: false,
+  everyRecord: false,
+  formatTime: clockTime,
+};
