@@ -9,6 +9,7 @@ import { copilotCli } from "./copilot-cli/format.ts";
 import { cursor } from "./cursor/format.ts";
 import { droid } from "./droid/format.ts";
 import { geminiCli } from "./gemini-cli/format.ts";
+import { goose } from "./goose/format.ts";
 import { grok } from "./grok/format.ts";
 import { iflow } from "./iflow/format.ts";
 import { inspect } from "./inspect/format.ts";
@@ -41,6 +42,7 @@ export const formats: readonly Format[] = [
   klaudeCode,
   cline,
   openCode,
+  goose,
   geminiCli,
   verbatim,
   atif,

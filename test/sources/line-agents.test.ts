@@ -10,6 +10,8 @@ import { cursor } from "../../src/sources/cursor/format.ts";
 import { transcriptReader } from "../../src/sources/cursor/transcript.ts";
 import { droid } from "../../src/sources/droid/format.ts";
 import { droidReader } from "../../src/sources/droid/reader.ts";
+import { goose } from "../../src/sources/goose/format.ts";
+import { gooseReader } from "../../src/sources/goose/reader.ts";
 import { grok } from "../../src/sources/grok/format.ts";
 import { grokReader } from "../../src/sources/grok/reader.ts";
 import { iflow } from "../../src/sources/iflow/format.ts";
@@ -124,6 +126,13 @@ const files: {
     reader: piReader as RecordReader<never>,
     path: "pi/--home-mara-tide--/2025-10-02T09-00-00-000Z_1a1b2c3d-4e5f-4a6b-8c7d-8e9f00112233.jsonl",
     order: "[note] U x [note] U x",
+    statuses: "completed completed",
+  },
+  {
+    format: goose,
+    reader: gooseReader as RecordReader<never>,
+    path: "goose/sessions/20250702_101112.jsonl",
+    order: "U T x c:developer__shell c:developer__text_editor! | c:unknown! | x [note] [context] U T x ?? ??",
     statuses: "completed completed",
   },
   {
@@ -312,6 +321,9 @@ describe("what the records say beyond their text", () => {
       "edit: diff",
       "bash: shell",
       "wind: none",
+      "developer__text_editor: none",
+      "developer__shell: shell",
+      "unknown: none",
       "shell: shell",
       "shell: shell",
       "apply_patch: diff",

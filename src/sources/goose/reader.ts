@@ -1,0 +1,179 @@
+import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { uuidFrom } from "../../model/uuid.ts";
+import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
+import { imageOf, promptParts, resultContent } from "../conversation/content.ts";
+import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { stemOf } from "../conversation/paths.ts";
+import { inputOf, ofFailure, payloadOf } from "../conversation/tool-payload.ts";
+import { timeOf } from "./stores.ts";
+
+/** What is kept of a session between records. */
+export interface GooseState {
+  conversation: ConversationState;
+  named: boolean;
+  /** Messages that were read: one before the last of them is read again because it has changed. */
+  count: number;
+}
+
+const idOf = (name: string): string => uuidFrom("goose", name);
+
+/**
+ * A session's row, or the first line of an older file, then messages: `{role, created, content[]}` with content of the types of
+ * `crates/goose/src/conversation/message.rs`. Results come in messages of the role `user`. No record says how a turn ended, and tokens
+ * are only summed up for the session.
+ */
+export const gooseReader: RecordReader<GooseState> = {
+  initialState: ({ path }) => ({
+    conversation: freshConversation(idOf(stemOf(path))),
+    named: false,
+    count: 0,
+  }),
+  sessionId: ({ named, conversation }) => (named ? conversation.session_id : undefined),
+  read,
+  end(state, stopped) {
+    const conversation = new Conversation(state.conversation);
+    conversation.close(stopped);
+    return conversation.take();
+  },
+  linkFacts: ({ conversation: { session_id } }) => ({
+    sessions: [{ session_id, group: session_id, calls: [] }],
+  }),
+};
+
+function read(state: GooseState, record: SessionRecord): RecordResult {
+  const { value } = record;
+  const created = asNumber(value.created);
+  const position = Number(/^message:(\d+)$/.exec(record.key)?.[1] ?? state.count);
+  const conversation = new Conversation(state.conversation, record, {
+    at: created === undefined ? timeOf(value.created_at) : created * 1_000,
+    revises: position < state.count && record.deleted !== true,
+  });
+  if (record.deleted === true) {
+    state.count = Math.min(state.count, position);
+    conversation.retract("removed by goose");
+    return conversation.result({ kind: "folded", into: "what it removed" });
+  }
+  if (asText(value.working_dir) !== undefined && value.role === undefined)
+    return readHeader(state, conversation, value);
+  state.named = true;
+  state.count = Math.max(state.count, position + 1);
+  conversation.update({ agent: "goose" });
+  if (asObject(value.metadata)?.userVisible === false) {
+    conversation.context("Message for the model alone", promptParts(value.content));
+    return conversation.result({ kind: "hidden", rule: "empty message" });
+  }
+  if (value.role === "assistant") readAnswer(conversation, record);
+  else if (value.role === "user") readUser(conversation, value);
+  else conversation.unknown(value, `Message of role ${asString(value.role) ?? "unknown"}`);
+  return conversation.result({ kind: "hidden", rule: "empty message" });
+}
+
+function readHeader(state: GooseState, conversation: Conversation, value: JsonObject): RecordResult {
+  const id = asText(value.id);
+  if (!state.named && id !== undefined) state.conversation.session_id = idOf(id);
+  state.named = true;
+  const cwd = asText(value.working_dir);
+  const title = asText(value.name) ?? asText(value.description);
+  const provider = asText(value.provider_name);
+  conversation.update({
+    agent: "goose",
+    ...(cwd !== undefined && { cwd }),
+    ...(title !== undefined && { title }),
+    ...(provider !== undefined && { provider }),
+  });
+  return conversation.result({ kind: "folded", into: "the session" });
+}
+
+/** Results of the step before, a prompt, or both. */
+function readUser(conversation: Conversation, value: JsonObject): void {
+  const blocks = asArray(value.content);
+  const others = blocks.filter((block) => asObject(block)?.type !== "toolResponse");
+  for (const block of blocks) {
+    const response = asObject(block);
+    if (response?.type === "toolResponse") readResult(conversation, response);
+  }
+  const parts = promptParts(others);
+  if (parts.length === 0) return;
+  conversation.prompt(parts);
+}
+
+function readResult(conversation: Conversation, block: JsonObject): void {
+  const result = asObject(block.toolResult);
+  const value = result?.value;
+  const failure = asText(result?.error);
+  const isError = failure !== undefined || result?.status === "error" || asObject(value)?.isError === true;
+  const content = asObject(value)?.content ?? value;
+  const { output_text, parts } = resultContent(content);
+  const id = asText(block.id);
+  conversation.toolResult({
+    ...(id !== undefined && { id }),
+    status: isError ? "error" : "success",
+    output_text: failure ?? output_text,
+    parts,
+    payload: (asked) => (isError ? ofFailure(asked) : asked),
+  });
+}
+
+function readAnswer(conversation: Conversation, record: SessionRecord): void {
+  const { value } = record;
+  // goose writes an answer in several messages of one id, as it comes.
+  conversation.step(asText(value.id) ?? record.key);
+  for (const each of asArray(value.content)) {
+    const block = asObject(each);
+    if (block === undefined) conversation.unknown(each, "Content that is no object");
+    else readBlock(conversation, block);
+  }
+}
+
+function readBlock(conversation: Conversation, block: JsonObject): void {
+  switch (block.type) {
+    case "text":
+      conversation.text(asString(block.text) ?? "");
+      return;
+    case "thinking":
+      conversation.thinking(asString(block.thinking) ?? "");
+      return;
+    case "redactedThinking":
+      conversation.thinking("", { hidden: "redacted" });
+      return;
+    case "toolRequest":
+    case "frontendToolRequest":
+      readCall(conversation, block);
+      return;
+    case "systemNotification":
+      conversation.marker("note", asText(block.msg) ?? "Notification");
+      return;
+    case "toolConfirmationRequest":
+      conversation.marker(
+        "note",
+        `Asked for approval: ${asText(block.toolName) ?? "a tool"}`,
+        undefined,
+        block,
+      );
+      return;
+    default: {
+      const image = imageOf(block);
+      if (image === undefined)
+        conversation.unknown(block, `Content of type ${asString(block.type) ?? "unknown"}`);
+      else conversation.media(image);
+    }
+  }
+}
+
+/** `developer__shell` is the tool `shell` of the extension `developer`. */
+function readCall(conversation: Conversation, block: JsonObject): void {
+  const call = asObject(block.toolCall);
+  const value = asObject(call?.value);
+  const id = asText(block.id);
+  const tool_name = asText(value?.name) ?? "unknown";
+  const input = inputOf(value?.arguments);
+  conversation.toolCall({
+    ...(id !== undefined && { id }),
+    tool_name,
+    arguments_json: JSON.stringify(value?.arguments ?? {}),
+    payload: payloadOf(tool_name.split("__").at(-1) ?? tool_name, input),
+  });
+  const failure = asText(call?.error);
+  if (failure !== undefined)
+    conversation.toolResult({ ...(id !== undefined && { id }), status: "error", output_text: failure });
+}

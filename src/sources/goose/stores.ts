@@ -1,0 +1,94 @@
+import { asNumber, asString, asText } from "../../model/narrow.ts";
+import type { OpenStore, Row, SnapshotRecord, SnapshotSession, Snapshots } from "../contract.ts";
+import { columnsOf, hasTable, rowText } from "../tables/tables.ts";
+
+/**
+ * Where goose keeps sessions: `sessions/sessions.db` (SQLite, since 1.10), with the tables `sessions` and `messages`. A session's
+ * records are its row and its messages, in the order in which they were inserted. Compaction deletes all messages and inserts them anew.
+ * Source: `crates/goose/src/session/session_manager.rs` of goose.
+ */
+export const gooseSnapshots: Snapshots = {
+  storeOf(path) {
+    const database = /^(.*\/)?(sessions\.db)(?:-wal|-shm|-journal)?$/.exec(path);
+    return database === null ? undefined : `${database[1] ?? ""}${database[2]}`;
+  },
+  recognizes: (store) =>
+    hasTable(store, "sessions", ["id", "working_dir"]) &&
+    hasTable(store, "messages", ["session_id", "role", "content_json"]),
+  sessions,
+};
+
+function* sessions(store: OpenStore): Generator<SnapshotSession> {
+  const figures = new Map(
+    [
+      ...store.rows(
+        "SELECT session_id, count(*) AS count, max(id) AS latest, sum(length(content_json)) AS size FROM messages GROUP BY session_id",
+      ),
+    ].map((row) => [String(row.session_id), row]),
+  );
+  const metadata = columnsOf(store, "messages").includes("metadata_json") ? "metadata_json" : "NULL";
+  const message_id = columnsOf(store, "messages").includes("message_id") ? "message_id" : "NULL";
+  for (const row of store.rows("SELECT * FROM sessions")) {
+    const name = asText(row.id);
+    if (name === undefined) continue;
+    const text = rowText(row);
+    const { count, latest, size } = figures.get(name) ?? {};
+    yield {
+      name,
+      kind: asString(row.session_type) === "sub_agent" ? "run" : "session",
+      stamp: JSON.stringify([text, ...[count, latest, size].map(Number)]),
+      modified_at: timeOf(row.updated_at) ?? timeOf(row.created_at) ?? 0,
+      records: () => recordsOf(store, name, text, { metadata, message_id }),
+    };
+  }
+}
+
+function* recordsOf(
+  store: OpenStore,
+  name: string,
+  text: string,
+  columns: { metadata: string; message_id: string },
+): Generator<SnapshotRecord> {
+  const place = (table: string, key: string) => ({ kind: "row" as const, file: store.path, table, key });
+  yield { key: "session", place: place("sessions", name), text };
+  const messages = store.rows(
+    `SELECT id, role, content_json, created_timestamp, ${columns.metadata} AS metadata, ${columns.message_id} AS message_id
+     FROM messages WHERE session_id = ? ORDER BY id`,
+    name,
+  );
+  // By position: compaction inserts the same messages again under other ids.
+  let position = 0;
+  for (const row of messages) {
+    yield { key: `message:${position}`, place: place("messages", String(row.id)), text: messageText(row) };
+    position += 1;
+  }
+}
+
+/** A row as the line of the older files: `{id?, role, created, content, metadata?}`. What is no JSON stays text. */
+function messageText(row: Row): string {
+  const content = asString(row.content_json) ?? "[]";
+  const metadata = asString(row.metadata);
+  return JSON.stringify({
+    ...(asText(row.message_id) !== undefined && { id: row.message_id }),
+    role: row.role,
+    created: asNumber(row.created_timestamp),
+    content: parsed(content),
+    ...(metadata !== undefined && { metadata: parsed(metadata) }),
+  });
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** SQLite's `2026-11-09 10:11:12` in UTC, or RFC 3339, in milliseconds since 1970. */
+export function timeOf(value: unknown): number | undefined {
+  const text = asText(value);
+  if (text === undefined) return undefined;
+  const time = Date.parse(/[zZ]|[+-]\d\d:\d\d$/.test(text) ? text : `${text.replace(" ", "T")}Z`);
+  return Number.isNaN(time) ? undefined : time;
+}
