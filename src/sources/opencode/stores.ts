@@ -1,4 +1,4 @@
-import { asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
 import type { OpenStore, Row, SnapshotRecord, SnapshotSession, Snapshots } from "../contract.ts";
 import { parseObject } from "../lines/parse-object.ts";
 import { columnsOf, hasTable, rowText } from "../tables/tables.ts";
@@ -7,7 +7,7 @@ import { columnsOf, hasTable, rowText } from "../tables/tables.ts";
  * Where opencode keeps sessions: `opencode.db` (`opencode-<channel>.db`; SQLite, since 1.2), before that the folder `storage`. A
  * session's records are, in the order of their ids, which is that of time: the session, its messages and their parts, and for
  * each assistant message that ended a `finish` behind its last part, made from the same row. The table `event` repeats all
- * changes and is not read.
+ * changes and is not read. `opencode export` prints the same as one document, which is opened by name.
  */
 export const openCodeSnapshots: Snapshots = {
   storeOf(path) {
@@ -22,16 +22,23 @@ export const openCodeSnapshots: Snapshots = {
   },
   recognizes(store) {
     if (isFolder(store)) return store.list(`${store.path}/session`).length > 0;
+    if (isExport(store)) return exportOf(store) !== undefined;
     return (
       hasTable(store, "session", ["id"]) &&
       hasTable(store, "message", ["id", "session_id", "data"]) &&
       hasTable(store, "part", ["id", "message_id", "session_id", "data"])
     );
   },
-  sessions: (store) => (isFolder(store) ? storageSessions(store) : databaseSessions(store)),
+  sessions: (store) =>
+    isFolder(store)
+      ? storageSessions(store)
+      : isExport(store)
+        ? exportedSessions(store)
+        : databaseSessions(store),
   skips: ["snapshot", "log", "bin", "tool-output", "worktree", "repos"],
 };
 
+const isExport = ({ path }: OpenStore): boolean => path.endsWith(".json");
 const isFolder = ({ path }: OpenStore): boolean => /(?:^|\/)storage$/.test(path);
 
 /** A message or a part as its store holds it. */
@@ -168,6 +175,63 @@ function filesIn(store: OpenStore, folder: string): Item[] {
       },
     ];
   });
+}
+
+// --- The document of `opencode export` ------------------------------------------------------------------------------
+
+/** `{info: <session>, messages: [{info: <message>, parts: [<part>]}]}`; `undefined`: the file is something else. */
+function exportOf(store: OpenStore): { id: string; info: JsonObject; messages: JsonObject[] } | undefined {
+  const value = parseObject(store.readText(store.path) ?? "");
+  const info = asObject(value?.info);
+  const id = asText(info?.id);
+  if (info === undefined || id === undefined || !Array.isArray(value?.messages)) return undefined;
+  const messages = value.messages.map((each: unknown) => asObject(each) ?? {});
+  return messages.every((each) => asObject(each.info) !== undefined && Array.isArray(each.parts))
+    ? { id, info, messages }
+    : undefined;
+}
+
+function* exportedSessions(store: OpenStore): Generator<SnapshotSession> {
+  const exported = exportOf(store);
+  if (exported === undefined) return;
+  const { id, info, messages } = exported;
+  const item = (value: unknown, pointer: string, message_id?: string): Item[] => {
+    const object = asObject(value);
+    const id = asText(object?.id);
+    if (object === undefined || id === undefined) return [];
+    const time = asObject(object.time);
+    const text = JSON.stringify(object);
+    return [
+      {
+        id,
+        ...(message_id !== undefined && { message_id }),
+        revision: `${text.length}`,
+        created_at: asNumber(time?.created) ?? asNumber(time?.start) ?? 0,
+        place: { kind: "document", file: store.path, pointer },
+        data: () => text,
+      },
+    ];
+  };
+  yield {
+    name: id,
+    kind: asText(info.parentID) === undefined ? "session" : "run",
+    modified_at: asNumber(asObject(info.time)?.updated) ?? store.modifiedAt(store.path) ?? 0,
+    records: () =>
+      recordsOf(
+        {
+          key: "session",
+          place: { kind: "document", file: store.path, pointer: "/info" },
+          text: JSON.stringify(info),
+        },
+        messages.flatMap((message, at) => item(message.info, `/messages/${at}/info`)),
+        messages.flatMap((message, at) =>
+          asArray(message.parts).flatMap((part, index) =>
+            item(part, `/messages/${at}/parts/${index}`, asText(asObject(message.info)?.id)),
+          ),
+        ),
+        asObject(info.revert),
+      ),
+  };
 }
 
 // --- Records --------------------------------------------------------------------------------------------------------
