@@ -494,7 +494,7 @@ function ReadyPane({
         {main && (
           <button
             type="button"
-            className="button if-wide"
+            className="button if-wide if-roomy"
             aria-haspopup="dialog"
             onClick={() => showChanges()}
           >
