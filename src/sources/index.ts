@@ -17,6 +17,7 @@ import { kimi } from "./kimi/format.ts";
 import { klaudeCode } from "./klaude-code/format.ts";
 import { openclaw } from "./openclaw/format.ts";
 import { openCode } from "./opencode/format.ts";
+import { openHands } from "./openhands/format.ts";
 import { pi } from "./pi/format.ts";
 import { qwenCode } from "./qwen-code/format.ts";
 import { sweAgent } from "./swe-agent/format.ts";
@@ -43,6 +44,7 @@ export const formats: readonly Format[] = [
   cline,
   openCode,
   goose,
+  openHands,
   geminiCli,
   verbatim,
   atif,

@@ -1,0 +1,194 @@
+import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { uuidFrom } from "../../model/uuid.ts";
+import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
+import { promptParts, resultContent, textIn } from "../conversation/content.ts";
+import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { inputOf, ofFailure, payloadOf, withExit } from "../conversation/tool-payload.ts";
+
+/** What is kept of a conversation between events. */
+export interface OpenHandsState {
+  conversation: ConversationState;
+  named: boolean;
+}
+
+/**
+ * Events of a conversation: messages, actions (tool calls; parallel ones share `llm_response_id`), their observations, and what the
+ * program did. Source: `openhands/sdk/event` of the software agent SDK. No event says how a turn ended.
+ */
+export const openHandsReader: RecordReader<OpenHandsState> = {
+  initialState: () => ({ conversation: freshConversation(uuidFrom("openhands", "")), named: false }),
+  sessionId: ({ named, conversation }) => (named ? conversation.session_id : undefined),
+  read,
+  end(state, stopped) {
+    const conversation = new Conversation(state.conversation);
+    conversation.close(stopped);
+    return conversation.take();
+  },
+  linkFacts: ({ conversation: { session_id } }) => ({
+    sessions: [{ session_id, group: session_id, calls: [] }],
+  }),
+};
+
+/** Events that only say what the program's own state is. */
+const STATE_EVENTS = new Set(["ConversationStateUpdateEvent", "TokenEvent", "LLMCompletionLogEvent"]);
+
+function read(state: OpenHandsState, record: SessionRecord): RecordResult {
+  const { value } = record;
+  const at = Date.parse(asText(value.timestamp) ?? "");
+  const conversation = new Conversation(state.conversation, record, {
+    at: Number.isNaN(at) ? undefined : at,
+  });
+  if (record.key === "state") return readState(state, conversation, value);
+  conversation.update({ agent: "openhands" });
+  const kind = asString(value.kind) ?? "unknown";
+  if (STATE_EVENTS.has(kind)) return conversation.result({ kind: "hidden", rule: "state of the program" });
+  readEvent(conversation, record, kind);
+  return conversation.result({ kind: "hidden", rule: "empty event" });
+}
+
+function readState(state: OpenHandsState, conversation: Conversation, value: JsonObject): RecordResult {
+  const name = asText(value.name);
+  if (!state.named && name !== undefined) state.conversation.session_id = uuidFrom("openhands", name);
+  state.named = true;
+  const cwd = asText(value.cwd);
+  const title = asText(value.title);
+  const model = asText(value.model);
+  conversation.update({
+    agent: "openhands",
+    ...(cwd !== undefined && { cwd }),
+    ...(title !== undefined && { title }),
+    ...(model !== undefined && { model }),
+  });
+  return conversation.result({ kind: "folded", into: "the session" });
+}
+
+function readEvent(conversation: Conversation, { value, key }: SessionRecord, kind: string): void {
+  const step = asText(value.llm_response_id) ?? key;
+  switch (kind) {
+    case "SystemPromptEvent":
+      conversation.context("System prompt", promptParts([value.system_prompt]));
+      return;
+    case "MessageEvent":
+      readMessage(conversation, value, step);
+      return;
+    case "ActionEvent":
+      conversation.step(step);
+      readThoughts(conversation, value);
+      conversation.text(textIn(value.thought));
+      readAction(conversation, value);
+      return;
+    case "ObservationEvent":
+      readObservation(conversation, value);
+      return;
+    case "AgentErrorEvent":
+      readFailure(conversation, value, asText(value.error) ?? "Error");
+      return;
+    case "UserRejectObservation":
+      readRejection(conversation, value);
+      return;
+    case "PauseEvent":
+      conversation.marker("interrupt", "Paused by the user");
+      return;
+    case "Condensation":
+    case "CondensationSummaryEvent":
+      conversation.marker("compaction", "Condensed", asText(value.summary), value);
+      return;
+    case "CondensationRequest":
+      conversation.marker("note", "Condensation requested");
+      return;
+    case "ConversationErrorEvent":
+      conversation.error(asText(value.detail) ?? asText(value.code) ?? "Error", value);
+      return;
+    default:
+      conversation.unknown(value, `Event of kind ${kind}`);
+  }
+}
+
+function readMessage(conversation: Conversation, value: JsonObject, step: string): void {
+  const message = asObject(value.llm_message);
+  if (value.source === "user") {
+    conversation.prompt(promptParts(message?.content));
+    return;
+  }
+  if (value.source !== "agent") {
+    conversation.context(
+      `Message of the ${asText(value.source) ?? "program"}`,
+      promptParts(message?.content),
+    );
+    return;
+  }
+  conversation.step(step);
+  if (message !== undefined) readThoughts(conversation, message);
+  conversation.text(textIn(message?.content));
+}
+
+/** Thinking is written twice where a provider signs it: as blocks, and as their text. */
+function readThoughts(conversation: Conversation, value: JsonObject): void {
+  const blocks = asArray(value.thinking_blocks).map((each) => asObject(each) ?? {});
+  for (const block of blocks) {
+    if (block.type === "redacted_thinking") conversation.thinking("", { hidden: "redacted" });
+    else {
+      const signature = asText(block.signature);
+      conversation.thinking(asString(block.thinking) ?? "", signature === undefined ? {} : { signature });
+    }
+  }
+  if (blocks.length === 0) conversation.thinking(asString(value.reasoning_content) ?? "");
+}
+
+/** `tool_call` is flat, or as OpenAI's chat API nests it. */
+function readAction(conversation: Conversation, value: JsonObject): void {
+  const call = asObject(value.tool_call);
+  const written = call?.arguments ?? asObject(call?.function)?.arguments;
+  const { kind: _, ...action } = asObject(value.action) ?? {};
+  const input = inputOf(written) ?? action;
+  const id = asText(value.tool_call_id);
+  const tool_name = asText(value.tool_name) ?? "unknown";
+  conversation.toolCall({
+    ...(id !== undefined && { id }),
+    tool_name,
+    arguments_json: typeof written === "string" ? written : JSON.stringify(written ?? action),
+    payload: payloadOf(NAMES.get(tool_name) ?? tool_name, input),
+  });
+}
+
+/** Tools by the names that other agents give them, for their cards. */
+const NAMES = new Map([
+  ["terminal", "bash"],
+  ["execute_bash", "bash"],
+]);
+
+function readObservation(conversation: Conversation, value: JsonObject): void {
+  const observation = asObject(value.observation);
+  const metadata = asObject(observation?.metadata);
+  const isError = observation?.is_error === true || asText(observation?.error) !== undefined;
+  const content = observation?.content ?? observation?.output ?? observation?.error;
+  const { output_text, parts } = resultContent(content);
+  const id = asText(value.tool_call_id);
+  const exit_code = asNumber(observation?.exit_code) ?? asNumber(metadata?.exit_code);
+  conversation.toolResult({
+    ...(id !== undefined && { id }),
+    tool_name: asText(value.tool_name) ?? "unknown",
+    status: isError ? "error" : "success",
+    output_text,
+    parts,
+    payload: (asked) => withExit(isError ? ofFailure(asked) : asked, { exit_code }),
+  });
+}
+
+function readFailure(conversation: Conversation, value: JsonObject, text: string): void {
+  const id = asText(value.tool_call_id);
+  if (id === undefined || !conversation.awaits(id)) conversation.error(text, value);
+  else conversation.toolResult({ id, status: "error", output_text: text, payload: ofFailure });
+}
+
+function readRejection(conversation: Conversation, value: JsonObject): void {
+  const id = asText(value.tool_call_id);
+  conversation.toolResult({
+    ...(id !== undefined && { id }),
+    tool_name: asText(value.tool_name) ?? "unknown",
+    status: "aborted",
+    output_text: asText(value.rejection_reason) ?? "",
+    outcome: { kind: "refused", by: "person" },
+    payload: ofFailure,
+  });
+}
