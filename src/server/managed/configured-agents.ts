@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { mkdir, open, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { createAcpAgent } from "../../agent/acp/acp-agent.ts";
 import type { McpConnections } from "../../agent/mcp.ts";
 import { commandEnvironment } from "../../agent/processes.ts";
@@ -14,6 +14,7 @@ import { scripts } from "../../providers/scripted/scripts/index.ts";
 import type { Notice } from "../../store/contract.ts";
 import type { AgentConfig, Config, ProviderConfig } from "../config.ts";
 import type { AgentKind, Agents } from "./agents.ts";
+import { installedAgents } from "./installed-agents.ts";
 import { imageOf } from "./record/raw-events.ts";
 
 interface ConfiguredAgentsOptions {
@@ -67,6 +68,7 @@ export function configuredAgents(options: ConfiguredAgentsOptions): ConfiguredAg
     ...entries.map((entry) => providerKind(entry, options, tools)),
     scriptedKind(options, tools),
     ...[...config.agents].map(([id, agent]) => acpKind(id, agent, options, own)),
+    ...installedKinds(options, own),
   ];
   const by_id = new Map(kinds.map((kind) => [kind.entry.id, kind]));
   return {
@@ -251,6 +253,28 @@ async function layOut(folder: string, files: Readonly<Record<string, string>> = 
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, text);
   }
+}
+
+/** Agents that are installed here and not configured. */
+function installedKinds(
+  options: ConfiguredAgentsOptions,
+  environment: Readonly<Record<string, string>>,
+): AgentKind[] {
+  const { agents } = options.config;
+  const configured = new Set([...agents.values()].map(({ command }) => basename(command)));
+  return installedAgents(environment.PATH)
+    .filter(({ id, command }) => !agents.has(id) && !configured.has(basename(command)))
+    .map(({ id, title, command, args, missing }) => {
+      const kind = acpKind(id, { title, command, args, env: {} }, options, environment);
+      if (missing === undefined) return kind;
+      return {
+        ...kind,
+        entry: { ...kind.entry, unavailable: missing },
+        create() {
+          throw new Error(`${missing.message} ${missing.remedy}`);
+        },
+      };
+    });
 }
 
 function acpKind(

@@ -1,0 +1,65 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { readConfig } from "../../../src/server/config.ts";
+import { configuredAgents } from "../../../src/server/managed/configured-agents.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "installed-"));
+  mkdirSync(join(folder, "bin"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function program(name: string, mode = 0o755): void {
+  writeFileSync(join(folder, "bin", name), "#!/bin/sh\n");
+  chmodSync(join(folder, "bin", name), mode);
+}
+/** The entries of agents that are no providers, by what is on the PATH. */
+const offered = () =>
+  configuredAgents({
+    config: readConfig(folder),
+    keys: new Map(),
+    environment: { PATH: [join(folder, "nowhere"), "bin", join(folder, "bin")].join(delimiter) },
+    cwd: folder,
+    playground: join(folder, "playground"),
+    folder,
+  })
+    .list()
+    .flatMap(({ entry }) => (entry.kind === "acp" ? [entry] : []));
+
+it("offers the agents whose programs are on the PATH, ready to be started", () => {
+  expect(offered()).toEqual([]);
+  program("opencode");
+  program("qwen");
+  program("gemini", 0o644);
+  mkdirSync(join(folder, "bin/copilot"));
+  expect(offered()).toMatchObject([
+    { id: "opencode-acp", title: "opencode" },
+    { id: "qwen-code-acp", title: "Qwen Code" },
+  ]);
+  expect(offered().every(({ unavailable }) => unavailable === undefined)).toBe(true);
+});
+
+it("says which adapter an agent lacks, and offers the agent with it", () => {
+  program("claude");
+  expect(offered()).toMatchObject([
+    {
+      id: "claude-code-acp",
+      unavailable: {
+        message: "Claude Code needs an adapter.",
+        remedy: expect.stringContaining("npm install -g @agentclientprotocol/claude-agent-acp"),
+      },
+    },
+  ]);
+  program("claude-agent-acp");
+  expect(offered()[0]?.unavailable).toBeUndefined();
+});
+
+it("offers a program once, as it is configured", () => {
+  program("opencode");
+  const agents = { mine: { title: "My opencode", command: "opencode", args: ["acp", "--cwd", "/w"] } };
+  writeFileSync(join(folder, "config.json"), JSON.stringify({ agents }));
+  expect(offered()).toMatchObject([{ id: "mine", title: "My opencode" }]);
+});
