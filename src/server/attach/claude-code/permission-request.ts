@@ -1,8 +1,8 @@
-import { createHash, randomUUID } from "node:crypto";
 import { asArray, asObject, asText, type JsonObject } from "../../../model/narrow.ts";
 import { titleOf } from "../../../model/parts/content.ts";
 import type { Answer, Request, RequestOption } from "../../../model/request.ts";
 import { argumentsText } from "../arguments-text.ts";
+import { answerWords, approvalRequest, questionRequest } from "../request-forms.ts";
 import type { TerminalRequest } from "../terminal-request.ts";
 
 /** Agents of a workflow: their dialog opens beside the hook, as the main thread's does. */
@@ -64,11 +64,17 @@ function callOf(tool_name: string, input: JsonObject, suggestions: readonly unkn
     const label = labelOf(suggestion);
     return label === undefined ? [] : [{ id: `${SUGGESTION}${at}`, label, kind: "allow_always" }];
   });
-  const request = approval(tool_name, titleOfCall(tool_name, input), subjectOf(tool_name, input), [
-    { id: ALLOW, label: "Allow", kind: "allow_once" },
-    ...always,
-    { id: DENY, label: "Deny", kind: "reject_once" },
-  ]);
+  const request = approvalRequest({
+    title: titleOfCall(tool_name, input),
+    tool_name,
+    subject: subjectOf(tool_name, input),
+    options: [
+      { id: ALLOW, label: "Allow", kind: "allow_once" },
+      ...always,
+      { id: DENY, label: "Deny", kind: "reject_once" },
+    ],
+    free_text: true,
+  });
   return {
     requests: [request],
     decide(answers) {
@@ -85,16 +91,27 @@ function callOf(tool_name: string, input: JsonObject, suggestions: readonly unkn
 function planOf(input: JsonObject): Asked | undefined {
   const plan = asText(input.plan);
   if (plan === undefined) return undefined;
-  const request = approval("ExitPlanMode", "Approve the plan?", plan, [
-    { id: ALLOW, label: "Approve", kind: "allow_once" },
-    {
-      id: "accept-edits",
-      label: "Approve, and accept edits without asking",
-      description: "Switches the session to the mode acceptEdits.",
-      kind: "allow_always",
-    },
-    { id: DENY, label: "Keep planning", description: "The agent gets what you write.", kind: "reject_once" },
-  ]);
+  const request = approvalRequest({
+    title: "Approve the plan?",
+    tool_name: "ExitPlanMode",
+    subject: plan,
+    options: [
+      { id: ALLOW, label: "Approve", kind: "allow_once" },
+      {
+        id: "accept-edits",
+        label: "Approve, and accept edits without asking",
+        description: "Switches the session to the mode acceptEdits.",
+        kind: "allow_always",
+      },
+      {
+        id: DENY,
+        label: "Keep planning",
+        description: "The agent gets what you write.",
+        kind: "reject_once",
+      },
+    ],
+    free_text: true,
+  });
   return {
     requests: [request],
     decide(answers) {
@@ -112,62 +129,31 @@ function planOf(input: JsonObject): Asked | undefined {
 
 /** The answers go back by the question's text, several labels joined with a comma. */
 function questionsOf(input: JsonObject): Asked | undefined {
-  const questions = asArray(input.questions).flatMap((each) => {
-    const question = asObject(each);
-    const text = asText(question?.question);
-    if (question === undefined || text === undefined) return [];
-    const options = asArray(question.options).flatMap((option, at): RequestOption[] => {
-      const label = asText(asObject(option)?.label);
-      const description = asText(asObject(option)?.description);
-      return label === undefined
-        ? []
-        : [{ id: `${at}`, label, ...(description !== undefined && { description }) }];
-    });
-    const request: Request = {
-      request_id: randomUUID(),
-      kind: "question",
-      title: text,
-      tool_name: "AskUserQuestion",
-      options,
-      ...(question.multiSelect === true && { multiple: true }),
-      free_text: true,
-    };
-    return [{ text, request }];
+  const requests = asArray(input.questions).flatMap((each) => {
+    const question = asObject(each) ?? {};
+    return (
+      questionRequest(question, {
+        tool_name: "AskUserQuestion",
+        ...(question.multiSelect === true && { multiple: true }),
+        free_text: true,
+      }) ?? []
+    );
   });
-  if (questions.length === 0) return undefined;
+  if (requests.length === 0) return undefined;
   return {
-    requests: questions.map(({ request }) => request),
+    requests,
     decide: (answers) => ({
       behavior: "allow",
       updatedInput: {
         ...input,
         answers: Object.fromEntries(
-          questions.flatMap(({ text, request }) => {
-            const said = wordsOf(request, answers.get(request.request_id));
-            return said === "" ? [] : [[text, said]];
+          requests.flatMap((request) => {
+            const words = answerWords(request, answers.get(request.request_id));
+            return words.length === 0 ? [] : [[request.title, words.join(", ")]];
           }),
         ),
       },
     }),
-  };
-}
-
-function wordsOf({ options }: Request, answer: Answer | undefined): string {
-  const chosen = options.filter(({ id }) => answer?.option_ids.includes(id)).map(({ label }) => label);
-  const own = answer?.text?.trim() ?? "";
-  return [...chosen, ...(own === "" ? [] : [own])].join(", ");
-}
-
-function approval(tool_name: string, title: string, subject: string, options: RequestOption[]): Request {
-  return {
-    request_id: randomUUID(),
-    kind: "approval",
-    title,
-    tool_name,
-    subject,
-    digest: createHash("sha256").update(subject, "utf8").digest("hex"),
-    options,
-    free_text: true,
   };
 }
 

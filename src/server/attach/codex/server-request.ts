@@ -1,7 +1,7 @@
-import { createHash, randomUUID } from "node:crypto";
 import { asArray, asObject, asText, type JsonObject } from "../../../model/narrow.ts";
 import { titleOf } from "../../../model/parts/content.ts";
 import type { Answer, Request, RequestOption } from "../../../model/request.ts";
+import { answerWords, approvalRequest, questionRequest } from "../request-forms.ts";
 import type { TerminalRequest } from "../terminal-request.ts";
 
 /**
@@ -60,15 +60,12 @@ function commandOf(params: JsonObject): Asked | undefined {
   if (!options.some(({ kind }) => kind === "allow_once")) return undefined;
   const reason = asText(params.reason);
   const title = reason === undefined ? undefined : titleOf(reason);
-  const request: Request = {
-    request_id: randomUUID(),
-    kind: "approval",
+  const request = approvalRequest({
     title: title ?? `Allow: ${titleOf(command) ?? "a command"}`,
     tool_name: "shell",
     subject,
-    digest: createHash("sha256").update(subject, "utf8").digest("hex"),
     options,
-  };
+  });
   return {
     requests: [request],
     resultOf(answers) {
@@ -105,8 +102,11 @@ function questionsOf(params: JsonObject): Asked | undefined {
   if (all.length === 0 || all.some(({ isSecret }) => isSecret === true)) return undefined;
   const questions = all.flatMap((question) => {
     const id = asText(question.id);
-    const title = asText(question.question);
-    return id === undefined || title === undefined ? [] : [{ id, request: questionOf(title, question) }];
+    const hasOptions = asArray(question.options).length > 0;
+    const request = questionRequest(question, {
+      ...((question.isOther === true || !hasOptions) && { free_text: true }),
+    });
+    return id === undefined || request === undefined ? [] : [{ id, request }];
   });
   if (questions.length < all.length) return undefined;
   return {
@@ -115,32 +115,9 @@ function questionsOf(params: JsonObject): Asked | undefined {
       answers: Object.fromEntries(
         questions.map(({ id, request }) => [
           id,
-          { answers: wordsOf(request, answers.get(request.request_id)) },
+          { answers: answerWords(request, answers.get(request.request_id)) },
         ]),
       ),
     }),
   };
-}
-
-function questionOf(title: string, question: JsonObject): Request {
-  const options = asArray(question.options).flatMap((each, at): RequestOption[] => {
-    const label = asText(asObject(each)?.label);
-    const description = asText(asObject(each)?.description);
-    return label === undefined
-      ? []
-      : [{ id: `${at}`, label, ...(description !== undefined && { description }) }];
-  });
-  return {
-    request_id: randomUUID(),
-    kind: "question",
-    title,
-    options,
-    ...((question.isOther === true || options.length === 0) && { free_text: true }),
-  };
-}
-
-function wordsOf({ options }: Request, answer: Answer | undefined): string[] {
-  const chosen = options.filter(({ id }) => answer?.option_ids.includes(id)).map(({ label }) => label);
-  const own = answer?.text?.trim() ?? "";
-  return own === "" ? chosen : [...chosen, own];
 }

@@ -1,9 +1,9 @@
-import { createHash, randomUUID } from "node:crypto";
 import { asArray, asObject, asText, type JsonObject } from "../../../model/narrow.ts";
 import { titleOf } from "../../../model/parts/content.ts";
-import type { Answer, Request, RequestOption } from "../../../model/request.ts";
+import type { RequestOption } from "../../../model/request.ts";
 import { openCodeSessionId } from "../../../sources/opencode/reader.ts";
 import { argumentsText } from "../arguments-text.ts";
+import { answerWords, approvalRequest, questionRequest } from "../request-forms.ts";
 import type { TerminalRequest } from "../terminal-request.ts";
 
 /**
@@ -42,13 +42,10 @@ function permissionOf(id: string, properties: JsonObject): Asked | undefined {
   const subject = isCommand ? command : argumentsText({ ...metadata, patterns });
   const always = asArray(properties.always).flatMap((each) => asText(each) ?? []);
   const title = titleOf(command ?? patterns.join(", "));
-  const request: Request = {
-    request_id: randomUUID(),
-    kind: "approval",
+  const request = approvalRequest({
     title: title === undefined ? `Allow ${permission}?` : `Allow ${permission}: ${title}`,
     tool_name: permission,
     subject,
-    digest: createHash("sha256").update(subject, "utf8").digest("hex"),
     options: [
       { id: "once", label: "Allow", kind: "allow_once" },
       ...(always.length > 0
@@ -68,7 +65,7 @@ function permissionOf(id: string, properties: JsonObject): Asked | undefined {
       },
     ],
     free_text: true,
-  };
+  });
   return {
     requests: [request],
     replyTo(answers) {
@@ -84,40 +81,21 @@ function permissionOf(id: string, properties: JsonObject): Asked | undefined {
 }
 
 function questionsOf(id: string, properties: JsonObject): Asked | undefined {
-  const requests = asArray(properties.questions).flatMap((each): Request[] => {
-    const question = asObject(each);
-    const title = asText(question?.question);
-    if (question === undefined || title === undefined) return [];
-    const options = asArray(question.options).flatMap((option, at): RequestOption[] => {
-      const label = asText(asObject(option)?.label);
-      const description = asText(asObject(option)?.description);
-      return label === undefined
-        ? []
-        : [{ id: `${at}`, label, ...(description !== undefined && { description }) }];
-    });
-    return [
-      {
-        request_id: randomUUID(),
-        kind: "question",
-        title,
-        options,
+  const requests = asArray(properties.questions).flatMap((each) => {
+    const question = asObject(each) ?? {};
+    return (
+      questionRequest(question, {
         ...(question.multiple === true && { multiple: true }),
         free_text: true,
-      },
-    ];
+      }) ?? []
+    );
   });
   if (requests.length === 0 || requests.length < asArray(properties.questions).length) return undefined;
   return {
     requests,
     replyTo: (answers) => ({
       url: `/question/${id}/reply`,
-      body: { answers: requests.map((request) => wordsOf(request, answers.get(request.request_id))) },
+      body: { answers: requests.map((request) => answerWords(request, answers.get(request.request_id))) },
     }),
   };
-}
-
-function wordsOf({ options }: Request, answer: Answer | undefined): string[] {
-  const chosen = options.filter(({ id }) => answer?.option_ids.includes(id)).map(({ label }) => label);
-  const own = answer?.text?.trim() ?? "";
-  return own === "" ? chosen : [...chosen, own];
 }
