@@ -1082,6 +1082,42 @@ describe("the status", () => {
     );
   });
 
+  it("takes what the agent's own server says, and what it asks, as soon as it says so", async () => {
+    write(path("one.jsonl"), prompt("one", "Go"), turnEnd("one"));
+    const id = sessionId("one");
+    let listener = (_id: string): void => {};
+    let state: ReturnType<NonNullable<SessionsOptions["terminals"]>["stateOf"]>;
+    const request = { request_id: sessionId("ask"), kind: "approval" as const, title: "May I?", asked_at: 5 };
+    const sessions = start({
+      terminals: {
+        stateOf: (name) => (name === id ? state : undefined),
+        requestsOf: (name) => (name === id && state?.waiting ? [request] : []),
+        subscribe(added) {
+          listener = added;
+          return () => {};
+        },
+      },
+    });
+    await listed(sessions, "one");
+    const row = () => sessions.get(id);
+    state = { busy: true, waiting: { for: "permission prompt" }, since: 5 };
+    listener(id);
+    await eventually(() =>
+      expect(row()).toMatchObject({
+        status: "running",
+        waiting: { for: "permission prompt", since: 5 },
+        requests: [request],
+        status_rule: { rule: "server", since: 5 },
+      }),
+    );
+    state = { busy: false, since: 6 };
+    listener(id);
+    await eventually(() =>
+      expect(row()).toMatchObject({ status: "completed", status_rule: { rule: "record" } }),
+    );
+    expect(row()?.requests).toBeUndefined();
+  });
+
   it("says by which rule it runs, or has ended, where its record does not tell", async () => {
     write(path("one.jsonl"), prompt("one", "Go"), call("one", "call-1"));
     const sessions = start({ timing: { silence: 600_000 } });
