@@ -112,7 +112,7 @@ export type StatusRule = z.infer<typeof statusRule>;
 export const sessionSummary = record({
   id: uuid,
   agent: z.string(),
-  /** As people call the agent; absent where only its id is known. Set by the daemon from its list of sources. */
+  /** As people call the agent; absent where only its id is known. Set by the daemon from its lists of sources and agents. */
   agent_name: optional(z.string()),
   agent_version: optional(z.string()),
   title: optional(z.string()),

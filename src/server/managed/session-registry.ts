@@ -123,6 +123,8 @@ export function createSessionRegistry(options: RegistryOptions): SessionRegistry
       if (row.status === "running" && now() - row.last_activity_at > timing.silence) row.status = "failed";
       return row;
     }
+    const kind = agents.find(config.agent)?.entry;
+    if (kind?.kind === "acp") row.agent_name = kind.title;
     if (!commit_queue.writable) return row;
     row.control = host?.control ?? controlOf(agents.find(config.agent), recorder?.state ?? state, "idle");
     const requests = host?.requests ?? [];

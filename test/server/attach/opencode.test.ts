@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createAnswerLog } from "../../../src/server/attach/answer-log.ts";
 import { createHeldRequests, type HeldRequests } from "../../../src/server/attach/held-requests.ts";
 import { type HookSocket, openHookSocket } from "../../../src/server/attach/hook-socket.ts";
@@ -134,6 +134,14 @@ it("nothing is thrown and nothing answered without a daemon, and at events that 
   await sendEvent({ type: "permission.asked" });
   await sendEvent({ type: "session.updated", properties: { id: "x" } });
   expect(posted).toEqual([]);
+});
+
+it("the plugin does nothing in a session that the daemon runs itself", async () => {
+  vi.stubEnv("VERBATIM_AGENT", "1");
+  const { file } = openCodeAttachment({ data_dir: folder, config_dir: join(folder, "config") }).describe();
+  const { Verbatim } = await import(pathToFileURL(file).href);
+  expect(await Verbatim({ client: {} })).toEqual({});
+  vi.unstubAllEnvs();
 });
 
 it("the plugin's file goes when it is detached", () => {

@@ -5,6 +5,8 @@ import { connect } from "node:net";
 const SOCKET = "VERBATIM_SOCKET";
 
 export const Verbatim = async ({ client }) => {
+  // The daemon asks about its own sessions itself.
+  if (process.env.VERBATIM_AGENT) return {};
   /** Connections to the daemon, by the id of what is asked. */
   const open = new Map();
 
