@@ -216,7 +216,7 @@ export const en = {
   },
   attach: {
     heading: "Agents in terminals",
-    about: (name: string): string => `Answer approvals, questions and plans of ${name} in this page.`,
+    about: (name: string): string => `Answer what ${name} asks in terminals in this page.`,
     on: {
       hook: (file: string): string => `Attached. The hook is in ${file}.`,
       server: (file: string): string => `Attached over ${file}.`,
