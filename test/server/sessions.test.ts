@@ -1123,13 +1123,21 @@ describe("the status", () => {
     const sessions = start({ timing: { silence: 600_000 } });
     await listed(sessions, "one");
     const row = () => sessions.get(sessionId("one"));
-    expect(row()).toMatchObject({ status: "running", status_rule: { rule: "recent" } });
+    await eventually(() =>
+      expect(row()).toMatchObject({ status: "running", status_rule: { rule: "recent" } }),
+    );
     await stop(sessions);
     const longAgo = new Date(Date.now() - 600_000);
     utimesSync(path("one.jsonl"), longAgo, longAgo);
     const later = start();
     await listed(later, "one");
-    expect(later.get(sessionId("one"))).toMatchObject({ status: "failed", status_rule: { rule: "silence" } });
+    // The row is listed as it was stored, until the file has been looked at.
+    await eventually(() =>
+      expect(later.get(sessionId("one"))).toMatchObject({
+        status: "failed",
+        status_rule: { rule: "silence" },
+      }),
+    );
     rmSync(path("one.jsonl"));
     await eventually(() =>
       expect(later.get(sessionId("one"))).toMatchObject({ archived: true, status_rule: { rule: "gone" } }),
