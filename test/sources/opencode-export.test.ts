@@ -1,6 +1,7 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, describe, expect, it } from "vitest";
 import { openCode } from "../../src/sources/opencode/format.ts";
 import { openCodeSessionId } from "../../src/sources/opencode/reader.ts";
@@ -86,14 +87,171 @@ describe.skipIf(recorded === undefined)("recorded exports (skipped without the s
         ),
       );
     if (database === undefined) throw new Error(`No database has ${id}`);
-    // A document repeats the ids of its rows in each value.
-    const ids = new Set(["id", "messageID", "sessionID"]);
-    const facts = (path: string) =>
-      readFrom(path, id).parts.map(({ source: _, at: __, ...part }) =>
-        JSON.parse(
-          JSON.stringify({ ...part, part_id: part.id }, (key, value) => (ids.has(key) ? undefined : value)),
-        ),
-      );
-    expect(facts(join(recorded ?? "", name))).toEqual(facts(database));
+    expect(factsOf(join(recorded ?? "", name), id)).toEqual(factsOf(database, id));
   });
+});
+
+/** All that is shown of a session, but for where it stands: a document repeats the ids of its rows in each value. */
+function factsOf(path: string, session_id: string): unknown[] {
+  const ids = new Set(["id", "messageID", "sessionID"]);
+  return readFrom(path, session_id).parts.map(({ source: _, at: __, ...part }) =>
+    JSON.parse(
+      JSON.stringify({ ...part, part_id: part.id }, (key, value) => (ids.has(key) ? undefined : value)),
+    ),
+  );
+}
+
+// --- The export of every stored session ---------------------------------------------------------------------------------
+
+type Value = Record<string, unknown>;
+interface Exported {
+  info: Value;
+  messages: { info: Value; parts: Value[] }[];
+}
+const jsonOf = (text: unknown): Value => JSON.parse(String(text));
+
+/** What `opencode export` prints of each session of a database: rows with their ids, in the order of these. */
+function exportsOfDatabase(path: string): Exported[] {
+  const copy = join(mkdtempSync(join(folder, "database-")), "opencode.db");
+  cpSync(path, copy);
+  const database = new DatabaseSync(copy);
+  const rows = (sql: string, ...values: string[]): Value[] => database.prepare(sql).all(...values);
+  const exports = rows("SELECT * FROM session").map((row) => {
+    const id = String(row.id);
+    return {
+      info: {
+        id,
+        title: row.title,
+        directory: row.directory,
+        version: row.version,
+        ...(row.parent_id !== null && { parentID: row.parent_id }),
+        ...(typeof row.revert === "string" && { revert: jsonOf(row.revert) }),
+        time: { created: row.time_created, updated: row.time_updated },
+      },
+      messages: rows("SELECT * FROM message WHERE session_id = ? ORDER BY time_created, id", id).map(
+        (message) => ({
+          info: { ...jsonOf(message.data), id: message.id, sessionID: id },
+          parts: rows("SELECT * FROM part WHERE message_id = ? ORDER BY id", String(message.id)).map(
+            (part) => ({ ...jsonOf(part.data), id: part.id, messageID: message.id, sessionID: id }),
+          ),
+        }),
+      ),
+    };
+  });
+  database.close();
+  return exports;
+}
+
+/** The same of the folder before the database. */
+function exportsOfStorage(storage: string): Exported[] {
+  const below = (path: string): Value[] =>
+    readdirSync(path)
+      .sort()
+      .map((name) => jsonOf(readFileSync(join(path, name), "utf8")));
+  const orNone = <Item>(read: () => Item[]): Item[] => {
+    try {
+      return read();
+    } catch {
+      return [];
+    }
+  };
+  return readdirSync(join(storage, "session"))
+    .flatMap((project) => below(join(storage, "session", project)))
+    .map((info) => ({
+      info,
+      messages: orNone(() => below(join(storage, "message", String(info.id)))).map((message) => ({
+        info: message,
+        parts: orNone(() => below(join(storage, "part", String(message.id)))),
+      })),
+    }));
+}
+
+/** Exports a session, and reads it in both ways. */
+function expectTheSame(exported: Exported, store: string): void {
+  const id = openCodeSessionId(String(exported.info.id));
+  const path = join(mkdtempSync(join(folder, "export-")), "session.json");
+  writeFileSync(path, JSON.stringify(exported, null, 2));
+  expect(openCode.snapshots?.recognizes(openStore(path))).toBe(true);
+  expect(factsOf(path, id)).toEqual(factsOf(store, id));
+}
+
+/** A folder `storage` with one session: a step with a call, a prompt inside the turn, a failed call, what an undo took back. */
+function writtenStorage(): string {
+  const storage = join(mkdtempSync(join(folder, "written-")), "storage");
+  const write = (path: string, value: Value) => {
+    mkdirSync(join(storage, path, ".."), { recursive: true });
+    writeFileSync(join(storage, `${path}.json`), JSON.stringify(value));
+  };
+  const id = "ses_tide";
+  let count = 0;
+  const name = (kind: string) => {
+    count += 1;
+    return `${kind}_${count.toString(16).padStart(12, "0")}a`;
+  };
+  const say = (role: string, parts: Value[], fields: Value = {}): string => {
+    const message = name("msg");
+    const time = { created: 1_790_000_000_000 + count };
+    write(`message/${id}/${message}`, { id: message, sessionID: id, role, time, ...fields });
+    for (const part of parts) {
+      const part_id = name("prt");
+      write(`part/${message}/${part_id}`, { id: part_id, messageID: message, sessionID: id, ...part });
+    }
+    return message;
+  };
+  const ended = (finish: string) => ({
+    finish,
+    modelID: "model-a",
+    tokens: { input: 10, output: 5, reasoning: 0, cache: { read: 0, write: 0 } },
+    time: { created: 1_790_000_000_000 + count, completed: 1_790_000_000_900 + count },
+  });
+  const tool = (callID: string, state: Value) => ({ type: "tool", tool: "bash", callID, state });
+  const time = { start: 1, end: 2 };
+  const input = { command: "cat bergen.csv" };
+  say("user", [{ type: "text", text: "When is high water in Bergen?" }]);
+  say(
+    "assistant",
+    [
+      { type: "reasoning", text: "The table has it." },
+      { type: "text", text: "I look." },
+      tool("c1", { status: "completed", input, output: "11:32", metadata: { exit: 0 }, time }),
+      tool("c2", { status: "error", input, error: "No such file", time }),
+    ],
+    ended("tool-calls"),
+  );
+  say("assistant", [{ type: "text", text: "At 11:32." }], ended("stop"));
+  const messageID = say("user", [{ type: "text", text: "And in Stavanger?" }]);
+  say("assistant", [{ type: "text", text: "I do not know." }], ended("stop"));
+  const info = { id, title: "High water", directory: "/w/tide", version: "1.1.0", revert: { messageID } };
+  write(`session/harbour/${id}`, info);
+  return storage;
+}
+
+it("shows the export of a written session as the session itself", () => {
+  const storage = writtenStorage();
+  const [exported, ...others] = exportsOfStorage(storage);
+  if (exported === undefined || others.length > 0) throw new Error("There is one session");
+  expectTheSame(exported, storage);
+  const { parts } = readFrom(storage, openCodeSessionId("ses_tide"));
+  expect(orderOf(parts)).toBe("U T x c:bash c:bash! | x U x");
+});
+
+const corpus = sharedData("corpus");
+/** Stores whose rows may be read in place; the older folder needs its name. */
+function storedSessions(): { store: string; exported: Exported; name: string }[] {
+  if (corpus === undefined) return [];
+  const storage = join(mkdtempSync(join(folder, "v2-")), "storage");
+  cpSync(join(corpus, "opencode/storage_v2"), storage, { recursive: true });
+  const databases = readdirSync(corpus, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith("opencode.db"))
+    .map((name) => join(corpus, name));
+  return [
+    ...databases.flatMap((store) => exportsOfDatabase(store).map((exported) => ({ store, exported }))),
+    ...exportsOfStorage(storage).map((exported) => ({ store: storage, exported })),
+  ].map((each) => ({ ...each, name: String(each.exported.info.id) }));
+}
+
+describe.skipIf(corpus === undefined)("exports of stored sessions (skipped without the shared data)", () => {
+  const stored = storedSessions();
+  it("are of several sessions", () => expect(stored.length).toBeGreaterThan(4));
+  it.each(stored)("shows $name as its store does", ({ exported, store }) => expectTheSame(exported, store));
 });
