@@ -53,6 +53,7 @@ export function readAssistant(session: Session, line: Line): Disposition {
   }
   withdrawSuperseded(session, line);
   const step = session.openStepOf(line, id, model, input);
+  step.isUnfinished = false;
   // A snapshot repeats the step's earlier blocks at their own positions; one new block per line does not.
   const isCopy = step.ended || blocks.length > 1;
   let shown = 0;
@@ -373,7 +374,7 @@ export function withdraw(session: Session, line: Line, uuids: readonly string[],
 }
 
 /** Usage and stop reason: every line of the id repeats them, early ones partly, so the largest figure is the true one. */
-function noteProgress(session: Session, line: Line, step: Step, message: JsonObject): void {
+export function noteProgress(session: Session, line: Line, step: Step, message: JsonObject): void {
   step.stop = asString(message.stop_reason) ?? step.stop;
   const usage = usageOf(message);
   if (usage !== undefined) {
@@ -391,7 +392,7 @@ function noteProgress(session: Session, line: Line, step: Step, message: JsonObj
   session.tellEnd(line, step);
 }
 
-function usageOf(message: JsonObject): Usage | undefined {
+export function usageOf(message: JsonObject): Usage | undefined {
   const usage = asObject(message.usage);
   if (usage === undefined) return undefined;
   return {

@@ -12,12 +12,13 @@ import { readAssistant } from "./assistant.ts";
 import { leaveBackground } from "./background.ts";
 import { createCopies } from "./copies.ts";
 import { framedTask } from "./frames.ts";
+import { MessageStream } from "./message-stream.ts";
 import { readAttachment, readProgress, readSystem } from "./notices.ts";
 import { type FilePath, parsePath } from "./path.ts";
 import { createSession } from "./session.ts";
 import type { Line, Session } from "./session-types.ts";
 import { isWhole } from "./steps.ts";
-import { readUser } from "./user.ts";
+import { readUser, tellsInterrupt } from "./user.ts";
 import { parseWrappers } from "./wrappers.ts";
 
 /** Lines that only keep the agent's own books; what they say is not part of the conversation. */
@@ -49,7 +50,6 @@ const BOOKKEEPING = new Set([
   "permission-denial",
   "rewind-pointer",
   "started",
-  "stream_event",
   "tag",
   "tools-used",
   "worktree-state",
@@ -180,6 +180,7 @@ function openFile(path: string, identity: Identity): SessionFile {
   /** What `noteOnce` has told. */
   const noted = new Set<string>();
   const copies = createCopies((name) => asSessionId(name) === session_id);
+  const stream = new MessageStream();
   /** The permission mode as of the last line that says it, and as it was told last. */
   let permissionMode: string | undefined;
   let toldMode: string | undefined;
@@ -262,6 +263,7 @@ function openFile(path: string, identity: Identity): SessionFile {
       return { kind: "folded", into: "the queued prompt" };
     }
     if (type === "cost-state") return readCost(line);
+    if (type === "stream_event") return readStreamEvent(line);
     if (type === "permission-mode") return readPermissionMode(main, line, asText(value.permissionMode));
     if (type === "fork-context-ref") {
       copies.begins(asText(value.parentSessionId));
@@ -303,6 +305,9 @@ function openFile(path: string, identity: Identity): SessionFile {
     line.inherited = inherited !== undefined;
     if (inherited === undefined && copies.end()) noteEndOfCopy(session, line);
     begin(session, line);
+    if (session === main && type === "assistant") stream.bring(main, line);
+    if (session === main && type === "user" && stream.isOpen && tellsInterrupt(line))
+      stream.showCutOff(main, line);
     const mode =
       session === main && type === "user"
         ? readPermissionMode(main, line, asText(value.permissionMode))
@@ -382,6 +387,15 @@ function openFile(path: string, identity: Identity): SessionFile {
     const partial = line.value.hasUnknownModelCost === true;
     tell(line, { agent_cost: { usd, ...(partial && { partial }) } });
     return { kind: "folded", into: "the session's cost" };
+  }
+
+  /** Only the main thread streams. */
+  function readStreamEvent(line: Line): Disposition {
+    const isMain = asText(line.value.parent_tool_use_id) === undefined && hiddenRule.get(main) === undefined;
+    if (isMain && asObject(line.value.event) !== undefined) begin(main, line);
+    return isMain && stream.read(main, line)
+      ? { kind: "folded", into: "the message that streams" }
+      : { kind: "hidden", rule: "bookkeeping: stream_event" };
   }
 
   /** Says that the permission mode is another one, once. */
@@ -567,6 +581,7 @@ function openFile(path: string, identity: Identity): SessionFile {
     const { value } = line;
     if (asText(value.subtype) === undefined || !begun.has(main))
       return { kind: "hidden", rule: "bookkeeping: result" };
+    stream.showCutOff(main, line);
     const usd = asNumber(value.total_cost_usd);
     if (usd !== undefined) tell(line, { agent_cost: { usd } });
     if (value.is_error === true) {
@@ -600,6 +615,7 @@ function openFile(path: string, identity: Identity): SessionFile {
     read,
     settle: () =>
       atEnd((session, line) => {
+        if (session === main && stream.isOpen) return;
         // The model gave its turn back in so many words, and nothing that it asked for runs any more. Past its limit it is
         // asked to go on. A compaction behind its answer ends the step, and not the turn.
         const { openStep, lastStep } = session;
@@ -620,6 +636,7 @@ function openFile(path: string, identity: Identity): SessionFile {
       }),
     close: (stopped = false) =>
       atEnd((session, line) => {
+        if (session === main) stream.showCutOff(main, line);
         const yielded = session.hasYielded() && session.openCalls() === 0;
         const gaveBack = yielded || session.isAnswered() || !session.hasPrompt();
         const status =

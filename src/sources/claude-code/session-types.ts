@@ -28,6 +28,8 @@ export interface Line {
   frames: Frame[];
   /** Copied from another session, where it is counted. */
   inherited: boolean;
+  /** Several records make what is told in its name: it stands at none of them. */
+  unplaced?: true;
 }
 
 /** One model call: all lines that share a `message.id`, which some providers use again for another call. */
@@ -44,6 +46,8 @@ export interface Step {
   emitted_end?: string;
   /** Cut off in the middle: it has no `message.end`. */
   cutOff: boolean;
+  /** Its last words stand in the deltas of a stream alone: the whole ones never came. */
+  isUnfinished: boolean;
   blocks: Blocks;
   /** Parts so far, which is the next part's index. */
   parts: number;

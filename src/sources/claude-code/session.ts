@@ -67,7 +67,9 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       preamble = "open";
       startTurn(line);
     }
-    complete(line, frame).source = { file, line: place.line, byte: place.byte, length: place.length };
+    const whole = complete(line, frame);
+    if (line.unplaced === true) return;
+    whole.source = { file, line: place.line, byte: place.byte, length: place.length };
   }
   /** Boundaries belong to no record: they follow from several. */
   function pushUnplaced(line: Line, frame: FrameBody): void {
@@ -454,6 +456,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
         request: asString(line.value.requestId),
         ended: false,
         cutOff: false,
+        isUnfinished: false,
         blocks: new Blocks(),
         parts: 0,
         calls: 0,
@@ -529,7 +532,7 @@ export function createSession(session_id: string, file: string, facts: SessionLi
       const step = session.lastStep;
       if (step === undefined || session.damaged) return false;
       if (step === session.finalStep) return calls.open === 0;
-      if (step.calls > 0 || step.parts === 0) return false;
+      if (step.calls > 0 || step.parts === 0 || step.isUnfinished) return false;
       return !(step.lastIsBlock && step.blocks.last?.kind === "thinking");
     },
 

@@ -221,6 +221,13 @@ function noteAgentKey(session: Session, id: string, agent_key: string | undefine
 
 const INTERRUPT = /^\[Request interrupted by user( for tool use)?\]$/;
 
+/** Whether a line says that a person stopped the agent. */
+export function tellsInterrupt(line: Line): boolean {
+  return blocksOf(asObject(line.value.message)?.content).some(
+    (block) => block.type === "text" && interruptOf(block) !== null,
+  );
+}
+
 function interruptOf(block: JsonObject): RegExpExecArray | null {
   return INTERRUPT.exec((asString(block.text) ?? "").trim());
 }
