@@ -1,3 +1,4 @@
+import { antigravity } from "./antigravity/format.ts";
 import { atif } from "./atif/format.ts";
 import { chatMessages } from "./chat-messages/format.ts";
 import { claudeCode } from "./claude-code/format.ts";
@@ -45,6 +46,7 @@ export const formats: readonly Format[] = [
   openCode,
   goose,
   openHands,
+  antigravity,
   geminiCli,
   verbatim,
   atif,

@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { antigravity } from "../../src/sources/antigravity/format.ts";
+import { antigravityReader } from "../../src/sources/antigravity/reader.ts";
 import { codexExec } from "../../src/sources/codex-exec/format.ts";
 import { codexExecReader } from "../../src/sources/codex-exec/reader.ts";
 import type { Format, RecordReader } from "../../src/sources/contract.ts";
@@ -188,6 +190,16 @@ const files: {
     order: "U x",
     statuses: "completed",
   },
+  {
+    format: antigravity,
+    reader: antigravityReader as RecordReader<never>,
+    path: "antigravity/brain/3c4d5e6f-7081-4a2b-8c3d-4e5f60718293/.system_generated/logs/transcript.jsonl",
+    order:
+      "[context] U [context] T x c:view_file c:grep_search | c:default_api:replace_file_content | c:run_command! " +
+      "c:run_command? [note] | x U x U c:view_file! | T c:invoke_subagent c:send_message c:call_mcp_tool " +
+      "[compaction] | x U r ?? [error]",
+    statuses: "completed completed completed failed",
+  },
 ];
 
 const HOSTILE =
@@ -210,7 +222,8 @@ const TEXTS = new Set([
   "retracted_text",
 ]);
 /** What an agent puts last: behind it, text would not be taken for wrapped, or a command not for stopped. */
-const CLOSING = /<\/(?:user_info|user_query|system-reminder|notification)>\s*$|\n\nCommand aborted$/;
+const CLOSING =
+  /<\/USER_REQUEST>[\s\S]*$|<\/(?:user_info|user_query|system-reminder|notification|SYSTEM_MESSAGE)>\s*$|\n\nCommand aborted$/;
 
 /** The same record with hostile text behind every text, before a tag that closes it. */
 function poisoned(value: unknown, name = ""): unknown {
@@ -356,6 +369,15 @@ describe("what the records say beyond their text", () => {
       "Agent: sub_agent",
       "Bash: shell",
       "Read: none",
+      "grep_search: none",
+      "view_file: read",
+      "default_api:replace_file_content: diff",
+      "run_command: shell",
+      "view_file: none",
+      "invoke_subagent: sub_agent",
+      "send_message: none",
+      "call_mcp_tool: mcp",
+      "find: none",
     ]);
   });
 

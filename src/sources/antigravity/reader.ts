@@ -1,0 +1,318 @@
+import { isUuid } from "../../model/is-uuid.ts";
+import { asArray, asNumber, asObject, asString, asText, type JsonObject } from "../../model/narrow.ts";
+import { RawJson } from "../../model/raw-json.ts";
+import { uuidFrom } from "../../model/uuid.ts";
+import type { RecordReader, RecordResult, SessionRecord } from "../contract.ts";
+import { timeOf } from "../conversation/content.ts";
+import { Conversation, type ConversationState, freshConversation } from "../conversation/conversation.ts";
+import { namesOf, stemOf } from "../conversation/paths.ts";
+import { ofFailure } from "../conversation/tool-payload.ts";
+import { inside, unwrap } from "../conversation/wrappers.ts";
+import { firstLine } from "../lines/first-line.ts";
+import { answered, argumentsOf, isResultType, payloadFor, resultTypeOf } from "./tools.ts";
+
+/** A call whose result has not come. */
+interface WaitingCall {
+  id: string;
+  tool: string;
+  /** The record that told that it runs on: its end has the same number. */
+  step?: number;
+}
+
+/** What is kept of an Antigravity session between records. */
+export interface AntigravityState {
+  conversation: ConversationState;
+  begun: boolean;
+  model?: string;
+  /** Calls of the last answer that wait, in their order, and before them those that run on. */
+  waiting: WaitingCall[];
+  /** The last answer: its number, and what it said in short. */
+  answer?: { step: number | undefined; said: string };
+  /** The last results, by the number of their record. */
+  results: { step: number; type: string; call: string }[];
+}
+
+/** More calls and results than these are not remembered, nor more of a name or a number. */
+const MAX_KEPT = 64;
+const MAX_NAME = 200;
+
+/** What stands beside a person's words. */
+const INJECTED = ["ADDITIONAL_METADATA", "USER_SETTINGS_CHANGE"] as const;
+const REQUEST = "USER_REQUEST";
+/** What is put before the model, by the type of its record. */
+const CONTEXT: Readonly<Record<string, string>> = {
+  CONVERSATION_HISTORY: "Earlier conversations",
+  EPHEMERAL_MESSAGE: "Note to the model",
+  KNOWLEDGE_ARTIFACTS: "Knowledge",
+};
+
+/**
+ * Antigravity's `transcript.jsonl`: a record for each step, of a type in capitals. `PLANNER_RESPONSE` is a model call with its
+ * tool calls, which have no ids; each result is a record of its tool's own type behind it. The names of types and fields are
+ * those of public programs that read such files, and of their tests; no real file has been met.
+ */
+export const antigravityReader: RecordReader<AntigravityState> = {
+  initialState: ({ path }) => ({
+    conversation: freshConversation(idOf(path)),
+    begun: false,
+    waiting: [],
+    results: [],
+  }),
+  sessionId: ({ conversation }) => conversation.session_id,
+  read,
+  end(state, stopped) {
+    const conversation = new Conversation(state.conversation);
+    conversation.close(stopped);
+    return conversation.take();
+  },
+  linkFacts: ({ conversation: { session_id } }) => ({
+    sessions: [{ session_id, group: session_id, calls: [] }],
+  }),
+};
+
+/** `brain/<id>/.system_generated/logs/transcript.jsonl`: all files have the same name. */
+function idOf(path: string): string {
+  const names = namesOf(path);
+  const name = (names.at(-3) === ".system_generated" ? names.at(-4) : undefined) ?? stemOf(path);
+  return isUuid(name) ? name.toLowerCase() : uuidFrom("antigravity", path);
+}
+
+function read(state: AntigravityState, record: SessionRecord): RecordResult {
+  const { value } = record;
+  const conversation = new Conversation(state.conversation, record, { at: timeOf(value.created_at) });
+  if (!state.begun) {
+    state.begun = true;
+    conversation.update({ agent: "antigravity" });
+  }
+  const type = asString(value.type) ?? "";
+  const content = textOf(value);
+  switch (type) {
+    case "USER_INPUT":
+      return readPrompt(state, conversation, value);
+    case "PLANNER_RESPONSE":
+      return readAnswer(state, conversation, record);
+    case "ERROR_MESSAGE":
+      return readError(state, conversation, value);
+    case "CHECKPOINT":
+      conversation.marker("compaction", "The conversation was summed up", content);
+      return conversation.result();
+    case "SYSTEM_MESSAGE":
+      return readMessage(conversation, inside(content, "SYSTEM_MESSAGE"));
+    case "CONVERSATION_HISTORY":
+    case "EPHEMERAL_MESSAGE":
+    case "KNOWLEDGE_ARTIFACTS":
+      if (content.trim() === "") return conversation.result({ kind: "hidden", rule: "empty notice" });
+      conversation.context(CONTEXT[type] ?? type, [{ type: "text", text: content }]);
+      return conversation.result();
+    default:
+      return readOther(state, conversation, record, type);
+  }
+}
+
+/** The words of a record: mostly a string. */
+function textOf({ content }: JsonObject): string {
+  return asString(content) ?? asString(asObject(content)?.text) ?? "";
+}
+
+function readPrompt(state: AntigravityState, conversation: Conversation, value: JsonObject): RecordResult {
+  const { own, injected } = promptOf(textOf(value));
+  const model = modelOf(injected.join("\n"));
+  if (model !== undefined) state.model = model;
+  const source = asText(value.source);
+  const isPerson = source === undefined || source.startsWith("USER");
+  const hasWords = own.trim() !== "";
+  if (injected.length > 0) {
+    if (hasWords) conversation.beginTurn();
+    conversation.context(
+      "Context from Antigravity",
+      injected.map((text) => ({ type: "text" as const, text })),
+    );
+  }
+  if (hasWords)
+    conversation.prompt([{ type: "text", text: own }], {
+      queued: conversation.awaitsModel,
+      ...(!isPerson && { origin: "agent" as const }),
+    });
+  return conversation.result({ kind: "hidden", rule: "empty message" });
+}
+
+/** A person's words in `<USER_REQUEST>`, and the blocks behind them. */
+function promptOf(text: string): { own: string; injected: string[] } {
+  const open = `<${REQUEST}>`;
+  const close = `</${REQUEST}>`;
+  const end = text.lastIndexOf(close);
+  if (!text.trimStart().startsWith(open) || end === -1) return unwrap(text, INJECTED);
+  const behind = text.slice(end + close.length).trim();
+  const around = behind === "" ? [] : [behind];
+  return { own: inside(text.slice(0, end + close.length), REQUEST).trim(), injected: around };
+}
+
+/** The model's name ends with its sentence, which may have others behind it. */
+function modelOf(injected: string): string | undefined {
+  const [, name] = /`Model Selection` from [^\n]{1,200}? to ([^\n]{1,100}?)\.(?:\s|$)/.exec(injected) ?? [];
+  return asText(name?.trim());
+}
+
+/** News of a task or of another agent: it wakes an agent that rests. */
+function readMessage(conversation: Conversation, text: string): RecordResult {
+  if (text.trim() === "") return conversation.result({ kind: "hidden", rule: "empty notice" });
+  const parts = [{ type: "text" as const, text }];
+  if (conversation.hasRunningTurn) conversation.context("Message to the agent", parts);
+  else conversation.prompt(parts, { origin: "notification" });
+  return conversation.result();
+}
+
+function readAnswer(
+  state: AntigravityState,
+  conversation: Conversation,
+  record: SessionRecord,
+): RecordResult {
+  const { value } = record;
+  const step = asNumber(value.step_index);
+  const thinking = asString(value.thinking) ?? "";
+  const text = textOf(value);
+  const calls = asArray(value.tool_calls).map((call) => asObject(call) ?? {});
+  if (thinking.trim() === "" && text.trim() === "" && calls.length === 0)
+    return conversation.result({ kind: "hidden", rule: "empty message" });
+  // A step may be written while it runs, and again at its end.
+  const said = [thinking.length, text.length, calls.length, thinking.slice(-40), text.slice(-40)].join(" ");
+  if (step !== undefined && state.answer?.step === step && state.answer.said === said) {
+    conversation.fold("the same answer before it");
+    return conversation.result();
+  }
+  state.answer = { step, said };
+  conversation.step(record.key, state.model === undefined ? {} : { model: state.model });
+  if (thinking.trim() !== "") conversation.thinking(thinking);
+  conversation.text(text);
+  // What the answer before it asked for has come, or does not come any more.
+  const runsOn = state.waiting.filter((call) => call.step !== undefined);
+  const raw = new RawJson(record.text);
+  const begun = calls.map((call, index) => tellCall(conversation, call, raw, index, record.key));
+  state.waiting = [...runsOn, ...begun].slice(-MAX_KEPT);
+  conversation.endStep(value.status === "ERROR" ? { stop_reason: "error" } : {});
+  return conversation.result();
+}
+
+function tellCall(
+  conversation: Conversation,
+  call: JsonObject,
+  raw: RawJson,
+  index: number,
+  key: string,
+): WaitingCall {
+  const tool_name = asText(call.name) ?? asText(call.tool_name) ?? "(unnamed tool)";
+  const { input, isEncoded } = argumentsOf(call.args);
+  const id = conversation.toolCall({
+    // The agent gives calls no ids: their place names them.
+    id: `${key}:${index}`,
+    tool_name,
+    arguments_json: isEncoded ? JSON.stringify(input) : writtenArguments(call, raw, index),
+    payload: payloadFor(tool_name, input),
+  });
+  return { id, tool: tool_name.slice(0, MAX_NAME) };
+}
+
+function writtenArguments({ args }: JsonObject, raw: RawJson, index: number): string {
+  if (args === undefined || args === null) return "{}";
+  return typeof args === "string" ? args : raw.of(args, ["tool_calls", index, "args"]);
+}
+
+/** A record of a tool's own type, or of one that is not known. */
+function readOther(
+  state: AntigravityState,
+  conversation: Conversation,
+  record: SessionRecord,
+  type: string,
+): RecordResult {
+  const { value } = record;
+  if (asArray(value.tool_calls).length > 0) return readAnswer(state, conversation, record);
+  const hasText = typeof value.content === "string" || asText(value.error) !== undefined;
+  const step = asNumber(value.step_index);
+  const call = hasText || value.status === "RUNNING" ? callFor(state, type, step) : undefined;
+  if (call === undefined && !(isResultType(type) && hasText)) {
+    conversation.unknown(value, `Step of type ${firstLine(type === "" ? "unknown" : type)}`);
+    return conversation.result();
+  }
+  if (value.status === "RUNNING") return readRunning(state, conversation, value, call, step);
+  tellResult(state, conversation, value, call);
+  if (call !== undefined && step !== undefined)
+    state.results = [...state.results, { step, type: type.slice(0, MAX_NAME), call }].slice(-MAX_KEPT);
+  return conversation.result();
+}
+
+/**
+ * The call that a record of this type answers: the one whose running, or whose result, had its number; else the oldest one
+ * whose results have this type. `GENERIC` answers tools without a type of their own, and the next record of whatever type
+ * the only call of the answer before it.
+ */
+function callFor(state: AntigravityState, type: string, step: number | undefined): string | undefined {
+  const { waiting } = state;
+  if (step !== undefined) {
+    const before = state.results.find((result) => result.step === step && result.type === type);
+    if (before !== undefined) return before.call;
+    const running = waiting.find((call) => call.step === step);
+    if (running !== undefined) return running.id;
+  }
+  const open = waiting.filter((call) => call.step === undefined);
+  const named = open.find(({ tool }) => resultTypeOf(tool) === type);
+  if (named !== undefined) return named.id;
+  if (type === "GENERIC") return open.find(({ tool }) => !isResultType(resultTypeOf(tool)))?.id;
+  const isNext = step !== undefined && state.answer?.step !== undefined && step === state.answer.step + 1;
+  return isNext && open.length === 1 && !isResultType(type) ? open[0]?.id : undefined;
+}
+
+/** The tool has not ended: its call stays open. */
+function readRunning(
+  state: AntigravityState,
+  conversation: Conversation,
+  value: JsonObject,
+  id: string | undefined,
+  step: number | undefined,
+): RecordResult {
+  const call = state.waiting.find((each) => each.id === id);
+  if (call !== undefined && step !== undefined) call.step = step;
+  const text = textOf(value);
+  const name = call?.tool ?? asString(value.type) ?? "A tool";
+  if (text.trim() === "") conversation.fold("its call");
+  else conversation.marker("note", `${firstLine(name)} runs on`, text);
+  return conversation.result();
+}
+
+function tellResult(
+  state: AntigravityState,
+  conversation: Conversation,
+  value: JsonObject,
+  id: string | undefined,
+): void {
+  const output_text = [...new Set([asText(value.error), textOf(value)])].filter(Boolean).join("\n\n");
+  const word = asString(value.status) ?? "";
+  const isStopped = /^CANCEL/i.test(word);
+  const isFailed = word === "ERROR" || value.type === "ERROR_MESSAGE";
+  const status = isStopped ? "aborted" : isFailed ? "error" : "success";
+  state.waiting = state.waiting.filter((call) => call.id !== id);
+  conversation.toolResult({
+    ...(id === undefined ? { tool_name: asString(value.type)?.toLowerCase() ?? "" } : { id }),
+    status,
+    output_text,
+    ...(isStopped && { outcome: { kind: "stopped" as const } }),
+    payload: (call) => (status === "success" ? answered(call, output_text) : ofFailure(call)),
+  });
+}
+
+/** What went wrong: with a call, whose result it is, or with the turn, unless the agent goes on. */
+function readError(state: AntigravityState, conversation: Conversation, value: JsonObject): RecordResult {
+  const words = asText(value.error) ?? textOf(value);
+  const open = state.waiting.filter((call) => call.step === undefined);
+  if (open.length === 1 && /\btool call\b/i.test(words)) {
+    tellResult(state, conversation, value, open[0]?.id);
+    return conversation.result();
+  }
+  const code = asNumber(value.error_code);
+  const content = textOf(value);
+  const data = {
+    ...(code !== undefined && { error_code: code }),
+    ...(content !== "" && content !== words && { content }),
+  };
+  conversation.error(words, Object.keys(data).length > 0 ? data : undefined);
+  return conversation.result();
+}

@@ -1,0 +1,247 @@
+import { describe, expect, it } from "vitest";
+import { antigravity } from "../../src/sources/antigravity/format.ts";
+import { formats } from "../../src/sources/index.ts";
+import { accountOf } from "./account.ts";
+
+const ID = "3c4d5e6f-7081-4a2b-8c3d-4e5f60718293";
+const PATH = `antigravity-cli/brain/${ID}/.system_generated/logs/transcript.jsonl`;
+
+let step = 0;
+/** A record with the next number, or with its own. */
+const record = (type: string, fields: object = {}) => {
+  step += 1;
+  return { step_index: step, source: "MODEL", type, status: "DONE", ...fields };
+};
+const ask = (content: string) => record("USER_INPUT", { source: "USER_EXPLICIT", content });
+const answer = (...tool_calls: object[]) => record("PLANNER_RESPONSE", { tool_calls });
+const tool = (name: string, args: object = {}) => ({ name, args });
+const read = (...records: object[]) => accountOf(antigravity, PATH, records);
+/** Each result: which call it is of, by the arguments, and what it says. */
+const results = ({ parts }: ReturnType<typeof read>): string[] =>
+  parts.flatMap((part) => {
+    if (part.type !== "tool_result") return [];
+    const call = parts.find((each) => each.type === "tool_call" && each.tool_call_id === part.tool_call_id);
+    const args = call?.type === "tool_call" ? call.arguments_json : "no call";
+    return [`${args} ${part.status} ${part.output_text}`];
+  });
+
+describe("an Antigravity session", () => {
+  it("has the id of its folder, and one by its path where no folder names it", () => {
+    expect(read(ask("a")).transcript.session_id).toBe(ID);
+    const id = (path: string) => accountOf(antigravity, path, [ask("a")]).transcript.session_id;
+    expect(id("/one/transcript.jsonl")).not.toBe(id("/two/transcript.jsonl"));
+    expect(id(`/x/brain/${ID}/.system_generated/logs/transcript_full.jsonl`)).toBe(ID);
+  });
+
+  it("is known by its place and its content, its copy with whole texts by its content alone", () => {
+    expect(antigravity.classify(PATH)).toEqual({ kind: "session" });
+    expect(antigravity.classify(PATH.replace("transcript", "transcript_full"))).toBeUndefined();
+    expect(antigravity.classify(`antigravity/brain/${ID}/task.md`)).toBeUndefined();
+    const detected = (line: object) =>
+      formats.find(({ detect }) => detect(new TextEncoder().encode(`${JSON.stringify(line)}\n`)))?.id;
+    expect(detected(ask("a"))).toBe("antigravity");
+    expect(detected({ type: "USER_INPUT", step_index: 0, status: "DONE" })).toBe("antigravity");
+    expect(detected({ type: "USER_INPUT", content: "a" })).toBeUndefined();
+    expect(detected({ type: "user_input", step_index: 0, status: "done" })).toBeUndefined();
+  });
+
+  it.each([
+    ["plain", "plain"],
+    ["<USER_REQUEST>\nin tags\n</USER_REQUEST>", "in tags"],
+    [
+      "<USER_REQUEST>of </USER_REQUEST> tags</USER_REQUEST>\n<ADDITIONAL_METADATA>x</ADDITIONAL_METADATA>",
+      "of </USER_REQUEST> tags",
+    ],
+    ["without<ADDITIONAL_METADATA>x</ADDITIONAL_METADATA>", "without"],
+    ["<USER_REQUEST>never closed", "<USER_REQUEST>never closed"],
+  ])("has a person's own words: %s", (content, own) => {
+    const prompts = read(ask(content)).parts.flatMap((part) => (part.type === "prompt" ? part.parts : []));
+    expect(prompts).toEqual([{ type: "text", text: own }]);
+  });
+
+  it("names the model that its settings name, and not one that a person speaks of", () => {
+    const setting = (name: string) =>
+      `<USER_SETTINGS_CHANGE>\nThe user changed setting \`Model Selection\` from None to ${name}. No need to comment.\n</USER_SETTINGS_CHANGE>`;
+    const models = (content: string) =>
+      read(ask(content), record("PLANNER_RESPONSE", { content: "a" })).records.flatMap(({ frames }) =>
+        frames.flatMap((frame) => (frame.type === "message.start" ? [frame.model] : [])),
+      );
+    expect(models(`<USER_REQUEST>a</USER_REQUEST>\n${setting("Model A 3.5 (High)")}`)).toEqual([
+      "Model A 3.5 (High)",
+    ]);
+    expect(models(`<USER_REQUEST>${setting("B")} is in the log</USER_REQUEST>`)).toEqual([undefined]);
+  });
+
+  it("gives each result to the oldest call whose tool has results of that type", () => {
+    const paths = ["a", "b"].map((path) => tool("view_file", { AbsolutePath: path }));
+    const told = read(
+      ask("a"),
+      answer(...paths, tool("send_message"), tool("list_dir", { DirectoryPath: "d" })),
+      record("LIST_DIRECTORY", { content: "of d" }),
+      record("VIEW_FILE", { content: "of a" }),
+      record("GENERIC", { content: "sent" }),
+      record("VIEW_FILE", { content: "of b" }),
+      record("VIEW_FILE", { content: "of none" }),
+    );
+    expect(results(told)).toEqual([
+      '{"DirectoryPath":"d"} success of d',
+      '{"AbsolutePath":"a"} success of a',
+      "{} success sent",
+      '{"AbsolutePath":"b"} success of b',
+      "no call success of none",
+    ]);
+  });
+
+  it("gives no result to a call of an answer before the last one", () => {
+    const told = read(
+      ask("a"),
+      answer(tool("view_file")),
+      answer(tool("list_dir")),
+      record("VIEW_FILE", { content: "x" }),
+    );
+    expect(results(told)).toEqual(["no call success x"]);
+  });
+
+  it("gives the next record of a type that is not known to the only call that waits, and shows others as they are", () => {
+    const next = { content: "drawn" };
+    expect(results(read(ask("a"), answer(tool("draw_map")), record("MAP_DRAWN", next)))).toEqual([
+      "{} success drawn",
+    ]);
+    for (const others of [
+      [answer(tool("draw_map"), tool("send_message")), record("MAP_DRAWN", next)],
+      [answer(tool("draw_map")), record("TELEMETRY"), record("MAP_DRAWN", next)],
+      [answer(tool("view_file")), record("CHECKPOINT", next), record("MAP_DRAWN", next)],
+    ]) {
+      const { told, parts } = read(ask("a"), ...others);
+      expect(told.at(-2)).toMatch(/^unknown · unknown Step of type MAP_DRAWN/);
+      expect(parts.filter(({ type }) => type === "tool_result")).toEqual([]);
+    }
+  });
+
+  it("keeps the call of a command open that runs on, until a record of the same number ends it", () => {
+    const begun = [
+      ask("a"),
+      answer(tool("run_command", { CommandLine: "make" }), tool("run_command", { CommandLine: "ls" })),
+    ];
+    const running = record("RUN_COMMAND", { status: "RUNNING", content: "in the background" });
+    const other = record("RUN_COMMAND", { content: "a.csv" });
+    const told = read(...begun, running, other, answer(tool("run_command", { CommandLine: "pwd" })), {
+      ...running,
+      status: "ERROR",
+      content: "failed at last",
+    });
+    expect(told.told[2]).toBe('shown · [note] run_command runs on "in the background"');
+    expect(results(told)).toEqual([
+      '{"CommandLine":"ls"} success a.csv',
+      '{"CommandLine":"make"} error failed at last',
+    ]);
+  });
+
+  it("takes a result that is written again for the same, and an answer too", () => {
+    const said = record("PLANNER_RESPONSE", { content: "Once.", tool_calls: [tool("list_dir")] });
+    const listed = record("LIST_DIRECTORY", { content: "a" });
+    const told = read(ask("a"), said, said, listed, { ...listed, content: "a b" });
+    expect(told.told[2]).toBe("folded into the same answer before it");
+    expect(told.told[4]).toBe("folded into the result before it");
+    expect(results(told)).toEqual(["{} success a b"]);
+  });
+
+  it("decodes arguments that are JSON in strings, and leaves others as they are written", () => {
+    const args = (value: string) => {
+      const line = JSON.stringify(answer({ name: "view_file", args: 0 })).replace(
+        '"args":0',
+        `"args":${value}`,
+      );
+      return accountOf(
+        antigravity,
+        PATH,
+        [ask("a"), line].map((each) => each),
+      ).parts.flatMap((part) => (part.type === "tool_call" ? [part.arguments_json] : []));
+    };
+    expect(args('{"AbsolutePath":"\\"/w/a b\\"","n":1}')).toEqual(['{"AbsolutePath":"/w/a b","n":1}']);
+    expect(args('{"a": "b", "n": 1.00}')).toEqual(['{"a": "b", "n": 1.00}']);
+    expect(args('{"a":"\\"half"}')).toEqual(['{"a":"\\"half"}']);
+    expect(args('{"__proto__":"\\"x\\""}')).toEqual(['{"__proto__":"x"}']);
+    expect(args("null")).toEqual(["{}"]);
+  });
+
+  it("says what a change of a file changed, and which session a sub-agent has", () => {
+    const extras = (name: string, args: object, type: string, content: string) =>
+      read(ask("a"), answer(tool(name, args)), record(type, { content })).parts.flatMap((part) =>
+        part.type === "tool_result" ? [part.ui_extra] : [],
+      );
+    const diff =
+      "Changed.\n[diff_block_start]\n@@ -1 +1,2 @@\n a\n+b\n[diff_block_end]\n[diff_block_start]\nnever closed";
+    expect(extras("replace_file_content", { TargetFile: "/w/a" }, "CODE_ACTION", diff)).toMatchObject([
+      { type: "diff", files: [{ path: "/w/a", change: "update", additions: 1, deletions: 0 }] },
+    ]);
+    expect(
+      extras(
+        "write_to_file",
+        { TargetFile: "/w/a" },
+        "CODE_ACTION",
+        "Created file file:///w/a with requested content.",
+      ),
+    ).toMatchObject([{ type: "diff", files: [{ change: "create" }] }]);
+    expect(extras("invoke_subagent", {}, "INVOKE_SUBAGENT", `{"conversationId": "${ID}"}`)).toEqual([
+      { type: "sub_agent", agent_key: ID },
+    ]);
+  });
+
+  it("tells an error with a call from one with the turn, which an agent that goes on gets over", () => {
+    const wrong = record("ERROR_MESSAGE", {
+      error: "invalid tool call",
+      content: "Error invalid tool call: denied",
+    });
+    const refused = read(ask("a"), answer(tool("view_file")), wrong);
+    expect(results(refused)).toEqual(["{} error invalid tool call\n\nError invalid tool call: denied"]);
+    const broken = record("ERROR_MESSAGE", { content: "The stream was interrupted." });
+    expect(read(ask("a"), broken).transcript.turns.at(0)?.status).toBe("failed");
+    const goesOn = read(ask("a"), broken, record("PLANNER_RESPONSE", { content: "Again." }));
+    expect(goesOn.transcript.turns.at(0)?.status).toBe("completed");
+    const stopped = read(
+      ask("a"),
+      answer(tool("run_command")),
+      record("RUN_COMMAND", { status: "CANCELED", content: "" }),
+    );
+    expect(results(stopped)).toEqual(["{} aborted "]);
+  });
+
+  it("hides what says nothing by its rule, and bears what it does not know", () => {
+    const { told } = read(
+      ask(" "),
+      record("PLANNER_RESPONSE"),
+      record("SYSTEM_MESSAGE", { content: "<SYSTEM_MESSAGE>\n</SYSTEM_MESSAGE>" }),
+      record("CONVERSATION_HISTORY"),
+    );
+    expect(told.slice(0, 4)).toEqual([
+      "hidden: empty message",
+      "hidden: empty message",
+      "hidden: empty notice",
+      "hidden: empty notice",
+    ]);
+    const odd = [
+      {},
+      { type: 7 },
+      { type: "constructor", step_index: "x" },
+      { type: "PLANNER_RESPONSE", tool_calls: [null, 3, { name: 4, args: "text" }], thinking: {} },
+      { type: "VIEW_FILE", content: { text: 3 }, status: [] },
+      { type: "ERROR_MESSAGE" },
+      { type: "CHECKPOINT", content: ["x"] },
+      { type: "RUN_COMMAND", status: "RUNNING" },
+      { type: "TOOL_EXECUTION", tool_calls: [{ tool_name: "run_command", status: "running" }] },
+    ];
+    const kinds = read(...odd).records.map(({ disposition }) => disposition.kind);
+    expect(kinds.slice(0, 9)).toEqual([
+      "unknown",
+      "unknown",
+      "unknown",
+      "shown",
+      "unknown",
+      "shown",
+      "shown",
+      "unknown",
+      "shown",
+    ]);
+  });
+});
