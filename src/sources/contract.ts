@@ -1,7 +1,7 @@
+import type { RequestLog } from "../model/context/request-log.ts";
 import type { Frame } from "../model/frames/frame.ts";
 import type { JsonObject } from "../model/narrow.ts";
 import type { Source } from "../model/transcript/transcript.ts";
-import type { RequestLog } from "./request-log.ts";
 
 /** Where a record stands in its file: line from 1, offset and length in bytes (without the newline). */
 export interface RecordPlace {

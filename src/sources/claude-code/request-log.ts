@@ -1,9 +1,16 @@
+import type { LinePlace, LoggedRequest, RequestLog } from "../../model/context/request-log.ts";
 import { asArray, asObject, asString, type JsonObject } from "../../model/narrow.ts";
-import type { LinePlace, LoggedRequest, RequestLog } from "../request-log.ts";
 
 interface Known {
   message: JsonObject;
   places: readonly LinePlace[];
+}
+
+/** An `api-request` line, and the hashes of all its messages. */
+interface Entry {
+  value: JsonObject;
+  place: LinePlace;
+  hashes: readonly string[];
 }
 
 /** Consecutive lines of one role (an assistant's: of one message) that make one message of a request. */
@@ -23,7 +30,7 @@ interface Run {
 export function createRequestLog(sha256: (text: string) => string): RequestLog {
   const shapes = new Map<string, JsonObject>();
   const messages = new Map<string, Known>();
-  const entries = new Map<string, { value: JsonObject; place: LinePlace; hashes: readonly string[] }>();
+  const entries = new Map<string, Entry>();
   const answers = new Map<string, LinePlace>();
   let run: Run | undefined;
 
@@ -59,10 +66,7 @@ export function createRequestLog(sha256: (text: string) => string): RequestLog {
     entries.set(id, { value, place, hashes: [...base.slice(0, keep), ...gone, ...tail] });
   }
 
-  function build(id: string): LoggedRequest | undefined {
-    const entry = entries.get(id);
-    if (entry === undefined) return undefined;
-    const { value, place, hashes } = entry;
+  function requestOf(id: string, { value, place, hashes }: Entry): LoggedRequest {
     const missing: string[] = [];
     const shape = shapes.get(asString(value.shapeHash) ?? "");
     if (shape === undefined) missing.push("system prompt and tools");
@@ -70,12 +74,6 @@ export function createRequestLog(sha256: (text: string) => string): RequestLog {
     if (lost > 0) missing.push(`${lost} of ${hashes.length} messages`);
     if (value.cut !== undefined) missing.push("parts that the agent cut out of the record");
     const known = hashes.flatMap((hash) => messages.get(hash) ?? []);
-    const body: JsonObject = {
-      ...structuredClone({ ...shape, ...asObject(value.params) }),
-      // One by one: a message that a request holds twice is marked for the cache in one place only.
-      messages: known.map(({ message }) => structuredClone(asBlocks(message))),
-    };
-    for (const control of asArray(value.cacheControl)) setCacheControl(body, asObject(control));
     const digest = asString(value.requestDigest);
     const at = asString(value.timestamp);
     const answer = answers.get(id);
@@ -83,13 +81,20 @@ export function createRequestLog(sha256: (text: string) => string): RequestLog {
       id,
       place,
       ...(at !== undefined && { at }),
-      body,
       origins: known.map(({ places }) => places),
       hashes: hashes.filter((hash) => messages.has(hash)),
       ...(digest !== undefined && { digest }),
-      rebuilt_digest: sha256(canonical(body, false)),
       missing,
       ...(answer !== undefined && { answer }),
+      build() {
+        const body: JsonObject = {
+          ...structuredClone({ ...shape, ...asObject(value.params) }),
+          // One by one: a message that a request holds twice is marked for the cache in one place only.
+          messages: known.map(({ message }) => structuredClone(asBlocks(message))),
+        };
+        for (const control of asArray(value.cacheControl)) setCacheControl(body, asObject(control));
+        return { body, digest: sha256(canonical(body, false)) };
+      },
     };
   }
 
@@ -118,12 +123,7 @@ export function createRequestLog(sha256: (text: string) => string): RequestLog {
         default:
       }
     },
-    *requests() {
-      for (const id of entries.keys()) {
-        const request = build(id);
-        if (request !== undefined) yield request;
-      }
-    },
+    requests: () => [...entries].map(([id, entry]) => requestOf(id, entry)),
   };
 }
 

@@ -1,10 +1,10 @@
-import type { JsonObject } from "./narrow.ts";
-import { searchText } from "./parts/search-text.ts";
-import type { TranscriptPart } from "./transcript/transcript.ts";
-import type { Transcript } from "./transcript/transcript-state.ts";
+import type { JsonObject } from "../narrow.ts";
+import { searchText } from "../parts/search-text.ts";
+import type { TranscriptPart } from "../transcript/transcript.ts";
+import type { Transcript } from "../transcript/transcript-state.ts";
 
-/** What a step's model call was given, as far as it is recorded. */
-export interface StepContext {
+/** A model call, or an attempt at one, of a session. */
+export interface ModelCallHead {
   /** The number of the model call in its session, from 1; `null`: an attempt that has no answer. */
   step: number | null;
   /** From 0; `null`: the request stands in no turn. */
@@ -13,11 +13,28 @@ export interface StepContext {
   /** `false`: rebuilt from the transcript; `missing` says what is not in it. */
   recorded: boolean;
   missing: readonly string[];
+}
+
+/** The request of a model call. */
+export interface ModelRequest {
   /** The agent's own digest of the request, where it recorded one, and whether this request has it. */
   digest: string | null;
   digest_matches: boolean | null;
   /** The request body: as it was sent where `recorded`, else `{model?, messages}` in a neutral form. */
   request: JsonObject & { messages: readonly unknown[] };
+}
+
+/** A model call whose request is built when it is asked for: together the requests of a session are far longer than the session. */
+export interface ModelCall extends ModelCallHead {
+  /** Position of its step's first part in the transcript; of an attempt: of the step that follows. */
+  first_part: number;
+  /** For each message of the request, in order, what it was made from. */
+  origins(): readonly MessageOrigin[];
+  build(): ModelRequest;
+}
+
+/** What a model call was given, and what changed since the one before. */
+export interface StepContext extends ModelCallHead, ModelRequest {
   /** For each message of the request, in order, what it was made from. */
   origins: readonly MessageOrigin[];
   /** Positions in `origins` of messages that the request before this one did not hold. */
@@ -53,11 +70,12 @@ interface RebuiltMessage {
   content: JsonObject[];
 }
 
-/** One message while it is rebuilt, with the parts it is made of. */
+/** A message while it is rebuilt. Its lists grow together: one entry a part. */
 interface Pending {
   message: RebuiltMessage;
   message_id: string;
   part_ids: string[];
+  /** 0: the part has no line. */
   lines: number[];
 }
 
@@ -65,14 +83,12 @@ interface Pending {
 const NOT_IN_TRANSCRIPT = ["system prompt", "tools", "parameters", "context that the agent added unseen"];
 
 /**
- * The requests of a transcript's steps, rebuilt from the parts that stand before each step: prompts, texts, thoughts, calls
+ * A session's model calls, their requests rebuilt from the parts that stand before each step: prompts, texts, thoughts, calls
  * and results in order. After a compaction only its summary and what follows it count; withdrawn parts do not.
  */
-export function* rebuildContexts(
-  transcript: Transcript,
-): Generator<Omit<StepContext, "entered" | "left"> & { first_part: number }> {
+export function rebuiltCalls(transcript: Transcript): ModelCall[] {
+  const calls: ModelCall[] = [];
   let messages: Pending[] = [];
-  let step = 0;
   let turn = -1;
   let index = -1;
   for (const part of transcript.parts) {
@@ -80,26 +96,7 @@ export function* rebuildContexts(
     if (part === undefined) continue;
     while ((transcript.turns.at(turn + 1)?.first_part ?? Number.POSITIVE_INFINITY) <= index) turn += 1;
     if (part.type === "step_start") {
-      step += 1;
-      yield {
-        first_part: index,
-        step,
-        turn: turn < 0 ? null : turn,
-        request_id: null,
-        recorded: false,
-        missing: NOT_IN_TRANSCRIPT,
-        digest: null,
-        digest_matches: null,
-        request: {
-          ...(part.model !== undefined && { model: part.model }),
-          messages: messages.map(({ message }) => ({ ...message, content: [...message.content] })),
-        },
-        origins: messages.map(({ message_id, part_ids, lines }) => ({
-          key: `${message_id}:${part_ids.length}`,
-          part_ids: [...part_ids],
-          lines: [...new Set(lines)],
-        })),
-      };
+      calls.push(rebuiltCall(calls.length + 1, turn < 0 ? null : turn, index, part.model, messages));
     }
     if (part.retracted !== undefined) continue;
     if (part.type === "marker" && part.kind === "compaction") messages = [];
@@ -112,10 +109,51 @@ export function* rebuildContexts(
       : { message: { role: block.role, content: [] }, message_id: part.message_id, part_ids: [], lines: [] };
     pending.message.content.push(block.content);
     pending.part_ids.push(part.id);
-    const line = part.source !== undefined && "line" in part.source ? part.source.line : 0;
-    if (line > 0) pending.lines.push(line);
+    pending.lines.push(part.source !== undefined && "line" in part.source ? part.source.line : 0);
     if (!joins) messages.push(pending);
   }
+  return calls;
+}
+
+/** `messages` is shared and grows: the call was given what is in it now. */
+function rebuiltCall(
+  step: number,
+  turn: number | null,
+  first_part: number,
+  model: string | undefined,
+  messages: readonly Pending[],
+): ModelCall {
+  const count = messages.length;
+  const blocks = messages.at(-1)?.part_ids.length ?? 0;
+  const given = () =>
+    messages
+      .slice(0, count)
+      .map((pending, at) => ({ ...pending, blocks: at === count - 1 ? blocks : pending.part_ids.length }));
+  return {
+    step,
+    turn,
+    first_part,
+    request_id: null,
+    recorded: false,
+    missing: NOT_IN_TRANSCRIPT,
+    origins: () =>
+      given().map(({ message_id, part_ids, lines, blocks: taken }) => ({
+        key: `${message_id}:${taken}`,
+        part_ids: part_ids.slice(0, taken),
+        lines: [...new Set(lines.slice(0, taken))].filter((line) => line > 0),
+      })),
+    build: () => ({
+      digest: null,
+      digest_matches: null,
+      request: {
+        ...(model !== undefined && { model }),
+        messages: given().map(({ message, blocks: taken }) => ({
+          role: message.role,
+          content: message.content.slice(0, taken),
+        })),
+      },
+    }),
+  };
 }
 
 /** A part as a block of a message; `undefined`: the model is not given it. */
