@@ -1,4 +1,6 @@
 import * as z from "zod";
+import type { CallContext } from "./model/context/describe-call.ts";
+import type { Figures } from "./model/figures/figures.ts";
 import { frame } from "./model/frames/frame.ts";
 import type { Ledger, LedgerFile } from "./model/ledger/ledger.ts";
 import { usage } from "./model/messages/message.ts";
@@ -336,6 +338,18 @@ export interface ChangesReply extends Ledger {
   files: readonly (LedgerFile & { is_cut?: boolean })[];
   turns: number;
 }
+/** `GET /api/sessions/:id/figures?turn=` (from 1; absent: all turns). `turns`: of the session. */
+export interface FiguresReply extends Figures {
+  turns: number;
+}
+/**
+ * `GET /api/sessions/:id/context?call=|part=&find=`: what a model call (from 1), or the call that made a part, was given. `find` marks
+ * the items that hold a text.
+ */
+export type ContextReply = CallContext;
+/** `GET /api/sessions/:id/context/:call/items/:item`: the text of an item, from 0. */
+export const contextItemReply = record({ text: z.string() });
+export type ContextItemReply = z.infer<typeof contextItemReply>;
 /** `POST /api/sessions/:id/fork` → 201 `{ session_id }`: a new session with all before that prompt, and, if given, a new prompt. */
 export const forkBody = record({ session_id: uuid, before: uuid, prompt: optional(promptBody) });
 /** `POST /api/sessions/:id/rewind` → `{}`: the session goes on from before that prompt (the id of its part); nothing is deleted. */

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -7,6 +6,7 @@ import { claudeCode } from "../../src/sources/claude-code/format.ts";
 import { codex } from "../../src/sources/codex/format.ts";
 import type { Format } from "../../src/sources/contract.ts";
 import { generateClaudeSession } from "../generate-session.ts";
+import { loggedSession, params, shape } from "../logged-session.ts";
 import { sharedData } from "../shared-data.ts";
 
 async function* inPieces(bytes: Uint8Array, size = 4_096) {
@@ -24,102 +24,9 @@ const read = async (lines: readonly object[]) => {
   return await contexts(claudeCode, "/p/projects/x/s.jsonl", Buffer.from(text));
 };
 
-/** The log's own notation: sorted keys, no spaces. */
-const sorted = (value: unknown): unknown =>
-  Array.isArray(value)
-    ? value.map(sorted)
-    : typeof value === "object" && value !== null
-      ? Object.fromEntries(
-          Object.entries(value)
-            .sort(([one], [other]) => (one < other ? -1 : 1))
-            .map(([key, member]) => [key, sorted(member)]),
-        )
-      : value;
-const digestOf = (value: unknown) =>
-  createHash("sha256")
-    .update(JSON.stringify(sorted(value)))
-    .digest("hex");
-
-const sessionId = "0b8f6f0e-5c6b-4f0e-9a52-4f3a0c6d2e11";
-const common = { sessionId, version: "2.1.332", cwd: "/p", timestamp: "2026-11-20T10:00:00.000Z" };
-const user = (uuid: string, parentUuid: string | null, content: unknown, more = {}) => ({
-  ...common,
-  type: "user",
-  uuid,
-  parentUuid,
-  message: { role: "user", content },
-  ...more,
-});
-const assistant = (uuid: string, parentUuid: string, id: string, content: unknown[], more = {}) => ({
-  ...common,
-  type: "assistant",
-  uuid,
-  parentUuid,
-  message: { id, role: "assistant", model: "m", content, usage: { input_tokens: 1, output_tokens: 1 } },
-  ...more,
-});
-const uuidOf = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
-
-const shape = { system: [{ type: "text", text: "You are careful." }], tools: [{ name: "Bash" }] };
-const asked = { role: "user", content: [{ type: "text", text: "List the files" }] };
-const called = {
-  role: "assistant",
-  content: [{ type: "tool_use", id: "t1", name: "Bash", input: { command: "ls" } }],
-};
-const result = { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: "a.txt" }] };
-const reminder = { role: "system", content: [{ type: "text", text: "Be brief." }] };
-const params = { model: "m", max_tokens: 100 };
-const request = (id: string, more: object) => ({
-  type: "api-request",
-  sessionId,
-  id,
-  timestamp: common.timestamp,
-  shapeHash: digestOf(shape),
-  params,
-  ...more,
-});
-
-/** A session of two steps; the first was tried twice. The second request repeats a message and caches its last block. */
-const session = [
-  user(uuidOf(1), null, "List the files"),
-  { type: "api-request-shape", sessionId, shapeHash: digestOf(shape), shape },
-  request("r0", {
-    keep: 0,
-    tail: [digestOf(asked)],
-    requestDigest: digestOf({ ...shape, ...params, messages: [asked] }),
-  }),
-  request("r1", {
-    base: "r0",
-    keep: 1,
-    tail: [],
-    requestDigest: digestOf({ ...shape, ...params, messages: [asked] }),
-  }),
-  assistant(uuidOf(2), uuidOf(1), "msg_1", called.content, { requestRef: "r1" }),
-  user(uuidOf(3), uuidOf(2), result.content),
-  { type: "api-request-blob", sessionId, hash: digestOf(reminder), message: reminder },
-  request("r2", {
-    base: "r1",
-    keep: 1,
-    tail: [digestOf(reminder), digestOf(called), digestOf(result), digestOf(reminder)],
-    cacheControl: [{ path: ["messages", 4, "content", 0], value: { type: "ephemeral" } }],
-    requestDigest: digestOf({
-      ...shape,
-      ...params,
-      messages: [
-        asked,
-        reminder,
-        called,
-        result,
-        { ...reminder, content: [{ ...reminder.content[0], cache_control: { type: "ephemeral" } }] },
-      ],
-    }),
-  }),
-  assistant(uuidOf(4), uuidOf(3), "msg_2", [{ type: "text", text: "One file." }], { requestRef: "r2" }),
-];
-
 describe("what the model was given at a step", () => {
   it("is the recorded request, whose digest is the agent's own", async () => {
-    const [, first, second] = await read(session);
+    const [, first, second] = await read(loggedSession);
     expect(first).toMatchObject({ step: 1, request_id: "r1", recorded: true, digest_matches: true });
     expect(second).toMatchObject({ step: 2, request_id: "r2", recorded: true, digest_matches: true });
     expect(second?.request.messages).toHaveLength(5);
@@ -127,7 +34,7 @@ describe("what the model was given at a step", () => {
   });
 
   it("lists an attempt without an answer as no step", async () => {
-    const all = await read(session);
+    const all = await read(loggedSession);
     expect(all.map(({ step, request_id }) => [step, request_id])).toEqual([
       [null, "r0"],
       [1, "r1"],
@@ -136,7 +43,7 @@ describe("what the model was given at a step", () => {
   });
 
   it("says what each message was made from, and what entered since the request before", async () => {
-    const [, , second] = await read(session);
+    const [, , second] = await read(loggedSession);
     expect(second?.origins.map(({ lines }) => lines)).toEqual([[1], [7], [5], [6], [7]]);
     expect(second?.origins.map(({ part_ids }) => part_ids.length)).toEqual([1, 0, 1, 1, 0]);
     expect(second?.entered).toEqual([1, 2, 3, 4]);
@@ -144,7 +51,7 @@ describe("what the model was given at a step", () => {
   });
 
   it("says what is missing where the file's beginning was cut away", async () => {
-    const [context] = await read(session.slice(6));
+    const [context] = await read(loggedSession.slice(6));
     expect(context).toMatchObject({ recorded: true, digest_matches: false });
     expect(context?.missing).toEqual(["system prompt and tools", "3 of 5 messages"]);
   });

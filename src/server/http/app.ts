@@ -18,6 +18,8 @@ import { CUT_OFF, Refused, refusal } from "../sessions/refused.ts";
 import { readBody } from "../sessions/request-body.ts";
 import type { OpenSession, Sessions } from "../sessions/sessions.ts";
 import { addChangesRoute } from "./changes-route.ts";
+import { addContextRoutes } from "./context-routes.ts";
+import { addFiguresRoute } from "./figures-route.ts";
 import type { Frontend } from "./frontend.ts";
 import { numberOf } from "./query-number.ts";
 import { searchParts } from "./search.ts";
@@ -151,6 +153,8 @@ export function createApp(options: AppOptions) {
 
   if (search) addSearchRoute(app, search);
   addChangesRoute(app, sessions);
+  addContextRoutes(app, sessions);
+  addFiguresRoute(app, sessions);
 
   app.get("/api/sessions/:id/search", async (context) => {
     const query = context.req.query("q") ?? "";

@@ -14,6 +14,7 @@ import type { Indexer } from "./index-threads.ts";
 import { createSegments, marker } from "./large-files/segment-views.ts";
 import { createLinks } from "./links.ts";
 import { loadStore } from "./load-store.ts";
+import { loggedRequests } from "./logged-requests.ts";
 import { createPartIndexing, keyOf, openedAs } from "./part-indexing.ts";
 import { createReadFailures, MAX_NOTICES, unreadNotice } from "./read-failures.ts";
 import { createReadQueue } from "./read-queue.ts";
@@ -386,6 +387,12 @@ export function createSessions(options: SessionsOptions): Sessions {
       const entry = (indexed.get(id) ?? segments.sessionOf(id))?.entry;
       const content = entry && (await openContent(entry, archive));
       return content && sessionFrames(id, entry, content, (own) => reader.idFor(entry, own));
+    },
+    async loggedRequests(id) {
+      const entry = (indexed.get(id) ?? segments.sessionOf(id))?.entry;
+      if (entry?.format.createRequestLog === undefined) return [];
+      const content = await openContent(entry, archive);
+      return content ? await loggedRequests(entry, content) : [];
     },
     status() {
       const index = { files_found: 0, files_done: 0, bytes_found: 0, bytes_done: 0 };

@@ -1,3 +1,4 @@
+import type { LoggedRequest } from "../../model/context/request-log.ts";
 import type { Frame } from "../../model/frames/frame.ts";
 import type { SessionSummary } from "../../model/session.ts";
 import type { Transcript } from "../../model/transcript/transcript-state.ts";
@@ -44,6 +45,8 @@ export interface Sessions {
   output(id: string, part_id: string, from: number): Promise<Uint8Array | undefined>;
   /** All frames of a session, read again from its beginning; `undefined`: no such session, or its record is gone. */
   frames(id: string): Promise<AsyncIterable<readonly Frame[]> | undefined>;
+  /** The requests that the session's agent logged; absent, or empty: none. */
+  loggedRequests?(id: string): Promise<readonly LoggedRequest[]>;
   /**
    * The id under which a session of the part index is opened at a record; `source`, `session_id` and `byte` as the index has them.
    * `undefined`: it is not listed, or not any more.

@@ -7,6 +7,9 @@ import type {
   Attachment,
   AttachReply,
   ChangesReply,
+  ContextItemReply,
+  ContextReply,
+  FiguresReply,
   LocateReply,
   NewSessionBody,
   OpenRequestsReply,
@@ -80,6 +83,21 @@ interface SessionApi {
     turn: number | undefined,
     signal?: AbortSignal,
   ): Promise<ApiResult<ChangesReply>>;
+  /** What a model call was given: by its number, from 1, or by a part of its step. `find` marks what holds a text. */
+  context(
+    session_id: string,
+    which: { call: number } | { part: string },
+    find: string,
+    signal?: AbortSignal,
+  ): Promise<ApiResult<ContextReply>>;
+  /** The text of one item of it, from 0. */
+  contextItem(session_id: string, call: number, item: number): Promise<ApiResult<ContextItemReply>>;
+  /** What a turn (from 1), or all turns, took. */
+  figures(
+    session_id: string,
+    turn: number | undefined,
+    signal?: AbortSignal,
+  ): Promise<ApiResult<FiguresReply>>;
   /** What a session asks, whole. */
   openRequests(session_id: string, signal?: AbortSignal): Promise<ApiResult<OpenRequestsReply>>;
   answerTerminal(
@@ -133,6 +151,14 @@ function createApi({ get, post, bytes }: Requests): Api {
     rewind: (id, before) => post(`${session(id)}/rewind`, { before }),
     changes: (id, turn, signal) =>
       get(`${session(id)}/changes${turn === undefined ? "" : `?turn=${turn}`}`, signal),
+    context(id, which, find, signal) {
+      const query = new URLSearchParams({ ...(find !== "" && { find }) });
+      for (const [name, value] of Object.entries(which)) query.set(name, String(value));
+      return get(`${session(id)}/context?${query}`, signal);
+    },
+    contextItem: (id, call, item) => get(`${session(id)}/context/${call}/items/${item}`),
+    figures: (id, turn, signal) =>
+      get(`${session(id)}/figures${turn === undefined ? "" : `?turn=${turn}`}`, signal),
     openRequests: (id, signal) => get(`${session(id)}/open-requests`, signal),
     answerTerminal: (request_id, body) =>
       post(`/api/terminal-requests/${encodeURIComponent(request_id)}`, body),

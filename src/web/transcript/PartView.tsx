@@ -77,7 +77,7 @@ export function PartView({ part, result, host, isTarget }: PartViewProps): React
       );
     case "step_start":
     case "step_finish":
-      return <StepView part={part} />;
+      return <StepView part={part} host={host} />;
     case "marker":
       return <MarkerView part={part} host={host} isTarget={isTarget} />;
     case "request":

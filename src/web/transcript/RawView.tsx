@@ -6,6 +6,7 @@ import { en } from "../text/en.ts";
 import { reasonOf } from "../ui/ErrorBoundary.tsx";
 import { visible } from "../ui/hidden-text.tsx";
 import { byteSize } from "../ui/size.ts";
+import { ContextButton } from "./ContextButton.tsx";
 import type { RawRecord, TranscriptHost } from "./host.ts";
 import { JsonBlock } from "./JsonBlock.tsx";
 
@@ -37,6 +38,9 @@ export function RawView({ part, host }: { part: TranscriptPart; host: Transcript
           <Place source={source} />
           {record?.archived && (
             <span className="subject-more"> (from the archive: the agent's file is gone)</span>
+          )}{" "}
+          {part.step !== undefined && part.type !== "tool_result" && (
+            <ContextButton part_id={part.id} host={host} />
           )}
         </p>
       )}

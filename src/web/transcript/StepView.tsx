@@ -3,13 +3,17 @@ import { tokensIn } from "../../model/tokens.ts";
 import type { TranscriptPartOf } from "../../model/transcript/transcript.ts";
 import { visible } from "../ui/hidden-text.tsx";
 import { shortNumber, shortTokens } from "../ui/size.ts";
+import { ContextButton } from "./ContextButton.tsx";
+import type { TranscriptHost } from "./host.ts";
 import { price } from "./price.ts";
 
 /** The line between two steps: which model, how it ended, what it used. */
 export function StepView({
   part,
+  host,
 }: {
   part: TranscriptPartOf<"step_start"> | TranscriptPartOf<"step_finish">;
+  host: TranscriptHost;
 }): ReactNode {
   if (part.type === "step_start") {
     return (
@@ -17,6 +21,7 @@ export function StepView({
         step {part.step ?? ""} {part.model !== undefined && visible(part.model, "name")}
         {part.effort !== undefined && <> · effort {visible(part.effort, "name")}</>}
         {part.inherited === true && " · copied, counted in the session that it was copied from"}
+        <ContextButton part_id={part.id} host={host} />
       </p>
     );
   }

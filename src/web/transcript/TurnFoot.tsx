@@ -54,7 +54,18 @@ export const TurnFoot = memo(function TurnFoot({
       {said !== "" && (
         <p title={said}>
           <span className="unseen">This turn: </span>
-          {said}
+          {host.showFigures === undefined ? (
+            said
+          ) : (
+            <button
+              type="button"
+              className="turn-digest"
+              aria-haspopup="dialog"
+              onClick={() => host.showFigures?.(turn.index + 1)}
+            >
+              {said}
+            </button>
+          )}
         </p>
       )}
       {folded !== "" &&

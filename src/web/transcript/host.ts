@@ -86,6 +86,10 @@ export interface TranscriptHost {
   goOnFrom?(prompt_id: string): void;
   /** Shows what a turn (from 1) changed. Absent: a document without a daemon. */
   showChanges?(turn: number): void;
+  /** Shows what a turn (from 1) took. Absent: as above. */
+  showFigures?(turn: number): void;
+  /** Shows what the model call that made a part was given. Absent: as above. */
+  showContext?(part_id: string): void;
   /** The session waits for a person: its open turn does not run meanwhile. */
   waiting?: boolean;
   /** The daemon runs this session: a cost that is not known is said to be so. */

@@ -36,6 +36,7 @@ import { AgentDialog } from "./AgentDialog.tsx";
 import { FilterBar } from "./FilterBar.tsx";
 import { Find, type FindStart } from "./Find.tsx";
 import { GoOnDialog, takeToWrite } from "./ForkDialog.tsx";
+import type { Inspected } from "./inspect/inspected.ts";
 import { Outline } from "./Outline.tsx";
 import { locateError } from "./problems.ts";
 import { RunsPanel, useRuns } from "./runs/RunsPanel.tsx";
@@ -50,8 +51,8 @@ import { useReadState } from "./use-read-state.ts";
 import { WaitingBanner } from "./WaitingBanner.tsx";
 
 /** Its script is loaded when it is asked for. */
-const ChangesDialog = lazy(async () => ({
-  default: (await import("./ChangesDialog.tsx")).ChangesDialog,
+const InspectDialog = lazy(async () => ({
+  default: (await import("./inspect/InspectDialog.tsx")).InspectDialog,
 }));
 
 /** What the pane beside a session is called. */
@@ -164,9 +165,9 @@ function ReadyPane({
   const composer = useRef<HTMLTextAreaElement>(null);
   const [goingOn, setGoingOn] = useState<string>();
   const [agentOpen, setAgentOpen] = useState(false);
-  /** Absent: closed. `turn`: from 1; absent: all. */
-  const [changes, setChanges] = useState<{ turn: number | undefined }>();
-  const showChanges = useCallback((turn?: number) => setChanges({ turn }), []);
+  /** Absent: closed. */
+  const [inspected, setInspected] = useState<Inspected>();
+  const inspect = useCallback((what: Inspected) => setInspected(what), []);
 
   const [reading] = useState(() => loadReading(session_id));
   // One comes back to the place that was taken under this very address; a link goes to what it names, if it names a part.
@@ -187,7 +188,7 @@ function ReadyPane({
       is_managed: control !== undefined,
       waiting: row !== undefined && isWaiting(row),
       goOnFrom: main && control?.can_fork === true ? setGoingOn : undefined,
-      showChanges,
+      inspect,
     },
   );
   const rowFilter = useFilter(session, host);
@@ -340,6 +341,12 @@ function ReadyPane({
     findInput.current?.select();
   };
 
+  /** The model call of the row that is marked, else of the one at the top of the view. */
+  const callHere = (): { part: string } | { call: number } => {
+    const part = target ?? session.partAt(scroller.current?.here().index ?? 0)?.id;
+    return part === undefined ? { call: 1 } : { part };
+  };
+
   const { firstNew, isAbove } = useReadState(session, scroller);
   const mark = async (patch: ReadStatePatch): Promise<boolean> => {
     const kept = await markRead(client, session_id, patch);
@@ -391,7 +398,9 @@ function ReadyPane({
       does: en.session.allKeys,
       run: () => changeAllOpen(),
     },
-    { keys: ["d"], does: en.changes.key, run: showChanges },
+    { keys: ["d"], does: en.changes.key, run: () => inspect({ view: "changes" }) },
+    { keys: ["i"], does: en.context.key, run: () => inspect({ view: "context", which: callHere() }) },
+    { keys: ["F"], does: en.figures.key, run: () => inspect({ view: "figures" }) },
     { keys: ["o"], does: en.session.outline, run: () => toggleSide() },
     {
       keys: ["u"],
@@ -496,9 +505,9 @@ function ReadyPane({
             type="button"
             className="button if-wide if-roomy"
             aria-haspopup="dialog"
-            onClick={() => showChanges()}
+            onClick={() => inspect({ view: "changes", which: callHere() })}
           >
-            {en.changes.button}
+            {en.inspect.button}
           </button>
         )}
         {control !== undefined && (
@@ -556,8 +565,12 @@ function ReadyPane({
                 <button type="button" className="button" onClick={rowFilter.open}>
                   {en.filter.button}
                 </button>{" "}
-                <button type="button" className="button" onClick={() => showChanges()}>
-                  {en.changes.button}
+                <button
+                  type="button"
+                  className="button"
+                  onClick={() => inspect({ view: "changes", which: callHere() })}
+                >
+                  {en.inspect.button}
                 </button>{" "}
                 {control !== undefined && (
                   <button type="button" className="button" onClick={() => setAgentOpen(true)}>
@@ -678,14 +691,13 @@ function ReadyPane({
       {goingOn !== undefined && (
         <GoOnDialog session={session} row={row} prompt_id={goingOn} onClose={() => setGoingOn(undefined)} />
       )}
-      {changes !== undefined && (
+      {inspected !== undefined && (
         <Suspense>
-          <ChangesDialog
-            session_id={session_id}
-            cwd={row.cwd}
-            turn={changes.turn}
-            onTurn={showChanges}
-            onClose={() => setChanges(undefined)}
+          <InspectDialog
+            row={row}
+            inspected={inspected}
+            onChange={setInspected}
+            onClose={() => setInspected(undefined)}
           />
         </Suspense>
       )}

@@ -12,6 +12,7 @@ import { ancestorsOf, useWaiting } from "../../app/waiting.ts";
 import { failureText } from "../../text/failure-text.ts";
 import { clockTime, shortDuration } from "../../text/format.ts";
 import type { AnswerDraft, Attachment, Outputs, TranscriptHost } from "../../transcript/host.ts";
+import type { Inspected } from "./inspect/inspected.ts";
 
 const SAVE_MS = 300;
 const NEWLINE = 0x0a;
@@ -43,8 +44,8 @@ interface SessionFacts {
   waiting: boolean;
   /** Absent where nothing can begin at its prompts. Stays the same. */
   goOnFrom?: ((prompt_id: string) => void) | undefined;
-  /** Shows what a turn (from 1) changed. Stays the same. */
-  showChanges(turn: number): void;
+  /** Shows what changed, what a model call was given, or figures. Stays the same. */
+  inspect(what: Inspected): void;
 }
 
 /** `reading`: as it was when the screen came up. What follows is as it is now. */
@@ -52,7 +53,7 @@ export function useReadingHost(
   session: OpenSession,
   reading: Reading,
   { fragment, marked }: Pick<Reading, "fragment" | "marked">,
-  { started_at, cwd, is_managed, waiting, goOnFrom, showChanges }: SessionFacts,
+  { started_at, cwd, is_managed, waiting, goOnFrom, inspect }: SessionFacts,
 ): ReadingHost {
   const client = useClient();
   const api = apiOf(client);
@@ -210,7 +211,9 @@ export function useReadingHost(
           }
         : {}),
       ...(goOnFrom === undefined ? {} : { goOnFrom }),
-      showChanges,
+      showChanges: (turn) => inspect({ view: "changes", turn }),
+      showFigures: (turn) => inspect({ view: "figures", turn }),
+      showContext: (part) => inspect({ view: "context", which: { part } }),
       partHref: (part_id) => sessionHref(session_id, `part-${part_id}`),
       runHref: (id) => sessionHref(id),
       ...(cwd === undefined ? {} : { cwd }),
@@ -240,7 +243,7 @@ export function useReadingHost(
       waiting,
       answerDrafts,
       goOnFrom,
-      showChanges,
+      inspect,
       outputs,
     ],
   );

@@ -1,15 +1,15 @@
-import { type ReactNode, useEffect, useState } from "react";
-import type { LedgerEdit } from "../../../model/ledger/ledger.ts";
-import type { ChangesReply } from "../../../protocol.ts";
-import { apiOf } from "../../api/api.ts";
-import { sessionHref } from "../../app/router.ts";
-import { useClient } from "../../app/store.ts";
-import { Diff, DiffCounts } from "../../code/Diff.tsx";
-import { en } from "../../text/en.ts";
-import { failureText } from "../../text/failure-text.ts";
-import { shortPath } from "../../transcript/tool-cards/card.ts";
-import { Dialog } from "../../ui/Dialog.tsx";
-import { visible } from "../../ui/hidden-text.tsx";
+import { type ReactNode, useCallback } from "react";
+import type { LedgerEdit } from "../../../../model/ledger/ledger.ts";
+import type { ChangesReply } from "../../../../protocol.ts";
+import { apiOf } from "../../../api/api.ts";
+import { sessionHref } from "../../../app/router.ts";
+import { useClient } from "../../../app/store.ts";
+import { Diff, DiffCounts } from "../../../code/Diff.tsx";
+import { en } from "../../../text/en.ts";
+import { shortPath } from "../../../transcript/tool-cards/card.ts";
+import { visible } from "../../../ui/hidden-text.tsx";
+import { TurnChoice } from "./TurnChoice.tsx";
+import { useReply } from "./use-reply.ts";
 import "./changes.css";
 
 /** Files that are opened at first; more of them are a list to choose from. */
@@ -26,52 +26,26 @@ interface Props {
 }
 
 /** What a turn, or all turns of a session, changed: net diffs by file, commits, and commands that may have changed files. */
-export function ChangesDialog({ session_id, cwd, turn, onTurn, onClose }: Props): ReactNode {
+export function ChangesView({ session_id, cwd, turn, onTurn, onClose }: Props): ReactNode {
   const api = apiOf(useClient());
-  const [loaded, setLoaded] = useState<{
-    turn: number | undefined;
-    changes?: ChangesReply;
-    problem?: string;
-  }>();
-  useEffect(() => {
-    const ended = new AbortController();
-    void api.changes(session_id, turn, ended.signal).then((reply) => {
-      if (ended.signal.aborted) return;
-      setLoaded({
-        turn,
-        ...(reply.ok ? { changes: reply.value } : { problem: failureText(reply.failure) }),
-      });
-    });
-    return () => ended.abort();
-  }, [api, session_id, turn]);
-  const current = loaded?.turn === turn ? loaded : undefined;
-  const turns = loaded?.changes?.turns ?? turn ?? 1;
+  const load = useCallback(
+    (signal: AbortSignal) => api.changes(session_id, turn, signal),
+    [api, session_id, turn],
+  );
+  const { value, isLoading, problem } = useReply(load);
   return (
-    <Dialog title={en.changes.title} className="dialog-wide" onClose={onClose}>
+    <>
       <p>
-        <label>
-          {en.changes.of}{" "}
-          <select
-            value={turn ?? ""}
-            onChange={({ target }) => onTurn(target.value === "" ? undefined : Number(target.value))}
-          >
-            <option value="">{en.changes.allTurns}</option>
-            {Array.from({ length: turns }, (_, at) => (
-              <option key={at} value={at + 1}>
-                {en.changes.turn(at + 1)}
-              </option>
-            ))}
-          </select>
-        </label>
+        <TurnChoice turn={turn} turns={value?.turns ?? turn ?? 1} onTurn={onTurn} />
       </p>
       <div aria-live="polite">
-        {current === undefined && <p className="dialog-note">{en.changes.loading}</p>}
-        {current?.problem !== undefined && <p className="dialog-problem">{current.problem}</p>}
+        {isLoading && <p className="dialog-note">{en.changes.loading}</p>}
+        {problem !== undefined && <p className="dialog-problem">{problem}</p>}
       </div>
-      {current?.changes !== undefined && (
-        <Changes session_id={session_id} cwd={cwd} changes={current.changes} onClose={onClose} />
+      {!isLoading && value !== undefined && (
+        <Changes session_id={session_id} cwd={cwd} changes={value} onClose={onClose} />
       )}
-    </Dialog>
+    </>
   );
 }
 

@@ -1,0 +1,193 @@
+import type { Usage } from "../messages/message.ts";
+import { asArray, asObject, asString, type JsonObject } from "../narrow.ts";
+import type { Transcript } from "../transcript/transcript-state.ts";
+import type { MessageOrigin, ModelCall, ModelCallHead } from "./context.ts";
+import { blockKinds, endsCache, messageText } from "./message-text.ts";
+
+/** Longest preview of an item, in characters. */
+const PREVIEW = 200;
+/** Items that left earlier and hold what one looks for: so many are named. */
+const MOST_EARLIER = 50;
+
+/** Something that the model was given: a block of the system prompt, a tool's definition, a message. */
+export interface ContextItem {
+  section: "system" | "tools" | "messages";
+  /** Of a message. */
+  role?: string;
+  /** Of a tool. */
+  name?: string;
+  /** `text`, `tool_use Bash`: kinds of its blocks, each once. */
+  kinds: readonly string[];
+  /** The beginning of its text, in one line. */
+  preview: string;
+  /** Length of its text, in UTF-16 code units. */
+  size: number;
+  /** The first part of the transcript that it was made from. */
+  part_id?: string;
+  /** The request before this one did not hold it. */
+  is_new?: true;
+  /** The provider was asked to cache everything to its end. */
+  ends_cache?: true;
+  /** Its text has what one looks for. */
+  is_found?: true;
+}
+
+/** A message that is not in a request any more. */
+export interface LeftItem extends ContextItem {
+  /** The last call that was given it, from 1. */
+  last_call: number;
+}
+
+/** One model call of a session and what it was given. */
+export interface CallContext extends ModelCallHead {
+  /** From 1, attempts included; `calls`: of the session. */
+  call: number;
+  calls: number;
+  digest_matches: boolean | null;
+  /** The request without its system prompt, tools and messages. */
+  parameters: JsonObject;
+  /** What the call used, once it has ended. */
+  usage?: Usage;
+  items: readonly ContextItem[];
+  /** Messages that the call before was given. */
+  left: readonly LeftItem[];
+  /** What one looks for stands in these, which earlier calls were given and this one was not. At most 50. */
+  found_earlier: readonly LeftItem[];
+}
+
+/** A call's request, item by item. `number`: from 1. `find`: marks what has this text, in any case. */
+export function describeCall(
+  transcript: Transcript,
+  calls: readonly ModelCall[],
+  number: number,
+  find = "",
+): CallContext | undefined {
+  const call = calls[number - 1];
+  if (call === undefined) return undefined;
+  const { request, digest_matches } = call.build();
+  const { system, tools, messages, ...parameters } = request;
+  const has = finder(find);
+  const origins = call.origins();
+  const kept = new Set(origins.map(({ key }) => key));
+  const before = calls[number - 2];
+  const known = new Set(before?.origins().map(({ key }) => key));
+  const usage = usageOf(transcript, call);
+  return {
+    call: number,
+    calls: calls.length,
+    step: call.step,
+    turn: call.turn,
+    request_id: call.request_id,
+    recorded: call.recorded,
+    missing: call.missing,
+    digest_matches,
+    parameters,
+    ...(usage && { usage }),
+    items: [
+      ...systemBlocks(system).map((block) => itemOf("system", block, has)),
+      ...asArray(tools).map((tool) => itemOf("tools", tool, has)),
+      ...messages.map((message, index) => ({
+        ...itemOf("messages", message, has, origins[index]),
+        ...(!known.has(origins[index]?.key ?? "") && { is_new: true as const }),
+      })),
+    ],
+    left: before === undefined ? [] : leftItems(before, number - 1, kept, has),
+    found_earlier: find === "" ? [] : foundEarlier(calls.slice(0, number - 1), kept, has),
+  };
+}
+
+/** The text of one item of a call; `item` counts from 0, as in `items`. */
+export function itemText(call: ModelCall, item: number): string | undefined {
+  const { system, tools, messages } = call.build().request;
+  const all = [...systemBlocks(system), ...asArray(tools), ...messages];
+  return item < all.length ? messageText(all[item]) : undefined;
+}
+
+/** The number of the call, from 1, whose step has the part at a position; before the first step: the first. */
+export function callAt(calls: readonly ModelCall[], position: number): number {
+  const found = calls.findLastIndex(({ step, first_part }) => step !== null && first_part <= position);
+  return Math.max(0, found) + 1;
+}
+
+const systemBlocks = (system: unknown): readonly unknown[] =>
+  system === undefined ? [] : Array.isArray(system) ? asArray(system) : [system];
+
+function itemOf(
+  section: ContextItem["section"],
+  value: unknown,
+  has: (text: string) => boolean,
+  origin?: MessageOrigin,
+): ContextItem {
+  const text = messageText(value);
+  const role = asString(asObject(value)?.role);
+  const name = section === "tools" ? nameOfTool(value) : undefined;
+  const part_id = origin?.part_ids[0];
+  return {
+    section,
+    ...(role !== undefined && { role }),
+    ...(name !== undefined && { name }),
+    kinds: section === "messages" ? blockKinds(value) : [],
+    preview: text
+      .slice(0, 2 * PREVIEW)
+      .replace(/\s+/g, " ")
+      .trim()
+      .slice(0, PREVIEW)
+      .toWellFormed(),
+    size: text.length,
+    ...(part_id !== undefined && { part_id }),
+    ...(endsCache(value) && { ends_cache: true }),
+    ...(has(text) && { is_found: true }),
+  };
+}
+
+/** Chat completions put it into `function`. */
+const nameOfTool = (tool: unknown): string | undefined =>
+  asString(asObject(tool)?.name) ?? asString(asObject(asObject(tool)?.function)?.name);
+
+function finder(find: string): (text: string) => boolean {
+  if (find === "") return () => false;
+  const needle = find.toLowerCase();
+  return (text) => text.toLowerCase().includes(needle);
+}
+
+function leftItems(
+  before: ModelCall,
+  last_call: number,
+  kept: ReadonlySet<string>,
+  has: (text: string) => boolean,
+): LeftItem[] {
+  const origins = before.origins();
+  if (origins.every(({ key }) => kept.has(key))) return [];
+  const { messages } = before.build().request;
+  return origins.flatMap((origin, index) =>
+    kept.has(origin.key) ? [] : [{ ...itemOf("messages", messages[index], has, origin), last_call }],
+  );
+}
+
+/** From the last call back: a message that several calls were given is named once. */
+function foundEarlier(
+  before: readonly ModelCall[],
+  kept: ReadonlySet<string>,
+  has: (text: string) => boolean,
+): LeftItem[] {
+  const found: LeftItem[] = [];
+  const seen = new Set(kept);
+  for (let number = before.length; number > 0 && found.length < MOST_EARLIER; number -= 1) {
+    const call = before[number - 1];
+    if (call === undefined) continue;
+    found.push(...leftItems(call, number, seen, has).filter(({ is_found }) => is_found === true));
+    for (const { key } of call.origins()) seen.add(key);
+  }
+  return found.slice(0, MOST_EARLIER);
+}
+
+/** What the step of a call used: its end stands before the next step. */
+function usageOf({ parts }: Transcript, { step, first_part }: ModelCall): Usage | undefined {
+  if (step === null) return undefined;
+  for (let index = first_part + 1; index < parts.length; index += 1) {
+    const part = parts.at(index);
+    if (part?.type === "step_finish") return part.tokens;
+    if (part?.type === "step_start") return undefined;
+  }
+  return undefined;
+}

@@ -1,0 +1,219 @@
+import type { Usage } from "../messages/message.ts";
+import { tokensIn } from "../tokens.ts";
+import type { TranscriptPart, Turn } from "../transcript/transcript.ts";
+import type { Transcript } from "../transcript/transcript-state.ts";
+import { countUsage } from "../usage.ts";
+import { type Interval, spanOf } from "./intervals.ts";
+
+/** One model call and the tools that it called. */
+export interface StepFigures {
+  /** From 0. */
+  turn: number;
+  /** In its turn, from 1. */
+  step: number;
+  /** The part that begins it. */
+  part_id: string;
+  model?: string;
+  /** Milliseconds since 1970. */
+  started_at?: number;
+  ended_at?: number;
+  usage?: Usage;
+  calls: number;
+  failed: number;
+  /** Copied from another session, where it is counted. */
+  inherited?: true;
+  /** A compaction stands between the step before and this one. */
+  compacted?: true;
+}
+
+export interface ToolFigures {
+  name: string;
+  calls: number;
+  failed: number;
+  /** Milliseconds in all, calls at once each counted; absent: the record has no times. */
+  time?: number;
+}
+
+export interface ModelFigures {
+  model: string;
+  steps: number;
+  usage: Usage;
+}
+
+/** Milliseconds by what the turns were spent on. Where two overlap, the person goes before tools, and tools before the model. */
+export interface TimeFigures {
+  /** From each turn's prompt to its end, added up. */
+  turns: number;
+  model: number;
+  tools: number;
+  /** Waiting for an answer: an approval, a question, a plan. */
+  person: number;
+  /** What no record explains. */
+  other: number;
+}
+
+/** What a turn, or all turns of a session, took. Sub-agents count in sessions of their own. */
+export interface Figures {
+  time: TimeFigures;
+  /** Absent: no step says it. */
+  usage?: Usage;
+  /** Steps that say their tokens, and those of them without a price. */
+  counted_steps: number;
+  unpriced_steps: number;
+  steps: readonly StepFigures[];
+  /** The one that was called most first. */
+  tools: readonly ToolFigures[];
+  models: readonly ModelFigures[];
+}
+
+/** The figures of one turn (from 1) or of all; `undefined`: there is no such turn. */
+export function figuresOf(transcript: Transcript, turn: number | "all"): Figures | undefined {
+  const turns = [...transcript.turns].flatMap((each) => each ?? []);
+  const chosen = turn === "all" ? turns : turns.slice(turn - 1, turn);
+  if (chosen.length === 0 && turn !== "all") return undefined;
+  const sums = new FigureSums();
+  for (const each of chosen) sums.addTurn(transcript, each);
+  return sums.figures();
+}
+
+class FigureSums {
+  private readonly steps: StepFigures[] = [];
+  private readonly tools = new Map<string, ToolFigures>();
+  private readonly models = new Map<string, ModelFigures>();
+  private readonly turns: Interval[] = [];
+  private readonly model: Interval[] = [];
+  private readonly calls: Interval[] = [];
+  private readonly person: Interval[] = [];
+  private step: StepFigures | undefined;
+  private isCompacted = false;
+
+  addTurn(transcript: Transcript, turn: Turn): void {
+    const { started_at, first_part, part_count } = turn;
+    this.step = undefined;
+    let last = started_at;
+    /** Since when nothing but the model can be at work. */
+    let free = started_at;
+    for (let index = first_part; index < first_part + part_count; index += 1) {
+      const part = transcript.parts.at(index);
+      if (part === undefined || part.retracted !== undefined) continue;
+      const ends = endOf(part) ?? part.at;
+      if (ends !== undefined) last = Math.max(last ?? ends, ends);
+      if (isOfModel(part)) {
+        if (free !== undefined && ends !== undefined) this.model.push([free, ends]);
+        free = ends ?? free;
+      } else if (part.type === "prompt" || part.type === "tool_result") free = part.at ?? free;
+      this.add(part, turn.index);
+    }
+    if (started_at !== undefined) this.turns.push([started_at, turn.ended_at ?? last ?? started_at]);
+  }
+
+  private add(part: TranscriptPart, turn: number): void {
+    switch (part.type) {
+      case "step_start":
+        this.begin(part, turn);
+        break;
+      case "step_finish":
+        this.finish(part);
+        break;
+      case "tool_call":
+        this.addCall(part);
+        break;
+      case "request":
+        if (part.at !== undefined && part.closed_at !== undefined)
+          this.person.push([part.at, part.closed_at]);
+        break;
+      case "marker":
+        if (part.kind === "compaction") this.isCompacted = true;
+        break;
+      default:
+    }
+  }
+
+  private begin(part: Extract<TranscriptPart, { type: "step_start" }>, turn: number): void {
+    this.step = {
+      turn,
+      step: part.step ?? 0,
+      part_id: part.id,
+      ...(part.model !== undefined && { model: part.model }),
+      ...(part.at !== undefined && { started_at: part.at }),
+      ...(part.inherited === true && { inherited: true }),
+      ...(this.isCompacted && { compacted: true }),
+      calls: 0,
+      failed: 0,
+    };
+    this.isCompacted = false;
+    this.steps.push(this.step);
+  }
+
+  private finish({ tokens, cost, at }: Extract<TranscriptPart, { type: "step_finish" }>): void {
+    const { step } = this;
+    if (step === undefined) return;
+    if (at !== undefined) step.ended_at = at;
+    if (tokens === undefined) return;
+    const usage = cost === undefined ? tokens : { ...tokens, cost };
+    step.usage = usage;
+    if (step.inherited) return;
+    const model = step.model ?? "";
+    const before = this.models.get(model);
+    this.models.set(model, {
+      model,
+      steps: (before?.steps ?? 0) + 1,
+      usage: countUsage(before?.usage, undefined, usage),
+    });
+  }
+
+  private addCall(part: Extract<TranscriptPart, { type: "tool_call" }>): void {
+    const { state, tool_name: name } = part;
+    const failed = state.status === "error" ? 1 : 0;
+    if (this.step) {
+      this.step.calls += 1;
+      this.step.failed += failed;
+    }
+    const tool = this.tools.get(name) ?? { name, calls: 0, failed: 0 };
+    tool.calls += 1;
+    tool.failed += failed;
+    const span = callSpan(part);
+    if (span) {
+      this.calls.push(span);
+      tool.time = (tool.time ?? 0) + span[1] - span[0];
+    }
+    this.tools.set(name, tool);
+  }
+
+  figures(): Figures {
+    const own = this.steps.filter(({ inherited, usage }) => inherited !== true && usage !== undefined);
+    const usage = own.reduce<Usage | undefined>(
+      (sum, step) => (step.usage ? countUsage(sum, undefined, step.usage) : sum),
+      undefined,
+    );
+    const turns = spanOf(this.turns);
+    const person = spanOf(this.person);
+    const tools = spanOf([...this.person, ...this.calls]) - person;
+    const model = spanOf([...this.person, ...this.calls, ...this.model]) - person - tools;
+    return {
+      time: { turns, model, tools, person, other: Math.max(0, turns - model - tools - person) },
+      ...(usage && { usage }),
+      counted_steps: own.length,
+      unpriced_steps: own.filter((step) => step.usage?.cost === undefined).length,
+      steps: this.steps,
+      tools: [...this.tools.values()].sort((one, other) => other.calls - one.calls),
+      models: [...this.models.values()].sort(
+        (one, other) => tokensIn(other.usage) - tokensIn(one.usage) || other.steps - one.steps,
+      ),
+    };
+  }
+}
+
+const isOfModel = ({ type }: TranscriptPart): boolean =>
+  type === "thinking" || type === "text" || type === "tool_call" || type === "step_finish";
+
+function endOf(part: TranscriptPart): number | undefined {
+  return part.type === "thinking" || part.type === "text" ? part.ended_at : undefined;
+}
+
+/** A time of 0 is not known. */
+function callSpan({ state }: Extract<TranscriptPart, { type: "tool_call" }>): Interval | undefined {
+  if (!("time" in state) || !("end" in state.time)) return undefined;
+  const { start, end } = state.time;
+  return start > 0 && end >= start ? [start, end] : undefined;
+}

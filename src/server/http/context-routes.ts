@@ -1,0 +1,56 @@
+import type { Hono } from "hono";
+import type { ModelCall } from "../../model/context/context.ts";
+import { callAt, describeCall, itemText } from "../../model/context/describe-call.ts";
+import { modelCalls } from "../../model/context/model-calls.ts";
+import { positionOf } from "../../model/transcript/accumulate.ts";
+import type { Transcript } from "../../model/transcript/transcript-state.ts";
+import { Refused } from "../sessions/refused.ts";
+import type { Sessions } from "../sessions/sessions.ts";
+import { numberOf } from "./query-number.ts";
+
+const FIND_LIMIT = 1_000;
+
+/** Adds what the model was given: a call's request item by item, and the text of one item. */
+export function addContextRoutes(app: Hono, sessions: Sessions): void {
+  app.get("/api/sessions/:id/context", async (context) => {
+    const { call, part, find = "" } = context.req.query();
+    if ((call === undefined) === (part === undefined) || find.length > FIND_LIMIT)
+      throw new Refused(
+        400,
+        "query",
+        "Give one of `call` and `part`, and at most 1,000 characters of `find`.",
+      );
+    const { transcript, calls } = await callsOf(sessions, context.req.param("id"));
+    let number = numberOf(call);
+    if (part !== undefined) {
+      const position = positionOf(transcript, part);
+      if (position === undefined) throw new Refused(404, "no_part", "The session has no such part.");
+      number = callAt(calls, position);
+    }
+    const reply = describeCall(transcript, calls, number ?? 0, find);
+    if (reply === undefined) throw noCall();
+    return context.json(reply);
+  });
+
+  app.get("/api/sessions/:id/context/:call/items/:item", async (context) => {
+    const { calls } = await callsOf(sessions, context.req.param("id"));
+    const call = calls[(numberOf(context.req.param("call")) ?? 0) - 1];
+    const item = numberOf(context.req.param("item"));
+    const text = call && item !== undefined ? itemText(call, item) : undefined;
+    if (text === undefined) throw noCall();
+    return context.json({ text });
+  });
+}
+
+const noCall = (): Refused =>
+  new Refused(404, "no_call", "The session has no such model call, or the call has no such item.");
+
+async function callsOf(
+  sessions: Sessions,
+  id: string,
+): Promise<{ transcript: Transcript; calls: readonly ModelCall[] }> {
+  const open = await sessions.open(id);
+  if (open === undefined) throw new Refused(404, "no_session", "There is no such session.");
+  const logged = (await sessions.loggedRequests?.(id)) ?? [];
+  return { transcript: open.transcript, calls: modelCalls(open.transcript, logged) };
+}

@@ -1,0 +1,71 @@
+import { type ReactNode, useState } from "react";
+import type { ContextItem } from "../../../../model/context/describe-call.ts";
+import { apiOf } from "../../../api/api.ts";
+import { useClient } from "../../../app/store.ts";
+import { Output } from "../../../code/Output.tsx";
+import { en } from "../../../text/en.ts";
+import { failureText } from "../../../text/failure-text.ts";
+import { shortNumber } from "../../../text/format.ts";
+import { visible } from "../../../ui/hidden-text.tsx";
+
+interface Props {
+  session_id: string;
+  item: ContextItem;
+  /** Where its text is loaded from; absent: its beginning is all that can be shown here. */
+  place?: { call: number; item: number };
+  /** Of the part that it was made from. */
+  href: string | undefined;
+  /** The link leads out of the dialog. */
+  onLeave(): void;
+}
+
+/** One item of a request: who said it, what it is, its beginning; opened, its text. */
+export function ContextItemRow({ session_id, item, place, href, onLeave }: Props): ReactNode {
+  const api = apiOf(useClient());
+  const [isOpen, setOpen] = useState(false);
+  const [text, setText] = useState<string>();
+  const [problem, setProblem] = useState<string>();
+  const isLoaded = text !== undefined || problem !== undefined;
+  const load = async (): Promise<void> => {
+    if (isLoaded || place === undefined) return;
+    const reply = await api.contextItem(session_id, place.call, place.item);
+    if (reply.ok) setText(reply.value.text);
+    else setProblem(failureText(reply.failure));
+  };
+  const name = [item.role, item.name, ...item.kinds.filter((kind) => kind !== "text")]
+    .filter((word) => word !== undefined)
+    .join(" · ");
+  return (
+    <details
+      className={item.is_found === true ? "context-item context-found" : "context-item"}
+      onToggle={({ currentTarget }) => {
+        setOpen(currentTarget.open);
+        if (currentTarget.open) void load();
+      }}
+    >
+      <summary>
+        {name !== "" && <span className="context-kind">{visible(name, "name")}</span>}
+        <span className="context-preview">{visible(item.preview, "prose")}</span>
+        {item.ends_cache === true && <span className="context-mark">{en.context.cached}</span>}
+        <span className="context-size" title={en.context.characters(item.size)}>
+          {shortNumber(item.size)}
+        </span>
+      </summary>
+      {isOpen && (
+        <>
+          {href !== undefined && (
+            <p>
+              <a href={href} onClick={onLeave}>
+                {en.context.toPart}
+              </a>
+            </p>
+          )}
+          {problem !== undefined && <p className="dialog-problem">{problem}</p>}
+          {text !== undefined && <Output text={text} label={name} />}
+          {place !== undefined && !isLoaded && <p className="dialog-note">{en.context.loading}</p>}
+          {place === undefined && <p className="context-text">{visible(item.preview, "prose")}</p>}
+        </>
+      )}
+    </details>
+  );
+}

@@ -1,0 +1,263 @@
+import { type ReactNode, type SubmitEvent, useCallback, useState } from "react";
+import type { ContextItem, LeftItem } from "../../../../model/context/describe-call.ts";
+import { tokensIn } from "../../../../model/tokens.ts";
+import type { ContextReply } from "../../../../protocol.ts";
+import { apiOf } from "../../../api/api.ts";
+import { sessionHref } from "../../../app/router.ts";
+import { useClient } from "../../../app/store.ts";
+import { en } from "../../../text/en.ts";
+import { exactNumber, shortNumber } from "../../../text/format.ts";
+import { JsonBlock } from "../../../transcript/JsonBlock.tsx";
+import { visible } from "../../../ui/hidden-text.tsx";
+import { ContextItemRow } from "./ContextItemRow.tsx";
+import { useReply } from "./use-reply.ts";
+
+interface Props {
+  session_id: string;
+  which: { call: number } | { part: string };
+  onCall(call: number): void;
+  onClose(): void;
+}
+
+/** What one model call was given: its request item by item, what is new in it, what has left, and what was cached. */
+export function ContextView({ session_id, which, onCall, onClose }: Props): ReactNode {
+  const api = apiOf(useClient());
+  const [find, setFind] = useState("");
+  const [key, name] = "call" in which ? [which.call, "call"] : [which.part, "part"];
+  const load = useCallback(
+    (signal: AbortSignal) =>
+      api.context(session_id, name === "call" ? { call: Number(key) } : { part: String(key) }, find, signal),
+    [api, session_id, name, key, find],
+  );
+  const { value, isLoading, problem } = useReply(load);
+  return (
+    <div aria-busy={isLoading}>
+      <div aria-live="polite">
+        {isLoading && value === undefined && <p className="dialog-note">{en.context.loading}</p>}
+        {problem !== undefined && <p className="dialog-problem">{problem}</p>}
+      </div>
+      {value !== undefined && problem === undefined && (
+        <>
+          <CallHead context={value} onCall={onCall} />
+          <FindForm find={find} context={value} onFind={setFind} />
+          <Items session_id={session_id} context={value} find={find} onCall={onCall} onClose={onClose} />
+        </>
+      )}
+    </div>
+  );
+}
+
+/** Which call it is, where the request is from, and what the provider counted. */
+function CallHead({ context, onCall }: { context: ContextReply; onCall(call: number): void }): ReactNode {
+  const { call, calls, step, turn, recorded, missing, digest_matches, usage } = context;
+  return (
+    <>
+      <p className="context-head">
+        <button type="button" className="button" disabled={call <= 1} onClick={() => onCall(call - 1)}>
+          {en.context.previous}
+        </button>{" "}
+        <button type="button" className="button" disabled={call >= calls} onClick={() => onCall(call + 1)}>
+          {en.context.next}
+        </button>{" "}
+        <strong>{en.context.call(call, calls)}</strong>
+        {turn !== null && <> · {en.changes.turn(turn + 1)}</>}
+        {step === null && <> · {en.context.attempt}</>}
+      </p>
+      <p>
+        {recorded ? en.context.recorded : en.context.rebuilt}
+        {digest_matches === true && <> {en.context.verified}</>}
+        {recorded && missing.length > 0 && <> {en.context.missing(missing.join(", "))}</>}
+      </p>
+      {usage !== undefined && (
+        <p>
+          {en.context.tokens(shortNumber(tokensIn(usage)), shortNumber(usage.output))}
+          {usage.cache_read !== undefined && <> · {en.context.cacheRead(shortNumber(usage.cache_read))}</>}
+          {usage.cache_write !== undefined && <> · {en.context.cacheWrite(shortNumber(usage.cache_write))}</>}
+        </p>
+      )}
+    </>
+  );
+}
+
+function FindForm({
+  find,
+  context: { items, found_earlier },
+  onFind,
+}: {
+  find: string;
+  context: ContextReply;
+  onFind(find: string): void;
+}): ReactNode {
+  const found = items.filter(({ is_found }) => is_found === true).length;
+  const submit = (event: SubmitEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    onFind(String(new FormData(event.currentTarget).get("find") ?? ""));
+  };
+  return (
+    <form className="context-find" onSubmit={submit}>
+      <input
+        type="search"
+        name="find"
+        className="filter"
+        aria-label={en.context.find}
+        placeholder={en.context.find}
+        defaultValue={find}
+      />{" "}
+      <button type="submit" className="button">
+        {en.context.findButton}
+      </button>{" "}
+      <span role="status">
+        {find !== "" && (found > 0 ? en.context.found(found) : en.context.notFound(found_earlier.length))}
+      </span>
+    </form>
+  );
+}
+
+/** Messages in a row that the call before was given, too, or that are new. */
+interface Group {
+  is_new: boolean;
+  items: { item: ContextItem; at: number }[];
+}
+
+function groupsOf(items: readonly ContextItem[]): Group[] {
+  const groups: Group[] = [];
+  for (const [at, item] of items.entries()) {
+    if (item.section !== "messages") continue;
+    const is_new = item.is_new === true;
+    const last = groups.at(-1);
+    if (last?.is_new === is_new) last.items.push({ item, at });
+    else groups.push({ is_new, items: [{ item, at }] });
+  }
+  return groups;
+}
+
+function Items({
+  session_id,
+  context,
+  find,
+  onCall,
+  onClose,
+}: {
+  session_id: string;
+  context: ContextReply;
+  find: string;
+  onCall(call: number): void;
+  onClose(): void;
+}): ReactNode {
+  const { items, left, found_earlier, parameters, call } = context;
+  const rowOf = (item: ContextItem, at?: number): ReactNode => (
+    <ContextItemRow
+      key={`${call} ${at ?? item.part_id ?? item.preview}`}
+      session_id={session_id}
+      item={item}
+      {...(at !== undefined && { place: { call, item: at } })}
+      href={item.part_id === undefined ? undefined : sessionHref(session_id, `part-${item.part_id}`)}
+      onLeave={onClose}
+    />
+  );
+  const section = (name: "system" | "tools"): ReactNode => {
+    const own = items.flatMap((item, at) => (item.section === name ? [{ item, at }] : []));
+    if (own.length === 0) return null;
+    return (
+      <Fold
+        key={`${call} ${name}`}
+        summary={en.context.sections[name](own.length, sizeOf(own))}
+        isOpen={own.some(({ item }) => item.is_found === true)}
+      >
+        {own.map(({ item, at }) => rowOf(item, at))}
+      </Fold>
+    );
+  };
+  return (
+    <>
+      {found_earlier.length > 0 && (
+        <Fold key={`found ${find}`} summary={en.context.foundEarlier(found_earlier.length)} isOpen>
+          {found_earlier.map((item) => (
+            <LeftRow key={`${item.last_call} ${item.part_id ?? item.preview}`} item={item} onCall={onCall}>
+              {rowOf(item)}
+            </LeftRow>
+          ))}
+        </Fold>
+      )}
+      {Object.keys(parameters).length > 0 && (
+        <Fold key={`${call} parameters`} summary={en.context.parameters} isOpen={false}>
+          <JsonBlock text={JSON.stringify(parameters)} />
+        </Fold>
+      )}
+      {section("system")}
+      {section("tools")}
+      {left.length > 0 && (
+        <Fold
+          key={`${call} left`}
+          summary={en.context.left(left.length, sizeOf(left.map((item) => ({ item }))))}
+        >
+          {left.map((item, at) => (
+            <div key={`${at} ${item.preview}`} className="context-left">
+              {rowOf(item)}
+            </div>
+          ))}
+        </Fold>
+      )}
+      {groupsOf(items).map(({ is_new, items: own }) =>
+        is_new ? (
+          <section key={`${call} ${own[0]?.at}`} className="context-new" aria-label={en.context.new}>
+            {own.map(({ item, at }) => rowOf(item, at))}
+          </section>
+        ) : (
+          <Fold
+            key={`${call} ${own[0]?.at} ${find}`}
+            summary={en.context.unchanged(own.length, sizeOf(own))}
+            isOpen={own.some(({ item }) => item.is_found === true)}
+          >
+            {own.map(({ item, at }) => rowOf(item, at))}
+          </Fold>
+        ),
+      )}
+    </>
+  );
+}
+
+const sizeOf = (items: readonly { item: ContextItem }[]): string =>
+  shortNumber(items.reduce((sum, { item }) => sum + item.size, 0));
+
+/** Its content is made when it is opened: thousands of rows may be in it. */
+function Fold({
+  summary,
+  isOpen = false,
+  children,
+}: {
+  summary: string;
+  isOpen?: boolean;
+  children: ReactNode;
+}): ReactNode {
+  const [open, setOpen] = useState(isOpen);
+  return (
+    <details
+      className="context-fold"
+      open={open}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+    >
+      <summary>{summary}</summary>
+      {open && children}
+    </details>
+  );
+}
+
+function LeftRow({
+  item,
+  onCall,
+  children,
+}: {
+  item: LeftItem;
+  onCall(call: number): void;
+  children: ReactNode;
+}): ReactNode {
+  return (
+    <div className="context-left">
+      {children}
+      <button type="button" className="action" onClick={() => onCall(item.last_call)}>
+        {visible(en.context.lastCall(exactNumber(item.last_call)), "name")}
+      </button>
+    </div>
+  );
+}

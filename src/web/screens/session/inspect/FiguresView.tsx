@@ -1,0 +1,252 @@
+import { type ReactNode, useCallback } from "react";
+import type { StepFigures, TimeFigures } from "../../../../model/figures/figures.ts";
+import type { Usage } from "../../../../model/messages/message.ts";
+import type { SessionSummary } from "../../../../model/session.ts";
+import { tokensIn, tokensOf } from "../../../../model/tokens.ts";
+import type { FiguresReply } from "../../../../protocol.ts";
+import { apiOf } from "../../../api/api.ts";
+import { sessionHref } from "../../../app/router.ts";
+import { useClient } from "../../../app/store.ts";
+import { en } from "../../../text/en.ts";
+import { exactNumber, shortNumber } from "../../../text/format.ts";
+import { price } from "../../../transcript/price.ts";
+import { CopyButton } from "../../../ui/CopyButton.tsx";
+import { duration } from "../../../ui/duration.ts";
+import { visible } from "../../../ui/hidden-text.tsx";
+import { sessionTitle } from "../../sessions/session-list.ts";
+import { useRuns } from "../runs/RunsPanel.tsx";
+import { ContextChart } from "./ContextChart.tsx";
+import { FigureTable } from "./FigureTable.tsx";
+import { stepsAsCsv } from "./steps-csv.ts";
+import { TurnChoice } from "./TurnChoice.tsx";
+import { useReply } from "./use-reply.ts";
+
+interface Props {
+  row: SessionSummary;
+  turn: number | undefined;
+  onTurn(turn: number | undefined): void;
+  onClose(): void;
+}
+
+/** What a turn, or all turns of a session, took: time, tokens, cost, by step, tool, model and run. */
+export function FiguresView({ row, turn, onTurn, onClose }: Props): ReactNode {
+  const api = apiOf(useClient());
+  const load = useCallback((signal: AbortSignal) => api.figures(row.id, turn, signal), [api, row.id, turn]);
+  const { value, isLoading, problem } = useReply(load);
+  return (
+    <>
+      <p>
+        <TurnChoice turn={turn} turns={value?.turns ?? turn ?? 1} onTurn={onTurn} />
+      </p>
+      <div aria-live="polite">
+        {isLoading && <p className="dialog-note">{en.changes.loading}</p>}
+        {problem !== undefined && <p className="dialog-problem">{problem}</p>}
+      </div>
+      {!isLoading && value !== undefined && (
+        <Figures row={row} figures={value} isWhole={turn === undefined} onClose={onClose} />
+      )}
+    </>
+  );
+}
+
+function Figures({
+  row,
+  figures,
+  isWhole,
+  onClose,
+}: {
+  row: SessionSummary;
+  figures: FiguresReply;
+  isWhole: boolean;
+  onClose(): void;
+}): ReactNode {
+  const { time, usage, steps, tools, models } = figures;
+  const stepHref = (part_id: string): string => sessionHref(row.id, `part-${part_id}`);
+  if (steps.length === 0 && time.turns === 0) return <p>{en.figures.none}</p>;
+  return (
+    <>
+      <div className="figure-grid">
+        <TimeSection time={time} />
+        {usage !== undefined && (
+          <TokensSection usage={usage} figures={figures} row={isWhole ? row : undefined} />
+        )}
+      </div>
+      <ContextChart steps={steps} href={stepHref} onLeave={onClose} />
+      <div className="figure-grid">
+        <FigureTable
+          caption={en.figures.tools}
+          heads={[en.figures.tool, en.figures.calls, en.figures.failed, en.figures.time]}
+          rows={tools.map(({ name, calls, failed, time: spent }) => ({
+            key: name,
+            cells: [
+              visible(name, "name"),
+              exactNumber(calls),
+              failed === 0 ? "" : exactNumber(failed),
+              spent === undefined ? "" : duration(spent),
+            ],
+          }))}
+        />
+        {models.length > 1 && (
+          <FigureTable
+            caption={en.figures.models}
+            heads={[en.figures.model, en.figures.steps, en.figures.in, en.figures.out]}
+            rows={models.map(({ model, steps: count, usage: used }) => ({
+              key: model,
+              cells: [
+                visible(model, "name"),
+                exactNumber(count),
+                shortNumber(tokensIn(used)),
+                shortNumber(used.output),
+              ],
+            }))}
+          />
+        )}
+      </div>
+      {isWhole && <RunsTable session_id={row.id} onClose={onClose} />}
+      <StepsTable steps={steps} href={stepHref} onClose={onClose} />
+    </>
+  );
+}
+
+const TIME_KINDS = ["model", "tools", "person", "other"] as const;
+
+function TimeSection({ time }: { time: TimeFigures }): ReactNode {
+  if (time.turns === 0) return null;
+  return (
+    <section>
+      <h3>
+        {en.figures.time} {duration(time.turns)}
+      </h3>
+      <div className="figure-bar" aria-hidden="true">
+        {TIME_KINDS.map((kind) => (
+          <span
+            key={kind}
+            className={`figure-${kind}`}
+            style={{ width: `${(100 * time[kind]) / time.turns}%` }}
+          />
+        ))}
+      </div>
+      <ul className="fact-list">
+        {TIME_KINDS.map((kind) => (
+          <li key={kind} title={en.figures.timeMeaning[kind]}>
+            <span className={`figure-key figure-${kind}`} aria-hidden="true" />
+            {en.figures.timeKinds[kind]} {duration(time[kind])}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function TokensSection({
+  usage,
+  figures: { counted_steps, unpriced_steps },
+  row,
+}: {
+  usage: Usage;
+  figures: FiguresReply;
+  row: SessionSummary | undefined;
+}): ReactNode {
+  const { input, cache_read, cache_write, output, reasoning, cost } = usage;
+  return (
+    <section>
+      <h3>
+        {en.figures.tokens} {shortNumber(tokensOf(usage))}
+      </h3>
+      <ul className="fact-list">
+        <li>{en.figures.newTokens(exactNumber(input))}</li>
+        {cache_read !== undefined && <li>{en.figures.cacheRead(exactNumber(cache_read))}</li>}
+        {cache_write !== undefined && <li>{en.figures.cacheWrite(exactNumber(cache_write))}</li>}
+        <li>
+          {en.figures.output(exactNumber(output))}
+          {reasoning !== undefined && reasoning > 0 && <> {en.figures.reasoning(exactNumber(reasoning))}</>}
+        </li>
+        <li>
+          {cost === undefined ? en.figures.noCost : en.figures.cost(price(cost))}
+          {cost !== undefined && unpriced_steps > 0 && (
+            <> {en.figures.unpriced(unpriced_steps, counted_steps)}</>
+          )}
+        </li>
+        {row?.agent_cost !== undefined && (
+          <li>
+            {en.figures.agentCost(price(row.agent_cost.usd))}
+            {cost !== undefined && <> {en.figures.difference(price(Math.abs(row.agent_cost.usd - cost)))}</>}
+          </li>
+        )}
+      </ul>
+    </section>
+  );
+}
+
+/** Sub-agents count in sessions of their own: their figures stand beside those of the session. */
+function RunsTable({ session_id, onClose }: { session_id: string; onClose(): void }): ReactNode {
+  const runs = useRuns(session_id);
+  if (runs.length === 0) return null;
+  return (
+    <FigureTable
+      caption={en.figures.runs(runs.length)}
+      heads={[
+        en.figures.run,
+        en.figures.time,
+        en.figures.steps,
+        en.figures.calls,
+        en.figures.in,
+        en.figures.out,
+      ]}
+      rows={runs.map((run) => ({
+        key: run.id,
+        cells: [
+          <a key="name" href={sessionHref(run.id)} onClick={onClose}>
+            {visible(sessionTitle(run), "name")}
+          </a>,
+          run.started_at === undefined ? "" : duration(run.last_activity_at - run.started_at),
+          exactNumber(run.steps),
+          exactNumber(run.tool_calls),
+          run.usage === undefined ? "" : shortNumber(tokensIn(run.usage)),
+          run.usage === undefined ? "" : shortNumber(run.usage.output),
+        ],
+      }))}
+    />
+  );
+}
+
+function StepsTable({
+  steps,
+  href,
+  onClose,
+}: {
+  steps: readonly StepFigures[];
+  href(part_id: string): string;
+  onClose(): void;
+}): ReactNode {
+  const { turn, step, time, calls, cached, newIn, out, costs } = en.figures;
+  return (
+    <details className="figure-steps">
+      <summary>
+        {en.figures.stepsOf(steps.length)}{" "}
+        <CopyButton text={() => stepsAsCsv(steps)} label={en.figures.csv} name={en.figures.csv} />
+      </summary>
+      <FigureTable
+        caption={en.figures.bySteps}
+        heads={[turn, step, time, calls, cached, newIn, out, costs]}
+        rows={steps.map((each) => ({
+          key: each.part_id,
+          cells: [
+            exactNumber(each.turn + 1),
+            <a key="step" href={href(each.part_id)} onClick={onClose}>
+              {exactNumber(each.step)}
+            </a>,
+            each.started_at === undefined || each.ended_at === undefined
+              ? ""
+              : duration(each.ended_at - each.started_at),
+            exactNumber(each.calls),
+            each.usage?.cache_read === undefined ? "" : exactNumber(each.usage.cache_read),
+            each.usage === undefined ? "" : exactNumber(each.usage.input + (each.usage.cache_write ?? 0)),
+            each.usage === undefined ? "" : exactNumber(each.usage.output),
+            each.usage?.cost === undefined ? "" : price(each.usage.cost),
+          ],
+        }))}
+      />
+    </details>
+  );
+}

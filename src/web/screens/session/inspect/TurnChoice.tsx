@@ -1,0 +1,30 @@
+import type { ReactNode } from "react";
+import { en } from "../../../text/en.ts";
+
+/** Which turn, from 1, or (`undefined`) all of them. */
+export function TurnChoice({
+  turn,
+  turns,
+  onTurn,
+}: {
+  turn: number | undefined;
+  turns: number;
+  onTurn(turn: number | undefined): void;
+}): ReactNode {
+  return (
+    <label>
+      {en.changes.of}{" "}
+      <select
+        value={turn ?? ""}
+        onChange={({ target }) => onTurn(target.value === "" ? undefined : Number(target.value))}
+      >
+        <option value="">{en.changes.allTurns}</option>
+        {Array.from({ length: turns }, (_, at) => (
+          <option key={at} value={at + 1}>
+            {en.changes.turn(at + 1)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,12 @@
+/** The tabs of the inspector, in order. */
+export const INSPECT_VIEWS = ["changes", "context", "figures"] as const;
+export type InspectView = (typeof INSPECT_VIEWS)[number];
+
+/** What the inspector shows. */
+export interface Inspected {
+  view: InspectView;
+  /** From 1; `undefined`: all turns. */
+  turn?: number | undefined;
+  /** The model call: by its number, from 1, or by a part of its step. Absent: the first. */
+  which?: { call: number } | { part: string };
+}

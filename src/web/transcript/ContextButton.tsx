@@ -1,0 +1,18 @@
+import type { ReactNode } from "react";
+import { en } from "../text/en.ts";
+import type { TranscriptHost } from "./host.ts";
+
+/** Shows what the model call that made a part was given. */
+export function ContextButton({ part_id, host }: { part_id: string; host: TranscriptHost }): ReactNode {
+  if (host.showContext === undefined) return null;
+  return (
+    <button
+      type="button"
+      className="action"
+      aria-haspopup="dialog"
+      onClick={() => host.showContext?.(part_id)}
+    >
+      {en.context.ofPart}
+    </button>
+  );
+}

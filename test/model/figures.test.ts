@@ -1,0 +1,125 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { figuresOf } from "../../src/model/figures/figures.ts";
+import { type Interval, spanOf } from "../../src/model/figures/intervals.ts";
+import type { Frame } from "../../src/model/frames/frame.ts";
+import { accumulate } from "../../src/model/transcript/accumulate.ts";
+import { emptyTranscript } from "../../src/model/transcript/transcript-state.ts";
+import { uuidOf } from "../uuid-of.ts";
+
+const session_id = uuidOf("figures");
+type Body = Frame extends infer One ? (One extends Frame ? Omit<One, "session_id" | "at"> : never) : never;
+const START = 1_700_000_000_000;
+const at = (seconds: number, body: Body): Frame =>
+  ({ ...body, session_id, at: START + seconds * 1_000 }) as Frame;
+
+const figures = (frames: readonly Frame[], turn: number | "all" = "all") =>
+  figuresOf(frames.reduce(accumulate, emptyTranscript(session_id)), turn);
+
+const prompt = (name: string, seconds: number): Frame =>
+  at(seconds, {
+    type: "user.message",
+    message_id: uuidOf(`message ${name}`),
+    part_id: uuidOf(`prompt ${name}`),
+    parts: [{ type: "text", text: name }],
+  });
+const call = (name: string, seconds: number): Frame[] => [
+  at(seconds, { type: "message.start", message_id: uuidOf(name), model: "m" }),
+  at(seconds, {
+    type: "message.tool_call",
+    message_id: uuidOf(name),
+    part_id: uuidOf(`call ${name}`),
+    tool_call_id: name,
+    tool_name: "Bash",
+    arguments_json: "{}",
+  }),
+  at(seconds, {
+    type: "message.end",
+    message_id: uuidOf(name),
+    stop_reason: "tool_use",
+    usage: { input: 10, cache_read: 90, output: 5, cost: 0.5 },
+  }),
+];
+const result = (name: string, seconds: number, is_error = false): Frame =>
+  at(seconds, {
+    type: "message.tool_result",
+    part_id: uuidOf(`result ${name}`),
+    tool_call_id: name,
+    is_error,
+    status: is_error ? "error" : "success",
+    output_text: "",
+    parts: [],
+  });
+const answer = (name: string, seconds: number): Frame[] => [
+  at(seconds, { type: "message.start", message_id: uuidOf(name), model: "n" }),
+  at(seconds, {
+    type: "message.part_start",
+    message_id: uuidOf(name),
+    part_id: uuidOf(`text ${name}`),
+    kind: "text",
+  }),
+  at(seconds, { type: "message.part_end", part_id: uuidOf(`text ${name}`), text: "Done." }),
+  at(seconds, {
+    type: "message.end",
+    message_id: uuidOf(name),
+    stop_reason: "stop",
+    usage: { input: 20, output: 7 },
+  }),
+];
+const end = (seconds: number): Frame => at(seconds, { type: "turn.end", status: "completed" });
+
+/** The model 10 s, a tool 5 s, the model 3 s; then a turn of 2 s. */
+const session = [
+  prompt("one", 0),
+  ...call("a", 10),
+  result("a", 15, true),
+  ...answer("b", 18),
+  end(18),
+  prompt("two", 100),
+  ...answer("c", 102),
+  end(102),
+];
+
+describe("figures", () => {
+  it("tell the time of the model, the tools and the rest apart, and leave out what is between turns", () => {
+    expect(figures(session)?.time).toEqual({
+      turns: 20_000,
+      model: 15_000,
+      tools: 5_000,
+      person: 0,
+      other: 0,
+    });
+    expect(figures(session, 2)?.time.turns).toBe(2_000);
+  });
+
+  it("count tokens once a step, and say how many steps have no price", () => {
+    expect(figures(session)).toMatchObject({
+      usage: { input: 50, cache_read: 90, output: 19, cost: 0.5 },
+      counted_steps: 3,
+      unpriced_steps: 2,
+      models: [
+        { model: "m", steps: 1, usage: { input: 10 } },
+        { model: "n", steps: 2, usage: { input: 40 } },
+      ],
+      tools: [{ name: "Bash", calls: 1, failed: 1, time: 5_000 }],
+    });
+  });
+
+  it("of one turn are of that turn alone, and there is none behind the last", () => {
+    expect(figures(session, 2)).toMatchObject({ usage: { input: 20, output: 7 }, tools: [] });
+    expect(figures(session, 3)).toBeUndefined();
+    expect(figures([])).toMatchObject({ steps: [], time: { turns: 0 } });
+  });
+});
+
+it("the span of intervals is the time that at least one covers", () => {
+  const interval = fc.tuple(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 0, max: 60 }));
+  fc.assert(
+    fc.property(fc.array(interval, { maxLength: 12 }), (intervals: Interval[]) => {
+      const seconds = Array.from({ length: 60 }, (_, second) =>
+        intervals.some(([from, to]) => from <= second && second + 1 <= to),
+      );
+      expect(spanOf(intervals)).toBe(seconds.filter(Boolean).length);
+    }),
+  );
+});

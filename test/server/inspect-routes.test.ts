@@ -1,0 +1,136 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { ContextReply, FiguresReply } from "../../src/protocol.ts";
+import { createGuard, newAccess } from "../../src/server/auth/guard.ts";
+import { createApp } from "../../src/server/http/app.ts";
+import { createSessions } from "../../src/server/import/catalog.ts";
+import type { Sessions } from "../../src/server/sessions/sessions.ts";
+import { claudeCode } from "../../src/sources/claude-code/format.ts";
+import { eventually } from "../eventually.ts";
+import { loggedSession } from "../logged-session.ts";
+
+const access = newAccess();
+let folder: string;
+let sessions: Sessions;
+let id: string;
+let get: (path: string) => Promise<Response>;
+
+beforeAll(async () => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "inspect-")));
+  const project = join(folder, "claude/projects/-p");
+  mkdirSync(project, { recursive: true });
+  const [{ sessionId }] = loggedSession as unknown as [{ sessionId: string }];
+  const text = loggedSession.map((line) => `${JSON.stringify(line)}\n`).join("");
+  writeFileSync(join(project, `${sessionId}.jsonl`), text);
+  sessions = createSessions({
+    formats: [claudeCode],
+    roots: [{ format: claudeCode, path: join(folder, "claude") }],
+    dataFolder: join(folder, "data"),
+    hints: false,
+  });
+  const guard = createGuard({ origins: ["http://127.0.0.1:4747"], access });
+  const app = createApp({ sessions, guard, version: "0" });
+  id = await eventually(() => {
+    const [row] = sessions.list();
+    if (row === undefined || !sessions.status().index.done) throw new Error("It is not listed yet.");
+    return row.id;
+  });
+  get = async (path) =>
+    await app.request(`http://127.0.0.1:4747/api/sessions/${id}${path}`, {
+      headers: { host: "127.0.0.1:4747", authorization: `Bearer ${access.api_token}` },
+    });
+});
+afterAll(async () => {
+  await sessions.close();
+  rmSync(folder, { recursive: true });
+});
+
+const contextOf = async (query: string): Promise<ContextReply> =>
+  await (await get(`/context?${query}`)).json();
+
+it("a model call's input is the request that the agent logged, item by item", async () => {
+  const context = await contextOf("call=3");
+  expect(context).toMatchObject({
+    call: 3,
+    calls: 3,
+    step: 2,
+    turn: 0,
+    recorded: true,
+    digest_matches: true,
+    missing: [],
+    parameters: { model: "m", max_tokens: 100 },
+  });
+  expect(context.items.map(({ section, role, name, is_new }) => [section, role ?? name, is_new])).toEqual([
+    ["system", undefined, undefined],
+    ["tools", "Bash", undefined],
+    ["messages", "user", undefined],
+    ["messages", "system", true],
+    ["messages", "assistant", true],
+    ["messages", "user", true],
+    ["messages", "system", true],
+  ]);
+  expect(context.items[4]?.kinds).toEqual(["tool_use Bash"]);
+  expect(context.items.map(({ ends_cache }) => ends_cache === true)).toEqual([
+    ...[false, false, false, false, false, false],
+    true,
+  ]);
+});
+
+it("an attempt without an answer is a call of its own, and is no step", async () => {
+  expect(await contextOf("call=1")).toMatchObject({ step: null, request_id: "r0" });
+});
+
+it("the call that made a part is found by the part", async () => {
+  const open = await sessions.open(id);
+  const text = [...(open?.transcript.parts ?? [])].find((part) => part?.type === "text");
+  expect(await contextOf(`part=${text?.id}`)).toMatchObject({ call: 3 });
+});
+
+it("an item leads to the part that it was made from, and gives its text", async () => {
+  const { items } = await contextOf("call=3");
+  const open = await sessions.open(id);
+  const prompt = open?.transcript.parts.at(0);
+  expect(items[2]?.part_id).toBe(prompt?.id);
+  expect(await (await get("/context/3/items/0")).json()).toEqual({ text: "You are careful." });
+  expect(await (await get("/context/3/items/5")).json()).toEqual({ text: "a.txt" });
+});
+
+it("find marks the items that hold a text", async () => {
+  const { items } = await contextOf("call=3&find=A.TXT");
+  expect(items.flatMap(({ is_found }, at) => (is_found ? [at] : []))).toEqual([5]);
+});
+
+it("calls, parts and items that are not there are refused", async () => {
+  for (const [path, status, code] of [
+    ["/context?call=4", 404, "no_call"],
+    ["/context?call=0", 404, "no_call"],
+    ["/context?part=none", 404, "no_part"],
+    ["/context", 400, "query"],
+    ["/context?call=1&part=x", 400, "query"],
+    ["/context/3/items/7", 404, "no_call"],
+    ["/context/9/items/0", 404, "no_call"],
+    ["/figures?turn=9", 404, "no_turn"],
+    ["/figures?turn=x", 400, "query"],
+  ] as const) {
+    const reply = await get(path);
+    expect([path, reply.status, (await reply.json()).error.code]).toEqual([path, status, code]);
+  }
+});
+
+it("figures count the steps of a session", async () => {
+  const figures: FiguresReply = await (await get("/figures")).json();
+  expect(figures).toMatchObject({
+    turns: 1,
+    // The last step has no recorded end yet.
+    usage: { input: 1, output: 1 },
+    counted_steps: 1,
+    unpriced_steps: 1,
+    tools: [{ name: "Bash", calls: 1, failed: 0 }],
+  });
+  expect(figures.steps.map(({ turn, step, calls }) => [turn, step, calls])).toEqual([
+    [0, 1, 1],
+    [0, 2, 0],
+  ]);
+});

@@ -1,0 +1,138 @@
+import { render, screen, within } from "@testing-library/react";
+import { userEvent } from "@testing-library/user-event";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Frame } from "../../src/model/frames/frame.ts";
+import { App } from "../../src/web/app/App.tsx";
+import type { Client } from "../../src/web/app/store.ts";
+import { uuidOf } from "../uuid-of.ts";
+import { clientOf, startTestDaemon, type TestDaemon } from "./daemon.ts";
+
+const SESSION = uuidOf("inspected");
+const common = { session_id: SESSION, at: 1_700_000_000_000 };
+let daemon: TestDaemon;
+let client: Client;
+
+const prompt = (text: string): Frame => ({
+  ...common,
+  type: "user.message",
+  message_id: uuidOf(`message ${text}`),
+  part_id: uuidOf(`prompt ${text}`),
+  parts: [{ type: "text", text }],
+});
+const answer = (text: string, input: number): Frame[] => [
+  { ...common, type: "message.start", message_id: uuidOf(text), model: "m" },
+  {
+    ...common,
+    type: "message.part_start",
+    message_id: uuidOf(text),
+    part_id: uuidOf(`part ${text}`),
+    kind: "text",
+  },
+  { ...common, type: "message.part_end", part_id: uuidOf(`part ${text}`), text },
+  {
+    ...common,
+    type: "message.end",
+    message_id: uuidOf(text),
+    stop_reason: "stop",
+    usage: { input, output: 3 },
+  },
+  { ...common, type: "turn.end", status: "completed" },
+];
+
+beforeEach(async () => {
+  localStorage.clear();
+  sessionStorage.clear();
+  daemon = await startTestDaemon();
+  client = clientOf(daemon);
+  daemon.sessions.add(SESSION, [
+    prompt("The tide turns at nine"),
+    ...answer("Noted.", 1_000),
+    prompt("And the wind?"),
+    ...answer("It is calm.", 2_000),
+    {
+      ...common,
+      type: "marker",
+      part_id: uuidOf("compacted"),
+      kind: "compaction",
+      title: "Compacted",
+      text: "A summary.",
+    },
+    prompt("When does the tide turn?"),
+    ...answer("I do not know.", 500),
+  ]);
+  history.replaceState(null, "", `/session/${SESSION}`);
+});
+afterEach(async () => {
+  client.close();
+  await daemon.close();
+});
+
+test("the input of a model call says what is new in it, and what a compaction took away", async () => {
+  render(<App client={client} />);
+  await screen.findByText("I do not know.");
+  await userEvent.keyboard("i");
+  const dialog = await screen.findByRole("dialog", { name: "Model input" });
+  await within(dialog).findByText(/^Call \d of 3$/);
+  const next = within(dialog).getByRole("button", { name: "Next call" });
+  const previous = within(dialog).getByRole("button", { name: "Previous call" });
+  while (!previous.hasAttribute("disabled")) await userEvent.click(previous);
+  await within(dialog).findByText("Call 1 of 3");
+  await userEvent.click(next);
+  await within(dialog).findByText("Call 2 of 3");
+  within(dialog).getByText(/Rebuilt from the session's record/);
+  within(dialog).getByText("1 message as in the call before, 22 characters");
+  const added = within(dialog).getByRole("region", { name: "New since the call before" });
+  within(added).getByText("And the wind?");
+  await userEvent.click(next);
+  await within(dialog).findByText("Call 3 of 3");
+  within(dialog).getByText(/^− 3 messages left since the call before/);
+});
+
+test("what the model did not know is found in the calls that had it", async () => {
+  render(<App client={client} />);
+  await screen.findByText("I do not know.");
+  await userEvent.keyboard("i");
+  const dialog = await screen.findByRole("dialog", { name: "Model input" });
+  const next = await within(dialog).findByRole("button", { name: "Next call" });
+  while (!next.hasAttribute("disabled")) await userEvent.click(next);
+  await within(dialog).findByText("Call 3 of 3");
+  await userEvent.type(within(dialog).getByRole("searchbox", { name: "Find in this input" }), "nine{Enter}");
+  await within(dialog).findByText("Not in this input. It was in an earlier one:");
+  within(dialog).getByText("1 message of earlier calls, no longer in this input");
+  await userEvent.click(within(dialog).getByRole("button", { name: "Last in call 2" }));
+  await within(dialog).findByText("Call 2 of 3");
+  await within(dialog).findByText("Found in 1 item.");
+});
+
+test("an item opens to its whole text, and leads to its part", async () => {
+  render(<App client={client} />);
+  await screen.findByText("I do not know.");
+  await userEvent.keyboard("i");
+  const dialog = await screen.findByRole("dialog", { name: "Model input" });
+  const next = await within(dialog).findByRole("button", { name: "Next call" });
+  while (!next.hasAttribute("disabled")) await userEvent.click(next);
+  await userEvent.click(await within(dialog).findByText("When does the tide turn?"));
+  const link = await within(dialog).findByRole("link", { name: "Go to this part" });
+  await within(dialog).findByRole("button", { name: /^Copy/ });
+  await userEvent.click(link);
+  expect(location.hash).toBe(`#part-${uuidOf("prompt When does the tide turn?")}`);
+});
+
+test("what a turn took leads to its figures, and tabs to the rest", async () => {
+  render(<App client={client} />);
+  const [digest] = await screen.findAllByRole("button", { name: /2k tokens in, 3 out/ });
+  if (digest === undefined) throw new Error("no digest");
+  await userEvent.click(digest);
+  const dialog = await screen.findByRole("dialog", { name: "Figures" });
+  await within(dialog).findByText("2,000 in, not cached");
+  await userEvent.selectOptions(within(dialog).getByRole("combobox", { name: "Show" }), "All turns");
+  await within(dialog).findByText("3,500 in, not cached");
+  within(dialog).getByText("Cost unknown: the record has no prices");
+  await userEvent.click(within(dialog).getByText("3 steps"));
+  const table = within(dialog).getByRole("table", { name: "By step" });
+  expect(within(table).getAllByRole("row")).toHaveLength(4);
+  within(dialog).getByRole("tab", { name: "Figures" }).focus();
+  await userEvent.keyboard("{ArrowLeft}{ArrowLeft}");
+  expect(within(dialog).getByRole("tab", { name: "Changes" })).toBe(document.activeElement);
+  await within(dialog).findByText("No changes of files are recorded here.");
+});
