@@ -7,8 +7,8 @@ import { Refused } from "../../src/server/sessions/refused.ts";
 import { App } from "../../src/web/app/App.tsx";
 import type { Client } from "../../src/web/app/store.ts";
 import { COMPOSING } from "../composing.ts";
-import { createMemorySessions } from "../server/memory-sessions.ts";
 import { clientOf, startTestDaemon, type TestDaemon } from "./daemon.ts";
+import { sessionsWith } from "./sessions-with.ts";
 
 // The first test to show a session loads its screen.
 
@@ -18,23 +18,6 @@ const RUN = uuid(2);
 const OTHER = uuid(3);
 const STOPPED = uuid(4);
 const at = 1_700_000_000_000;
-
-/** Sessions whose rows say more than those of `createMemorySessions`. */
-function sessionsWith(facts: Record<string, Partial<SessionSummary>>) {
-  const sessions = createMemorySessions();
-  const { get, list, subscribe, open } = sessions;
-  const full = (row: SessionSummary): SessionSummary => ({ ...row, ...facts[row.id] });
-  return Object.assign(sessions, {
-    get: (id: string) => {
-      const row = get(id);
-      return row && full(row);
-    },
-    list: () => list().map(full),
-    subscribe: (listener: Parameters<typeof subscribe>[0]) =>
-      subscribe((change) => listener({ ...change, changed: change.changed.map(full) })),
-    open,
-  });
-}
 
 const prompt = (session_id: string, text: string, message: number): Frame => ({
   session_id,

@@ -29,6 +29,9 @@ const lazyScreens = () => ({
   SearchScreen: lazy(async () => ({
     default: (await import("../screens/search/SearchScreen.tsx")).SearchScreen,
   })),
+  UsageScreen: lazy(async () => ({
+    default: (await import("../screens/usage/UsageScreen.tsx")).UsageScreen,
+  })),
   NewSessionScreen: lazy(async () => ({
     default: (await import("../screens/new-session/NewSessionScreen.tsx")).NewSessionScreen,
   })),
@@ -136,7 +139,7 @@ function Screen(): ReactNode {
 function RoutedScreen({
   route,
   visit,
-  screens: { SessionScreen, NewSessionScreen, SearchScreen },
+  screens: { SessionScreen, NewSessionScreen, SearchScreen, UsageScreen },
 }: {
   route: Route;
   visit: number;
@@ -155,6 +158,12 @@ function RoutedScreen({
       return (
         <Suspense fallback={<main className="blank" aria-busy="true" />}>
           <SearchScreen text={route.text} />
+        </Suspense>
+      );
+    case "usage":
+      return (
+        <Suspense fallback={<main className="blank" aria-busy="true" />}>
+          <UsageScreen by={route.by} days={route.days} />
         </Suspense>
       );
     case "session":

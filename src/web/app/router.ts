@@ -7,6 +7,16 @@ export interface ListFilter {
   readonly states: ReadonlySet<StateFilter>;
 }
 
+export const USAGE_GROUPS = ["day", "project", "agent", "model"] as const;
+export type UsageGroup = (typeof USAGE_GROUPS)[number];
+/** Figures of all sessions: by what they are grouped, and of how many days until today; 0: all. */
+export interface UsageView {
+  readonly by: UsageGroup;
+  readonly days: number;
+}
+/** Days that are shown at first. */
+export const USAGE_DAYS = 30;
+
 /**
  * What the address names. `fragment`: `part-<id>`, `turn-<id>`, `call-<tool call id>`, or empty. `find`: texts that are marked in
  * the session; find opens with the first.
@@ -15,12 +25,14 @@ export type Route =
   | ({ screen: "sessions" } & ListFilter)
   | { screen: "new" }
   | { screen: "search"; text: string }
+  | ({ screen: "usage" } & UsageView)
   | { screen: "session"; session_id: string; beside?: string; fragment: string; find: readonly string[] }
   | { screen: "nowhere"; path: string };
 
 /** The address of the screen that starts a session. */
 export const NEW_SESSION = "/new";
 const SEARCH = "/search";
+const USAGE = "/usage";
 
 /** A server refuses an address of many thousands of characters. */
 const MAX_TEXT = 1_000;
@@ -65,6 +77,15 @@ export function parseRoute(address: { pathname: string; search: string; hash: st
   if (address.pathname === NEW_SESSION) return { screen: "new" };
   if (address.pathname === SEARCH)
     return { screen: "search", text: new URLSearchParams(address.search).get("q") ?? "" };
+  if (address.pathname === USAGE) {
+    const query = new URLSearchParams(address.search);
+    const days = query.get("days") ?? "";
+    return {
+      screen: "usage",
+      by: USAGE_GROUPS.find((group) => group === query.get("by")) ?? "day",
+      days: /^\d{1,4}$/.test(days) ? Number(days) : USAGE_DAYS,
+    };
+  }
   const session_id = /^\/session\/([\w-]+)$/.exec(address.pathname)?.[1];
   if (session_id === undefined) return { screen: "nowhere", path: address.pathname };
   const query = new URLSearchParams(address.search);
@@ -90,6 +111,10 @@ export function sessionsHref({ text, states }: ListFilter): string {
 /** The address of a search over all sessions. */
 export const searchHref = (text: string): string =>
   text === "" || text.length > MAX_TEXT ? SEARCH : `${SEARCH}?${new URLSearchParams({ q: text })}`;
+
+/** The address of the figures of all sessions. */
+export const usageHref = ({ by, days }: UsageView): string =>
+  `${USAGE}?${new URLSearchParams({ by, days: String(days) })}`;
 
 const isFindText = (text: string): boolean => text.trim() !== "" && text.length <= MAX_FIND_TEXT;
 

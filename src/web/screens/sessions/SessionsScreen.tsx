@@ -24,6 +24,8 @@ import {
   searchHref,
   sessionHref,
   sessionsHref,
+  USAGE_DAYS,
+  usageHref,
 } from "../../app/router.ts";
 import { type Client, useClient, useConnection, useSetting } from "../../app/store.ts";
 import { usePageTitle, useWaitingKey } from "../../app/waiting.ts";
@@ -116,6 +118,8 @@ function placed(items: readonly ListItem[], height: number) {
     return { item, index, key, top, end };
   });
 }
+
+const USAGE = usageHref({ by: "day", days: USAGE_DAYS });
 
 const LABELS: Record<StateFilter, string> = {
   waiting: en.waiting.name,
@@ -402,6 +406,9 @@ export function SessionsScreen({ filter }: { filter: ListFilter }): ReactNode {
           </fieldset>
         </div>
         <ConnectionState />
+        <a className="button usage-link" href={USAGE}>
+          {en.usage.title}
+        </a>
         <HelpAndSettings bindings={bindings} />
       </header>
       <Notices status={status} />

@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from "react";
-import { en } from "../../../text/en.ts";
+import { en } from "../text/en.ts";
+import "./figures.css";
 
 /** Rows that are shown before somebody asks for all. */
 const FIRST_ROWS = 200;
