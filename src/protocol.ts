@@ -1,4 +1,5 @@
 import * as z from "zod";
+import type { Comparison } from "./model/compare/compare.ts";
 import type { CallContext } from "./model/context/describe-call.ts";
 import type { Figures } from "./model/figures/figures.ts";
 import { frame } from "./model/frames/frame.ts";
@@ -338,6 +339,8 @@ export interface ChangesReply extends Ledger {
   files: readonly (LedgerFile & { is_cut?: boolean })[];
   turns: number;
 }
+/** `GET /api/sessions/:id/compare?with=`: from the first difference on. */
+export type CompareReply = Comparison;
 /** `GET /api/sessions/:id/figures?turn=` (from 1; absent: all turns). `turns`: of the session. */
 export interface FiguresReply extends Figures {
   turns: number;

@@ -6,6 +6,7 @@ import { App } from "../../src/web/app/App.tsx";
 import type { Client } from "../../src/web/app/store.ts";
 import { uuidOf } from "../uuid-of.ts";
 import { clientOf, startTestDaemon, type TestDaemon } from "./daemon.ts";
+import { sessionsWith } from "./sessions-with.ts";
 
 const SESSION = uuidOf("inspected");
 const common = { session_id: SESSION, at: 1_700_000_000_000 };
@@ -135,4 +136,37 @@ test("what a turn took leads to its figures, and tabs to the rest", async () => 
   await userEvent.keyboard("{ArrowLeft}{ArrowLeft}");
   expect(within(dialog).getByRole("tab", { name: "Changes" })).toBe(document.activeElement);
   await within(dialog).findByText("No changes of files are recorded here.");
+});
+
+test("two sessions are compared from the first difference on", async () => {
+  const fork = uuidOf("fork");
+  const as = (session_id: string, frames: readonly Frame[]): Frame[] =>
+    frames.map((frame) => ({ ...frame, session_id }));
+  const begin = [prompt("The tide turns at nine"), ...answer("Noted.", 1_000)];
+  const sessions = sessionsWith({
+    [SESSION]: { title: "Main", cwd: "/w", status: "completed" },
+    [fork]: { title: "Fork", cwd: "/w", status: "completed", forked_from: { session_id: SESSION } },
+  });
+  sessions.add(SESSION, [...begin, prompt("And the wind?"), ...answer("It is calm.", 2_000)]);
+  sessions.add(fork, as(fork, [...begin, prompt("And the rain?"), ...answer("None.", 2_000)]));
+  client.close();
+  await daemon.close();
+  daemon = await startTestDaemon(sessions);
+  client = clientOf(daemon);
+  render(<App client={client} />);
+  await screen.findByText("It is calm.");
+  await userEvent.keyboard("{Shift>}C{/Shift}");
+  const dialog = await screen.findByRole("dialog", { name: "Compare" });
+  await within(dialog).findByText(
+    "The first 2 parts are the same, up to turn 1, step 1. From there on they differ:",
+  );
+  const texts = (side: string): string[] =>
+    within(within(dialog).getByRole("region", { name: side }))
+      .getAllByRole("listitem")
+      .map((item) => item.textContent);
+  expect(texts("Main")).toEqual([
+    "turn 2 · prompt openAnd the wind?",
+    "turn 2, step 1 · text openIt is calm.",
+  ]);
+  expect(texts("Fork")).toEqual(["turn 2 · prompt openAnd the rain?", "turn 2, step 1 · text openNone."]);
 });

@@ -18,6 +18,7 @@ import { CUT_OFF, Refused, refusal } from "../sessions/refused.ts";
 import { readBody } from "../sessions/request-body.ts";
 import type { OpenSession, Sessions } from "../sessions/sessions.ts";
 import { addChangesRoute } from "./changes-route.ts";
+import { addCompareRoute } from "./compare-route.ts";
 import { addContextRoutes } from "./context-routes.ts";
 import { addFiguresRoute } from "./figures-route.ts";
 import type { Frontend } from "./frontend.ts";
@@ -155,6 +156,7 @@ export function createApp(options: AppOptions) {
   addChangesRoute(app, sessions);
   addContextRoutes(app, sessions);
   addFiguresRoute(app, sessions);
+  addCompareRoute(app, sessions);
 
   app.get("/api/sessions/:id/search", async (context) => {
     const query = context.req.query("q") ?? "";

@@ -7,6 +7,7 @@ import type {
   Attachment,
   AttachReply,
   ChangesReply,
+  CompareReply,
   ContextItemReply,
   ContextReply,
   FiguresReply,
@@ -98,6 +99,8 @@ interface SessionApi {
     turn: number | undefined,
     signal?: AbortSignal,
   ): Promise<ApiResult<FiguresReply>>;
+  /** Two sessions from their first difference on. */
+  compare(session_id: string, other: string, signal?: AbortSignal): Promise<ApiResult<CompareReply>>;
   /** What a session asks, whole. */
   openRequests(session_id: string, signal?: AbortSignal): Promise<ApiResult<OpenRequestsReply>>;
   answerTerminal(
@@ -159,6 +162,7 @@ function createApi({ get, post, bytes }: Requests): Api {
     contextItem: (id, call, item) => get(`${session(id)}/context/${call}/items/${item}`),
     figures: (id, turn, signal) =>
       get(`${session(id)}/figures${turn === undefined ? "" : `?turn=${turn}`}`, signal),
+    compare: (id, other, signal) => get(`${session(id)}/compare?with=${encodeURIComponent(other)}`, signal),
     openRequests: (id, signal) => get(`${session(id)}/open-requests`, signal),
     answerTerminal: (request_id, body) =>
       post(`/api/terminal-requests/${encodeURIComponent(request_id)}`, body),

@@ -217,7 +217,7 @@ export const en = {
   inspect: {
     button: "Inspect",
     tabs: "Inspector",
-    titles: { changes: "Changes", context: "Model input", figures: "Figures" },
+    titles: { changes: "Changes", context: "Model input", figures: "Figures", compare: "Compare" },
   },
   context: {
     key: "Input of this model call",
@@ -307,6 +307,20 @@ export const en = {
     csv: "Copy as CSV",
     costs: "Cost",
     allRows: (count: number): string => `Show all ${count} rows`,
+  },
+  compare: {
+    key: "Compare with another session",
+    with: "Compare with",
+    none: "There is no session to compare this one with: none has the same folder, prompt or parent.",
+    equal: (parts: number): string => `Both say the same in all ${parts} parts.`,
+    different: "They differ from the first part on.",
+    same: (parts: number, turn: number, step: number | undefined): string =>
+      `The first ${parts} parts are the same, up to turn ${turn}${step === undefined ? "" : `, step ${step}`}. From there on they differ:`,
+    ends: "Ends here.",
+    more: (count: number): string => `${count} more parts`,
+    place: (turn: number, step: number | undefined): string =>
+      step === undefined ? `turn ${turn}` : `turn ${turn}, step ${step}`,
+    toPart: "open",
   },
   usage: {
     key: "Usage of all sessions",

@@ -401,6 +401,7 @@ function ReadyPane({
     { keys: ["d"], does: en.changes.key, run: () => inspect({ view: "changes" }) },
     { keys: ["i"], does: en.context.key, run: () => inspect({ view: "context", which: callHere() }) },
     { keys: ["F"], does: en.figures.key, run: () => inspect({ view: "figures" }) },
+    { keys: ["C"], does: en.compare.key, run: () => inspect({ view: "compare" }) },
     { keys: ["o"], does: en.session.outline, run: () => toggleSide() },
     {
       keys: ["u"],

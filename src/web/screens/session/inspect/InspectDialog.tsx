@@ -3,6 +3,7 @@ import type { SessionSummary } from "../../../../model/session.ts";
 import { en } from "../../../text/en.ts";
 import { Dialog } from "../../../ui/Dialog.tsx";
 import { ChangesView } from "./ChangesView.tsx";
+import { CompareView } from "./CompareView.tsx";
 import { ContextView } from "./ContextView.tsx";
 import { FiguresView } from "./FiguresView.tsx";
 import { INSPECT_VIEWS, type Inspected } from "./inspected.ts";
@@ -15,7 +16,7 @@ interface Props {
   onClose(): void;
 }
 
-/** What a session changed, what its model calls were given, and what they took: one dialog with a tab for each. */
+/** What a session changed, what its model calls were given, what they took, and how it differs from another: one dialog with a tab for each. */
 export function InspectDialog({ row, inspected, onChange, onClose }: Props): ReactNode {
   const panel = useId();
   const { view } = inspected;
@@ -69,6 +70,15 @@ function View({ row, inspected, onChange, onClose }: Props): ReactNode {
       );
     case "figures":
       return <FiguresView row={row} turn={turn} onTurn={onTurn} onClose={onClose} />;
+    case "compare":
+      return (
+        <CompareView
+          row={row}
+          other={inspected.other}
+          onOther={(other) => onChange({ ...inspected, other })}
+          onClose={onClose}
+        />
+      );
   }
   return view satisfies never;
 }

@@ -1,5 +1,5 @@
 /** The tabs of the inspector, in order. */
-export const INSPECT_VIEWS = ["changes", "context", "figures"] as const;
+export const INSPECT_VIEWS = ["changes", "context", "figures", "compare"] as const;
 export type InspectView = (typeof INSPECT_VIEWS)[number];
 
 /** What the inspector shows. */
@@ -9,4 +9,6 @@ export interface Inspected {
   turn?: number | undefined;
   /** The model call: by its number, from 1, or by a part of its step. Absent: the first. */
   which?: { call: number } | { part: string };
+  /** The session that it is compared with. */
+  other?: string;
 }

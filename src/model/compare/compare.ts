@@ -1,0 +1,131 @@
+import { kindOf, statusOf, toolOf } from "../parts/part-facets.ts";
+import { searchText } from "../parts/search-text.ts";
+import type { PartKindName, PartStatusName } from "../search/query.ts";
+import type { TranscriptPart } from "../transcript/transcript.ts";
+import type { Transcript } from "../transcript/transcript-state.ts";
+
+/** Longest preview of a part, in characters. */
+const PREVIEW = 300;
+/** Parts of each side that are given from the first difference on. */
+const MOST_PARTS = 200;
+
+/** A part as a comparison lists it. */
+export interface ComparedPart {
+  part_id: string;
+  kind: PartKindName;
+  /** From 0. */
+  turn: number;
+  step?: number;
+  tool?: string;
+  status?: PartStatusName;
+  /** The beginning of its text, in one line. */
+  preview: string;
+}
+
+/** One of two sessions from the first difference on. */
+export interface ComparedSide {
+  /** Parts that are compared, in all. */
+  parts: number;
+  /** At most 200. */
+  rest: readonly ComparedPart[];
+}
+
+/** Two sessions side by side. */
+export interface Comparison {
+  /** Parts at the beginning that say the same in both. */
+  same: number;
+  /** The last one of these, in the left session. */
+  last_same?: ComparedPart;
+  left: ComparedSide;
+  right: ComparedSide;
+}
+
+interface Compared {
+  part: TranscriptPart;
+  turn: number;
+  /** Equal parts have the same. */
+  key: string;
+}
+
+/**
+ * Compares what two sessions say, from their beginnings to the first difference: prompts, thoughts, texts, calls and results.
+ * Times, ids, tokens, and markers of what the agent did on the side do not count.
+ */
+export function compareTranscripts(left: Transcript, right: Transcript): Comparison {
+  const one = comparedParts(left);
+  const other = comparedParts(right);
+  let same = 0;
+  while (same < one.length && one[same]?.key === other[same]?.key) same += 1;
+  const last = one[same - 1];
+  return {
+    same,
+    ...(last && { last_same: describe(last, left) }),
+    left: sideOf(one, same, left),
+    right: sideOf(other, same, right),
+  };
+}
+
+function comparedParts(transcript: Transcript): Compared[] {
+  const compared: Compared[] = [];
+  let turn = -1;
+  let index = -1;
+  for (const part of transcript.parts) {
+    index += 1;
+    while ((transcript.turns.at(turn + 1)?.first_part ?? Number.POSITIVE_INFINITY) <= index) turn += 1;
+    if (part === undefined || part.retracted !== undefined || !isCompared(part)) continue;
+    const key = JSON.stringify([kindOf(part), toolAt(part, transcript), statusOf(part), searchText(part)]);
+    compared.push({ part, turn: Math.max(0, turn), key });
+  }
+  return compared;
+}
+
+function isCompared(part: TranscriptPart): boolean {
+  switch (part.type) {
+    case "thinking":
+      return part.thinking.trim() !== "";
+    case "prompt":
+    case "text":
+    case "tool_call":
+    case "tool_result":
+    case "image":
+    case "file":
+    case "legacy":
+    case "request":
+      return true;
+    case "marker":
+      return part.kind === "compaction" || part.kind === "interrupt" || part.kind === "error";
+    case "step_start":
+    case "step_finish":
+    case "unknown":
+      return false;
+  }
+  return part satisfies never;
+}
+
+const sideOf = (parts: readonly Compared[], from: number, transcript: Transcript): ComparedSide => ({
+  parts: parts.length,
+  rest: parts.slice(from, from + MOST_PARTS).map((part) => describe(part, transcript)),
+});
+
+function describe({ part, turn }: Compared, transcript: Transcript): ComparedPart {
+  const text = searchText(part);
+  const tool = toolAt(part, transcript);
+  const status = statusOf(part);
+  return {
+    part_id: part.id,
+    kind: kindOf(part),
+    turn,
+    ...(part.step !== undefined && { step: part.step }),
+    ...(tool !== undefined && { tool }),
+    ...(status !== undefined && { status }),
+    preview: text
+      .slice(0, 2 * PREVIEW)
+      .replace(/\s+/g, " ")
+      .trim()
+      .slice(0, PREVIEW)
+      .toWellFormed(),
+  };
+}
+
+const toolAt = (part: TranscriptPart, { parts }: Transcript): string | undefined =>
+  toolOf(part, (index) => parts.at(index));
