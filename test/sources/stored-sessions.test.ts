@@ -330,3 +330,29 @@ it("logs of a document of 5 MB that is rewritten 200 times no more than what cha
   const parts = partsOf(fold(readAll({ format: geminiCli, path: log }, [new Uint8Array(readFileSync(log))])));
   expect(parts.filter((part) => part.type === "text")).toHaveLength(350);
 }, 120_000);
+
+it("a sub-agent of Gemini CLI that handed its result over has completed", () => {
+  const at = "2026-11-20T23:39:06.836Z";
+  const call = (status: string) => ({
+    ...{ id: "m2", timestamp: at, type: "gemini", content: "", model: "m" },
+    toolCalls: [{ id: "c1", name: "complete_task", args: {}, status, timestamp: at, result: [] }],
+  });
+  const statusAfter = (...records: object[]) => {
+    const reader = geminiCli.createReader({
+      path: "/h/.gemini/tmp/p/chats/parent/c0ffee00-0000-4000-8000-000000000001.jsonl",
+    });
+    const lines = [
+      { sessionId: "c0ffee00-0000-4000-8000-000000000001", startTime: at, kind: "subagent" },
+      { id: "m1", timestamp: at, type: "user", content: "Count the lines" },
+      ...records,
+    ];
+    const frames = reader
+      .push(Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join("")))
+      .flatMap((record) => record.frames);
+    const [first] = frames;
+    if (first === undefined) throw new Error("no frames");
+    return frames.reduce(accumulate, emptyTranscript(first.session_id)).turns.at(0)?.status;
+  };
+  expect(statusAfter(call("success"))).toBe("completed");
+  expect(statusAfter(call("error"))).toBe("running");
+});

@@ -115,7 +115,7 @@ function describe({ part, turn }: Compared, transcript: Transcript): ComparedPar
     part_id: part.id,
     kind: kindOf(part),
     turn,
-    ...(part.step !== undefined && { step: part.step }),
+    ...(part.step !== undefined && part.type !== "prompt" && { step: part.step }),
     ...(tool !== undefined && { tool }),
     ...(status !== undefined && { status }),
     preview: text

@@ -18,6 +18,8 @@ import { responseOf, resultOf, unwrapped } from "./tool.ts";
 
 /** Of a message's parts: its thoughts from 0, its content from here. */
 const CONTENT = 1_000;
+/** The tool by which a sub-agent hands its result over. */
+const COMPLETE_TASK = "complete_task";
 /** Calls that are remembered, and messages that a rewind can take back. */
 const MOST_CALLS = 1_000;
 const MOST_MESSAGES = 2_000;
@@ -397,6 +399,9 @@ class RecordReading {
     if (result !== undefined) {
       this.put({ ...result, ...this.resultIds(id) });
       note(state.ended, id);
+      // A sub-agent's last word. Its file has no other end.
+      if (call.name === COMPLETE_TASK && result.status === "success")
+        this.put({ type: "turn.end", status: "completed" });
     }
     state.at = Math.max(before, state.at);
   }
