@@ -112,3 +112,28 @@ it("a session is marked as unread and pinned for all browsers, by keys, and mark
   await desk.page.getByRole("heading", { name: /^Pinned/ }).waitFor();
   expect(phone.complaints.filter((text) => !/ERR_|WebSocket/.test(text))).toEqual([]);
 });
+
+it("a session that finished unseen shows a notification of the desktop, where that is switched on", async () => {
+  // Headless Chromium has no desktop: what the page would show there is recorded.
+  await desk.page.addInitScript(() => {
+    class Recorded extends EventTarget {
+      static readonly permission = "granted";
+      static readonly requestPermission = async () => "granted";
+      constructor(title: string) {
+        super();
+        document.documentElement.dataset.notified = title;
+      }
+    }
+    Object.assign(globalThis, { Notification: Recorded });
+  });
+  await desk.page.reload();
+  await rowOf(desk.page).waitFor();
+  await desk.page.getByRole("button", { name: "Settings" }).click();
+  await desk.page.getByRole("radio", { name: "Also when one fails or finishes" }).check();
+  await desk.page.keyboard.press("Escape");
+  const notified = () => desk.page.locator("html").getAttribute("data-notified");
+  expect(await notified()).toBeNull();
+  await appendFile(file, answer("The last."));
+  await expect.poll(notified).toMatch(/^Finished: /);
+  expect(desk.complaints).toEqual([]);
+});

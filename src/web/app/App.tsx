@@ -116,6 +116,9 @@ function Screen(): ReactNode {
           </ErrorBoundary>
         )}
       </p>
+      {announcing !== undefined && (
+        <announcing.Notifications session_id={route.screen === "session" ? route.session_id : undefined} />
+      )}
       <ErrorBoundary
         of={href}
         fallback={(error) => (

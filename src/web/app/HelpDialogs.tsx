@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { en } from "../text/en.ts";
 import { Dialog } from "../ui/Dialog.tsx";
 import { AttachSettings } from "./AttachSettings.tsx";
@@ -78,6 +78,7 @@ export function HelpDialogs({
               ["every", en.settings.everyRecord],
             ]}
           />
+          <NotifyChoice />
           <Switch name="showSteps" label={en.settings.steps} />
           <p className="dialog-note">{en.settings.saved}</p>
           <AttachSettings />
@@ -110,14 +111,16 @@ export function HelpDialogs({
   return shown satisfies never;
 }
 
-function Choice<Name extends "theme" | "thinking" | "times" | "rows">({
+function Choice<Name extends "theme" | "thinking" | "times" | "rows" | "notify">({
   name,
   label,
   options,
+  onChoose,
 }: {
   name: Name;
   label: string;
   options: readonly (readonly [Settings[Name], string])[];
+  onChoose?(option: Settings[Name]): void;
 }): ReactNode {
   const [value, setValue] = useSetting(name);
   return (
@@ -125,11 +128,50 @@ function Choice<Name extends "theme" | "thinking" | "times" | "rows">({
       <legend>{label}</legend>
       {options.map(([option, text]) => (
         <label key={option}>
-          <input type="radio" name={name} checked={value === option} onChange={() => setValue(option)} />
+          <input
+            type="radio"
+            name={name}
+            checked={value === option}
+            onChange={() => {
+              setValue(option);
+              onChoose?.(option);
+            }}
+          />
           {text}
         </label>
       ))}
     </fieldset>
+  );
+}
+
+/** The browser is asked for its permission when notifications are switched on, which it allows after a click alone. */
+function NotifyChoice(): ReactNode {
+  const [, setNotify] = useSetting("notify");
+  const [problem, setProblem] = useState<string>();
+  const allow = async (): Promise<void> => {
+    if (!("Notification" in globalThis)) setProblem(en.settings.cannotNotify);
+    else if ((await Notification.requestPermission()) === "granted") setProblem(undefined);
+    else setProblem(en.settings.blockedNotify);
+  };
+  return (
+    <>
+      <Choice
+        name="notify"
+        label={en.settings.notify}
+        options={[
+          ["off", en.settings.off],
+          ["waiting", en.settings.notifyWaiting],
+          ["all", en.settings.notifyAll],
+        ]}
+        onChoose={(of) => {
+          if (of === "off") setProblem(undefined);
+          else void allow().catch(() => setNotify("off"));
+        }}
+      />
+      <p className="dialog-problem" role="status">
+        {problem}
+      </p>
+    </>
   );
 }
 

@@ -1,5 +1,8 @@
 import { createStore, type StoreApi } from "zustand/vanilla";
 
+/** What a reader wants notifications of the desktop of: nothing, what waits for them, or also what failed and finished. */
+export type NotifyOf = "off" | "waiting" | "all";
+
 /** What a reader chose, kept in this browser. */
 export interface Settings {
   readonly theme: "system" | "dark" | "light";
@@ -12,6 +15,7 @@ export interface Settings {
   readonly outline: boolean;
   /** Whether the list of what needs attention is open. */
   readonly attention: boolean;
+  readonly notify: NotifyOf;
 }
 
 /** public/theme.js reads the same key before the first paint. */
@@ -26,6 +30,7 @@ const choices: { [Name in keyof Settings]: readonly Settings[Name][] } = {
   groupBy: ["project", "time"],
   outline: [true, false],
   attention: [true, false],
+  notify: ["off", "waiting", "all"],
 };
 
 /** The chosen value where it is one of the choices, else the first of them. */
@@ -53,6 +58,7 @@ function read(): Settings {
     groupBy: choice(from, "groupBy"),
     outline: choice(from, "outline"),
     attention: choice(from, "attention"),
+    notify: choice(from, "notify"),
   };
 }
 

@@ -385,6 +385,12 @@ export const en = {
     whileStreaming: "Open while streaming",
     elapsed: "Elapsed",
     steps: "Show step boundaries",
+    notify: "Notifications",
+    notifyWaiting: "When a session waits for you",
+    notifyAll: "Also when one fails or finishes",
+    blockedNotify:
+      "The browser blocks notifications of this page. Allow them in the browser's settings for this site.",
+    cannotNotify: "This browser shows no notifications here. They need https, or an address of this machine.",
     saved: "Saved in this browser.",
   },
   sessions: {

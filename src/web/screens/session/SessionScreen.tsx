@@ -7,6 +7,7 @@ import "./print.css";
 
 /** Of every screen, but not of the first script. */
 export { Announcements } from "../../app/Announcements.tsx";
+export { Notifications } from "../../app/Notifications.tsx";
 
 interface Props {
   session_id: string;
