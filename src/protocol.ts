@@ -3,6 +3,7 @@ import type { Comparison } from "./model/compare/compare.ts";
 import type { CallContext } from "./model/context/describe-call.ts";
 import type { Figures } from "./model/figures/figures.ts";
 import { frame } from "./model/frames/frame.ts";
+import type { LaneBar } from "./model/lanes/lane.ts";
 import type { Ledger, LedgerFile } from "./model/ledger/ledger.ts";
 import { usage } from "./model/messages/message.ts";
 import { todoItem } from "./model/parts/ui-extra.ts";
@@ -341,6 +342,20 @@ export interface ChangesReply extends Ledger {
 }
 /** `GET /api/sessions/:id/compare?with=`: from the first difference on. */
 export type CompareReply = Comparison;
+/** A session on the timeline of another one. `depth`: 0 for that one itself. `problem`: why it could not be read. */
+export interface Lane {
+  session_id: string;
+  depth: number;
+  bars: readonly LaneBar[];
+  /** Later bars are left out: the reply would be too long. */
+  is_cut?: boolean;
+  problem?: string;
+}
+/** `GET /api/sessions/:id/lanes`: the session and its runs. `left_out`: runs without a lane. */
+export interface LanesReply {
+  lanes: readonly Lane[];
+  left_out: number;
+}
 /** `GET /api/sessions/:id/figures?turn=` (from 1; absent: all turns). `turns`: of the session. */
 export interface FiguresReply extends Figures {
   turns: number;

@@ -1,6 +1,7 @@
+import { activitiesOf } from "../lanes/activities.ts";
 import type { Usage } from "../messages/message.ts";
 import { tokensIn } from "../tokens.ts";
-import type { TranscriptPart, Turn } from "../transcript/transcript.ts";
+import type { TranscriptPart, TranscriptPartOf, Turn } from "../transcript/transcript.ts";
 import type { Transcript } from "../transcript/transcript-state.ts";
 import { countUsage } from "../usage.ts";
 import { type Interval, spanOf } from "./intervals.ts";
@@ -88,23 +89,20 @@ class FigureSums {
   private isCompacted = false;
 
   addTurn(transcript: Transcript, turn: Turn): void {
-    const { started_at, first_part, part_count } = turn;
+    const { started_at, ended_at, first_part, part_count } = turn;
     this.step = undefined;
-    let last = started_at;
-    /** Since when nothing but the model can be at work. */
-    let free = started_at;
     for (let index = first_part; index < first_part + part_count; index += 1) {
       const part = transcript.parts.at(index);
-      if (part === undefined || part.retracted !== undefined) continue;
-      const ends = endOf(part) ?? part.at;
-      if (ends !== undefined) last = Math.max(last ?? ends, ends);
-      if (isOfModel(part)) {
-        if (free !== undefined && ends !== undefined) this.model.push([free, ends]);
-        free = ends ?? free;
-      } else if (part.type === "prompt" || part.type === "tool_result") free = part.at ?? free;
-      this.add(part, turn.index);
+      if (part !== undefined && part.retracted === undefined) this.add(part, turn.index);
     }
-    if (started_at !== undefined) this.turns.push([started_at, turn.ended_at ?? last ?? started_at]);
+    let last = started_at;
+    for (const { kind, from, to = from } of activitiesOf(transcript, turn)) {
+      if (kind === "model") this.model.push([from, to]);
+      else if (kind === "person") this.person.push([from, to]);
+      else if (kind === "tool" || kind === "run") this.calls.push([from, to]);
+      last = Math.max(last ?? to, to);
+    }
+    if (started_at !== undefined) this.turns.push([started_at, ended_at ?? last ?? started_at]);
   }
 
   private add(part: TranscriptPart, turn: number): void {
@@ -118,10 +116,6 @@ class FigureSums {
       case "tool_call":
         this.addCall(part);
         break;
-      case "request":
-        if (part.at !== undefined && part.closed_at !== undefined)
-          this.person.push([part.at, part.closed_at]);
-        break;
       case "marker":
         if (part.kind === "compaction") this.isCompacted = true;
         break;
@@ -129,7 +123,7 @@ class FigureSums {
     }
   }
 
-  private begin(part: Extract<TranscriptPart, { type: "step_start" }>, turn: number): void {
+  private begin(part: TranscriptPartOf<"step_start">, turn: number): void {
     this.step = {
       turn,
       step: part.step ?? 0,
@@ -145,7 +139,7 @@ class FigureSums {
     this.steps.push(this.step);
   }
 
-  private finish({ tokens, cost, at }: Extract<TranscriptPart, { type: "step_finish" }>): void {
+  private finish({ tokens, cost, at }: TranscriptPartOf<"step_finish">): void {
     const { step } = this;
     if (step === undefined) return;
     if (at !== undefined) step.ended_at = at;
@@ -162,7 +156,7 @@ class FigureSums {
     });
   }
 
-  private addCall(part: Extract<TranscriptPart, { type: "tool_call" }>): void {
+  private addCall(part: TranscriptPartOf<"tool_call">): void {
     const { state, tool_name: name } = part;
     const failed = state.status === "error" ? 1 : 0;
     if (this.step) {
@@ -172,11 +166,8 @@ class FigureSums {
     const tool = this.tools.get(name) ?? { name, calls: 0, failed: 0 };
     tool.calls += 1;
     tool.failed += failed;
-    const span = callSpan(part);
-    if (span) {
-      this.calls.push(span);
-      tool.time = (tool.time ?? 0) + span[1] - span[0];
-    }
+    const time = callTime(part);
+    if (time !== undefined) tool.time = (tool.time ?? 0) + time;
     this.tools.set(name, tool);
   }
 
@@ -204,16 +195,9 @@ class FigureSums {
   }
 }
 
-const isOfModel = ({ type }: TranscriptPart): boolean =>
-  type === "thinking" || type === "text" || type === "tool_call" || type === "step_finish";
-
-function endOf(part: TranscriptPart): number | undefined {
-  return part.type === "thinking" || part.type === "text" ? part.ended_at : undefined;
-}
-
-/** A time of 0 is not known. */
-function callSpan({ state }: Extract<TranscriptPart, { type: "tool_call" }>): Interval | undefined {
+/** In milliseconds. A time of 0 is not known. */
+function callTime({ state }: TranscriptPartOf<"tool_call">): number | undefined {
   if (!("time" in state) || !("end" in state.time)) return undefined;
   const { start, end } = state.time;
-  return start > 0 && end >= start ? [start, end] : undefined;
+  return start > 0 && end >= start ? end - start : undefined;
 }

@@ -22,6 +22,7 @@ import { addCompareRoute } from "./compare-route.ts";
 import { addContextRoutes } from "./context-routes.ts";
 import { addFiguresRoute } from "./figures-route.ts";
 import type { Frontend } from "./frontend.ts";
+import { addLanesRoute } from "./lanes-route.ts";
 import { numberOf } from "./query-number.ts";
 import { searchParts } from "./search.ts";
 import { addSearchRoute, QUERY_LIMIT } from "./search-route.ts";
@@ -157,6 +158,7 @@ export function createApp(options: AppOptions) {
   addContextRoutes(app, sessions);
   addFiguresRoute(app, sessions);
   addCompareRoute(app, sessions);
+  addLanesRoute(app, sessions);
 
   app.get("/api/sessions/:id/search", async (context) => {
     const query = context.req.query("q") ?? "";

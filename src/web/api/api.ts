@@ -11,6 +11,7 @@ import type {
   ContextItemReply,
   ContextReply,
   FiguresReply,
+  LanesReply,
   LocateReply,
   NewSessionBody,
   OpenRequestsReply,
@@ -101,6 +102,8 @@ interface SessionApi {
   ): Promise<ApiResult<FiguresReply>>;
   /** Two sessions from their first difference on. */
   compare(session_id: string, other: string, signal?: AbortSignal): Promise<ApiResult<CompareReply>>;
+  /** A session and its runs on one clock. */
+  lanes(session_id: string, signal?: AbortSignal): Promise<ApiResult<LanesReply>>;
   /** What a session asks, whole. */
   openRequests(session_id: string, signal?: AbortSignal): Promise<ApiResult<OpenRequestsReply>>;
   answerTerminal(
@@ -163,6 +166,7 @@ function createApi({ get, post, bytes }: Requests): Api {
     figures: (id, turn, signal) =>
       get(`${session(id)}/figures${turn === undefined ? "" : `?turn=${turn}`}`, signal),
     compare: (id, other, signal) => get(`${session(id)}/compare?with=${encodeURIComponent(other)}`, signal),
+    lanes: (id, signal) => get(`${session(id)}/lanes`, signal),
     openRequests: (id, signal) => get(`${session(id)}/open-requests`, signal),
     answerTerminal: (request_id, body) =>
       post(`/api/terminal-requests/${encodeURIComponent(request_id)}`, body),

@@ -16,6 +16,8 @@ export interface Settings {
   /** Whether the list of what needs attention is open. */
   readonly attention: boolean;
   readonly notify: NotifyOf;
+  /** Whether the timeline is above the transcript. */
+  readonly lanes: boolean;
 }
 
 /** public/theme.js reads the same key before the first paint. */
@@ -31,6 +33,7 @@ const choices: { [Name in keyof Settings]: readonly Settings[Name][] } = {
   outline: [true, false],
   attention: [true, false],
   notify: ["off", "waiting", "all"],
+  lanes: [false, true],
 };
 
 /** The chosen value where it is one of the choices, else the first of them. */
@@ -59,6 +62,7 @@ function read(): Settings {
     outline: choice(from, "outline"),
     attention: choice(from, "attention"),
     notify: choice(from, "notify"),
+    lanes: choice(from, "lanes"),
   };
 }
 

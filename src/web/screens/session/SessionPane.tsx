@@ -11,6 +11,7 @@ import {
 } from "react";
 import { flushSync } from "react-dom";
 import { useStore } from "zustand";
+import { createStore } from "zustand/vanilla";
 import type { ReadStatePatch } from "../../../model/read-state.ts";
 import { isWaiting, type SessionSummary } from "../../../model/session.ts";
 import { positionOf } from "../../../model/transcript/accumulate.ts";
@@ -54,6 +55,8 @@ import { WaitingBanner } from "./WaitingBanner.tsx";
 const InspectDialog = lazy(async () => ({
   default: (await import("./inspect/InspectDialog.tsx")).InspectDialog,
 }));
+
+const LanesPanel = lazy(async () => ({ default: (await import("./lanes/LanesPanel.tsx")).LanesPanel }));
 
 /** What the pane beside a session is called. */
 const BESIDE = en.session.split;
@@ -220,6 +223,10 @@ function ReadyPane({
   });
   const [wide, setWide] = useSetting("outline");
   const [sheet, setSheet] = useState(false);
+  const [lanes, setLanes] = useSetting("lanes");
+  const [readAt] = useState(() =>
+    createStore<{ readonly at: number | undefined }>(() => ({ at: undefined })),
+  );
   // There turns and runs lie over the transcript, when asked for (session.css).
   const overlaid = useMatch("(max-width: 900px)") || beside !== undefined || !main;
 
@@ -294,8 +301,10 @@ function ReadyPane({
       // What was said of another place.
       setMessage("");
       setCurrent(Math.max(0, turn));
+      const index = scroller.current?.here().index;
+      readAt.setState({ at: index === undefined ? undefined : session.partAt(index)?.at });
     },
-    [keepPlace],
+    [keepPlace, readAt, session],
   );
 
   const toEnd = useCallback(() => scroller.current?.toEnd(), []);
@@ -401,6 +410,7 @@ function ReadyPane({
     { keys: ["d"], does: en.changes.key, run: () => inspect({ view: "changes" }) },
     { keys: ["i"], does: en.context.key, run: () => inspect({ view: "context", which: callHere() }) },
     { keys: ["F"], does: en.figures.key, run: () => inspect({ view: "figures" }) },
+    { keys: ["T"], does: en.lanes.key, run: () => setLanes(!lanes) },
     { keys: ["C"], does: en.compare.key, run: () => inspect({ view: "compare" }) },
     { keys: ["o"], does: en.session.outline, run: () => toggleSide() },
     {
@@ -511,6 +521,16 @@ function ReadyPane({
             {en.inspect.button}
           </button>
         )}
+        {main && (
+          <button
+            type="button"
+            className="button if-wide if-roomy"
+            aria-expanded={lanes}
+            onClick={() => setLanes(!lanes)}
+          >
+            {en.lanes.name}
+          </button>
+        )}
         {control !== undefined && (
           <button
             type="button"
@@ -573,6 +593,9 @@ function ReadyPane({
                 >
                   {en.inspect.button}
                 </button>{" "}
+                <button type="button" className="button" onClick={() => setLanes(!lanes)}>
+                  {en.lanes.name}
+                </button>{" "}
                 {control !== undefined && (
                   <button type="button" className="button" onClick={() => setAgentOpen(true)}>
                     Agent
@@ -633,6 +656,16 @@ function ReadyPane({
         <span key={landed.count}>{landed.name}</span>
       </p>
       <WaitingBanner session_id={session_id} />
+      {main && lanes && (
+        <Suspense>
+          <LanesPanel
+            session_id={session_id}
+            readAt={readAt}
+            onPart={(part_id) => navigate(sessionHref(session_id, `part-${part_id}`, beside))}
+            onClose={() => setLanes(false)}
+          />
+        </Suspense>
+      )}
       <div className="pane-body">
         {(main || sheet) && (
           <aside

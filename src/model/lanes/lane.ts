@@ -1,0 +1,57 @@
+import { statusOf } from "../parts/part-facets.ts";
+import type { Transcript } from "../transcript/transcript-state.ts";
+import { type Activity, type ActivityKind, activitiesOf } from "./activities.ts";
+
+/** A bar of a lane: a span of time, or (`from` = `to`) a moment. */
+export interface LaneBar {
+  kind: ActivityKind;
+  /** Milliseconds since 1970. */
+  from: number;
+  /** Absent: it goes on. */
+  to?: number;
+  part_id: string;
+  /** From 0. */
+  turn: number;
+  /** Of its turn, from 1. */
+  step?: number;
+  /** The tool's name, or what a marker says. */
+  label?: string;
+  failed?: true;
+  /** The session of the sub-agent that it waits for. */
+  run_id?: string;
+}
+
+/** Longest label, in characters. */
+const LABEL = 80;
+
+/** A session's bars in order of their beginnings. */
+export function laneBars(transcript: Transcript): LaneBar[] {
+  const bars: LaneBar[] = [];
+  for (const turn of transcript.turns) {
+    if (turn === undefined) continue;
+    const isOver = turn.status !== "running";
+    for (const activity of activitiesOf(transcript, turn)) {
+      // What has no end in a turn that is over ended with the turn, at the latest.
+      const to =
+        activity.to ?? (isOver ? Math.max(activity.from, turn.ended_at ?? activity.from) : undefined);
+      bars.push({ ...barOf(activity, turn.index), ...(to !== undefined && { to }) });
+    }
+  }
+  return bars.sort((one, other) => one.from - other.from);
+}
+
+function barOf({ kind, from, part }: Activity, turn: number): LaneBar {
+  const call = kind !== "model" && part.type === "tool_call" ? part : undefined;
+  const label = call?.tool_name ?? (part.type === "marker" ? part.title : undefined);
+  const failed = kind === "error" || (kind !== "model" && statusOf(part) === "failed");
+  return {
+    kind,
+    from,
+    part_id: part.id,
+    turn,
+    ...(part.step !== undefined && { step: part.step }),
+    ...(label !== undefined && { label: label.slice(0, LABEL).toWellFormed() }),
+    ...(failed && { failed: true }),
+    ...(call?.run !== undefined && { run_id: call.run.session_id }),
+  };
+}

@@ -1,0 +1,102 @@
+import type { LaneBar } from "../../../../model/lanes/lane.ts";
+
+/** A stretch of time in which something happened, or (`isFolded`) nothing did: then it is as wide as any other such. */
+export interface Stretch {
+  /** Milliseconds since 1970. */
+  from: number;
+  to: number;
+  /** In pixels, from the beginning. */
+  left: number;
+  right: number;
+  isFolded: boolean;
+}
+
+/** A gap without any bar is folded where it is longer than that, in milliseconds, and than this share of the time with bars. */
+const LEAST_GAP = 20_000;
+const LEAST_SHARE = 1 / 40;
+/** Width of a folded gap, in pixels. */
+const FOLDED_WIDTH = 72;
+
+/** Maps times to pixels and back. Gaps in which nothing happened are folded. */
+export class TimeScale {
+  readonly stretches: readonly Stretch[];
+  /** In pixels. */
+  readonly width: number;
+
+  /** `width`: in pixels, of all time at once; it becomes wider where folded gaps alone need more. `now`: the end of what goes on. */
+  constructor(bars: readonly LaneBar[], width: number, now: number) {
+    const spans = joined(bars, now);
+    const busy = spans.reduce((sum, [from, to]) => sum + to - from, 0);
+    const least = Math.max(LEAST_GAP, busy * LEAST_SHARE);
+    const pieces = withGaps(spans, least);
+    const folded = pieces.filter(({ isFolded }) => isFolded).length;
+    const open = pieces.reduce((sum, { from, to, isFolded }) => sum + (isFolded ? 0 : to - from), 0);
+    const room = Math.max(width / 4, width - folded * FOLDED_WIDTH);
+    let left = 0;
+    this.stretches = pieces.map((piece) => {
+      const own = piece.isFolded
+        ? FOLDED_WIDTH
+        : open === 0
+          ? room / pieces.length
+          : (room * (piece.to - piece.from)) / open;
+      const stretch = { ...piece, left, right: left + own };
+      left += own;
+      return stretch;
+    });
+    this.width = left;
+  }
+
+  /** The pixel of a time; of one before the first or behind the last bar: the beginning or the end. */
+  x(at: number): number {
+    const { stretches } = this;
+    let low = 0;
+    let high = stretches.length - 1;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((stretches[middle]?.to ?? 0) < at) low = middle + 1;
+      else high = middle;
+    }
+    const found = stretches[low];
+    if (found === undefined) return 0;
+    const { from, to, left, right } = found;
+    const share = to > from ? (Math.min(Math.max(at, from), to) - from) / (to - from) : 0;
+    return left + share * (right - left);
+  }
+
+  /** The time of a pixel. */
+  at(x: number): number {
+    const found = this.stretches.find(({ right }) => right >= x) ?? this.stretches.at(-1);
+    if (found === undefined) return 0;
+    const { from, to, left, right } = found;
+    const share = right > left ? (Math.min(Math.max(x, left), right) - left) / (right - left) : 0;
+    return from + share * (to - from);
+  }
+}
+
+/** The times in which at least one bar is, in order and without overlaps. */
+function joined(bars: readonly LaneBar[], now: number): (readonly [number, number])[] {
+  const sorted = bars
+    .map(({ from, to = now }) => [from, Math.max(from, to)] as const)
+    .sort(([one], [other]) => one - other);
+  const spans: [number, number][] = [];
+  for (const [from, to] of sorted) {
+    const last = spans.at(-1);
+    if (last !== undefined && from <= last[1]) last[1] = Math.max(last[1], to);
+    else spans.push([from, to]);
+  }
+  return spans;
+}
+
+function withGaps(
+  spans: readonly (readonly [number, number])[],
+  least: number,
+): Pick<Stretch, "from" | "to" | "isFolded">[] {
+  const pieces: Pick<Stretch, "from" | "to" | "isFolded">[] = [];
+  for (const [from, to] of spans) {
+    const last = pieces.at(-1);
+    if (last === undefined) pieces.push({ from, to, isFolded: false });
+    else if (from - last.to < least) last.to = to;
+    else pieces.push({ from: last.to, to: from, isFolded: true }, { from, to, isFolded: false });
+  }
+  return pieces;
+}

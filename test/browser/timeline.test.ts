@@ -1,0 +1,110 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import type { LanesReply } from "../../src/protocol.ts";
+import { generateClaudeSession } from "../generate-session.ts";
+import { seriousFindings } from "./findings.ts";
+import { createHome, type Daemon, enter, type Home, openBrowser, startDaemon } from "./harness.ts";
+
+let home: Home;
+let daemon: Daemon;
+let browser: Browser;
+let page: Page;
+let complaints: string[];
+
+async function start(args: string[]): Promise<void> {
+  daemon = await startDaemon(home, args);
+  browser = await openBrowser();
+  ({ page, complaints } = await enter(
+    await browser.newContext({ viewport: { width: 1280, height: 800 } }),
+    daemon,
+  ));
+}
+beforeEach(async () => {
+  home = await createHome();
+});
+afterEach(async () => {
+  await browser.close();
+  await daemon.stop();
+  await home.remove();
+});
+
+const json = <T>(path: string): Promise<T> =>
+  page.evaluate(async (at) => (await fetch(at, { headers: { "x-verbatim-client": "1" } })).json(), path);
+
+const timeline = () => page.getByRole("region", { name: "Timeline" });
+const note = () => timeline().getByRole("status");
+
+it("the timeline of a session with runs leads by keys and clicks to its parts and runs", async () => {
+  await start(["--samples"]);
+  const { sessions } = await json<{ sessions: { id: string; runs: number; status: string }[] }>(
+    "/api/sessions",
+  );
+  const parent = sessions.find(({ runs, status }) => runs > 1 && status === "completed");
+  if (parent === undefined) throw new Error("no sample has runs");
+  await page.goto(`${daemon.origin}/session/${parent.id}`);
+  await page.getByRole("region", { name: "Transcript", exact: true }).locator("article").first().waitFor();
+  await page.getByRole("button", { name: "Timeline" }).click();
+  const { lanes } = await json<LanesReply>(`/api/sessions/${parent.id}/lanes`);
+  await expect.poll(() => timeline().getByRole("listitem").count()).toBe(lanes.length);
+  expect(lanes.filter(({ depth }) => depth === 1)).toHaveLength(parent.runs);
+  // Each run's lane is tied to the call that started it.
+  const started = lanes.flatMap(({ bars }) => bars).flatMap(({ run_id }) => run_id ?? []);
+  expect(new Set(started)).toEqual(new Set(lanes.slice(1).map(({ session_id }) => session_id)));
+
+  await timeline().getByRole("application").focus();
+  await page.keyboard.press("ArrowRight");
+  await expect.poll(() => note().innerText()).toMatch(/: Model · .* · turn 1, step 1 Open$/);
+  await page.keyboard.press("Enter");
+  await expect.poll(() => page.url()).toContain(`#part-${lanes[0]?.bars[0]?.part_id}`);
+  await page.keyboard.press("Shift+T");
+  await timeline().waitFor({ state: "detached" });
+  await page.keyboard.press("Shift+T");
+
+  await timeline().getByRole("application").focus();
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("ArrowDown");
+  const run = lanes[1]?.session_id ?? "";
+  await expect.poll(() => timeline().locator("[aria-current]").innerText()).not.toBe("");
+  await page.keyboard.press("Enter");
+  await page.getByRole("region", { name: /^Transcript of the run/ }).waitFor();
+  expect(page.url()).toContain(`beside=${run}`);
+  expect(await seriousFindings(page)).toEqual([]);
+  expect(complaints).toEqual([]);
+});
+
+it("thousands of bars are drawn, zoomed and clicked", async () => {
+  const folder = join(home.claude, "projects/-home-ada-long");
+  await mkdir(folder, { recursive: true });
+  const { session_id, lines } = generateClaudeSession({ parts: 32_000, turns: 60, seed: 5 });
+  await writeFile(join(folder, `${session_id}.jsonl`), lines.map((line) => `${line}\n`).join(""));
+  await start(["--no-samples"]);
+  await page.goto(`${daemon.origin}/session/${session_id}`);
+  await page.getByRole("region", { name: "Transcript", exact: true }).locator("article").first().waitFor();
+  await page.getByRole("button", { name: "Timeline" }).click();
+  const canvas = timeline().locator("canvas");
+  await canvas.waitFor();
+  const { lanes } = await json<LanesReply>(`/api/sessions/${session_id}/lanes`);
+  expect(lanes[0]?.bars.length).toBeGreaterThan(8_000);
+  /** Whether anything but the background is drawn in the lane. */
+  const isDrawn = () =>
+    canvas.evaluate((element) => {
+      if (!(element instanceof HTMLCanvasElement)) return false;
+      const density = element.width / element.clientWidth;
+      const copy = new OffscreenCanvas(element.width, 1).getContext("2d", { willReadFrequently: true });
+      copy?.drawImage(element, 0, -Math.round(30 * density));
+      const row = copy?.getImageData(0, 0, element.width, 1).data;
+      return row?.some((value) => value > 0) === true;
+    });
+  await expect.poll(isDrawn).toBe(true);
+  await timeline().getByRole("application").focus();
+  for (let step = 0; step < 20; step += 1) await page.keyboard.press("+");
+  await expect.poll(isDrawn).toBe(true);
+  const box = await canvas.boundingBox();
+  if (box === null) throw new Error("no canvas");
+  await page.mouse.click(box.x + box.width / 2, box.y + 30);
+  await expect.poll(() => note().innerText()).toMatch(/ Open$/);
+  await expect.poll(() => page.url()).toContain("#part-");
+  expect(complaints).toEqual([]);
+});
